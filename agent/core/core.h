@@ -1,0 +1,76 @@
+#pragma once
+// The agent as a function: what must run on this node. It compares the launcher's desired state with
+// the parts that are really here, and answers with actions; it never reads a clock or touches a file.
+// It has no journal: the attempt directories and the runners are its memory, and `Recovered` its replay.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/domain/messages.h"
+
+namespace lockstep::agent {
+
+// ---- inputs ------------------------------------------------------------------------------------
+struct FoundPart {               // an attempt directory met at start
+  Assignment assignment;
+  enum class Runner { never_started, alive, finished, gone } runner = Runner::never_started;
+  std::optional<NodeExitReport> exit;  // when finished
+};
+struct Recovered { std::vector<FoundPart> parts; };  // first input, once
+struct Connected {};             // (re)opened the transport: open a session
+struct FromLauncher { Message message; };  // SessionAccepted/Refused/Lost, Desired, acks
+struct WorkspaceStaged { AttemptId attempt; Status result; };
+struct StagingProgress { AttemptId attempt; std::string text; };
+struct RunnerStarted { AttemptId attempt; Status result; };
+struct RunnerReported { AttemptId attempt; PartReport report; };  // from its socket or final report
+struct RunnerGone { AttemptId attempt; };  // the process is gone and left no final report
+struct PartRemoved { AttemptId attempt; };  // its directory, cgroups and mounts are gone
+struct Tick {};
+using Input = std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, StagingProgress,
+                           RunnerStarted, RunnerReported, RunnerGone, PartRemoved, Tick>;
+
+// ---- actions (idempotent) ----------------------------------------------------------------------
+struct SendSession { SessionOpen open; };   // the shell fills inventory and version
+struct SendHeartbeat { Heartbeat beat; };
+struct SendObserved { Observed observed; };
+struct StageWorkspace { Assignment assignment; };  // -> WorkspaceStaged
+struct StartRunner { Assignment assignment; };     // write assignment.pb, fork -> RunnerStarted
+struct UpdateRunner { Assignment assignment; };    // write assignment.pb, tell the runner
+struct ShipLogs { AttemptId attempt; };            // ship all logs, from now until removed
+struct KillRunner { AttemptId attempt; };          // SIGKILL runner and all that it started
+struct RemovePart { AttemptId attempt; };          // -> PartRemoved
+struct Reconnect {};                               // the launcher is silent: close and dial again
+struct ExitAgent { std::string reason; };          // refused: print and leave with a non-zero code
+using Action = std::variant<SendSession, SendHeartbeat, SendObserved, StageWorkspace, StartRunner,
+                            UpdateRunner, ShipLogs, KillRunner, RemovePart, Reconnect, ExitAgent>;
+
+struct Config {
+  NodeId node;
+  BootId boot;
+  SessionId session;
+  Duration heartbeat_interval = seconds(1);
+  Duration launcher_silent_after = seconds(5);  // then dial again; runners are left alone
+  Duration stop_overdue = seconds(30);          // past grace: the runner itself is killed
+};
+
+class Core {
+ public:
+  explicit Core(Config config);
+  ~Core();
+  Core(Core&&) noexcept;
+  Core& operator=(Core&&) noexcept;
+
+  std::vector<Action> handle(Instant now, const Input& input);
+  Instant next_deadline() const;
+  // The parts this node knows, for tests and checkers.
+  std::vector<PartReport> observed() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lockstep::agent

@@ -1,0 +1,40 @@
+#pragma once
+// Strong identifiers. Two ids of different kinds never compare or convert.
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace lockstep {
+
+template <typename Tag, typename Rep>
+struct Id {
+  Rep value{};
+
+  Id() = default;
+  explicit Id(Rep v) : value(std::move(v)) {}
+  friend auto operator<=>(const Id&, const Id&) = default;
+};
+
+using NodeId = Id<struct NodeIdTag, std::uint64_t>;        // given at join, never reused; 0 = none
+using BootId = Id<struct BootIdTag, std::string>;          // changes when a node's processes must be gone
+using SessionId = Id<struct SessionIdTag, std::uint64_t>;  // random, one per agent start
+using JobId = Id<struct JobIdTag, std::string>;            // the job's name, e.g. gray_pig_knyllgjbkl
+using PublicKey = Id<struct PublicKeyTag, std::string>;    // CURVE public key, z85, 40 characters
+
+// One try at a job. Numbers start at 1.
+struct AttemptId {
+  JobId job;
+  std::uint32_t number = 0;
+
+  friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
+};
+
+// "gray_pig_knyllgjbkl.1": used in paths, labels and messages.
+inline std::string to_string(const AttemptId& id) {
+  return id.job.value + "." + std::to_string(id.number);
+}
+
+}  // namespace lockstep

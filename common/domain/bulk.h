@@ -1,0 +1,77 @@
+#pragma once
+// What travels over the bulk socket: blobs and logs, in chunks and under credit, so that heartbeats
+// never wait behind a gigabyte. Same rules as messages.h: plain values, idempotent requests.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/ids.h"
+
+namespace lockstep {
+
+// ---- blobs -------------------------------------------------------------------------------------
+struct MissingBlobs { std::vector<Digest> digests; };       // which of these do you lack?
+struct MissingBlobsReply { std::vector<Digest> missing; };
+// One piece of a blob. Small blobs are one piece, and many travel in one PutBlobs.
+struct BlobPiece {
+  Digest digest;
+  std::uint64_t total_size = 0;   // of the whole raw blob
+  std::uint64_t offset = 0;       // of this piece, in raw bytes
+  bool compressed = false;        // data is a zstd frame of this piece
+  std::string data;
+};
+struct PutBlobs { std::vector<BlobPiece> pieces; };
+struct PutBlobsReply { std::uint64_t accepted_bytes = 0; };  // durable when this arrives
+struct GetBlobs { std::vector<Digest> digests; };           // answered by BlobData until all are sent
+struct BlobData { std::vector<BlobPiece> pieces; std::vector<Digest> absent; bool last = false; };
+
+// ---- logs --------------------------------------------------------------------------------------
+enum class LogStream { out, err };  // stdout, stderr
+struct LogKey {
+  AttemptId attempt;
+  int rank = 0;
+  LogStream stream = LogStream::out;
+  friend auto operator<=>(const LogKey&, const LogKey&) = default;
+};
+struct LogAppend { NodeId node; LogKey key; std::uint64_t offset = 0; std::string data; };
+struct LogAck { LogKey key; std::uint64_t durable = 0; };   // after fsync: bytes [0, durable)
+struct LogResume { NodeId node; std::vector<LogKey> keys; };  // answered by a LogAck for each
+
+struct LogFollow {              // a client reads logs
+  JobId job;
+  std::uint32_t attempt = 0;    // 0 = the newest, and then each later one
+  std::optional<int> rank;
+  std::optional<int> node_rank;
+  std::optional<LogStream> stream;
+  std::int64_t tail_lines = -1;  // per rank and stream; -1 = from the start
+  bool follow = true;           // false: what is there now, then LogEnd
+  std::uint32_t credit = 64;    // chunks the server may send before LogCredit
+  struct Position { LogKey key; std::uint64_t offset = 0; };
+  std::vector<Position> resume;  // where an interrupted follow goes on
+};
+struct LogChunk { LogKey key; int node_rank = 0; std::string node_name; std::uint64_t offset = 0; std::string data; };
+struct LogCredit { std::uint32_t chunks = 0; };
+struct LogEnd { std::string status; };  // all sent: the job is final (its status word) or !follow
+struct BulkRefused { std::string message; };
+
+using BulkMessage = std::variant<MissingBlobs, MissingBlobsReply, PutBlobs, PutBlobsReply, GetBlobs,
+                                 BlobData, LogAppend, LogAck, LogResume, LogFollow, LogChunk,
+                                 LogCredit, LogEnd, BulkRefused>;
+
+struct BulkEnvelope {
+  std::uint32_t version = 1;
+  std::uint64_t sequence = 0;
+  std::uint64_t reply_to = 0;
+  BulkMessage body;
+};
+
+inline constexpr std::size_t kMaxPieceBytes = 1u << 20;        // raw bytes of one piece
+inline constexpr std::size_t kMaxBulkMessageBytes = 4u << 20;
+inline constexpr std::size_t kMaxDigestsPerRequest = 20'000;
+inline constexpr std::size_t kMaxLogChunkBytes = 256u << 10;
+
+}  // namespace lockstep

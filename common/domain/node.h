@@ -1,0 +1,60 @@
+#pragma once
+// What a node is and has, as its agent measured it, and what the launcher thinks of its health.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/ids.h"
+
+namespace lockstep {
+
+struct GpuDevice {
+  int index = 0;             // in PCI order on the node
+  std::string uuid;          // GPU-…; "" when the driver gives none
+  std::string name;
+  std::string pci_bus_id;    // 00000000:01:00.0
+  Bytes memory;
+  int numa_node = -1;        // -1 = unknown
+  friend bool operator==(const GpuDevice&, const GpuDevice&) = default;
+};
+
+struct NetworkInterface {
+  std::string name;
+  std::vector<std::string> addresses;  // IPv4 and IPv6, without prefix length
+  std::int64_t speed_mbps = -1;        // -1 = unknown
+  bool up = false;
+  bool loopback = false;
+  friend bool operator==(const NetworkInterface&, const NetworkInterface&) = default;
+};
+
+struct Inventory {
+  std::string hostname;
+  std::string os;             // PRETTY_NAME
+  std::string kernel;
+  std::string architecture;   // x86_64
+  std::vector<int> cpus;      // logical cpu ids this node offers (a local node may offer a share)
+  int sockets = 1;
+  int numa_nodes = 1;
+  Bytes memory;               // this node's share
+  Bytes disk_free;            // of the file system that holds the attempts
+  std::vector<GpuDevice> gpus;
+  std::vector<NetworkInterface> interfaces;
+  std::string address;        // route to the launcher, or --advertise
+  bool address_is_loopback = false;
+  std::string host_id;        // equal for nodes of one host and network namespace
+  std::string network;        // label; a gang lies within one. Default: the target
+  std::string user;           // the agent's user; only root can run as others
+  std::string isolation;      // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
+  std::string workdir_mode;   // overlay | overlay-userns | reflink | copy
+  std::vector<std::string> limitations;  // what this node cannot do, in words
+  friend bool operator==(const Inventory&, const Inventory&) = default;
+};
+
+enum class Liveness { alive, unknown, lost };
+std::string_view to_string(Liveness liveness);
+
+}  // namespace lockstep

@@ -1,0 +1,48 @@
+#pragma once
+// What an agent and its runners say to each other over the attempt directory's unix socket, and what
+// the runners of one gang say to each other over ZeroMQ. Plain values, encoded by common/wire.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/domain/assignment.h"
+
+namespace lockstep {
+
+// ---- agent <-> runner (framed: u32 little-endian length, then one RunnerEnvelope) ---------------
+// The runner sends its whole status on each connection and at each change; the agent sends the
+// assignment again whenever its phase moved. Both are states, so a lost connection loses nothing.
+struct RunnerStatus { PartReport report; };
+struct UpdateAssignment { Assignment assignment; };
+using RunnerControl = std::variant<RunnerStatus, UpdateAssignment>;
+
+// ---- runner <-> runner (CURVE, k-ary tree by node rank, one ordered path) -----------------------
+struct GangHello { AttemptId attempt; int node_rank = 0; };           // child -> parent, first message
+struct GangReady { int node_rank = 0; };                              // subtree is connected
+struct GangStart {};                                                  // parent -> children: all are there
+// A collective: contributions climb the tree, the union comes down. `signature` names the set of
+// processes (PMIx proc array, encoded) and `sequence` counts collectives of that signature.
+struct FencePart {
+  std::string signature;
+  std::uint64_t sequence = 0;
+  std::map<int, std::string> blobs;  // node rank -> contribution
+};
+struct FenceDone { std::string signature; std::uint64_t sequence = 0; std::map<int, std::string> blobs; };
+// Direct modex: the data of one rank, asked from the runner that has it, routed through the tree.
+struct ModexRequest { std::uint64_t id = 0; int from_node = 0; int to_node = 0; int rank = 0; };
+struct ModexReply { std::uint64_t id = 0; int to_node = 0; bool found = false; std::string data; };
+// A rank failed (or a runner was told to stop): everyone terminates its ranks now.
+struct GangAbort { int node_rank = 0; RankExit first; std::string message; };
+// All ranks of the subtree exited 0 (sent up), and of the gang (sent down): runners may leave.
+struct GangDrained { int node_rank = 0; };
+using GangMessage = std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone, ModexRequest,
+                                 ModexReply, GangAbort, GangDrained>;
+
+inline constexpr std::size_t kMaxRunnerFrameBytes = 64u << 20;
+inline constexpr std::size_t kMaxGangMessageBytes = 256u << 20;
+inline constexpr int kGangTreeRadix = 32;
+
+}  // namespace lockstep

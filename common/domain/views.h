@@ -1,0 +1,91 @@
+#pragma once
+// What the launcher answers to a person: read-only pictures of its state, made by launcher/api,
+// printed by launcher/cli (table, JSON, YAML). Never an input to a decision.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/assignment.h"
+#include "common/domain/exit_report.h"
+#include "common/domain/job_spec.h"
+#include "common/domain/node.h"
+
+namespace lockstep {
+
+// Azure's words (reference: statuses of `az ml job show`).
+enum class JobStatus {
+  queued, preparing, starting, running, finalizing, cancel_requested, completed, failed, canceled
+};
+std::string_view to_string(JobStatus status);  // "Queued", "CancelRequested", …
+std::optional<JobStatus> job_status_from(std::string_view word);
+bool is_final(JobStatus status);
+
+struct PartView {
+  NodeId node;
+  std::string node_name;
+  int node_rank = 0;
+  int first_rank = 0;
+  int ranks = 0;
+  PartState state = PartState::staging;
+  std::string progress;
+  Allotment allotment;
+  friend bool operator==(const PartView&, const PartView&) = default;
+};
+
+struct AttemptView {
+  std::uint32_t number = 0;
+  Instant placed;
+  Instant started;  // ns = 0: not yet
+  Instant ended;    // ns = 0: not yet
+  std::vector<PartView> parts;
+  std::optional<ExitReport> report;
+  friend bool operator==(const AttemptView&, const AttemptView&) = default;
+};
+
+struct JobView {
+  JobSpec spec;  // name filled
+  JobStatus status = JobStatus::queued;
+  std::string reason;  // why it waits, or the failure in one line
+  int queue_position = 0;  // 1 = next; 0 = not queued
+  Instant submitted;
+  Instant ended;
+  std::vector<AttemptView> attempts;  // oldest first
+  std::optional<ExitReport> report;   // of the last attempt, once final
+  friend bool operator==(const JobView&, const JobView&) = default;
+};
+
+struct NodeView {
+  NodeId id;
+  std::string name;
+  Liveness liveness = Liveness::unknown;
+  bool draining = false;
+  std::string reason;  // why it is not usable
+  Inventory inventory;
+  std::vector<AttemptId> attempts;
+  Instant last_heard;
+  Instant joined;
+  friend bool operator==(const NodeView&, const NodeView&) = default;
+};
+
+struct ExplainView {
+  JobView job;
+  std::vector<std::string> lines;  // the placement, reason by reason, in words
+  friend bool operator==(const ExplainView&, const ExplainView&) = default;
+};
+
+struct LauncherStatus {
+  std::string version;
+  std::string endpoint;
+  std::int64_t pid = 0;
+  std::string home;
+  Instant started;
+  std::map<std::string, int> jobs;   // status -> count
+  std::map<std::string, int> nodes;  // liveness -> count
+  friend bool operator==(const LauncherStatus&, const LauncherStatus&) = default;
+};
+
+}  // namespace lockstep

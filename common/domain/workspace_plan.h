@@ -1,0 +1,21 @@
+#pragma once
+// What the agent staged for a runner: how the working directory is to be put together.
+
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+struct WorkspacePlan {
+  enum class Mode {
+    overlay,         // root: mount overlay(lower = tree, upper, overlay-work) on code/
+    overlay_userns,  // ordinary user: the same in the runner's own user namespace
+    ready,           // code/ is already a private copy or reflink; nothing to mount
+  };
+  Mode mode = Mode::ready;
+  std::string tree;          // immutable materialised snapshot (lower); "" = empty directory
+  std::string mount_point;   // common path to bind code/ to; "" = ranks use the attempt's own code/
+  friend bool operator==(const WorkspacePlan&, const WorkspacePlan&) = default;
+};
+
+}  // namespace lockstep

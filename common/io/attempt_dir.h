@@ -1,0 +1,67 @@
+#pragma once
+// The on-disk tree that one attempt has on one node. Agent and runner share it; no path in it is put
+// together anywhere else.
+//
+//   <agent home>/attempts/<job>.<attempt>/      mode 0755, owned by the agent's user
+//     assignment.pb      the part as the launcher wants it; written by the agent (atomically) before
+//                        the runner starts and at each change of phase
+//     runner.pid         "<pid> <start time in clock ticks, /proc/PID/stat field 22>\n", by the runner
+//     runner.log         the runner's own log
+//     control.sock       the runner listens, the agent connects (reached through /proc/self/fd: a
+//                        unix address holds only 107 bytes)
+//     final_report.pb    NodeExitReport, written beside and renamed: exists = the runner is done
+//     cgroups            one directory a line: what must be emptied and removed if the runner dies
+//     port.lock …        leases live in <runtime>/ports, not here
+//     logs/rank_<global rank>.stdout|.stderr      append-only, drained by the runner
+//     upper/ work/       overlay's own; or work tree copy in copy/
+//     code/              where the tree is mounted or copied (the ranks' working directory)
+//     tmp/               TMPDIR of the ranks, PMIx and vader directories; owned by the run-as user
+//
+// All ranks of a job see their working directory at one common path (code_mount_point), bound in the
+// runner's own mount namespace.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/domain/bulk.h"
+
+namespace lockstep::io {
+
+class AttemptDir {
+ public:
+  explicit AttemptDir(std::string path) : path_(std::move(path)) {}
+
+  const std::string& path() const { return path_; }
+  std::string assignment() const { return path_ + "/assignment.pb"; }
+  std::string workspace() const { return path_ + "/workspace.pb"; }  // WorkspacePlan, by the agent
+  std::string runner_pid() const { return path_ + "/runner.pid"; }
+  std::string runner_log() const { return path_ + "/runner.log"; }
+  std::string control_socket_name() const { return "control.sock"; }  // relative to path()
+  std::string final_report() const { return path_ + "/final_report.pb"; }
+  std::string cgroups() const { return path_ + "/cgroups"; }
+  std::string logs() const { return path_ + "/logs"; }
+  std::string log(int rank, LogStream stream) const;
+  std::string upper() const { return path_ + "/upper"; }
+  std::string overlay_work() const { return path_ + "/overlay-work"; }
+  std::string code() const { return path_ + "/code"; }
+  std::string tmp() const { return path_ + "/tmp"; }
+
+  // "<job>.<attempt>" <-> AttemptId; nullopt when the name is not one.
+  static std::string name_of(const AttemptId& attempt) { return to_string(attempt); }
+  static std::optional<AttemptId> attempt_of(const std::string& directory_name);
+  // "rank_3.stdout" -> (3, out); nullopt otherwise.
+  static std::optional<std::pair<int, LogStream>> parse_log_name(const std::string& file_name);
+
+ private:
+  std::string path_;
+};
+
+// The one path where every rank of the attempt sees its working directory, on every node:
+// /tmp/lockstep-<uid>/<job>.<attempt>
+std::string code_mount_point(std::uint32_t uid, const AttemptId& attempt);
+
+}  // namespace lockstep::io

@@ -1,0 +1,25 @@
+#pragma once
+// The only door to time. SystemClock is monotone: wall time at construction plus the monotonic clock,
+// so that a jump of the wall clock moves no deadline.
+
+#include "common/base/time.h"
+
+namespace lockstep::io {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Instant now() = 0;
+};
+
+class SystemClock final : public Clock {
+ public:
+  // `not_before`: time never runs behind this (the last stored fact's stamp after a restart).
+  explicit SystemClock(Instant not_before = {});
+  Instant now() override;
+
+ private:
+  std::int64_t offset_ns_ = 0;
+};
+
+}  // namespace lockstep::io

@@ -1,0 +1,40 @@
+#pragma once
+// Unix stream sockets that carry length-prefixed frames, bound and dialled through a directory's
+// descriptor so that long paths work. Non-blocking; made for an EventLoop.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/io/event_loop.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::io {
+
+// One connection. Frames: u32 little-endian length, then that many bytes.
+class FramedSocket {
+ public:
+  using OnFrame = std::function<void(std::string)>;
+  using OnClosed = std::function<void()>;
+
+  FramedSocket(EventLoop& loop, Fd fd, std::size_t max_frame_bytes, OnFrame on_frame,
+               OnClosed on_closed);
+  ~FramedSocket();
+  FramedSocket(const FramedSocket&) = delete;
+  FramedSocket& operator=(const FramedSocket&) = delete;
+  void send(std::string_view frame);   // queued; closes the connection past 256 MiB of backlog
+  std::size_t backlog_bytes() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode = 0600);
+Result<Fd> connect_unix(const std::string& directory, const std::string& name);
+Result<Fd> accept_unix(int listener);  // non-blocking, close-on-exec
+
+}  // namespace lockstep::io

@@ -1,0 +1,99 @@
+#pragma once
+// ZeroMQ with CURVE, always on: a ROUTER that knows each sender by its key, and a DEALER that knows
+// its server's. One ZAP handler per context lets keys in by domain. Bounded: MAXMSGSIZE, high-water
+// marks, ROUTER_MANDATORY. Liveness is not here: it belongs to the protocols above.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/io/event_loop.h"
+
+namespace lockstep::io {
+
+struct KeyPair {
+  PublicKey public_key;     // z85, 40 characters
+  std::string secret_key;   // z85, 40 characters
+};
+KeyPair generate_key_pair();
+// A file of mode 0600: "public <z85>\nsecret <z85>\n"; made atomically when it does not exist.
+Result<KeyPair> load_or_create_key_pair(const std::string& path);
+
+// One per process: the ZeroMQ context and its ZAP handler, served by `loop`.
+class Transport {
+ public:
+  // Called for each CURVE handshake: may this key talk to this domain?
+  using Gate = std::function<bool(const std::string& domain, const PublicKey& key)>;
+
+  Transport(EventLoop& loop, Gate gate);
+  ~Transport();
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  void* context() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+struct SocketLimits {
+  std::int64_t max_message_bytes = 64 << 20;
+  int high_water_mark = 10'000;  // messages, each direction and peer
+};
+
+// ROUTER + CURVE server.
+class ServerSocket {
+ public:
+  struct Incoming {
+    std::string peer;      // routing id: valid while that connection lives
+    PublicKey key;         // who it is, proven by CURVE
+    std::string bytes;
+  };
+  static Result<ServerSocket> bind(Transport& transport, const std::string& endpoint,
+                                   const std::string& zap_domain, const KeyPair& keys,
+                                   SocketLimits limits = {});
+  ~ServerSocket();
+  ServerSocket(ServerSocket&&) noexcept;
+  ServerSocket& operator=(ServerSocket&&) noexcept;
+
+  void* handle() const;                 // for EventLoop::watch_socket
+  std::string endpoint() const;         // with the real port when bound to tcp://…:*
+  std::optional<Incoming> receive();    // nullopt when nothing waits; never blocks
+  // unavailable: the peer is gone; resource_exhausted: its queue is full. Never blocks.
+  Status send(const std::string& peer, std::string_view bytes);
+
+ private:
+  struct Impl;
+  explicit ServerSocket(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// DEALER + CURVE client. Reconnects by itself; IMMEDIATE, so that nothing queues for a dead server.
+class ClientSocket {
+ public:
+  static Result<ClientSocket> connect(Transport& transport, const std::string& endpoint,
+                                      const PublicKey& server_key, const KeyPair& keys,
+                                      SocketLimits limits = {});
+  ~ClientSocket();
+  ClientSocket(ClientSocket&&) noexcept;
+  ClientSocket& operator=(ClientSocket&&) noexcept;
+
+  void* handle() const;
+  std::optional<std::string> receive();
+  // unavailable: not connected (yet) or the queue is full; the caller's protocol repeats.
+  Status send(std::string_view bytes);
+  // The same, but waits up to `timeout` for the connection.
+  Status send_within(std::string_view bytes, Duration timeout);
+
+ private:
+  struct Impl;
+  explicit ClientSocket(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lockstep::io

@@ -1,0 +1,73 @@
+#pragma once
+// The launcher as a function: inputs in, facts and actions out. It owns the state of jobs, nodes and
+// tokens and decides everything; it never reads a clock, a socket, a file or a random source.
+// The shell appends the facts durably before it performs any action.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/views.h"
+#include "launcher/core/action.h"
+#include "launcher/core/fact.h"
+#include "launcher/core/input.h"
+
+namespace lockstep::launcher {
+
+// Immutable settings of one launcher.
+struct CoreConfig {
+  Duration heartbeat_interval = seconds(1);
+  int missed_heartbeats_unknown = 3;
+  Duration node_lost_timeout = seconds(10);   // since the last word of the node
+  Duration reconnect_grace = seconds(60);     // after a launcher start nothing is LOST before
+  Duration stop_grace = seconds(10);          // between SIGTERM and SIGKILL
+  Duration prepare_timeout = minutes(30);     // a part that is not prepared by then fails its attempt
+  Duration logs_timeout = minutes(5);         // finalizing waits this long for logs of an ALIVE node
+  std::size_t max_queued_jobs = 100'000;
+  // Set by `lockstep up`: the target has exactly these nodes, and a job that needs more is refused.
+  std::optional<int> fixed_nodes;
+  std::string target = "local";
+};
+
+struct Step {
+  std::vector<Fact> facts;      // already applied
+  std::vector<Action> actions;
+};
+
+class State;
+
+class Core {
+ public:
+  explicit Core(CoreConfig config);
+  ~Core();
+  Core(Core&&) noexcept;
+  Core& operator=(Core&&) noexcept;
+
+  Step handle(Instant now, const Input& input);
+
+  // Recovery: the stored facts in order, then `recovered` once, then resume().
+  void replay(const StampedFact& fact);
+  void recovered(Instant now);               // all nodes UNKNOWN, reconnect_grace begins
+  std::vector<Action> resume() const;        // what should be in flight right now
+  Instant next_deadline() const;             // Instant::never() when nothing is due
+
+  DesiredState desired_for(NodeId node) const;
+
+  // Read-only pictures for launcher/api.
+  const State& state() const;
+  std::optional<JobView> job_view(const JobId& job) const;
+  std::vector<JobView> job_views() const;    // newest first
+  std::vector<NodeView> node_views() const;  // by node id
+  std::optional<NodeView> node_view(const std::string& name_or_id) const;
+  std::optional<ExplainView> explain(const JobId& job) const;
+  std::optional<NodeId> node_with_key(const PublicKey& key) const;
+  // The nodes that ran an attempt, in node-rank order (for log names); empty when unknown.
+  std::vector<NodeId> nodes_of(const AttemptId& attempt) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,54 @@
+#pragma once
+// All that can happen to the launcher. The shell makes these from messages, timers and workers; the
+// core never sees a socket, a clock or a random source: names, ids, hashes and keys come in here.
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/domain/messages.h"
+
+namespace lockstep::launcher {
+
+// Where a reply goes. Opaque to the core; meaningless after a restart.
+struct ReplyTo {
+  std::uint64_t client = 0;   // the shell's handle of a connection; 0 = nobody waits
+  std::uint64_t request = 0;  // Envelope::sequence
+};
+
+struct SubmitInput {
+  ReplyTo reply;
+  std::string submission;     // client's idempotence key
+  JobSpec spec;               // submitter filled from the key by the shell
+  std::string generated_name; // used when spec.name is empty
+};
+struct CancelInput { ReplyTo reply; JobId job; };
+struct DrainInput { ReplyTo reply; std::string name_or_id; bool drain = true; std::string reason; };
+struct TokenInput {           // the shell made the secret; the core keeps its hash
+  ReplyTo reply;
+  Digest secret_hash;
+  Instant expires;
+  int uses = 1;
+};
+struct JoinInput {
+  ReplyTo reply;
+  Digest secret_hash;
+  PublicKey key;              // of the joining node
+  std::string name;
+};
+struct ShutdownInput { ReplyTo reply; bool cancel_jobs = false; };
+
+struct SessionInput { PublicKey key; SessionOpen open; };
+struct HeartbeatInput { PublicKey key; Heartbeat beat; };
+struct ObservedInput { PublicKey key; Observed observed; };
+
+// All log bytes named by the part's NodeExitReport are durable (or were declared lost).
+struct LogsDurableInput { AttemptId attempt; NodeId node; };
+
+struct TickInput {};          // next_deadline() has come, or nothing else has for a second
+
+using Input = std::variant<SubmitInput, CancelInput, DrainInput, TokenInput, JoinInput,
+                           ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
+                           LogsDurableInput, TickInput>;
+
+}  // namespace lockstep::launcher
