@@ -1,0 +1,1 @@
+#include "common/io/attempt_dir.h"

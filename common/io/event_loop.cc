@@ -1,0 +1,1 @@
+#include "common/io/event_loop.h"

@@ -1,0 +1,1 @@
+#include "common/io/file_system.h"

@@ -1,0 +1,1 @@
+#include "common/io/framed_socket.h"

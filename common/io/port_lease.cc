@@ -1,0 +1,1 @@
+#include "common/io/port_lease.h"

@@ -1,0 +1,1 @@
+#include "common/io/process.h"
