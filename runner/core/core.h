@@ -1,6 +1,17 @@
 #pragma once
 // One runner as a function: the ranks of one gang on one node, from start to final report. It decides
 // what ended first and what must be terminated; it never forks, signals, reads a clock or a socket.
+//
+// What a final report says:
+//   completed   every rank here exited 0 by itself (an MPI rank after finalizing)
+//   canceled    nothing failed here: the ranks were stopped by order of the launcher or of a peer
+//   any other   the first failure here; `first_failed_rank` names its rank when one is to blame
+// Terminating: a failure sends SIGTERM, and SIGKILL after kFailureGrace, so that an MPI job never
+// hangs; a stop or a time-out leaves the assignment's grace. KillEverything always comes last.
+// Under mpi a rank that exits 0 must have finalized if it connected, and must have connected if
+// another rank here did. If no rank connected, the command was no MPI program: it simply completed.
+// A runner leaves when its own ranks are done: GangDrained is told, and nobody waits for it. On
+// Leave the gang's socket must still deliver what was queued (the last FenceDone).
 
 #include <memory>
 #include <optional>
@@ -13,7 +24,9 @@
 namespace lockstep::runner {
 
 // ---- inputs ------------------------------------------------------------------------------------
-struct Begin { Assignment assignment; };     // first input, once
+// First input, once. `self` is what this node knows of itself (node, hostname, address, host_id,
+// gpus): a solo runner makes the gang table of it. The ports in it are ignored: Endpoint has them.
+struct Begin { Assignment assignment; GangMember self = {}; };
 struct Endpoint {                            // the gang socket is bound, ports are leased
   std::uint16_t runner_port = 0; PublicKey runner_key; std::uint16_t master_port = 0;
 };
@@ -54,6 +67,14 @@ struct Leave {};                                       // clean up and exit 0
 using Action = std::variant<LeasePorts, ConnectGang, StartRank, SignalRanks, KillEverything, TellGang,
                             ReadStderrTail, DrainLogs, Report, WriteFinalReport, Leave>;
 
+// Named times. Events of the bootstrap come on another thread than waitpid's: an exit that looks
+// wrong only for lack of such an event is judged kSettle later.
+inline constexpr Duration kFailureGrace = seconds(1);
+inline constexpr Duration kSettle = milliseconds(250);
+inline constexpr Duration kInsistEvery = seconds(2);    // SIGKILL, DrainLogs again
+inline constexpr Duration kTailPatience = seconds(2);   // for StderrTail
+inline constexpr std::size_t kMaxTails = 16;            // ranks whose stderr is quoted
+
 class Core {
  public:
   Core();
@@ -64,6 +85,9 @@ class Core {
   std::vector<Action> handle(Instant now, const Input& input);
   Instant next_deadline() const;
   PartReport report() const;
+  // The gang table in force: the assignment's, or the runner's own when solo. Present from the first
+  // StartRank on; the shell makes its bootstrap of it.
+  const std::optional<GangTable>& gang() const;
 
  private:
   struct Impl;
