@@ -14,8 +14,14 @@
 namespace lockstep {
 
 // ---- blobs -------------------------------------------------------------------------------------
-struct MissingBlobs { std::vector<Digest> digests; };       // which of these do you lack?
-struct MissingBlobsReply { std::vector<Digest> missing; };
+struct MissingBlobs {  // which of these do you lack?
+  std::vector<Digest> digests;
+  friend bool operator==(const MissingBlobs&, const MissingBlobs&) = default;
+};
+struct MissingBlobsReply {
+  std::vector<Digest> missing;
+  friend bool operator==(const MissingBlobsReply&, const MissingBlobsReply&) = default;
+};
 // One piece of a blob. Small blobs are one piece, and many travel in one PutBlobs.
 struct BlobPiece {
   Digest digest;
@@ -23,11 +29,26 @@ struct BlobPiece {
   std::uint64_t offset = 0;       // of this piece, in raw bytes
   bool compressed = false;        // data is a zstd frame of this piece
   std::string data;
+  friend bool operator==(const BlobPiece&, const BlobPiece&) = default;
 };
-struct PutBlobs { std::vector<BlobPiece> pieces; };
-struct PutBlobsReply { std::uint64_t accepted_bytes = 0; };  // durable when this arrives
-struct GetBlobs { std::vector<Digest> digests; };           // answered by BlobData until all are sent
-struct BlobData { std::vector<BlobPiece> pieces; std::vector<Digest> absent; bool last = false; };
+struct PutBlobs {
+  std::vector<BlobPiece> pieces;
+  friend bool operator==(const PutBlobs&, const PutBlobs&) = default;
+};
+struct PutBlobsReply {  // durable when this arrives
+  std::uint64_t accepted_bytes = 0;
+  friend bool operator==(const PutBlobsReply&, const PutBlobsReply&) = default;
+};
+struct GetBlobs {  // answered by BlobData until all are sent
+  std::vector<Digest> digests;
+  friend bool operator==(const GetBlobs&, const GetBlobs&) = default;
+};
+struct BlobData {
+  std::vector<BlobPiece> pieces;
+  std::vector<Digest> absent;
+  bool last = false;
+  friend bool operator==(const BlobData&, const BlobData&) = default;
+};
 
 // ---- logs --------------------------------------------------------------------------------------
 enum class LogStream { out, err };  // stdout, stderr
@@ -37,9 +58,23 @@ struct LogKey {
   LogStream stream = LogStream::out;
   friend auto operator<=>(const LogKey&, const LogKey&) = default;
 };
-struct LogAppend { NodeId node; LogKey key; std::uint64_t offset = 0; std::string data; };
-struct LogAck { LogKey key; std::uint64_t durable = 0; };   // after fsync: bytes [0, durable)
-struct LogResume { NodeId node; std::vector<LogKey> keys; };  // answered by a LogAck for each
+struct LogAppend {
+  NodeId node;
+  LogKey key;
+  std::uint64_t offset = 0;
+  std::string data;
+  friend bool operator==(const LogAppend&, const LogAppend&) = default;
+};
+struct LogAck {  // after fsync: bytes [0, durable)
+  LogKey key;
+  std::uint64_t durable = 0;
+  friend bool operator==(const LogAck&, const LogAck&) = default;
+};
+struct LogResume {  // answered by a LogAck for each
+  NodeId node;
+  std::vector<LogKey> keys;
+  friend bool operator==(const LogResume&, const LogResume&) = default;
+};
 
 struct LogFollow {              // a client reads logs
   JobId job;
@@ -50,13 +85,34 @@ struct LogFollow {              // a client reads logs
   std::int64_t tail_lines = -1;  // per rank and stream; -1 = from the start
   bool follow = true;           // false: what is there now, then LogEnd
   std::uint32_t credit = 64;    // chunks the server may send before LogCredit
-  struct Position { LogKey key; std::uint64_t offset = 0; };
+  struct Position {
+    LogKey key;
+    std::uint64_t offset = 0;
+    friend bool operator==(const Position&, const Position&) = default;
+  };
   std::vector<Position> resume;  // where an interrupted follow goes on
+  friend bool operator==(const LogFollow&, const LogFollow&) = default;
 };
-struct LogChunk { LogKey key; int node_rank = 0; std::string node_name; std::uint64_t offset = 0; std::string data; };
-struct LogCredit { std::uint32_t chunks = 0; };
-struct LogEnd { std::string status; };  // all sent: the job is final (its status word) or !follow
-struct BulkRefused { std::string message; };
+struct LogChunk {
+  LogKey key;
+  int node_rank = 0;
+  std::string node_name;
+  std::uint64_t offset = 0;
+  std::string data;
+  friend bool operator==(const LogChunk&, const LogChunk&) = default;
+};
+struct LogCredit {
+  std::uint32_t chunks = 0;
+  friend bool operator==(const LogCredit&, const LogCredit&) = default;
+};
+struct LogEnd {  // all sent: the job is final (its status word) or !follow
+  std::string status;
+  friend bool operator==(const LogEnd&, const LogEnd&) = default;
+};
+struct BulkRefused {
+  std::string message;
+  friend bool operator==(const BulkRefused&, const BulkRefused&) = default;
+};
 
 using BulkMessage = std::variant<MissingBlobs, MissingBlobsReply, PutBlobs, PutBlobsReply, GetBlobs,
                                  BlobData, LogAppend, LogAck, LogResume, LogFollow, LogChunk,
@@ -67,9 +123,11 @@ struct BulkEnvelope {
   std::uint64_t sequence = 0;
   std::uint64_t reply_to = 0;
   BulkMessage body;
+  friend bool operator==(const BulkEnvelope&, const BulkEnvelope&) = default;
 };
 
-inline constexpr std::size_t kMaxPieceBytes = 1u << 20;        // raw bytes of one piece
+// Raw bytes of one piece. Each piece of a blob but the last is exactly this long.
+inline constexpr std::size_t kMaxPieceBytes = 1u << 20;
 inline constexpr std::size_t kMaxBulkMessageBytes = 4u << 20;
 inline constexpr std::size_t kMaxDigestsPerRequest = 20'000;
 inline constexpr std::size_t kMaxLogChunkBytes = 256u << 10;

@@ -1,0 +1,53 @@
+#pragma once
+// Trees written out from a blob store: into one new directory, or into a cache of immutable trees by
+// digest. Every blob is verified; nothing is ever written through a symlink or outside the target; hard
+// links are never made; setuid and setgid bits are never set.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "common/base/digest.h"
+#include "common/base/result.h"
+#include "common/snapshot/blob_store.h"
+
+namespace lockstep::snapshot {
+
+struct Owner {
+  std::uint32_t uid = 0, gid = 0;
+};
+Owner current_owner();  // of this process: no chown is needed for it
+
+struct MaterializeOptions {
+  Owner owner = current_owner();
+  int threads = 2;
+};
+
+// Writes the tree into `directory`, which must not exist or be empty. On an error the caller removes it.
+Status materialize(const BlobStore& blobs, const Digest& root, const std::string& directory,
+                   const MaterializeOptions& options = {});
+
+// <folder>/<digest>[.<uid>], built beside and renamed, at most once at a time per tree and process. After a
+// reboot all trees are built again: they are never fsynced.
+class TreeCache {
+ public:
+  static Result<std::unique_ptr<TreeCache>> open(const std::string& folder);
+  ~TreeCache();
+
+  // The path, or "" when the tree is not here. One stat.
+  std::string find(const Digest& root, const Owner& owner) const;
+  // The tree's path; builds it when it is not here. Callers of one tree wait for one build.
+  Result<std::string> get(const BlobStore& blobs, const Digest& root,
+                          const MaterializeOptions& options = {});
+
+ private:
+  struct Impl;
+  explicit TreeCache(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Removes a tree whatever modes its directories have, without following symlinks and without crossing
+// into another file system or mount; a missing path is success.
+Status remove_tree_forcibly(const std::string& path);
+
+}  // namespace lockstep::snapshot

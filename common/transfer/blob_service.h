@@ -1,0 +1,36 @@
+#pragma once
+// The other side of transfer.h: what a daemon that owns a blob store answers. It has no socket and no
+// thread: a worker calls it and posts the messages back. The caller decides who may ask.
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string_view>
+
+#include "common/domain/bulk.h"
+#include "common/snapshot/blob_store.h"
+
+namespace lockstep::transfer {
+
+// MissingBlobs -> MissingBlobsReply; PutBlobs -> PutBlobsReply (after a sync) or BulkRefused.
+// `peer` keeps the half uploads of different peers apart.
+BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request);
+BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer);
+
+// The answers to one GetBlobs, one message at a time, so that the sender may wait for its queue: at
+// most kMaxBulkMessageBytes each, the last one marked.
+class BlobReader {
+ public:
+  BlobReader(const snapshot::BlobStore& store, GetBlobs request);
+  std::optional<BulkMessage> next();  // nullopt: the last one was given out
+
+ private:
+  void fill(BlobData& data);
+  const snapshot::BlobStore& store_;
+  GetBlobs request_;
+  std::size_t index_ = 0;
+  std::uint64_t offset_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace lockstep::transfer

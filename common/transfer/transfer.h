@@ -1,0 +1,57 @@
+#pragma once
+// Blobs over the bulk socket, for a thread that may block: the CLI's upload of a snapshot and a node's
+// download. Both keep a bounded number of bytes in flight and repeat what got lost; every request is
+// idempotent. A socket is used by one call at a time and by nothing else meanwhile.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/snapshot/blob_store.h"
+#include "common/snapshot/capture.h"
+
+namespace lockstep::io {
+class ClientSocket;
+}
+
+namespace lockstep::transfer {
+
+struct Progress {
+  std::uint64_t done_bytes = 0;   // raw bytes that are over there (upload) or here (download)
+  std::uint64_t total_bytes = 0;  // of what lacked
+};
+using OnProgress = std::function<void(const Progress&)>;
+
+struct TransferOptions {
+  std::uint64_t window_bytes = 32u << 20;  // raw bytes in flight
+  Duration retry_after = seconds(5);       // silence after which what is open is asked again
+  Duration give_up_after = seconds(60);    // silence after which the transfer fails
+};
+
+struct UploadResult {
+  std::uint64_t blobs_sent = 0;
+  std::uint64_t bytes_sent = 0;  // raw
+  std::uint64_t wire_bytes = 0;  // after compression
+};
+
+// Sends what the other side lacks. conflict: a file changed since it was captured (named).
+Result<UploadResult> upload_snapshot(io::ClientSocket& socket, const snapshot::Snapshot& snapshot,
+                                     const OnProgress& progress = {}, TransferOptions options = {});
+
+// Fetches blobs into a store. `size` may be 0 when it is not known. not_found names what the other
+// side lacks as well.
+Status download(io::ClientSocket& socket, const std::vector<snapshot::BlobWanted>& wanted,
+                snapshot::BlobStore& into, const OnProgress& progress = {},
+                TransferOptions options = {});
+Status download(io::ClientSocket& socket, const std::vector<Digest>& wanted,
+                snapshot::BlobStore& into, const OnProgress& progress = {},
+                TransferOptions options = {});
+
+// Everything that lacks for the tree below `root`: directories first, then what they name.
+Status download_tree(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
+                     const OnProgress& progress = {}, TransferOptions options = {});
+
+}  // namespace lockstep::transfer
