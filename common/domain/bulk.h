@@ -39,8 +39,12 @@ struct PutBlobsReply {  // durable when this arrives
   std::uint64_t accepted_bytes = 0;
   friend bool operator==(const PutBlobsReply&, const PutBlobsReply&) = default;
 };
-struct GetBlobs {  // answered by BlobData until all are sent
+// Answered by BlobData until all are sent. With one digest, `offset` and `limit` (raw bytes; 0 = to the
+// end; the piece that reaches the limit is sent whole) ask for a part: the receiver's credit.
+struct GetBlobs {
   std::vector<Digest> digests;
+  std::uint64_t offset = 0;  // a multiple of kMaxPieceBytes
+  std::uint64_t limit = 0;
   friend bool operator==(const GetBlobs&, const GetBlobs&) = default;
 };
 struct BlobData {
