@@ -24,12 +24,14 @@ struct SessionOpen {            // first message of an agent start, and again af
   std::string version;          // LOCKSTEP_VERSION
   Inventory inventory;
   std::vector<PartReport> parts;  // observed state in full: what is not here does not run here
+  friend bool operator==(const SessionOpen&, const SessionOpen&) = default;
 };
 struct Heartbeat {
   NodeId node;
   SessionId session;
   std::uint64_t desired_revision = 0;  // newest applied; the launcher sends again what is newer
   std::uint64_t observed_sequence = 0;  // number of Observed sent in this session
+  friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 struct Observed {               // delta: the parts that changed
   NodeId node;
@@ -37,6 +39,7 @@ struct Observed {               // delta: the parts that changed
   std::uint64_t sequence = 0;   // 1, 2, … within a session; acknowledged by ObservedAck
   std::vector<PartReport> parts;
   std::vector<AttemptId> removed;  // attempt directories that are gone
+  friend bool operator==(const Observed&, const Observed&) = default;
 };
 
 // ---- launcher -> agent -------------------------------------------------------------------------
@@ -44,66 +47,142 @@ struct SessionAccepted {
   SessionId session;
   Duration heartbeat_interval = seconds(1);
   DesiredState desired;
+  friend bool operator==(const SessionAccepted&, const SessionAccepted&) = default;
 };
 struct SessionRefused {         // wrong version, cloned node, unknown node: the agent prints and exits
   SessionId session;
   std::string reason;
+  friend bool operator==(const SessionRefused&, const SessionRefused&) = default;
 };
 struct SessionLost {            // the launcher does not know this session (it restarted): open again
   SessionId session;
+  friend bool operator==(const SessionLost&, const SessionLost&) = default;
 };
 struct HeartbeatAck {
   SessionId session;
+  friend bool operator==(const HeartbeatAck&, const HeartbeatAck&) = default;
 };
 struct ObservedAck {
   SessionId session;
   std::uint64_t sequence = 0;
+  friend bool operator==(const ObservedAck&, const ObservedAck&) = default;
 };
 struct Desired {
   SessionId session;
   DesiredState desired;
+  friend bool operator==(const Desired&, const Desired&) = default;
 };
 
 // ---- client -> launcher ------------------------------------------------------------------------
 struct Submit {
   std::string submission;       // random, made by the client: the same one twice is one job
   JobSpec spec;                 // submitter is ignored: the key says who it is
+  friend bool operator==(const Submit&, const Submit&) = default;
 };
-struct CancelJob { JobId job; };
-struct ListJobs { bool all = true; int limit = 0; };  // newest first; limit 0 = all
-struct ShowJob { JobId job; };
-struct ExplainJob { JobId job; };
-struct WatchJob { JobId job; };   // answered by JobReply now and a JobUpdate at each change
-struct ListNodes {};
-struct ShowNode { std::string name_or_id; };
-struct CreateToken { Duration valid_for = minutes(60); int uses = 1; };
-struct DrainNode { std::string name_or_id; bool drain = true; std::string reason; };
-struct GetStatus {};
-struct Shutdown { bool cancel_jobs = false; };  // refused while jobs run unless cancel_jobs
+struct CancelJob {
+  JobId job;
+  friend bool operator==(const CancelJob&, const CancelJob&) = default;
+};
+struct ListJobs {  // newest first; limit 0 = all
+  bool all = true;
+  int limit = 0;
+  friend bool operator==(const ListJobs&, const ListJobs&) = default;
+};
+struct ShowJob {
+  JobId job;
+  friend bool operator==(const ShowJob&, const ShowJob&) = default;
+};
+struct ExplainJob {
+  JobId job;
+  friend bool operator==(const ExplainJob&, const ExplainJob&) = default;
+};
+struct WatchJob {  // answered by JobReply now and a JobUpdate at each change
+  JobId job;
+  friend bool operator==(const WatchJob&, const WatchJob&) = default;
+};
+struct ListNodes { friend bool operator==(const ListNodes&, const ListNodes&) = default; };
+struct ShowNode {
+  std::string name_or_id;
+  friend bool operator==(const ShowNode&, const ShowNode&) = default;
+};
+struct CreateToken {
+  Duration valid_for = minutes(60);
+  int uses = 1;
+  friend bool operator==(const CreateToken&, const CreateToken&) = default;
+};
+struct DrainNode {
+  std::string name_or_id;
+  bool drain = true;
+  std::string reason;
+  friend bool operator==(const DrainNode&, const DrainNode&) = default;
+};
+struct GetStatus { friend bool operator==(const GetStatus&, const GetStatus&) = default; };
+struct Shutdown {  // refused while jobs run unless cancel_jobs
+  bool cancel_jobs = false;
+  friend bool operator==(const Shutdown&, const Shutdown&) = default;
+};
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
   JobId job;
   bool snapshot_missing = false;  // not accepted: upload the snapshot over the bulk socket, ask again
+  friend bool operator==(const SubmitReply&, const SubmitReply&) = default;
 };
-struct JobReply { JobView job; };
-struct JobUpdate { JobView job; };
-struct JobsReply { std::vector<JobView> jobs; };
-struct ExplainReply { ExplainView explain; };
-struct NodesReply { std::vector<NodeView> nodes; };
-struct TokenReply { std::string token; Instant expires; };  // the text a token file holds
-struct StatusReply { LauncherStatus status; };
-struct Done { std::string message; };
-struct Refused { ErrorCode code = ErrorCode::internal; std::string message; };
+struct JobReply {
+  JobView job;
+  friend bool operator==(const JobReply&, const JobReply&) = default;
+};
+struct JobUpdate {
+  JobView job;
+  friend bool operator==(const JobUpdate&, const JobUpdate&) = default;
+};
+struct JobsReply {
+  std::vector<JobView> jobs;
+  friend bool operator==(const JobsReply&, const JobsReply&) = default;
+};
+struct ExplainReply {
+  ExplainView explain;
+  friend bool operator==(const ExplainReply&, const ExplainReply&) = default;
+};
+struct NodesReply {
+  std::vector<NodeView> nodes;
+  friend bool operator==(const NodesReply&, const NodesReply&) = default;
+};
+struct TokenReply {  // the text a token file holds
+  std::string token;
+  Instant expires;
+  friend bool operator==(const TokenReply&, const TokenReply&) = default;
+};
+struct StatusReply {
+  LauncherStatus status;
+  friend bool operator==(const StatusReply&, const StatusReply&) = default;
+};
+struct Done {
+  std::string message;
+  friend bool operator==(const Done&, const Done&) = default;
+};
+struct Refused {
+  ErrorCode code = ErrorCode::internal;
+  std::string message;
+  friend bool operator==(const Refused&, const Refused&) = default;
+};
 
 // ---- join socket -------------------------------------------------------------------------------
 struct JoinRequest {            // the sender's CURVE key (ZAP user id) becomes the node's key
   std::string token_secret;
   std::string name;             // wanted node name; default the host name
   std::string version;
+  friend bool operator==(const JoinRequest&, const JoinRequest&) = default;
 };
-struct JoinAccepted { NodeId node; std::string name; };
-struct JoinRefused { std::string reason; };
+struct JoinAccepted {
+  NodeId node;
+  std::string name;
+  friend bool operator==(const JoinAccepted&, const JoinAccepted&) = default;
+};
+struct JoinRefused {
+  std::string reason;
+  friend bool operator==(const JoinRefused&, const JoinRefused&) = default;
+};
 
 using Message = std::variant<
     SessionOpen, Heartbeat, Observed, SessionAccepted, SessionRefused, SessionLost, HeartbeatAck,
@@ -118,6 +197,7 @@ struct Envelope {
   std::uint64_t reply_to = 0;   // 0 = not a reply
   std::int64_t deadline_ms = 0; // how long the sender waits; 0 = unbounded. Late requests are dropped
   Message body;
+  friend bool operator==(const Envelope&, const Envelope&) = default;
 };
 
 inline constexpr std::size_t kMaxControlMessageBytes = 64u << 20;

@@ -15,29 +15,70 @@ namespace lockstep {
 // ---- agent <-> runner (framed: u32 little-endian length, then one RunnerEnvelope) ---------------
 // The runner sends its whole status on each connection and at each change; the agent sends the
 // assignment again whenever its phase moved. Both are states, so a lost connection loses nothing.
-struct RunnerStatus { PartReport report; };
-struct UpdateAssignment { Assignment assignment; };
+struct RunnerStatus {
+  PartReport report;
+  friend bool operator==(const RunnerStatus&, const RunnerStatus&) = default;
+};
+struct UpdateAssignment {
+  Assignment assignment;
+  friend bool operator==(const UpdateAssignment&, const UpdateAssignment&) = default;
+};
 using RunnerControl = std::variant<RunnerStatus, UpdateAssignment>;
 
 // ---- runner <-> runner (CURVE, k-ary tree by node rank, one ordered path) -----------------------
-struct GangHello { AttemptId attempt; int node_rank = 0; };           // child -> parent, first message
-struct GangReady { int node_rank = 0; };                              // subtree is connected
-struct GangStart {};                                                  // parent -> children: all are there
+struct GangHello {  // child -> parent, first message
+  AttemptId attempt;
+  int node_rank = 0;
+  friend bool operator==(const GangHello&, const GangHello&) = default;
+};
+struct GangReady {  // subtree is connected
+  int node_rank = 0;
+  friend bool operator==(const GangReady&, const GangReady&) = default;
+};
+struct GangStart {  // parent -> children: all are there
+  friend bool operator==(const GangStart&, const GangStart&) = default;
+};
 // A collective: contributions climb the tree, the union comes down. `signature` names the set of
 // processes (PMIx proc array, encoded) and `sequence` counts collectives of that signature.
 struct FencePart {
   std::string signature;
   std::uint64_t sequence = 0;
   std::map<int, std::string> blobs;  // node rank -> contribution
+  friend bool operator==(const FencePart&, const FencePart&) = default;
 };
-struct FenceDone { std::string signature; std::uint64_t sequence = 0; std::map<int, std::string> blobs; };
+struct FenceDone {
+  std::string signature;
+  std::uint64_t sequence = 0;
+  std::map<int, std::string> blobs;
+  friend bool operator==(const FenceDone&, const FenceDone&) = default;
+};
 // Direct modex: the data of one rank, asked from the runner that has it, routed through the tree.
-struct ModexRequest { std::uint64_t id = 0; int from_node = 0; int to_node = 0; int rank = 0; };
-struct ModexReply { std::uint64_t id = 0; int to_node = 0; bool found = false; std::string data; };
+struct ModexRequest {
+  std::uint64_t id = 0;
+  int from_node = 0;
+  int to_node = 0;
+  int rank = 0;
+  friend bool operator==(const ModexRequest&, const ModexRequest&) = default;
+};
+struct ModexReply {
+  std::uint64_t id = 0;
+  int to_node = 0;
+  bool found = false;
+  std::string data;
+  friend bool operator==(const ModexReply&, const ModexReply&) = default;
+};
 // A rank failed (or a runner was told to stop): everyone terminates its ranks now.
-struct GangAbort { int node_rank = 0; RankExit first; std::string message; };
+struct GangAbort {
+  int node_rank = 0;
+  RankExit first;
+  std::string message;
+  friend bool operator==(const GangAbort&, const GangAbort&) = default;
+};
 // All ranks of the subtree exited 0 (sent up), and of the gang (sent down): runners may leave.
-struct GangDrained { int node_rank = 0; };
+struct GangDrained {
+  int node_rank = 0;
+  friend bool operator==(const GangDrained&, const GangDrained&) = default;
+};
 using GangMessage = std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone, ModexRequest,
                                  ModexReply, GangAbort, GangDrained>;
 

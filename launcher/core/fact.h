@@ -12,30 +12,107 @@
 
 namespace lockstep::launcher {
 
-struct TokenCreated { Digest secret_hash; Instant expires; int uses = 1; };
-struct NodeJoined { NodeId node; std::string name; PublicKey key; Digest token; };
+struct TokenCreated {
+  Digest secret_hash;
+  Instant expires;
+  int uses = 1;
+  friend bool operator==(const TokenCreated&, const TokenCreated&) = default;
+};
+struct NodeJoined {
+  NodeId node;
+  std::string name;
+  PublicKey key;
+  Digest token;
+  friend bool operator==(const NodeJoined&, const NodeJoined&) = default;
+};
 struct NodeSessionStarted {     // a session was accepted
-  NodeId node; BootId boot; SessionId session; Inventory inventory;
+  NodeId node;
+  BootId boot;
+  SessionId session;
+  Inventory inventory;
+  friend bool operator==(const NodeSessionStarted&, const NodeSessionStarted&) = default;
 };
-struct NodeLost { NodeId node; std::string reason; };  // timeout, or proof of a reboot
-struct NodeDrainChanged { NodeId node; bool draining = false; std::string reason; };
+struct NodeLost {  // timeout, or proof of a reboot
+  NodeId node;
+  std::string reason;
+  friend bool operator==(const NodeLost&, const NodeLost&) = default;
+};
+struct NodeDrainChanged {
+  NodeId node;
+  bool draining = false;
+  std::string reason;
+  friend bool operator==(const NodeDrainChanged&, const NodeDrainChanged&) = default;
+};
 
-struct JobSubmitted { JobId job; std::string submission; JobSpec spec; };
-struct CancelRequested { JobId job; std::string by; };
-struct PartPlacement { NodeId node; Allotment allotment; };
+struct JobSubmitted {
+  JobId job;
+  std::string submission;
+  JobSpec spec;
+  friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
+};
+struct CancelRequested {
+  JobId job;
+  std::string by;
+  friend bool operator==(const CancelRequested&, const CancelRequested&) = default;
+};
+struct PartPlacement {
+  NodeId node;
+  Allotment allotment;
+  friend bool operator==(const PartPlacement&, const PartPlacement&) = default;
+};
 struct AttemptPlaced {          // index in parts = node rank
-  AttemptId attempt; std::vector<PartPlacement> parts; std::vector<std::string> why;
+  AttemptId attempt;
+  std::vector<PartPlacement> parts;
+  std::vector<std::string> why;
+  friend bool operator==(const AttemptPlaced&, const AttemptPlaced&) = default;
 };
-struct GangFormed { AttemptId attempt; GangTable gang; };  // all parts prepared: run
-struct PartChanged { AttemptId attempt; NodeId node; PartReport report; };  // state moved forward
-struct PartGone { AttemptId attempt; NodeId node; Cause cause = Cause::runner_lost; std::string why; };
+struct GangFormed {  // all parts prepared: run
+  AttemptId attempt;
+  GangTable gang;
+  friend bool operator==(const GangFormed&, const GangFormed&) = default;
+};
+struct PartChanged {  // state moved forward
+  AttemptId attempt;
+  NodeId node;
+  PartReport report;
+  friend bool operator==(const PartChanged&, const PartChanged&) = default;
+};
+struct PartGone {
+  AttemptId attempt;
+  NodeId node;
+  Cause cause = Cause::runner_lost;
+  std::string why;
+  friend bool operator==(const PartGone&, const PartGone&) = default;
+};
 struct AttemptDoomed {          // the first failure is known: the others are to be stopped
-  AttemptId attempt; ExitReport report; StopReason reason = StopReason::gang_failed;
+  AttemptId attempt;
+  ExitReport report;
+  StopReason reason = StopReason::gang_failed;
+  friend bool operator==(const AttemptDoomed&, const AttemptDoomed&) = default;
 };
-struct AttemptEnded { AttemptId attempt; ExitReport report; };  // nothing of it runs any more
-struct JobRequeued { JobId job; AttemptId after; bool charged = true; std::string why; };
-struct PartReleased { AttemptId attempt; NodeId node; };  // logs durable (or lost): node may forget it
-struct JobFinished { JobId job; JobStatus status = JobStatus::completed; ExitReport report; };
+struct AttemptEnded {  // nothing of it runs any more
+  AttemptId attempt;
+  ExitReport report;
+  friend bool operator==(const AttemptEnded&, const AttemptEnded&) = default;
+};
+struct JobRequeued {
+  JobId job;
+  AttemptId after;
+  bool charged = true;
+  std::string why;
+  friend bool operator==(const JobRequeued&, const JobRequeued&) = default;
+};
+struct PartReleased {  // logs durable (or lost): node may forget it
+  AttemptId attempt;
+  NodeId node;
+  friend bool operator==(const PartReleased&, const PartReleased&) = default;
+};
+struct JobFinished {
+  JobId job;
+  JobStatus status = JobStatus::completed;
+  ExitReport report;
+  friend bool operator==(const JobFinished&, const JobFinished&) = default;
+};
 
 using Fact = std::variant<TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged,
                           JobSubmitted, CancelRequested, AttemptPlaced, GangFormed, PartChanged,
@@ -45,6 +122,7 @@ using Fact = std::variant<TokenCreated, NodeJoined, NodeSessionStarted, NodeLost
 struct StampedFact {
   Instant at;
   Fact fact;
+  friend bool operator==(const StampedFact&, const StampedFact&) = default;
 };
 
 }  // namespace lockstep::launcher
