@@ -22,7 +22,7 @@ struct SubmitInput {
   JobSpec spec;               // submitter filled from the key by the shell
   std::string generated_name; // used when spec.name is empty
 };
-struct CancelInput { ReplyTo reply; JobId job; };
+struct CancelInput { ReplyTo reply; JobId job; std::string by; };  // by: user name, for the report
 struct DrainInput { ReplyTo reply; std::string name_or_id; bool drain = true; std::string reason; };
 struct TokenInput {           // the shell made the secret; the core keeps its hash
   ReplyTo reply;
