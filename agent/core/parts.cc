@@ -1,0 +1,44 @@
+#include "agent/core/parts.h"
+
+#include <algorithm>
+
+namespace lockstep::agent {
+
+void Unacknowledged::changed(const AttemptId& attempt) { entries_[attempt] = Entry{false, 0}; }
+
+void Unacknowledged::removed(const AttemptId& attempt) { entries_[attempt] = Entry{true, 0}; }
+
+void Unacknowledged::acknowledged(std::uint64_t sequence) {
+  std::erase_if(entries_, [sequence](const auto& item) {
+    const Entry& entry = item.second;
+    return entry.told_in != 0 && entry.told_in <= sequence;
+  });
+}
+
+Observed Unacknowledged::next(const std::map<AttemptId, Part>& parts) {
+  const bool news = std::any_of(entries_.begin(), entries_.end(),
+                                [](const auto& item) { return item.second.told_in == 0; });
+  if (news) ++sequence_;
+  Observed observed;
+  observed.sequence = sequence_;
+  for (auto& [attempt, entry] : entries_) {
+    entry.told_in = sequence_;
+    const auto part = parts.find(attempt);
+    if (entry.gone || part == parts.end()) {
+      observed.removed.push_back(attempt);
+    } else {
+      observed.parts.push_back(part->second.report);
+    }
+  }
+  return observed;
+}
+
+NodeExitReport unreported_exit(Cause cause, std::string message, Instant now) {
+  NodeExitReport exit;
+  exit.cause = cause;
+  exit.message = std::move(message);
+  exit.ended = now;
+  return exit;
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,58 @@
+#pragma once
+// The parts of this node as records: what is wanted of each, what it does, and what of that the
+// launcher has not acknowledged yet. Values only; core.cc decides.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/core/core.h"
+
+namespace lockstep::agent {
+
+struct Part {
+  enum class Stage {
+    found,     // its directory was met at start, it never had a runner
+    staging,   // StageWorkspace is at work
+    starting,  // StartRunner is at work
+    alive,     // its runner lives
+    ended,     // report.exit says how; its directory may be there
+    removing,  // RemovePart is at work
+  };
+  Stage stage = Stage::staging;
+  Assignment assignment;   // the newest that was wanted, or as found
+  bool wanted = true;      // by the desired state that is applied
+  bool runner_told = true; // its runner was told `assignment`, as far as an agent can know
+  PartReport report;
+  Instant tell_again = Instant::never();   // while the runner lags behind what is wanted
+  Instant kill_at = Instant::never();      // a stop was ordered: the runner is killed then
+  bool killed = false;                     // it was
+  Instant remove_again = Instant::never();
+};
+
+// What the launcher has not acknowledged: each Observed holds all of it, so that an acknowledgement
+// of the newest message covers every earlier one.
+class Unacknowledged {
+ public:
+  void changed(const AttemptId& attempt);
+  void removed(const AttemptId& attempt);
+  void acknowledged(std::uint64_t sequence);
+  bool empty() const { return entries_.empty(); }
+  std::uint64_t sequence() const { return sequence_; }
+  // The next Observed, without node and session. A repetition of the very same keeps its sequence.
+  Observed next(const std::map<AttemptId, Part>& parts);
+
+ private:
+  struct Entry {
+    bool gone = false;
+    std::uint64_t told_in = 0;  // sequence of the newest Observed that holds it; 0 = none
+  };
+  std::map<AttemptId, Entry> entries_;
+  std::uint64_t sequence_ = 0;
+};
+
+// The exit of a part that no runner reported.
+NodeExitReport unreported_exit(Cause cause, std::string message, Instant now);
+
+}  // namespace lockstep::agent

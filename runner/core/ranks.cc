@@ -1,0 +1,116 @@
+#include "runner/core/ranks.h"
+
+#include <algorithm>
+
+namespace lockstep::runner {
+
+using State = RankRecord::State;
+
+RankTable::RankTable(int first_rank, int count) : first_rank_(first_rank) {
+  records_.resize(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    auto& exit = records_[static_cast<std::size_t>(i)].exit;
+    exit.rank = first_rank + i;
+    exit.local_rank = i;
+    exit.started = false;
+  }
+}
+
+RankRecord* RankTable::find(int rank) {
+  const int index = rank - first_rank_;
+  if (index < 0 || index >= static_cast<int>(records_.size())) return nullptr;
+  return &records_[static_cast<std::size_t>(index)];
+}
+
+bool RankTable::all_ended() const {
+  return std::all_of(records_.begin(), records_.end(),
+                     [](const auto& r) { return r.state == State::ended; });
+}
+
+bool RankTable::all_started() const {
+  return std::all_of(records_.begin(), records_.end(), [](const auto& r) { return r.exit.started; });
+}
+
+bool RankTable::any_active() const {
+  return std::any_of(records_.begin(), records_.end(), [](const auto& r) { return r.active(); });
+}
+
+bool RankTable::any_started() const {
+  return std::any_of(records_.begin(), records_.end(), [](const auto& r) { return r.exit.started; });
+}
+
+bool RankTable::any_live() const {
+  return std::any_of(records_.begin(), records_.end(),
+                     [](const auto& r) { return r.state == State::live; });
+}
+
+bool RankTable::other_connected(int rank) const {
+  return std::any_of(records_.begin(), records_.end(), [rank](const auto& r) {
+    return r.exit.rank != rank && r.client != RankRecord::Client::none;
+  });
+}
+
+Instant RankTable::next_settle() const {
+  Instant next = Instant::never();
+  for (const auto& r : records_)
+    if (r.state == State::settling) next = std::min(next, r.settle_at);
+  return next;
+}
+
+RankExit describe_exit(const RankRecord& record, const RankExited& exited, Instant now,
+                       bool terminating) {
+  if (record.abort) return describe_abort(record.exit, *record.abort, now, terminating);
+  RankExit exit = record.exit;
+  exit.started = true;
+  exit.exit_code = exited.exit_code;
+  exit.signal = exited.signal;
+  exit.terminated_by_us = terminating;
+  exit.time = now;
+  if (exited.signal == 0 && exited.exit_code == 0) {
+    exit.cause = Cause::completed;
+  } else if (exited.oom) {
+    exit.cause = Cause::out_of_memory;
+    exit.detail = "the kernel killed it because its memory limit was reached";
+  } else {
+    exit.cause = exited.signal != 0 ? Cause::signal : Cause::exit_code;
+  }
+  return exit;
+}
+
+RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant now,
+                        bool terminating) {
+  RankExit exit = base;
+  exit.started = true;
+  exit.cause = Cause::mpi_abort;
+  exit.signal = 0;
+  exit.exit_code = (abort.code & 0xff) != 0 ? abort.code & 0xff : 1;
+  exit.terminated_by_us = terminating;
+  if (exit.time.ns == 0) exit.time = now;
+  exit.detail = "MPI_Abort(" + std::to_string(abort.code) + ")";
+  if (!abort.message.empty()) exit.detail += ": " + abort.message;
+  return exit;
+}
+
+RankExit never_started(const RankExit& base, Instant now) {
+  RankExit exit = base;
+  exit.started = false;
+  exit.cause = Cause::canceled;
+  exit.terminated_by_us = true;
+  exit.time = now;
+  return exit;
+}
+
+std::string sentence(const RankExit& exit) {
+  std::string text = "rank " + std::to_string(exit.rank);
+  if (exit.cause == Cause::mpi_abort) return text + " called " + exit.detail;
+  if (!exit.started) {
+    text += " could not be started";
+  } else if (exit.signal != 0) {
+    text += " was killed by signal " + std::to_string(exit.signal);
+  } else {
+    text += " exited with code " + std::to_string(exit.exit_code);
+  }
+  return exit.detail.empty() ? text : text + ": " + exit.detail;
+}
+
+}  // namespace lockstep::runner
