@@ -1,0 +1,88 @@
+#include "launcher/spec/expressions.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "launcher/spec/keys.h"
+
+namespace lockstep::spec {
+
+namespace {
+
+constexpr std::string_view kOpen = "${{";
+constexpr std::string_view kClose = "}}";
+constexpr std::string_view kOptional = "$[[";
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
+// Where the expression stands in the file: a block or folded text has moved it, so it is looked for
+// from the value's beginning on.
+Place place_of_expression(const Source& source, const YamlNode& node, std::string_view expression) {
+  if (!node.place.override_text.empty()) return node.place;
+  const auto at = source.text.find(expression, node.place.offset);
+  return at == std::string_view::npos ? node.place : source.place_of(at);
+}
+
+Result<std::string> value_of(std::string_view inner,
+                             const std::map<std::string, std::string>& inputs) {
+  constexpr std::string_view kInputs = "inputs.";
+  const std::string whole = fmt::format("${{{{{}}}}}", inner);
+  for (std::string_view later : {"outputs.", "search_space.", "parent."})
+    if (inner.rfind(later, 0) == 0)
+      return make_error(ErrorCode::unsupported, fmt::format("'{}' is not supported yet", whole));
+  if (inner.rfind(kInputs, 0) != 0)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("'{}' is not an expression; write ${{{{inputs.NAME}}}}", whole));
+  const std::string name(inner.substr(kInputs.size()));
+  if (const auto found = inputs.find(name); found != inputs.end()) return found->second;
+  if (const auto dot = name.find('.'); dot != std::string::npos && inputs.count(name.substr(0, dot)))
+    return make_error(ErrorCode::unsupported, fmt::format("'{}' is not supported yet", whole));
+  std::string message = fmt::format("unknown input '{}' in '{}'", name, whole);
+  std::vector<std::string_view> names;
+  for (const auto& [known, value] : inputs) names.push_back(known);
+  const std::string near = nearest(name, names);
+  if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
+  if (names.empty()) message += "; the job has no 'inputs'";
+  return make_error(ErrorCode::invalid_argument, message);
+}
+
+}  // namespace
+
+Result<std::string> substitute(const Source& source, const YamlNode& node,
+                               const std::map<std::string, std::string>& inputs) {
+  const std::string& text = node.text;
+  std::string out;
+  std::size_t at = 0;
+  while (true) {
+    const auto open = text.find(kOpen, at);
+    const auto optional = text.find(kOptional, at);
+    if (optional < open && open != std::string::npos &&
+        text.find("]]", optional) > open)
+      return source.error(place_of_expression(source, node, kOptional),
+                          "'$[[…]]' is not supported yet", ErrorCode::unsupported);
+    if (open == std::string::npos) return out + text.substr(at);
+    out += text.substr(at, open - at);
+    const auto close = text.find(kClose, open + kOpen.size());
+    if (close == std::string::npos)
+      return source.error(place_of_expression(source, node, kOpen),
+                          "'${{' has no closing '}}'");
+    const std::string_view expression =
+        std::string_view(text).substr(open, close + kClose.size() - open);
+    const auto inner = expression.substr(kOpen.size(), expression.size() - 5);
+    auto value = value_of(trim(inner), inputs);
+    if (!value)
+      return source.error(place_of_expression(source, node, expression), value.error().message,
+                          value.error().code);
+    out += *value;
+    at = close + kClose.size();
+    if (out.size() > kMaxFileBytes)
+      return source.error(node.place, "is longer than 1 MiB once its inputs are put in");
+  }
+}
+
+}  // namespace lockstep::spec

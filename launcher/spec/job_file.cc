@@ -1,0 +1,72 @@
+#include "launcher/spec/job_file.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "common/io/file_system.h"
+#include "launcher/spec/job_reader.h"
+#include "launcher/spec/yaml_tree.h"
+
+namespace lockstep::spec {
+
+namespace {
+
+Result<ReadJob> read_text(const Source& source, const std::vector<std::string>& overrides) {
+  TRY_ASSIGN(YamlNode root, parse_yaml(source));
+  for (const auto& assignment : overrides) TRY(apply_override(root, assignment));
+  return read_job(source, root);
+}
+
+// Without the byte order mark that some editors put first.
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.rfind(kMark, 0) == 0 ? text.substr(kMark.size()) : text;
+}
+
+bool is_remote(const std::string& code) {
+  for (std::string_view prefix : {"azureml:", "http://", "https://", "git+", "git://"})
+    if (code.rfind(prefix, 0) == 0) return true;
+  return false;
+}
+
+// `code` is relative to the job file, as on Azure.
+Result<std::string> find_code(const Source& source, const ReadJob& job) {
+  namespace fs = std::filesystem;
+  if (is_remote(*job.code))
+    return source.error(job.code_place,
+                        fmt::format("code '{}' is not supported yet; name a local directory",
+                                    *job.code),
+                        ErrorCode::unsupported);
+  const fs::path directory = fs::path(source.name).parent_path() / *job.code;
+  std::error_code failure;
+  const fs::file_status status = fs::status(directory, failure);
+  if (fs::is_directory(status)) return directory.lexically_normal().string();
+  const std::string_view why = fs::exists(status) ? "is not a directory" : "does not exist";
+  return source.error(job.code_place,
+                      fmt::format("code '{}' {} ({})", *job.code, why,
+                                  directory.lexically_normal().string()));
+}
+
+}  // namespace
+
+Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides) {
+  auto text = io::read_file(path, Bytes{kMaxFileBytes + 1});
+  if (!text) return std::move(text).error();
+  const Source source{path, without_mark(*text)};
+  TRY_ASSIGN(ReadJob job, read_text(source, overrides));
+  JobFile file{std::move(job.spec), std::nullopt};
+  if (job.code) {
+    TRY_ASSIGN(file.code_dir, find_code(source, job));
+  }
+  return file;
+}
+
+Result<JobFile> parse_job(const std::string& name, std::string_view text,
+                          const std::vector<std::string>& overrides) {
+  const Source source{name, without_mark(text)};
+  TRY_ASSIGN(ReadJob job, read_text(source, overrides));
+  return JobFile{std::move(job.spec), std::move(job.code)};
+}
+
+}  // namespace lockstep::spec

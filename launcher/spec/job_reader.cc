@@ -1,0 +1,346 @@
+#include "launcher/spec/job_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <vector>
+
+#include "launcher/spec/expressions.h"
+#include "launcher/spec/keys.h"
+
+namespace lockstep::spec {
+
+namespace {
+
+std::string join(std::string_view section, std::string_view key) {
+  return section.empty() ? std::string(key) : fmt::format("{}.{}", section, key);
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::optional<int> to_whole_number(const std::string& text) {
+  int value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  if (failure != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+class JobReader {
+ public:
+  JobReader(const Source& source, const YamlNode& root) : source_(source), root_(root) {}
+
+  Result<ReadJob> read();
+
+ private:
+  const YamlNode* at(std::string_view path) const;  // nullptr: absent, or null
+  Error error(const Place& place, std::string_view message) const {
+    return source_.error(place, message);
+  }
+  Error not_yet(const Place& place, std::string_view what) const {
+    return source_.error(place, fmt::format("{} is not supported yet", what),
+                         ErrorCode::unsupported);
+  }
+  Error unknown_key(const YamlEntry& entry, std::string_view section) const;
+
+  Status check_kind() const;
+  Status check_section(const YamlNode& node, const std::string& section) const;
+  Status check_value(const YamlEntry& entry, const std::string& path, Shape shape) const;
+  Status check_text_map(const YamlNode& node, const std::string& path) const;
+  Status check_number(const YamlEntry& entry, const std::string& path, Shape shape) const;
+
+  std::string text(std::string_view path) const;
+  std::optional<int> number(std::string_view path) const;
+  Result<std::string> word(std::string_view path) const;
+  std::map<std::string, std::string> text_map(std::string_view path) const;
+
+  Status fill_texts(ReadJob& job) const;
+  Status fill_command(JobSpec& spec) const;
+  Status fill_compute(JobSpec& spec) const;
+  Status fill_distribution(JobSpec& spec) const;
+  Status fill_resources(JobSpec& spec) const;
+  Status validate_whole(const JobSpec& spec) const;
+
+  const Source& source_;
+  const YamlNode& root_;
+};
+
+const YamlNode* JobReader::at(std::string_view path) const {
+  const YamlNode* node = &root_;
+  while (true) {
+    const auto dot = path.find('.');
+    const YamlEntry* entry = node->find(path.substr(0, dot));
+    if (entry == nullptr || entry->value.kind == YamlNode::Kind::null) return nullptr;
+    node = &entry->value;
+    if (dot == std::string_view::npos) return node;
+    path.remove_prefix(dot + 1);
+  }
+}
+
+Error JobReader::unknown_key(const YamlEntry& entry, std::string_view section) const {
+  std::string message = fmt::format("unknown key '{}'", join(section, entry.key));
+  const std::string near = nearest_key(section, entry.key);
+  if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
+  return error(entry.place, message);
+}
+
+// What kind of file this is comes first, so that a pipeline is refused as one and not by a detail.
+Status JobReader::check_kind() const {
+  constexpr std::string_view kSuffix = ".schema.json";
+  if (const YamlNode* schema = at("$schema"); schema && schema->kind == YamlNode::Kind::scalar) {
+    std::string base = schema->text.substr(schema->text.rfind('/') + 1);
+    if (base.size() > kSuffix.size() && base.ends_with(kSuffix)) {
+      base.resize(base.size() - kSuffix.size());
+      if (base != "commandJob") return not_yet(schema->place, fmt::format("$schema '{}'", base));
+    }
+  }
+  if (at("type") != nullptr) TRY(word("type"));
+  return {};
+}
+
+Status JobReader::check_section(const YamlNode& node, const std::string& section) const {
+  for (const auto& entry : node.entries) {
+    const std::string path = join(section, entry.key);
+    const KnownKey* key = entry.key.find('.') == std::string::npos ? find_key(path) : nullptr;
+    if (key == nullptr) return unknown_key(entry, section);
+    if (key->shape == Shape::not_yet) return not_yet(entry.place, fmt::format("'{}'", path));
+    TRY(check_value(entry, path, key->shape));
+  }
+  return {};
+}
+
+Status JobReader::check_value(const YamlEntry& entry, const std::string& path, Shape shape) const {
+  const YamlNode& node = entry.value;
+  if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
+  const bool wants_mapping = shape == Shape::section || shape == Shape::text_map;
+  if (wants_mapping && node.kind != YamlNode::Kind::mapping)
+    return error(node.place, fmt::format("'{}' must be a mapping of keys to values, not {}", path,
+                                         describe(node.kind)));
+  if (!wants_mapping && node.kind != YamlNode::Kind::scalar)
+    return error(node.place, fmt::format("'{}' must be {}, not {}", path,
+                                         shape == Shape::text ? "a text" : "a number",
+                                         describe(node.kind)));
+  switch (shape) {
+    case Shape::text:
+    case Shape::not_yet:
+      return {};
+    case Shape::section:
+      return check_section(node, path);
+    case Shape::text_map:
+      return check_text_map(node, path);
+    case Shape::whole_number:
+    case Shape::duration:
+    case Shape::bytes:
+      return check_number(entry, path, shape);
+  }
+  return {};
+}
+
+Status JobReader::check_text_map(const YamlNode& node, const std::string& path) const {
+  const std::string inner = path + ".*";
+  const bool has_inner_keys =
+      std::any_of(known_keys().begin(), known_keys().end(),
+                  [&](const KnownKey& key) { return key.path.rfind(inner + ".", 0) == 0; });
+  for (const auto& entry : node.entries) {
+    const std::string name = join(path, entry.key);
+    switch (entry.value.kind) {
+      case YamlNode::Kind::scalar:
+        continue;
+      case YamlNode::Kind::null:
+        return error(entry.place, fmt::format("'{}' has no value; write \"\" for an empty one", name));
+      case YamlNode::Kind::sequence:
+        return error(entry.value.place, fmt::format("'{}' must be a text, not a list", name));
+      case YamlNode::Kind::mapping:
+        break;
+    }
+    if (!has_inner_keys || entry.value.entries.empty())
+      return error(entry.value.place, fmt::format("'{}' must be a text, not a mapping", name));
+    const YamlEntry& first = entry.value.entries.front();
+    if (find_key(join(inner, first.key)) == nullptr) return unknown_key(first, inner);
+    return not_yet(first.place, fmt::format("'{}'", join(name, first.key)));
+  }
+  return {};
+}
+
+Status JobReader::check_number(const YamlEntry& entry, const std::string& path, Shape shape) const {
+  const std::string& value = entry.value.text;
+  const Place& place = entry.value.place;
+  if (shape == Shape::duration && parse_duration(value) < Duration::zero())
+    return error(place, fmt::format("'{}': '{}' is not a time; write seconds, or 90s, 5m, 2h, 1d",
+                                    path, value));
+  if (shape == Shape::bytes) {
+    const auto bytes = parse_bytes(value);
+    if (!bytes)
+      return error(place, fmt::format("'{}': '{}' is not a size; write 512m or 2g", path, value));
+    if (*bytes < mebibytes(1))
+      return error(place, fmt::format("'{}': '{}' is {}, too small to run in; write 512m or 2g", path,
+                                      value, to_string(*bytes)));
+  }
+  if (shape == Shape::whole_number && !to_whole_number(value))
+    return error(place, fmt::format("'{}': '{}' is not a whole number", path, value));
+  return {};
+}
+
+std::string JobReader::text(std::string_view path) const {
+  const YamlNode* node = at(path);
+  return node == nullptr ? "" : node->text;
+}
+
+std::optional<int> JobReader::number(std::string_view path) const {
+  const YamlNode* node = at(path);
+  return node == nullptr ? std::nullopt : to_whole_number(node->text);
+}
+
+// One of the words that the key takes; letters in either case, as Azure has it.
+Result<std::string> JobReader::word(std::string_view path) const {
+  const YamlNode& node = *at(path);
+  if (node.kind != YamlNode::Kind::scalar)
+    return error(node.place, fmt::format("'{}' must be a text, not {}", path, describe(node.kind)));
+  const std::string value = lower(node.text);
+  std::vector<std::string_view> words;
+  std::string choices;
+  for (const auto& known : known_words()) {
+    if (known.path != path) continue;
+    if (known.word == value && !known.supported)
+      return not_yet(node.place, fmt::format("{} '{}'", path, value));
+    if (known.word == value) return value;
+    words.push_back(known.word);
+    if (known.supported) choices += (choices.empty() ? "" : " or ") + std::string(known.word);
+  }
+  const std::string near = nearest(value, words);
+  return error(node.place, fmt::format("'{}': unknown word '{}'; {}", path, node.text,
+                                       near.empty() ? "it must be " + choices
+                                                    : "did you mean '" + near + "'?"));
+}
+
+std::map<std::string, std::string> JobReader::text_map(std::string_view path) const {
+  std::map<std::string, std::string> map;
+  if (const YamlNode* node = at(path))
+    for (const auto& entry : node->entries) map[entry.key] = entry.value.text;
+  return map;
+}
+
+Status JobReader::fill_texts(ReadJob& job) const {
+  JobSpec& spec = job.spec;
+  spec.name = text("name");
+  spec.display_name = text("display_name");
+  spec.experiment_name = text("experiment_name");
+  if (spec.experiment_name.empty()) spec.experiment_name = "Default";
+  spec.description = text("description");
+  spec.tags = text_map("tags");
+  spec.inputs = text_map("inputs");
+  if (const YamlNode* code = at("code")) {
+    if (code->text.empty()) return error(code->place, "'code' is empty; name a directory");
+    job.code = code->text;
+    job.code_place = code->place;
+  }
+  return {};
+}
+
+Status JobReader::fill_command(JobSpec& spec) const {
+  const YamlNode* command = at("command");
+  if (command == nullptr) {
+    const YamlEntry* entry = root_.find("command");
+    const Place place = entry ? entry->place : root_.place;
+    return error(place, entry ? "'command' is empty; say what to run"
+                              : "the required key 'command' is missing; say what to run");
+  }
+  TRY_ASSIGN(std::string shell_text, substitute(source_, *command, spec.inputs));
+  spec.command = ShellCommand{std::move(shell_text)};
+  if (const YamlNode* variables = at("environment_variables")) {
+    for (const auto& entry : variables->entries) {
+      TRY_ASSIGN(std::string value, substitute(source_, entry.value, spec.inputs));
+      if (entry.key.empty() || entry.key.find('=') != std::string::npos)
+        return error(entry.place, fmt::format("'{}' is not a variable's name", entry.key));
+      spec.environment_variables[entry.key] = std::move(value);
+    }
+  }
+  return {};
+}
+
+Status JobReader::fill_compute(JobSpec& spec) const {
+  const YamlNode* compute = at("compute");
+  if (compute == nullptr) return {};
+  std::string target = compute->text;
+  if (target.rfind("azureml:", 0) == 0) target.erase(0, 8);
+  if (target.empty()) return error(compute->place, "'compute' is empty; write local, or leave it out");
+  if (target != "local")
+    return source_.error(compute->place,
+                         fmt::format("compute '{}' is not supported yet; only 'local' is", target),
+                         ErrorCode::unsupported);
+  spec.compute = target;
+  return {};
+}
+
+Status JobReader::fill_distribution(JobSpec& spec) const {
+  const YamlNode* section = at("distribution");
+  if (section == nullptr) return {};
+  if (at("distribution.type") == nullptr)
+    return error(section->place, "'distribution' needs a 'type': mpi or pytorch");
+  TRY_ASSIGN(const std::string kind, word("distribution.type"));
+  spec.distribution.kind =
+      kind == "mpi" ? Distribution::Kind::mpi : Distribution::Kind::pytorch;
+  spec.distribution.processes_per_node =
+      number("distribution.process_count_per_instance").value_or(1);
+  return {};
+}
+
+Status JobReader::fill_resources(JobSpec& spec) const {
+  ResourceRequest& resources = spec.resources;
+  resources.instance_count = number("resources.instance_count").value_or(1);
+  resources.cpus = number("lockstep.resources.cpus");
+  resources.gpus = number("lockstep.resources.gpus");
+  if (const YamlNode* memory = at("lockstep.resources.memory"))
+    resources.memory = parse_bytes(memory->text);
+  if (at("lockstep.gpus_per_rank") != nullptr) {
+    const Result<std::string> mode = word("lockstep.gpus_per_rank");
+    if (!mode) return mode.error();
+    resources.isolate_gpus = *mode == "isolated";
+  }
+  if (const YamlNode* timeout = at("limits.timeout")) spec.timeout = parse_duration(timeout->text);
+  spec.retry.max = number("lockstep.retry.max").value_or(RetryPolicy{}.max);
+  return {};
+}
+
+// The domain's own checks name the field before a colon: its place is looked up again.
+Status JobReader::validate_whole(const JobSpec& spec) const {
+  const Status valid = validate(spec);
+  if (valid) return {};
+  const std::string& message = valid.error().message;
+  std::string_view path = std::string_view(message).substr(0, message.find(':'));
+  Place place = root_.place;
+  for (; !path.empty(); path = path.substr(0, path.rfind('.'))) {
+    if (const YamlNode* node = at(path)) {
+      place = node->place;
+      break;
+    }
+    if (path.find('.') == std::string_view::npos) break;
+  }
+  return source_.error(place, message, valid.error().code);
+}
+
+Result<ReadJob> JobReader::read() {
+  TRY(check_kind());
+  TRY(check_section(root_, ""));
+  ReadJob job;
+  TRY(fill_texts(job));
+  TRY(fill_compute(job.spec));
+  TRY(fill_distribution(job.spec));
+  TRY(fill_resources(job.spec));
+  TRY(fill_command(job.spec));
+  TRY(validate_whole(job.spec));
+  return job;
+}
+
+}  // namespace
+
+Result<ReadJob> read_job(const Source& source, const YamlNode& root) {
+  return JobReader(source, root).read();
+}
+
+}  // namespace lockstep::spec

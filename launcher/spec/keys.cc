@@ -1,0 +1,215 @@
+#include "launcher/spec/keys.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace lockstep::spec {
+
+namespace {
+
+// Azure ML CLI v2 command job (reference: azuremlschemas commandJob), then the keys of the other kinds
+// of job that people put beside them, then ours under `lockstep`.
+constexpr KnownKey kKeys[] = {
+    {"$schema", Shape::text},
+    {"type", Shape::text},
+    {"name", Shape::text},
+    {"display_name", Shape::text},
+    {"experiment_name", Shape::text},
+    {"description", Shape::text},
+    {"tags", Shape::text_map},
+    {"command", Shape::text},
+    {"code", Shape::text},
+    {"compute", Shape::text},
+    {"environment_variables", Shape::text_map},
+    {"inputs", Shape::text_map},
+    {"inputs.*.type", Shape::not_yet},
+    {"inputs.*.path", Shape::not_yet},
+    {"inputs.*.mode", Shape::not_yet},
+    {"inputs.*.default", Shape::not_yet},
+    {"inputs.*.optional", Shape::not_yet},
+    {"inputs.*.min", Shape::not_yet},
+    {"inputs.*.max", Shape::not_yet},
+    {"inputs.*.enum", Shape::not_yet},
+    {"inputs.*.value", Shape::not_yet},
+    {"inputs.*.description", Shape::not_yet},
+    {"distribution", Shape::section},
+    {"distribution.type", Shape::text},
+    {"distribution.process_count_per_instance", Shape::whole_number},
+    {"distribution.worker_count", Shape::not_yet},
+    {"distribution.parameter_server_count", Shape::not_yet},
+    {"distribution.address", Shape::not_yet},
+    {"distribution.port", Shape::not_yet},
+    {"distribution.dashboard_port", Shape::not_yet},
+    {"distribution.include_dashboard", Shape::not_yet},
+    {"distribution.head_node_additional_args", Shape::not_yet},
+    {"distribution.worker_node_additional_args", Shape::not_yet},
+    {"resources", Shape::section},
+    {"resources.instance_count", Shape::whole_number},
+    {"resources.instance_type", Shape::not_yet},
+    {"resources.shm_size", Shape::not_yet},
+    {"resources.docker_args", Shape::not_yet},
+    {"resources.locations", Shape::not_yet},
+    {"resources.max_instance_count", Shape::not_yet},
+    {"resources.properties", Shape::not_yet},
+    {"limits", Shape::section},
+    {"limits.timeout", Shape::duration},
+    {"limits.max_total_trials", Shape::not_yet},
+    {"limits.max_concurrent_trials", Shape::not_yet},
+    {"limits.trial_timeout", Shape::not_yet},
+    {"environment", Shape::not_yet},
+    {"outputs", Shape::not_yet},
+    {"queue_settings", Shape::not_yet},
+    {"services", Shape::not_yet},
+    {"identity", Shape::not_yet},
+    {"properties", Shape::not_yet},
+    // pipeline jobs and their steps
+    {"settings", Shape::not_yet},
+    {"jobs", Shape::not_yet},
+    {"component", Shape::not_yet},
+    {"body", Shape::not_yet},
+    {"condition", Shape::not_yet},
+    {"mapping", Shape::not_yet},
+    {"items", Shape::not_yet},
+    {"max_concurrency", Shape::not_yet},
+    // sweep jobs
+    {"sampling_algorithm", Shape::not_yet},
+    {"search_space", Shape::not_yet},
+    {"objective", Shape::not_yet},
+    {"early_termination", Shape::not_yet},
+    {"trial", Shape::not_yet},
+    // parallel steps
+    {"task", Shape::not_yet},
+    {"input_data", Shape::not_yet},
+    {"mini_batch_size", Shape::not_yet},
+    {"mini_batch_error_threshold", Shape::not_yet},
+    {"error_threshold", Shape::not_yet},
+    {"max_concurrency_per_instance", Shape::not_yet},
+    {"retry_settings", Shape::not_yet},
+    // environments
+    {"version", Shape::not_yet},
+    {"image", Shape::not_yet},
+    {"build", Shape::not_yet},
+    {"conda_file", Shape::not_yet},
+    {"os_type", Shape::not_yet},
+    // compute targets
+    {"location", Shape::not_yet},
+    {"size", Shape::not_yet},
+    {"tier", Shape::not_yet},
+    {"min_instances", Shape::not_yet},
+    {"max_instances", Shape::not_yet},
+    {"idle_time_before_scale_down", Shape::not_yet},
+    {"idle_time_before_shutdown_minutes", Shape::not_yet},
+    {"schedules", Shape::not_yet},
+    {"ssh_settings", Shape::not_yet},
+    {"network_settings", Shape::not_yet},
+    {"resource_id", Shape::not_yet},
+    {"namespace", Shape::not_yet},
+    // Lockstep's own
+    {"lockstep", Shape::section},
+    {"lockstep.resources", Shape::section},
+    {"lockstep.resources.cpus", Shape::whole_number},
+    {"lockstep.resources.memory", Shape::bytes},
+    {"lockstep.resources.gpus", Shape::whole_number},
+    {"lockstep.gpus_per_rank", Shape::text},
+    {"lockstep.retry", Shape::section},
+    {"lockstep.retry.max", Shape::whole_number},
+    {"lockstep.retry.on_lost", Shape::not_yet},
+};
+
+constexpr KnownWord kWords[] = {
+    {"type", "command", true},
+    {"type", "pipeline", false},
+    {"type", "sweep", false},
+    {"type", "parallel", false},
+    {"type", "spark", false},
+    {"type", "automl", false},
+    {"type", "import", false},
+    {"type", "do_while", false},
+    {"type", "parallel_for", false},
+    {"type", "if_else", false},
+    {"type", "amlcompute", false},
+    {"type", "virtualmachine", false},
+    {"type", "kubernetes", false},
+    {"type", "computeinstance", false},
+    {"distribution.type", "mpi", true},
+    {"distribution.type", "pytorch", true},
+    {"distribution.type", "tensorflow", false},
+    {"distribution.type", "ray", false},
+    {"lockstep.gpus_per_rank", "all", true},
+    {"lockstep.gpus_per_rank", "isolated", true},
+};
+
+// Edits between two words: insertion, deletion, substitution, and a swap of neighbours
+// (Damerau-Levenshtein, restricted).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+// Up to a third of the word may be wrong, and never more than three letters.
+std::size_t allowed_edits(std::string_view word) {
+  return std::clamp<std::size_t>((word.size() + 2) / 3, 1, 3);
+}
+
+constexpr std::size_t kLongestKey = 64;
+
+std::string_view section_of(std::string_view path) {
+  const auto dot = path.rfind('.');
+  return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot);
+}
+
+std::string_view leaf_of(std::string_view path) {
+  const auto dot = path.rfind('.');
+  return dot == std::string_view::npos ? path : path.substr(dot + 1);
+}
+
+}  // namespace
+
+std::span<const KnownKey> known_keys() { return kKeys; }
+std::span<const KnownWord> known_words() { return kWords; }
+
+const KnownKey* find_key(std::string_view path) {
+  for (const auto& key : kKeys)
+    if (key.path == path) return &key;
+  return nullptr;
+}
+
+std::string nearest(std::string_view word, std::span<const std::string_view> candidates) {
+  if (word.size() > kLongestKey) return "";
+  std::string_view best;
+  std::size_t best_edits = allowed_edits(word) + 1;
+  for (const auto candidate : candidates) {
+    const std::size_t edits = edit_distance(word, candidate);
+    if (edits < best_edits && edits < candidate.size()) {
+      best = candidate;
+      best_edits = edits;
+    }
+  }
+  return std::string(best);
+}
+
+std::string nearest_key(std::string_view section, std::string_view key) {
+  std::vector<std::string_view> leaves;
+  for (const auto& known : kKeys)
+    if (section_of(known.path) == section) leaves.push_back(leaf_of(known.path));
+  const std::string leaf = nearest(key, leaves);
+  if (!leaf.empty()) return section.empty() ? leaf : std::string(section) + "." + leaf;
+  for (const auto& known : kKeys)
+    if (known.shape != Shape::not_yet && leaf_of(known.path) == key) return std::string(known.path);
+  return "";
+}
+
+}  // namespace lockstep::spec

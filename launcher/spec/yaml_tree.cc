@@ -1,0 +1,410 @@
+#include "launcher/spec/yaml_tree.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <sstream>
+
+namespace lockstep::spec {
+
+namespace {
+
+Place to_place(const YAML::Mark& mark) {
+  if (mark.is_null()) return {};
+  return {mark.line + 1, mark.column + 1, static_cast<std::size_t>(mark.pos), {}};
+}
+
+bool known_tag(const std::string& tag) {
+  constexpr std::string_view kCore = "tag:yaml.org,2002:";
+  if (tag.empty() || tag == "?" || tag == "!") return true;
+  if (tag.rfind(kCore, 0) != 0) return false;
+  const std::string_view word = std::string_view(tag).substr(kCore.size());
+  for (std::string_view good : {"str", "int", "float", "bool", "null", "map", "seq"})
+    if (word == good) return true;
+  return false;
+}
+
+std::size_t count_nodes(const YamlNode& node) {
+  std::size_t count = 1;
+  for (const auto& item : node.items) count += count_nodes(item);
+  for (const auto& entry : node.entries) count += count_nodes(entry.value);
+  return count;
+}
+
+std::size_t depth_of(const YamlNode& node) {
+  std::size_t deepest = 0;
+  for (const auto& item : node.items) deepest = std::max(deepest, depth_of(item));
+  for (const auto& entry : node.entries) deepest = std::max(deepest, depth_of(entry.value));
+  return deepest + 1;
+}
+
+// yaml-cpp takes the end of the file for the end of a quoted text.
+bool quote_is_closed(std::string_view text, std::size_t at) {
+  while (at < text.size() && (text[at] == '!' || text[at] == '&')) {  // a tag, an anchor
+    at = text.find_first_of(" \t\r\n", at);
+    if (at != std::string_view::npos) at = text.find_first_not_of(" \t\r\n", at);
+  }
+  if (at >= text.size() || (text[at] != '"' && text[at] != '\'')) return true;
+  const char quote = text[at];
+  for (++at; at < text.size(); ++at) {
+    if (quote == '"' && text[at] == '\\') {
+      ++at;
+    } else if (text[at] == quote) {
+      if (quote == '"' || at + 1 >= text.size() || text[at + 1] != quote) return true;
+      ++at;  // '' inside single quotes
+    }
+  }
+  return false;
+}
+
+// Builds the tree from yaml-cpp's events. After the first problem it only ignores: nothing is thrown
+// through the library.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(std::string_view text) : text_(text) {}
+
+  struct Problem {
+    Place place;
+    std::string message;
+  };
+
+  const std::optional<Problem>& problem() const { return problem_; }
+  std::optional<YamlNode> take_root() { return std::move(root_); }
+  const Place& document_place() const { return document_place_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override { document_place_ = to_place(mark); }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    YamlNode node;
+    node.place = to_place(mark);
+    finish(std::move(node), anchor, 1);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (problem_) return;
+    const auto it = anchors_.find(anchor);
+    if (it == anchors_.end()) return fail(to_place(mark), "this alias stands inside its own anchor");
+    if (stack_.size() + depth_of(it->second) > kMaxDepth) return too_deep(to_place(mark));
+    const std::size_t size = count_nodes(it->second);
+    if (nodes_ + size > kMaxNodes) return too_many(to_place(mark));
+    YamlNode copy = it->second;
+    copy.place = to_place(mark);
+    finish(std::move(copy), 0, size);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    if (!tag_is_known(mark, tag)) return;
+    YamlNode node;
+    node.kind = YamlNode::Kind::scalar;
+    node.text = value;
+    node.place = to_place(mark);
+    if (!quote_is_closed(text_, node.place.offset))
+      return fail(node.place, "bad YAML: this quote is never closed");
+    finish(std::move(node), anchor, 1);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    begin(YamlNode::Kind::sequence, mark, tag, anchor);
+  }
+  void OnSequenceEnd() override { end(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    begin(YamlNode::Kind::mapping, mark, tag, anchor);
+  }
+  void OnMapEnd() override { end(); }
+
+ private:
+  struct Frame {
+    YamlNode node;
+    YAML::anchor_t anchor = 0;
+    std::optional<YamlEntry> open_key;
+  };
+
+  void fail(Place place, std::string message) {
+    if (!problem_) problem_ = Problem{std::move(place), std::move(message)};
+  }
+  void too_many(Place place) {
+    fail(std::move(place), fmt::format("the document has more than {} values (aliases expanded)",
+                                       kMaxNodes));
+  }
+  void too_deep(Place place) {
+    fail(std::move(place), fmt::format("is nested more than {} levels deep", kMaxDepth));
+  }
+
+  bool tag_is_known(const YAML::Mark& mark, const std::string& tag) {
+    if (problem_) return false;
+    if (known_tag(tag)) return true;
+    fail(to_place(mark), fmt::format("the YAML tag '{}' is not supported", tag));
+    return false;
+  }
+
+  void begin(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
+             YAML::anchor_t anchor) {
+    if (!tag_is_known(mark, tag)) return;
+    if (stack_.size() >= kMaxDepth) return too_deep(to_place(mark));
+    Frame frame;
+    frame.node.kind = kind;
+    frame.node.place = to_place(mark);
+    frame.anchor = anchor;
+    stack_.push_back(std::move(frame));
+  }
+
+  void end() {
+    if (problem_ || stack_.empty()) return;
+    Frame frame = std::move(stack_.back());
+    stack_.pop_back();
+    finish(std::move(frame.node), frame.anchor, 1);
+  }
+
+  void finish(YamlNode node, YAML::anchor_t anchor, std::size_t new_nodes) {
+    if (problem_) return;
+    if (anchor != 0) {
+      new_nodes += count_nodes(node);
+      anchors_[anchor] = node;
+    }
+    nodes_ += new_nodes;
+    if (nodes_ > kMaxNodes) return too_many(node.place);
+    if (stack_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Frame& top = stack_.back();
+    if (top.node.kind == YamlNode::Kind::sequence) {
+      top.node.items.push_back(std::move(node));
+    } else if (top.open_key) {
+      top.open_key->value = std::move(node);
+      top.node.entries.push_back(std::move(*top.open_key));
+      top.open_key.reset();
+    } else {
+      open_key(top, node);
+    }
+  }
+
+  void open_key(Frame& top, const YamlNode& node) {
+    if (node.kind != YamlNode::Kind::scalar)
+      return fail(node.place, "a key must be a word, not " + std::string(describe(node.kind)));
+    if (node.text == "<<")
+      return fail(node.place, "the merge key '<<' is not supported yet; repeat the keys instead");
+    if (const YamlEntry* first = top.node.find(node.text))
+      return fail(node.place, fmt::format("duplicate key '{}'; it was first given on line {}",
+                                          node.text, first->place.line));
+    top.open_key = YamlEntry{node.text, node.place, {}};
+  }
+
+  std::string_view text_;
+  std::optional<Problem> problem_;
+  std::optional<YamlNode> root_;
+  Place document_place_;
+  std::vector<Frame> stack_;
+  std::map<YAML::anchor_t, YamlNode> anchors_;
+  std::size_t nodes_ = 0;
+};
+
+// The length of the UTF-8 sequence at `text`, or 0 when there is none (RFC 3629).
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
+  const bool beyond = (lead == 0xED && byte(1) > 0x9F) || (lead == 0xF4 && byte(1) > 0x8F);
+  return overlong || beyond ? 0 : length;
+}
+
+Status check_text(const Source& source) {
+  const std::string_view text = source.text;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text.substr(at));
+    if (length == 0)
+      return source.error(source.place_of(at), "is not UTF-8 text; save the file as UTF-8");
+    const auto c = static_cast<unsigned char>(text[at]);
+    if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F)
+      return source.error(source.place_of(at),
+                          fmt::format("holds the control character 0x{:02x}", c));
+    at += length;
+  }
+  return {};
+}
+
+std::string_view line_of(std::string_view text, int line) {
+  for (int i = 1; i < line; ++i) {
+    const auto newline = text.find('\n');
+    if (newline == std::string_view::npos) return {};
+    text.remove_prefix(newline + 1);
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+// yaml-cpp's words for a tab are obscure: the tab itself is the news.
+std::optional<Place> tab_in_indentation(std::string_view text, int near_line) {
+  for (int line = std::max(1, near_line - 1); line <= near_line + 1; ++line) {
+    const std::string_view content = line_of(text, line);
+    const auto first = content.find_first_not_of(' ');
+    if (first != std::string_view::npos && content[first] == '\t')
+      return Place{line, static_cast<int>(first) + 1, 0, {}};
+  }
+  return std::nullopt;
+}
+
+Error syntax_error(const Source& source, const YAML::ParserException& failure) {
+  const Place place = to_place(failure.mark);
+  if (const auto tab = tab_in_indentation(source.text, place.line))
+    return source.error(*tab, "bad YAML: a tab in the indentation; YAML wants spaces");
+  return source.error(place, "bad YAML: " + failure.msg);
+}
+
+Result<YamlNode> parse_documents(const Source& source) {
+  std::istringstream stream{std::string(source.text)};
+  TreeBuilder builder(source.text);
+  try {
+    YAML::Parser parser(stream);
+    const bool any = parser.HandleNextDocument(builder);
+    if (builder.problem())
+      return source.error(builder.problem()->place, builder.problem()->message);
+    auto root = builder.take_root();
+    if (!any || !root || root->kind == YamlNode::Kind::null)
+      return source.error(Place{}, "is empty; a job file needs at least a 'command'");
+    TreeBuilder second(source.text);
+    if (parser.HandleNextDocument(second))
+      return source.error(second.document_place(),
+                          "a second document begins here; a job file holds one");
+    return std::move(*root);
+  } catch (const YAML::ParserException& failure) {
+    if (builder.problem())
+      return source.error(builder.problem()->place, builder.problem()->message);
+    return syntax_error(source, failure);
+  }
+}
+
+std::vector<std::string> split_path(std::string_view path) {
+  std::vector<std::string> words;
+  while (true) {
+    const auto dot = path.find('.');
+    words.emplace_back(path.substr(0, dot));
+    if (dot == std::string_view::npos) return words;
+    path.remove_prefix(dot + 1);
+  }
+}
+
+void set_place(YamlNode& node, const Place& place) {
+  node.place = place;
+  for (auto& item : node.items) set_place(item, place);
+  for (auto& entry : node.entries) {
+    entry.place = place;
+    set_place(entry.value, place);
+  }
+}
+
+Result<YamlNode> override_value(const std::string& text, const Place& place) {
+  YamlNode node;
+  node.kind = YamlNode::Kind::scalar;
+  node.text = text;
+  if (!text.empty() && (text[0] == '{' || text[0] == '[')) {
+    auto parsed = parse_documents(Source{"value", text});
+    if (!parsed) return Source{}.error(place, parsed.error().message);
+    node = *std::move(parsed);
+  }
+  set_place(node, place);
+  return node;
+}
+
+}  // namespace
+
+const YamlEntry* YamlNode::find(std::string_view key) const {
+  for (const auto& entry : entries)
+    if (entry.key == key) return &entry;
+  return nullptr;
+}
+
+std::string_view describe(YamlNode::Kind kind) {
+  switch (kind) {
+    case YamlNode::Kind::null: return "nothing";
+    case YamlNode::Kind::scalar: return "a value";
+    case YamlNode::Kind::sequence: return "a list";
+    case YamlNode::Kind::mapping: return "a mapping";
+  }
+  return "nothing";
+}
+
+Error Source::error(const Place& place, std::string_view message, ErrorCode code) const {
+  if (!place.override_text.empty())
+    return make_error(code, fmt::format("--set {}: {}", place.override_text, message));
+  // yaml-cpp counts bytes; people count characters.
+  const Place shown = place.offset > 0 ? place_of(place.offset) : place;
+  return make_error(code, fmt::format("{}:{}:{}: {}", name, shown.line, shown.column, message));
+}
+
+Place Source::place_of(std::size_t offset) const {
+  Place place;
+  place.offset = offset;
+  for (std::size_t i = 0; i < offset && i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c == '\n') {
+      ++place.line;
+      place.column = 1;
+    } else if ((c & 0xC0) != 0x80) {
+      ++place.column;
+    }
+  }
+  return place;
+}
+
+Result<YamlNode> parse_yaml(const Source& source) {
+  if (source.text.size() > kMaxFileBytes)
+    return source.error(Place{}, fmt::format("has {} bytes; a job file has at most {}",
+                                             source.text.size(), kMaxFileBytes));
+  TRY(check_text(source));
+  TRY_ASSIGN(YamlNode root, parse_documents(source));
+  if (root.kind != YamlNode::Kind::mapping)
+    return source.error(root.place, fmt::format("a job file is a mapping of keys to values, not {}",
+                                                describe(root.kind)));
+  return root;
+}
+
+Status apply_override(YamlNode& root, const std::string& assignment) {
+  Place place;
+  place.override_text = assignment;
+  const Source nowhere;
+  const auto equals = assignment.find('=');
+  if (equals == std::string::npos || equals == 0)
+    return nowhere.error(place, "is not of the form key=value or key.key=value");
+  for (std::size_t at = 0; at < assignment.size();) {
+    const std::size_t length = utf8_length(std::string_view(assignment).substr(at));
+    if (length == 0) return nowhere.error(place, "is not UTF-8 text");
+    at += length;
+  }
+  TRY_ASSIGN(YamlNode value, override_value(assignment.substr(equals + 1), place));
+  const auto path = split_path(std::string_view(assignment).substr(0, equals));
+  if (path.size() > kMaxDepth) return nowhere.error(place, "has too many levels");
+  YamlNode* node = &root;
+  for (const auto& word : path) {
+    if (word.empty()) return nowhere.error(place, "has an empty key");
+    if (node->kind == YamlNode::Kind::null) node->kind = YamlNode::Kind::mapping;
+    if (node->kind != YamlNode::Kind::mapping)
+      return nowhere.error(place, fmt::format("'{}' would stand inside {}, which is no mapping", word,
+                                              describe(node->kind)));
+    auto it = std::find_if(node->entries.begin(), node->entries.end(),
+                           [&](const YamlEntry& entry) { return entry.key == word; });
+    if (it == node->entries.end()) {
+      YamlEntry entry{word, place, {}};
+      entry.value.place = place;
+      it = node->entries.insert(node->entries.end(), std::move(entry));
+    }
+    node = &it->value;
+  }
+  *node = std::move(value);
+  return {};
+}
+
+}  // namespace lockstep::spec

@@ -1,0 +1,68 @@
+#pragma once
+// A YAML document as plain values that know where they stand: each key and value carries its line and
+// column, or the --set override it came from. Aliases are expanded under a bound. It owns no file and
+// knows no job: what the keys mean is job_reader's part.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace lockstep::spec {
+
+// Named bounds of a job file.
+inline constexpr std::size_t kMaxFileBytes = 1 << 20;
+inline constexpr std::size_t kMaxNodes = 20'000;  // after aliases are expanded
+inline constexpr std::size_t kMaxDepth = 32;
+
+struct Place {
+  int line = 1;           // 1-based, as editors count
+  int column = 1;
+  std::size_t offset = 0;  // in bytes, where the text begins
+  std::string override_text;  // "k.l=v" of a --set; "" = the file
+};
+
+struct YamlEntry;
+
+struct YamlNode {
+  enum class Kind { null, scalar, sequence, mapping };
+  Kind kind = Kind::null;
+  std::string text;  // scalar: as written, quotes removed
+  Place place;
+  std::vector<YamlNode> items;      // sequence
+  std::vector<YamlEntry> entries;   // mapping, in the order of the file
+
+  const YamlEntry* find(std::string_view key) const;
+};
+
+struct YamlEntry {
+  std::string key;
+  Place place;
+  YamlNode value;
+};
+
+// The text of a file and the name people know it by: makes errors that say where.
+struct Source {
+  std::string name;
+  std::string_view text;
+
+  // "job.yml:2:1: MESSAGE", or "--set k.l=v: MESSAGE".
+  Error error(const Place& place, std::string_view message,
+              ErrorCode code = ErrorCode::invalid_argument) const;
+  // The place of a byte of the text.
+  Place place_of(std::size_t offset) const;
+};
+
+// One document whose root is a mapping; everything else is an error with its place.
+Result<YamlNode> parse_yaml(const Source& source);
+
+// Applies "k.l=v": makes what is missing on the way, replaces what is there. A value that starts with
+// { or [ is YAML; any other is taken as written.
+Status apply_override(YamlNode& root, const std::string& assignment);
+
+// "a mapping", "a list", "a value", "nothing": for messages.
+std::string_view describe(YamlNode::Kind kind);
+
+}  // namespace lockstep::spec

@@ -1,0 +1,163 @@
+#include "launcher/spec/job_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace lockstep::spec {
+namespace {
+
+JobFile good(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  auto job = parse_job("job.yml", text, overrides);
+  if (!job) {
+    ADD_FAILURE() << job.error().message;
+    return {};
+  }
+  return *std::move(job);
+}
+
+std::string shell(const JobFile& job) { return std::get<ShellCommand>(job.spec.command).text; }
+
+TEST(JobFile, ReadsEveryKeyThatIsSupported) {
+  const auto job = good(R"($schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json
+type: command
+name: digits-1
+display_name: Digits
+experiment_name: handwriting
+description: |
+  A small network.
+tags:
+  owner: ada
+  year: 2026
+command: >-
+  python train.py
+  --lr ${{inputs.lr}} --epochs ${{ inputs.epochs }}
+code: ./src
+inputs:
+  lr: 1e-3
+  epochs: 5
+  fast: true
+environment_variables:
+  OMP_NUM_THREADS: 1
+  EPOCHS: "n=${{inputs.epochs}}"
+  EMPTY: ""
+distribution:
+  type: PyTorch
+  process_count_per_instance: "4"
+resources:
+  instance_count: '2'
+compute: azureml:local
+limits:
+  timeout: 90
+lockstep:
+  resources: {cpus: 4, memory: 2g, gpus: 4}
+  gpus_per_rank: isolated
+  retry: {max: 1}
+)");
+  JobSpec want;
+  want.name = "digits-1";
+  want.display_name = "Digits";
+  want.experiment_name = "handwriting";
+  want.description = "A small network.\n";
+  want.tags = {{"owner", "ada"}, {"year", "2026"}};
+  want.compute = "local";
+  want.command = ShellCommand{"python train.py --lr 1e-3 --epochs 5"};
+  want.inputs = {{"lr", "1e-3"}, {"epochs", "5"}, {"fast", "true"}};
+  want.environment_variables = {{"OMP_NUM_THREADS", "1"}, {"EPOCHS", "n=5"}, {"EMPTY", ""}};
+  want.distribution = {Distribution::Kind::pytorch, 4};
+  want.resources.instance_count = 2;
+  want.resources.cpus = 4;
+  want.resources.memory = gibibytes(2);
+  want.resources.gpus = 4;
+  want.resources.isolate_gpus = true;
+  want.timeout = seconds(90);
+  want.retry.max = 1;
+  EXPECT_EQ(job.spec, want);
+  EXPECT_EQ(job.code_dir, "./src");
+}
+
+TEST(JobFile, DefaultsAreAzures) {
+  const auto job = good("command: hostname\n");
+  EXPECT_EQ(job.spec.experiment_name, "Default");
+  EXPECT_EQ(job.spec.distribution, (Distribution{Distribution::Kind::none, 1}));
+  EXPECT_EQ(job.spec.resources, ResourceRequest{});
+  EXPECT_FALSE(job.spec.timeout);
+  EXPECT_FALSE(job.code_dir);
+  EXPECT_EQ(good("command: x\ndistribution: {type: mpi}\n").spec.distribution.processes_per_node, 1);
+}
+
+TEST(JobFile, AcceptsWhatAPersonWouldExpect) {
+  EXPECT_EQ(good("command: x\nname: 42\n").spec.name, "42");
+  EXPECT_EQ(good("command: x\nlimits: {timeout: 5m}\n").spec.timeout, minutes(5));
+  EXPECT_EQ(good("command: x\ntags:\nlimits:\n").spec.tags.size(), 0u);
+  EXPECT_EQ(good("\xef\xbb\xbf" "command: x\r\nname: dos\r\n").spec.name, "dos");
+  EXPECT_EQ(shell(good("{\"command\": \"a\\tb\"}")), "a\tb");
+  EXPECT_EQ(shell(good("--- # start\ncommand: x\n...\n")), "x");
+  EXPECT_EQ(good("command: x\ntags: {a: &v !!str 1, b: *v}\n").spec.tags.at("b"), "1");
+  EXPECT_EQ(shell(good("command: caf\xc3\xa9 ${HOME} $(x) {{a}}\n")),
+            "caf\xc3\xa9 ${HOME} $(x) {{a}}");
+}
+
+TEST(JobFile, OverridesApplyInOrderBeforeTheChecks) {
+  const auto job = good("command: old\nresources: {instance_count: bad}\n",
+                        {"command=run a=b", "resources.instance_count=3", "tags.a=1", "tags.b=x.y",
+                         "environment_variables={A: 1, B: two}", "inputs.lr=1e-3", "tags.a=2",
+                         "description="});
+  EXPECT_EQ(shell(job), "run a=b");
+  EXPECT_EQ(job.spec.resources.instance_count, 3);
+  EXPECT_EQ(job.spec.tags, (std::map<std::string, std::string>{{"a", "2"}, {"b", "x.y"}}));
+  EXPECT_EQ(job.spec.environment_variables.at("B"), "two");
+  EXPECT_EQ(job.spec.inputs.at("lr"), "1e-3");
+}
+
+class OnDisk : public testing::Test {
+ protected:
+  void SetUp() override {
+    char path[] = "/tmp/lockstep-spec-XXXXXX";
+    ASSERT_NE(mkdtemp(path), nullptr);
+    dir_ = path;
+  }
+  void TearDown() override { std::filesystem::remove_all(dir_); }
+  std::string write(const std::string& text) {
+    const std::string path = dir_ + "/job.yml";
+    std::ofstream(path) << text;
+    return path;
+  }
+  std::string dir_;
+};
+
+TEST_F(OnDisk, CodeIsRelativeToTheFile) {
+  std::filesystem::create_directory(dir_ + "/src");
+  const auto job = load_job(write("command: x\ncode: src\n"));
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->code_dir, dir_ + "/src");
+  const auto here = load_job(write("command: x\ncode: .\n"));
+  ASSERT_TRUE(here);
+  EXPECT_TRUE(std::filesystem::equivalent(*here->code_dir, dir_));
+}
+
+TEST_F(OnDisk, CodeThatIsNotThereIsRefusedWithItsPlace) {
+  const std::string path = write("command: x\ncode: ./srv\n");
+  const auto missing = load_job(path);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message,
+            path + ":2:7: code './srv' does not exist (" + dir_ + "/srv)");
+  std::ofstream(dir_ + "/srv") << "a file";
+  EXPECT_EQ(load_job(path).error().message,
+            path + ":2:7: code './srv' is not a directory (" + dir_ + "/srv)");
+  EXPECT_EQ(load_job(write("command: x\ncode: azureml:train:1\n")).error().message,
+            path + ":2:7: code 'azureml:train:1' is not supported yet; name a local directory");
+  EXPECT_EQ(load_job(path, {"code=gone"}).error().message,
+            "--set code=gone: code 'gone' does not exist (" + dir_ + "/gone)");
+}
+
+TEST_F(OnDisk, AFileThatIsNotThereIsNamed) {
+  const auto job = load_job(dir_ + "/none.yml");
+  ASSERT_FALSE(job);
+  EXPECT_NE(job.error().message.find(dir_ + "/none.yml"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lockstep::spec
