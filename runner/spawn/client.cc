@@ -1,0 +1,161 @@
+#include "runner/spawn/client.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "common/io/file_system.h"
+#include "runner/spawn/namespaces.h"
+
+namespace lockstep::spawn {
+namespace {
+
+template <typename T>
+void append(std::string& out, const T& value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// A memfd that can change no more.
+Result<io::Fd> sealed(const std::string& bytes) {
+  io::Fd fd(memfd_create("lockstep-rank", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) return errno_error(errno, "memfd_create for a rank's arguments");
+  TRY(io::write_all(fd.get(), bytes));
+  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
+    return errno_error(errno, "sealing a rank's arguments");
+  return fd;
+}
+
+}  // namespace
+
+std::string encode(const RankProcess& rank) {
+  std::string strings;
+  const auto add = [&](const std::string& text) { strings.append(text.c_str(), text.size() + 1); };
+  add(rank.program);
+  add(rank.path);
+  add(rank.cwd);
+  for (const auto& word : rank.argv) add(word);
+  for (const auto& [name, value] : rank.environment) add(name + "=" + value);
+  for (const auto& file : rank.cgroup_procs) add(file);
+
+  StartBlock head;
+  head.argc = static_cast<std::uint32_t>(rank.argv.size());
+  head.envc = static_cast<std::uint32_t>(rank.environment.size());
+  head.cgroups = static_cast<std::uint32_t>(rank.cgroup_procs.size());
+  head.gids = static_cast<std::uint32_t>(rank.groups.size());
+  head.cpus = static_cast<std::uint32_t>(rank.cpus.size());
+  head.rlimits = static_cast<std::uint32_t>(rank.rlimits.size());
+  head.uid = rank.uid;
+  head.gid = rank.gid;
+  head.set_ids = rank.set_ids ? 1 : 0;
+  head.strings_bytes = static_cast<std::uint32_t>(strings.size());
+  std::string block;
+  append(block, head);
+  for (const std::uint32_t group : rank.groups) append(block, group);
+  for (const int cpu : rank.cpus) append(block, cpu);
+  block.resize((block.size() + 7) / 8 * 8);
+  for (const RlimitEntry& entry : rank.rlimits) append(block, entry);
+  return block + strings;
+}
+
+Result<std::unique_ptr<Client>> Client::launch(io::EventLoop& loop, const std::string& program,
+                                               const Namespaces& namespaces, Events events) {
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+    return errno_error(errno, "socketpair for lockstep-spawn");
+  io::Fd ours(sockets[0]), theirs(sockets[1]);
+  TRY_ASSIGN(const int pid, start_in_namespaces(program, namespaces, theirs.get()));
+  return std::unique_ptr<Client>(new Client(loop, ours.release(), pid, std::move(events)));
+}
+
+Client::Client(io::EventLoop& loop, int socket, int pid, Events events)
+    : loop_(loop), socket_(socket), pid_(pid), events_(std::move(events)) {
+  loop_.watch(socket_, io::EventLoop::Interest::read, [this] { receive(); });
+}
+
+Client::~Client() {
+  if (socket_ >= 0) {
+    loop_.unwatch(socket_, io::EventLoop::Interest::read);
+    close(socket_);
+  }
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+Status Client::start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd) {
+  const std::string block = encode(rank);
+  if (block.size() > kMaxBlockBytes)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("arguments and environment of rank {} take {} bytes; at most {}",
+                                  id, block.size(), kMaxBlockBytes));
+  TRY_ASSIGN(const io::Fd memory, sealed(block));
+  const int fds[kStartFds] = {memory.get(), stdin_fd, stdout_fd, stderr_fd};
+  return send({kMagic, Type::start, id, 0, 0}, fds, kStartFds);
+}
+
+void Client::signal_all(int signal_number) {
+  if (!send({kMagic, Type::signal, kAll, signal_number, 0}, nullptr, 0)) lose();
+}
+
+void Client::kill_all() {
+  if (!send({kMagic, Type::kill_all, kAll, 0, 0}, nullptr, 0)) lose();
+}
+
+Status Client::send(const Header& header, const int* fds, int count) {
+  if (socket_ < 0) return make_error(ErrorCode::unavailable, "lockstep-spawn is gone");
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kStartFds)] = {};
+  Header copy = header;
+  iovec body{&copy, sizeof copy};
+  msghdr message{};
+  message.msg_iov = &body;
+  message.msg_iovlen = 1;
+  if (count > 0) {
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * static_cast<std::size_t>(count));
+    cmsghdr* part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int) * static_cast<std::size_t>(count));
+    std::memcpy(CMSG_DATA(part), fds, sizeof(int) * static_cast<std::size_t>(count));
+  }
+  while (sendmsg(socket_, &message, MSG_NOSIGNAL) < 0)
+    if (errno != EINTR) return errno_error(errno, "an order to lockstep-spawn");
+  return {};
+}
+
+void Client::receive() {
+  while (socket_ >= 0) {
+    Header header;
+    const ssize_t length = recv(socket_, &header, sizeof header, MSG_DONTWAIT);
+    if (length < 0 && errno == EINTR) continue;
+    if (length < 0 && errno == EAGAIN) return;
+    if (length != sizeof header || header.magic != kMagic) return lose();
+    switch (header.type) {
+      case Type::started: events_.started(header.id, header.value); break;
+      case Type::failed:
+        events_.failed(header.id, header.value, static_cast<SpawnStage>(header.stage));
+        break;
+      case Type::exited: events_.exited(header.id, header.value); break;
+      case Type::empty: events_.empty(); break;
+      case Type::start:
+      case Type::signal:
+      case Type::kill_all:
+      case Type::quit: return lose();  // ours to send
+    }
+  }
+}
+
+void Client::lose() {
+  if (socket_ < 0) return;
+  loop_.unwatch(socket_, io::EventLoop::Interest::read);
+  close(socket_);
+  socket_ = -1;
+  events_.lost();
+}
+
+}  // namespace lockstep::spawn

@@ -1,0 +1,81 @@
+#pragma once
+// The runner's side of lockstep-spawn: starts it (in its own namespaces where asked), sends orders,
+// and turns what it says into calls on the loop. It owns the process and its socket; it decides
+// nothing, and knows nothing of jobs.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/io/event_loop.h"
+#include "runner/spawn/protocol.h"
+
+namespace lockstep::spawn {
+
+// Everything about one rank's process.
+struct RankProcess {
+  std::string program;  // a path, or a bare name to look up in `path`
+  std::string path;     // PATH of the lookup
+  std::string cwd = "/";
+  std::vector<std::string> argv;
+  std::map<std::string, std::string> environment;
+  std::vector<std::string> cgroup_procs;  // files to join by
+  std::vector<int> cpus;                  // empty = as they are
+  std::vector<RlimitEntry> rlimits;
+  bool set_ids = false;
+  std::uint32_t uid = 0, gid = 0;
+  std::vector<std::uint32_t> groups;
+};
+// The argument block of the protocol.
+std::string encode(const RankProcess& rank);
+
+// Which namespaces lockstep-spawn gets, and what is mounted in them.
+struct Namespaces {
+  bool user = false;   // an ordinary user's way to the other two; ids map to themselves
+  bool pid = false;    // lockstep-spawn is PID 1: the kernel kills everything with it; /proc is fresh
+  bool mount = false;  // implied by pid
+  // Runs in the child, mounts private, before exec and before any id changes.
+  std::function<Status()> prepare_mounts;
+};
+
+class Client {
+ public:
+  struct Events {
+    std::function<void(int id, int pid)> started;
+    std::function<void(int id, int error, SpawnStage stage)> failed;
+    std::function<void(int id, int wait_status)> exited;
+    std::function<void()> empty;
+    std::function<void()> lost;  // lockstep-spawn is gone, and its ranks with it; at most once
+  };
+
+  // Starts `program` and waits until it runs. To be called before any thread exists.
+  static Result<std::unique_ptr<Client>> launch(io::EventLoop& loop, const std::string& program,
+                                                const Namespaces& namespaces, Events events);
+  // Closes the socket, and waits until lockstep-spawn has killed everything and left.
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // The three descriptors stay the caller's.
+  Status start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd);
+  void signal_all(int signal_number);
+  void kill_all();
+  int pid() const { return pid_; }
+
+ private:
+  Client(io::EventLoop& loop, int socket, int pid, Events events);
+  void receive();
+  void lose();
+  Status send(const Header& header, const int* fds, int count);
+
+  io::EventLoop& loop_;
+  int socket_;
+  int pid_;
+  Events events_;
+};
+
+}  // namespace lockstep::spawn

@@ -1,0 +1,174 @@
+#include "runner/spawn/spawner.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "runner/spawn/rank_process.h"
+#include "runner/spawn/start_block.h"
+#include "runner/spawn/sweep.h"
+
+namespace lockstep::spawn {
+
+Spawner::Spawner(int socket) : socket_(socket) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  child_signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int Spawner::run() {
+  while (true) {
+    std::vector<pollfd> polled{{open_ ? socket_ : -1, POLLIN, 0}, {child_signals_, POLLIN, 0}};
+    std::vector<int> starting;
+    for (const Rank& rank : ranks_)
+      if (rank.error_fd >= 0) {
+        polled.push_back({rank.error_fd, POLLIN, 0});
+        starting.push_back(rank.pid);
+      }
+    // While killing, look again even without a signal: a new child may have come in between.
+    const int timeout_ms = !killing_ ? -1 : kill_rounds_ < 10 ? 1 : 20;
+    if (poll(polled.data(), polled.size(), timeout_ms) < 0 && errno != EINTR) return 1;
+    for (std::size_t i = 2; i < polled.size(); ++i)
+      if (polled[i].revents != 0)
+        for (Rank& rank : ranks_)
+          if (rank.pid == starting[i - 2]) finish_start(rank);
+    signalfd_siginfo ignored;
+    while (read(child_signals_, &ignored, sizeof ignored) > 0) {
+    }
+    reap();
+    if (open_ && polled[0].revents != 0) receive();
+    if (killing_) pursue_kill();
+    if (quitting_ && !killing_) return 0;
+  }
+}
+
+void Spawner::receive() {
+  Header header;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kStartFds)];
+  iovec body{&header, sizeof header};
+  msghdr message{};
+  message.msg_iov = &body;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t length = recvmsg(socket_, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (length != sizeof header || header.magic != kMagic) {  // closed, or not our runner
+    open_ = false;
+    killing_ = quitting_ = true;
+    return;
+  }
+  int fds[kStartFds] = {-1, -1, -1, -1};
+  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c))
+    if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+        c->cmsg_len <= CMSG_LEN(sizeof fds))
+      std::memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+  switch (header.type) {
+    case Type::start: start(header.id, fds); break;
+    case Type::signal: signal_ranks(header.id, header.value); break;
+    case Type::kill_all: killing_ = true; kill_rounds_ = 0; break;
+    case Type::quit: killing_ = quitting_ = true; kill_rounds_ = 0; break;
+    case Type::started:
+    case Type::failed:
+    case Type::exited:
+    case Type::empty: break;  // ours to send
+  }
+  for (const int fd : fds)
+    if (fd >= 0) close(fd);
+}
+
+void Spawner::start(int id, int (&fds)[kStartFds]) {
+  MappedBlock block;
+  int error = fds[kStartFds - 1] < 0 ? EBADMSG : block.map(fds[0]);
+  int pipe_fds[2];
+  if (error == 0 && killing_) error = ECANCELED;
+  if (error == 0 && pipe2(pipe_fds, O_CLOEXEC) != 0) error = errno;
+  if (error != 0) return send(Type::failed, id, error, static_cast<int>(SpawnStage::fork));
+  const int parent = getpid();
+  // Blocked until the rank execs: a SIGTERM in between must reach it, though we ignore ours.
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, &before);
+  const pid_t pid = fork();
+  if (pid == 0) become_rank(block, fds + 1, pipe_fds[1], parent);
+  error = errno;
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  close(pipe_fds[1]);
+  if (pid < 0) {
+    close(pipe_fds[0]);
+    return send(Type::failed, id, error, static_cast<int>(SpawnStage::fork));
+  }
+  ranks_.push_back({id, pid, pipe_fds[0], false});
+}
+
+// The error pipe is readable: a StartFailure, or its end, which exec closed.
+void Spawner::finish_start(Rank& rank) {
+  StartFailure failure;
+  const ssize_t length = read(rank.error_fd, &failure, sizeof failure);
+  if (length < 0 && errno == EINTR) return;
+  close(rank.error_fd);
+  rank.error_fd = -1;
+  rank.failed = length == sizeof failure;
+  if (rank.failed) send(Type::failed, rank.id, failure.error, failure.stage);
+  else send(Type::started, rank.id, rank.pid);
+}
+
+void Spawner::signal_ranks(int id, int signal_number) {
+  for (const Rank& rank : ranks_)
+    if (id == kAll || rank.id == id) {
+      // Before setsid in the child there is no such group yet; then the process alone.
+      if (kill(-rank.pid, signal_number) != 0) kill(rank.pid, signal_number);
+    }
+}
+
+void Spawner::reap() {
+  while (true) {
+    int status = 0;
+    const pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid <= 0) return;
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      if (ranks_[i].pid != pid) continue;
+      if (ranks_[i].error_fd >= 0) finish_start(ranks_[i]);
+      if (!ranks_[i].failed) send(Type::exited, ranks_[i].id, status);
+      ranks_.erase(ranks_.begin() + static_cast<std::ptrdiff_t>(i));
+      break;
+    }
+  }
+}
+
+bool Spawner::children_left() const {
+  siginfo_t info;
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+// First the ranks' own groups, which is cheap and mostly enough; then whatever /proc still shows.
+void Spawner::pursue_kill() {
+  if (kill_rounds_++ == 0) signal_ranks(kAll, SIGKILL);
+  else kill_descendants();
+  reap();
+  if (children_left()) return;
+  killing_ = false;
+  if (open_) send(Type::empty, kAll, 0);
+}
+
+void Spawner::send(Type type, int id, int value, int stage) {
+  if (!open_) return;
+  const Header header{kMagic, type, id, value, stage};
+  while (::send(socket_, &header, sizeof header, MSG_NOSIGNAL) < 0) {
+    if (errno == EINTR) continue;
+    open_ = false;
+    killing_ = quitting_ = true;
+    return;
+  }
+}
+
+}  // namespace lockstep::spawn

@@ -1,0 +1,44 @@
+#pragma once
+// lockstep-spawn's one object: takes orders from the socket, forks ranks, reaps everything that comes
+// back to it, and reports. Single-threaded; it decides nothing.
+
+#include <cstddef>
+#include <vector>
+
+#include "runner/spawn/protocol.h"
+
+namespace lockstep::spawn {
+
+class Spawner {
+ public:
+  explicit Spawner(int socket);
+  // Until the socket closes or `quit`; nothing it started is left when it returns.
+  int run();
+
+ private:
+  struct Rank {
+    int id = 0;
+    int pid = 0;
+    int error_fd = -1;  // >= 0 until exec succeeded or failed
+    bool failed = false;
+  };
+
+  void receive();
+  void start(int id, int (&fds)[kStartFds]);
+  void signal_ranks(int id, int signal_number);
+  void finish_start(Rank& rank);
+  void reap();
+  void pursue_kill();
+  void send(Type type, int id, int value, int stage = 0);
+  bool children_left() const;
+
+  int socket_;
+  int child_signals_ = -1;
+  bool open_ = true;       // the runner is there
+  bool killing_ = false;
+  bool quitting_ = false;
+  int kill_rounds_ = 0;
+  std::vector<Rank> ranks_;  // those that live
+};
+
+}  // namespace lockstep::spawn

@@ -1,0 +1,47 @@
+#pragma once
+// What the runner's tests share: a loop that is turned until a condition holds, a pipe whose end of
+// file proves that every process that inherited it is gone, and a directory that removes itself.
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "common/io/event_loop.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::runner::testing {
+
+// Turns the loop until `done`; false after 20 s.
+bool turn_until(io::EventLoop& loop, const std::function<bool()>& done);
+// Waits without a loop, looking every 5 ms; false after 20 s.
+bool wait_until(const std::function<bool()>& done);
+
+class Pipe {
+ public:
+  Pipe();
+  int writer() const { return writer_.get(); }
+  void close_writer() { writer_.reset(); }
+  // What was written until every writer is gone; nullopt when one still holds it after 20 s.
+  std::optional<std::string> read_to_end();
+  // What was written up to and with the next newline; "" after 20 s.
+  std::string read_line();
+
+ private:
+  io::Fd reader_, writer_;
+};
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+bool running_as_root();
+
+}  // namespace lockstep::runner::testing
