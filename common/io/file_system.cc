@@ -1,1 +1,257 @@
 #include "common/io/file_system.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+namespace lockstep::io {
+namespace {
+
+// errno as the class that code decides by, with what was done and on which path.
+Error file_error(int errnum, std::string_view what, const std::string& path) {
+  Error error = errno_error(errnum, std::string(what) + " " + path);
+  if (errnum == ENOENT || errnum == ENOTDIR) error.code = ErrorCode::not_found;
+  if (errnum == EEXIST) error.code = ErrorCode::already_exists;
+  if (errnum == EACCES || errnum == EPERM) error.code = ErrorCode::permission_denied;
+  if (errnum == ENOSPC || errnum == EDQUOT || errnum == EMFILE || errnum == ENFILE) {
+    error.code = ErrorCode::resource_exhausted;
+  }
+  return error;
+}
+
+std::string parent_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Status sync_directory(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return file_error(errno, "open directory", path);
+  if (::fsync(fd.get()) != 0) return file_error(errno, "fsync directory", path);
+  return {};
+}
+
+// A name beside `path` that no other writer uses: the process and a count within it.
+std::string name_beside(const std::string& path) {
+  static std::atomic<unsigned> count{0};
+  return path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+}
+
+Status write_beside(const std::string& beside, std::string_view data, int mode, bool durable) {
+  Fd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return file_error(errno, "create", beside);
+  if (const Status written = write_all(fd.get(), data); !written) {
+    return written.error().within(beside);
+  }
+  if (::fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) return file_error(errno, "chmod", beside);
+  if (durable && ::fsync(fd.get()) != 0) return file_error(errno, "fsync", beside);
+  return {};
+}
+
+struct DirectoryCloser {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+using Directory = std::unique_ptr<DIR, DirectoryCloser>;
+
+std::uint64_t mount_of(int directory_fd, const char* name) {
+  struct statx status {};
+  const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name == '\0' ? AT_EMPTY_PATH : 0);
+  if (::statx(directory_fd, name, flags, STATX_MNT_ID, &status) != 0) return 0;
+  if ((status.stx_mask & STATX_MNT_ID) != 0) return status.stx_mnt_id;
+  return static_cast<std::uint64_t>(status.stx_dev_major) << 32 | status.stx_dev_minor;
+}
+
+// Empties the directory behind `fd`. `path` is for messages only.
+Status remove_children(Fd fd, std::uint64_t mount, const std::string& path) {
+  const int raw = fd.get();
+  Directory directory(::fdopendir(fd.release()));
+  if (!directory) {
+    ::close(raw);
+    return file_error(ENOMEM, "read directory", path);
+  }
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  for (const std::string& name : names) {
+    if (::unlinkat(raw, name.c_str(), 0) == 0 || errno == ENOENT) continue;
+    const std::string child = path + "/" + name;
+    if (errno != EISDIR && errno != EPERM && errno != ENOTEMPTY) {
+      return file_error(errno, "remove", child);
+    }
+    if (mount_of(raw, name.c_str()) != mount) {
+      return make_error(ErrorCode::conflict, "remove " + child +
+                                                 ": a file system is mounted there; unmount it");
+    }
+    // A tree may hold directories without permissions that its owner may still remove.
+    Fd inner(::openat(raw, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (!inner && errno == EACCES && ::fchmodat(raw, name.c_str(), 0700, 0) == 0) {
+      inner.reset(::openat(raw, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    }
+    if (!inner) return file_error(errno, "remove", child);
+    struct stat status {};
+    if (::fstat(inner.get(), &status) == 0 && (status.st_mode & 0700) != 0700) {
+      ::fchmod(inner.get(), 0700);
+    }
+    TRY(remove_children(std::move(inner), mount, child));
+    if (::unlinkat(raw, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
+      return file_error(errno, "remove", child);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void Fd::reset(int fd) {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = fd;
+}
+
+Result<std::string> read_file(const std::string& path, Bytes limit) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return file_error(errno, "open", path);
+  struct stat status {};
+  std::string data;
+  if (::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+    if (static_cast<std::uint64_t>(status.st_size) > limit.count) {
+      return make_error(ErrorCode::resource_exhausted, "read " + path + ": it is larger than " +
+                                                           to_string(limit));
+    }
+    data.reserve(static_cast<std::size_t>(status.st_size) + 1);
+  }
+  char buffer[16384];
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return file_error(errno, "read", path);
+    if (got == 0) return data;
+    data.append(buffer, static_cast<std::size_t>(got));
+    if (data.size() > limit.count) {
+      return make_error(ErrorCode::resource_exhausted, "read " + path + ": it is larger than " +
+                                                           to_string(limit));
+    }
+  }
+}
+
+Status write_file_atomically(const std::string& path, std::string_view data, int mode,
+                             bool durable) {
+  const std::string beside = name_beside(path);
+  Status status = write_beside(beside, data, mode, durable);
+  if (status && ::rename(beside.c_str(), path.c_str()) != 0) {
+    status = file_error(errno, "rename " + beside + " to", path);
+  }
+  if (!status) {
+    ::unlink(beside.c_str());
+    return status;
+  }
+  return durable ? sync_directory(parent_of(path)) : Status{};
+}
+
+Status make_directories(const std::string& path, int mode) {
+  if (::mkdir(path.c_str(), static_cast<mode_t>(mode)) == 0) return {};
+  if (errno == ENOENT) {
+    const std::string parent = parent_of(path);
+    if (parent == path || parent == ".") return file_error(ENOENT, "make directory", path);
+    TRY(make_directories(parent, mode));
+    if (::mkdir(path.c_str(), static_cast<mode_t>(mode)) == 0) return {};
+  }
+  if (errno != EEXIST) return file_error(errno, "make directory", path);
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return file_error(errno, "make directory", path);
+  if (!S_ISDIR(status.st_mode)) {
+    return make_error(ErrorCode::already_exists,
+                      "make directory " + path + ": something else has that name; remove it");
+  }
+  return {};
+}
+
+Status remove_tree(const std::string& path) {
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+  if (errno != EISDIR && errno != EPERM) return file_error(errno, "remove", path);
+  Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd && errno == EACCES && ::chmod(path.c_str(), 0700) == 0) {
+    fd.reset(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  }
+  if (!fd) return file_error(errno, "remove", path);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) == 0 && (status.st_mode & 0700) != 0700) {
+    ::fchmod(fd.get(), 0700);
+  }
+  const std::uint64_t mount = mount_of(fd.get(), "");
+  TRY(remove_children(std::move(fd), mount, path));
+  if (::rmdir(path.c_str()) != 0 && errno != ENOENT) return file_error(errno, "remove", path);
+  return {};
+}
+
+Result<std::vector<std::string>> list_directory(const std::string& path) {
+  Directory directory(::opendir(path.c_str()));
+  if (!directory) return file_error(errno, "list", path);
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) return file_error(errno, "list", path);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+Result<Fd> open_file(const std::string& path, int flags, int mode) {
+  Fd fd(::open(path.c_str(), flags | O_CLOEXEC, mode));
+  if (!fd) return file_error(errno, "open", path);
+  return fd;
+}
+
+Status write_all(int fd, std::string_view data) {
+  while (!data.empty()) {
+    const ssize_t done = ::write(fd, data.data(), data.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return file_error(errno, "write", "(descriptor " + std::to_string(fd) + ")");
+    data.remove_prefix(static_cast<std::size_t>(done));
+  }
+  return {};
+}
+
+Result<Bytes> free_disk(const std::string& path) {
+  struct statvfs status {};
+  if (::statvfs(path.c_str(), &status) != 0) return file_error(errno, "measure free space of", path);
+  return Bytes{static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize};
+}
+
+Result<std::optional<FileLock>> FileLock::try_acquire(const std::string& path) {
+  TRY_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == EWOULDBLOCK) return std::optional<FileLock>();
+    return file_error(errno, "lock", path);
+  }
+  return std::optional<FileLock>(FileLock(std::move(fd)));
+}
+
+Result<FileLock> FileLock::acquire(const std::string& path) {
+  TRY_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+  while (::flock(fd.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return file_error(errno, "lock", path);
+  }
+  return FileLock(std::move(fd));
+}
+
+}  // namespace lockstep::io

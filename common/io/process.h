@@ -10,6 +10,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/io/file_system.h"
 
 namespace lockstep::io {
 
@@ -22,6 +23,10 @@ std::optional<ProcessIdentity> identify(int pid);       // nullopt: no such proc
 bool is_alive(const ProcessIdentity& who);              // false for zombies
 std::string to_text(const ProcessIdentity& who);        // "pid ticks\n"
 std::optional<ProcessIdentity> process_identity_from(const std::string& text);
+// A pidfd: readable once the process has ended, its zombie included. not_found: it is gone.
+Result<Fd> open_process(const ProcessIdentity& who);
+// Never hits a process that got the pid later; a process that is gone is success.
+Status signal_process(const ProcessIdentity& who, int signal);
 
 struct DetachedStart {
   std::string program;                 // absolute
@@ -44,7 +49,7 @@ Result<User> current_user();
 
 // Boot id + start time of PID 1, so that a container's restart counts (DESIGN §4).
 BootId current_boot();
-// Machine id + network namespace inode: equal for nodes that share a loopback.
+// The kernel's boot id + network namespace inode: equal for nodes that share a loopback.
 std::string current_host_id();
 std::string host_name();
 // Directory of the running executable; siblings are found there.

@@ -37,6 +37,8 @@ class Transport {
   void* context() const;
 
  private:
+  friend class ServerSocket;
+  friend class ClientSocket;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
