@@ -1,0 +1,65 @@
+# Sourced by the scripts: where things are, what has to be installed, how to build.
+# Idempotent; the second time it only looks.
+
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cd "$root"
+
+# What the product needs to build and to run its main job. docs/dependencies.md says why each is here.
+build_packages=(
+  ca-certificates ccache cmake g++ git ninja-build pkg-config
+  cppzmq-dev libcli11-dev libexpected-dev libfmt-dev libhwloc-dev libpmix-dev libprotobuf-dev
+  libspdlog-dev libsqlite3-dev libssl-dev libyaml-cpp-dev libzmq3-dev libzstd-dev
+  nlohmann-json3-dev protobuf-compiler
+)
+run_packages=(libopenmpi-dev openmpi-bin python3 python3-mpi4py python3-numpy python3-sklearn)
+test_packages=(
+  iproute2 iputils-ping libbenchmark-dev libgmock-dev libgtest-dev procps python3-pytest
+  python3-torch util-linux
+)
+check_packages=(clang clang-format clang-tidy libclang-rt-14-dev libfuzzer-14-dev)
+
+say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
+die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
+
+# install_packages NAME…: those that are missing, from apt.
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
+      missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  local sudo=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "these packages are missing; install them as root: ${missing[*]}"
+    sudo=(sudo)
+  fi
+  say "installing ${#missing[@]} packages: ${missing[*]}"
+  local log
+  log=$(mktemp)
+  if ! { "${sudo[@]}" apt-get update -qq &&
+         "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+           --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+    tail -20 "$log" >&2
+    die "apt-get failed; its log is $log"
+  fi
+  rm -f "$log"
+}
+
+# build DIRECTORY TARGETS… -- CMAKE-OPTIONS…
+build() {
+  local directory=$1; shift
+  local targets=()
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do targets+=("$1"); shift; done
+  [ $# -gt 0 ] && shift
+  local launcher=()
+  command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  local log="$directory/configure.log"
+  mkdir -p "$directory"
+  if ! cmake -G Ninja -S "$root" -B "$directory" "${launcher[@]}" "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    die "cmake could not configure $directory"
+  fi
+  ninja -C "$directory" "${targets[@]}"
+}
