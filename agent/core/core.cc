@@ -341,8 +341,8 @@ void Core::Impl::end(Part& part, NodeExitReport exit) {
 }
 
 void Core::Impl::changed(const Part& part, Instant tell_at) {
+  observe_at = unacked.empty() ? tell_at : std::min(observe_at, tell_at);
   unacked.changed(part.assignment.attempt);
-  observe_at = std::min(observe_at, tell_at);
 }
 
 void Core::Impl::run_part_timers() {

@@ -1,0 +1,418 @@
+// The agent core, driven through inputs alone; every action must be consumed.
+#include "agent/core/core.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace lockstep::agent {
+namespace {
+
+const SessionId kSession{77};
+
+Config config() {
+  Config c;
+  c.node = NodeId(1);
+  c.boot = BootId("boot");
+  c.session = kSession;
+  return c;
+}
+
+Assignment part(std::uint32_t attempt, WantedPhase phase = WantedPhase::prepare) {
+  Assignment assignment;
+  assignment.attempt = {JobId("job"), attempt};
+  assignment.phase = phase;
+  return assignment;
+}
+
+PartReport in_state(const Assignment& assignment, PartState state) {
+  PartReport report;
+  report.attempt = assignment.attempt;
+  report.state = state;
+  if (state == PartState::finished) report.exit = NodeExitReport{};
+  return report;
+}
+
+class AgentCore : public ::testing::Test {
+ protected:
+  void TearDown() override { nothing_more(); }
+
+  void give(const Input& input) {
+    nothing_more();
+    for (auto& action : core.handle(now, input)) actions.push_back(std::move(action));
+  }
+  void hear(Message message) { give(FromLauncher{std::move(message)}); }
+  void pass(Duration duration) {
+    now = now + duration;
+    give(Tick{});
+  }
+
+  template <typename T>
+  T take() {
+    if (actions.empty() || !std::holds_alternative<T>(actions.front())) {
+      ADD_FAILURE() << "expected another action; next has index "
+                    << (actions.empty() ? -1 : static_cast<int>(actions.front().index()));
+      return T{};
+    }
+    T action = std::get<T>(actions.front());
+    actions.pop_front();
+    return action;
+  }
+
+  void nothing_more() {
+    EXPECT_EQ(actions.size(), 0u) << "next has index "
+                                  << (actions.empty() ? 0 : actions.front().index());
+    actions.clear();
+  }
+
+  DesiredState wanting(std::vector<Assignment> assignments) {
+    return {++revision, std::move(assignments)};
+  }
+  void open(std::vector<FoundPart> found = {}) {
+    give(Recovered{std::move(found)});
+    while (!actions.empty()) actions.pop_front();  // tested where recovery is tested
+    give(Connected{});
+    take<SendSession>();
+  }
+  void accept(std::vector<Assignment> assignments) {
+    hear(SessionAccepted{kSession, seconds(1), wanting(std::move(assignments))});
+  }
+  // Consumes one Observed with one part, and acknowledges it.
+  PartReport observed_and_acked() {
+    const auto observed = take<SendObserved>().observed;
+    EXPECT_EQ(observed.parts.size(), 1u);
+    hear(ObservedAck{kSession, observed.sequence});
+    return observed.parts.empty() ? PartReport{} : observed.parts[0];
+  }
+  AttemptId removed_and_acked() {
+    const auto observed = take<SendObserved>().observed;
+    EXPECT_EQ(observed.removed.size(), 1u);
+    hear(ObservedAck{kSession, observed.sequence});
+    return observed.removed.empty() ? AttemptId{} : observed.removed[0];
+  }
+
+  // A part whose runner lives and reports `state`.
+  void run(const Assignment& assignment, PartState state) {
+    open();
+    accept({assignment});
+    EXPECT_EQ(take<StageWorkspace>().assignment, assignment);
+    observed_and_acked();
+    give(WorkspaceStaged{assignment.attempt, {}});
+    EXPECT_EQ(take<StartRunner>().assignment, assignment);
+    give(RunnerStarted{assignment.attempt, {}});
+    EXPECT_EQ(take<ShipLogs>().attempt, assignment.attempt);
+    give(RunnerReported{assignment.attempt, in_state(assignment, state)});
+    EXPECT_EQ(observed_and_acked().state, state);
+  }
+
+  Core core{config()};
+  Instant now{1'000'000'000};
+  std::deque<Action> actions;
+  std::uint64_t revision = 0;
+};
+
+TEST_F(AgentCore, APartFromWantedToRemoved) {
+  auto assignment = part(1);
+  run(assignment, PartState::prepared);
+  assignment.phase = WantedPhase::run;
+  hear(Desired{kSession, wanting({assignment})});
+  EXPECT_EQ(take<UpdateRunner>().assignment.phase, WantedPhase::run);
+  give(RunnerReported{assignment.attempt, in_state(assignment, PartState::running)});
+  EXPECT_EQ(observed_and_acked().state, PartState::running);
+  give(RunnerReported{assignment.attempt, in_state(assignment, PartState::finished)});
+  const auto last = observed_and_acked();
+  EXPECT_EQ(last.state, PartState::finished);
+  EXPECT_TRUE(last.exit.has_value());
+  hear(Desired{kSession, wanting({})});
+  EXPECT_EQ(take<RemovePart>().attempt, assignment.attempt);
+  give(PartRemoved{assignment.attempt});
+  EXPECT_EQ(removed_and_acked(), assignment.attempt);
+  EXPECT_TRUE(core.observed().empty());
+}
+
+TEST_F(AgentCore, SessionIsOpenedUntilAccepted) {
+  open();
+  pass(seconds(1));
+  take<SendSession>();
+  accept({});
+  pass(seconds(1));
+  EXPECT_EQ(take<SendHeartbeat>().beat.desired_revision, 1u);
+  hear(HeartbeatAck{kSession});
+  hear(SessionLost{kSession});
+  take<SendSession>();
+  hear(SessionLost{kSession});  // doubled: the session is being opened already
+  accept({});
+}
+
+TEST_F(AgentCore, WordsForAnotherSessionAreIgnored) {
+  open();
+  hear(SessionAccepted{SessionId(1), seconds(1), {5, {part(1)}}});
+  hear(SessionRefused{SessionId(1), "cloned"});
+  hear(SessionLost{SessionId(1)});
+  accept({});
+  hear(Desired{SessionId(1), {9, {part(1)}}});
+  hear(Refused{});
+}
+
+TEST_F(AgentCore, RefusedMeansLeave) {
+  open();
+  hear(SessionRefused{kSession, "two nodes use this identity"});
+  EXPECT_EQ(take<ExitAgent>().reason, "two nodes use this identity");
+  pass(seconds(60));
+  EXPECT_EQ(core.next_deadline(), Instant::never());
+}
+
+TEST_F(AgentCore, SilenceOfTheLauncherKillsNothing) {
+  auto assignment = part(1, WantedPhase::run);
+  run(assignment, PartState::running);
+  for (int i = 0; i < 4; ++i) {
+    pass(seconds(1));
+    take<SendHeartbeat>();
+  }
+  pass(seconds(1));
+  take<Reconnect>();
+  EXPECT_EQ(core.next_deadline(), Instant::never());
+  pass(minutes(60));
+  give(Connected{});
+  const auto open = take<SendSession>().open;
+  ASSERT_EQ(open.parts.size(), 1u);
+  EXPECT_EQ(open.parts[0].state, PartState::running);
+  accept({assignment});
+}
+
+TEST_F(AgentCore, OldRevisionsChangeNothing) {
+  auto assignment = part(1);
+  run(assignment, PartState::prepared);
+  hear(Desired{kSession, {0, {}}});
+  hear(Desired{kSession, {1, {part(2)}}});
+  EXPECT_EQ(core.observed().size(), 1u);
+}
+
+TEST_F(AgentCore, ObservedIsSentAgainUntilAcknowledged) {
+  auto assignment = part(1);
+  open();
+  accept({assignment});
+  take<StageWorkspace>();
+  const auto first = take<SendObserved>().observed;
+  EXPECT_EQ(first.sequence, 1u);
+  pass(seconds(1));
+  take<SendHeartbeat>();
+  EXPECT_EQ(take<SendObserved>().observed.sequence, 1u);
+  hear(ObservedAck{kSession, 1});
+  pass(seconds(1));
+  take<SendHeartbeat>();
+}
+
+TEST_F(AgentCore, AnAckCoversWhatWasInThatMessageOnly) {
+  open();
+  accept({part(1), part(2)});
+  take<StageWorkspace>();
+  take<StageWorkspace>();
+  EXPECT_EQ(take<SendObserved>().observed.parts.size(), 2u);
+  give(WorkspaceStaged{part(1).attempt, make_error(ErrorCode::io, "disk full")});
+  const auto second = take<SendObserved>().observed;
+  EXPECT_EQ(second.sequence, 2u);
+  EXPECT_EQ(second.parts.size(), 2u);  // all that is unacknowledged
+  hear(ObservedAck{kSession, 1});
+  pass(seconds(1));
+  take<SendHeartbeat>();
+  EXPECT_EQ(take<SendObserved>().observed.sequence, 2u);
+  hear(ObservedAck{kSession, 2});
+  pass(seconds(1));
+  EXPECT_EQ(take<SendHeartbeat>().beat.observed_sequence, 2u);
+}
+
+TEST_F(AgentCore, NothingIsDoneBeforeTheFirstDesiredState) {
+  give(Recovered{{{part(1), FoundPart::Runner::never_started, {}},
+                  {part(2, WantedPhase::run), FoundPart::Runner::alive, {}},
+                  {part(3), FoundPart::Runner::finished, NodeExitReport{}},
+                  {part(4), FoundPart::Runner::gone, {}}}});
+  EXPECT_EQ(take<ShipLogs>().attempt, part(2).attempt);
+  EXPECT_EQ(take<ShipLogs>().attempt, part(3).attempt);
+  EXPECT_EQ(take<ShipLogs>().attempt, part(4).attempt);
+  EXPECT_EQ(take<KillRunner>().attempt, part(4).attempt);  // what it may have left
+  pass(minutes(60));
+  give(Connected{});
+  const auto open = take<SendSession>().open;
+  ASSERT_EQ(open.parts.size(), 4u);
+  EXPECT_EQ(open.parts[2].state, PartState::finished);
+  EXPECT_EQ(open.parts[3].exit->cause, Cause::runner_lost);
+
+  accept({part(1), part(2, WantedPhase::run)});
+  EXPECT_EQ(take<StageWorkspace>().assignment.attempt, part(1).attempt);
+  EXPECT_EQ(take<UpdateRunner>().assignment.attempt, part(2).attempt);
+  EXPECT_EQ(take<RemovePart>().attempt, part(3).attempt);
+  EXPECT_EQ(take<RemovePart>().attempt, part(4).attempt);
+  take<SendObserved>();
+}
+
+TEST_F(AgentCore, AnUnwantedRunnerIsStoppedThenKilledThenRemoved) {
+  auto assignment = part(1, WantedPhase::run);
+  assignment.grace = seconds(10);
+  run(assignment, PartState::running);
+  hear(Desired{kSession, wanting({})});
+  const auto told = take<UpdateRunner>().assignment;
+  EXPECT_EQ(told.phase, WantedPhase::stop);
+  EXPECT_EQ(told.stop_reason, StopReason::superseded);
+  for (int second = 1; second < 40; ++second) {
+    now = now + seconds(1);
+    hear(HeartbeatAck{kSession});
+    EXPECT_EQ(take<UpdateRunner>().assignment.phase, WantedPhase::stop);  // it does not follow
+    take<SendHeartbeat>();
+  }
+  now = now + seconds(1);
+  hear(HeartbeatAck{kSession});
+  take<UpdateRunner>();
+  EXPECT_EQ(take<KillRunner>().attempt, assignment.attempt);
+  take<SendHeartbeat>();
+  give(RunnerGone{assignment.attempt});
+  take<KillRunner>();
+  EXPECT_EQ(take<RemovePart>().attempt, assignment.attempt);
+  EXPECT_EQ(observed_and_acked().exit->message, "the runner did not stop in time and was killed");
+  give(PartRemoved{assignment.attempt});
+  removed_and_acked();
+}
+
+TEST_F(AgentCore, ARunnerThatFollowsIsNotToldAgain) {
+  auto assignment = part(1, WantedPhase::run);
+  run(assignment, PartState::running);
+  assignment.phase = WantedPhase::stop;
+  hear(Desired{kSession, wanting({assignment})});
+  take<UpdateRunner>();
+  give(RunnerReported{assignment.attempt, in_state(assignment, PartState::stopping)});
+  observed_and_acked();
+  pass(seconds(1));
+  take<SendHeartbeat>();
+  pass(seconds(1));
+  take<SendHeartbeat>();
+}
+
+TEST_F(AgentCore, StopWhileStagingStartsNoRunner) {
+  auto assignment = part(1);
+  open();
+  accept({assignment});
+  take<StageWorkspace>();
+  observed_and_acked();
+  assignment.phase = WantedPhase::stop;
+  hear(Desired{kSession, wanting({assignment})});
+  give(WorkspaceStaged{assignment.attempt, {}});
+  const auto last = observed_and_acked();
+  EXPECT_EQ(last.state, PartState::finished);
+  EXPECT_EQ(last.exit->cause, Cause::canceled);
+}
+
+TEST_F(AgentCore, BornStopped) {
+  open();
+  accept({part(1, WantedPhase::stop)});
+  EXPECT_EQ(observed_and_acked().exit->cause, Cause::canceled);
+}
+
+TEST_F(AgentCore, UnwantedWhileStagingIsRemovedWhenTheStagingIsDone) {
+  open();
+  accept({part(1)});
+  take<StageWorkspace>();
+  observed_and_acked();
+  hear(Desired{kSession, wanting({})});
+  give(WorkspaceStaged{part(1).attempt, {}});
+  take<RemovePart>();
+  pass(seconds(1));
+  take<SendHeartbeat>();
+}
+
+TEST_F(AgentCore, StagingFailureIsTheReason) {
+  open();
+  accept({part(1)});
+  take<StageWorkspace>();
+  observed_and_acked();
+  give(WorkspaceStaged{part(1).attempt, make_error(ErrorCode::io, "/data: no space left")});
+  const auto last = observed_and_acked();
+  EXPECT_EQ(last.exit->cause, Cause::workspace_failed);
+  EXPECT_EQ(last.exit->message, "/data: no space left");
+  give(WorkspaceStaged{part(1).attempt, {}});  // doubled
+}
+
+TEST_F(AgentCore, RunnerThatCannotStart) {
+  open();
+  accept({part(1)});
+  take<StageWorkspace>();
+  observed_and_acked();
+  give(WorkspaceStaged{part(1).attempt, {}});
+  take<StartRunner>();
+  give(RunnerStarted{part(1).attempt, make_error(ErrorCode::io, "fork: no memory")});
+  take<KillRunner>();
+  EXPECT_EQ(observed_and_acked().exit->cause, Cause::start_failed);
+}
+
+TEST_F(AgentCore, APhaseThatMovesWhileTheRunnerStartsIsToldAfterwards) {
+  auto assignment = part(1);
+  open();
+  accept({assignment});
+  take<StageWorkspace>();
+  observed_and_acked();
+  give(WorkspaceStaged{assignment.attempt, {}});
+  take<StartRunner>();
+  assignment.phase = WantedPhase::stop;
+  hear(Desired{kSession, wanting({assignment})});
+  give(RunnerStarted{assignment.attempt, {}});
+  take<ShipLogs>();
+  EXPECT_EQ(take<UpdateRunner>().assignment.phase, WantedPhase::stop);
+}
+
+TEST_F(AgentCore, ARunnerThatDiesLeavesNothingAndIsReported) {
+  auto assignment = part(1, WantedPhase::run);
+  run(assignment, PartState::running);
+  give(RunnerGone{assignment.attempt});
+  EXPECT_EQ(take<KillRunner>().attempt, assignment.attempt);
+  EXPECT_EQ(observed_and_acked().exit->cause, Cause::runner_lost);
+  give(RunnerGone{assignment.attempt});
+  give(RunnerReported{assignment.attempt, in_state(assignment, PartState::running)});
+}
+
+TEST_F(AgentCore, ARunnerMetDuringStagingIsAttachedAndNotStartedTwice) {
+  auto assignment = part(1);
+  open({{assignment, FoundPart::Runner::never_started, {}}});
+  accept({assignment});
+  take<StageWorkspace>();
+  give(RunnerReported{assignment.attempt, in_state(assignment, PartState::prepared)});
+  take<ShipLogs>();
+  observed_and_acked();
+  give(WorkspaceStaged{assignment.attempt, {}});
+}
+
+TEST_F(AgentCore, ReportsOnlyMoveForward) {
+  auto assignment = part(1, WantedPhase::run);
+  run(assignment, PartState::running);
+  give(RunnerReported{assignment.attempt, in_state(assignment, PartState::prepared)});
+  EXPECT_EQ(core.observed().at(0).state, PartState::running);
+}
+
+TEST_F(AgentCore, ProgressTravelsAtTheNextBeat) {
+  open();
+  accept({part(1)});
+  take<StageWorkspace>();
+  observed_and_acked();
+  now = now + seconds(1);
+  hear(HeartbeatAck{kSession});
+  take<SendHeartbeat>();
+  give(StagingProgress{part(1).attempt, "fetching 1 of 3 MiB"});
+  give(StagingProgress{part(1).attempt, "fetching 2 of 3 MiB"});
+  pass(seconds(1));
+  take<SendHeartbeat>();
+  EXPECT_EQ(observed_and_acked().progress, "fetching 2 of 3 MiB");
+}
+
+TEST_F(AgentCore, RemovalIsAskedForAgain) {
+  open({{part(1), FoundPart::Runner::finished, NodeExitReport{}}});
+  accept({});
+  take<RemovePart>();
+  take<SendObserved>();
+  give(Connected{});
+  take<SendSession>();
+  now = now + seconds(5);
+  hear(HeartbeatAck{kSession});
+  take<RemovePart>();
+  take<SendSession>();
+}
+
+}  // namespace
+}  // namespace lockstep::agent
