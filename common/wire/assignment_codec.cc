@@ -1,0 +1,156 @@
+#include "common/wire/assignment_codec.h"
+
+#include "common/wire/job_codec.h"
+#include "common/wire/node_codec.h"
+
+namespace lockstep::pb {
+
+namespace {
+
+template <typename Domain, typename Wire>
+constexpr bool pair(Domain domain, Wire wire) {
+  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
+}
+static_assert(pair(lockstep::WantedPhase::prepare, WANTED_PHASE_PREPARE));
+static_assert(pair(lockstep::WantedPhase::run, WANTED_PHASE_RUN));
+static_assert(pair(lockstep::WantedPhase::stop, WANTED_PHASE_STOP));
+static_assert(pair(lockstep::StopReason::canceled, STOP_REASON_CANCELED));
+static_assert(pair(lockstep::StopReason::gang_failed, STOP_REASON_GANG_FAILED));
+static_assert(pair(lockstep::StopReason::superseded, STOP_REASON_SUPERSEDED));
+static_assert(pair(lockstep::PartState::staging, PART_STATE_STAGING));
+static_assert(pair(lockstep::PartState::prepared, PART_STATE_PREPARED));
+static_assert(pair(lockstep::PartState::running, PART_STATE_RUNNING));
+static_assert(pair(lockstep::PartState::stopping, PART_STATE_STOPPING));
+static_assert(pair(lockstep::PartState::finished, PART_STATE_FINISHED));
+
+}  // namespace
+
+Status read_part_state(int value, const char* field, lockstep::PartState* out) {
+  return read_enum(value, lockstep::PartState::finished, field, out);
+}
+
+Status read_stop_reason(int value, const char* field, lockstep::StopReason* out) {
+  return read_enum(value, lockstep::StopReason::superseded, field, out);
+}
+
+void to_wire(const lockstep::AttemptId& from, AttemptId* to) {
+  to->set_job(from.job.value);
+  to->set_number(from.number);
+}
+
+Status from_wire(const AttemptId& from, lockstep::AttemptId* to) {
+  TRY(read_job(from.job(), "attempt.job", &to->job));
+  if (from.number() == 0) return bad_field("attempt.number", "is 0; attempts count from 1");
+  to->number = from.number();
+  return {};
+}
+
+void to_wire(const lockstep::Allotment& from, Allotment* to) {
+  to->mutable_cpus()->Assign(from.cpus.begin(), from.cpus.end());
+  to->set_memory_bytes(from.memory.count);
+  to->mutable_gpus()->Assign(from.gpus.begin(), from.gpus.end());
+}
+
+Status from_wire(const Allotment& from, lockstep::Allotment* to) {
+  TRY(read_ids(from.cpus(), "allotment.cpus", &to->cpus));
+  to->memory = Bytes{from.memory_bytes()};
+  return read_ids(from.gpus(), "allotment.gpus", &to->gpus);
+}
+
+void to_wire(const lockstep::GangMember& from, GangMember* to) {
+  to->set_node(from.node.value);
+  to->set_hostname(from.hostname);
+  to->set_address(from.address);
+  to->set_host_id(from.host_id);
+  to->set_runner_port(from.runner_port);
+  to->set_runner_key(from.runner_key.value);
+  to->set_gpus(from.gpus);
+}
+
+Status from_wire(const GangMember& from, lockstep::GangMember* to) {
+  to->node = NodeId(from.node());
+  TRY(read_text(from.hostname(), "gang.hostname", &to->hostname));
+  TRY(read_text(from.address(), "gang.address", &to->address));
+  TRY(read_text(from.host_id(), "gang.host_id", &to->host_id));
+  TRY(read_port(from.runner_port(), "gang.runner_port", &to->runner_port));
+  TRY(read_key(from.runner_key(), "gang.runner_key", &to->runner_key));
+  return read_number(from.gpus(), 0, 1 << 16, "gang.gpus", &to->gpus);
+}
+
+void to_wire(const lockstep::GangTable& from, GangTable* to) {
+  write_list(from.members, to->mutable_members());
+  to->set_master_port(from.master_port);
+}
+
+Status from_wire(const GangTable& from, lockstep::GangTable* to) {
+  TRY(read_list(from.members(), kMaxNodesPerJob, "gang.members", &to->members));
+  return read_port(from.master_port(), "gang.master_port", &to->master_port);
+}
+
+void to_wire(const lockstep::Assignment& from, Assignment* to) {
+  to_wire(from.attempt, to->mutable_attempt());
+  to->set_experiment(from.experiment);
+  to->set_node_rank(from.node_rank);
+  to_wire(from.spec, to->mutable_spec());
+  to_wire(from.allotment, to->mutable_allotment());
+  to->set_phase(wire_enum<WantedPhase>(from.phase));
+  if (from.gang) to_wire(*from.gang, to->mutable_gang());
+  to->set_stop_reason(wire_enum<StopReason>(from.stop_reason));
+  to->set_grace_ns(from.grace.count());
+  to->set_solo(from.solo);
+}
+
+Status from_wire(const Assignment& from, lockstep::Assignment* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  TRY(read_text(from.experiment(), "assignment.experiment", &to->experiment));
+  TRY(from_wire(from.spec(), &to->spec));
+  TRY(read_number(from.node_rank(), 0, to->spec.resources.instance_count - 1,
+                  "assignment.node_rank", &to->node_rank));
+  TRY(from_wire(from.allotment(), &to->allotment));
+  TRY(read_enum(from.phase(), lockstep::WantedPhase::stop, "assignment.phase", &to->phase));
+  if (from.has_gang()) {
+    TRY(from_wire(from.gang(), &to->gang.emplace()));
+    if (to->gang->members.size() != static_cast<std::size_t>(to->spec.resources.instance_count))
+      return bad_field("assignment.gang", "has not one member for each node of the job");
+  }
+  TRY(read_stop_reason(from.stop_reason(), "assignment.stop_reason", &to->stop_reason));
+  TRY(read_duration(from.grace_ns(), "assignment.grace", &to->grace));
+  to->solo = from.solo();
+  return {};
+}
+
+void to_wire(const lockstep::DesiredState& from, DesiredState* to) {
+  to->set_revision(from.revision);
+  write_list(from.assignments, to->mutable_assignments());
+}
+
+Status from_wire(const DesiredState& from, lockstep::DesiredState* to) {
+  to->revision = from.revision();
+  return read_list(from.assignments(), kMaxAssignmentsPerNode, "desired.assignments",
+                   &to->assignments);
+}
+
+void to_wire(const lockstep::PartReport& from, PartReport* to) {
+  to_wire(from.attempt, to->mutable_attempt());
+  to->set_state(wire_enum<PartState>(from.state));
+  to->set_progress(from.progress);
+  to->set_runner_port(from.runner_port);
+  to->set_runner_key(from.runner_key.value);
+  to->set_master_port(from.master_port);
+  to->set_started_ns(from.started.ns);
+  if (from.exit) to_wire(*from.exit, to->mutable_exit());
+}
+
+Status from_wire(const PartReport& from, lockstep::PartReport* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  TRY(read_part_state(from.state(), "part.state", &to->state));
+  TRY(read_text(from.progress(), "part.progress", &to->progress));
+  TRY(read_port(from.runner_port(), "part.runner_port", &to->runner_port));
+  TRY(read_key(from.runner_key(), "part.runner_key", &to->runner_key));
+  TRY(read_port(from.master_port(), "part.master_port", &to->master_port));
+  TRY(read_instant(from.started_ns(), "part.started", &to->started));
+  if (from.has_exit()) TRY(from_wire(from.exit(), &to->exit.emplace()));
+  return {};
+}
+
+}  // namespace lockstep::pb

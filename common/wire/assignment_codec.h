@@ -1,0 +1,28 @@
+#pragma once
+// Desired and observed state, to and from proto/assignment.proto. See fields.h.
+
+#include "common/domain/assignment.h"
+#include "common/wire/fields.h"
+#include "proto/assignment.pb.h"
+
+namespace lockstep::pb {
+
+void to_wire(const lockstep::AttemptId& from, AttemptId* to);
+// The job's name becomes part of paths: it must be a valid one, and the number at least 1.
+Status from_wire(const AttemptId& from, lockstep::AttemptId* to);
+void to_wire(const lockstep::Allotment& from, Allotment* to);
+Status from_wire(const Allotment& from, lockstep::Allotment* to);
+void to_wire(const lockstep::GangMember& from, GangMember* to);
+Status from_wire(const GangMember& from, lockstep::GangMember* to);
+void to_wire(const lockstep::GangTable& from, GangTable* to);
+Status from_wire(const GangTable& from, lockstep::GangTable* to);
+void to_wire(const lockstep::Assignment& from, Assignment* to);
+Status from_wire(const Assignment& from, lockstep::Assignment* to);
+void to_wire(const lockstep::DesiredState& from, DesiredState* to);
+Status from_wire(const DesiredState& from, lockstep::DesiredState* to);
+void to_wire(const lockstep::PartReport& from, PartReport* to);
+Status from_wire(const PartReport& from, lockstep::PartReport* to);
+Status read_part_state(int value, const char* field, lockstep::PartState* out);
+Status read_stop_reason(int value, const char* field, lockstep::StopReason* out);
+
+}  // namespace lockstep::pb

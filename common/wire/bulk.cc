@@ -1,0 +1,85 @@
+#include "common/wire/bulk.h"
+
+#include "common/wire/bulk_codec.h"
+
+namespace lockstep::wire {
+
+namespace {
+
+struct BodyWriter {
+  pb::BulkEnvelope* wire;
+  void operator()(const MissingBlobs& m) const { pb::to_wire(m, wire->mutable_missing_blobs()); }
+  void operator()(const MissingBlobsReply& m) const { pb::to_wire(m, wire->mutable_missing_blobs_reply()); }
+  void operator()(const PutBlobs& m) const { pb::to_wire(m, wire->mutable_put_blobs()); }
+  void operator()(const PutBlobsReply& m) const { pb::to_wire(m, wire->mutable_put_blobs_reply()); }
+  void operator()(const GetBlobs& m) const { pb::to_wire(m, wire->mutable_get_blobs()); }
+  void operator()(const BlobData& m) const { pb::to_wire(m, wire->mutable_blob_data()); }
+  void operator()(const LogAppend& m) const { pb::to_wire(m, wire->mutable_log_append()); }
+  void operator()(const LogAck& m) const { pb::to_wire(m, wire->mutable_log_ack()); }
+  void operator()(const LogResume& m) const { pb::to_wire(m, wire->mutable_log_resume()); }
+  void operator()(const LogFollow& m) const { pb::to_wire(m, wire->mutable_log_follow()); }
+  void operator()(const LogChunk& m) const { pb::to_wire(m, wire->mutable_log_chunk()); }
+  void operator()(const LogCredit& m) const { pb::to_wire(m, wire->mutable_log_credit()); }
+  void operator()(const LogEnd& m) const { pb::to_wire(m, wire->mutable_log_end()); }
+  void operator()(const BulkRefused& m) const { pb::to_wire(m, wire->mutable_bulk_refused()); }
+};
+
+Status read_body(const pb::BulkEnvelope& wire, BulkMessage* body) {
+  switch (wire.body_case()) {
+    case pb::BulkEnvelope::kMissingBlobs:
+      return pb::from_wire(wire.missing_blobs(), &body->emplace<MissingBlobs>());
+    case pb::BulkEnvelope::kMissingBlobsReply:
+      return pb::from_wire(wire.missing_blobs_reply(), &body->emplace<MissingBlobsReply>());
+    case pb::BulkEnvelope::kPutBlobs:
+      return pb::from_wire(wire.put_blobs(), &body->emplace<PutBlobs>());
+    case pb::BulkEnvelope::kPutBlobsReply:
+      return pb::from_wire(wire.put_blobs_reply(), &body->emplace<PutBlobsReply>());
+    case pb::BulkEnvelope::kGetBlobs:
+      return pb::from_wire(wire.get_blobs(), &body->emplace<GetBlobs>());
+    case pb::BulkEnvelope::kBlobData:
+      return pb::from_wire(wire.blob_data(), &body->emplace<BlobData>());
+    case pb::BulkEnvelope::kLogAppend:
+      return pb::from_wire(wire.log_append(), &body->emplace<LogAppend>());
+    case pb::BulkEnvelope::kLogAck:
+      return pb::from_wire(wire.log_ack(), &body->emplace<LogAck>());
+    case pb::BulkEnvelope::kLogResume:
+      return pb::from_wire(wire.log_resume(), &body->emplace<LogResume>());
+    case pb::BulkEnvelope::kLogFollow:
+      return pb::from_wire(wire.log_follow(), &body->emplace<LogFollow>());
+    case pb::BulkEnvelope::kLogChunk:
+      return pb::from_wire(wire.log_chunk(), &body->emplace<LogChunk>());
+    case pb::BulkEnvelope::kLogCredit:
+      return pb::from_wire(wire.log_credit(), &body->emplace<LogCredit>());
+    case pb::BulkEnvelope::kLogEnd:
+      return pb::from_wire(wire.log_end(), &body->emplace<LogEnd>());
+    case pb::BulkEnvelope::kBulkRefused:
+      return pb::from_wire(wire.bulk_refused(), &body->emplace<BulkRefused>());
+    case pb::BulkEnvelope::BODY_NOT_SET: break;
+  }
+  return pb::bad_field("body", "is missing or of a kind that this version does not know");
+}
+
+}  // namespace
+
+std::string encode(const BulkEnvelope& envelope) {
+  pb::BulkEnvelope wire;
+  wire.set_version(envelope.version);
+  wire.set_sequence(envelope.sequence);
+  wire.set_reply_to(envelope.reply_to);
+  std::visit(BodyWriter{&wire}, envelope.body);
+  return pb::serialize(wire);
+}
+
+Result<BulkEnvelope> decode_bulk(std::string_view bytes) {
+  pb::BulkEnvelope wire;
+  TRY(pb::parse(bytes, kMaxBulkMessageBytes, "bulk message", &wire));
+  TRY(pb::check_version(wire.version(), kBulkVersion, "bulk message"));
+  BulkEnvelope envelope;
+  envelope.version = wire.version();
+  envelope.sequence = wire.sequence();
+  envelope.reply_to = wire.reply_to();
+  TRY(read_body(wire, &envelope.body));
+  return envelope;
+}
+
+}  // namespace lockstep::wire

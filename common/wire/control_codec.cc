@@ -1,0 +1,342 @@
+#include "common/wire/control_codec.h"
+
+#include "common/wire/assignment_codec.h"
+#include "common/wire/job_codec.h"
+#include "common/wire/node_codec.h"
+#include "common/wire/views_codec.h"
+
+namespace lockstep::pb {
+
+namespace {
+
+constexpr std::size_t kMaxJobsInReply = 200'000;
+constexpr std::size_t kMaxNodesInReply = 100'000;
+
+constexpr bool pair(lockstep::ErrorCode domain, ErrorCode wire) {
+  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
+}
+static_assert(pair(lockstep::ErrorCode::invalid_argument, ERROR_CODE_INVALID_ARGUMENT));
+static_assert(pair(lockstep::ErrorCode::not_found, ERROR_CODE_NOT_FOUND));
+static_assert(pair(lockstep::ErrorCode::already_exists, ERROR_CODE_ALREADY_EXISTS));
+static_assert(pair(lockstep::ErrorCode::permission_denied, ERROR_CODE_PERMISSION_DENIED));
+static_assert(pair(lockstep::ErrorCode::unavailable, ERROR_CODE_UNAVAILABLE));
+static_assert(pair(lockstep::ErrorCode::deadline_exceeded, ERROR_CODE_DEADLINE_EXCEEDED));
+static_assert(pair(lockstep::ErrorCode::resource_exhausted, ERROR_CODE_RESOURCE_EXHAUSTED));
+static_assert(pair(lockstep::ErrorCode::unsupported, ERROR_CODE_UNSUPPORTED));
+static_assert(pair(lockstep::ErrorCode::conflict, ERROR_CODE_CONFLICT));
+static_assert(pair(lockstep::ErrorCode::corrupt, ERROR_CODE_CORRUPT));
+static_assert(pair(lockstep::ErrorCode::io, ERROR_CODE_IO));
+static_assert(pair(lockstep::ErrorCode::internal, ERROR_CODE_INTERNAL));
+
+// A request names a job in the user's words: what is no name is answered "no such job", not refused.
+template <typename Wire>
+Status read_job_named(const Wire& from, JobId* to) {
+  return read_text(from.job(), "job", &to->value, 1'024);
+}
+
+}  // namespace
+
+// ---- agent -> launcher ---------------------------------------------------------------------------
+
+void to_wire(const lockstep::SessionOpen& from, SessionOpen* to) {
+  to->set_node(from.node.value);
+  to->set_boot(from.boot.value);
+  to->set_session(from.session.value);
+  to->set_version(from.version);
+  to_wire(from.inventory, to->mutable_inventory());
+  write_list(from.parts, to->mutable_parts());
+}
+
+Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
+  to->node = NodeId(from.node());
+  TRY(read_text(from.boot(), "session.boot", &to->boot.value, 1'024));
+  to->session = SessionId(from.session());
+  TRY(read_text(from.version(), "session.version", &to->version, 1'024));
+  TRY(from_wire(from.inventory(), &to->inventory));
+  return read_list(from.parts(), kMaxHeldParts, "session.parts", &to->parts);
+}
+
+void to_wire(const lockstep::Heartbeat& from, Heartbeat* to) {
+  to->set_node(from.node.value);
+  to->set_session(from.session.value);
+  to->set_desired_revision(from.desired_revision);
+  to->set_observed_sequence(from.observed_sequence);
+}
+
+Status from_wire(const Heartbeat& from, lockstep::Heartbeat* to) {
+  to->node = NodeId(from.node());
+  to->session = SessionId(from.session());
+  to->desired_revision = from.desired_revision();
+  to->observed_sequence = from.observed_sequence();
+  return {};
+}
+
+void to_wire(const lockstep::Observed& from, Observed* to) {
+  to->set_node(from.node.value);
+  to->set_session(from.session.value);
+  to->set_sequence(from.sequence);
+  write_list(from.parts, to->mutable_parts());
+  write_list(from.removed, to->mutable_removed());
+}
+
+Status from_wire(const Observed& from, lockstep::Observed* to) {
+  to->node = NodeId(from.node());
+  to->session = SessionId(from.session());
+  to->sequence = from.sequence();
+  TRY(read_list(from.parts(), kMaxHeldParts, "observed.parts", &to->parts));
+  return read_list(from.removed(), kMaxHeldParts, "observed.removed", &to->removed);
+}
+
+// ---- launcher -> agent ---------------------------------------------------------------------------
+
+void to_wire(const lockstep::SessionAccepted& from, SessionAccepted* to) {
+  to->set_session(from.session.value);
+  to->set_heartbeat_interval_ns(from.heartbeat_interval.count());
+  to_wire(from.desired, to->mutable_desired());
+}
+
+Status from_wire(const SessionAccepted& from, lockstep::SessionAccepted* to) {
+  to->session = SessionId(from.session());
+  TRY(read_duration(from.heartbeat_interval_ns(), "heartbeat_interval", &to->heartbeat_interval));
+  return from_wire(from.desired(), &to->desired);
+}
+
+void to_wire(const lockstep::SessionRefused& from, SessionRefused* to) {
+  to->set_session(from.session.value);
+  to->set_reason(from.reason);
+}
+
+Status from_wire(const SessionRefused& from, lockstep::SessionRefused* to) {
+  to->session = SessionId(from.session());
+  return read_text(from.reason(), "session.reason", &to->reason);
+}
+
+void to_wire(const lockstep::SessionLost& from, SessionLost* to) {
+  to->set_session(from.session.value);
+}
+
+Status from_wire(const SessionLost& from, lockstep::SessionLost* to) {
+  to->session = SessionId(from.session());
+  return {};
+}
+
+void to_wire(const lockstep::HeartbeatAck& from, HeartbeatAck* to) {
+  to->set_session(from.session.value);
+}
+
+Status from_wire(const HeartbeatAck& from, lockstep::HeartbeatAck* to) {
+  to->session = SessionId(from.session());
+  return {};
+}
+
+void to_wire(const lockstep::ObservedAck& from, ObservedAck* to) {
+  to->set_session(from.session.value);
+  to->set_sequence(from.sequence);
+}
+
+Status from_wire(const ObservedAck& from, lockstep::ObservedAck* to) {
+  to->session = SessionId(from.session());
+  to->sequence = from.sequence();
+  return {};
+}
+
+void to_wire(const lockstep::Desired& from, Desired* to) {
+  to->set_session(from.session.value);
+  to_wire(from.desired, to->mutable_desired());
+}
+
+Status from_wire(const Desired& from, lockstep::Desired* to) {
+  to->session = SessionId(from.session());
+  return from_wire(from.desired(), &to->desired);
+}
+
+// ---- client -> launcher --------------------------------------------------------------------------
+
+void to_wire(const lockstep::Submit& from, Submit* to) {
+  to->set_submission(from.submission);
+  to_wire(from.spec, to->mutable_spec());
+}
+
+Status from_wire(const Submit& from, lockstep::Submit* to) {
+  TRY(read_text(from.submission(), "submission", &to->submission, 256));
+  return from_wire(from.spec(), &to->spec);
+}
+
+void to_wire(const lockstep::CancelJob& from, CancelJob* to) { to->set_job(from.job.value); }
+Status from_wire(const CancelJob& from, lockstep::CancelJob* to) {
+  return read_job_named(from, &to->job);
+}
+
+void to_wire(const lockstep::ListJobs& from, ListJobs* to) {
+  to->set_all(from.all);
+  to->set_limit(from.limit);
+}
+
+Status from_wire(const ListJobs& from, lockstep::ListJobs* to) {
+  to->all = from.all();
+  return read_number(from.limit(), 0, INT32_MAX, "limit", &to->limit);
+}
+
+void to_wire(const lockstep::ShowJob& from, ShowJob* to) { to->set_job(from.job.value); }
+Status from_wire(const ShowJob& from, lockstep::ShowJob* to) {
+  return read_job_named(from, &to->job);
+}
+
+void to_wire(const lockstep::ExplainJob& from, ExplainJob* to) { to->set_job(from.job.value); }
+Status from_wire(const ExplainJob& from, lockstep::ExplainJob* to) {
+  return read_job_named(from, &to->job);
+}
+
+void to_wire(const lockstep::WatchJob& from, WatchJob* to) { to->set_job(from.job.value); }
+Status from_wire(const WatchJob& from, lockstep::WatchJob* to) {
+  return read_job_named(from, &to->job);
+}
+
+void to_wire(const lockstep::ListNodes&, ListNodes*) {}
+Status from_wire(const ListNodes&, lockstep::ListNodes*) { return {}; }
+
+void to_wire(const lockstep::ShowNode& from, ShowNode* to) { to->set_name_or_id(from.name_or_id); }
+Status from_wire(const ShowNode& from, lockstep::ShowNode* to) {
+  return read_text(from.name_or_id(), "name_or_id", &to->name_or_id, 1'024);
+}
+
+void to_wire(const lockstep::CreateToken& from, CreateToken* to) {
+  to->set_valid_for_ns(from.valid_for.count());
+  to->set_uses(from.uses);
+}
+
+Status from_wire(const CreateToken& from, lockstep::CreateToken* to) {
+  TRY(read_duration(from.valid_for_ns(), "valid_for", &to->valid_for));
+  return read_number(from.uses(), 1, 1'000'000, "uses", &to->uses);
+}
+
+void to_wire(const lockstep::DrainNode& from, DrainNode* to) {
+  to->set_name_or_id(from.name_or_id);
+  to->set_drain(from.drain);
+  to->set_reason(from.reason);
+}
+
+Status from_wire(const DrainNode& from, lockstep::DrainNode* to) {
+  TRY(read_text(from.name_or_id(), "name_or_id", &to->name_or_id, 1'024));
+  to->drain = from.drain();
+  return read_text(from.reason(), "reason", &to->reason);
+}
+
+void to_wire(const lockstep::GetStatus&, GetStatus*) {}
+Status from_wire(const GetStatus&, lockstep::GetStatus*) { return {}; }
+
+void to_wire(const lockstep::Shutdown& from, Shutdown* to) {
+  to->set_cancel_jobs(from.cancel_jobs);
+}
+Status from_wire(const Shutdown& from, lockstep::Shutdown* to) {
+  to->cancel_jobs = from.cancel_jobs();
+  return {};
+}
+
+// ---- launcher -> client --------------------------------------------------------------------------
+
+void to_wire(const lockstep::SubmitReply& from, SubmitReply* to) {
+  to->set_job(from.job.value);
+  to->set_snapshot_missing(from.snapshot_missing);
+}
+
+Status from_wire(const SubmitReply& from, lockstep::SubmitReply* to) {
+  to->snapshot_missing = from.snapshot_missing();
+  return read_job_named(from, &to->job);
+}
+
+void to_wire(const lockstep::JobReply& from, JobReply* to) { to_wire(from.job, to->mutable_job()); }
+Status from_wire(const JobReply& from, lockstep::JobReply* to) {
+  return from_wire(from.job(), &to->job);
+}
+
+void to_wire(const lockstep::JobUpdate& from, JobUpdate* to) {
+  to_wire(from.job, to->mutable_job());
+}
+Status from_wire(const JobUpdate& from, lockstep::JobUpdate* to) {
+  return from_wire(from.job(), &to->job);
+}
+
+void to_wire(const lockstep::JobsReply& from, JobsReply* to) {
+  write_list(from.jobs, to->mutable_jobs());
+}
+Status from_wire(const JobsReply& from, lockstep::JobsReply* to) {
+  return read_list(from.jobs(), kMaxJobsInReply, "jobs", &to->jobs);
+}
+
+void to_wire(const lockstep::ExplainReply& from, ExplainReply* to) {
+  to_wire(from.explain, to->mutable_explain());
+}
+Status from_wire(const ExplainReply& from, lockstep::ExplainReply* to) {
+  return from_wire(from.explain(), &to->explain);
+}
+
+void to_wire(const lockstep::NodesReply& from, NodesReply* to) {
+  write_list(from.nodes, to->mutable_nodes());
+}
+Status from_wire(const NodesReply& from, lockstep::NodesReply* to) {
+  return read_list(from.nodes(), kMaxNodesInReply, "nodes", &to->nodes);
+}
+
+void to_wire(const lockstep::TokenReply& from, TokenReply* to) {
+  to->set_token(from.token);
+  to->set_expires_ns(from.expires.ns);
+}
+
+Status from_wire(const TokenReply& from, lockstep::TokenReply* to) {
+  TRY(read_text(from.token(), "token", &to->token));
+  return read_instant(from.expires_ns(), "expires", &to->expires);
+}
+
+void to_wire(const lockstep::StatusReply& from, StatusReply* to) {
+  to_wire(from.status, to->mutable_status());
+}
+Status from_wire(const StatusReply& from, lockstep::StatusReply* to) {
+  return from_wire(from.status(), &to->status);
+}
+
+void to_wire(const lockstep::Done& from, Done* to) { to->set_message(from.message); }
+Status from_wire(const Done& from, lockstep::Done* to) {
+  return read_text(from.message(), "message", &to->message);
+}
+
+void to_wire(const lockstep::Refused& from, Refused* to) {
+  to->set_code(wire_enum<ErrorCode>(from.code));
+  to->set_message(from.message);
+}
+
+Status from_wire(const Refused& from, lockstep::Refused* to) {
+  TRY(read_enum(from.code(), lockstep::ErrorCode::internal, "code", &to->code));
+  return read_text(from.message(), "message", &to->message);
+}
+
+// ---- join socket ---------------------------------------------------------------------------------
+
+void to_wire(const lockstep::JoinRequest& from, JoinRequest* to) {
+  to->set_token_secret(from.token_secret);
+  to->set_name(from.name);
+  to->set_version(from.version);
+}
+
+Status from_wire(const JoinRequest& from, lockstep::JoinRequest* to) {
+  TRY(read_text(from.token_secret(), "token_secret", &to->token_secret, 1'024));
+  TRY(read_text(from.name(), "name", &to->name, 256));
+  return read_text(from.version(), "version", &to->version, 256);
+}
+
+void to_wire(const lockstep::JoinAccepted& from, JoinAccepted* to) {
+  to->set_node(from.node.value);
+  to->set_name(from.name);
+}
+
+Status from_wire(const JoinAccepted& from, lockstep::JoinAccepted* to) {
+  to->node = NodeId(from.node());
+  return read_text(from.name(), "name", &to->name, 1'024);
+}
+
+void to_wire(const lockstep::JoinRefused& from, JoinRefused* to) { to->set_reason(from.reason); }
+Status from_wire(const JoinRefused& from, lockstep::JoinRefused* to) {
+  return read_text(from.reason(), "reason", &to->reason);
+}
+
+}  // namespace lockstep::pb

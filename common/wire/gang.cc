@@ -1,0 +1,151 @@
+#include "common/wire/assignment_codec.h"
+#include "common/wire/job_codec.h"
+#include "common/wire/runner.h"
+#include "proto/runner.pb.h"
+
+namespace lockstep::wire {
+
+namespace {
+
+using Blobs = google::protobuf::RepeatedPtrField<pb::NodeBlob>;
+
+Status read_node(int value, const char* field, int* out) {
+  return pb::read_number(value, 0, kMaxNodesPerJob - 1, field, out);
+}
+
+void write_blobs(const std::map<int, std::string>& from, Blobs* to) {
+  for (const auto& [node_rank, data] : from) {
+    auto* blob = to->Add();
+    blob->set_node_rank(node_rank);
+    blob->set_data(data);
+  }
+}
+
+Status read_blobs(const Blobs& from, std::map<int, std::string>* to) {
+  TRY(pb::check_count(from.size(), kMaxNodesPerJob, "fence.blobs"));
+  for (const auto& blob : from) {
+    int node_rank = 0;
+    TRY(read_node(blob.node_rank(), "fence.node_rank", &node_rank));
+    if (!to->emplace(node_rank, blob.data()).second)
+      return pb::bad_field("fence.blobs", "holds two contributions of one node");
+  }
+  return {};
+}
+
+template <typename Domain, typename Wire>
+void write_fence(const Domain& from, Wire* to) {
+  to->set_signature(from.signature);
+  to->set_sequence(from.sequence);
+  write_blobs(from.blobs, to->mutable_blobs());
+}
+
+template <typename Wire, typename Domain>
+Status read_fence(const Wire& from, Domain* to) {
+  TRY(pb::read_text(from.signature(), "fence.signature", &to->signature, kMaxRunnerFrameBytes));
+  to->sequence = from.sequence();
+  return read_blobs(from.blobs(), &to->blobs);
+}
+
+struct BodyWriter {
+  pb::GangMessage* wire;
+  void operator()(const GangHello& m) const {
+    pb::to_wire(m.attempt, wire->mutable_hello()->mutable_attempt());
+    wire->mutable_hello()->set_node_rank(m.node_rank);
+  }
+  void operator()(const GangReady& m) const { wire->mutable_ready()->set_node_rank(m.node_rank); }
+  void operator()(const GangStart&) const { wire->mutable_start(); }
+  void operator()(const FencePart& m) const { write_fence(m, wire->mutable_fence_part()); }
+  void operator()(const FenceDone& m) const { write_fence(m, wire->mutable_fence_done()); }
+  void operator()(const ModexRequest& m) const {
+    auto* to = wire->mutable_modex_request();
+    to->set_id(m.id);
+    to->set_from_node(m.from_node);
+    to->set_to_node(m.to_node);
+    to->set_rank(m.rank);
+  }
+  void operator()(const ModexReply& m) const {
+    auto* to = wire->mutable_modex_reply();
+    to->set_id(m.id);
+    to->set_to_node(m.to_node);
+    to->set_found(m.found);
+    to->set_data(m.data);
+  }
+  void operator()(const GangAbort& m) const {
+    wire->mutable_abort()->set_node_rank(m.node_rank);
+    pb::to_wire(m.first, wire->mutable_abort()->mutable_first());
+    wire->mutable_abort()->set_message(m.message);
+  }
+  void operator()(const GangDrained& m) const {
+    wire->mutable_drained()->set_node_rank(m.node_rank);
+  }
+};
+
+Status read_hello(const pb::GangHello& from, GangHello* to) {
+  TRY(pb::from_wire(from.attempt(), &to->attempt));
+  return read_node(from.node_rank(), "hello.node_rank", &to->node_rank);
+}
+
+Status read_modex_request(const pb::ModexRequest& from, ModexRequest* to) {
+  to->id = from.id();
+  TRY(read_node(from.from_node(), "modex.from_node", &to->from_node));
+  TRY(read_node(from.to_node(), "modex.to_node", &to->to_node));
+  return pb::read_rank(from.rank(), "modex.rank", &to->rank);
+}
+
+Status read_modex_reply(const pb::ModexReply& from, ModexReply* to) {
+  to->id = from.id();
+  TRY(read_node(from.to_node(), "modex.to_node", &to->to_node));
+  to->found = from.found();
+  to->data = from.data();
+  return {};
+}
+
+Status read_abort(const pb::GangAbort& from, GangAbort* to) {
+  TRY(read_node(from.node_rank(), "abort.node_rank", &to->node_rank));
+  TRY(pb::from_wire(from.first(), &to->first));
+  return pb::read_text(from.message(), "abort.message", &to->message);
+}
+
+Status read_body(const pb::GangMessage& wire, GangMessage* body) {
+  switch (wire.body_case()) {
+    case pb::GangMessage::kHello: return read_hello(wire.hello(), &body->emplace<GangHello>());
+    case pb::GangMessage::kReady:
+      return read_node(wire.ready().node_rank(), "ready.node_rank",
+                       &body->emplace<GangReady>().node_rank);
+    case pb::GangMessage::kStart: body->emplace<GangStart>(); return {};
+    case pb::GangMessage::kFencePart:
+      return read_fence(wire.fence_part(), &body->emplace<FencePart>());
+    case pb::GangMessage::kFenceDone:
+      return read_fence(wire.fence_done(), &body->emplace<FenceDone>());
+    case pb::GangMessage::kModexRequest:
+      return read_modex_request(wire.modex_request(), &body->emplace<ModexRequest>());
+    case pb::GangMessage::kModexReply:
+      return read_modex_reply(wire.modex_reply(), &body->emplace<ModexReply>());
+    case pb::GangMessage::kAbort: return read_abort(wire.abort(), &body->emplace<GangAbort>());
+    case pb::GangMessage::kDrained:
+      return read_node(wire.drained().node_rank(), "drained.node_rank",
+                       &body->emplace<GangDrained>().node_rank);
+    case pb::GangMessage::BODY_NOT_SET: break;
+  }
+  return pb::bad_field("body", "is missing or of a kind that this version does not know");
+}
+
+}  // namespace
+
+std::string encode(const GangMessage& message) {
+  pb::GangMessage wire;
+  wire.set_version(kRunnerVersion);
+  std::visit(BodyWriter{&wire}, message);
+  return pb::serialize(wire);
+}
+
+Result<GangMessage> decode_gang(std::string_view bytes) {
+  pb::GangMessage wire;
+  TRY(pb::parse(bytes, kMaxGangMessageBytes, "gang message", &wire));
+  TRY(pb::check_version(wire.version(), kRunnerVersion, "gang message"));
+  GangMessage message;
+  TRY(read_body(wire, &message));
+  return message;
+}
+
+}  // namespace lockstep::wire

@@ -1,0 +1,216 @@
+#include "common/wire/job_codec.h"
+
+namespace lockstep::pb {
+
+namespace {
+
+constexpr std::size_t kMaxEntries = 100'000;
+
+static_assert(static_cast<int>(lockstep::Distribution::Kind::none) + 1 == DISTRIBUTION_KIND_NONE);
+static_assert(static_cast<int>(lockstep::Distribution::Kind::mpi) + 1 == DISTRIBUTION_KIND_MPI);
+static_assert(static_cast<int>(lockstep::Distribution::Kind::pytorch) + 1 ==
+              DISTRIBUTION_KIND_PYTORCH);
+
+constexpr bool pair(lockstep::Cause domain, Cause wire) {
+  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
+}
+static_assert(pair(lockstep::Cause::completed, CAUSE_COMPLETED));
+static_assert(pair(lockstep::Cause::exit_code, CAUSE_EXIT_CODE));
+static_assert(pair(lockstep::Cause::signal, CAUSE_SIGNAL));
+static_assert(pair(lockstep::Cause::out_of_memory, CAUSE_OUT_OF_MEMORY));
+static_assert(pair(lockstep::Cause::mpi_abort, CAUSE_MPI_ABORT));
+static_assert(pair(lockstep::Cause::exit_without_finalize, CAUSE_EXIT_WITHOUT_FINALIZE));
+static_assert(pair(lockstep::Cause::never_connected, CAUSE_NEVER_CONNECTED));
+static_assert(pair(lockstep::Cause::command_not_found, CAUSE_COMMAND_NOT_FOUND));
+static_assert(pair(lockstep::Cause::command_not_executable, CAUSE_COMMAND_NOT_EXECUTABLE));
+static_assert(pair(lockstep::Cause::timeout, CAUSE_TIMEOUT));
+static_assert(pair(lockstep::Cause::canceled, CAUSE_CANCELED));
+static_assert(pair(lockstep::Cause::workspace_failed, CAUSE_WORKSPACE_FAILED));
+static_assert(pair(lockstep::Cause::start_failed, CAUSE_START_FAILED));
+static_assert(pair(lockstep::Cause::port_taken, CAUSE_PORT_TAKEN));
+static_assert(pair(lockstep::Cause::runner_lost, CAUSE_RUNNER_LOST));
+static_assert(pair(lockstep::Cause::node_lost, CAUSE_NODE_LOST));
+
+void write_resources(const lockstep::ResourceRequest& from, ResourceRequest* to) {
+  to->set_instance_count(from.instance_count);
+  if (from.cpus) to->set_cpus(*from.cpus);
+  if (from.memory) to->set_memory_bytes(from.memory->count);
+  if (from.gpus) to->set_gpus(*from.gpus);
+  to->set_isolate_gpus(from.isolate_gpus);
+}
+
+Status read_resources(const ResourceRequest& from, lockstep::ResourceRequest* to) {
+  TRY(read_number(from.instance_count(), 1, kMaxNodesPerJob, "resources.instance_count",
+                  &to->instance_count));
+  if (from.has_cpus())
+    TRY(read_number(from.cpus(), 1, 1 << 20, "resources.cpus", &to->cpus.emplace()));
+  if (from.has_memory_bytes()) to->memory = Bytes{from.memory_bytes()};
+  if (from.has_gpus())
+    TRY(read_number(from.gpus(), 0, 1 << 16, "resources.gpus", &to->gpus.emplace()));
+  to->isolate_gpus = from.isolate_gpus();
+  return {};
+}
+
+Status read_command(const JobSpec& from, lockstep::Command* to) {
+  switch (from.command_case()) {
+    case JobSpec::kShell:
+      return read_text(from.shell(), "command", &to->emplace<ShellCommand>().text,
+                       kMaxCommandBytes);
+    case JobSpec::kArgv: {
+      std::size_t bytes = 0;
+      for (const auto& word : from.argv().words()) bytes += word.size() + 1;
+      if (bytes > kMaxCommandBytes) return bad_field("command", "is too long");
+      auto& words = to->emplace<lockstep::Argv>().words;
+      words.assign(from.argv().words().begin(), from.argv().words().end());
+      return {};
+    }
+    case JobSpec::COMMAND_NOT_SET: break;
+  }
+  return bad_field("command", "is missing");
+}
+
+}  // namespace
+
+void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
+  to->set_name(from.name);
+  to->set_display_name(from.display_name);
+  to->set_experiment_name(from.experiment_name);
+  to->set_description(from.description);
+  write_map(from.tags, to->mutable_tags());
+  to->set_compute(from.compute);
+  if (const auto* shell = std::get_if<ShellCommand>(&from.command))
+    to->set_shell(shell->text);
+  else
+    write_texts(std::get<lockstep::Argv>(from.command).words, to->mutable_argv()->mutable_words());
+  write_map(from.environment_variables, to->mutable_environment_variables());
+  write_map(from.inputs, to->mutable_inputs());
+  auto* distribution = to->mutable_distribution();
+  distribution->set_kind(wire_enum<DistributionKind>(from.distribution.kind));
+  distribution->set_processes_per_node(from.distribution.processes_per_node);
+  write_resources(from.resources, to->mutable_resources());
+  if (from.timeout) to->set_timeout_ns(from.timeout->count());
+  to->set_retry_max(from.retry.max);
+  if (from.snapshot) to->set_snapshot(std::string(from.snapshot->view()));
+  to->set_submitter(from.submitter);
+  to->set_run_as(from.run_as);
+}
+
+Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
+  TRY(read_text(from.name(), "name", &to->name));
+  TRY(read_text(from.display_name(), "display_name", &to->display_name));
+  TRY(read_text(from.experiment_name(), "experiment_name", &to->experiment_name));
+  TRY(read_text(from.description(), "description", &to->description, 1u << 20));
+  TRY(read_map(from.tags(), kMaxEntries, "tags", &to->tags));
+  TRY(read_text(from.compute(), "compute", &to->compute));
+  TRY(read_command(from, &to->command));
+  TRY(read_map(from.environment_variables(), kMaxEntries, "environment_variables",
+               &to->environment_variables));
+  TRY(read_map(from.inputs(), kMaxEntries, "inputs", &to->inputs));
+  TRY(read_enum(from.distribution().kind(), lockstep::Distribution::Kind::pytorch,
+                "distribution.kind", &to->distribution.kind));
+  TRY(read_number(from.distribution().processes_per_node(), 1, kMaxRanksPerNode,
+                  "distribution.processes_per_node", &to->distribution.processes_per_node));
+  TRY(read_resources(from.resources(), &to->resources));
+  if (from.has_timeout_ns())
+    TRY(read_duration(from.timeout_ns(), "timeout", &to->timeout.emplace()));
+  TRY(read_number(from.retry_max(), 0, 1'000'000, "retry.max", &to->retry.max));
+  if (from.has_snapshot())
+    TRY(read_digest(from.snapshot(), "snapshot", &to->snapshot.emplace()));
+  TRY(read_text(from.submitter(), "submitter", &to->submitter));
+  return read_text(from.run_as(), "run_as", &to->run_as);
+}
+
+Status read_cause(int value, const char* field, lockstep::Cause* out) {
+  return read_enum(value, lockstep::Cause::node_lost, field, out);
+}
+
+void to_wire(const lockstep::RankExit& from, RankExit* to) {
+  to->set_rank(from.rank);
+  to->set_local_rank(from.local_rank);
+  to->set_exit_code(from.exit_code);
+  to->set_signal(from.signal);
+  to->set_cause(wire_enum<Cause>(from.cause));
+  to->set_terminated_by_us(from.terminated_by_us);
+  to->set_started(from.started);
+  to->set_time_ns(from.time.ns);
+  to->set_stderr_tail(from.stderr_tail);
+  to->set_detail(from.detail);
+}
+
+Status from_wire(const RankExit& from, lockstep::RankExit* to) {
+  TRY(read_rank(from.rank(), "rank_exit.rank", &to->rank));
+  TRY(read_rank(from.local_rank(), "rank_exit.local_rank", &to->local_rank));
+  to->exit_code = from.exit_code();
+  TRY(read_number(from.signal(), 0, 128, "rank_exit.signal", &to->signal));
+  TRY(read_cause(from.cause(), "rank_exit.cause", &to->cause));
+  to->terminated_by_us = from.terminated_by_us();
+  to->started = from.started();
+  TRY(read_instant(from.time_ns(), "rank_exit.time", &to->time));
+  TRY(read_text(from.stderr_tail(), "rank_exit.stderr_tail", &to->stderr_tail));
+  return read_text(from.detail(), "rank_exit.detail", &to->detail);
+}
+
+void to_wire(const lockstep::LogSize& from, LogSize* to) {
+  to->set_rank(from.rank);
+  to->set_stdout_bytes(from.stdout_bytes);
+  to->set_stderr_bytes(from.stderr_bytes);
+}
+
+Status from_wire(const LogSize& from, lockstep::LogSize* to) {
+  TRY(read_rank(from.rank(), "log_size.rank", &to->rank));
+  to->stdout_bytes = from.stdout_bytes();
+  to->stderr_bytes = from.stderr_bytes();
+  return {};
+}
+
+void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to) {
+  to->set_cause(wire_enum<Cause>(from.cause));
+  if (from.first_failed_rank) to->set_first_failed_rank(*from.first_failed_rank);
+  to->set_message(from.message);
+  write_list(from.ranks, to->mutable_ranks());
+  write_list(from.logs, to->mutable_logs());
+  to->set_started_ns(from.started.ns);
+  to->set_ended_ns(from.ended.ns);
+}
+
+Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
+  TRY(read_cause(from.cause(), "exit.cause", &to->cause));
+  if (from.has_first_failed_rank())
+    TRY(read_rank(from.first_failed_rank(), "exit.first_failed_rank",
+                  &to->first_failed_rank.emplace()));
+  TRY(read_text(from.message(), "exit.message", &to->message));
+  TRY(read_list(from.ranks(), kMaxRanksInReport, "exit.ranks", &to->ranks));
+  TRY(read_list(from.logs(), kMaxRanksInReport, "exit.logs", &to->logs));
+  TRY(read_instant(from.started_ns(), "exit.started", &to->started));
+  return read_instant(from.ended_ns(), "exit.ended", &to->ended);
+}
+
+void to_wire(const lockstep::ExitReport& from, ExitReport* to) {
+  to->set_cause(wire_enum<Cause>(from.cause));
+  to->set_exit_code(from.exit_code);
+  if (from.rank) to->set_rank(*from.rank);
+  to->set_node(from.node.value);
+  to->set_node_name(from.node_name);
+  to->set_time_ns(from.time.ns);
+  to->set_message(from.message);
+  to->set_stderr_tail(from.stderr_tail);
+  to->mutable_terminated_ranks()->Assign(from.terminated_ranks.begin(),
+                                         from.terminated_ranks.end());
+}
+
+Status from_wire(const ExitReport& from, lockstep::ExitReport* to) {
+  TRY(read_cause(from.cause(), "report.cause", &to->cause));
+  to->exit_code = from.exit_code();
+  if (from.has_rank()) TRY(read_rank(from.rank(), "report.rank", &to->rank.emplace()));
+  to->node = NodeId(from.node());
+  TRY(read_text(from.node_name(), "report.node_name", &to->node_name));
+  TRY(read_instant(from.time_ns(), "report.time", &to->time));
+  TRY(read_text(from.message(), "report.message", &to->message));
+  TRY(read_text(from.stderr_tail(), "report.stderr_tail", &to->stderr_tail));
+  TRY(check_count(from.terminated_ranks_size(), kMaxRankNumber, "report.terminated_ranks"));
+  for (const int rank : from.terminated_ranks())
+    TRY(read_rank(rank, "report.terminated_ranks", &to->terminated_ranks.emplace_back()));
+  return {};
+}
+
+}  // namespace lockstep::pb

@@ -1,0 +1,26 @@
+#pragma once
+// JobSpec and the exit reports, to and from proto/job.proto. See fields.h.
+
+#include "common/domain/exit_report.h"
+#include "common/domain/job_spec.h"
+#include "common/wire/fields.h"
+#include "proto/job.pb.h"
+
+namespace lockstep::pb {
+
+// A list that ranks or nodes of one attempt fill is no longer than this.
+inline constexpr std::size_t kMaxRanksInReport = 10'000;
+
+void to_wire(const lockstep::JobSpec& from, JobSpec* to);
+Status from_wire(const JobSpec& from, lockstep::JobSpec* to);
+void to_wire(const lockstep::RankExit& from, RankExit* to);
+Status from_wire(const RankExit& from, lockstep::RankExit* to);
+void to_wire(const lockstep::LogSize& from, LogSize* to);
+Status from_wire(const LogSize& from, lockstep::LogSize* to);
+void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to);
+Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to);
+void to_wire(const lockstep::ExitReport& from, ExitReport* to);
+Status from_wire(const ExitReport& from, lockstep::ExitReport* to);
+Status read_cause(int value, const char* field, lockstep::Cause* out);
+
+}  // namespace lockstep::pb

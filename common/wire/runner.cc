@@ -1,0 +1,102 @@
+#include "common/wire/runner.h"
+
+#include "common/wire/assignment_codec.h"
+#include "common/wire/job_codec.h"
+#include "proto/runner.pb.h"
+
+namespace lockstep::wire {
+
+namespace {
+
+template <typename Domain, typename Wire>
+constexpr bool pair(Domain domain, Wire wire) {
+  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
+}
+static_assert(pair(WorkspacePlan::Mode::overlay, pb::WORKSPACE_MODE_OVERLAY));
+static_assert(pair(WorkspacePlan::Mode::overlay_userns, pb::WORKSPACE_MODE_OVERLAY_USERNS));
+static_assert(pair(WorkspacePlan::Mode::ready, pb::WORKSPACE_MODE_READY));
+
+template <typename Wire>
+Status open(std::string_view bytes, const char* what, Wire* wire) {
+  TRY(pb::parse(bytes, kMaxRunnerFrameBytes, what, wire));
+  return pb::check_version(wire->version(), kRunnerVersion, what);
+}
+
+}  // namespace
+
+std::string encode(const RunnerControl& message) {
+  pb::RunnerControl wire;
+  wire.set_version(kRunnerVersion);
+  if (const auto* status = std::get_if<RunnerStatus>(&message))
+    pb::to_wire(status->report, wire.mutable_status());
+  else
+    pb::to_wire(std::get<UpdateAssignment>(message).assignment, wire.mutable_update());
+  return pb::serialize(wire);
+}
+
+Result<RunnerControl> decode_runner_control(std::string_view bytes) {
+  pb::RunnerControl wire;
+  TRY(open(bytes, "runner message", &wire));
+  RunnerControl message;
+  switch (wire.body_case()) {
+    case pb::RunnerControl::kStatus:
+      TRY(pb::from_wire(wire.status(), &message.emplace<RunnerStatus>().report));
+      return message;
+    case pb::RunnerControl::kUpdate:
+      TRY(pb::from_wire(wire.update(), &message.emplace<UpdateAssignment>().assignment));
+      return message;
+    case pb::RunnerControl::BODY_NOT_SET: break;
+  }
+  return pb::bad_field("body", "is missing or of a kind that this version does not know");
+}
+
+std::string encode(const Assignment& assignment) {
+  pb::StoredAssignment wire;
+  wire.set_version(kRunnerVersion);
+  pb::to_wire(assignment, wire.mutable_assignment());
+  return pb::serialize(wire);
+}
+
+Result<Assignment> decode_assignment(std::string_view bytes) {
+  pb::StoredAssignment wire;
+  TRY(open(bytes, "stored assignment", &wire));
+  Assignment assignment;
+  TRY(pb::from_wire(wire.assignment(), &assignment));
+  return assignment;
+}
+
+std::string encode(const NodeExitReport& report) {
+  pb::StoredExitReport wire;
+  wire.set_version(kRunnerVersion);
+  pb::to_wire(report, wire.mutable_report());
+  return pb::serialize(wire);
+}
+
+Result<NodeExitReport> decode_exit_report(std::string_view bytes) {
+  pb::StoredExitReport wire;
+  TRY(open(bytes, "final report", &wire));
+  NodeExitReport report;
+  TRY(pb::from_wire(wire.report(), &report));
+  return report;
+}
+
+std::string encode(const WorkspacePlan& plan) {
+  pb::WorkspacePlan wire;
+  wire.set_version(kRunnerVersion);
+  wire.set_mode(pb::wire_enum<pb::WorkspaceMode>(plan.mode));
+  wire.set_tree(plan.tree);
+  wire.set_mount_point(plan.mount_point);
+  return pb::serialize(wire);
+}
+
+Result<WorkspacePlan> decode_workspace_plan(std::string_view bytes) {
+  pb::WorkspacePlan wire;
+  TRY(open(bytes, "workspace plan", &wire));
+  WorkspacePlan plan;
+  TRY(pb::read_enum(wire.mode(), WorkspacePlan::Mode::ready, "workspace.mode", &plan.mode));
+  TRY(pb::read_text(wire.tree(), "workspace.tree", &plan.tree));
+  TRY(pb::read_text(wire.mount_point(), "workspace.mount_point", &plan.mount_point));
+  return plan;
+}
+
+}  // namespace lockstep::wire

@@ -1,0 +1,31 @@
+#pragma once
+// What agent and runner share over their socket and in the attempt directory, and what the runners of
+// a gang say to each other, to bytes and back; see control.h for what the decoders promise.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/domain/runner_messages.h"
+#include "common/domain/workspace_plan.h"
+
+namespace lockstep::wire {
+
+inline constexpr std::uint32_t kRunnerVersion = 1;  // of everything in this header
+
+std::string encode(const RunnerControl& message);
+Result<RunnerControl> decode_runner_control(std::string_view bytes);
+
+std::string encode(const GangMessage& message);
+Result<GangMessage> decode_gang(std::string_view bytes);
+
+// Files of the attempt directory: assignment.pb, final_report.pb, workspace.pb.
+std::string encode(const Assignment& assignment);
+Result<Assignment> decode_assignment(std::string_view bytes);
+std::string encode(const NodeExitReport& report);
+Result<NodeExitReport> decode_exit_report(std::string_view bytes);
+std::string encode(const WorkspacePlan& plan);
+Result<WorkspacePlan> decode_workspace_plan(std::string_view bytes);
+
+}  // namespace lockstep::wire

@@ -1,0 +1,172 @@
+#include "common/wire/views_codec.h"
+
+#include "common/wire/assignment_codec.h"
+#include "common/wire/job_codec.h"
+#include "common/wire/node_codec.h"
+
+namespace lockstep::pb {
+
+namespace {
+
+constexpr std::size_t kMaxAttempts = 1'000'000;
+constexpr std::size_t kMaxKinds = 100;
+
+template <typename Domain, typename Wire>
+constexpr bool pair(Domain domain, Wire wire) {
+  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
+}
+static_assert(pair(lockstep::JobStatus::queued, JOB_STATUS_QUEUED));
+static_assert(pair(lockstep::JobStatus::preparing, JOB_STATUS_PREPARING));
+static_assert(pair(lockstep::JobStatus::starting, JOB_STATUS_STARTING));
+static_assert(pair(lockstep::JobStatus::running, JOB_STATUS_RUNNING));
+static_assert(pair(lockstep::JobStatus::finalizing, JOB_STATUS_FINALIZING));
+static_assert(pair(lockstep::JobStatus::cancel_requested, JOB_STATUS_CANCEL_REQUESTED));
+static_assert(pair(lockstep::JobStatus::completed, JOB_STATUS_COMPLETED));
+static_assert(pair(lockstep::JobStatus::failed, JOB_STATUS_FAILED));
+static_assert(pair(lockstep::JobStatus::canceled, JOB_STATUS_CANCELED));
+static_assert(pair(lockstep::Liveness::alive, LIVENESS_ALIVE));
+static_assert(pair(lockstep::Liveness::unknown, LIVENESS_UNKNOWN));
+static_assert(pair(lockstep::Liveness::lost, LIVENESS_LOST));
+
+using Counts = google::protobuf::RepeatedPtrField<NamedCount>;
+
+void write_counts(const std::map<std::string, int>& from, Counts* to) {
+  for (const auto& [name, count] : from) {
+    auto* entry = to->Add();
+    entry->set_name(name);
+    entry->set_count(count);
+  }
+}
+
+Status read_counts(const Counts& from, const char* field, std::map<std::string, int>* to) {
+  TRY(check_count(from.size(), kMaxKinds, field));
+  for (const auto& entry : from) (*to)[entry.name()] = entry.count();
+  return {};
+}
+
+}  // namespace
+
+Status read_job_status(int value, const char* field, lockstep::JobStatus* out) {
+  return read_enum(value, lockstep::JobStatus::canceled, field, out);
+}
+
+void to_wire(const lockstep::PartView& from, PartView* to) {
+  to->set_node(from.node.value);
+  to->set_node_name(from.node_name);
+  to->set_node_rank(from.node_rank);
+  to->set_first_rank(from.first_rank);
+  to->set_ranks(from.ranks);
+  to->set_state(wire_enum<PartState>(from.state));
+  to->set_progress(from.progress);
+  to_wire(from.allotment, to->mutable_allotment());
+}
+
+Status from_wire(const PartView& from, lockstep::PartView* to) {
+  to->node = NodeId(from.node());
+  TRY(read_text(from.node_name(), "part.node_name", &to->node_name));
+  TRY(read_rank(from.node_rank(), "part.node_rank", &to->node_rank));
+  TRY(read_rank(from.first_rank(), "part.first_rank", &to->first_rank));
+  TRY(read_rank(from.ranks(), "part.ranks", &to->ranks));
+  TRY(read_part_state(from.state(), "part.state", &to->state));
+  TRY(read_text(from.progress(), "part.progress", &to->progress));
+  return from_wire(from.allotment(), &to->allotment);
+}
+
+void to_wire(const lockstep::AttemptView& from, AttemptView* to) {
+  to->set_number(from.number);
+  to->set_placed_ns(from.placed.ns);
+  to->set_started_ns(from.started.ns);
+  to->set_ended_ns(from.ended.ns);
+  write_list(from.parts, to->mutable_parts());
+  if (from.report) to_wire(*from.report, to->mutable_report());
+}
+
+Status from_wire(const AttemptView& from, lockstep::AttemptView* to) {
+  to->number = from.number();
+  TRY(read_instant(from.placed_ns(), "attempt.placed", &to->placed));
+  TRY(read_instant(from.started_ns(), "attempt.started", &to->started));
+  TRY(read_instant(from.ended_ns(), "attempt.ended", &to->ended));
+  TRY(read_list(from.parts(), kMaxNodesPerJob, "attempt.parts", &to->parts));
+  if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
+  return {};
+}
+
+void to_wire(const lockstep::JobView& from, JobView* to) {
+  to_wire(from.spec, to->mutable_spec());
+  to->set_status(wire_enum<JobStatus>(from.status));
+  to->set_reason(from.reason);
+  to->set_queue_position(from.queue_position);
+  to->set_submitted_ns(from.submitted.ns);
+  to->set_ended_ns(from.ended.ns);
+  write_list(from.attempts, to->mutable_attempts());
+  if (from.report) to_wire(*from.report, to->mutable_report());
+}
+
+Status from_wire(const JobView& from, lockstep::JobView* to) {
+  TRY(from_wire(from.spec(), &to->spec));
+  TRY(read_job_status(from.status(), "job.status", &to->status));
+  TRY(read_text(from.reason(), "job.reason", &to->reason));
+  TRY(read_number(from.queue_position(), 0, INT32_MAX, "job.queue_position",
+                  &to->queue_position));
+  TRY(read_instant(from.submitted_ns(), "job.submitted", &to->submitted));
+  TRY(read_instant(from.ended_ns(), "job.ended", &to->ended));
+  TRY(read_list(from.attempts(), kMaxAttempts, "job.attempts", &to->attempts));
+  if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
+  return {};
+}
+
+void to_wire(const lockstep::NodeView& from, NodeView* to) {
+  to->set_id(from.id.value);
+  to->set_name(from.name);
+  to->set_liveness(wire_enum<Liveness>(from.liveness));
+  to->set_draining(from.draining);
+  to->set_reason(from.reason);
+  to_wire(from.inventory, to->mutable_inventory());
+  write_list(from.attempts, to->mutable_attempts());
+  to->set_last_heard_ns(from.last_heard.ns);
+  to->set_joined_ns(from.joined.ns);
+}
+
+Status from_wire(const NodeView& from, lockstep::NodeView* to) {
+  to->id = NodeId(from.id());
+  TRY(read_text(from.name(), "node.name", &to->name));
+  TRY(read_enum(from.liveness(), lockstep::Liveness::lost, "node.liveness", &to->liveness));
+  to->draining = from.draining();
+  TRY(read_text(from.reason(), "node.reason", &to->reason));
+  TRY(from_wire(from.inventory(), &to->inventory));
+  TRY(read_list(from.attempts(), kMaxHeldParts, "node.attempts", &to->attempts));
+  TRY(read_instant(from.last_heard_ns(), "node.last_heard", &to->last_heard));
+  return read_instant(from.joined_ns(), "node.joined", &to->joined);
+}
+
+void to_wire(const lockstep::ExplainView& from, ExplainView* to) {
+  to_wire(from.job, to->mutable_job());
+  write_texts(from.lines, to->mutable_lines());
+}
+
+Status from_wire(const ExplainView& from, lockstep::ExplainView* to) {
+  TRY(from_wire(from.job(), &to->job));
+  return read_texts(from.lines(), 1'000'000, "explain.lines", &to->lines);
+}
+
+void to_wire(const lockstep::LauncherStatus& from, LauncherStatus* to) {
+  to->set_version(from.version);
+  to->set_endpoint(from.endpoint);
+  to->set_pid(from.pid);
+  to->set_home(from.home);
+  to->set_started_ns(from.started.ns);
+  write_counts(from.jobs, to->mutable_jobs());
+  write_counts(from.nodes, to->mutable_nodes());
+}
+
+Status from_wire(const LauncherStatus& from, lockstep::LauncherStatus* to) {
+  TRY(read_text(from.version(), "status.version", &to->version));
+  TRY(read_text(from.endpoint(), "status.endpoint", &to->endpoint));
+  to->pid = from.pid();
+  TRY(read_text(from.home(), "status.home", &to->home));
+  TRY(read_instant(from.started_ns(), "status.started", &to->started));
+  TRY(read_counts(from.jobs(), "status.jobs", &to->jobs));
+  return read_counts(from.nodes(), "status.nodes", &to->nodes);
+}
+
+}  // namespace lockstep::pb

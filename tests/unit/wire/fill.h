@@ -1,0 +1,267 @@
+#pragma once
+// Fills any message with values that all differ from the defaults, field by field, recursively. Each
+// struct is taken apart by a structured binding, so a new field does not compile until it is named
+// here; then the round-trip tests notice a codec that forgot it. Also makes the seeds of the fuzzers.
+
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "common/domain/bulk.h"
+#include "common/domain/messages.h"
+#include "common/domain/runner_messages.h"
+#include "common/domain/workspace_plan.h"
+#include "launcher/core/fact.h"
+
+namespace lockstep::test {
+
+class Filler {
+ public:
+  // Leaves.
+  void fill(bool& v) { v = !v; }
+  void fill(int& v) { v = next_int(); }
+  void fill(std::uint16_t& v) { v = static_cast<std::uint16_t>(2000 + next_int()); }
+  void fill(std::uint32_t& v) { v = static_cast<std::uint32_t>(100 + next_int()); }
+  void fill(std::uint64_t& v) { v = static_cast<std::uint64_t>(1'000'000 + next_int()); }
+  void fill(std::int64_t& v) { v = 1'000 + next_int(); }
+  void fill(std::string& v) { v = "text\xff_" + std::to_string(next_int()); }  // not UTF-8
+  void fill(Duration& v) { v = seconds(next_int()); }
+  void fill(Instant& v) { v = {1'700'000'000'000'000'000 + next_int()}; }
+  void fill(Bytes& v) { v = mebibytes(static_cast<std::uint64_t>(next_int())); }
+  void fill(Digest& v) { v = sha256(std::to_string(next_int())); }
+  void fill(NodeId& v) { fill(v.value); }
+  void fill(SessionId& v) { fill(v.value); }
+  void fill(BootId& v) { fill(v.value); }
+  void fill(JobId& v) { v.value = "job_" + std::to_string(next_int()); }
+  void fill(PublicKey& v) {
+    v.value = std::to_string(1000 + next_int()) + std::string(36, 'k');
+  }
+  void fill(AttemptId& v) {
+    fill(v.job);
+    fill(v.number);
+  }
+
+  template <typename E>
+    requires std::is_enum_v<E>
+  void fill(E& v) {
+    v = static_cast<int>(v) == 0 ? static_cast<E>(1) : static_cast<E>(0);
+  }
+  template <typename T>
+  void fill(std::optional<T>& v) { fill(v.emplace()); }
+  template <typename T>
+  void fill(std::vector<T>& v) {
+    fill(v.emplace_back());
+    fill(v.emplace_back());
+  }
+  template <typename K>
+  void fill(std::map<K, std::string>& v) { fill_map(v); }
+  void fill(std::map<std::string, int>& v) { fill_map(v); }
+
+  // common/domain/job_spec.h
+  void fill(ShellCommand& v) { auto& [text] = v; each(text); }
+  void fill(Argv& v) { auto& [words] = v; each(words); }
+  void fill(Command& v) { fill(v.emplace<Argv>()); }
+  void fill(Distribution& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ResourceRequest& v) {
+    auto& [nodes, b, c, d, e] = v;
+    each(b, c, d, e);
+    nodes = 2;  // the filled gang table has two members
+  }
+  void fill(RetryPolicy& v) { auto& [a] = v; each(a); }
+  void fill(JobSpec& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+  }
+
+  // common/domain/exit_report.h
+  void fill(RankExit& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
+  }
+  void fill(LogSize& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(NodeExitReport& v) {
+    auto& [a, b, c, d, e, f, g] = v;
+    each(a, b, c, d, e, f, g);
+  }
+  void fill(ExitReport& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
+
+  // common/domain/node.h
+  void fill(GpuDevice& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(NetworkInterface& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(Inventory& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
+  }
+
+  // common/domain/assignment.h
+  void fill(Allotment& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(GangMember& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
+  void fill(Assignment& v) {
+    auto& [a, b, node_rank, d, e, f, g, h, i, j] = v;
+    each(a, b, d, e, f, g, h, i, j);
+    node_rank = 1;
+  }
+  void fill(DesiredState& v) { auto& [a, b] = v; each(a, b); }
+  void fill(PartReport& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(WorkspacePlan& v) {
+    auto& [mode, b, c] = v;
+    each(b, c);
+    mode = WorkspacePlan::Mode::overlay_userns;
+  }
+
+  // common/domain/views.h
+  void fill(PartView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(AttemptView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(JobView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(NodeView& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
+  void fill(ExplainView& v) { auto& [a, b] = v; each(a, b); }
+  void fill(LauncherStatus& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+
+  // common/domain/messages.h
+  void fill(SessionOpen& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(Heartbeat& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(SessionAccepted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(SessionRefused& v) { auto& [a, b] = v; each(a, b); }
+  void fill(SessionLost& v) { auto& [a] = v; each(a); }
+  void fill(HeartbeatAck& v) { auto& [a] = v; each(a); }
+  void fill(ObservedAck& v) { auto& [a, b] = v; each(a, b); }
+  void fill(Desired& v) { auto& [a, b] = v; each(a, b); }
+  void fill(Submit& v) { auto& [a, b] = v; each(a, b); }
+  void fill(CancelJob& v) { auto& [a] = v; each(a); }
+  void fill(ListJobs& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ShowJob& v) { auto& [a] = v; each(a); }
+  void fill(ExplainJob& v) { auto& [a] = v; each(a); }
+  void fill(WatchJob& v) { auto& [a] = v; each(a); }
+  void fill(ListNodes&) {}
+  void fill(ShowNode& v) { auto& [a] = v; each(a); }
+  void fill(CreateToken& v) { auto& [a, b] = v; each(a, b); }
+  void fill(DrainNode& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(GetStatus&) {}
+  void fill(Shutdown& v) { auto& [a] = v; each(a); }
+  void fill(SubmitReply& v) { auto& [a, b] = v; each(a, b); }
+  void fill(JobReply& v) { auto& [a] = v; each(a); }
+  void fill(JobUpdate& v) { auto& [a] = v; each(a); }
+  void fill(JobsReply& v) { auto& [a] = v; each(a); }
+  void fill(ExplainReply& v) { auto& [a] = v; each(a); }
+  void fill(NodesReply& v) { auto& [a] = v; each(a); }
+  void fill(TokenReply& v) { auto& [a, b] = v; each(a, b); }
+  void fill(StatusReply& v) { auto& [a] = v; each(a); }
+  void fill(Done& v) { auto& [a] = v; each(a); }
+  void fill(Refused& v) { auto& [a, b] = v; each(a, b); }
+  void fill(JoinRequest& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(JoinAccepted& v) { auto& [a, b] = v; each(a, b); }
+  void fill(JoinRefused& v) { auto& [a] = v; each(a); }
+
+  // common/domain/bulk.h
+  void fill(MissingBlobs& v) { auto& [a] = v; each(a); }
+  void fill(MissingBlobsReply& v) { auto& [a] = v; each(a); }
+  void fill(BlobPiece& v) { auto& [a, b, c, d, e] = v; each(a, c, b, d, e); }  // offset < size
+  void fill(PutBlobs& v) { auto& [a] = v; each(a); }
+  void fill(PutBlobsReply& v) { auto& [a] = v; each(a); }
+  void fill(GetBlobs& v) {
+    auto& [a, offset, c] = v;
+    each(a, c);
+    offset = 3 * kMaxPieceBytes;
+  }
+  void fill(BlobData& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(LogKey& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(LogAppend& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(LogAck& v) { auto& [a, b] = v; each(a, b); }
+  void fill(LogResume& v) { auto& [a, b] = v; each(a, b); }
+  void fill(LogFollow::Position& v) { auto& [a, b] = v; each(a, b); }
+  void fill(LogFollow& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
+  void fill(LogChunk& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(LogCredit& v) { auto& [a] = v; each(a); }
+  void fill(LogEnd& v) { auto& [a] = v; each(a); }
+  void fill(BulkRefused& v) { auto& [a] = v; each(a); }
+
+  // common/domain/runner_messages.h
+  void fill(RunnerStatus& v) { auto& [a] = v; each(a); }
+  void fill(UpdateAssignment& v) { auto& [a] = v; each(a); }
+  void fill(GangHello& v) { auto& [a, b] = v; each(a, b); }
+  void fill(GangReady& v) { auto& [a] = v; each(a); }
+  void fill(GangStart&) {}
+  void fill(FencePart& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(FenceDone& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ModexRequest& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(ModexReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(GangAbort& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(GangDrained& v) { auto& [a] = v; each(a); }
+
+  // launcher/core/fact.h
+  void fill(launcher::TokenCreated& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::NodeJoined& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::NodeSessionStarted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::NodeLost& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::NodeDrainChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::JobSubmitted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::CancelRequested& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::PartPlacement& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::AttemptPlaced& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::GangFormed& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::PartChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::PartGone& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::AttemptDoomed& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::AttemptEnded& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::JobRequeued& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::PartReleased& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::JobFinished& v) { auto& [a, b, c] = v; each(a, b, c); }
+
+ private:
+  int next_int() { return ++counter_ % 90 + 1; }
+
+  // Fills each one, and insists that filling changed it.
+  template <typename... Fields>
+  void each(Fields&... fields) {
+    (changed(fields), ...);
+  }
+  template <typename Field>
+  void changed(Field& field) {
+    const Field before = field;
+    fill(field);
+    if (field == before) fill(field);  // a counter that met the default
+  }
+  template <typename Map>
+  void fill_map(Map& v) {
+    typename Map::key_type key{};
+    typename Map::mapped_type value{};
+    for (int i = 0; i < 2; ++i) {
+      fill(key);
+      fill(value);
+      v[key] = value;
+    }
+  }
+
+  int counter_ = 0;
+};
+
+template <typename T>
+T filled() {
+  T value{};
+  Filler{}.fill(value);
+  return value;
+}
+
+// Calls f with a filled value of each alternative of a variant.
+template <typename Variant, typename F, std::size_t... I>
+void for_each_alternative(F&& f, std::index_sequence<I...>) {
+  (f(Variant(filled<std::variant_alternative_t<I, Variant>>())), ...);
+}
+template <typename Variant, typename F>
+void for_each_alternative(F&& f) {
+  for_each_alternative<Variant>(f, std::make_index_sequence<std::variant_size_v<Variant>>());
+}
+
+}  // namespace lockstep::test
