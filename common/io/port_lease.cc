@@ -29,17 +29,36 @@ Fd open_lock_file(const std::string& path) {
   return Fd();
 }
 
-Fd bind_without_listening(std::uint16_t port) {
-  Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+// Binds every address of the family, without listening. Fails where somebody listens, or holds the port
+// without SO_REUSEADDR; other leases and their probes do not stand in the way.
+Fd bind_without_listening(int family, std::uint16_t port) {
+  Fd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return fd;
   const int on = 1;
   setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_ANY);
-  address.sin_port = htons(port);
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) fd.reset();
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_port = htons(port);
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  v6.sin6_port = htons(port);
+  if (family == AF_INET6) setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  const auto* address = family == AF_INET ? reinterpret_cast<const sockaddr*>(&v4)
+                                          : reinterpret_cast<const sockaddr*>(&v6);
+  const socklen_t size = family == AF_INET ? sizeof v4 : sizeof v6;
+  const int result = ::bind(fd.get(), address, size);
+  const int error = errno;
+  if (result != 0) fd.reset();
+  errno = error;
   return fd;
+}
+
+// Two binds instead of a search in /proc/net/tcp, which takes milliseconds.
+bool somebody_listens(std::uint16_t port) {
+  for (const int family : {AF_INET, AF_INET6}) {
+    if (!bind_without_listening(family, port) && errno == EADDRINUSE) return true;
+  }
+  return false;
 }
 
 PortRange kernel_range() {
@@ -50,35 +69,6 @@ PortRange kernel_range() {
     range = {static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(last)};
   }
   return range;
-}
-
-// The table's rows: "  0: 0100007F:1F90 00000000:0000 0A …" (state 0A is LISTEN).
-bool table_has_listener(const char* path, std::uint16_t port) {
-  const auto text = read_file(path);
-  if (!text) return false;
-  const std::string wanted = fmt::format(":{:04X} ", port);
-  std::size_t line = 0;
-  while (line < text->size()) {
-    std::size_t end = text->find('\n', line);
-    if (end == std::string::npos) end = text->size();
-    const std::string_view row(text->data() + line, end - line);
-    line = end + 1;
-    const std::size_t local = row.find(wanted);
-    if (local == std::string_view::npos) continue;
-    const std::size_t remote_end = row.find(' ', local + wanted.size());
-    if (remote_end == std::string_view::npos) continue;
-    // The first match may also be the remote address: then what follows is a state, not "host:port".
-    if (row.substr(local + wanted.size(), remote_end - local - wanted.size()).find(':') ==
-        std::string_view::npos) {
-      continue;
-    }
-    if (row.substr(remote_end + 1, 2) == "0A") return true;
-  }
-  return false;
-}
-
-bool somebody_listens(std::uint16_t port) {
-  return table_has_listener("/proc/net/tcp", port) || table_has_listener("/proc/net/tcp6", port);
 }
 
 Status prepare_lock_directory(const std::string& path) {
@@ -104,7 +94,7 @@ Result<PortLease> PortLease::acquire(const std::string& lock_directory, PortRang
     const auto number = static_cast<std::uint16_t>(port);
     Fd lock = open_lock_file(lock_directory + "/" + std::to_string(port));
     if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) continue;
-    Fd bound = bind_without_listening(number);
+    Fd bound = bind_without_listening(AF_INET, number);
     if (!bound || somebody_listens(number)) continue;
     return PortLease(number, std::move(lock), std::move(bound));
   }

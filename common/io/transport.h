@@ -76,6 +76,8 @@ class ServerSocket {
 };
 
 // DEALER + CURVE client. Reconnects by itself; IMMEDIATE, so that nothing queues for a dead server.
+// When its connection breaks, libzmq also drops what had arrived and was not received yet: a server
+// that answers and leaves at once may go unheard.
 class ClientSocket {
  public:
   static Result<ClientSocket> connect(Transport& transport, const std::string& endpoint,

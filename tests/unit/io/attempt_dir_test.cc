@@ -1,0 +1,35 @@
+#include "common/io/attempt_dir.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::io {
+namespace {
+
+TEST(AttemptDirTest, NamesAndParsesAttempts) {
+  const AttemptId id{JobId("gray_pig-1"), 12};
+  EXPECT_EQ(AttemptDir::name_of(id), "gray_pig-1.12");
+  EXPECT_EQ(AttemptDir::attempt_of("gray_pig-1.12"), id);
+  for (const char* bad : {"gray_pig", "gray_pig.", ".1", "gray_pig.0", "gray_pig.01", "gray_pig.-1",
+                          "gray_pig.1x", "gray pig.1", "gray_pig.4294967296", "", "."}) {
+    EXPECT_FALSE(AttemptDir::attempt_of(bad)) << bad;
+  }
+}
+
+TEST(AttemptDirTest, NamesAndParsesLogs) {
+  const AttemptDir dir("/a");
+  EXPECT_EQ(dir.log(3, LogStream::out), "/a/logs/rank_3.stdout");
+  EXPECT_EQ(dir.log(0, LogStream::err), "/a/logs/rank_0.stderr");
+  EXPECT_EQ(AttemptDir::parse_log_name("rank_3.stdout"), std::pair(3, LogStream::out));
+  EXPECT_EQ(AttemptDir::parse_log_name("rank_0.stderr"), std::pair(0, LogStream::err));
+  for (const char* bad : {"rank_.stdout", "rank_03.stdout", "rank_-1.stdout", "rank_3.stdlog",
+                          "rank_3", "xrank_3.stdout", "rank_3.stdout.tmp-1-1", ""}) {
+    EXPECT_FALSE(AttemptDir::parse_log_name(bad)) << bad;
+  }
+}
+
+TEST(AttemptDirTest, MountPointIsTheSameForEveryNodeOfAUser) {
+  EXPECT_EQ(code_mount_point(1000, {JobId("j"), 2}), "/tmp/lockstep-1000/j.2");
+}
+
+}  // namespace
+}  // namespace lockstep::io
