@@ -1,0 +1,103 @@
+"""Fixtures: a site as root or as an ordinary user, and the leftovers check around every test."""
+import os
+import pathlib
+import pwd
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from harness import leftovers  # noqa: E402
+from harness.site import BUILD, Site, wait_until  # noqa: E402
+
+USER = "lockstep-test"
+
+
+@pytest.fixture(scope="session")
+def shared_bin():
+    """The programs in a place that every user can reach (a checkout may be private)."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="ls-bin-"))
+    directory.chmod(0o755)
+    for program in (BUILD / "bin").iterdir():
+        if program.is_file():
+            shutil.copy(program, directory / program.name)
+    yield directory
+    shutil.rmtree(directory)
+
+
+@pytest.fixture(scope="session")
+def ordinary_user():
+    """A user made for the tests; needs root."""
+    if os.getuid() != 0:
+        pytest.skip("only root can make another user")
+    made = False
+    try:
+        pwd.getpwnam(USER)
+    except KeyError:
+        subprocess.run(["useradd", "--create-home", "--shell", "/bin/bash", USER], check=True)
+        made = True
+    yield USER
+    if made:
+        subprocess.run(["userdel", "--remove", USER], check=True, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    """Fails a test that leaves a process, cgroup, mount, port, shm segment or file behind."""
+    before = leftovers.listing()
+    yield
+    remaining = []
+
+    def clean():
+        remaining[:] = leftovers.difference(before, leftovers.listing())
+        return not remaining
+
+    try:
+        wait_until(clean, "nothing is left", deadline_s=15)
+    except AssertionError:
+        pytest.fail("left behind:\n" + "\n".join(remaining))
+
+
+def _site(user, bin_directory):
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="ls-e2e-"))
+    directory.chmod(0o755)
+    return Site(directory, user=user, bin_directory=bin_directory)
+
+
+def _close(site):
+    survivors = []
+    try:
+        site.down()
+    finally:
+        for pid in site.agent_pids() + site.launcher_pids() + site.runner_pids():
+            survivors.append(pid)
+            try:
+                os.kill(pid, 9)
+            except ProcessLookupError:
+                continue
+        subprocess.run(["rm", "-rf", "--one-file-system", str(site.directory)], check=False)
+    assert not survivors, f"`lockstep down` left {survivors} running"
+
+
+@pytest.fixture
+def site(shared_bin):
+    """As whoever runs the tests (root in CI), no node up yet."""
+    made = _site(None, shared_bin)
+    yield made
+    _close(made)
+
+
+@pytest.fixture(params=["as-root", "as-user"])
+def any_site(request, shared_bin):
+    """The e2e core: once as root and once as an ordinary user."""
+    user = None
+    if request.param == "as-user":
+        user = request.getfixturevalue("ordinary_user")
+    elif os.getuid() != 0:
+        pytest.skip("not root")
+    made = _site(user, shared_bin)
+    yield made
+    _close(made)

@@ -1,0 +1,94 @@
+"""What Lockstep could leave behind on a machine: one listing, taken before and after each test.
+
+A test fails when the second listing holds something that the first did not. Zombies are ignored:
+PID 1 of a development machine may not reap them.
+"""
+import os
+import pathlib
+import re
+
+
+def _read(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def processes():
+    """Live processes that are Lockstep's programs or ranks of its jobs: {pid: command line}."""
+    found = {}
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit() or int(entry) == os.getpid():
+            continue
+        stat = _read(f"/proc/{entry}/stat").decode(errors="replace")
+        if not stat or stat.rpartition(")")[2].split()[:1] == ["Z"]:
+            continue
+        command = _read(f"/proc/{entry}/cmdline").replace(b"\0", b" ").decode(errors="replace")
+        environment = _read(f"/proc/{entry}/environ")
+        program = os.path.basename(command.split(" ")[0]) if command else ""
+        if re.fullmatch(r"lockstepd|lockstep-(agent|runner|spawn)", program) or \
+                b"\0AZUREML_RUN_ID=" in b"\0" + environment:
+            found[int(entry)] = command.strip()
+    return found
+
+
+def cgroups():
+    """Directories of control groups that Lockstep made."""
+    return {str(p) for p in pathlib.Path("/sys/fs/cgroup").glob("*/**/lockstep*") if p.is_dir()}
+
+
+def mounts():
+    lines = _read("/proc/self/mounts").decode(errors="replace").splitlines()
+    return {line.split(" ")[1] for line in lines if "lockstep" in line}
+
+
+def shared_memory():
+    return set(os.listdir("/dev/shm"))
+
+
+def temporary_files():
+    """/tmp/lockstep-<uid>/… mount points and such; the port lock directories are shared and stay."""
+    found = set()
+    for top in pathlib.Path("/tmp").glob("lockstep-*"):
+        if re.fullmatch(r"lockstep-\d+", top.name):
+            found |= {str(p) for p in top.iterdir()}
+    return found
+
+
+def listeners():
+    """TCP ports that something of ours listens on, in this network namespace."""
+    inodes = {}
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in _read(table).decode().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A":
+                inodes[fields[9]] = int(fields[1].rpartition(":")[2], 16)
+    ours = set()
+    for pid in processes():
+        try:
+            for fd in os.listdir(f"/proc/{pid}/fd"):
+                link = os.readlink(f"/proc/{pid}/fd/{fd}")
+                if link.startswith("socket:[") and link[8:-1] in inodes:
+                    ours.add(inodes[link[8:-1]])
+        except OSError:
+            continue
+    return ours
+
+
+def listing():
+    return {"processes": processes(), "cgroups": cgroups(), "mounts": mounts(),
+            "shared memory": shared_memory(), "temporary files": temporary_files(),
+            "listening ports": listeners()}
+
+
+def difference(before, after):
+    """Lines that say what is there now and was not before."""
+    lines = []
+    for kind, now in after.items():
+        new = set(now) - set(before[kind])
+        for item in sorted(new, key=str):
+            detail = f" ({now[item]})" if isinstance(now, dict) else ""
+            lines.append(f"{kind}: {item}{detail}")
+    return lines

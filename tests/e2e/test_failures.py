@@ -1,0 +1,101 @@
+"""What fails, who is named first, and that nothing survives."""
+import signal
+import time
+
+from harness.site import alive, wait_until
+
+
+def start_gang(site, name, script, *words):
+    return site.start("run", "-N", "2", "-n", "2", "--name", name, *words, "--", "sh", "-c", script)
+
+
+def wait_for_ranks(site, name, count):
+    return wait_until(lambda: len(r := site.rank_pids(name)) == count and r, f"{count} ranks of {name}")
+
+
+def test_a_killed_rank_is_named_first_and_all_others_are_gone(any_site):
+    any_site.up(2)
+    gang = start_gang(any_site, "victim", "exec sleep 1000")
+    ranks = wait_for_ranks(any_site, "victim", 4)
+    any_site.kill([ranks[3]])
+    begin = time.monotonic()
+    wait_until(lambda: not any(alive(p) for p in ranks.values()), "all ranks are gone", 10)
+    gone_s = time.monotonic() - begin
+    _, err = gang.communicate(timeout=60)
+    assert gang.returncode == 137, err
+    assert b"rank 3" in err and b"9" in err, err
+    assert gone_s < 5, gone_s
+    report = any_site.show("victim")["report"]
+    assert report["rank"] == 3 and sorted(report["terminated_ranks"]) == [0, 1, 2]
+
+
+def test_mpi_abort_gives_its_code(any_site):
+    any_site.up(2)
+    program = any_site.install_program("mpi_abort")
+    done = any_site.run("run", "-N", "2", "-n", "2", "--distribution", "mpi", "--", program, "42")
+    assert done.returncode == 42, done.stderr
+    assert b"MPI_Abort" in done.stderr
+
+
+def test_exit_zero_before_finalize_is_a_failure_that_says_so(any_site):
+    any_site.up(2)
+    program = any_site.install_program("mpi_exit_without_finalize")
+    done = any_site.run("run", "-N", "2", "-n", "2", "--distribution", "mpi", "--", program)
+    assert done.returncode not in (0, 125), done.stderr
+    assert b"MPI_Finalize" in done.stderr, done.stderr
+
+
+def test_out_of_memory_is_called_so(site):
+    site.up(1)
+    site.write("oom.yml", "name: oom\ncommand: python3 -c \"x = bytearray(400_000_000); print(len(x))\"\n"
+               "lockstep: {resources: {memory: 100m}, retry: {max: 0}}\n")
+    done = site.run("job", "create", "-f", "oom.yml", "--stream")
+    assert done.returncode == 137, done.stderr
+    assert b"memory" in done.stderr, done.stderr
+
+
+def test_a_rank_that_ignores_sigterm_and_its_daemons_are_gone_after_cancel(any_site):
+    any_site.up(1)
+    script = ("trap '' TERM; "
+              "setsid sh -c 'trap \"\" TERM; (sleep 4321 & sleep 4321) & wait' & "
+              "(setsid setsid sleep 4321 &) ; echo ready; while :; do sleep 1; done")
+    name = any_site.submit("--name", "stubborn", "--", "sh", "-c", script)
+    wait_until(lambda: b"ready" in any_site.logs(name), "the rank is ready")
+    any_site.ok("job", "cancel", name)
+    any_site.wait_for_status(name, "Canceled", deadline_s=40)
+    wait_until(lambda: not any_site.rank_pids(name), "no process of the job", 5)
+
+
+def test_ctrl_c_cancels_and_exits_130(any_site):
+    any_site.up(2)
+    gang = start_gang(any_site, "interrupted", "exec sleep 1000")
+    ranks = wait_for_ranks(any_site, "interrupted", 4)
+    gang.send_signal(signal.SIGINT)
+    _, err = gang.communicate(timeout=60)
+    assert gang.returncode == 130, err
+    assert not any(alive(p) for p in ranks.values())
+    assert any_site.show("interrupted")["status"] == "Canceled"
+
+
+def test_ctrl_c_in_stream_detaches_and_the_job_goes_on(any_site):
+    any_site.up(1)
+    name = any_site.submit("--", "sh", "-c", "echo begin; while [ ! -e /tmp/ls-e2e-go ]; do sleep 0.1; done")
+    stream = any_site.start("job", "stream", name)
+    assert stream.stdout.readline().endswith(b"begin\n")
+    stream.send_signal(signal.SIGINT)
+    _, err = stream.communicate(timeout=30)
+    assert name.encode() in err, err
+    assert any_site.show(name)["status"] == "Running"
+    any_site.ok("job", "cancel", name)
+    any_site.wait_for_status(name, "Canceled")
+
+
+def test_the_last_stderr_lines_are_in_the_report(any_site):
+    any_site.up(1)
+    done = any_site.run("run", "--", "sh", "-c", "echo 'the cause of it all' >&2; exit 7")
+    assert done.returncode == 7
+    assert done.stderr.count(b"the cause of it all") >= 1
+    job = any_site.json("job", "list")[0]
+    report = any_site.show(job["name"])["report"]
+    assert "the cause of it all" in report["stderr_tail"]
+    assert report["exit_code"] == 7 and report["cause"] == "exit_code"
