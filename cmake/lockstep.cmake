@@ -22,6 +22,10 @@ target_include_directories(lockstep_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(lockstep_flags INTERFACE -Wall -Wextra -Wswitch-enum -Wnon-virtual-dtor)
 target_compile_definitions(lockstep_flags INTERFACE
   SPDLOG_FMT_EXTERNAL LOCKSTEP_VERSION="${PROJECT_VERSION}")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # g++ 12 warns of impossible overlaps in std::string (GCC bug 105651, mended in 13).
+  target_compile_options(lockstep_flags INTERFACE -Wno-restrict)
+endif()
 if(LOCKSTEP_WERROR)
   target_compile_options(lockstep_flags INTERFACE -Werror)
 endif()

@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include "common/domain/exit_report.h"
+#include "common/domain/job_spec.h"
+#include "common/domain/views.h"
+
+namespace lockstep {
+namespace {
+
+JobSpec good() {
+  JobSpec spec;
+  spec.name = "good-name_1";
+  spec.command = ShellCommand{"true"};
+  return spec;
+}
+
+TEST(JobSpec, AGoodOneIsAccepted) { EXPECT_TRUE(validate(good())); }
+
+struct Bad {
+  const char* field;
+  void (*spoil)(JobSpec&);
+};
+
+class BadSpec : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadSpec, NamesTheField) {
+  JobSpec spec = good();
+  GetParam().spoil(spec);
+  const Status status = validate(spec);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message.rfind(std::string(GetParam().field) + ":", 0), 0u)
+      << status.error().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, BadSpec,
+    testing::Values(
+        Bad{"name", [](JobSpec& s) { s.name = "../etc"; }},
+        Bad{"name", [](JobSpec& s) { s.name = "-x"; }},
+        Bad{"name", [](JobSpec& s) { s.name = std::string(241, 'a'); }},
+        Bad{"command", [](JobSpec& s) { s.command = ShellCommand{" \n"}; }},
+        Bad{"command", [](JobSpec& s) { s.command = Argv{}; }},
+        Bad{"command", [](JobSpec& s) { s.command = ShellCommand{std::string(200'000, 'x')}; }},
+        Bad{"environment_variables", [](JobSpec& s) { s.environment_variables["a=b"] = "c"; }},
+        Bad{"environment_variables.A",
+            [](JobSpec& s) { s.environment_variables["A"] = std::string("x\0y", 3); }},
+        Bad{"resources.instance_count", [](JobSpec& s) { s.resources.instance_count = 0; }},
+        Bad{"distribution.process_count_per_instance",
+            [](JobSpec& s) { s.distribution.processes_per_node = 5000; }},
+        Bad{"lockstep.resources.cpus", [](JobSpec& s) { s.resources.cpus = 0; }},
+        Bad{"lockstep.resources.gpus", [](JobSpec& s) { s.resources.gpus = -1; }},
+        Bad{"lockstep.retry.max", [](JobSpec& s) { s.retry.max = -1; }},
+        Bad{"limits.timeout", [](JobSpec& s) { s.timeout = Duration(0); }},
+        Bad{"compute", [](JobSpec& s) { s.compute = "gpu-cluster"; }}));
+
+TEST(ExitCode, FollowsTheShellsAndDesign) {
+  RankExit exit;
+  exit.cause = Cause::exit_code;
+  exit.exit_code = 42;
+  EXPECT_EQ(exit_code_of(exit), 42);
+  exit = {};
+  exit.cause = Cause::signal;
+  exit.signal = 9;
+  EXPECT_EQ(exit_code_of(exit), 137);
+  exit = {};
+  exit.cause = Cause::exit_without_finalize;
+  EXPECT_EQ(exit_code_of(exit), 1);
+  for (const auto& [cause, code] : {std::pair{Cause::timeout, 124}, {Cause::command_not_found, 127},
+                                    {Cause::command_not_executable, 126}, {Cause::canceled, 130},
+                                    {Cause::node_lost, 125}, {Cause::completed, 0}}) {
+    exit = {};
+    exit.cause = cause;
+    EXPECT_EQ(exit_code_of(exit), code) << to_string(cause);
+  }
+}
+
+TEST(JobStatus, WordsRoundTrip) {
+  for (int i = 0; i <= static_cast<int>(JobStatus::canceled); ++i) {
+    const auto status = static_cast<JobStatus>(i);
+    EXPECT_EQ(job_status_from(to_string(status)), status);
+  }
+  EXPECT_FALSE(job_status_from("Confused"));
+}
+
+}  // namespace
+}  // namespace lockstep
