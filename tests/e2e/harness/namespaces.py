@@ -1,0 +1,137 @@
+"""Several hosts on one machine: network namespaces on one bridge, each with its own address, host
+name, hosts file and (for nodes) PID namespace, so that a node can be 'rebooted'. Needs root."""
+import os
+import pathlib
+import signal
+import subprocess
+import uuid
+
+from .site import Site, wait_until
+
+SUBNET = "10.77.0"
+
+
+def _sh(*words):
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+
+class Host:
+    """One namespace: `launcher` or a node."""
+
+    def __init__(self, cluster, name, address):
+        self.cluster, self.name, self.address = cluster, name, address
+        self.namespace = f"{cluster.id}-{name}"
+        self.process = None
+
+    def create(self):
+        _sh("ip", "netns", "add", self.namespace)
+        veth = f"{self.cluster.id[-4:]}{self.name}"[:14]
+        _sh("ip", "link", "add", veth, "netns", self.cluster.switch, "type", "veth", "peer", "name",
+            "eth0", "netns", self.namespace)
+        for words in (("link", "set", veth, "master", "br0"), ("link", "set", veth, "up")):
+            _sh("ip", "-n", self.cluster.switch, *words)
+        for words in (("link", "set", "lo", "up"), ("addr", "add", f"{self.address}/24", "dev", "eth0"),
+                      ("link", "set", "eth0", "up")):
+            _sh("ip", "-n", self.namespace, *words)
+        self.veth = veth
+
+    def argv(self, words, pid_namespace=False):
+        inner = f"hostname {self.name}; mount --bind {self.cluster.hosts} /etc/hosts; exec \"$@\""
+        flags = ["-u", "-m"] + (["-p", "-f", "--mount-proc", "--kill-child"] if pid_namespace else [])
+        return ["nsenter", f"--net=/run/netns/{self.namespace}", "unshare", *flags, "sh", "-c", inner,
+                "sh", *map(str, words)]
+
+    def run(self, *words, **options):
+        return subprocess.run(self.argv(words), capture_output=True, stdin=subprocess.DEVNULL, check=False,
+                              timeout=120, **options)
+
+    def link(self, state):
+        """Plugs the cable in ('up') or out ('down')."""
+        _sh("ip", "-n", self.cluster.switch, "link", "set", self.veth, state)
+
+    def start(self, words, log, pid_namespace=False, env=None):
+        with open(log, "ab") as out:
+            self.process = subprocess.Popen(self.argv(words, pid_namespace), stdin=subprocess.DEVNULL,
+                                            stdout=out, stderr=out, env=env, start_new_session=True)
+
+    def stop(self, sig=signal.SIGKILL):
+        if self.process:
+            os.kill(self.process.pid, sig)
+            self.process.wait(timeout=30)
+            self.process = None
+
+
+class NamespaceSite(Site):
+    """The launcher's own host: every `lockstep …` runs in its namespace."""
+
+    def __init__(self, directory, cluster, bin_directory):
+        super().__init__(directory, bin_directory=bin_directory)
+        self.cluster = cluster
+
+    def _argv(self, words):
+        return self.cluster.launcher.argv([self.bin / "lockstep", *words])
+
+    def down(self):
+        """The cluster stops its own parts."""
+
+
+class Cluster:
+    """A launcher's host and `nodes` node hosts named n1, n2, …"""
+
+    def __init__(self, directory, bin_directory, nodes=3):
+        self.id = "ls-" + uuid.uuid4().hex[:6]
+        self.switch = f"{self.id}-switch"
+        self.directory = pathlib.Path(directory)
+        self.launcher = Host(self, "launcher", f"{SUBNET}.1")
+        self.nodes = [Host(self, f"n{i}", f"{SUBNET}.{i + 1}") for i in range(1, nodes + 1)]
+        self.site = NamespaceSite(directory, self, bin_directory)
+        self.bin = self.site.bin
+        self.hosts = self.directory / "hosts"
+
+    def create(self):
+        lines = ["127.0.0.1 localhost"] + [f"{h.address} {h.name}" for h in [self.launcher, *self.nodes]]
+        self.hosts.write_text("\n".join(lines) + "\n")
+        _sh("ip", "netns", "add", self.switch)
+        _sh("ip", "-n", self.switch, "link", "add", "br0", "type", "bridge")
+        _sh("ip", "-n", self.switch, "link", "set", "br0", "up")
+        for host in [self.launcher, *self.nodes]:
+            host.create()
+        self.start_launcher()
+        for host in self.nodes:
+            self.start_agent(host)
+        wait_until(lambda: sum(n["liveness"] == "ALIVE" for n in self.site.json("node", "list")) ==
+                   len(self.nodes), f"{len(self.nodes)} nodes are ALIVE")
+        return self
+
+    def start_launcher(self):
+        home = self.site.home / "launcher"
+        self.launcher.start([self.bin / "lockstepd", "--home", home, "--listen",
+                             f"tcp://{self.launcher.address}:7070"], self.directory / "lockstepd.log",
+                            env=self.site.environment())
+        wait_until(lambda: (home / "endpoint.json").exists() and
+                   self.site.run("status").returncode == 0, "the launcher answers")
+
+    def start_agent(self, host):
+        home = self.directory / host.name
+        words = [self.bin / "lockstep-agent", "--launcher", f"tcp://{self.launcher.address}:7070",
+                 "--home", home, "--name", host.name]
+        if not (home / "identity.json").exists():
+            token = self.directory / f"{host.name}.token"
+            token.write_text(self.site.ok("node", "token"))
+            token.chmod(0o600)
+            words += ["--token-file", token]
+        home.mkdir(exist_ok=True)
+        host.start(words, self.directory / f"{host.name}.log", pid_namespace=True,
+                   env=self.site.environment())
+
+    def reboot(self, host):
+        """The node's processes are gone at once, and its agent is back with a new boot."""
+        host.stop()
+        self.start_agent(host)
+
+    def destroy(self):
+        for host in [*self.nodes, self.launcher]:
+            host.stop()
+        for host in [self.launcher, *self.nodes]:
+            subprocess.run(["ip", "netns", "del", host.namespace], check=False)
+        subprocess.run(["ip", "netns", "del", self.switch], check=False)
