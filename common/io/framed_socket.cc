@@ -201,20 +201,24 @@ Result<Fd> new_socket() {
 
 Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode) {
   const std::string shown = directory + "/" + name;
-  TRY_ASSIGN(const ShortAddress short_form, short_address(directory, name));
+  // Made beside and renamed: whoever sees the name can connect, with the mode that was asked for.
+  const std::string beside = name + ".new";
+  TRY_ASSIGN(const ShortAddress short_form, short_address(directory, beside));
   TRY_ASSIGN(Fd fd, new_socket());
   const auto* address = reinterpret_cast<const sockaddr*>(&short_form.address);
-  // What an earlier listener left; a live one is guarded by whoever owns the directory.
-  ::unlinkat(short_form.directory.get(), name.c_str(), 0);
+  const int in = short_form.directory.get();
+  ::unlinkat(in, beside.c_str(), 0);
   if (::bind(fd.get(), address, sizeof short_form.address) != 0) {
     return errno_error(errno, "bind unix socket " + shown);
   }
-  // Before listen, so that nobody can connect while the mode is still the umask's.
-  if (::fchmodat(short_form.directory.get(), name.c_str(), static_cast<mode_t>(mode), 0) != 0) {
+  if (::fchmodat(in, beside.c_str(), static_cast<mode_t>(mode), 0) != 0) {
     return errno_error(errno, "chmod unix socket " + shown);
   }
   if (::listen(fd.get(), kListenBacklog) != 0) {
     return errno_error(errno, "listen on unix socket " + shown);
+  }
+  if (::renameat(in, beside.c_str(), in, name.c_str()) != 0) {
+    return errno_error(errno, "rename unix socket " + shown);
   }
   return fd;
 }

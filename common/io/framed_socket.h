@@ -33,6 +33,7 @@ class FramedSocket {
   std::shared_ptr<Impl> impl_;
 };
 
+// The name appears (replacing what an earlier listener left) when the socket can be connected to.
 Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode = 0600);
 Result<Fd> connect_unix(const std::string& directory, const std::string& name);
 Result<Fd> accept_unix(int listener);  // non-blocking, close-on-exec

@@ -1,19 +1,16 @@
 #include "common/io/transport.h"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <zmq.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
 #include <vector>
 
 #include "common/base/check.h"
-#include "common/io/file_system.h"
+#include "common/io/curve_keys.h"
 
 namespace lockstep::io {
 namespace {
@@ -118,56 +115,7 @@ class Socket {
   std::atomic<int>* open_;
 };
 
-bool is_z85_key(const std::string& text) {
-  std::array<std::uint8_t, 32> raw;
-  return text.size() == 40 && zmq_z85_decode(raw.data(), text.c_str()) != nullptr;
-}
-
 }  // namespace
-
-// ---- keys --------------------------------------------------------------------------------------
-
-KeyPair generate_key_pair() {
-  char public_key[41] = {}, secret_key[41] = {};
-  CHECK(zmq_curve_keypair(public_key, secret_key) == 0, "libzmq was built without CURVE");
-  return {PublicKey(public_key), secret_key};
-}
-
-namespace {
-
-Result<KeyPair> parse_key_pair(const std::string& path, const std::string& text) {
-  char public_key[41] = {}, secret_key[41] = {}, derived[41] = {};
-  const int found =
-      std::sscanf(text.c_str(), "public %40s\nsecret %40s", public_key, secret_key);
-  const bool valid = found == 2 && is_z85_key(public_key) && is_z85_key(secret_key) &&
-                     zmq_curve_public(derived, secret_key) == 0 &&
-                     std::strcmp(derived, public_key) == 0;
-  if (!valid) {
-    return make_error(ErrorCode::corrupt,
-                      path + " does not hold a key pair; restore it, or remove it to get a new "
-                             "identity");
-  }
-  return KeyPair{PublicKey(public_key), secret_key};
-}
-
-}  // namespace
-
-Result<KeyPair> load_or_create_key_pair(const std::string& path) {
-  if (!exists(path)) {
-    const KeyPair fresh = generate_key_pair();
-    const std::string text =
-        fmt::format("public {}\nsecret {}\n", fresh.public_key.value, fresh.secret_key);
-    const std::string beside = fmt::format("{}.new-{}", path, ::getpid());
-    TRY(write_file_atomically(beside, text, 0600));
-    // link, not rename: of two programs at once, the first one's keys stand for both.
-    const bool linked = ::link(beside.c_str(), path.c_str()) == 0;
-    const int error = errno;
-    ::unlink(beside.c_str());
-    if (!linked && error != EEXIST) return errno_error(error, "make the key file " + path);
-  }
-  TRY_ASSIGN(const std::string text, read_file(path, kibibytes(4)));
-  return parse_key_pair(path, text);
-}
 
 // ---- context and ZAP ---------------------------------------------------------------------------
 
@@ -308,10 +256,39 @@ Status ServerSocket::send(const std::string& peer, std::string_view bytes) {
 // ---- client ------------------------------------------------------------------------------------
 
 struct ClientSocket::Impl {
-  Impl(void* context, std::atomic<int>& open) : socket(context, ZMQ_DEALER, open) {}
+  Impl(void* c, std::atomic<int>& o) : context(c), open(o), socket(c, ZMQ_DEALER, o) {}
+  ~Impl() {
+    if (!monitor) return;
+    loop->unwatch_socket(monitor->get());
+    zmq_socket_monitor(socket.get(), nullptr, 0);
+  }
+  void tell_link();
+
+  void* context;
+  std::atomic<int>& open;
   Socket socket;
   std::string endpoint;
+  EventLoop* loop = nullptr;
+  std::unique_ptr<Socket> monitor;
+  std::function<void(Link)> on_link;
 };
+
+// A monitor's message: u16 event and u32 value, then the endpoint (zmq_socket_monitor(3)).
+void ClientSocket::Impl::tell_link() {
+  // The handler may destroy the socket, and this with it.
+  void* const raw = monitor->get();
+  Frame frame;
+  if (!receive_frame(raw, frame)) return;
+  const std::string head = frame.text();
+  drop_rest(raw, frame);
+  std::uint16_t event = 0;
+  if (head.size() < sizeof event) return;
+  std::memcpy(&event, head.data(), sizeof event);
+  const auto handler = on_link;
+  if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) handler(Link::up);
+  if (event == ZMQ_EVENT_DISCONNECTED) handler(Link::down);
+  if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) handler(Link::refused);
+}
 
 ClientSocket::ClientSocket(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ClientSocket::~ClientSocket() = default;
@@ -339,6 +316,27 @@ Result<ClientSocket> ClientSocket::connect(Transport& transport, const std::stri
   if (zmq_connect(raw, endpoint.c_str()) != 0) return zmq_error("connect to " + endpoint);
   impl->endpoint = endpoint;
   return ClientSocket(std::move(impl));
+}
+
+Status ClientSocket::watch_link(EventLoop& loop, std::function<void(Link)> handler) {
+  static std::atomic<unsigned> count{0};
+  CHECK(!impl_->monitor, "watch_link is called once");
+  const std::string address = fmt::format("inproc://lockstep-link-{}", ++count);
+  constexpr int kEvents =
+      ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+  if (zmq_socket_monitor(impl_->socket.get(), address.c_str(), kEvents) != 0) {
+    return zmq_error("watch the connection to " + impl_->endpoint);
+  }
+  auto monitor = std::make_unique<Socket>(impl_->context, ZMQ_PAIR, impl_->open);
+  if (!monitor->get() || zmq_connect(monitor->get(), address.c_str()) != 0) {
+    return zmq_error("watch the connection to " + impl_->endpoint);
+  }
+  set_option(monitor->get(), ZMQ_LINGER, 0);
+  impl_->loop = &loop;
+  impl_->on_link = std::move(handler);
+  impl_->monitor = std::move(monitor);
+  loop.watch_socket(impl_->monitor->get(), [impl = impl_.get()] { impl->tell_link(); });
+  return {};
 }
 
 void* ClientSocket::handle() const { return impl_->socket.get(); }

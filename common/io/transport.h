@@ -87,6 +87,15 @@ class ClientSocket {
   ClientSocket(ClientSocket&&) noexcept;
   ClientSocket& operator=(ClientSocket&&) noexcept;
 
+  enum class Link {
+    up,       // connected, and let in
+    down,     // the connection broke; dialling goes on
+    refused,  // the server's gate does not let our key in; dialling goes on
+  };
+  // Calls the handler on the loop at each change from now on. Once per socket; the socket must be
+  // destroyed on the loop's thread, before the loop.
+  Status watch_link(EventLoop& loop, std::function<void(Link)> handler);
+
   void* handle() const;
   std::optional<std::string> receive();
   // unavailable: not connected (yet) or the queue is full; the caller's protocol repeats.

@@ -126,6 +126,29 @@ TEST_F(TransportTest, AClientReconnectsToARestartedServer) {
   EXPECT_EQ(got->bytes, "two");
 }
 
+TEST_F(TransportTest, TellsWhenTheLinkGoesUpAndDownAndWhenAKeyIsRefused) {
+  using Link = ClientSocket::Link;
+  auto server = std::make_unique<ServerSocket>(serve());
+  const KeyPair keys = allowed_client();
+  ClientSocket client = dial(server->endpoint(), keys);
+  std::vector<Link> seen;
+  ASSERT_TRUE(client.watch_link(loop_, [&](Link link) { seen.push_back(link); }));
+  ASSERT_TRUE(turn_until(loop_, [&] { return !seen.empty(); }));
+  EXPECT_EQ(seen, std::vector<Link>{Link::up});
+  EXPECT_TRUE(client.send("at once")) << "up means that a message can be sent";
+  const std::string endpoint = server->endpoint();
+  server.reset();
+  ASSERT_TRUE(turn_until(loop_, [&] { return seen.size() >= 2; }));
+  EXPECT_EQ(seen[1], Link::down);
+  allowed_.clear();
+  Result<ServerSocket> again = make_error(ErrorCode::internal, "not yet");
+  ASSERT_TRUE(turn_until(loop_, [&] {
+    again = ServerSocket::bind(transport_, endpoint, "control", server_keys_);
+    return again.has_value();
+  }));
+  EXPECT_TRUE(turn_until(loop_, [&] { return seen.back() == Link::refused; }));
+}
+
 TEST_F(TransportTest, APeerThatLeftIsUnavailable) {
   ServerSocket server = serve();
   std::string peer;
