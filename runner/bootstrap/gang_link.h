@@ -13,6 +13,11 @@
 
 namespace lockstep::runner {
 
+inline constexpr Duration kGangBeat = milliseconds(1'000);          // to each neighbour
+inline constexpr Duration kNeighbourSilence = milliseconds(5'000);  // then it is lost
+inline constexpr Duration kJoinPatience = milliseconds(60'000);     // for its first word
+inline constexpr Duration kFlushPatience = milliseconds(500);       // the destructor's wait
+
 class GangLink {
  public:
   struct Events {

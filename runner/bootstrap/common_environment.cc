@@ -1,0 +1,78 @@
+#include <string>
+
+#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/network.h"
+#include "runner/bootstrap/variables.h"
+
+namespace lockstep::runner {
+namespace {
+
+std::string join_addresses(const GangTable& gang, char separator) {
+  std::string list;
+  for (const GangMember& member : gang.members) {
+    if (!list.empty()) list += separator;
+    list += member.address;
+  }
+  return list;
+}
+
+// Indexes are in PCI order, so CUDA must count in that order too.
+void set_gpus(const GangContext& gang, int local_rank, Variables* out) {
+  const std::vector<int>& held = gang.assignment.allotment.gpus;
+  std::string visible;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const bool isolated = gang.assignment.spec.resources.isolate_gpus;
+    if (isolated && i != static_cast<std::size_t>(local_rank)) continue;
+    if (!visible.empty()) visible += ',';
+    visible += std::to_string(held[i]);
+  }
+  out->set("CUDA_VISIBLE_DEVICES", visible);  // "" hides GPUs that the job does not hold
+  if (!held.empty()) out->set("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  out->set("AZ_BATCHAI_GPU_COUNT", static_cast<int>(held.size()));
+}
+
+void set_multi_node(const GangContext& gang, Variables* out) {
+  const GangTable& table = gang.gang();
+  if (table.members.size() < 2) return;
+  out->set("AZ_BATCH_HOST_LIST", join_addresses(table, ','));
+  out->set("AZ_BATCH_NODE_LIST", join_addresses(table, ';'));
+  out->set("AZ_BATCH_IS_CURRENT_NODE_MASTER",
+           gang.assignment.node_rank == 0 ? "true" : "false");
+  out->set("AZUREML_NODE_COUNT", static_cast<int>(table.members.size()));
+  if (const auto interface = gang_interface(gang)) {
+    out->set("NCCL_SOCKET_IFNAME", *interface);
+    out->set("GLOO_SOCKET_IFNAME", *interface);
+  }
+}
+
+}  // namespace
+
+// MLFLOW_RUN_ID and MLFLOW_TRACKING_URI are absent as long as no tracking service is there: a run id
+// that no server knows makes mlflow.start_run() fail.
+std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
+                                                      int local_rank) {
+  const Assignment& assignment = gang.assignment;
+  const JobSpec& spec = assignment.spec;
+  Variables out(gang);
+  out.set("AZUREML_RUN_ID", assignment.attempt.job.value);
+  out.set("AZUREML_EXPERIMENT_ID", assignment.experiment);
+  out.set("AZUREML_PROCESS_NAME", "rank_" + std::to_string(rank));
+  out.set("AZUREML_CR_NODE_RANK", assignment.node_rank);
+  for (const auto& [name, value] : spec.inputs) out.set("AZURE_ML_INPUT_" + name, value);
+  set_gpus(gang, local_rank, &out);
+  set_multi_node(gang, &out);
+
+  out.set("LOCKSTEP_JOB", assignment.attempt.job.value);
+  out.set("LOCKSTEP_ATTEMPT", static_cast<int>(assignment.attempt.number));
+  out.set("LOCKSTEP_RANK", rank);
+  out.set("LOCKSTEP_LOCAL_RANK", local_rank);
+  out.set("LOCKSTEP_WORLD_SIZE", gang.world_size());
+  out.set("LOCKSTEP_LOCAL_WORLD_SIZE", assignment.ranks_here());
+  out.set("LOCKSTEP_NODE_RANK", assignment.node_rank);
+  out.set("LOCKSTEP_NODE_COUNT", assignment.nodes());
+  out.set("TMPDIR", gang.tmp_directory);
+  out.set("PYTHONUNBUFFERED", "1");
+  return out.take();
+}
+
+}  // namespace lockstep::runner

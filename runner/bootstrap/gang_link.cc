@@ -1,0 +1,411 @@
+#include "runner/bootstrap/gang_link.h"
+
+#include <fmt/format.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/io/clock.h"
+#include "common/io/file_system.h"
+#include "common/wire/runner.h"
+#include "runner/bootstrap/gang_tree.h"
+#include "runner/bootstrap/link_stream.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr char kZapDomain[] = "gang";
+constexpr Duration kBusyTick = milliseconds(2);      // while dialling, or while a queue is full
+constexpr Duration kAwayFor = milliseconds(2'500);   // a tick this late: we ourselves were stopped
+constexpr Duration kFirstRedial = milliseconds(30);  // doubles up to kLastRedial
+constexpr Duration kLastRedial = milliseconds(1'000);
+
+struct Neighbour {
+  int node = 0;
+  LinkStream stream;
+  std::string peer;     // routing id of a child's live connection; "" until its first frame
+  Instant heard;        // 0 = never
+  bool lost = false;    // said so
+  bool refused = false; // greeted for another attempt
+  bool ready = false;   // a child whose subtree is connected
+};
+
+class TreeLink final : public GangLink {
+ public:
+  TreeLink(io::EventLoop& loop, Events events)
+      : loop_(loop),
+        events_(std::move(events)),
+        keys_(io::generate_key_pair()),
+        transport_(loop, [this](const std::string&, const PublicKey& key) {
+          return node_of_key_.count(key) > 0;
+        }) {}
+  ~TreeLink() override;
+  Status open();
+
+  std::uint16_t port() const override { return port_; }
+  const PublicKey& public_key() const override { return keys_.public_key; }
+  void connect(const AttemptId& attempt, int node_rank, const GangTable& gang) override;
+  void send_up(const GangMessage& message) override;
+  void send_down(const GangMessage& message) override;
+  void send_to(int node_rank, const GangMessage& message) override;
+  void broadcast(const GangMessage& message) override;
+  int parent() const override { return tree_ ? tree_->parent() : -1; }
+  std::vector<int> children() const override;
+
+ private:
+  void dial();
+  void redial_if_due(Instant now);
+  void on_server();
+  void on_client();
+  void on_timer();
+  void handle(Neighbour& from, const std::string& bytes);
+  void deliver(Neighbour& via, LinkFrame frame);
+  void consume(Neighbour& via, int from, GangMessage message);
+  void ready_if_all_are();
+  void start();
+  void relay(int except, int from, int to, const std::string& payload);
+  bool transmit(Neighbour& to, const LinkFrame& frame);
+  void pump(Neighbour& to);
+  void check_silence(Instant now);
+  void arm(Duration period);
+  bool busy() const;
+  template <typename F>
+  void for_neighbours(F f);
+
+  io::EventLoop& loop_;
+  Events events_;
+  io::KeyPair keys_;
+  std::map<PublicKey, int> node_of_key_;  // whom the gate lets in: the gang table's keys
+  io::Transport transport_;
+  std::optional<io::ServerSocket> server_;
+  std::optional<io::ClientSocket> client_;
+  std::uint16_t port_ = 0;
+
+  AttemptId attempt_;
+  GangTable gang_;
+  std::optional<GangTree> tree_;
+  std::optional<Neighbour> up_;
+  std::map<int, Neighbour> down_;
+  bool started_ = false;
+
+  io::SystemClock clock_;
+  io::Fd timer_;
+  Duration period_{0};
+  Instant connecting_since_, last_tick_, last_beat_, next_dial_;
+  Duration dial_patience_ = kFirstRedial;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+template <typename F>
+void TreeLink::for_neighbours(F f) {
+  if (up_) f(*up_);
+  for (auto& [node, child] : down_) f(child);
+}
+
+Status TreeLink::open() {
+  TRY_ASSIGN(io::ServerSocket server,
+             io::ServerSocket::bind(transport_, "tcp://0.0.0.0:*", kZapDomain, keys_,
+                                    {static_cast<std::int64_t>(kMaxGangMessageBytes), 10'000}));
+  server_.emplace(std::move(server));
+  const std::string endpoint = server_->endpoint();
+  const std::size_t colon = endpoint.rfind(':');
+  const auto [end, error] = std::from_chars(endpoint.data() + colon + 1,
+                                            endpoint.data() + endpoint.size(), port_);
+  CHECK(error == std::errc() && port_ != 0, "a bound endpoint ends with its port");
+  timer_.reset(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  if (!timer_) return errno_error(errno, "timerfd for the gang's heartbeats");
+  loop_.watch_socket(server_->handle(), [this] { on_server(); });
+  loop_.watch(timer_.get(), io::EventLoop::Interest::read, [this] { on_timer(); });
+  return {};
+}
+
+// What was said last (GangDrained) must arrive although we leave: wait a moment for its
+// acknowledgement, unless the neighbour is silent anyway.
+TreeLink::~TreeLink() {
+  *alive_ = false;
+  const Instant end = clock_.now() + kFlushPatience;
+  const auto owed = [this] {
+    bool owed = false;
+    for_neighbours([&](Neighbour& n) { owed |= !n.lost && n.heard.ns != 0 && !n.stream.flushed(); });
+    return owed;
+  };
+  events_ = Events{};
+  while (server_ && owed() && clock_.now() < end) {
+    on_server();
+    if (client_) on_client();
+    const timespec pause{0, 500'000};
+    nanosleep(&pause, nullptr);
+  }
+  if (client_) loop_.unwatch_socket(client_->handle());
+  if (server_) loop_.unwatch_socket(server_->handle());
+  if (timer_) loop_.unwatch(timer_.get(), io::EventLoop::Interest::read);
+}
+
+void TreeLink::connect(const AttemptId& attempt, int node_rank, const GangTable& gang) {
+  CHECK(!tree_, "a gang link connects once");
+  attempt_ = attempt;
+  gang_ = gang;
+  tree_.emplace(node_rank, static_cast<int>(gang.members.size()));
+  for (int node = 0; node < tree_->nodes(); ++node) {
+    node_of_key_[gang.members[node].runner_key] = node;
+  }
+  for (int child : tree_->children()) down_[child].node = child;
+  connecting_since_ = last_tick_ = last_beat_ = clock_.now();
+  if (tree_->parent() >= 0) {
+    up_.emplace();
+    up_->node = tree_->parent();
+    up_->stream.push(node_rank, kToNeighbour, wire::encode(GangMessage(GangHello{attempt, node_rank})));
+    dial();
+  }
+  arm(kBusyTick);
+  // Not from within this call: the caller may not have finished its own turn.
+  loop_.post([this, alive = alive_] {
+    if (*alive) ready_if_all_are();
+  });
+}
+
+// A parent that has no table yet refuses the handshake, and libzmq does not try again after a refusal:
+// so each dial is a new socket.
+void TreeLink::dial() {
+  if (client_) loop_.unwatch_socket(client_->handle());
+  client_.reset();
+  const GangMember& parent = gang_.members[up_->node];
+  const bool ipv6 = parent.address.find(':') != std::string::npos;
+  const std::string host = ipv6 ? "[" + parent.address + "]" : parent.address;
+  const std::string endpoint = fmt::format("tcp://{}:{}", host, parent.runner_port);
+  auto client = io::ClientSocket::connect(
+      transport_, endpoint, parent.runner_key, keys_,
+      {static_cast<std::int64_t>(kMaxGangMessageBytes), 10'000});
+  next_dial_ = clock_.now() + dial_patience_;
+  dial_patience_ = std::min(dial_patience_ * 2, Duration(kLastRedial));
+  if (!client) return;  // out of descriptors, perhaps: the next dial tries again
+  client_.emplace(std::move(*client));
+  up_->stream.rewind();
+  loop_.watch_socket(client_->handle(), [this] { on_client(); });
+  pump(*up_);
+}
+
+void TreeLink::redial_if_due(Instant now) {
+  if (up_ && up_->heard.ns == 0 && now >= next_dial_) dial();
+}
+
+void TreeLink::on_server() {
+  while (auto incoming = server_->receive()) {
+    const auto node = node_of_key_.find(incoming->key);
+    if (node == node_of_key_.end()) continue;
+    const auto child = down_.find(node->second);
+    if (child == down_.end()) continue;  // a member of the gang, but not our child
+    Neighbour& from = child->second;
+    if (from.peer != incoming->peer) {   // its first connection, or a new one
+      from.peer = incoming->peer;
+      from.stream.rewind();
+      transmit(from, from.stream.control(LinkFrame::Kind::resend, tree_->node_rank()));
+    }
+    handle(from, incoming->bytes);
+  }
+  for (auto& [node, child] : down_) pump(child);
+}
+
+void TreeLink::on_client() {
+  while (client_) {
+    auto bytes = client_->receive();
+    if (!bytes) break;
+    handle(*up_, *bytes);
+  }
+  if (up_) pump(*up_);
+}
+
+void TreeLink::handle(Neighbour& from, const std::string& bytes) {
+  auto frame = decode_frame(bytes);
+  if (!frame || from.refused) return;
+  from.heard = clock_.now();
+  if (from.stream.accept(*frame)) deliver(from, std::move(*frame));
+  if (from.stream.take_gap()) {
+    transmit(from, from.stream.control(LinkFrame::Kind::resend, tree_->node_rank()));
+  }
+}
+
+void TreeLink::deliver(Neighbour& via, LinkFrame frame) {
+  const int self = tree_->node_rank();
+  if (frame.from < 0 || frame.from >= tree_->nodes()) return;
+  if (frame.to >= 0 && frame.to != self) {
+    if (frame.to < tree_->nodes()) relay(via.node, frame.from, frame.to, frame.payload);
+    return;
+  }
+  if (frame.to == kToEveryone) relay(via.node, frame.from, kToEveryone, frame.payload);
+  auto message = wire::decode_gang(frame.payload);
+  if (message) consume(via, frame.from, std::move(*message));
+}
+
+// Passes on what is not for us alone: to the next hop of one node, or to all neighbours but `except`.
+void TreeLink::relay(int except, int from, int to, const std::string& payload) {
+  const int hop = to >= 0 ? tree_->next_hop(to) : -1;
+  for_neighbours([&](Neighbour& n) {
+    if (n.node == except || (to >= 0 && n.node != hop)) return;
+    n.stream.push(from, to, payload);
+    pump(n);
+  });
+}
+
+void TreeLink::consume(Neighbour& via, int from, GangMessage message) {
+  if (const auto* hello = std::get_if<GangHello>(&message)) {
+    // Keys are per attempt, so another attempt's hello is our own bug or a forged one.
+    via.refused = hello->attempt != attempt_ || hello->node_rank != via.node;
+    return;
+  }
+  if (std::holds_alternative<GangReady>(message)) {
+    via.ready = true;
+    ready_if_all_are();
+    return;
+  }
+  if (std::holds_alternative<GangStart>(message)) {
+    start();
+    return;
+  }
+  if (events_.received) events_.received(from, std::move(message));
+}
+
+void TreeLink::ready_if_all_are() {
+  if (!std::all_of(down_.begin(), down_.end(), [](const auto& c) { return c.second.ready; })) return;
+  if (tree_->parent() < 0) {
+    start();
+  } else {
+    send_up(GangReady{tree_->node_rank()});
+  }
+}
+
+void TreeLink::start() {
+  if (std::exchange(started_, true)) return;
+  send_down(GangStart{});
+  if (events_.connected) events_.connected();
+}
+
+void TreeLink::send_up(const GangMessage& message) {
+  if (!up_) return;
+  up_->stream.push(tree_->node_rank(), kToNeighbour, wire::encode(message));
+  pump(*up_);
+}
+
+void TreeLink::send_down(const GangMessage& message) {
+  if (down_.empty()) return;
+  const std::string payload = wire::encode(message);
+  for (auto& [node, child] : down_) {
+    child.stream.push(tree_->node_rank(), kToNeighbour, payload);
+    pump(child);
+  }
+}
+
+void TreeLink::send_to(int node_rank, const GangMessage& message) {
+  CHECK(tree_, "a gang link sends after connect");
+  if (node_rank == tree_->node_rank()) {
+    loop_.post([this, alive = alive_, message] {
+      if (*alive && events_.received) events_.received(tree_->node_rank(), message);
+    });
+    return;
+  }
+  relay(-1, tree_->node_rank(), node_rank, wire::encode(message));
+}
+
+void TreeLink::broadcast(const GangMessage& message) {
+  if (!tree_ || tree_->nodes() == 1) return;
+  relay(-1, tree_->node_rank(), kToEveryone, wire::encode(message));
+}
+
+std::vector<int> TreeLink::children() const {
+  return tree_ ? tree_->children() : std::vector<int>{};
+}
+
+bool TreeLink::transmit(Neighbour& to, const LinkFrame& frame) {
+  const std::string bytes = encode_frame(frame);
+  const bool is_parent = up_ && &to == &*up_;
+  Status sent = is_parent ? (client_ ? client_->send(bytes) : Status(make_error(
+                                           ErrorCode::unavailable, "not dialled")))
+                          : (to.peer.empty() ? Status(make_error(ErrorCode::unavailable,
+                                                                 "not connected yet"))
+                                             : server_->send(to.peer, bytes));
+  return sent.has_value();
+}
+
+// Puts on the wire what the socket takes now; the rest waits for the next tick.
+void TreeLink::pump(Neighbour& to) {
+  while (auto frame = to.stream.next()) {
+    if (!transmit(to, *frame)) {
+      arm(kBusyTick);
+      return;
+    }
+    to.stream.sent();
+  }
+  if (to.stream.acknowledgement_due() &&
+      transmit(to, to.stream.control(LinkFrame::Kind::beat, tree_->node_rank()))) {
+    to.stream.acknowledgement_sent();
+  }
+}
+
+bool TreeLink::busy() const {
+  if (up_ && (up_->heard.ns == 0 || up_->stream.next())) return true;
+  return std::any_of(down_.begin(), down_.end(), [](const auto& c) {
+    return !c.second.peer.empty() && !c.second.lost && c.second.stream.next();
+  });
+}
+
+void TreeLink::on_timer() {
+  std::uint64_t expirations = 0;
+  [[maybe_unused]] const auto bytes = ::read(timer_.get(), &expirations, sizeof expirations);
+  const Instant now = clock_.now();
+  redial_if_due(now);
+  for_neighbours([this](Neighbour& n) { pump(n); });
+  if (now - last_beat_ >= kGangBeat - kBusyTick) {
+    last_beat_ = now;
+    for_neighbours([this](Neighbour& n) {
+      transmit(n, n.stream.control(LinkFrame::Kind::beat, tree_->node_rank()));
+    });
+  }
+  check_silence(now);
+  arm(busy() ? kBusyTick : Duration(kGangBeat));
+}
+
+void TreeLink::check_silence(Instant now) {
+  const bool we_were_away = now - last_tick_ > kAwayFor;
+  last_tick_ = now;
+  std::vector<int> lost;
+  for_neighbours([&](Neighbour& n) {
+    if (we_were_away && n.heard.ns != 0) n.heard = now;  // count only time in which we listened
+    if (n.lost) return;
+    const bool joined = n.heard.ns != 0;
+    const Duration silent = now - (joined ? n.heard : connecting_since_);
+    if (silent < (joined ? Duration(kNeighbourSilence) : Duration(kJoinPatience))) return;
+    n.lost = true;
+    lost.push_back(n.node);
+  });
+  for (int node : lost) {
+    if (events_.neighbour_lost) events_.neighbour_lost(node);
+  }
+}
+
+void TreeLink::arm(Duration period) {
+  if (period == period_ || !timer_) return;
+  period_ = period;
+  itimerspec spec{};
+  spec.it_interval.tv_sec = spec.it_value.tv_sec = period.count() / 1'000'000'000;
+  spec.it_interval.tv_nsec = spec.it_value.tv_nsec = period.count() % 1'000'000'000;
+  timerfd_settime(timer_.get(), 0, &spec, nullptr);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GangLink>> GangLink::create(io::EventLoop& loop, Events events) {
+  auto link = std::make_unique<TreeLink>(loop, std::move(events));
+  TRY(link->open());
+  return std::unique_ptr<GangLink>(std::move(link));
+}
+
+}  // namespace lockstep::runner

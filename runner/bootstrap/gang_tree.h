@@ -1,0 +1,32 @@
+#pragma once
+// The shape of a gang: a k-ary tree over node ranks 0..nodes-1 with the root at 0. Arithmetic only.
+
+#include <vector>
+
+#include "common/domain/runner_messages.h"
+
+namespace lockstep::runner {
+
+class GangTree {
+ public:
+  GangTree(int node_rank, int nodes, int radix = kGangTreeRadix)
+      : node_rank_(node_rank), nodes_(nodes), radix_(radix) {}
+
+  int node_rank() const { return node_rank_; }
+  int nodes() const { return nodes_; }
+  int parent() const { return parent_of(node_rank_); }  // -1 at the root
+  std::vector<int> children() const;
+  // True for the node itself as well.
+  bool in_subtree(int node) const;
+  // The neighbour on the way to `node`, which is not ourselves.
+  int next_hop(int node) const;
+
+ private:
+  int parent_of(int node) const { return node == 0 ? -1 : (node - 1) / radix_; }
+
+  int node_rank_;
+  int nodes_;
+  int radix_;
+};
+
+}  // namespace lockstep::runner

@@ -1,0 +1,215 @@
+// MPI ranks without mpirun: this runner is their PMIx server (DESIGN §6). Fences go through the gang's
+// tree; a rank's data is asked from the runner that has it.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+#include <utility>
+
+#include "common/io/file_system.h"
+#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/collective.h"
+#include "runner/bootstrap/gang_tree.h"
+#include "runner/bootstrap/pmix_info.h"
+#include "runner/bootstrap/pmix_job.h"
+#include "runner/bootstrap/pmix_server.h"
+#include "runner/bootstrap/variables.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr int kAzureMasterPort = 6105;  // shown when no port was leased: MPI does not use it
+
+class PmixBootstrap final : public Bootstrap {
+ public:
+  PmixBootstrap(const GangContext& gang, io::EventLoop& loop, BootstrapEvents events)
+      : gang_(gang),
+        loop_(loop),
+        events_(std::move(events)),
+        directories_(gang.tmp_directory),
+        fences_(GangTree(gang.assignment.node_rank, gang.assignment.nodes()),
+                gang.assignment.ranks_here()) {}
+  ~PmixBootstrap() override { end(); }
+
+  Status begin() override;
+  Result<std::map<std::string, std::string>> environment(int rank, int local_rank) override;
+  void receive(const GangMessage& message) override;
+  void end() override;
+
+ private:
+  PmixServer::Requests requests();
+  Status make_directory(const std::string& path);
+  void on_fence(const std::set<int>& ranks, bool whole_job, std::string data,
+                PmixServer::Answer answer);
+  void on_modex(int rank, PmixServer::Answer answer);
+  void on_aborted(int rank, int code, std::string message);
+  void perform(std::vector<FenceTree::Step> steps);
+  void perform_step(FenceTree::Climb& step) { events_.send(std::move(step.part)); }
+  void perform_step(FenceTree::Descend& step) { events_.send(std::move(step.done)); }
+  void perform_step(FenceTree::Complete& step);
+  void serve(const ModexRequest& request);
+  void settle(const ModexReply& reply);
+
+  const GangContext& gang_;
+  io::EventLoop& loop_;
+  BootstrapEvents events_;
+  PmixDirectories directories_;
+  FenceTree fences_;
+  std::map<std::pair<std::string, std::uint64_t>, PmixServer::Answer> fence_calls_;
+  std::map<std::uint64_t, PmixServer::Answer> modex_calls_;
+  std::uint64_t last_modex_ = 0;
+  std::map<int, std::string> refused_;  // the last call of a rank that we do not serve
+  std::unique_ptr<PmixServer> server_;  // last: its end may still read the rest
+};
+
+Status PmixBootstrap::make_directory(const std::string& path) {
+  TRY(io::make_directories(path, 0700));
+  if (geteuid() != 0 || gang_.run_as.uid == geteuid()) return {};
+  if (lchown(path.c_str(), gang_.run_as.uid, gang_.run_as.gid) != 0) {
+    return errno_error(errno, fmt::format("give {} to {}", path, gang_.run_as.name));
+  }
+  return {};
+}
+
+Status PmixBootstrap::begin() {
+  TRY(make_directory(directories_.server));
+  TRY(make_directory(directories_.job()));
+  TRY(make_directory(directories_.shared_memory()));
+  const Assignment& assignment = gang_.assignment;
+  for (int i = 0; i < assignment.ranks_here(); ++i) {
+    TRY(make_directory(directories_.rank(assignment.first_rank() + i)));
+  }
+  PmixServer::Options options;
+  options.name = to_string(assignment.attempt);
+  options.server_name = "ls." + options.name;
+  options.server_rank = assignment.node_rank;
+  options.host = pmix_node_names(gang_.gang())[static_cast<std::size_t>(assignment.node_rank)];
+  options.directory = directories_.server;
+  TRY_ASSIGN(server_, PmixServer::start(loop_, std::move(options), requests()));
+  PmixInfo info;
+  TRY(describe_job(gang_, directories_, &info));
+  return server_->register_job(assignment.ranks_here(), info);
+}
+
+PmixServer::Requests PmixBootstrap::requests() {
+  PmixServer::Requests requests;
+  requests.connected = [this](int rank) { events_.connected(rank); };
+  requests.finalized = [this](int rank) { events_.finalized(rank); };
+  requests.aborted = [this](int rank, int code, std::string message) {
+    on_aborted(rank, code, std::move(message));
+  };
+  requests.fence = [this](std::set<int> ranks, bool whole_job, std::string data,
+                          PmixServer::Answer answer) {
+    on_fence(ranks, whole_job, std::move(data), std::move(answer));
+  };
+  requests.modex = [this](int rank, PmixServer::Answer answer) {
+    on_modex(rank, std::move(answer));
+  };
+  requests.refused = [this](int rank, std::string what) { refused_[rank] = std::move(what); };
+  return requests;
+}
+
+Result<std::map<std::string, std::string>> PmixBootstrap::environment(int rank, int local_rank) {
+  TRY_ASSIGN(auto connection, server_->register_rank(rank, gang_.run_as.uid, gang_.run_as.gid));
+  Variables out(gang_);
+  for (const auto& [name, value] : connection) out.force(name, value);
+  out.force("PMIX_MCA_gds", "hash");  // as the server's
+  set_open_mpi(gang_, directories_, rank, local_rank, &out);
+  const std::string& master = gang_.gang().members.front().address;
+  const int port = gang_.gang().master_port ? gang_.gang().master_port : kAzureMasterPort;
+  out.set("AZ_BATCH_MASTER_NODE", fmt::format("{}:{}", master, port));
+  out.set("AZ_BATCHAI_MPI_MASTER_NODE", master);
+  return out.take();
+}
+
+void PmixBootstrap::receive(const GangMessage& message) {
+  if (const auto* part = std::get_if<FencePart>(&message)) {
+    perform(fences_.receive(*part));
+  } else if (const auto* done = std::get_if<FenceDone>(&message)) {
+    perform(fences_.receive(*done));
+  } else if (const auto* request = std::get_if<ModexRequest>(&message)) {
+    serve(*request);
+  } else if (const auto* reply = std::get_if<ModexReply>(&message)) {
+    settle(*reply);
+  }
+}
+
+void PmixBootstrap::on_fence(const std::set<int>& ranks, bool whole_job, std::string data,
+                             PmixServer::Answer answer) {
+  const std::string signature = fence_signature("fence", ranks, whole_job);
+  std::uint64_t sequence = 0;
+  auto steps = fences_.contribute(signature, std::move(data), &sequence);
+  fence_calls_[{signature, sequence}] = std::move(answer);
+  perform(std::move(steps));
+}
+
+void PmixBootstrap::perform(std::vector<FenceTree::Step> steps) {
+  for (FenceTree::Step& step : steps) {
+    std::visit([this](auto& each) { perform_step(each); }, step);
+  }
+}
+
+void PmixBootstrap::perform_step(FenceTree::Complete& step) {
+  const auto call = fence_calls_.find({step.signature, step.sequence});
+  if (call == fence_calls_.end()) return;
+  std::string all;
+  for (const auto& [node, blob] : step.blobs) all += blob;
+  call->second(true, all);
+  fence_calls_.erase(call);
+}
+
+void PmixBootstrap::on_modex(int rank, PmixServer::Answer answer) {
+  if (rank < 0 || rank >= gang_.world_size()) {
+    answer(false, "");
+    return;
+  }
+  const std::uint64_t id = ++last_modex_;
+  modex_calls_[id] = std::move(answer);
+  const Assignment& assignment = gang_.assignment;
+  events_.send(ModexRequest{id, assignment.node_rank, rank / assignment.ranks_here(), rank});
+}
+
+void PmixBootstrap::serve(const ModexRequest& request) {
+  if (!server_) return;
+  server_->fetch(request.rank, [this, request](bool ok, const std::string& data) {
+    events_.send(ModexReply{request.id, request.from_node, ok, data});
+  });
+}
+
+void PmixBootstrap::settle(const ModexReply& reply) {
+  const auto call = modex_calls_.find(reply.id);
+  if (call == modex_calls_.end()) return;
+  call->second(reply.found, reply.data);
+  modex_calls_.erase(call);
+}
+
+// Open MPI ends a rank whose call was refused by aborting it: the reason belongs into the report.
+void PmixBootstrap::on_aborted(int rank, int code, std::string message) {
+  const auto refused = refused_.find(rank);
+  if (refused != refused_.end()) {
+    message = fmt::format("{}; {} is not supported: Lockstep starts a gang whole, with all its ranks",
+                          message, refused->second);
+  }
+  events_.aborted(rank, code, std::move(message));
+}
+
+// Calls that are still open belong to ranks that are gone: the library drops them at its end.
+void PmixBootstrap::end() {
+  if (!server_) return;
+  server_.reset();
+  fence_calls_.clear();
+  modex_calls_.clear();
+  // What stays goes with the attempt's directory; nothing depends on it.
+  [[maybe_unused]] const Status removed = io::remove_tree(directories_.server);
+}
+
+}  // namespace
+
+std::unique_ptr<Bootstrap> make_pmix_bootstrap(const GangContext& gang, io::EventLoop& loop,
+                                               BootstrapEvents events) {
+  return std::make_unique<PmixBootstrap>(gang, loop, std::move(events));
+}
+
+}  // namespace lockstep::runner

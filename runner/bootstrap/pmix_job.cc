@@ -1,0 +1,145 @@
+#include "runner/bootstrap/pmix_job.h"
+
+#include <fmt/format.h>
+#include <pmix.h>
+#include <pmix_server.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "common/io/file_system.h"
+#include "runner/bootstrap/network.h"
+#include "runner/bootstrap/pmix_info.h"
+#include "runner/bootstrap/variables.h"
+
+namespace lockstep::runner {
+namespace {
+
+// Consecutive ranks of one node, comma-separated.
+std::string ranks_of_node(const Assignment& assignment, int node) {
+  const int count = assignment.ranks_here();
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    if (i > 0) text += ',';
+    text += std::to_string(node * count + i);
+  }
+  return text;
+}
+
+// The library's compact form of a list of nodes or of ranks by node.
+Status add_map(PmixInfo* info, const char* key, const std::string& list,
+               pmix_status_t (*compact)(const char*, char**)) {
+  char* text = nullptr;
+  const pmix_status_t status = compact(list.c_str(), &text);
+  if (status != PMIX_SUCCESS) {
+    return make_error(ErrorCode::internal, fmt::format("describe the job to PMIx: {} of '{}': {}",
+                                                       key, list, PMIx_Error_string(status)));
+  }
+  info->text(key, text);
+  std::free(text);
+  return {};
+}
+
+void describe_rank(const GangContext& gang, const std::vector<std::string>& nodes,
+                   const PmixDirectories& directories, int rank, PmixInfo* info) {
+  const int per_node = gang.assignment.ranks_here();
+  const int node = rank / per_node;
+  PmixInfo data;
+  data.rank(PMIX_RANK, static_cast<pmix_rank_t>(rank));  // must be the first
+  data.rank(PMIX_GLOBAL_RANK, static_cast<pmix_rank_t>(rank));
+  data.rank(PMIX_APP_RANK, static_cast<pmix_rank_t>(rank));
+  data.number(PMIX_APPNUM, 0);
+  data.small(PMIX_LOCAL_RANK, static_cast<std::uint16_t>(rank % per_node));
+  data.small(PMIX_NODE_RANK, static_cast<std::uint16_t>(rank % per_node));
+  data.number(PMIX_NODEID, static_cast<std::uint32_t>(node));
+  data.text(PMIX_HOSTNAME, nodes[static_cast<std::size_t>(node)]);
+  if (node == gang.assignment.node_rank) data.text(PMIX_PROCDIR, directories.rank(rank));
+  info->array(PMIX_PROC_DATA, data);
+}
+
+// Without an RDMA device Open MPI ends at these components anyway; not loading the others (UCX,
+// libfabric and what they pull in) is most of a short job's time.
+bool has_rdma_device() {
+  const auto devices = io::list_directory("/sys/class/infiniband");
+  return devices && !devices->empty();
+}
+
+}  // namespace
+
+std::vector<std::string> pmix_node_names(const GangTable& gang) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const GangMember& member : gang.members) {
+    names.push_back(member.hostname.substr(0, member.hostname.find('.')));
+    seen.insert(names.back());
+  }
+  if (seen.size() == names.size() && seen.count("") == 0) return names;
+  for (std::size_t node = 0; node < names.size(); ++node) {
+    names[node] = fmt::format("{}-{}", names[node].empty() ? "node" : names[node], node);
+  }
+  return names;
+}
+
+Status describe_job(const GangContext& gang, const PmixDirectories& directories, PmixInfo* info) {
+  const Assignment& assignment = gang.assignment;
+  const auto world = static_cast<std::uint32_t>(gang.world_size());
+  const auto here = static_cast<std::uint32_t>(assignment.ranks_here());
+  const std::vector<std::string> nodes = pmix_node_names(gang.gang());
+  std::string node_list, rank_lists;
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    if (node > 0) {
+      node_list += ',';
+      rank_lists += ';';
+    }
+    node_list += nodes[node];
+    rank_lists += ranks_of_node(assignment, static_cast<int>(node));
+  }
+  info->text(PMIX_JOBID, to_string(assignment.attempt));
+  info->number(PMIX_UNIV_SIZE, world);
+  info->number(PMIX_MAX_PROCS, world);
+  info->number(PMIX_JOB_SIZE, world);
+  info->number(PMIX_JOB_NUM_APPS, 1);
+  info->number(PMIX_APP_SIZE, world);
+  info->number(PMIX_NUM_NODES, static_cast<std::uint32_t>(nodes.size()));
+  info->number(PMIX_LOCAL_SIZE, here);
+  info->number(PMIX_NODE_SIZE, here);
+  info->number(PMIX_NODEID, static_cast<std::uint32_t>(assignment.node_rank));
+  info->text(PMIX_HOSTNAME, nodes[static_cast<std::size_t>(assignment.node_rank)]);
+  info->text(PMIX_LOCAL_PEERS, ranks_of_node(assignment, assignment.node_rank));
+  info->rank(PMIX_LOCALLDR, static_cast<pmix_rank_t>(assignment.first_rank()));
+  info->text(PMIX_TMPDIR, directories.server);
+  info->text(PMIX_NSDIR, directories.job());
+  info->flag(PMIX_TDIR_RMCLEAN, true);
+  TRY(add_map(info, PMIX_NODE_MAP, node_list, PMIx_generate_regex));
+  TRY(add_map(info, PMIX_PROC_MAP, rank_lists, PMIx_generate_ppn));
+  for (int rank = 0; rank < gang.world_size(); ++rank) {
+    describe_rank(gang, nodes, directories, rank, info);
+  }
+  return {};
+}
+
+void set_open_mpi(const GangContext& gang, const PmixDirectories& directories, int rank,
+                  int local_rank, Variables* out) {
+  const Assignment& assignment = gang.assignment;
+  out->set("OMPI_COMM_WORLD_RANK", rank);
+  out->set("OMPI_COMM_WORLD_SIZE", gang.world_size());
+  out->set("OMPI_COMM_WORLD_LOCAL_RANK", local_rank);
+  out->set("OMPI_COMM_WORLD_LOCAL_SIZE", assignment.ranks_here());
+  out->set("OMPI_COMM_WORLD_NODE_RANK", local_rank);
+  out->set("OMPI_UNIVERSE_SIZE", gang.world_size());
+
+  // Else Open MPI 4 looks for its own daemon, and each rank silently becomes "rank 0 of 1".
+  out->force("OMPI_MCA_schizo", "^orte");
+  out->set("OMPI_MCA_btl_vader_backing_directory", directories.shared_memory());
+  if (const auto interface = gang_interface(gang)) {
+    out->set("OMPI_MCA_btl_tcp_if_include", *interface);
+  }
+  if (gang.oversubscribed) out->set("OMPI_MCA_mpi_yield_when_idle", 1);
+  if (!has_rdma_device()) {
+    out->set("OMPI_MCA_pml", "ob1");
+    out->set("OMPI_MCA_btl", "self,vader,tcp");
+    out->set("OMPI_MCA_osc", "^ucx");
+  }
+}
+
+}  // namespace lockstep::runner

@@ -1,0 +1,39 @@
+#pragma once
+// What the PMIx server tells the ranks about their job, and Open MPI's settings for a start without
+// mpirun. Names and layout only; starts nothing.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runner/bootstrap/bootstrap.h"
+
+namespace lockstep::runner {
+
+class PmixInfo;
+class Variables;
+
+// Where PMIx and Open MPI keep their files, below the attempt's tmp/:
+//   pmix/           the server's                     pmix/job/       namespace's session directory
+//   pmix/job/<R>/   rank R's session directory       pmix/shm/       shared memory of Open MPI's vader
+struct PmixDirectories {
+  explicit PmixDirectories(const std::string& tmp) : server(tmp + "/pmix") {}
+  std::string server;
+  std::string job() const { return server + "/job"; }
+  std::string rank(int rank) const { return job() + "/" + std::to_string(rank); }
+  std::string shared_memory() const { return server + "/shm"; }
+};
+
+// One name per node, unique in the gang also where local nodes share a host name: PMIx tells nodes
+// apart by it.
+std::vector<std::string> pmix_node_names(const GangTable& gang);
+
+// Fills the job's information for PMIx_server_register_nspace.
+Status describe_job(const GangContext& gang, const PmixDirectories& directories, PmixInfo* info);
+
+// Open MPI's variables of one rank: identity as mpirun sets it, and defaults that the user's own
+// OMPI_MCA_* override.
+void set_open_mpi(const GangContext& gang, const PmixDirectories& directories, int rank,
+                  int local_rank, Variables* out);
+
+}  // namespace lockstep::runner

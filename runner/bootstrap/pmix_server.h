@@ -1,0 +1,66 @@
+#pragma once
+// libpmix's server as one object: starts and ends the library, registers namespace and clients, and
+// hands what clients ask for to the loop's thread. It owns the library's only instance in the process
+// and knows nothing of gangs or trees.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/io/event_loop.h"
+
+namespace lockstep::runner {
+
+class PmixInfo;
+
+class PmixServer {
+ public:
+  // Answers one request of the library, exactly once, from any thread. `data` is the union of the
+  // contributions (a fence) or the rank's data (a direct modex).
+  using Answer = std::function<void(bool ok, const std::string& data)>;
+
+  // On the loop's thread, never after the object is gone.
+  struct Requests {
+    std::function<void(int rank)> connected;
+    std::function<void(int rank)> finalized;
+    std::function<void(int rank, int code, std::string message)> aborted;
+    // `whole_job`: the client named the namespace, not ranks.
+    std::function<void(std::set<int> ranks, bool whole_job, std::string data, Answer)> fence;
+    std::function<void(int rank, Answer)> modex;
+    std::function<void(int rank, std::string what)> refused;  // spawn, publish, connect …
+  };
+  struct Options {
+    std::string name;         // namespace of the job; unique per attempt
+    std::string server_name;  // namespace of the servers
+    int server_rank = 0;
+    std::string host;         // as in the node map
+    std::string directory;    // for the library's files; exists
+  };
+
+  static Result<std::unique_ptr<PmixServer>> start(io::EventLoop& loop, Options options,
+                                                   Requests requests);
+  // Deregisters the namespace and ends the library; blocks for milliseconds.
+  ~PmixServer();
+  PmixServer(const PmixServer&) = delete;
+  PmixServer& operator=(const PmixServer&) = delete;
+
+  Status register_job(int local_ranks, PmixInfo& info);
+  // Returns the variables by which the rank finds this server.
+  Result<std::map<std::string, std::string>> register_rank(int rank, std::uint32_t uid,
+                                                           std::uint32_t gid);
+  // The data that a local rank has put; answered when the rank commits it.
+  void fetch(int rank, Answer answer);
+
+  struct Impl;
+
+ private:
+  explicit PmixServer(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace lockstep::runner

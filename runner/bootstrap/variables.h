@@ -1,0 +1,28 @@
+#pragma once
+// The variables of one rank as a value in the making: what the user set is never overridden.
+
+#include <map>
+#include <string>
+
+#include "runner/bootstrap/bootstrap.h"
+
+namespace lockstep::runner {
+
+class Variables {
+ public:
+  explicit Variables(const GangContext& gang) : user_(gang.assignment.spec.environment_variables) {}
+
+  void set(const std::string& name, const std::string& value) {
+    if (user_.count(name) == 0) values_[name] = value;
+  }
+  void set(const std::string& name, int value) { set(name, std::to_string(value)); }
+  // For what would break the job if it were another's: the rank's connection to its PMIx server.
+  void force(const std::string& name, const std::string& value) { values_[name] = value; }
+  std::map<std::string, std::string> take() { return std::move(values_); }
+
+ private:
+  const std::map<std::string, std::string>& user_;
+  std::map<std::string, std::string> values_;
+};
+
+}  // namespace lockstep::runner

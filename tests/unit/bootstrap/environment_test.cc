@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/network.h"
+#include "runner/bootstrap/pmix_job.h"
+
+namespace lockstep::runner {
+namespace {
+
+GangContext make_gang(int nodes, int ranks_per_node, int node_rank) {
+  GangContext gang;
+  gang.assignment.attempt = {JobId("gray_pig"), 2};
+  gang.assignment.experiment = "Default";
+  gang.assignment.node_rank = node_rank;
+  gang.assignment.spec.resources.instance_count = nodes;
+  gang.assignment.spec.distribution = {Distribution::Kind::pytorch, ranks_per_node};
+  gang.assignment.allotment.cpus = {0, 1, 2, 3};
+  gang.assignment.gang.emplace();
+  for (int node = 0; node < nodes; ++node) {
+    GangMember member;
+    member.hostname = "h";
+    member.host_id = "one host";
+    member.address = "127.0.0." + std::to_string(node + 1);
+    gang.assignment.gang->members.push_back(member);
+  }
+  gang.assignment.gang->master_port = 6105;
+  gang.tmp_directory = "/tmp/attempt/tmp";
+  return gang;
+}
+
+TEST(CommonEnvironment, EveryJob) {
+  GangContext gang = make_gang(1, 2, 0);
+  gang.assignment.spec.inputs["rate"] = "0.1";
+  const auto all = common_environment(gang, 1, 1);
+  EXPECT_EQ(all.at("AZUREML_RUN_ID"), "gray_pig");
+  EXPECT_EQ(all.at("AZUREML_EXPERIMENT_ID"), "Default");
+  EXPECT_EQ(all.at("AZUREML_PROCESS_NAME"), "rank_1");
+  EXPECT_EQ(all.at("AZUREML_CR_NODE_RANK"), "0");
+  EXPECT_EQ(all.at("AZ_BATCHAI_GPU_COUNT"), "0");
+  EXPECT_EQ(all.at("AZURE_ML_INPUT_rate"), "0.1");
+  EXPECT_EQ(all.at("LOCKSTEP_ATTEMPT"), "2");
+  EXPECT_EQ(all.at("LOCKSTEP_WORLD_SIZE"), "2");
+  EXPECT_EQ(all.at("CUDA_VISIBLE_DEVICES"), "");
+  EXPECT_EQ(all.at("PYTHONUNBUFFERED"), "1");
+  EXPECT_EQ(all.at("TMPDIR"), "/tmp/attempt/tmp");
+  for (const char* name : {"AZ_BATCH_HOST_LIST", "AZUREML_NODE_COUNT", "NCCL_SOCKET_IFNAME",
+                           "GLOO_SOCKET_IFNAME", "CUDA_DEVICE_ORDER"}) {
+    EXPECT_EQ(all.count(name), 0u) << name;
+  }
+}
+
+TEST(CommonEnvironment, SeveralNodes) {
+  const auto all = common_environment(make_gang(3, 2, 1), 2, 0);
+  EXPECT_EQ(all.at("AZ_BATCH_HOST_LIST"), "127.0.0.1,127.0.0.2,127.0.0.3");
+  EXPECT_EQ(all.at("AZ_BATCH_NODE_LIST"), "127.0.0.1;127.0.0.2;127.0.0.3");
+  EXPECT_EQ(all.at("AZ_BATCH_IS_CURRENT_NODE_MASTER"), "false");
+  EXPECT_EQ(all.at("AZUREML_NODE_COUNT"), "3");
+  EXPECT_EQ(all.at("NCCL_SOCKET_IFNAME"), "lo");
+  EXPECT_EQ(all.at("GLOO_SOCKET_IFNAME"), "lo");
+  EXPECT_EQ(common_environment(make_gang(3, 2, 0), 0, 0).at("AZ_BATCH_IS_CURRENT_NODE_MASTER"),
+            "true");
+}
+
+TEST(CommonEnvironment, TheUsersOwnSettingWins) {
+  GangContext gang = make_gang(2, 1, 0);
+  gang.assignment.spec.environment_variables = {{"NCCL_SOCKET_IFNAME", "ib0"},
+                                                {"CUDA_VISIBLE_DEVICES", "7"},
+                                                {"MASTER_PORT", "29500"}};
+  const auto all = common_environment(gang, 0, 0);
+  EXPECT_EQ(all.count("NCCL_SOCKET_IFNAME"), 0u);
+  EXPECT_EQ(all.count("CUDA_VISIBLE_DEVICES"), 0u);
+  EXPECT_EQ(all.at("GLOO_SOCKET_IFNAME"), "lo");
+  const auto torch = make_torch_bootstrap(gang);
+  EXPECT_EQ(torch->environment(0, 0)->count("MASTER_PORT"), 0u);
+}
+
+TEST(CommonEnvironment, EveryRankSeesAllGpusOfTheJob) {
+  GangContext gang = make_gang(1, 8, 0);
+  gang.assignment.allotment.gpus = {0, 1, 2, 3, 4, 5, 6, 7};
+  for (int local = 0; local < 8; ++local) {
+    const auto all = common_environment(gang, local, local);
+    EXPECT_EQ(all.at("CUDA_VISIBLE_DEVICES"), "0,1,2,3,4,5,6,7");  // set_device(LOCAL_RANK) is valid
+    EXPECT_EQ(all.at("CUDA_DEVICE_ORDER"), "PCI_BUS_ID");
+    EXPECT_EQ(all.at("AZ_BATCHAI_GPU_COUNT"), "8");
+  }
+}
+
+TEST(CommonEnvironment, IsolatedGpusGiveOneEach) {
+  GangContext gang = make_gang(1, 3, 0);
+  gang.assignment.allotment.gpus = {4, 6};
+  gang.assignment.spec.resources.isolate_gpus = true;
+  EXPECT_EQ(common_environment(gang, 0, 0).at("CUDA_VISIBLE_DEVICES"), "4");
+  EXPECT_EQ(common_environment(gang, 1, 1).at("CUDA_VISIBLE_DEVICES"), "6");
+  EXPECT_EQ(common_environment(gang, 2, 2).at("CUDA_VISIBLE_DEVICES"), "");
+}
+
+TEST(TorchBootstrap, NamesWhatTorchrunNames) {
+  const GangContext gang = make_gang(2, 2, 1);
+  const auto torch = make_torch_bootstrap(gang);
+  ASSERT_TRUE(torch->begin());
+  const auto all = torch->environment(3, 1);
+  ASSERT_TRUE(all);
+  const std::map<std::string, std::string> expected = {
+      {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "6105"},   {"WORLD_SIZE", "4"},
+      {"RANK", "3"},                {"LOCAL_RANK", "1"},       {"LOCAL_WORLD_SIZE", "2"},
+      {"NODE_RANK", "1"},           {"GROUP_RANK", "1"},       {"GROUP_WORLD_SIZE", "2"},
+      {"ROLE_RANK", "3"},           {"ROLE_WORLD_SIZE", "4"},  {"OMP_NUM_THREADS", "2"}};
+  EXPECT_EQ(*all, expected);
+}
+
+TEST(NoneBootstrap, AddsNothing) {
+  const GangContext gang = make_gang(2, 2, 1);
+  EXPECT_TRUE(make_none_bootstrap(gang)->environment(2, 0)->empty());
+}
+
+TEST(Network, FindsTheLoopback) {
+  EXPECT_EQ(interface_of("127.0.0.1"), "lo");
+  EXPECT_EQ(interface_of("127.1.2.3"), "lo");
+  EXPECT_EQ(interface_of("203.0.113.77"), std::nullopt);
+  EXPECT_EQ(source_address_towards("127.0.0.1"), "127.0.0.1");
+  EXPECT_EQ(source_address_towards("no such host.invalid"), std::nullopt);
+  EXPECT_EQ(gang_interface(make_gang(1, 1, 0)), std::nullopt);
+}
+
+// A node on another host that is reached over loopback (an address of ours): the route decides.
+TEST(Network, TheRouteToAnotherHostDecides) {
+  GangContext gang = make_gang(2, 1, 0);
+  gang.assignment.gang->members[1].host_id = "another host";
+  gang.assignment.gang->members[0].address = "203.0.113.77";
+  EXPECT_EQ(gang_interface(gang), "lo");
+}
+
+TEST(PmixNodeNames, AreUniqueAlsoOnOneHost) {
+  GangTable gang;
+  gang.members.resize(2);
+  gang.members[0].hostname = "n1.cluster.example";
+  gang.members[1].hostname = "n2.cluster.example";
+  EXPECT_EQ(pmix_node_names(gang), (std::vector<std::string>{"n1", "n2"}));
+  gang.members[1].hostname = "n1";
+  EXPECT_EQ(pmix_node_names(gang), (std::vector<std::string>{"n1-0", "n1-1"}));
+}
+
+}  // namespace
+}  // namespace lockstep::runner
