@@ -1,0 +1,252 @@
+#include "launcher/store/fact_codec.h"
+
+#include "common/wire/assignment_codec.h"
+#include "common/wire/job_codec.h"
+#include "common/wire/node_codec.h"
+#include "common/wire/views_codec.h"
+#include "proto/journal.pb.h"
+
+// In pb, so that the list helpers of common/wire/fields.h find them by argument.
+namespace lockstep::pb {
+
+static void to_wire(const launcher::PartPlacement& from, PartPlacement* to) {
+  to->set_node(from.node.value);
+  to_wire(from.allotment, to->mutable_allotment());
+}
+static Status from_wire(const PartPlacement& from, launcher::PartPlacement* to) {
+  to->node = NodeId(from.node());
+  return from_wire(from.allotment(), &to->allotment);
+}
+
+namespace {
+
+constexpr std::size_t kMaxFactBytes = 256u << 20;
+
+struct FactWriter {
+  Fact* wire;
+
+  void operator()(const launcher::TokenCreated& f) const {
+    auto* to = wire->mutable_token_created();
+    to->set_secret_hash(std::string(f.secret_hash.view()));
+    to->set_expires_ns(f.expires.ns);
+    to->set_uses(f.uses);
+  }
+  void operator()(const launcher::NodeJoined& f) const {
+    auto* to = wire->mutable_node_joined();
+    to->set_node(f.node.value);
+    to->set_name(f.name);
+    to->set_key(f.key.value);
+    to->set_token(std::string(f.token.view()));
+  }
+  void operator()(const launcher::NodeSessionStarted& f) const {
+    auto* to = wire->mutable_node_session_started();
+    to->set_node(f.node.value);
+    to->set_boot(f.boot.value);
+    to->set_session(f.session.value);
+    to_wire(f.inventory, to->mutable_inventory());
+  }
+  void operator()(const launcher::NodeLost& f) const {
+    wire->mutable_node_lost()->set_node(f.node.value);
+    wire->mutable_node_lost()->set_reason(f.reason);
+  }
+  void operator()(const launcher::NodeDrainChanged& f) const {
+    auto* to = wire->mutable_node_drain_changed();
+    to->set_node(f.node.value);
+    to->set_draining(f.draining);
+    to->set_reason(f.reason);
+  }
+  void operator()(const launcher::JobSubmitted& f) const {
+    auto* to = wire->mutable_job_submitted();
+    to->set_job(f.job.value);
+    to->set_submission(f.submission);
+    to_wire(f.spec, to->mutable_spec());
+  }
+  void operator()(const launcher::CancelRequested& f) const {
+    wire->mutable_cancel_requested()->set_job(f.job.value);
+    wire->mutable_cancel_requested()->set_by(f.by);
+  }
+  void operator()(const launcher::AttemptPlaced& f) const {
+    auto* to = wire->mutable_attempt_placed();
+    to_wire(f.attempt, to->mutable_attempt());
+    write_list(f.parts, to->mutable_parts());
+    write_texts(f.why, to->mutable_why());
+  }
+  void operator()(const launcher::GangFormed& f) const {
+    to_wire(f.attempt, wire->mutable_gang_formed()->mutable_attempt());
+    to_wire(f.gang, wire->mutable_gang_formed()->mutable_gang());
+  }
+  void operator()(const launcher::PartChanged& f) const {
+    auto* to = wire->mutable_part_changed();
+    to_wire(f.attempt, to->mutable_attempt());
+    to->set_node(f.node.value);
+    to_wire(f.report, to->mutable_report());
+  }
+  void operator()(const launcher::PartGone& f) const {
+    auto* to = wire->mutable_part_gone();
+    to_wire(f.attempt, to->mutable_attempt());
+    to->set_node(f.node.value);
+    to->set_cause(wire_enum<Cause>(f.cause));
+    to->set_why(f.why);
+  }
+  void operator()(const launcher::AttemptDoomed& f) const {
+    auto* to = wire->mutable_attempt_doomed();
+    to_wire(f.attempt, to->mutable_attempt());
+    to_wire(f.report, to->mutable_report());
+    to->set_reason(wire_enum<StopReason>(f.reason));
+  }
+  void operator()(const launcher::AttemptEnded& f) const {
+    to_wire(f.attempt, wire->mutable_attempt_ended()->mutable_attempt());
+    to_wire(f.report, wire->mutable_attempt_ended()->mutable_report());
+  }
+  void operator()(const launcher::JobRequeued& f) const {
+    auto* to = wire->mutable_job_requeued();
+    to->set_job(f.job.value);
+    to_wire(f.after, to->mutable_after());
+    to->set_charged(f.charged);
+    to->set_why(f.why);
+  }
+  void operator()(const launcher::PartReleased& f) const {
+    to_wire(f.attempt, wire->mutable_part_released()->mutable_attempt());
+    wire->mutable_part_released()->set_node(f.node.value);
+  }
+  void operator()(const launcher::JobFinished& f) const {
+    auto* to = wire->mutable_job_finished();
+    to->set_job(f.job.value);
+    to->set_status(wire_enum<JobStatus>(f.status));
+    to_wire(f.report, to->mutable_report());
+  }
+};
+
+Status from_wire(const TokenCreated& from, launcher::TokenCreated* to) {
+  TRY(read_digest(from.secret_hash(), "token.secret_hash", &to->secret_hash));
+  TRY(read_instant(from.expires_ns(), "token.expires", &to->expires));
+  return read_number(from.uses(), INT32_MIN, INT32_MAX, "token.uses", &to->uses);
+}
+Status from_wire(const NodeJoined& from, launcher::NodeJoined* to) {
+  to->node = NodeId(from.node());
+  TRY(read_text(from.name(), "node.name", &to->name));
+  TRY(read_key(from.key(), "node.key", &to->key));
+  return read_digest(from.token(), "node.token", &to->token);
+}
+Status from_wire(const NodeSessionStarted& from, launcher::NodeSessionStarted* to) {
+  to->node = NodeId(from.node());
+  TRY(read_text(from.boot(), "session.boot", &to->boot.value));
+  to->session = SessionId(from.session());
+  return from_wire(from.inventory(), &to->inventory);
+}
+Status from_wire(const NodeLost& from, launcher::NodeLost* to) {
+  to->node = NodeId(from.node());
+  return read_text(from.reason(), "lost.reason", &to->reason);
+}
+Status from_wire(const NodeDrainChanged& from, launcher::NodeDrainChanged* to) {
+  to->node = NodeId(from.node());
+  to->draining = from.draining();
+  return read_text(from.reason(), "drain.reason", &to->reason);
+}
+Status from_wire(const JobSubmitted& from, launcher::JobSubmitted* to) {
+  TRY(read_job(from.job(), "job", &to->job));
+  TRY(read_text(from.submission(), "submission", &to->submission));
+  return from_wire(from.spec(), &to->spec);
+}
+Status from_wire(const CancelRequested& from, launcher::CancelRequested* to) {
+  TRY(read_job(from.job(), "job", &to->job));
+  return read_text(from.by(), "cancel.by", &to->by);
+}
+Status from_wire(const AttemptPlaced& from, launcher::AttemptPlaced* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  TRY(read_list(from.parts(), kMaxNodesPerJob, "placed.parts", &to->parts));
+  return read_texts(from.why(), 1'000'000, "placed.why", &to->why);
+}
+Status from_wire(const GangFormed& from, launcher::GangFormed* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  return from_wire(from.gang(), &to->gang);
+}
+Status from_wire(const PartChanged& from, launcher::PartChanged* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  to->node = NodeId(from.node());
+  return from_wire(from.report(), &to->report);
+}
+Status from_wire(const PartGone& from, launcher::PartGone* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  to->node = NodeId(from.node());
+  TRY(read_cause(from.cause(), "gone.cause", &to->cause));
+  return read_text(from.why(), "gone.why", &to->why);
+}
+Status from_wire(const AttemptDoomed& from, launcher::AttemptDoomed* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  TRY(from_wire(from.report(), &to->report));
+  return read_stop_reason(from.reason(), "doomed.reason", &to->reason);
+}
+Status from_wire(const AttemptEnded& from, launcher::AttemptEnded* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  return from_wire(from.report(), &to->report);
+}
+Status from_wire(const JobRequeued& from, launcher::JobRequeued* to) {
+  TRY(read_job(from.job(), "job", &to->job));
+  TRY(from_wire(from.after(), &to->after));
+  to->charged = from.charged();
+  return read_text(from.why(), "requeued.why", &to->why);
+}
+Status from_wire(const PartReleased& from, launcher::PartReleased* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  to->node = NodeId(from.node());
+  return {};
+}
+Status from_wire(const JobFinished& from, launcher::JobFinished* to) {
+  TRY(read_job(from.job(), "job", &to->job));
+  TRY(read_job_status(from.status(), "finished.status", &to->status));
+  return from_wire(from.report(), &to->report);
+}
+
+template <typename Domain, typename Wire>
+Status read_into(const Wire& from, launcher::Fact* to) {
+  return from_wire(from, &to->emplace<Domain>());
+}
+
+Status read_fact(const Fact& from, launcher::Fact* to) {
+  switch (from.body_case()) {
+    case Fact::kTokenCreated: return read_into<launcher::TokenCreated>(from.token_created(), to);
+    case Fact::kNodeJoined: return read_into<launcher::NodeJoined>(from.node_joined(), to);
+    case Fact::kNodeSessionStarted:
+      return read_into<launcher::NodeSessionStarted>(from.node_session_started(), to);
+    case Fact::kNodeLost: return read_into<launcher::NodeLost>(from.node_lost(), to);
+    case Fact::kNodeDrainChanged:
+      return read_into<launcher::NodeDrainChanged>(from.node_drain_changed(), to);
+    case Fact::kJobSubmitted: return read_into<launcher::JobSubmitted>(from.job_submitted(), to);
+    case Fact::kCancelRequested:
+      return read_into<launcher::CancelRequested>(from.cancel_requested(), to);
+    case Fact::kAttemptPlaced: return read_into<launcher::AttemptPlaced>(from.attempt_placed(), to);
+    case Fact::kGangFormed: return read_into<launcher::GangFormed>(from.gang_formed(), to);
+    case Fact::kPartChanged: return read_into<launcher::PartChanged>(from.part_changed(), to);
+    case Fact::kPartGone: return read_into<launcher::PartGone>(from.part_gone(), to);
+    case Fact::kAttemptDoomed: return read_into<launcher::AttemptDoomed>(from.attempt_doomed(), to);
+    case Fact::kAttemptEnded: return read_into<launcher::AttemptEnded>(from.attempt_ended(), to);
+    case Fact::kJobRequeued: return read_into<launcher::JobRequeued>(from.job_requeued(), to);
+    case Fact::kPartReleased: return read_into<launcher::PartReleased>(from.part_released(), to);
+    case Fact::kJobFinished: return read_into<launcher::JobFinished>(from.job_finished(), to);
+    case Fact::BODY_NOT_SET: break;
+  }
+  return bad_field("body", "is missing or of a kind that this version does not know");
+}
+
+}  // namespace
+
+}  // namespace lockstep::pb
+
+namespace lockstep::launcher {
+
+std::string encode_fact(const Fact& fact) {
+  pb::Fact wire;
+  std::visit(pb::FactWriter{&wire}, fact);
+  return pb::serialize(wire);
+}
+
+Result<Fact> decode_fact(std::string_view payload) {
+  pb::Fact wire;
+  TRY(pb::parse(payload, pb::kMaxFactBytes, "journal row", &wire));
+  Fact fact;
+  TRY(pb::read_fact(wire, &fact));
+  return fact;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,92 @@
+#include "launcher/store/sqlite.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+namespace lockstep::launcher {
+
+namespace {
+
+Error sqlite_error(sqlite3* db, const std::string& path, const char* doing) {
+  const int code = db ? sqlite3_errcode(db) : SQLITE_NOMEM;
+  const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+  return make_error(damaged ? ErrorCode::corrupt : ErrorCode::io,
+                    fmt::format("{}: {}: {}", path, doing,
+                                db ? sqlite3_errmsg(db) : "out of memory"));
+}
+
+}  // namespace
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
+  sqlite3_finalize(statement);
+}
+
+void Statement::bind(int index, std::int64_t value) {
+  sqlite3_bind_int64(statement_.get(), index, value);
+}
+
+void Statement::bind_blob(int index, std::string_view value) {
+  // A null pointer would bind NULL instead of an empty blob.
+  sqlite3_bind_blob64(statement_.get(), index, value.empty() ? "" : value.data(), value.size(),
+                      SQLITE_STATIC);
+}
+
+Result<bool> Statement::step() {
+  switch (sqlite3_step(statement_.get())) {
+    case SQLITE_ROW: return true;
+    case SQLITE_DONE: return false;
+    default: return sqlite_error(sqlite3_db_handle(statement_.get()), path_, "cannot go on");
+  }
+}
+
+void Statement::reset() { sqlite3_reset(statement_.get()); }
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+std::string_view Statement::blob(int column) const {
+  const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
+  if (data == nullptr) return {};
+  return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+void Database::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+
+Error Database::error(const char* doing) const { return sqlite_error(db_.get(), path_, doing); }
+
+Result<Database> Database::open(const std::string& path) {
+  Database database;
+  database.path_ = path;
+  sqlite3* db = nullptr;
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  const int code = sqlite3_open_v2(path.c_str(), &db, flags, nullptr);
+  database.db_.reset(db);
+  if (code != SQLITE_OK) return database.error("cannot open");
+  sqlite3_extended_result_codes(db, 0);
+  return database;
+}
+
+Status Database::execute(const char* sql) {
+  if (sqlite3_exec(db_.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) return error(sql);
+  return {};
+}
+
+Result<Statement> Database::prepare(const char* sql) {
+  sqlite3_stmt* raw = nullptr;
+  if (sqlite3_prepare_v3(db_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &raw, nullptr) != SQLITE_OK)
+    return error(sql);
+  Statement statement;
+  statement.statement_.reset(raw);
+  statement.path_ = path_;
+  return statement;
+}
+
+Result<std::int64_t> Database::number(const char* sql) {
+  TRY_ASSIGN(auto statement, prepare(sql));
+  TRY_ASSIGN(const bool row, statement.step());
+  if (!row) return make_error(ErrorCode::corrupt, path_ + ": no answer to " + sql);
+  return statement.integer(0);
+}
+
+}  // namespace lockstep::launcher
