@@ -1,0 +1,252 @@
+// What nodes say, and what their silence means: sessions, heartbeats, observed parts, liveness.
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+#include "launcher/core/reactor.h"
+#include "launcher/core/sessions.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+// A finished part must say how each of its ranks ended: "completed" is never taken on trust.
+PartReport checked(PartReport report, const JobSpec& spec) {
+  if (report.state != PartState::finished) return report;
+  if (!report.exit) {
+    report.exit.emplace();
+    report.exit->cause = Cause::runner_lost;
+    report.exit->message = "it left no final report";
+    return report;
+  }
+  NodeExitReport& exit = *report.exit;
+  const auto wanted = static_cast<std::size_t>(spec.distribution.processes_per_node);
+  if (exit.cause == Cause::completed && exit.ranks.size() != wanted) {
+    exit.cause = Cause::start_failed;
+    exit.message = fmt::format("its final report has {} of {} ranks", exit.ranks.size(), wanted);
+  }
+  return report;
+}
+
+bool is_new(const std::optional<PartReport>& known, const PartReport& report) {
+  return !known || report.state > known->state;
+}
+
+}  // namespace
+
+// The node that owns `key`, if it is the one that the message claims to be from.
+const Node* Reactor::known_speaker(const PublicKey& key, NodeId claimed, SessionId session) {
+  const Node* node = state_.node_with_key(key);
+  if (node != nullptr && node->id == claimed) return node;
+  act(RefuseSession{key, session,
+                    node == nullptr
+                        ? "this node's key is not known to the launcher; join it again with a "
+                          "token (`lockstep node token`)"
+                        : fmt::format("this key belongs to node {} (id {}), not to id {}; delete "
+                                      "the agent's identity and join again with a token",
+                                      node->name, node->id.value, claimed.value)});
+  return nullptr;
+}
+
+void Reactor::refuse_both(const Node& node, const PublicKey& key, SessionId stale) {
+  NodeWatch& watch = watches_.at(node.id);
+  const std::optional<SessionId> live = watch.live;
+  const std::string reason = refuse_clones(node, watch, stale);
+  act(RefuseSession{key, stale, reason});
+  if (live) act(RefuseSession{key, *live, reason});
+  if (watch.liveness != Liveness::alive) return;
+  watch.liveness = Liveness::unknown;
+  arm_node_timer(node.id);
+}
+
+void Reactor::on(const SessionInput& input) {
+  const SessionOpen& open = input.open;
+  const Node* node = known_speaker(input.key, open.node, open.session);
+  if (node == nullptr) return;
+  NodeWatch& watch = watches_.at(node->id);
+  switch (identify(*node, watch, open.session, clock_.polled(), config_.node_lost_timeout)) {
+    case Speaker::refused:
+      act(RefuseSession{input.key, open.session, watch.refused.at(open.session)});
+      return;
+    case Speaker::cloned: refuse_both(*node, input.key, open.session); return;
+    case Speaker::stale: return;
+    case Speaker::live:
+      // A doubled or late copy: what it lacks may have begun after it was written.
+      for (const PartReport& report : open.parts) take_report(node->id, report);
+      break;
+    case Speaker::unknown: accept_session(*node, open); break;
+  }
+  act(AcceptSession{node->id, open.session, input.key});
+  watch.sent_revision = node->revision;
+  heard(node->id);
+}
+
+void Reactor::accept_session(const Node& node, const SessionOpen& open) {
+  compare_parts(node, open);
+  const bool news = node.session != open.session || node.boot != open.boot || node.lost ||
+                    !(node.inventory == open.inventory);
+  if (news) emit(NodeSessionStarted{node.id, open.boot, open.session, open.inventory});
+  NodeWatch& watch = watches_.at(node.id);
+  watch.live = open.session;
+  watch.leftovers.clear();
+  for (const PartReport& report : open.parts) {
+    const bool runs = report.state != PartState::finished;
+    if (runs && state_.assigned_part(report.attempt, node.id) == nullptr)
+      watch.leftovers.insert(report.attempt);
+  }
+}
+
+// A full report, or a new boot, proves what does not run here. A part that the node never spoke of
+// may have been placed while the report was on its way: it is simply sent again.
+void Reactor::compare_parts(const Node& node, const SessionOpen& open) {
+  std::set<AttemptId> listed;
+  for (const PartReport& report : open.parts) {
+    listed.insert(report.attempt);
+    const bool rebooted = node.session && node.boot != open.boot;
+    if (!rebooted || report.state == PartState::finished) take_report(node.id, report);
+  }
+  const bool rebooted = node.session && node.boot != open.boot;
+  const std::map<AttemptId, int> parts = node.parts;
+  for (const auto& [id, rank] : parts) {
+    const Part* part = state_.assigned_part(id, node.id);
+    if (part == nullptr) continue;
+    if (part->finished()) {
+      // Its directory is gone, so no more of its logs can come.
+      if (listed.count(id) == 0) emit(PartReleased{id, node.id});
+    } else if (rebooted) {
+      emit(PartGone{id, node.id, Cause::node_lost, "it was rebooted"});
+    } else if (part->report && listed.count(id) == 0) {
+      emit(PartGone{id, node.id, Cause::runner_lost, "the node's full report lacks it"});
+    }
+  }
+}
+
+void Reactor::on(const HeartbeatInput& input) {
+  const Heartbeat& beat = input.beat;
+  const Node* node = known_speaker(input.key, beat.node, beat.session);
+  if (node == nullptr) return;
+  NodeWatch& watch = watches_.at(node->id);
+  switch (identify(*node, watch, beat.session, clock_.polled(), config_.node_lost_timeout)) {
+    case Speaker::refused:
+      act(RefuseSession{input.key, beat.session, watch.refused.at(beat.session)});
+      return;
+    case Speaker::cloned: refuse_both(*node, input.key, beat.session); return;
+    case Speaker::stale: return;
+    case Speaker::unknown: act(AskForSession{input.key, beat.session}); return;
+    case Speaker::live: break;
+  }
+  heard(node->id);
+  act(AckHeartbeat{node->id, beat.session});
+  watch.sent_revision = beat.desired_revision;
+  touched_nodes_.insert(node->id);
+}
+
+void Reactor::on(const ObservedInput& input) {
+  const Observed& observed = input.observed;
+  const Node* node = known_speaker(input.key, observed.node, observed.session);
+  if (node == nullptr) return;
+  NodeWatch& watch = watches_.at(node->id);
+  switch (identify(*node, watch, observed.session, clock_.polled(), config_.node_lost_timeout)) {
+    case Speaker::refused:
+      act(RefuseSession{input.key, observed.session, watch.refused.at(observed.session)});
+      return;
+    case Speaker::cloned: refuse_both(*node, input.key, observed.session); return;
+    case Speaker::stale: return;
+    case Speaker::unknown: act(AskForSession{input.key, observed.session}); return;
+    case Speaker::live: break;
+  }
+  heard(node->id);
+  for (const PartReport& report : observed.parts) take_report(node->id, report);
+  for (const AttemptId& attempt : observed.removed)
+    if (watch.leftovers.erase(attempt) != 0) scheduler_.capacity_changed();
+  act(AckObserved{node->id, observed.session, observed.sequence});
+}
+
+void Reactor::take_report(NodeId node, const PartReport& report) {
+  NodeWatch& watch = watches_.at(node);
+  const Part* part = state_.assigned_part(report.attempt, node);
+  if (part == nullptr) {
+    const bool ended = report.state == PartState::finished;
+    if (ended && watch.leftovers.erase(report.attempt) != 0) scheduler_.capacity_changed();
+    return;
+  }
+  if (is_new(part->report, report)) {
+    const JobSpec& spec = state_.job(report.attempt.job)->spec;
+    emit(PartChanged{report.attempt, node, checked(report, spec)});
+  } else if (report.state == PartState::staging && !report.progress.empty()) {
+    std::string& progress = watch.progress[report.attempt];
+    if (progress != report.progress) job_changed(report.attempt.job);
+    progress = report.progress;
+  }
+}
+
+void Reactor::heard(NodeId node) {
+  NodeWatch& watch = watches_.at(node);
+  watch.heard = clock_.polled();
+  watch.last_heard = now_;
+  const bool back = watch.liveness != Liveness::alive;
+  watch.liveness = Liveness::alive;
+  arm_node_timer(node);
+  if (back) node_came_back(node);
+}
+
+// What waited for the node to be known again: placement, held verdicts, gangs, logs.
+void Reactor::node_came_back(NodeId node) {
+  scheduler_.capacity_changed();
+  for (const auto& [id, rank] : state_.node(node)->parts) {
+    dirty_jobs_.insert(id.job);
+    if (state_.attempt(id)->ended)
+      timers_.set({TimerKey::Kind::logs, node, id}, clock_.polled() + config_.logs_timeout);
+  }
+}
+
+void Reactor::arm_node_timer(NodeId node) {
+  const NodeWatch& watch = watches_.at(node);
+  Instant due = watch.heard + config_.heartbeat_interval * config_.missed_heartbeats_unknown;
+  if (watch.liveness == Liveness::unknown) {
+    due = watch.heard + config_.node_lost_timeout;
+    if (grace_until_) due = std::max(due, *grace_until_);
+  }
+  timers_.set({TimerKey::Kind::node, node, {}}, due);
+}
+
+void Reactor::node_silent(NodeId id) {
+  NodeWatch& watch = watches_.at(id);
+  switch (watch.liveness) {
+    case Liveness::alive:
+      watch.liveness = Liveness::unknown;
+      arm_node_timer(id);
+      break;
+    case Liveness::unknown:
+      lose(id, "nothing was heard of it for " + format_duration(clock_.polled() - watch.heard));
+      break;
+    case Liveness::lost: break;
+  }
+}
+
+void Reactor::lose(NodeId id, const std::string& reason) {
+  fence(id, reason);
+  emit(NodeLost{id, reason});
+  NodeWatch& watch = watches_.at(id);
+  watch.liveness = Liveness::lost;
+  watch.live.reset();
+  watch.progress.clear();
+}
+
+// Whatever the node says of these parts from now on is refused.
+void Reactor::fence(NodeId id, const std::string& reason) {
+  const std::map<AttemptId, int> parts = state_.node(id)->parts;
+  for (const auto& [attempt_id, rank] : parts) {
+    const Attempt& attempt = *state_.attempt(attempt_id);
+    const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
+    // A failure whose verdict was held while this node was UNKNOWN is this node's.
+    const bool held = !attempt.ended && attempt.tally.failed > 0;
+    if (!part.finished() || held)
+      emit(PartGone{attempt_id, id, Cause::node_lost, reason});
+    else if (attempt.ended)
+      emit(PartReleased{attempt_id, id});  // its logs are given up
+  }
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,74 @@
+#include "launcher/core/core.h"
+
+#include "launcher/core/desired.h"
+#include "launcher/core/reactor.h"
+#include "launcher/core/views.h"
+
+namespace lockstep::launcher {
+
+struct Core::Impl {
+  explicit Impl(CoreConfig config) : reactor(std::move(config)) {}
+  Reactor reactor;
+};
+
+Core::Core(CoreConfig config) : impl_(std::make_unique<Impl>(std::move(config))) {}
+Core::~Core() = default;
+Core::Core(Core&&) noexcept = default;
+Core& Core::operator=(Core&&) noexcept = default;
+
+Step Core::handle(Instant now, const Input& input) { return impl_->reactor.handle(now, input); }
+void Core::replay(const StampedFact& fact) { impl_->reactor.replay(fact); }
+void Core::recovered(Instant now) { impl_->reactor.recovered(now); }
+std::vector<Action> Core::resume() const { return impl_->reactor.resume(); }
+Instant Core::next_deadline() const { return impl_->reactor.next_deadline(); }
+
+DesiredState Core::desired_for(NodeId node) const {
+  return launcher::desired_for(state(), impl_->reactor.config(), node);
+}
+
+const State& Core::state() const { return impl_->reactor.state(); }
+
+std::optional<JobView> Core::job_view(const JobId& id) const {
+  const Job* job = state().job(id);
+  if (job == nullptr) return std::nullopt;
+  return view_of(impl_->reactor.cluster(), impl_->reactor.scheduler(), *job,
+                 queue_position(state(), *job));
+}
+
+std::vector<JobView> Core::job_views() const {
+  return views_of_jobs(impl_->reactor.cluster(), impl_->reactor.scheduler());
+}
+
+std::vector<NodeView> Core::node_views() const {
+  std::vector<NodeView> views;
+  for (const auto& [id, node] : state().nodes())
+    views.push_back(view_of(impl_->reactor.cluster(), node));
+  return views;
+}
+
+std::optional<NodeView> Core::node_view(const std::string& name_or_id) const {
+  const Node* node = state().node_called(name_or_id);
+  if (node == nullptr) return std::nullopt;
+  return view_of(impl_->reactor.cluster(), *node);
+}
+
+std::optional<ExplainView> Core::explain(const JobId& id) const {
+  const Job* job = state().job(id);
+  if (job == nullptr) return std::nullopt;
+  return launcher::explain(impl_->reactor.cluster(), impl_->reactor.scheduler(), *job);
+}
+
+std::optional<NodeId> Core::node_with_key(const PublicKey& key) const {
+  const Node* node = state().node_with_key(key);
+  if (node == nullptr) return std::nullopt;
+  return node->id;
+}
+
+std::vector<NodeId> Core::nodes_of(const AttemptId& id) const {
+  std::vector<NodeId> nodes;
+  if (const Attempt* attempt = state().attempt(id))
+    for (const Part& part : attempt->parts) nodes.push_back(part.node);
+  return nodes;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,47 @@
+#include "launcher/core/desired.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+Assignment assignment_of(const Job& job, const Attempt& attempt, int node_rank,
+                         const CoreConfig& config) {
+  Assignment assignment;
+  assignment.attempt = attempt.id;
+  assignment.experiment = job.spec.experiment_name.empty() ? "Default" : job.spec.experiment_name;
+  assignment.node_rank = node_rank;
+  assignment.spec = job.spec;
+  assignment.allotment = attempt.parts[static_cast<std::size_t>(node_rank)].allotment;
+  assignment.gang = attempt.gang;
+  assignment.grace = config.stop_grace;
+  assignment.solo = attempt.solo();
+  if (attempt.solo() || attempt.gang) assignment.phase = WantedPhase::run;
+  // A cancel after the attempt's end, while the job waits for another, does not touch this one.
+  const bool canceled =
+      attempt.ended ? attempt.ended->cause == Cause::canceled : job.cancel_by.has_value();
+  if (canceled) {
+    assignment.phase = WantedPhase::stop;
+    assignment.stop_reason = StopReason::canceled;
+  } else if (attempt.doomed) {
+    assignment.phase = WantedPhase::stop;
+    assignment.stop_reason = attempt.doomed->reason;
+  }
+  return assignment;
+}
+
+}  // namespace
+
+DesiredState desired_for(const State& state, const CoreConfig& config, NodeId node) {
+  DesiredState desired;
+  const Node* holder = state.node(node);
+  if (holder == nullptr) return desired;
+  desired.revision = holder->revision;
+  for (const auto& [id, node_rank] : holder->parts) {
+    const Job& job = *state.job(id.job);
+    desired.assignments.push_back(
+        assignment_of(job, *state.attempt(id), node_rank, config));
+  }
+  return desired;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,11 @@
+#pragma once
+// What a node shall run, as a function of State: one Assignment for each part assigned to it.
+
+#include "launcher/core/core.h"
+#include "launcher/core/state.h"
+
+namespace lockstep::launcher {
+
+DesiredState desired_for(const State& state, const CoreConfig& config, NodeId node);
+
+}  // namespace lockstep::launcher

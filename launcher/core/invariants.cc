@@ -1,0 +1,137 @@
+#include "launcher/core/invariants.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "launcher/core/retry.h"
+#include "launcher/core/scheduler.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+class Checker {
+ public:
+  explicit Checker(const State& state) : state_(state) {}
+
+  std::vector<std::string> run() {
+    for (const auto& [id, job] : state_.jobs()) check_job(job);
+    for (const auto& [id, node] : state_.nodes()) check_node(node);
+    for (const auto& [order, id] : state_.queue()) {
+      const Job* job = state_.job(id);
+      expect(job != nullptr && job->order == order, "queue", "holds a job that is not at its place");
+    }
+    for (const auto& [hash, token] : state_.tokens())
+      expect(token.used <= token.uses, "token", "was used more often than it allows");
+    return std::move(violations_);
+  }
+
+ private:
+  void expect(bool holds, const std::string& what, std::string_view message) {
+    if (!holds) violations_.push_back(fmt::format("{}: {}", what, message));
+  }
+
+  void check_job(const Job& job) {
+    const std::string what = "job " + job.id.value;
+    const bool queued = state_.queue().count(job.order) != 0;
+    expect(queued == (job.phase == Job::Phase::waiting && !job.cancel_by), what,
+           "is in the queue exactly while it waits uncanceled");
+    expect(state_.unfinished().count(job.id) == (job.phase == Job::Phase::final ? 0U : 1U), what,
+           "is unfinished exactly until it is final");
+    expect(job.finish.has_value() == (job.phase == Job::Phase::final), what,
+           "has an end exactly when it is final");
+    expect(job.charged_retries <= job.spec.retry.max, what, "was retried more often than allowed");
+    expect(job.uncharged_retries <= kMaxUnchargedRetries, what, "was retried free too often");
+    for (std::size_t i = 0; i < job.attempts.size(); ++i) {
+      const Attempt& attempt = job.attempts[i];
+      const bool last = i + 1 == job.attempts.size();
+      expect(attempt.id.job == job.id && attempt.id.number == i + 1, what, "numbers attempts 1, 2, …");
+      const bool may_run = last && job.phase == Job::Phase::placed;
+      expect(attempt.ended.has_value() != may_run, what, "has one running attempt at most, the last");
+      check_attempt(job, attempt);
+    }
+    if (job.finish) check_end(job, what);
+  }
+
+  void check_end(const Job& job, const std::string& what) {
+    expect(job.logs_settled(), what, "is final before its logs are durable or given up");
+    const bool completed = job.finish->status == JobStatus::completed;
+    expect(completed == (job.finish->report.cause == Cause::completed), what,
+           "has a status that agrees with its report");
+    expect(completed == (job.finish->report.exit_code == 0), what,
+           "has an exit code that agrees with its status");
+    if (job.finish->status == JobStatus::canceled)
+      expect(job.cancel_by.has_value(), what, "is Canceled only when somebody asked");
+    if (!completed) return;
+    expect(!job.attempts.empty(), what, "is Completed only after an attempt");
+    if (job.attempts.empty()) return;
+    for (const Part& part : job.attempts.back().parts)
+      expect(part.finished() && !part.failed(), what, "is Completed only when every rank exited 0");
+  }
+
+  void check_attempt(const Job& job, const Attempt& attempt) {
+    const std::string what = "attempt " + to_string(attempt.id);
+    expect(attempt.size() == job.spec.resources.instance_count, what, "is placed whole");
+    std::set<NodeId> nodes;
+    Attempt::Tally tally;
+    for (int i = 0; i < attempt.size(); ++i) {
+      const Part& part = attempt.parts[static_cast<std::size_t>(i)];
+      expect(nodes.insert(part.node).second, what, "has one part on a node at most");
+      tally.prepared += part.at_least(PartState::prepared) ? 1 : 0;
+      tally.running += part.at_least(PartState::running) ? 1 : 0;
+      tally.ended += part.ended() ? 1 : 0;
+      tally.failed += part.failed() ? 1 : 0;
+      tally.assigned += part.assigned() ? 1 : 0;
+      expect(!part.finished() || part.report->exit.has_value(), what, "has a report of each end");
+      const Node* node = state_.node(part.node);
+      const auto index = node->parts.find(attempt.id);
+      expect(part.assigned() == (index != node->parts.end()), what, "is known to its nodes");
+      if (index != node->parts.end()) expect(index->second == i, what, "has its rank on its nodes");
+    }
+    expect(tally == attempt.tally, what, "counts its parts rightly");
+    if (attempt.ended) expect(tally.ended == attempt.size(), what, "ends when all its parts ended");
+    if (attempt.gang) check_gang(attempt, what);
+  }
+
+  void check_gang(const Attempt& attempt, const std::string& what) {
+    expect(attempt.gang->members.size() == attempt.parts.size(), what, "has a member for each node");
+    for (std::size_t i = 0; i < attempt.parts.size() && i < attempt.gang->members.size(); ++i) {
+      expect(attempt.gang->members[i].node == attempt.parts[i].node, what, "has members by rank");
+      const Part& part = attempt.parts[i];
+      expect(part.at_least(PartState::prepared) || part.gone, what, "starts when all are prepared");
+    }
+  }
+
+  void check_node(const Node& node) {
+    const std::string what = "node " + node.name;
+    expect(state_.node_with_key(node.key) == &node, what, "is found by its key");
+    expect(state_.node_called(node.name) == &node, what, "has a name of its own");
+    expect(node.id < state_.next_node_id(), what, "has an id that is not given again");
+    std::set<int> cpus, gpus;
+    int holders = 0;
+    bool whole = false;
+    for (const auto& [id, rank] : node.parts) {
+      const Part& part = state_.attempt(id)->parts[static_cast<std::size_t>(rank)];
+      if (part.ended()) continue;
+      ++holders;
+      whole = whole || shape_of(state_.job(id.job)->spec).whole_node();
+      for (int cpu : part.allotment.cpus)
+        expect(cpus.insert(cpu).second, what, fmt::format("gives cpu {} twice", cpu));
+      for (int gpu : part.allotment.gpus)
+        expect(gpus.insert(gpu).second, what, fmt::format("gives gpu {} twice", gpu));
+    }
+    expect(!whole || holders == 1, what, "shares what was given as a whole");
+    if (!node.lost) return;
+    expect(holders == 0, what, "is LOST, and yet something counts as running there");
+  }
+
+  const State& state_;
+  std::vector<std::string> violations_;
+};
+
+}  // namespace
+
+std::vector<std::string> check_invariants(const State& state) { return Checker(state).run(); }
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,79 @@
+#pragma once
+// What the launcher thinks of the health of its nodes, from what it heard and when. Not part of
+// State: after a restart everything here begins again, with every node UNKNOWN. Two things live here:
+// the polled clock, and one NodeWatch per node. Decides ALIVE and UNKNOWN; that a node is LOST is a
+// fact, and the reactor's to record.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/domain/node.h"
+
+namespace lockstep::launcher {
+
+// Time in which the launcher itself polled. When handle() comes much later than was asked for, the
+// launcher slept (a stall, a stopped process), and that time is held against nobody.
+class PolledClock {
+ public:
+  explicit PolledClock(Duration poll_interval) : interval_(poll_interval) {}
+
+  // `now` never goes back. Returns the polled time.
+  Instant advance(Instant now);
+  Instant polled() const { return last_ - stalled_; }
+  Instant last() const { return last_; }
+  // The real instant at which `polled` will be reached if nothing stalls.
+  Instant real(Instant polled) const;
+  // When the next poll is due while clocks run.
+  Instant next_poll() const { return last_ + interval_; }
+
+ private:
+  Duration interval_;
+  std::optional<Instant> first_;
+  Instant last_;
+  Duration stalled_{0};
+};
+
+// A session that was replaced by a newer one and yet goes on talking.
+struct StaleTalk {
+  Instant since;  // polled: when it was first heard after it was replaced
+  Instant last;   // polled: when it was last heard
+  int messages = 0;
+};
+
+struct NodeWatch {
+  Liveness liveness = Liveness::unknown;
+  Instant heard;                   // polled time of the last word (or of the start of watching)
+  Instant last_heard;              // real time of the last word; ns = 0: none since this start
+  std::optional<SessionId> live;   // the session accepted since this launcher start
+  std::map<SessionId, StaleTalk> stale_talk;
+  std::map<SessionId, std::string> refused;  // cloned images: session -> reason
+  // Attempts that are not assigned here and, by the node's own full report, may still run. The node
+  // gets nothing new before they are gone.
+  std::set<AttemptId> leftovers;
+  std::map<AttemptId, std::string> progress;  // of parts that are being staged, in words
+  std::uint64_t sent_revision = 0;
+};
+inline constexpr std::size_t kMaxStaleSessions = 16;
+
+class NodeWatches {
+ public:
+  NodeWatch& at(NodeId node) { return watches_[node]; }
+  const NodeWatch* find(NodeId node) const {
+    const auto it = watches_.find(node);
+    return it == watches_.end() ? nullptr : &it->second;
+  }
+  Liveness liveness(NodeId node) const {
+    const NodeWatch* watch = find(node);
+    return watch == nullptr ? Liveness::unknown : watch->liveness;
+  }
+
+ private:
+  std::map<NodeId, NodeWatch> watches_;
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,124 @@
+#include "launcher/core/node_fit.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::launcher {
+
+namespace {
+
+// The free ones among `all`, in order.
+template <typename Range, typename Key>
+std::vector<int> unused(const Range& all, const std::set<int>& used, Key key) {
+  std::vector<int> free;
+  for (const auto& item : all)
+    if (used.count(key(item)) == 0) free.push_back(key(item));
+  return free;
+}
+
+std::vector<int> free_cpus(const Node& node, const InUse& used) {
+  return unused(node.inventory.cpus, used.cpus, [](int cpu) { return cpu; });
+}
+
+std::vector<int> free_gpus(const Node& node, const InUse& used) {
+  return unused(node.inventory.gpus, used.gpus, [](const GpuDevice& gpu) { return gpu.index; });
+}
+
+// "3 of 4 cpus are asked for, 1 is free".
+std::optional<std::string> short_of(std::string_view what, std::size_t free, std::size_t total,
+                                    std::optional<int> asked) {
+  const std::size_t wanted = asked ? static_cast<std::size_t>(*asked) : total;
+  if (wanted <= free) return std::nullopt;
+  return fmt::format("{} of its {} {} are free, {} asked for", free, total, what,
+                     asked ? std::to_string(*asked) : "all");
+}
+
+std::optional<std::string> short_of_memory(const Node& node, const InUse& used,
+                                           std::optional<Bytes> asked) {
+  const Bytes total = node.inventory.memory;
+  const Bytes free{total.count - std::min(total.count, used.memory.count)};
+  const Bytes wanted = asked.value_or(total);
+  if (wanted <= free) return std::nullopt;
+  return fmt::format("{} of its {} memory are free, {} asked for", to_string(free),
+                     to_string(total), asked ? to_string(*asked) : "all");
+}
+
+}  // namespace
+
+InUse in_use(const State& state, const Node& node) {
+  InUse used;
+  for (const auto& [id, rank] : node.parts) {
+    const Part& part = state.attempt(id)->parts[static_cast<std::size_t>(rank)];
+    if (part.ended()) continue;
+    used.cpus.insert(part.allotment.cpus.begin(), part.allotment.cpus.end());
+    used.gpus.insert(part.allotment.gpus.begin(), part.allotment.gpus.end());
+    used.memory.count += part.allotment.memory.count;
+    used.whole = used.whole || shape_of(state.job(id.job)->spec).whole_node();
+    if (!used.holder) used.holder = id;
+  }
+  return used;
+}
+
+std::optional<std::string> too_small(const Inventory& inventory, const Shape& shape) {
+  if (shape.cpus && static_cast<std::size_t>(*shape.cpus) > inventory.cpus.size())
+    return fmt::format("has {} cpus, {} asked for", inventory.cpus.size(), *shape.cpus);
+  if (shape.memory && *shape.memory > inventory.memory)
+    return fmt::format("has {} memory, {} asked for", to_string(inventory.memory),
+                       to_string(*shape.memory));
+  if (shape.gpus && static_cast<std::size_t>(*shape.gpus) > inventory.gpus.size())
+    return fmt::format("has {} gpus, {} asked for", inventory.gpus.size(), *shape.gpus);
+  return std::nullopt;
+}
+
+std::optional<std::string> never_fits(const Node& node, const Shape& shape) {
+  if (!node.session) return "has joined, but its agent has not reported yet";
+  if (node.lost) return "is LOST (" + *node.lost + ")";
+  if (node.drain) return node.drain->empty() ? "is draining" : "is draining (" + *node.drain + ")";
+  return too_small(node.inventory, shape);
+}
+
+std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node) {
+  if (auto reason = never_fits(node, Shape{})) return reason;
+  const NodeWatch* watch = cluster.watches.find(node.id);
+  if (watch == nullptr || watch->liveness != Liveness::alive)
+    return "is UNKNOWN: nothing was heard of it lately";
+  if (!watch->leftovers.empty())
+    return "still stops what ran there before it was lost (" +
+           to_string(*watch->leftovers.begin()) + ")";
+  if (node.parts.size() >= kMaxAssignmentsPerNode)
+    return fmt::format("has {} parts, the most a node may hold", node.parts.size());
+  return std::nullopt;
+}
+
+std::optional<std::string> not_now(const Cluster& cluster, const Node& node, const Shape& shape) {
+  if (auto reason = why_unusable(cluster, node)) return reason;
+  const InUse used = in_use(cluster.state, node);
+  if (!used.holder) return std::nullopt;
+  const std::string holder = to_string(*used.holder);
+  if (used.whole) return "is held as a whole by " + holder;
+  if (shape.whole_node()) return "is shared by " + holder + ", and the whole node is asked for";
+  auto reason = short_of("cpus", free_cpus(node, used).size(), node.inventory.cpus.size(),
+                         shape.cpus);
+  if (!reason)
+    reason = short_of("gpus", free_gpus(node, used).size(), node.inventory.gpus.size(), shape.gpus);
+  if (!reason) reason = short_of_memory(node, used, shape.memory);
+  if (reason) return *reason + " (" + holder + " runs there)";
+  return std::nullopt;
+}
+
+Allotment allot(const Cluster& cluster, const Node& node, const Shape& shape) {
+  const InUse used = in_use(cluster.state, node);
+  Allotment allotment;
+  allotment.cpus = free_cpus(node, used);
+  if (shape.cpus) allotment.cpus.resize(static_cast<std::size_t>(*shape.cpus));
+  allotment.gpus = free_gpus(node, used);
+  if (shape.gpus) allotment.gpus.resize(static_cast<std::size_t>(*shape.gpus));
+  allotment.memory = shape.memory.value_or(node.inventory.memory);
+  return allotment;
+}
+
+std::string describe(const Allotment& allotment) {
+  return fmt::format("{} cpus, {} memory, {} gpus", allotment.cpus.size(),
+                     to_string(allotment.memory), allotment.gpus.size());
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,33 @@
+#pragma once
+// One node against one request: what is used on it, whether a request could ever fit, whether it
+// fits now, and which cpus and gpus it would then hold. Part of placement; pure.
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "launcher/core/placement.h"
+
+namespace lockstep::launcher {
+
+// What the parts that still run on a node hold.
+struct InUse {
+  std::set<int> cpus;
+  std::set<int> gpus;
+  Bytes memory;
+  bool whole = false;               // one of them asked for the whole node
+  std::optional<AttemptId> holder;  // one of them, for a reason in words
+};
+InUse in_use(const State& state, const Node& node);
+
+// Why no such part can ever be on this node as it is; nullopt when one could.
+std::optional<std::string> never_fits(const Node& node, const Shape& shape);
+// Why the node lacks the hardware; nullopt when it is big enough. Needs its inventory.
+std::optional<std::string> too_small(const Inventory& inventory, const Shape& shape);
+// Why it cannot be there now, given that it could ever; nullopt when it can.
+std::optional<std::string> not_now(const Cluster& cluster, const Node& node, const Shape& shape);
+// What it would hold. Only when neither of the above objects.
+Allotment allot(const Cluster& cluster, const Node& node, const Shape& shape);
+std::string describe(const Allotment& allotment);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,238 @@
+#include "launcher/core/placement.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "common/base/check.h"
+#include "launcher/core/node_fit.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr std::size_t kMaxReasonNodes = 4;  // named in one line
+
+// Nodes among which a gang may lie: {network, ""} are those that reach each other, {network, host}
+// those of one host, where a node whose address is loopback is at home.
+using PoolKey = std::pair<std::string, std::string>;
+using Pool = std::vector<const Node*>;
+using Pools = std::map<PoolKey, Pool>;
+
+// Sorts every node that could ever take a part into its pools; says why of the others.
+Pools gather(const State& state, const Shape& shape, std::vector<std::string>* objections) {
+  Pools pools;
+  std::vector<const Node*> fitting;
+  std::set<PoolKey> hosts;
+  for (const auto& [id, node] : state.nodes()) {
+    if (auto reason = never_fits(node, shape)) {
+      if (objections->size() < kMaxReasonNodes)
+        objections->push_back(node.name + " " + *reason);
+      continue;
+    }
+    fitting.push_back(&node);
+    if (node.inventory.address_is_loopback)
+      hosts.emplace(node.inventory.network, node.inventory.host_id);
+  }
+  if (shape.nodes == 1) {
+    if (!fitting.empty()) pools[{}] = std::move(fitting);
+    return pools;
+  }
+  for (const Node* node : fitting) {
+    const PoolKey host{node->inventory.network, node->inventory.host_id};
+    if (!node->inventory.address_is_loopback) pools[{host.first, ""}].push_back(node);
+    if (hosts.count(host) != 0) pools[host].push_back(node);
+  }
+  return pools;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, "; "));
+}
+
+Impossible impossible(const Cluster& cluster, const Shape& shape, const Pools& pools,
+                      const std::vector<std::string>& objections) {
+  std::size_t largest = 0;
+  for (const auto& [key, pool] : pools) largest = std::max(largest, pool.size());
+  const std::size_t all = cluster.state.nodes().size();
+  std::string within = pools.size() > 1 ? " together, in one network," : "";
+  return {fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}",
+                      describe(shape), largest, all, cluster.config.target, within,
+                      joined(objections))};
+}
+
+// Nodes of the last attempt by node rank, and those that an attempt of this job failed on.
+struct History {
+  std::vector<NodeId> previous;
+  std::set<NodeId> blamed;
+};
+
+History history_of(const Job& job) {
+  History history;
+  for (const Attempt& attempt : job.attempts)
+    if (attempt.ended && is_infrastructure(attempt.ended->cause) &&
+        attempt.ended->cause != Cause::port_taken)
+      history.blamed.insert(attempt.ended->node);
+  if (const Attempt* last = job.last_attempt())
+    for (const Part& part : last->parts) history.previous.push_back(part.node);
+  return history;
+}
+
+// The best `count` of `free`: what the last attempt had, then others, then those that failed.
+std::vector<const Node*> choose(const Pool& free, std::size_t count, const History& history) {
+  const std::set<NodeId> previous(history.previous.begin(), history.previous.end());
+  std::vector<const Node*> chosen = free;
+  const auto rank = [&](const Node* node) {
+    if (history.blamed.count(node->id) != 0) return 2;
+    return previous.count(node->id) != 0 ? 0 : 1;
+  };
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [&](const Node* a, const Node* b) { return rank(a) < rank(b); });
+  chosen.resize(count);
+  return chosen;
+}
+
+// Node ranks: who was there before keeps its own, the others fill the gaps by node id.
+std::vector<const Node*> seat(std::vector<const Node*> chosen, const History& history) {
+  std::vector<const Node*> seats(chosen.size(), nullptr);
+  for (std::size_t i = 0; i < history.previous.size() && i < seats.size(); ++i) {
+    const auto it = std::find_if(chosen.begin(), chosen.end(), [&](const Node* node) {
+      return node->id == history.previous[i];
+    });
+    if (it == chosen.end()) continue;
+    seats[i] = *it;
+    chosen.erase(it);
+  }
+  std::sort(chosen.begin(), chosen.end(),
+            [](const Node* a, const Node* b) { return a->id < b->id; });
+  auto next = chosen.begin();
+  for (const Node*& seat : seats)
+    if (seat == nullptr) seat = *next++;
+  return seats;
+}
+
+// The pool's nodes that are free now; says why of the others.
+Pool free_nodes(const Cluster& cluster, const Shape& shape, const Pool& pool,
+                std::vector<std::string>* objections) {
+  Pool free;
+  for (const Node* node : pool) {
+    auto reason = not_now(cluster, *node, shape);
+    if (!reason)
+      free.push_back(node);
+    else if (objections->size() < kMaxReasonNodes)
+      objections->push_back(node->name + " " + *reason);
+  }
+  return free;
+}
+
+Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
+                 const std::vector<const Node*>& seats, const std::vector<std::string>& others) {
+  Placed placed;
+  const Attempt* last = job.last_attempt();
+  for (std::size_t i = 0; i < seats.size(); ++i) {
+    placed.parts.push_back({seats[i]->id, allot(cluster, *seats[i], shape)});
+    if (placed.why.size() >= kMaxWhyLines) continue;
+    const bool kept = last != nullptr && i < last->parts.size() &&
+                      last->parts[i].node == seats[i]->id;
+    placed.why.push_back(fmt::format("node rank {}: {} ({}){}", i, seats[i]->name,
+                                     describe(placed.parts.back().allotment),
+                                     kept ? ", as in the attempt before" : ""));
+  }
+  for (const std::string& other : others) placed.why.push_back("passed over: " + other);
+  return placed;
+}
+
+}  // namespace
+
+Shape shape_of(const JobSpec& spec) {
+  const ResourceRequest& r = spec.resources;
+  return {r.instance_count, r.cpus, r.memory, r.gpus};
+}
+
+std::string describe(const Shape& shape) {
+  std::vector<std::string> parts;
+  if (shape.cpus) parts.push_back(fmt::format("{} cpus", *shape.cpus));
+  if (shape.memory) parts.push_back(fmt::format("{} memory", to_string(*shape.memory)));
+  if (shape.gpus) parts.push_back(fmt::format("{} gpus", *shape.gpus));
+  std::string text = fmt::format("{} {}", shape.nodes, shape.nodes == 1 ? "node" : "nodes");
+  if (!parts.empty()) text += fmt::format(" with {}", fmt::join(parts, ", "));
+  if (!parts.empty() && shape.nodes > 1) text += " each";
+  return text;
+}
+
+Placement place(const Cluster& cluster, const Job& job) {
+  const Shape shape = shape_of(job.spec);
+  const auto count = static_cast<std::size_t>(shape.nodes);
+  const History history = history_of(job);
+  std::vector<std::string> objections;
+  const Pools pools = gather(cluster.state, shape, &objections);
+  bool possible = false;
+  std::size_t most_free = 0, kept_most = 0;
+  std::vector<const Node*> best;
+  for (const auto& [key, pool] : pools) {
+    if (pool.size() < count) continue;
+    possible = true;
+    const Pool free = free_nodes(cluster, shape, pool, &objections);
+    most_free = std::max(most_free, free.size());
+    if (free.size() < count) continue;
+    std::vector<const Node*> chosen = choose(free, count, history);
+    const auto kept = static_cast<std::size_t>(
+        std::count_if(chosen.begin(), chosen.end(), [&](const Node* node) {
+          return std::find(history.previous.begin(), history.previous.end(), node->id) !=
+                 history.previous.end();
+        }));
+    if (!best.empty() && kept <= kept_most) continue;
+    best = std::move(chosen);
+    kept_most = kept;
+  }
+  if (!possible) return impossible(cluster, shape, pools, objections);
+  if (best.empty())
+    return Blocked{fmt::format("waits for {}: {} of them {} free now{}", describe(shape),
+                               most_free, most_free == 1 ? "is" : "are", joined(objections))};
+  return placed_on(cluster, shape, job, seat(std::move(best), history), objections);
+}
+
+std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec) {
+  if (!cluster.config.fixed_nodes) return std::nullopt;
+  const Shape shape = shape_of(spec);
+  const int fixed = *cluster.config.fixed_nodes;
+  const std::string& target = cluster.config.target;
+  if (shape.nodes > fixed)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("needs {} nodes, but target '{}' has {}; start more with "
+                                  "`lockstep up --nodes {}`",
+                                  shape.nodes, target, fixed, shape.nodes));
+  int known = 0, fitting = 0;
+  std::string example;
+  for (const auto& [id, node] : cluster.state.nodes()) {
+    if (!node.session) continue;
+    ++known;
+    const auto reason = too_small(node.inventory, shape);
+    if (!reason) ++fitting;
+    if (reason && example.empty()) example = node.name + " " + *reason;
+  }
+  if (known < fixed || fitting >= shape.nodes) return std::nullopt;
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("needs {}, but {} of the {} nodes of target '{}' have as much "
+                                "({}); ask for less under lockstep.resources",
+                                describe(shape), fitting, known, target, example));
+}
+
+std::vector<std::string> explain_nodes(const Cluster& cluster, const Shape& shape) {
+  std::vector<std::string> lines;
+  for (const auto& [id, node] : cluster.state.nodes()) {
+    if (lines.size() >= kMaxWhyLines) {
+      lines.push_back(fmt::format("… and {} more nodes",
+                                  cluster.state.nodes().size() - lines.size()));
+      break;
+    }
+    auto reason = never_fits(node, shape);
+    if (!reason) reason = not_now(cluster, node, shape);
+    lines.push_back(node.name + " " + reason.value_or("could take it now"));
+  }
+  return lines;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,57 @@
+#pragma once
+// Where a job would run now: pure functions over State and node health. A gang is placed whole or not
+// at all, within one network label; partial requests share a node; the order is by node id, except
+// that a later attempt keeps its nodes and their ranks where it can. Changes nothing.
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/result.h"
+#include "launcher/core/core.h"
+#include "launcher/core/liveness.h"
+#include "launcher/core/state.h"
+
+namespace lockstep::launcher {
+
+// All of a request that decides which nodes could ever take it.
+struct Shape {
+  int nodes = 1;
+  std::optional<int> cpus;
+  std::optional<Bytes> memory;
+  std::optional<int> gpus;
+  bool whole_node() const { return !cpus && !memory && !gpus; }
+  friend auto operator<=>(const Shape&, const Shape&) = default;
+};
+Shape shape_of(const JobSpec& spec);
+std::string describe(const Shape& shape);  // "2 nodes with 4 cpus and 1 gpu each"
+
+struct Placed {
+  std::vector<PartPlacement> parts;  // index = node rank
+  std::vector<std::string> why;
+};
+struct Blocked { std::string reason; };     // enough nodes could take it, but not now
+struct Impossible { std::string reason; };  // not with the nodes there are
+using Placement = std::variant<Placed, Blocked, Impossible>;
+
+struct Cluster {
+  const State& state;
+  const NodeWatches& watches;
+  const CoreConfig& config;
+};
+
+Placement place(const Cluster& cluster, const Job& job);
+
+// Why the job can never run here (known only when the target's nodes are fixed); nullopt otherwise.
+std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec);
+
+// One line per node: could it take a part of such a job now, and if not, why. At most kMaxWhyLines.
+std::vector<std::string> explain_nodes(const Cluster& cluster, const Shape& shape);
+inline constexpr std::size_t kMaxWhyLines = 64;
+
+// Why the node can take no work at all now; nullopt when it can.
+std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node);
+
+}  // namespace lockstep::launcher

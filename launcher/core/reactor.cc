@@ -1,0 +1,191 @@
+#include "launcher/core/reactor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lockstep::launcher {
+
+Reactor::Reactor(CoreConfig config)
+    : config_(std::move(config)), clock_(config_.heartbeat_interval) {}
+
+Step Reactor::handle(Instant now, const Input& input) {
+  clock_.advance(now);
+  now_ = clock_.last();
+  step_ = Step{};
+  if (std::exchange(recovering_, false)) finish_cut_step();
+  std::visit([this](const auto& body) { on(body); }, input);
+  while (auto timer = timers_.pop_due(clock_.polled())) fire(*timer);
+  settle();
+  continue_shutdown();
+  send_messages();
+  return std::exchange(step_, Step{});
+}
+
+void Reactor::recovered(Instant now) {
+  clock_.advance(now);
+  now_ = clock_.last();
+  if (!state_.nodes().empty()) grace_until_ = clock_.polled() + config_.reconnect_grace;
+  for (const auto& [id, node] : state_.nodes()) {
+    NodeWatch& watch = watches_.at(id);
+    watch.heard = clock_.polled();
+    watch.liveness = node.lost ? Liveness::lost : Liveness::unknown;
+    if (!node.lost) arm_node_timer(id);
+  }
+  for (const auto& [order, job] : state_.queue()) scheduler_.add(*state_.job(job));
+  recovering_ = true;
+  dirty_jobs_ = state_.unfinished();
+  for (const JobId& id : state_.unfinished()) {
+    const Attempt* attempt = state_.job(id)->last_attempt();
+    if (attempt == nullptr || attempt->ended) continue;
+    timers_.set({TimerKey::Kind::prepare, {}, attempt->id},
+                clock_.polled() + config_.prepare_timeout);
+  }
+}
+
+// The journal may end between two facts of one step. Most of what is missing follows from the rules
+// (every job is dirty now); that a lost node's parts are fenced is made good here.
+void Reactor::finish_cut_step() {
+  for (const auto& [id, node] : state_.nodes())
+    if (node.lost) fence(id, *node.lost);
+}
+
+std::vector<Action> Reactor::resume() const {
+  std::vector<Action> actions;
+  for (const auto& [id, node] : state_.nodes()) {
+    actions.push_back(AllowNode{id, node.key});
+    for (const auto& [attempt, rank] : node.parts) {
+      const Attempt& whole = *state_.attempt(attempt);
+      const Part& part = whole.parts[static_cast<std::size_t>(rank)];
+      if (whole.ended && part.finished())
+        actions.push_back(AwaitLogs{attempt, id, part.report->exit->logs});
+    }
+  }
+  return actions;
+}
+
+Instant Reactor::next_deadline() const {
+  if (recovering_ || !dirty_jobs_.empty() || scheduler_.dirty()) return clock_.last();
+  const Instant due = timers_.next();
+  if (due == Instant::never()) return due;
+  // Clocks that run count only polled time: be called at least once an interval.
+  return std::min(clock_.real(due), clock_.next_poll());
+}
+
+void Reactor::emit(Fact fact) {
+  state_.apply(now_, fact);
+  note(fact);
+  step_.facts.push_back(std::move(fact));
+}
+
+namespace {
+
+// The job a fact is about, for those who watch it; null when it is about a node or a token.
+struct JobOf {
+  const JobId* operator()(const JobSubmitted& fact) const { return &fact.job; }
+  const JobId* operator()(const CancelRequested& fact) const { return &fact.job; }
+  const JobId* operator()(const JobRequeued& fact) const { return &fact.job; }
+  const JobId* operator()(const JobFinished& fact) const { return &fact.job; }
+  const JobId* operator()(const AttemptPlaced& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const GangFormed& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const PartChanged& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const PartGone& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const AttemptDoomed& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const AttemptEnded& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const PartReleased& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const TokenCreated&) const { return nullptr; }
+  const JobId* operator()(const NodeJoined&) const { return nullptr; }
+  const JobId* operator()(const NodeSessionStarted&) const { return nullptr; }
+  const JobId* operator()(const NodeLost&) const { return nullptr; }
+  const JobId* operator()(const NodeDrainChanged&) const { return nullptr; }
+};
+
+}  // namespace
+
+void Reactor::note(const Fact& fact) {
+  const JobId* job_id = std::visit(JobOf{}, fact);
+  if (job_id == nullptr) {
+    if (!std::holds_alternative<TokenCreated>(fact)) scheduler_.topology_changed();
+    return;
+  }
+  job_changed(*job_id);
+  dirty_jobs_.insert(*job_id);
+  const Job& job = *state_.job(*job_id);
+  const bool all_nodes = std::holds_alternative<CancelRequested>(fact) ||
+                         std::holds_alternative<AttemptPlaced>(fact) ||
+                         std::holds_alternative<GangFormed>(fact) ||
+                         std::holds_alternative<AttemptDoomed>(fact);
+  if (all_nodes && !job.attempts.empty()) touch(job.attempts.back());
+  if (std::holds_alternative<JobSubmitted>(fact) || std::holds_alternative<JobRequeued>(fact))
+    scheduler_.add(job);
+  if (std::holds_alternative<CancelRequested>(fact)) scheduler_.remove(job);
+  if (const auto* placed = std::get_if<AttemptPlaced>(&fact)) {
+    scheduler_.remove(job);
+    timers_.set({TimerKey::Kind::prepare, {}, placed->attempt},
+                clock_.polled() + config_.prepare_timeout);
+  }
+  if (const auto* ended = std::get_if<AttemptEnded>(&fact))
+    timers_.clear({TimerKey::Kind::prepare, {}, ended->attempt});
+  if (const auto* changed = std::get_if<PartChanged>(&fact)) {
+    watches_.at(changed->node).progress.erase(changed->attempt);
+    if (changed->report.state == PartState::finished) scheduler_.capacity_changed();
+  }
+  if (const auto* gone = std::get_if<PartGone>(&fact)) {
+    touched_nodes_.insert(gone->node);
+    scheduler_.capacity_changed();
+  }
+  if (const auto* released = std::get_if<PartReleased>(&fact)) {
+    touched_nodes_.insert(released->node);
+    timers_.clear({TimerKey::Kind::logs, released->node, released->attempt});
+  }
+}
+
+void Reactor::touch(const Attempt& attempt) {
+  for (const Part& part : attempt.parts) touched_nodes_.insert(part.node);
+}
+
+void Reactor::refuse(const ReplyTo& to, ErrorCode code, std::string message) {
+  act(ReplyRefused{to, code, std::move(message)});
+}
+
+void Reactor::settle() {
+  while (!dirty_jobs_.empty() || scheduler_.dirty()) {
+    while (!dirty_jobs_.empty()) {
+      const JobId job = *dirty_jobs_.begin();
+      dirty_jobs_.erase(dirty_jobs_.begin());
+      advance(job);
+    }
+    schedule();
+  }
+}
+
+void Reactor::schedule() {
+  Scheduler::Moves moves;
+  moves.place = [this](const Job& job, Placed placed) {
+    const AttemptId id{job.id, static_cast<std::uint32_t>(job.attempts.size() + 1)};
+    emit(AttemptPlaced{id, std::move(placed.parts), std::move(placed.why)});
+  };
+  moves.waits = [this](const Job& job) { job_changed(job.id); };
+  scheduler_.run(cluster(), moves);
+}
+
+void Reactor::send_messages() {
+  for (NodeId id : std::exchange(touched_nodes_, {})) {
+    const Node* node = state_.node(id);
+    NodeWatch& watch = watches_.at(id);
+    if (!watch.live || watch.sent_revision == node->revision) continue;
+    watch.sent_revision = node->revision;
+    act(SendDesired{id});
+  }
+  for (const JobId& job : std::exchange(changed_jobs_, {})) act(JobChanged{job});
+}
+
+void Reactor::fire(const TimerKey& timer) {
+  switch (timer.kind) {
+    case TimerKey::Kind::node: node_silent(timer.node); break;
+    case TimerKey::Kind::prepare: prepare_timed_out(timer.attempt); break;
+    case TimerKey::Kind::logs: logs_timed_out(timer.attempt, timer.node); break;
+    case TimerKey::Kind::shutdown: give_up_shutdown(); break;
+  }
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,116 @@
+#pragma once
+// The core at work: one reaction per kind of input. It decides, records what it decided as facts
+// (emit, which applies them to State), and says what to do (act). Behind Core; its parts are
+//   reactor.cc    the step: input, timers due, what follows from them, messages
+//   clients.cc    submit, cancel, drain, tokens, joins, shutdown
+//   agents.cc     sessions, heartbeats, observed parts, liveness
+//   progress.cc   the life of a job: from placed to final, rule by rule
+// What follows from the state is decided by rules over the state (advance), not by the input that
+// led there: a journal cut between two facts continues as if nothing had happened.
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "launcher/core/core.h"
+#include "launcher/core/liveness.h"
+#include "launcher/core/scheduler.h"
+#include "launcher/core/state.h"
+#include "launcher/core/timers.h"
+
+namespace lockstep::launcher {
+
+class Reactor {
+ public:
+  explicit Reactor(CoreConfig config);
+
+  Step handle(Instant now, const Input& input);
+  void replay(const StampedFact& fact) { state_.apply(fact.at, fact.fact); }
+  void recovered(Instant now);
+  std::vector<Action> resume() const;
+  Instant next_deadline() const;
+
+  const State& state() const { return state_; }
+  const NodeWatches& watches() const { return watches_; }
+  const Scheduler& scheduler() const { return scheduler_; }
+  const CoreConfig& config() const { return config_; }
+  Cluster cluster() const { return {state_, watches_, config_}; }
+
+ private:
+  // ---- reactor.cc
+  void emit(Fact fact);
+  void note(const Fact& fact);  // what a fact means for timers, queue and messages
+  template <typename Doing>
+  void act(Doing action) { step_.actions.push_back(std::move(action)); }
+  void refuse(const ReplyTo& to, ErrorCode code, std::string message);
+  void finish_cut_step();
+  void settle();                // advance jobs and schedule until nothing follows
+  void schedule();
+  void send_messages();
+  void fire(const TimerKey& timer);
+  void touch(const Attempt& attempt);  // its nodes' desired state may have changed
+  void job_changed(const JobId& job) { changed_jobs_.insert(job); }
+
+  // ---- clients.cc
+  void on(const SubmitInput& input);
+  void on(const CancelInput& input);
+  void on(const DrainInput& input);
+  void on(const TokenInput& input);
+  void on(const JoinInput& input);
+  void on(const ShutdownInput& input);
+  void on(const TickInput&) {}
+  std::optional<Error> refusal(const SubmitInput& input, const JobSpec& spec) const;
+  std::string free_node_name(const std::string& wanted) const;
+  void cancel(const JobId& job, const std::string& by);
+  void continue_shutdown();
+  void give_up_shutdown();
+
+  // ---- agents.cc
+  void on(const SessionInput& input);
+  void on(const HeartbeatInput& input);
+  void on(const ObservedInput& input);
+  const Node* known_speaker(const PublicKey& key, NodeId claimed, SessionId session);
+  void refuse_both(const Node& node, const PublicKey& key, SessionId stale);
+  void accept_session(const Node& node, const SessionOpen& open);
+  void compare_parts(const Node& node, const SessionOpen& open);
+  void take_report(NodeId node, const PartReport& report);
+  void heard(NodeId node);
+  void node_came_back(NodeId node);
+  void arm_node_timer(NodeId node);
+  void node_silent(NodeId node);  // its timer fired
+  void lose(NodeId node, const std::string& reason);
+  void fence(NodeId node, const std::string& reason);
+
+  // ---- progress.cc
+  void advance(const JobId& job);
+  void advance_attempt(const Job& job, const Attempt& attempt);
+  void end_attempt(const Job& job, const Attempt& attempt);
+  void conclude(const Job& job);
+  void form_gang(const Attempt& attempt);
+  bool any_node_unknown(const Attempt& attempt) const;
+  void collect_logs(const Attempt& attempt);
+  void on(const LogsDurableInput& input);
+  void prepare_timed_out(const AttemptId& attempt);
+  void logs_timed_out(const AttemptId& attempt, NodeId node);
+
+  CoreConfig config_;
+  State state_;
+  NodeWatches watches_;
+  Scheduler scheduler_;
+  Timers timers_;
+  PolledClock clock_;
+  Instant now_;                    // real time of this step, for facts
+  std::optional<Instant> grace_until_;  // polled: nothing becomes LOST before
+  std::optional<std::vector<ReplyTo>> stopping_;  // a shutdown waits for its jobs
+
+  bool recovering_ = false;        // the next step is the first since recovered()
+
+  // Within one step.
+  Step step_;
+  std::set<JobId> dirty_jobs_;     // rules may apply to them
+  std::set<JobId> changed_jobs_;   // someone may watch them
+  std::set<NodeId> touched_nodes_;
+};
+
+}  // namespace lockstep::launcher

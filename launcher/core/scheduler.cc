@@ -1,0 +1,92 @@
+#include "launcher/core/scheduler.h"
+
+#include "common/base/check.h"
+
+namespace lockstep::launcher {
+
+void Scheduler::add(const Job& job) {
+  ready_.insert(job.order);
+  // Behind a job that waits for busy nodes nothing moves until they are freed.
+  if (!blocked_ || job.order < blocked_->first) dirty_ = true;
+}
+
+void Scheduler::remove(const Job& job) {
+  ready_.erase(job.order);
+  const auto parked = parked_.find(shape_of(job.spec));
+  if (parked != parked_.end()) {
+    parked->second.orders.erase(job.order);
+    if (parked->second.orders.empty()) parked_.erase(parked);
+  }
+  if (blocked_ && blocked_->first == job.order) {
+    blocked_.reset();
+    dirty_ = true;
+  }
+}
+
+void Scheduler::run(const Cluster& cluster, const Moves& moves) {
+  if (!dirty_) return;
+  dirty_ = false;
+  if (std::exchange(topology_dirty_, false)) unpark(cluster, moves);
+  while (!ready_.empty()) {
+    const std::uint64_t order = *ready_.begin();
+    const Job& job = *cluster.state.job(cluster.state.queue().at(order));
+    const Shape shape = shape_of(job.spec);
+    const auto known = parked_.find(shape);
+    if (known != parked_.end()) {
+      park(job, shape, known->second.reason, moves);
+      continue;
+    }
+    Placement placement = place(cluster, job);
+    if (auto* placed = std::get_if<Placed>(&placement)) {
+      moves.place(job, std::move(*placed));
+      CHECK(ready_.count(order) == 0, "a placed job has left the queue");
+    } else if (const auto* impossible = std::get_if<Impossible>(&placement)) {
+      park(job, shape, impossible->reason, moves);
+    } else {
+      const std::string& reason = std::get<Blocked>(placement).reason;
+      const bool news = !blocked_ || blocked_->first != order || blocked_->second != reason;
+      blocked_ = {order, reason};
+      if (news) moves.waits(job);
+      break;
+    }
+  }
+  if (blocked_ && ready_.count(blocked_->first) == 0) blocked_.reset();
+  dirty_ = false;
+}
+
+void Scheduler::unpark(const Cluster& cluster, const Moves& moves) {
+  for (auto it = parked_.begin(); it != parked_.end();) {
+    const Job& first = *cluster.state.job(cluster.state.queue().at(*it->second.orders.begin()));
+    const Placement placement = place(cluster, first);
+    if (const auto* impossible = std::get_if<Impossible>(&placement)) {
+      if (it->second.reason != impossible->reason) moves.waits(first);
+      it->second.reason = impossible->reason;
+      ++it;
+    } else {
+      ready_.merge(it->second.orders);
+      it = parked_.erase(it);
+    }
+  }
+}
+
+void Scheduler::park(const Job& job, const Shape& shape, const std::string& reason,
+                     const Moves& moves) {
+  ready_.erase(job.order);
+  Parked& parked = parked_[shape];
+  parked.orders.insert(job.order);
+  parked.reason = reason;
+  moves.waits(job);
+}
+
+std::string Scheduler::reason(const State& state, const Job& job) const {
+  const auto parked = parked_.find(shape_of(job.spec));
+  if (parked != parked_.end() && parked->second.orders.count(job.order) != 0)
+    return parked->second.reason;
+  if (!blocked_ || ready_.count(job.order) == 0) return "waits to be placed";
+  if (blocked_->first == job.order) return blocked_->second;
+  const auto head = state.queue().find(blocked_->first);
+  if (head == state.queue().end()) return "waits to be placed";
+  return "waits behind job '" + head->second.value + "', which " + blocked_->second;
+}
+
+}  // namespace lockstep::launcher

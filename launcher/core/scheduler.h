@@ -1,0 +1,54 @@
+#pragma once
+// Whose turn it is: strict order of submission among the jobs that could be placed. A job for which
+// the cluster has no nodes at all is parked and blocks nobody; the first one that merely has to wait
+// for busy nodes blocks all behind it. Holds only what can be rebuilt from State's queue, so that a
+// step costs the jobs it moves, not the jobs that wait.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "launcher/core/placement.h"
+
+namespace lockstep::launcher {
+
+class Scheduler {
+ public:
+  struct Moves {
+    // Records the placement. The job then leaves the queue through remove().
+    std::function<void(const Job&, Placed)> place;
+    // The job's reason to wait changed.
+    std::function<void(const Job&)> waits;
+  };
+
+  void add(const Job& job);
+  void remove(const Job& job);
+  void capacity_changed() { dirty_ = true; }   // something was freed, or came back
+  void topology_changed() { dirty_ = topology_dirty_ = true; }  // what could ever be placed changed
+  bool dirty() const { return dirty_; }
+
+  void run(const Cluster& cluster, const Moves& moves);
+
+  // Why a queued job waits.
+  std::string reason(const State& state, const Job& job) const;
+
+ private:
+  struct Parked {
+    std::set<std::uint64_t> orders;
+    std::string reason;
+  };
+  void unpark(const Cluster& cluster, const Moves& moves);
+  void park(const Job& job, const Shape& shape, const std::string& reason, const Moves& moves);
+
+  std::set<std::uint64_t> ready_;
+  std::map<Shape, Parked> parked_;
+  std::optional<std::pair<std::uint64_t, std::string>> blocked_;  // the head, and why
+  bool dirty_ = false;
+  bool topology_dirty_ = false;
+};
+
+}  // namespace lockstep::launcher

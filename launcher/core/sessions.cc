@@ -1,0 +1,41 @@
+#include "launcher/core/sessions.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace lockstep::launcher {
+
+Speaker identify(const Node& node, NodeWatch& watch, SessionId session, Instant polled,
+                 Duration clone_after) {
+  if (watch.refused.count(session) != 0) return Speaker::refused;
+  if (watch.live == session) return Speaker::live;
+  const auto& past = node.past_sessions;
+  if (std::find(past.begin(), past.end(), session) == past.end()) return Speaker::unknown;
+  if (watch.stale_talk.size() >= kMaxStaleSessions && watch.stale_talk.count(session) == 0)
+    watch.stale_talk.clear();
+  StaleTalk& talk = watch.stale_talk[session];
+  if (talk.messages == 0 || polled - talk.last > clone_after) talk = {polled, polled, 0};
+  talk.last = polled;
+  ++talk.messages;
+  const bool persists = talk.messages >= kCloneMessages && polled - talk.since >= clone_after;
+  return persists ? Speaker::cloned : Speaker::stale;
+}
+
+std::string refuse_clones(const Node& node, NodeWatch& watch, SessionId stale) {
+  const std::string both =
+      watch.live ? fmt::format("sessions {:x} and {:x} are both alive", stale.value,
+                               watch.live->value)
+                 : fmt::format("session {:x} was replaced by a newer one", stale.value);
+  const std::string reason = fmt::format(
+      "two agents speak as node {} (id {}): {}; its image was cloned. Delete the agent's identity "
+      "on one of the machines and join that one anew with a token, then start both again",
+      node.name, node.id.value, both);
+  if (watch.refused.size() >= kMaxStaleSessions) watch.refused.clear();
+  watch.refused[stale] = reason;
+  if (watch.live) watch.refused[*watch.live] = reason;
+  watch.live.reset();
+  watch.stale_talk.clear();
+  return reason;
+}
+
+}  // namespace lockstep::launcher

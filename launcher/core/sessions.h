@@ -1,0 +1,31 @@
+#pragma once
+// Who speaks for a node: the session that was accepted last, one nobody knows, an older one whose
+// late messages still arrive, or, when an older one does not fall silent, a cloned image: two agents
+// with one identity, of which neither can be trusted. Knows nothing of parts or jobs.
+
+#include <string>
+
+#include "launcher/core/liveness.h"
+#include "launcher/core/state.h"
+
+namespace lockstep::launcher {
+
+enum class Speaker {
+  live,     // the accepted session
+  unknown,  // new, or not yet opened since the launcher started or the node was lost
+  stale,    // replaced: ignore what it says
+  cloned,   // replaced, and goes on talking: refuse it and the live one
+  refused,  // was found to be one of two clones before
+};
+
+// Judges the session of a message of `node`, and remembers stale talk in `watch`. A replaced session
+// that is heard again and again for `clone_after` of polled time is a clone; late and doubled
+// messages of a dead agent cease before.
+Speaker identify(const Node& node, NodeWatch& watch, SessionId session, Instant polled,
+                 Duration clone_after);
+inline constexpr int kCloneMessages = 3;
+
+// Marks the stale session and the live one, if any, as refused, and returns the reason in words.
+std::string refuse_clones(const Node& node, NodeWatch& watch, SessionId stale);
+
+}  // namespace lockstep::launcher

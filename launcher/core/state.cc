@@ -1,0 +1,286 @@
+#include "launcher/core/state.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+
+namespace lockstep::launcher {
+
+bool Part::failed() const {
+  if (finished()) {
+    if (!report->exit || report->exit->cause != Cause::completed) return true;
+    const auto& ranks = report->exit->ranks;
+    return std::any_of(ranks.begin(), ranks.end(),
+                       [](const RankExit& rank) { return rank.cause != Cause::completed; });
+  }
+  return gone.has_value();
+}
+
+bool Job::logs_settled() const {
+  return std::all_of(attempts.begin(), attempts.end(),
+                     [](const Attempt& attempt) { return attempt.tally.assigned == 0; });
+}
+
+JobStatus Job::status() const {
+  if (finish) return finish->status;
+  if (cancel_by) return JobStatus::cancel_requested;
+  switch (phase) {
+    case Phase::waiting: return JobStatus::queued;
+    case Phase::ended:
+    case Phase::final: return JobStatus::finalizing;
+    case Phase::placed: break;
+  }
+  const Attempt& attempt = attempts.back();
+  const Attempt::Tally& tally = attempt.tally;
+  if (tally.ended == attempt.size()) return JobStatus::finalizing;
+  if (tally.running == attempt.size()) return JobStatus::running;
+  if (attempt.gang || tally.prepared == attempt.size()) return JobStatus::starting;
+  return JobStatus::preparing;
+}
+
+const Job* State::job(const JobId& id) const {
+  const auto it = jobs_.find(id);
+  return it == jobs_.end() ? nullptr : &it->second;
+}
+
+const Attempt* State::attempt(const AttemptId& id) const {
+  const Job* job = this->job(id.job);
+  if (job == nullptr || id.number == 0 || id.number > job->attempts.size()) return nullptr;
+  return &job->attempts[id.number - 1];
+}
+
+const Node* State::node(NodeId id) const {
+  const auto it = nodes_.find(id);
+  return it == nodes_.end() ? nullptr : &it->second;
+}
+
+const Node* State::node_with_key(const PublicKey& key) const {
+  const auto it = keys_.find(key);
+  return it == keys_.end() ? nullptr : node(it->second);
+}
+
+const Node* State::node_called(const std::string& name_or_id) const {
+  const auto it = names_.find(name_or_id);
+  if (it != names_.end()) return node(it->second);
+  const bool digits = !name_or_id.empty() && name_or_id.size() < 19 &&
+                      name_or_id.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? node(NodeId(std::stoull(name_or_id))) : nullptr;
+}
+
+const Job* State::job_of_submission(const std::string& submission) const {
+  const auto it = submissions_.find(submission);
+  return it == submissions_.end() ? nullptr : job(it->second);
+}
+
+const Part* State::assigned_part(const AttemptId& id, NodeId node) const {
+  const Node* holder = this->node(node);
+  if (holder == nullptr) return nullptr;
+  const auto it = holder->parts.find(id);
+  if (it == holder->parts.end()) return nullptr;
+  return &attempt(id)->parts[static_cast<std::size_t>(it->second)];
+}
+
+std::string State::node_name(NodeId id) const {
+  const Node* node = this->node(id);
+  return node != nullptr ? node->name : "node " + std::to_string(id.value);
+}
+
+Job& State::job_ref(const JobId& id) {
+  const auto it = jobs_.find(id);
+  CHECK(it != jobs_.end(), "a fact speaks of a job that was never submitted");
+  return it->second;
+}
+
+Attempt& State::attempt_ref(const AttemptId& id) {
+  Job& job = job_ref(id.job);
+  CHECK(id.number >= 1 && id.number <= job.attempts.size(),
+        "a fact speaks of an attempt that was never placed");
+  return job.attempts[id.number - 1];
+}
+
+Node& State::node_ref(NodeId id) {
+  const auto it = nodes_.find(id);
+  CHECK(it != nodes_.end(), "a fact speaks of a node that never joined");
+  return it->second;
+}
+
+Part& State::part_ref(Attempt& attempt, NodeId node) {
+  const Node& holder = node_ref(node);
+  const auto index = holder.parts.find(attempt.id);
+  if (index != holder.parts.end()) return attempt.parts[static_cast<std::size_t>(index->second)];
+  const auto it = std::find_if(attempt.parts.begin(), attempt.parts.end(),
+                               [&](const Part& part) { return part.node == node; });
+  CHECK(it != attempt.parts.end(), "a fact speaks of a part on a node outside the attempt");
+  return *it;
+}
+
+void State::touch_nodes(const Attempt& attempt) {
+  for (const Part& part : attempt.parts)
+    if (part.assigned()) ++node_ref(part.node).revision;
+}
+
+// To be called when `part` has just stopped being assigned.
+void State::unassign(Attempt& attempt, Part& part) {
+  Node& node = node_ref(part.node);
+  if (node.parts.erase(attempt.id) == 0) return;
+  ++node.revision;
+  --attempt.tally.assigned;
+}
+
+// One overload per fact: the whole transition table of the launcher.
+struct State::Applier {
+  State& state;
+  Instant at;
+
+  void operator()(const TokenCreated& fact) const {
+    state.tokens_.emplace(fact.secret_hash, Token{fact.expires, fact.uses, 0});
+  }
+
+  void operator()(const NodeJoined& fact) const {
+    Node node;
+    node.id = fact.node;
+    node.name = fact.name;
+    node.key = fact.key;
+    node.joined = at;
+    state.keys_[fact.key] = fact.node;
+    state.names_[fact.name] = fact.node;
+    state.next_node_ = std::max(state.next_node_, fact.node.value + 1);
+    const auto token = state.tokens_.find(fact.token);
+    if (token != state.tokens_.end()) ++token->second.used;
+    state.nodes_.emplace(fact.node, std::move(node));
+  }
+
+  void operator()(const NodeSessionStarted& fact) const {
+    Node& node = state.node_ref(fact.node);
+    if (node.session && *node.session != fact.session) {
+      node.past_sessions.push_back(*node.session);
+      if (node.past_sessions.size() > kMaxPastSessions)
+        node.past_sessions.erase(node.past_sessions.begin());
+    }
+    node.session = fact.session;
+    node.boot = fact.boot;
+    node.inventory = fact.inventory;
+    node.lost.reset();
+  }
+
+  void operator()(const NodeLost& fact) const { state.node_ref(fact.node).lost = fact.reason; }
+
+  void operator()(const NodeDrainChanged& fact) const {
+    Node& node = state.node_ref(fact.node);
+    node.drain.reset();
+    if (fact.draining) node.drain = fact.reason;
+  }
+
+  void operator()(const JobSubmitted& fact) const {
+    Job job;
+    job.id = fact.job;
+    job.order = state.submitted_.empty() ? 1 : state.submitted_.rbegin()->first + 1;
+    job.submission = fact.submission;
+    job.spec = fact.spec;
+    job.submitted = at;
+    state.submitted_.emplace(job.order, job.id);
+    state.queue_.emplace(job.order, job.id);
+    state.unfinished_.insert(job.id);
+    if (!fact.submission.empty()) state.submissions_.emplace(fact.submission, job.id);
+    state.jobs_.emplace(fact.job, std::move(job));
+  }
+
+  void operator()(const CancelRequested& fact) const {
+    Job& job = state.job_ref(fact.job);
+    job.cancel_by = fact.by;
+    state.queue_.erase(job.order);
+    if (job.phase == Job::Phase::placed) state.touch_nodes(job.attempts.back());
+  }
+
+  void operator()(const AttemptPlaced& fact) const {
+    Job& job = state.job_ref(fact.attempt.job);
+    CHECK(fact.attempt.number == job.attempts.size() + 1, "attempts are numbered 1, 2, …");
+    Attempt attempt;
+    attempt.id = fact.attempt;
+    attempt.placed = at;
+    attempt.why = fact.why;
+    attempt.tally.assigned = static_cast<int>(fact.parts.size());
+    for (const PartPlacement& placement : fact.parts) {
+      Node& node = state.node_ref(placement.node);
+      node.parts.emplace(fact.attempt, attempt.size());
+      ++node.revision;
+      Part part;
+      part.node = placement.node;
+      part.allotment = placement.allotment;
+      attempt.parts.push_back(std::move(part));
+    }
+    job.attempts.push_back(std::move(attempt));
+    job.phase = Job::Phase::placed;
+    state.queue_.erase(job.order);
+  }
+
+  void operator()(const GangFormed& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    attempt.gang = fact.gang;
+    state.touch_nodes(attempt);
+  }
+
+  void operator()(const PartChanged& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    Part& part = state.part_ref(attempt, fact.node);
+    count(attempt.tally, part, -1);
+    part.report = fact.report;
+    count(attempt.tally, part, +1);
+  }
+
+  void operator()(const PartGone& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    Part& part = state.part_ref(attempt, fact.node);
+    count(attempt.tally, part, -1);
+    part.gone = Part::Gone{fact.cause, fact.why, at};
+    count(attempt.tally, part, +1);
+    state.unassign(attempt, part);
+  }
+
+  void operator()(const AttemptDoomed& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    attempt.doomed = Attempt::Doom{fact.report, fact.reason};
+    state.touch_nodes(attempt);
+  }
+
+  void operator()(const AttemptEnded& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    attempt.ended = fact.report;
+    attempt.ended_at = at;
+    state.job_ref(fact.attempt.job).phase = Job::Phase::ended;
+  }
+
+  void operator()(const JobRequeued& fact) const {
+    Job& job = state.job_ref(fact.job);
+    job.phase = Job::Phase::waiting;
+    job.requeued_because = fact.why;
+    ++(fact.charged ? job.charged_retries : job.uncharged_retries);
+    if (!job.cancel_by) state.queue_.emplace(job.order, job.id);
+  }
+
+  void operator()(const PartReleased& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    Part& part = state.part_ref(attempt, fact.node);
+    part.released = true;
+    state.unassign(attempt, part);
+  }
+
+  void operator()(const JobFinished& fact) const {
+    Job& job = state.job_ref(fact.job);
+    job.phase = Job::Phase::final;
+    job.finish = Job::Finish{fact.status, fact.report, at};
+    state.queue_.erase(job.order);
+    state.unfinished_.erase(job.id);
+  }
+
+  static void count(Attempt::Tally& tally, const Part& part, int by) {
+    if (part.at_least(PartState::prepared)) tally.prepared += by;
+    if (part.at_least(PartState::running)) tally.running += by;
+    if (part.ended()) tally.ended += by;
+    if (part.failed()) tally.failed += by;
+  }
+};
+
+void State::apply(Instant at, const Fact& fact) { std::visit(Applier{*this, at}, fact); }
+
+}  // namespace lockstep::launcher

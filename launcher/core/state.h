@@ -1,0 +1,175 @@
+#pragma once
+// The launcher's memory: jobs, attempts, nodes and tokens. State is exactly the fold of its facts:
+// apply() is the only way anything in here changes, live and in recovery alike. What is not a fact
+// (who was heard when, who is asked for logs) is not here but in liveness.h and the reactor.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launcher/core/fact.h"
+
+namespace lockstep::launcher {
+
+struct Token {
+  Instant expires;
+  int uses = 1;
+  int used = 0;
+  friend bool operator==(const Token&, const Token&) = default;
+};
+
+struct Node {
+  NodeId id;
+  std::string name;
+  PublicKey key;
+  Instant joined;
+  // The newest session; none before the first. `inventory` and `boot` came with it.
+  std::optional<SessionId> session;
+  BootId boot;
+  Inventory inventory;
+  std::vector<SessionId> past_sessions;  // replaced by a newer one: newest last, bounded
+  std::optional<std::string> lost;       // why it is LOST
+  std::optional<std::string> drain;      // why it takes no new work
+  std::uint64_t revision = 0;            // of its desired state
+  std::map<AttemptId, int> parts;        // assigned here -> node rank
+  friend bool operator==(const Node&, const Node&) = default;
+};
+inline constexpr std::size_t kMaxPastSessions = 16;
+
+// One attempt's share on one node.
+struct Part {
+  struct Gone {
+    Cause cause = Cause::runner_lost;
+    std::string why;
+    Instant at;
+    friend bool operator==(const Gone&, const Gone&) = default;
+  };
+  NodeId node;
+  Allotment allotment;
+  std::optional<PartReport> report;  // the newest; none: the node never spoke of it
+  std::optional<Gone> gone;          // known to run no more, without a word of its own; fenced
+  bool released = false;             // logs durable or given up: the node may forget it
+
+  bool finished() const { return report && report->state == PartState::finished; }
+  bool ended() const { return finished() || gone; }
+  bool assigned() const { return !gone && !released; }
+  bool failed() const;  // ended, and not because every rank exited 0
+  bool at_least(PartState state) const { return report && report->state >= state; }
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+struct Attempt {
+  // Sums over `parts`, so that a step of a big gang does not look at every part.
+  struct Tally {
+    int prepared = 0;  // at_least(prepared)
+    int running = 0;   // at_least(running)
+    int ended = 0;
+    int failed = 0;
+    int assigned = 0;
+    friend bool operator==(const Tally&, const Tally&) = default;
+  };
+  struct Doom {
+    ExitReport report;
+    StopReason reason = StopReason::gang_failed;
+    friend bool operator==(const Doom&, const Doom&) = default;
+  };
+  AttemptId id;
+  Instant placed;
+  std::vector<std::string> why;
+  std::vector<Part> parts;  // index = node rank
+  Tally tally;
+  std::optional<GangTable> gang;
+  std::optional<Doom> doomed;
+  std::optional<ExitReport> ended;
+  Instant ended_at;
+
+  bool solo() const { return parts.size() == 1; }
+  int size() const { return static_cast<int>(parts.size()); }
+  friend bool operator==(const Attempt&, const Attempt&) = default;
+};
+
+struct Job {
+  enum class Phase {
+    waiting,  // in the queue, or canceled there while logs of an earlier attempt are outstanding
+    placed,   // its last attempt has not ended
+    ended,    // its last attempt has ended; requeued or finished next
+    final,
+  };
+  struct Finish {
+    JobStatus status = JobStatus::completed;
+    ExitReport report;
+    Instant at;
+    friend bool operator==(const Finish&, const Finish&) = default;
+  };
+  JobId id;
+  std::uint64_t order = 0;  // of submission; 1, 2, …
+  std::string submission;
+  JobSpec spec;             // name filled
+  Instant submitted;
+  Phase phase = Phase::waiting;
+  std::optional<std::string> cancel_by;
+  std::vector<Attempt> attempts;  // numbers 1, 2, …
+  int charged_retries = 0;
+  int uncharged_retries = 0;
+  std::string requeued_because;   // of the last requeue
+  std::optional<Finish> finish;
+
+  const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }
+  // No part of any attempt has logs outstanding on a node.
+  bool logs_settled() const;
+  JobStatus status() const;
+  friend bool operator==(const Job&, const Job&) = default;
+};
+
+class State {
+ public:
+  void apply(Instant at, const Fact& fact);
+
+  const std::map<JobId, Job>& jobs() const { return jobs_; }
+  const std::map<NodeId, Node>& nodes() const { return nodes_; }
+  const std::map<Digest, Token>& tokens() const { return tokens_; }
+  // Waiting jobs that nobody canceled, in order of submission.
+  const std::map<std::uint64_t, JobId>& queue() const { return queue_; }
+  const std::map<std::uint64_t, JobId>& submitted() const { return submitted_; }  // all jobs
+  const std::set<JobId>& unfinished() const { return unfinished_; }               // not final
+
+  const Job* job(const JobId& id) const;
+  const Attempt* attempt(const AttemptId& id) const;
+  const Node* node(NodeId id) const;
+  const Node* node_with_key(const PublicKey& key) const;
+  const Node* node_called(const std::string& name_or_id) const;
+  const Job* job_of_submission(const std::string& submission) const;
+  // The part of the attempt that is still assigned to the node.
+  const Part* assigned_part(const AttemptId& id, NodeId node) const;
+  std::string node_name(NodeId id) const;  // "node 7" when unknown
+  NodeId next_node_id() const { return NodeId(next_node_); }
+
+  friend bool operator==(const State&, const State&) = default;
+
+ private:
+  struct Applier;
+
+  Job& job_ref(const JobId& id);
+  Attempt& attempt_ref(const AttemptId& id);
+  Node& node_ref(NodeId id);
+  Part& part_ref(Attempt& attempt, NodeId node);
+  void touch_nodes(const Attempt& attempt);  // their desired state changed
+  void unassign(Attempt& attempt, Part& part);
+
+  std::map<JobId, Job> jobs_;
+  std::map<NodeId, Node> nodes_;
+  std::map<Digest, Token> tokens_;
+  std::map<std::uint64_t, JobId> queue_;
+  std::map<std::uint64_t, JobId> submitted_;
+  std::set<JobId> unfinished_;
+  std::map<PublicKey, NodeId> keys_;
+  std::map<std::string, NodeId> names_;
+  std::map<std::string, JobId> submissions_;
+  std::uint64_t next_node_ = 1;
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,51 @@
+#pragma once
+// Deadlines as values: a set of named instants, of which the earliest is cheap to find. Owns no
+// clock; the instants are of the polled clock (liveness.h). One key has at most one deadline.
+
+#include <compare>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+
+namespace lockstep::launcher {
+
+struct TimerKey {
+  enum class Kind { node, prepare, logs, shutdown };
+  Kind kind = Kind::node;
+  NodeId node;        // of node and logs
+  AttemptId attempt;  // of prepare and logs
+  friend auto operator<=>(const TimerKey&, const TimerKey&) = default;
+};
+
+class Timers {
+ public:
+  void set(const TimerKey& key, Instant due) {
+    clear(key);
+    due_.emplace(key, due);
+    order_.emplace(due, key);
+  }
+  void clear(const TimerKey& key) {
+    const auto it = due_.find(key);
+    if (it == due_.end()) return;
+    order_.erase({it->second, key});
+    due_.erase(it);
+  }
+  // Removes and returns the earliest timer due at `now`; nullopt when none is.
+  std::optional<TimerKey> pop_due(Instant now) {
+    if (order_.empty() || order_.begin()->first > now) return std::nullopt;
+    TimerKey key = order_.begin()->second;
+    clear(key);
+    return key;
+  }
+  Instant next() const { return order_.empty() ? Instant::never() : order_.begin()->first; }
+
+ private:
+  std::map<TimerKey, Instant> due_;
+  std::set<std::pair<Instant, TimerKey>> order_;
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,297 @@
+#include "launcher/core/verdict.h"
+
+#include <algorithm>
+#include <csignal>
+#include <fmt/format.h>
+#include <tuple>
+#include <utility>
+
+namespace lockstep::launcher {
+
+namespace {
+
+// One thing that failed by itself. `rank` is null when a node as a whole failed.
+struct Failure {
+  Instant time;
+  int node_rank = 0;
+  const Part* part = nullptr;
+  const RankExit* rank = nullptr;
+  Cause cause = Cause::completed;
+};
+
+bool earlier(const Failure& a, const Failure& b) {
+  const int rank_a = a.rank != nullptr ? a.rank->rank : -1;
+  const int rank_b = b.rank != nullptr ? b.rank->rank : -1;
+  return std::tie(a.time, a.node_rank, rank_a) < std::tie(b.time, b.node_rank, rank_b);
+}
+
+// True when only a rank can be at fault, so that a node's report must name one.
+bool belongs_to_rank(Cause cause) {
+  switch (cause) {
+    case Cause::exit_code:
+    case Cause::signal:
+    case Cause::out_of_memory:
+    case Cause::mpi_abort:
+    case Cause::exit_without_finalize:
+    case Cause::never_connected:
+    case Cause::command_not_found:
+    case Cause::command_not_executable:
+      return true;
+    case Cause::completed:
+    case Cause::timeout:
+    case Cause::canceled:
+    case Cause::workspace_failed:
+    case Cause::start_failed:
+    case Cause::port_taken:
+    case Cause::runner_lost:
+    case Cause::node_lost:
+      return false;
+  }
+  return false;
+}
+
+bool failed_by_itself(const RankExit& rank) {
+  return rank.cause != Cause::completed && rank.cause != Cause::canceled && !rank.terminated_by_us;
+}
+
+// The first rank of this node that failed by itself: as its runner says, who saw the order.
+const RankExit* first_failed_rank(const NodeExitReport& exit) {
+  const RankExit* first = nullptr;
+  for (const RankExit& rank : exit.ranks) {
+    if (!failed_by_itself(rank)) continue;
+    if (exit.first_failed_rank == rank.rank) return &rank;
+    if (first == nullptr || rank.time < first->time) first = &rank;
+  }
+  return first;
+}
+
+// When a node failed as a whole, its ranks were terminated soon after: the earliest of their ends is
+// nearer to the failure than the end of the last.
+Instant time_of_failure(const NodeExitReport& exit) {
+  Instant time = exit.ended;
+  for (const RankExit& rank : exit.ranks)
+    if (rank.started && rank.time.ns != 0) time = std::min(time, rank.time);
+  return time;
+}
+
+std::vector<Failure> failures_of(const Attempt& attempt) {
+  std::vector<Failure> failures;
+  for (int i = 0; i < attempt.size(); ++i) {
+    const Part& part = attempt.parts[static_cast<std::size_t>(i)];
+    if (part.gone) failures.push_back({part.gone->at, i, &part, nullptr, part.gone->cause});
+    if (!part.finished() || !part.report->exit) continue;
+    const NodeExitReport& exit = *part.report->exit;
+    if (const RankExit* rank = first_failed_rank(exit))
+      failures.push_back({rank->time, i, &part, rank, rank->cause});
+    const bool node_failed = exit.cause != Cause::completed && exit.cause != Cause::canceled &&
+                             !belongs_to_rank(exit.cause);
+    if (node_failed && !exit.first_failed_rank)
+      failures.push_back({time_of_failure(exit), i, &part, nullptr, exit.cause});
+  }
+  return failures;
+}
+
+// Lower comes first, whatever the clocks of the nodes say.
+int precedence(Cause cause) {
+  if (cause == Cause::node_lost) return 0;
+  if (cause == Cause::runner_lost) return 1;
+  return 2;
+}
+
+std::vector<int> terminated_ranks(const Attempt& attempt) {
+  std::vector<int> ranks;
+  for (const Part& part : attempt.parts) {
+    if (!part.finished() || !part.report->exit) continue;
+    for (const RankExit& rank : part.report->exit->ranks)
+      if (rank.terminated_by_us && rank.started) ranks.push_back(rank.rank);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+std::string with_detail(std::string text, const std::string& detail) {
+  return detail.empty() ? text : text + ": " + detail;
+}
+
+std::string rank_in_words(const RankExit& rank, const std::string& node) {
+  const std::string who = fmt::format("rank {} (node {})", rank.rank, node);
+  switch (rank.cause) {
+    case Cause::exit_code: return fmt::format("{} exited with code {}", who, rank.exit_code);
+    case Cause::signal: {
+      const std::string name = signal_name(rank.signal);
+      return fmt::format("{} was killed by signal {}{}", who, rank.signal,
+                         name.empty() ? "" : " (" + name + ")");
+    }
+    case Cause::out_of_memory:
+      return with_detail(who + " ran out of memory and was killed by the kernel", rank.detail);
+    case Cause::mpi_abort:
+      return who + " called " + (rank.detail.empty()
+                                     ? fmt::format("MPI_Abort({})", rank.exit_code)
+                                     : rank.detail);
+    case Cause::exit_without_finalize:
+      return who + " exited with code 0 without calling MPI_Finalize";
+    case Cause::never_connected:
+      return who + " ended without connecting to its MPI server although other ranks did: it ran " +
+             "as \"rank 0 of 1\"; check that it uses the job's MPI library";
+    case Cause::command_not_found:
+      return with_detail(who + " could not start: command not found", rank.detail);
+    case Cause::command_not_executable:
+      return with_detail(who + " could not start: the command is not executable", rank.detail);
+    case Cause::start_failed: return with_detail(who + " could not be started", rank.detail);
+    case Cause::timeout: return who + " ran into limits.timeout";
+    case Cause::completed:
+    case Cause::canceled:
+    case Cause::workspace_failed:
+    case Cause::port_taken:
+    case Cause::runner_lost:
+    case Cause::node_lost:
+      break;
+  }
+  return with_detail(who + " failed (" + std::string(to_string(rank.cause)) + ")", rank.detail);
+}
+
+std::string node_in_words(Cause cause, const std::string& node, const std::string& detail,
+                          const JobSpec& spec) {
+  switch (cause) {
+    case Cause::timeout:
+      return fmt::format("the job ran longer than limits.timeout{}",
+                         spec.timeout ? " (" + format_duration(*spec.timeout) + ")" : "");
+    case Cause::workspace_failed:
+      return with_detail("the working directory could not be prepared on node " + node, detail);
+    case Cause::start_failed:
+      return with_detail("the job could not be started on node " + node, detail);
+    case Cause::port_taken:
+      return with_detail("MASTER_PORT was taken on node " + node + " before rank 0 listened",
+                         detail);
+    case Cause::runner_lost:
+      return with_detail("the runner on node " + node + " died, and its ranks with it", detail);
+    case Cause::node_lost: return with_detail("node " + node + " was lost", detail);
+    case Cause::completed:
+    case Cause::exit_code:
+    case Cause::signal:
+    case Cause::out_of_memory:
+    case Cause::mpi_abort:
+    case Cause::exit_without_finalize:
+    case Cause::never_connected:
+    case Cause::command_not_found:
+    case Cause::command_not_executable:
+    case Cause::canceled:
+      break;
+  }
+  return with_detail("node " + node + " failed (" + std::string(to_string(cause)) + ")", detail);
+}
+
+// A failure never ends with exit code 0, even MPI_Abort(0).
+int failing_code(int code) { return code == 0 ? 1 : code; }
+
+ExitReport report_of(const State& state, const Attempt& attempt, const Failure& failure) {
+  ExitReport report;
+  report.cause = failure.cause;
+  report.node = failure.part->node;
+  report.node_name = state.node_name(report.node);
+  report.time = failure.time;
+  report.terminated_ranks = terminated_ranks(attempt);
+  if (failure.rank != nullptr) {
+    report.rank = failure.rank->rank;
+    report.exit_code = failing_code(exit_code_of(*failure.rank));
+    report.message = rank_in_words(*failure.rank, report.node_name);
+    report.stderr_tail = failure.rank->stderr_tail;
+    return report;
+  }
+  RankExit node_exit;
+  node_exit.cause = failure.cause;
+  report.exit_code = failing_code(exit_code_of(node_exit));
+  const std::string detail =
+      failure.part->gone ? failure.part->gone->why : failure.part->report->exit->message;
+  report.message = node_in_words(failure.cause, report.node_name, detail,
+                                 state.job(attempt.id.job)->spec);
+  return report;
+}
+
+// Parts failed, but none says that it was by itself: somebody stopped ranks behind our back.
+ExitReport unexplained(const State& state, const Attempt& attempt, Instant now) {
+  if (attempt.doomed) {
+    ExitReport report = attempt.doomed->report;
+    report.terminated_ranks = terminated_ranks(attempt);
+    return report;
+  }
+  ExitReport report;
+  report.cause = Cause::start_failed;
+  report.exit_code = 125;
+  report.time = now;
+  for (const Part& part : attempt.parts) {
+    if (!part.failed()) continue;
+    report.node = part.node;
+    report.node_name = state.node_name(part.node);
+    break;
+  }
+  report.message = "node " + report.node_name + " stopped its ranks although nobody asked for it";
+  report.terminated_ranks = terminated_ranks(attempt);
+  return report;
+}
+
+}  // namespace
+
+ExitReport verdict(const State& state, const Attempt& attempt, Instant now) {
+  const std::vector<Failure> failures = failures_of(attempt);
+  const auto first = std::min_element(
+      failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
+        const int first_a = precedence(a.cause), first_b = precedence(b.cause);
+        return first_a != first_b ? first_a < first_b : earlier(a, b);
+      });
+  if (first != failures.end()) return report_of(state, attempt, *first);
+  if (attempt.doomed || attempt.tally.failed > 0) return unexplained(state, attempt, now);
+  ExitReport completed;
+  completed.time = now;
+  completed.message = "completed";
+  return completed;
+}
+
+ExitReport canceled_report(const Job& job, Instant now) {
+  ExitReport report;
+  report.cause = Cause::canceled;
+  report.exit_code = 130;
+  report.time = now;
+  report.message = "canceled";
+  if (job.cancel_by && !job.cancel_by->empty()) report.message += " by " + *job.cancel_by;
+  if (job.phase == Job::Phase::waiting) report.message += " while it waited in the queue";
+  if (job.phase == Job::Phase::placed)
+    report.terminated_ranks = terminated_ranks(job.attempts.back());
+  return report;
+}
+
+ExitReport prepare_timeout_report(const State& state, const Attempt& attempt,
+                                  const std::string& progress, Duration limit, Instant now) {
+  ExitReport report;
+  report.cause = Cause::workspace_failed;
+  report.exit_code = 125;
+  report.time = now;
+  const auto late = std::find_if(attempt.parts.begin(), attempt.parts.end(), [](const Part& part) {
+    return !part.at_least(PartState::prepared);
+  });
+  if (late != attempt.parts.end()) report.node = late->node;
+  report.node_name = state.node_name(report.node);
+  report.message = fmt::format("node {} was not prepared within {}", report.node_name,
+                               format_duration(limit));
+  if (!progress.empty()) report.message += " (last: " + progress + ")";
+  return report;
+}
+
+bool blames_program(const ExitReport& report) {
+  return report.cause != Cause::completed && report.cause != Cause::canceled &&
+         !is_infrastructure(report.cause);
+}
+
+std::string signal_name(int number) {
+  static constexpr std::pair<int, const char*> kNames[] = {
+      {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
+      {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+      {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
+      {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
+      {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"}};
+  for (const auto& [value, name] : kNames)
+    if (value == number) return name;
+  return "";
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,188 @@
+#include "launcher/core/views.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+
+namespace lockstep::launcher {
+
+namespace {
+
+PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& attempt, int rank) {
+  const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
+  PartView view;
+  view.node = part.node;
+  view.node_name = cluster.state.node_name(part.node);
+  view.node_rank = rank;
+  view.ranks = job.spec.distribution.processes_per_node;
+  view.first_rank = rank * view.ranks;
+  view.allotment = part.allotment;
+  if (part.ended()) {
+    view.state = PartState::finished;
+    if (part.gone) view.progress = part.gone->why;
+    return view;
+  }
+  if (part.report) {
+    view.state = part.report->state;
+    view.progress = part.report->progress;
+  } else {
+    view.progress = "the node has not answered yet";
+  }
+  if (const NodeWatch* watch = cluster.watches.find(part.node)) {
+    const auto newer = watch->progress.find(attempt.id);
+    if (newer != watch->progress.end()) view.progress = newer->second;
+  }
+  return view;
+}
+
+AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attempt& attempt) {
+  AttemptView view;
+  view.number = attempt.id.number;
+  view.placed = attempt.placed;
+  view.ended = attempt.ended_at;
+  view.report = attempt.ended;
+  for (int i = 0; i < attempt.size(); ++i) {
+    const Part& part = attempt.parts[static_cast<std::size_t>(i)];
+    view.parts.push_back(view_of_part(cluster, job, attempt, i));
+    if (!part.at_least(PartState::running) || part.report->started.ns == 0) continue;
+    if (view.started.ns == 0 || part.report->started < view.started)
+      view.started = part.report->started;
+  }
+  return view;
+}
+
+// The first part for which `waits` holds, in words: "node n2 (UNKNOWN)".
+template <typename Predicate>
+std::string first_node(const Cluster& cluster, const Attempt& attempt, Predicate waits) {
+  for (const Part& part : attempt.parts) {
+    if (!waits(part)) continue;
+    std::string text = "node " + cluster.state.node_name(part.node);
+    const Liveness liveness = cluster.watches.liveness(part.node);
+    if (liveness != Liveness::alive) text += fmt::format(" ({})", to_string(liveness));
+    return text;
+  }
+  return "";
+}
+
+std::string reason_of_placed(const Cluster& cluster, const Job& job, const Attempt& attempt) {
+  const std::string running =
+      first_node(cluster, attempt, [](const Part& part) { return !part.ended(); });
+  if (attempt.doomed)
+    return attempt.doomed->report.message +
+           (running.empty() ? "; waits to hear of all its nodes" : "; waits for " + running);
+  if (job.cancel_by) return "waits for " + running + " to stop it";
+  if (running.empty()) {
+    const std::string silent = first_node(cluster, attempt, [&](const Part& part) {
+      return cluster.watches.liveness(part.node) == Liveness::unknown;
+    });
+    return "a rank failed; before it is judged, " + silent + " must be heard";
+  }
+  if (attempt.tally.running == attempt.size()) return "";
+  for (int i = 0; i < attempt.size(); ++i) {
+    const Part& part = attempt.parts[static_cast<std::size_t>(i)];
+    if (part.at_least(attempt.gang ? PartState::running : PartState::prepared)) continue;
+    const PartView view = view_of_part(cluster, job, attempt, i);
+    return fmt::format("node {}: {}", view.node_name,
+                       view.progress.empty() ? std::string(to_string(view.state)) : view.progress);
+  }
+  return "";
+}
+
+std::string reason_of_logs(const Cluster& cluster, const Job& job) {
+  for (const Attempt& attempt : job.attempts) {
+    if (attempt.tally.assigned == 0) continue;
+    const std::string node =
+        first_node(cluster, attempt, [](const Part& part) { return part.assigned(); });
+    return fmt::format("waits for the logs of {} from {}", to_string(attempt.id), node);
+  }
+  return "";
+}
+
+std::string reason_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
+  switch (job.phase) {
+    case Job::Phase::waiting: {
+      if (job.cancel_by) return reason_of_logs(cluster, job);
+      const std::string why = scheduler.reason(cluster.state, job);
+      return job.requeued_because.empty() ? why : job.requeued_because + "; " + why;
+    }
+    case Job::Phase::placed: return reason_of_placed(cluster, job, job.attempts.back());
+    case Job::Phase::ended: return reason_of_logs(cluster, job);
+    case Job::Phase::final:
+      return job.finish->status == JobStatus::completed ? "" : job.finish->report.message;
+  }
+  return "";
+}
+
+}  // namespace
+
+JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
+                int queue_position) {
+  JobView view;
+  view.spec = job.spec;
+  view.status = job.status();
+  view.reason = reason_of(cluster, scheduler, job);
+  view.queue_position = queue_position;
+  view.submitted = job.submitted;
+  for (const Attempt& attempt : job.attempts)
+    view.attempts.push_back(view_of_attempt(cluster, job, attempt));
+  if (job.finish) {
+    view.ended = job.finish->at;
+    view.report = job.finish->report;
+  }
+  return view;
+}
+
+int queue_position(const State& state, const Job& job) {
+  const auto it = state.queue().find(job.order);
+  if (it == state.queue().end()) return 0;
+  return static_cast<int>(std::distance(state.queue().begin(), it)) + 1;
+}
+
+std::vector<JobView> views_of_jobs(const Cluster& cluster, const Scheduler& scheduler) {
+  const State& state = cluster.state;
+  std::vector<JobView> views;
+  views.reserve(state.submitted().size());
+  int queued = static_cast<int>(state.queue().size());
+  for (auto it = state.submitted().rbegin(); it != state.submitted().rend(); ++it) {
+    const bool waits = state.queue().count(it->first) != 0;
+    views.push_back(view_of(cluster, scheduler, *state.job(it->second), waits ? queued-- : 0));
+  }
+  return views;
+}
+
+NodeView view_of(const Cluster& cluster, const Node& node) {
+  NodeView view;
+  view.id = node.id;
+  view.name = node.name;
+  view.liveness = cluster.watches.liveness(node.id);
+  view.draining = node.drain.has_value();
+  if (auto reason = why_unusable(cluster, node)) view.reason = *reason;
+  view.inventory = node.inventory;
+  for (const auto& [attempt, rank] : node.parts) view.attempts.push_back(attempt);
+  view.joined = node.joined;
+  const NodeWatch* watch = cluster.watches.find(node.id);
+  if (watch == nullptr) return view;
+  view.last_heard = watch->last_heard;
+  if (!watch->live && !watch->refused.empty()) view.reason = watch->refused.begin()->second;
+  return view;
+}
+
+ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
+  ExplainView view;
+  view.job = view_of(cluster, scheduler, job, queue_position(cluster.state, job));
+  std::vector<std::string>& lines = view.lines;
+  for (const Attempt& attempt : job.attempts) {
+    lines.push_back(fmt::format("attempt {} was placed at {}:", attempt.id.number,
+                                to_string(attempt.placed)));
+    for (const std::string& why : attempt.why) lines.push_back("  " + why);
+    if (attempt.ended) lines.push_back("  ended: " + attempt.ended->message);
+  }
+  if (view.job.queue_position == 0) return view;
+  lines.push_back(fmt::format("{}. in the queue: {}", view.job.queue_position, view.job.reason));
+  lines.push_back("asks for " + describe(shape_of(job.spec)) + ":");
+  for (const std::string& line : explain_nodes(cluster, shape_of(job.spec)))
+    lines.push_back("  " + line);
+  return view;
+}
+
+}  // namespace lockstep::launcher
