@@ -1,0 +1,35 @@
+#pragma once
+// One "node" of the PMIx harness: a process with the real GangLink and Bootstrap, which starts its ranks
+// itself. It stands in for the runner's shell, so that the bootstrap can be tested alone.
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lockstep::runner::harness {
+
+struct Plan {
+  int nodes = 1;
+  int ranks_per_node = 1;
+  std::vector<std::string> netns;      // one per node, or none
+  std::vector<std::string> addresses;  // one per node, or none: 127.0.0.1
+  unsigned uid = 0, gid = 0;           // of the ranks; the harness's own by default
+  std::string tmp;                     // a directory per job and node is made below
+  std::string job_name;
+  std::map<std::string, std::string> environment;  // the user's
+  int kill_rank = -1;                  // SIGKILL it once every local rank has connected
+  std::vector<std::string> command;
+};
+
+// Runs node `node_rank`; `channel` leads to the harness: endpoint out, gang table in, results out.
+// Returns the process's exit code.
+int run_node(const Plan& plan, int node_rank, int channel);
+
+// One line of the results.
+struct RankResult {
+  int rank = 0, exit_code = 0, signal = 0;
+  bool connected = false, finalized = false, terminated = false, aborted = false;
+  int abort_code = 0;
+};
+
+}  // namespace lockstep::runner::harness
