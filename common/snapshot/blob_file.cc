@@ -1,0 +1,140 @@
+#include "common/snapshot/blob_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "common/snapshot/compress.h"
+#include "common/snapshot/raw_io.h"
+
+namespace lockstep::snapshot {
+namespace {
+
+// As it lies in memory, like the packs.
+struct FileHeader {
+  std::uint64_t magic = 0x314253504b534c4c;  // "LLSKPSB1": Lockstep blob, version 1
+  std::uint64_t total_size = 0;
+  std::uint64_t table = 0;  // offset
+  std::uint64_t check = 0;
+};
+static_assert(sizeof(FileHeader) == 32);
+
+std::uint64_t check_of(const FileHeader& header) {
+  return word_hash({reinterpret_cast<const char*>(&header), offsetof(FileHeader, check)});
+}
+
+struct TableRow {
+  std::uint64_t offset = 0;
+  std::uint32_t size = 0;
+  std::uint32_t compressed = 0;
+};
+static_assert(sizeof(TableRow) == 16);
+
+}  // namespace
+
+BlobFileWriter::BlobFileWriter(std::string path, io::Fd fd, const Digest& digest,
+                               std::uint64_t total_size)
+    : path_(std::move(path)), fd_(std::move(fd)), digest_(digest), total_size_(total_size),
+      end_(sizeof(FileHeader)) {}
+
+BlobFileWriter::~BlobFileWriter() {
+  if (!path_.empty()) ::unlink(path_.c_str());
+}
+
+Result<std::unique_ptr<BlobFileWriter>> BlobFileWriter::create(const std::string& path,
+                                                               const Digest& digest,
+                                                               std::uint64_t total_size) {
+  if (total_size > kMaxBlobBytes) {
+    return make_error(ErrorCode::resource_exhausted,
+                      fmt::format("blob {} says that it has {} bytes; at most {} are stored",
+                                  digest.hex(), total_size, kMaxBlobBytes));
+  }
+  TRY_ASSIGN(io::Fd fd, io::open_file(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  return std::unique_ptr<BlobFileWriter>(
+      new BlobFileWriter(path, std::move(fd), digest, total_size));
+}
+
+Status BlobFileWriter::add(const BlobPiece& piece) {
+  if (piece.total_size != total_size_) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("blob {}: a piece says {} bytes in all, an earlier one {}",
+                                  digest_.hex(), piece.total_size, total_size_));
+  }
+  TRY_ASSIGN(const std::string raw, raw_of(piece));
+  if (pieces_.count(piece.offset) != 0) return {};
+  TRY(write_all_at(fd_.get(), end_, piece.data, path_));
+  pieces_[piece.offset] = {end_, static_cast<std::uint32_t>(piece.data.size()),
+                           piece.compressed ? 1u : 0u};
+  end_ += piece.data.size();
+  raw_bytes_ += raw.size();
+  if (piece.offset == hashed_) {
+    hash_.update(raw);
+    hashed_ += raw.size();
+  }
+  return {};
+}
+
+// Pieces that came out of order are read back.
+Status BlobFileWriter::hash_the_rest() {
+  while (hashed_ < total_size_) {
+    const Stored& stored = pieces_.at(hashed_);
+    BlobPiece piece{digest_, total_size_, hashed_, stored.compressed != 0,
+                    std::string(stored.size, '\0')};
+    TRY(read_exactly_at(fd_.get(), stored.offset, piece.data.data(), piece.data.size(), path_));
+    TRY_ASSIGN(const std::string raw, raw_of(piece));
+    hash_.update(raw);
+    hashed_ += raw.size();
+  }
+  return {};
+}
+
+Status BlobFileWriter::finish() {
+  TRY(hash_the_rest());
+  if (hash_.finish() != digest_) {
+    return make_error(ErrorCode::corrupt,
+                      fmt::format("blob {}: what came has another digest", digest_.hex()));
+  }
+  std::string table;
+  table.reserve(pieces_.size() * sizeof(TableRow));
+  for (const auto& [raw_offset, stored] : pieces_) {
+    const TableRow row{stored.offset, stored.size, stored.compressed};
+    table.append(reinterpret_cast<const char*>(&row), sizeof row);
+  }
+  TRY(write_all_at(fd_.get(), end_, table, path_));
+  FileHeader header;
+  header.total_size = total_size_;
+  header.table = end_;
+  header.check = check_of(header);
+  TRY(write_all_at(fd_.get(), 0, {reinterpret_cast<const char*>(&header), sizeof header}, path_));
+  if (::fdatasync(fd_.get()) != 0) return errno_error(errno, "cannot fdatasync " + path_);
+  return {};
+}
+
+Result<BlobFileReader> BlobFileReader::open(const std::string& path) {
+  io::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd && errno == ENOENT) return make_error(ErrorCode::not_found, "no blob at " + path);
+  if (!fd) return errno_error(errno, "cannot open " + path);
+  FileHeader header;
+  TRY(read_exactly_at(fd.get(), 0, &header, sizeof header, path));
+  if (header.magic != FileHeader{}.magic || header.check != check_of(header)) {
+    return make_error(ErrorCode::corrupt, path + " is not a blob file");
+  }
+  return BlobFileReader(path, std::move(fd), header.total_size, header.table);
+}
+
+Result<BlobPiece> BlobFileReader::piece(const Digest& digest, std::uint64_t offset) const {
+  TableRow row;
+  const std::uint64_t at = table_ + offset / kMaxPieceBytes * sizeof row;
+  TRY(read_exactly_at(fd_.get(), at, &row, sizeof row, path_));
+  if (row.size > kMaxPieceBytes || row.compressed > 1) {
+    return make_error(ErrorCode::corrupt, path_ + " has a broken table of pieces");
+  }
+  BlobPiece piece{digest, total_size_, offset, row.compressed != 0, std::string(row.size, '\0')};
+  TRY(read_exactly_at(fd_.get(), row.offset, piece.data.data(), piece.data.size(), path_));
+  return piece;
+}
+
+}  // namespace lockstep::snapshot

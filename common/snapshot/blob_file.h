@@ -1,0 +1,75 @@
+#pragma once
+// One larger blob in one file: a header, its pieces in the order in which they came, and a table of them
+// at the end. Each piece is compressed on its own or not at all, so that it can be sent as it is.
+// BlobFileWriter fills a file under tmp/ and verifies the digest; it does not name the final place.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/result.h"
+#include "common/domain/bulk.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::snapshot {
+
+inline constexpr std::uint64_t kMaxBlobBytes = std::uint64_t{1} << 50;
+
+class BlobFileWriter {
+ public:
+  static Result<std::unique_ptr<BlobFileWriter>> create(const std::string& path,
+                                                        const Digest& digest,
+                                                        std::uint64_t total_size);
+  ~BlobFileWriter();  // removes the file unless it was finished and moved
+
+  const std::string& path() const { return path_; }
+  std::uint64_t total_size() const { return total_size_; }
+  // In any order; a piece that is there already is ignored.
+  Status add(const BlobPiece& piece);
+  bool complete() const { return raw_bytes_ == total_size_; }
+  // Verifies the whole digest, writes the table, and fsyncs. Then the file may be moved.
+  Status finish();
+  void moved() { path_.clear(); }
+
+ private:
+  struct Stored {
+    std::uint64_t offset = 0;
+    std::uint32_t size = 0;
+    std::uint32_t compressed = 0;
+  };
+  BlobFileWriter(std::string path, io::Fd fd, const Digest& digest, std::uint64_t total_size);
+  Status hash_the_rest();
+
+  std::string path_;
+  io::Fd fd_;
+  const Digest digest_;
+  const std::uint64_t total_size_;
+  std::uint64_t raw_bytes_ = 0;   // that have come
+  std::uint64_t end_ = 0;         // of the file
+  std::uint64_t hashed_ = 0;      // prefix in raw bytes
+  Sha256 hash_;
+  std::map<std::uint64_t, Stored> pieces_;  // by raw offset
+};
+
+class BlobFileReader {
+ public:
+  // not_found; corrupt when the header or the table is not sound.
+  static Result<BlobFileReader> open(const std::string& path);
+  std::uint64_t total_size() const { return total_size_; }
+  // `offset` is a multiple of kMaxPieceBytes below the size.
+  Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset) const;
+
+ private:
+  BlobFileReader(std::string path, io::Fd fd, std::uint64_t total_size, std::uint64_t table)
+      : path_(std::move(path)), fd_(std::move(fd)), total_size_(total_size), table_(table) {}
+  std::string path_;
+  io::Fd fd_;
+  std::uint64_t total_size_ = 0;
+  std::uint64_t table_ = 0;
+};
+
+}  // namespace lockstep::snapshot

@@ -1,0 +1,74 @@
+#pragma once
+// Append-only files of small blobs, with an index in memory that is read back from the record headers.
+// Durability in batches: sync() makes all records so far durable and then appends a commit mark that says
+// how far that is. Records behind the last mark are verified when the folder is opened; the first that
+// fails cuts the file. It verifies no digests on reads: its owner does.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/result.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::snapshot {
+
+struct PackedBlob {
+  std::uint32_t raw_size = 0;
+  bool compressed = false;
+  std::string data;
+};
+
+class PackSet {
+ public:
+  static Result<std::unique_ptr<PackSet>> open(const std::string& folder);
+
+  bool has(const Digest& digest) const;
+  std::optional<std::uint64_t> size(const Digest& digest) const;
+  Result<PackedBlob> read(const Digest& digest) const;  // not_found
+  // `raw_size` <= kPackedBytes. The caller has verified the digest.
+  Status append(const Digest& digest, std::uint32_t raw_size, bool compressed,
+                std::string_view data);
+  Status sync();
+  bool dirty() const;
+  void drop(const Digest& digest);  // out of the index
+
+ private:
+  struct Location {
+    std::uint32_t pack = 0;  // index in packs_
+    std::uint32_t raw_size = 0;
+    std::uint32_t stored_size = 0;
+    bool compressed = false;
+    std::uint64_t offset = 0;  // of the data
+  };
+  struct Pack {
+    std::string path;
+    std::shared_ptr<io::Fd> fd;
+  };
+
+  explicit PackSet(std::string folder) : folder_(std::move(folder)) {}
+  Status load(const std::string& path);
+  std::uint64_t verified_end(int fd, const std::vector<std::pair<Digest, Location>>& records,
+                             std::uint64_t trusted, std::uint64_t end) const;
+  Status start_pack();
+  Status write_at_end(std::string_view record);
+
+  const std::string folder_;
+  mutable std::shared_mutex index_mutex_;  // packs_, index_
+  std::vector<Pack> packs_;
+  std::unordered_map<Digest, Location> index_;
+  mutable std::mutex append_mutex_;  // end_, synced_, next_number_; taken before index_mutex_
+  std::uint64_t end_ = 0;            // of the last pack
+  std::uint64_t synced_ = 0;         // of the last pack
+  std::uint64_t next_number_ = 1;
+  std::mutex sync_mutex_;  // taken before append_mutex_
+};
+
+}  // namespace lockstep::snapshot

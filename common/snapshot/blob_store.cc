@@ -1,0 +1,343 @@
+#include "common/snapshot/blob_store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <set>
+#include <unordered_set>
+
+#include "common/io/file_system.h"
+#include "common/snapshot/blob_file.h"
+#include "common/snapshot/blob_pack.h"
+#include "common/snapshot/compress.h"
+#include "common/snapshot/manifest.h"
+#include "common/snapshot/raw_io.h"
+
+namespace lockstep::snapshot {
+namespace {
+
+constexpr std::size_t kMaxRememberedTrees = 1'000'000;
+
+struct Upload {
+  std::unique_ptr<BlobFileWriter> file;
+  std::uint64_t touched = 0;
+};
+
+std::uint64_t pieces_of(std::uint64_t total_size) {
+  return total_size == 0 ? 1 : (total_size + kMaxPieceBytes - 1) / kMaxPieceBytes;
+}
+
+Error wrong_digest(const Digest& digest) {
+  return make_error(ErrorCode::corrupt,
+                    fmt::format("blob {}: the bytes have another digest", digest.hex()));
+}
+
+}  // namespace
+
+struct BlobStore::Impl {
+  std::string root;
+  std::optional<io::FileLock> lock;
+  std::unique_ptr<PackSet> packs;
+
+  // Half uploads and what is moved into place but whose directories are not synced yet.
+  std::mutex write_mutex;
+  std::map<std::pair<std::string, Digest>, Upload> uploads;
+  std::uint64_t touch_count = 0, file_count = 0;  // numbers the files of tmp/
+  std::set<std::string> unsynced_folders;
+
+  std::mutex complete_mutex;
+  std::unordered_set<Digest> complete;  // directories whose closure is whole
+  std::uint64_t times_forgot = 0;       // what was seen before a blob got lost proves nothing
+
+  std::string file_of(const Digest& digest) const {
+    const std::string hex = digest.hex();
+    return fmt::format("{}/{}/{}", root, hex.substr(0, 2), hex.substr(2));
+  }
+  Status put_large(const Digest& digest, std::string_view raw);
+  Result<bool> add_to_upload(const BlobPiece& piece, std::string_view uploader);
+  Result<std::unique_ptr<BlobFileWriter>> new_file(const Digest& digest, std::uint64_t size);
+  Status move_into_place(const Digest& digest, BlobFileWriter& file);
+  void forget(const Digest& digest);
+  Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset) const;
+  Status walk(const BlobStore& store, const Digest& tree, std::vector<BlobWanted>& missing,
+              std::vector<Digest>& visited);
+};
+
+BlobStore::BlobStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+BlobStore::~BlobStore() = default;
+
+Result<std::unique_ptr<BlobStore>> BlobStore::open(const std::string& root) {
+  auto impl = std::make_unique<Impl>();
+  impl->root = root;
+  TRY(io::make_directories(root, 0700));
+  TRY_ASSIGN(impl->lock, io::FileLock::try_acquire(root + "/lock"));
+  if (!impl->lock) {
+    return make_error(ErrorCode::conflict,
+                      fmt::format("the blob store {} is in use by another process", root));
+  }
+  TRY(io::remove_tree(root + "/tmp"));
+  TRY(io::make_directories(root + "/tmp", 0700));
+  TRY_ASSIGN(impl->packs, PackSet::open(root + "/packs"));
+  return std::unique_ptr<BlobStore>(new BlobStore(std::move(impl)));
+}
+
+bool BlobStore::has(const Digest& digest) const {
+  return impl_->packs->has(digest) || ::access(impl_->file_of(digest).c_str(), F_OK) == 0;
+}
+
+std::optional<std::uint64_t> BlobStore::size(const Digest& digest) const {
+  if (const auto packed = impl_->packs->size(digest)) return packed;
+  const auto file = BlobFileReader::open(impl_->file_of(digest));
+  if (!file) return std::nullopt;
+  return file->total_size();
+}
+
+// ---- writing -----------------------------------------------------------------------------------
+
+Status BlobStore::put(const Digest& digest, std::string_view raw) {
+  if (has(digest)) return {};
+  if (raw.size() > kPackedBytes) return impl_->put_large(digest, raw);
+  if (sha256(raw) != digest) return wrong_digest(digest);
+  const auto frame = compress_if_smaller(raw);
+  return impl_->packs->append(digest, static_cast<std::uint32_t>(raw.size()), frame.has_value(),
+                              frame ? std::string_view(*frame) : raw);
+}
+
+Status BlobStore::Impl::put_large(const Digest& digest, std::string_view raw) {
+  std::lock_guard guard(write_mutex);
+  TRY_ASSIGN(const std::unique_ptr<BlobFileWriter> file, new_file(digest, raw.size()));
+  for (std::uint64_t offset = 0; offset < raw.size(); offset += kMaxPieceBytes) {
+    const auto part = raw.substr(offset, piece_length(raw.size(), offset));
+    TRY(file->add(make_piece(digest, raw.size(), offset, part)));
+  }
+  TRY(file->finish());
+  return move_into_place(digest, *file);
+}
+
+Result<bool> BlobStore::put_piece(const BlobPiece& piece, std::string_view uploader) {
+  if (has(piece.digest)) return true;
+  if (piece.total_size > kPackedBytes) return impl_->add_to_upload(piece, uploader);
+  TRY_ASSIGN(const std::string raw, raw_of(piece));
+  if (sha256(raw) != piece.digest) return wrong_digest(piece.digest);
+  TRY(impl_->packs->append(piece.digest, static_cast<std::uint32_t>(raw.size()), piece.compressed,
+                           piece.data));
+  return true;
+}
+
+Result<bool> BlobStore::Impl::add_to_upload(const BlobPiece& piece, std::string_view uploader) {
+  std::lock_guard guard(write_mutex);
+  const std::pair key{std::string(uploader), piece.digest};
+  auto found = uploads.find(key);
+  if (found == uploads.end()) {
+    if (uploads.size() >= kMaxOpenUploads) {
+      // The one that has been silent for longest; its client finds out at its last question and
+      // sends the blob again.
+      uploads.erase(std::min_element(uploads.begin(), uploads.end(), [](auto& a, auto& b) {
+        return a.second.touched < b.second.touched;
+      }));
+    }
+    TRY_ASSIGN(std::unique_ptr<BlobFileWriter> file, new_file(piece.digest, piece.total_size));
+    found = uploads.emplace(key, Upload{std::move(file), 0}).first;
+  }
+  found->second.touched = ++touch_count;
+  BlobFileWriter& file = *found->second.file;
+  Status added = file.add(piece);
+  if (added && !file.complete()) return false;
+  if (added) added = file.finish();
+  if (added) added = move_into_place(piece.digest, file);
+  // After an error too: a broken upload starts over.
+  uploads.erase(found);
+  if (!added) return added.error();
+  return true;
+}
+
+Result<std::unique_ptr<BlobFileWriter>> BlobStore::Impl::new_file(const Digest& digest,
+                                                                  std::uint64_t size) {
+  const std::string path = fmt::format("{}/tmp/{}.{}", root, digest.hex(), ++file_count);
+  return BlobFileWriter::create(path, digest, size);
+}
+
+Status BlobStore::Impl::move_into_place(const Digest& digest, BlobFileWriter& file) {
+  const std::string to = file_of(digest);
+  const std::string folder = to.substr(0, to.rfind('/'));
+  const bool is_new_folder = ::mkdir(folder.c_str(), 0700) == 0;
+  if (!is_new_folder && errno != EEXIST) return errno_error(errno, "cannot make " + folder);
+  if (::rename(file.path().c_str(), to.c_str()) != 0) {
+    return errno_error(errno, fmt::format("cannot move {} to {}", file.path(), to));
+  }
+  file.moved();
+  unsynced_folders.insert(folder);
+  if (is_new_folder) unsynced_folders.insert(root);
+  return {};
+}
+
+void BlobStore::abandon(std::string_view uploader) {
+  std::lock_guard guard(impl_->write_mutex);
+  std::erase_if(impl_->uploads, [&](const auto& upload) { return upload.first.first == uploader; });
+}
+
+Status BlobStore::sync() {
+  std::set<std::string> folders;
+  {
+    std::lock_guard guard(impl_->write_mutex);
+    folders.swap(impl_->unsynced_folders);
+  }
+  for (const std::string& folder : folders) {
+    if (auto synced = sync_directory(folder); !synced) {
+      std::lock_guard guard(impl_->write_mutex);
+      impl_->unsynced_folders.merge(folders);
+      return synced;
+    }
+  }
+  return impl_->packs->sync();
+}
+
+// A blob that is not what it claims to be counts as missing, and nothing that needs it as whole.
+void BlobStore::Impl::forget(const Digest& digest) {
+  packs->drop(digest);
+  ::unlink(file_of(digest).c_str());
+  std::lock_guard guard(complete_mutex);
+  complete.clear();
+  ++times_forgot;
+}
+
+// ---- reading -----------------------------------------------------------------------------------
+
+Result<BlobPiece> BlobStore::Impl::piece(const Digest& digest, std::uint64_t offset) const {
+  auto packed = packs->read(digest);
+  if (packed) {
+    return BlobPiece{digest, packed->raw_size, offset, packed->compressed, std::move(packed->data)};
+  }
+  if (packed.error().code != ErrorCode::not_found) return packed.error();
+  auto file = BlobFileReader::open(file_of(digest));
+  if (!file && file.error().code == ErrorCode::not_found) {
+    return make_error(ErrorCode::not_found, "no blob " + digest.hex());
+  }
+  if (!file) return file.error();
+  return file->piece(digest, offset);
+}
+
+Result<BlobPiece> BlobStore::piece(const Digest& digest, std::uint64_t offset) const {
+  const std::optional<std::uint64_t> total = size(digest);
+  if (!total) return make_error(ErrorCode::not_found, "no blob " + digest.hex());
+  if (offset % kMaxPieceBytes != 0 || offset / kMaxPieceBytes >= pieces_of(*total)) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("blob {}: no piece starts at {} of {}", digest.hex(), offset,
+                                  *total));
+  }
+  return impl_->piece(digest, offset);
+}
+
+Status BlobStore::stream(const Digest& digest, const Sink& sink) const {
+  Sha256 hash;
+  std::uint64_t offset = 0, total = 0;
+  do {
+    auto piece = impl_->piece(digest, offset);
+    Result<std::string> raw = piece ? raw_of(*piece) : Result<std::string>(piece.error());
+    if (!raw) {
+      if (raw.error().code == ErrorCode::corrupt) impl_->forget(digest);
+      return raw.error();
+    }
+    total = piece->total_size;
+    hash.update(*raw);
+    TRY(sink(*raw));
+    offset += kMaxPieceBytes;
+  } while (offset < total);
+  if (hash.finish() == digest) return {};
+  impl_->forget(digest);
+  return make_error(ErrorCode::corrupt,
+                    fmt::format("the stored blob {} was damaged and has been dropped",
+                                digest.hex()));
+}
+
+Result<std::string> BlobStore::get(const Digest& digest, Bytes limit) const {
+  std::string all;
+  TRY(stream(digest, [&](std::string_view part) -> Status {
+    if (all.size() + part.size() > limit.count) {
+      return make_error(ErrorCode::resource_exhausted,
+                        fmt::format("blob {} is larger than {}", digest.hex(), to_string(limit)));
+    }
+    all += part;
+    return {};
+  }));
+  return all;
+}
+
+// ---- closures ----------------------------------------------------------------------------------
+
+Result<std::vector<Digest>> BlobStore::missing(const std::vector<Digest>& digests) {
+  TRY(sync());
+  std::vector<Digest> lacking;
+  for (const Digest& digest : digests) {
+    if (!has(digest)) lacking.push_back(digest);
+  }
+  return lacking;
+}
+
+Result<std::vector<Digest>> BlobStore::missing_from(const Digest& root) {
+  TRY_ASSIGN(const std::vector<BlobWanted> wanted, missing_blobs_from(root));
+  std::vector<Digest> digests;
+  digests.reserve(wanted.size());
+  for (const BlobWanted& blob : wanted) digests.push_back(blob.digest);
+  return digests;
+}
+
+Result<std::vector<BlobWanted>> BlobStore::missing_blobs_from(const Digest& root) {
+  TRY(sync());
+  std::vector<BlobWanted> missing;
+  std::vector<Digest> visited;
+  std::uint64_t times_forgot = 0;
+  {
+    std::lock_guard guard(impl_->complete_mutex);
+    times_forgot = impl_->times_forgot;
+  }
+  TRY(impl_->walk(*this, root, missing, visited));
+  std::lock_guard guard(impl_->complete_mutex);
+  if (missing.empty() && times_forgot == impl_->times_forgot) {
+    if (impl_->complete.size() + visited.size() > kMaxRememberedTrees) impl_->complete.clear();
+    impl_->complete.insert(visited.begin(), visited.end());
+  }
+  return missing;
+}
+
+Status BlobStore::Impl::walk(const BlobStore& store, const Digest& tree,
+                             std::vector<BlobWanted>& missing, std::vector<Digest>& visited) {
+  std::vector<BlobWanted> open{{tree, 0, true}};
+  std::unordered_set<Digest> seen_directories{tree}, seen_files;
+  while (!open.empty()) {
+    const BlobWanted next = open.back();
+    open.pop_back();
+    {
+      std::lock_guard guard(complete_mutex);
+      if (complete.count(next.digest) != 0) continue;
+    }
+    auto bytes = store.get(next.digest, {kMaxDirectoryObjectBytes});
+    if (!bytes && bytes.error().code != ErrorCode::not_found &&
+        bytes.error().code != ErrorCode::corrupt) {
+      return bytes.error();
+    }
+    if (!bytes) {
+      missing.push_back(next);
+      continue;
+    }
+    auto directory = decode_directory(*bytes);
+    if (!directory) return directory.error().within("blob " + next.digest.hex());
+    visited.push_back(next.digest);
+    for (const Entry& entry : directory->entries) {
+      const BlobWanted child{entry.digest, entry.size, entry.kind == EntryKind::directory};
+      if (entry.kind == EntryKind::symlink) continue;
+      if (child.directory && seen_directories.insert(entry.digest).second) open.push_back(child);
+      if (child.directory || !seen_files.insert(entry.digest).second) continue;
+      if (!store.has(entry.digest)) missing.push_back(child);
+    }
+  }
+  return {};
+}
+
+}  // namespace lockstep::snapshot

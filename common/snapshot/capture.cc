@@ -1,0 +1,267 @@
+#include "common/snapshot/capture.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <unordered_set>
+
+#include "common/snapshot/manifest.h"
+#include "common/snapshot/scan.h"
+
+namespace lockstep::snapshot {
+namespace {
+
+constexpr int kMaxReadsOfAChangingFile = 5;
+constexpr std::size_t kReadBytes = 256u << 10;
+
+Result<std::string> absolute(const std::string& directory) {
+  char resolved[PATH_MAX];
+  if (::realpath(directory.c_str(), resolved) == nullptr) {
+    const auto code = errno == ENOENT ? ErrorCode::not_found : ErrorCode::io;
+    return make_error(code, errno_error(errno, "cannot open " + directory).message);
+  }
+  return std::string(resolved);
+}
+
+Status refuse_home_and_root(const std::string& directory) {
+  const char* home = std::getenv("HOME");
+  char resolved[PATH_MAX];
+  const bool has_home = home != nullptr && ::realpath(home, resolved) != nullptr;
+  const bool is_home = has_home && directory == resolved;
+  if (directory != "/" && !is_home) return {};
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("{} is {}: a snapshot would hold everything in it; start in a "
+                                "project's directory, or name the directory with --code",
+                                directory, is_home ? "the home directory" : "the root directory"));
+}
+
+std::int64_t wall_clock_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+// One file that the stat cache does not know.
+struct ToHash {
+  std::size_t folder = 0, file = 0;
+};
+
+class Hasher {
+ public:
+  Hasher(const std::string& directory, Scan& scan, std::vector<std::vector<Digest>>& digests)
+      : directory_(directory), scan_(scan), digests_(digests) {}
+
+  Status run(const std::vector<ToHash>& work, int threads);
+  std::uint64_t bytes_read() const { return bytes_read_; }
+
+ private:
+  void worker(const std::vector<ToHash>& work);
+  Status hash(const ToHash& item, std::string& buffer);
+  Status hash_once(const io::Fd& fd, const std::string& path, std::string& buffer, Digest& digest,
+                   std::uint64_t& size);
+
+  const std::string& directory_;
+  Scan& scan_;
+  std::vector<std::vector<Digest>>& digests_;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<std::uint64_t> bytes_read_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  Status first_error_;
+};
+
+Status Hasher::run(const std::vector<ToHash>& work, int threads) {
+  const auto count = std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)),
+                                           work.size() / 8 + 1);
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < count; ++i) others.emplace_back([&] { worker(work); });
+  worker(work);
+  for (std::thread& other : others) other.join();
+  return first_error_;
+}
+
+void Hasher::worker(const std::vector<ToHash>& work) {
+  std::string buffer(kReadBytes, '\0');
+  for (std::size_t i = next_++; i < work.size() && !failed_; i = next_++) {
+    Status hashed = hash(work[i], buffer);
+    if (hashed) continue;
+    std::lock_guard guard(mutex_);
+    if (first_error_) first_error_ = std::move(hashed);
+    failed_ = true;
+  }
+}
+
+Status Hasher::hash(const ToHash& item, std::string& buffer) {
+  const ScannedFolder& folder = scan_.folders[item.folder];
+  ScannedFile& file = scan_.folders[item.folder].files[item.file];
+  const std::string relative = folder.path + file.name;
+  const std::string path = directory_ + "/" + relative;
+  const io::Fd fd(::openat(scan_.root.get(), relative.c_str(),
+                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd) {
+    Error error = errno_error(errno, "cannot read " + path);
+    if (errno == EACCES || errno == EPERM) {
+      error.code = ErrorCode::permission_denied;
+      error.message += "; make it readable or name it in .amlignore or .gitignore";
+    }
+    return error;
+  }
+  for (int reads = 0; reads < kMaxReadsOfAChangingFile; ++reads) {
+    TRY_ASSIGN(const StatResult before, stat_of(fd.get(), path));
+    if (!S_ISREG(before.mode)) break;
+    Digest digest;
+    std::uint64_t size = 0;
+    TRY(hash_once(fd, path, buffer, digest, size));
+    TRY_ASSIGN(const StatResult after, stat_of(fd.get(), path));
+    if (before.identity != after.identity || size != after.identity.size) continue;
+    file.identity = after.identity;
+    file.mode = after.mode & 07777;
+    digests_[item.folder][item.file] = digest;
+    return {};
+  }
+  return make_error(ErrorCode::conflict,
+                    fmt::format("{} changes while it is read ({} times): wait until it is written, "
+                                "or name it in .amlignore or .gitignore",
+                                path, kMaxReadsOfAChangingFile));
+}
+
+Status Hasher::hash_once(const io::Fd& fd, const std::string& path, std::string& buffer,
+                         Digest& digest, std::uint64_t& size) {
+  Sha256 hash;
+  for (;;) {
+    const ssize_t got = ::pread(fd.get(), buffer.data(), buffer.size(), static_cast<off_t>(size));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error(errno, "cannot read " + path);
+    if (got == 0) break;
+    hash.update({buffer.data(), static_cast<std::size_t>(got)});
+    size += static_cast<std::uint64_t>(got);
+  }
+  bytes_read_ += size;
+  digest = hash.finish();
+  return {};
+}
+
+// Directory objects, bottom up: a folder's children have larger indexes than itself.
+void build_directories(const Scan& scan, const std::vector<std::vector<Digest>>& digests,
+                       Snapshot& out) {
+  std::vector<DirectoryObject> objects(scan.folders.size());
+  for (std::size_t i = scan.folders.size(); i-- > 0;) {
+    const ScannedFolder& folder = scan.folders[i];
+    Directory directory;
+    directory.entries.reserve(folder.files.size() + folder.links.size() + folder.folders.size());
+    for (std::size_t f = 0; f < folder.files.size(); ++f) {
+      const ScannedFile& file = folder.files[f];
+      directory.entries.push_back(
+          {file.name, EntryKind::file, file.mode, file.identity.size, digests[i][f], {}});
+    }
+    for (const std::size_t child : folder.folders) {
+      directory.entries.push_back({scan.folders[child].name, EntryKind::directory,
+                                   scan.folders[child].mode, objects[child].bytes.size(),
+                                   objects[child].digest, {}});
+    }
+    for (const ScannedLink& link : folder.links) {
+      directory.entries.push_back({link.name, EntryKind::symlink, 0, 0, {}, link.target});
+    }
+    std::sort(directory.entries.begin(), directory.entries.end(),
+              [](const Entry& a, const Entry& b) { return a.name < b.name; });
+    objects[i].bytes = encode(directory);
+    objects[i].digest = sha256(objects[i].bytes);
+    out.symlinks += folder.links.size();
+  }
+  out.root = objects[0].digest;
+  out.folders = scan.folders.size() - 1;
+  std::unordered_set<Digest> seen;
+  for (DirectoryObject& object : objects) {
+    if (seen.insert(object.digest).second) out.directories.push_back(std::move(object));
+  }
+}
+
+Status refuse_too_large(const Snapshot& snapshot) {
+  for (const DirectoryObject& object : snapshot.directories) {
+    if (object.bytes.size() <= kMaxDirectoryObjectBytes) continue;
+    return make_error(ErrorCode::resource_exhausted,
+                      fmt::format("a folder in {} has more entries than one folder of a snapshot "
+                                  "can hold ({})",
+                                  snapshot.directory,
+                                  to_string(Bytes{kMaxDirectoryObjectBytes})));
+  }
+  return {};
+}
+
+// A cache that cannot be written costs time at the next capture, nothing else.
+void save_cache(const CaptureOptions& options, const Scan& scan,
+                const std::vector<std::vector<Digest>>& digests, std::int64_t scanned_at_ns) {
+  std::vector<StatCache::Row> rows;
+  for (std::size_t i = 0; i < scan.folders.size(); ++i) {
+    for (std::size_t f = 0; f < scan.folders[i].files.size(); ++f) {
+      rows.push_back({scan.folders[i].files[f].identity, digests[i][f]});
+    }
+  }
+  const std::string folder = options.stat_cache.substr(0, options.stat_cache.rfind('/') + 1);
+  if (!folder.empty() && !io::make_directories(folder, 0700)) return;
+  static_cast<void>(StatCache::save(options.stat_cache, std::move(rows), scanned_at_ns));
+}
+
+}  // namespace
+
+Result<Snapshot> capture(const std::string& directory, const CaptureOptions& options) {
+  Snapshot snapshot;
+  TRY_ASSIGN(snapshot.directory, absolute(directory));
+  if (!options.allow_home_or_root) TRY(refuse_home_and_root(snapshot.directory));
+  const std::int64_t scanned_at_ns = wall_clock_ns();
+  TRY_ASSIGN(Scan found, scan(snapshot.directory));
+  const StatCache cache = StatCache::load(options.stat_cache);
+
+  std::vector<std::vector<Digest>> digests(found.folders.size());
+  std::vector<ToHash> work;
+  std::size_t file_count = 0;
+  for (std::size_t i = 0; i < found.folders.size(); ++i) {
+    digests[i].resize(found.folders[i].files.size());
+    for (std::size_t f = 0; f < digests[i].size(); ++f, ++file_count) {
+      if (const auto known = cache.find(found.folders[i].files[f].identity)) {
+        digests[i][f] = *known;
+      } else {
+        work.push_back({i, f});
+      }
+    }
+  }
+  Hasher hasher(snapshot.directory, found, digests);
+  TRY(hasher.run(work, options.hash_threads));
+  snapshot.files_read = work.size();
+  snapshot.bytes_read = {hasher.bytes_read()};
+
+  build_directories(found, digests, snapshot);
+  TRY(refuse_too_large(snapshot));
+  snapshot.files.reserve(file_count);
+  for (std::size_t i = 0; i < found.folders.size(); ++i) {
+    for (std::size_t f = 0; f < digests[i].size(); ++f) {
+      const ScannedFile& file = found.folders[i].files[f];
+      snapshot.files.push_back({found.folders[i].path + file.name, digests[i][f],
+                                file.identity.size});
+      snapshot.total.count += file.identity.size;
+    }
+  }
+  snapshot.skipped = std::move(found.skipped);
+  const bool is_cache_exact = work.empty() && cache.size() == file_count;
+  if (!options.stat_cache.empty() && !is_cache_exact) {
+    save_cache(options, found, digests, scanned_at_ns);
+  }
+  return snapshot;
+}
+
+std::string stat_cache_path(const std::string& cache_folder, const std::string& directory) {
+  const auto resolved = absolute(directory);
+  return fmt::format("{}/{}.stat", cache_folder,
+                     sha256(resolved ? *resolved : directory).hex().substr(0, 32));
+}
+
+}  // namespace lockstep::snapshot

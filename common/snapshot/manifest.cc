@@ -1,0 +1,117 @@
+#include "common/snapshot/manifest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/snapshot/varint.h"
+
+namespace lockstep::snapshot {
+namespace {
+
+constexpr std::string_view kMagic{"LSD\1", 4};
+constexpr std::uint32_t kModeMask = 07777;
+
+Error broken(const ByteReader& in, std::string_view what) {
+  return make_error(ErrorCode::corrupt,
+                    fmt::format("directory object: {} at byte {}", what, in.position()));
+}
+
+std::string_view why_bad_target(std::string_view target) {
+  if (target.empty()) return "empty symlink target";
+  if (target.size() > kMaxTargetBytes) return "symlink target too long";
+  if (target.find('\0') != target.npos) return "NUL in a symlink target";
+  return "";
+}
+
+Result<Entry> decode_entry(ByteReader& in) {
+  Entry entry;
+  std::string_view text;
+  std::uint64_t number = 0;
+  if (!in.byte(number) || number > 2) return broken(in, "unknown kind");
+  entry.kind = static_cast<EntryKind>(number);
+  const bool is_link = entry.kind == EntryKind::symlink;
+  if (!in.varint(number) || number > (is_link ? 0 : kModeMask)) return broken(in, "bad mode");
+  entry.mode = static_cast<std::uint32_t>(number);
+  if (!in.varint(number) || !in.take(number, text)) return broken(in, "bad name length");
+  if (const auto why = why_bad_name(text); !why.empty()) return broken(in, why);
+  entry.name = text;
+  if (!in.varint(number)) return broken(in, "bad size");
+  if (is_link) {
+    if (!in.take(number, text)) return broken(in, "bad target length");
+    if (const auto why = why_bad_target(text); !why.empty()) return broken(in, why);
+    entry.target = text;
+    return entry;
+  }
+  entry.size = number;
+  if (entry.kind == EntryKind::directory && number > kMaxDirectoryObjectBytes) {
+    return broken(in, "directory object too large");
+  }
+  if (!in.take(entry.digest.bytes.size(), text)) return broken(in, "cut digest");
+  entry.digest = *Digest::from_bytes(text);
+  return entry;
+}
+
+}  // namespace
+
+std::string_view why_bad_name(std::string_view name) {
+  if (name.empty()) return "empty name";
+  if (name.size() > kMaxNameBytes) return "name too long";
+  if (name == "." || name == "..") return "name is . or ..";
+  if (name.find('/') != name.npos) return "'/' in a name";
+  if (name.find('\0') != name.npos) return "NUL in a name";
+  return "";
+}
+
+std::string encode(const Directory& directory) {
+  std::string out(kMagic);
+  put_varint(out, directory.entries.size());
+  const Entry* previous = nullptr;
+  for (const Entry& entry : directory.entries) {
+    CHECK(why_bad_name(entry.name).empty(), "an entry's name must be valid");
+    CHECK(previous == nullptr || previous->name < entry.name, "entries must be sorted and unique");
+    previous = &entry;
+    const bool is_link = entry.kind == EntryKind::symlink;
+    CHECK(entry.mode <= (is_link ? 0 : kModeMask), "an entry's mode must be valid");
+    out.push_back(static_cast<char>(entry.kind));
+    put_varint(out, entry.mode);
+    put_varint(out, entry.name.size());
+    out += entry.name;
+    if (is_link) {
+      CHECK(why_bad_target(entry.target).empty(), "a symlink's target must be valid");
+      put_varint(out, entry.target.size());
+      out += entry.target;
+    } else {
+      put_varint(out, entry.size);
+      out += entry.digest.view();
+    }
+  }
+  return out;
+}
+
+Result<Directory> decode_directory(std::string_view bytes) {
+  ByteReader in(bytes);
+  std::string_view magic;
+  if (bytes.size() > kMaxDirectoryObjectBytes) return broken(in, "too large");
+  if (!in.take(kMagic.size(), magic) || magic != kMagic) {
+    return broken(in, "not a directory object of version 1");
+  }
+  std::uint64_t count = 0;
+  constexpr std::size_t kSmallestEntry = 6;  // a symlink of one character to one character
+  if (!in.varint(count) || count > bytes.size() / kSmallestEntry) return broken(in, "bad count");
+  Directory directory;
+  // A hostile count may claim an entry every six bytes: memory grows with what is really there.
+  directory.entries.reserve(std::min<std::uint64_t>(count, bytes.size() / 40 + 1));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    TRY_ASSIGN(Entry entry, decode_entry(in));
+    if (!directory.entries.empty() && !(directory.entries.back().name < entry.name)) {
+      return broken(in, "entries are not sorted and unique");
+    }
+    directory.entries.push_back(std::move(entry));
+  }
+  if (!in.at_end()) return broken(in, "bytes after the last entry");
+  return directory;
+}
+
+}  // namespace lockstep::snapshot

@@ -1,0 +1,236 @@
+#include "common/snapshot/scan.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+#include "common/snapshot/ignore.h"
+#include "common/snapshot/manifest.h"
+
+namespace lockstep::snapshot {
+namespace {
+
+constexpr std::uint64_t kMaxIgnoreFileBytes = 16u << 20;
+
+FileIdentity identity_of(const struct stat& info) {
+  const auto ns = [](const timespec& t) { return t.tv_sec * 1'000'000'000 + t.tv_nsec; };
+  return {info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), ns(info.st_mtim),
+          ns(info.st_ctim)};
+}
+
+struct Name {
+  std::string text;
+  unsigned char type = DT_UNKNOWN;
+};
+
+class Scanner {
+ public:
+  Scanner(std::string directory, Scan& out) : directory_(std::move(directory)), out_(out) {}
+  Status run();
+
+ private:
+  Status scan_folder(std::size_t index, int fd, int depth);
+  Status scan_entry(std::size_t index, int fd, const Name& name, int depth);
+  Status enter_folder(std::size_t index, int fd, const Name& name, int depth);
+  Status add_other(std::size_t index, int fd, const Name& name);
+  Status add_link(std::size_t index, int fd, const std::string& name);
+  Status push_ignore_file(int fd, const std::string& base, const std::string& name);
+  bool is_ignored(const std::string& path, bool is_directory);
+  Error cannot(std::string_view what, const std::string& path) const;
+
+  const std::string directory_;
+  Scan& out_;
+  std::vector<std::unique_ptr<IgnoreFile>> ignores_;  // from the root down to here
+  bool has_amlignore_ = false;
+};
+
+Error Scanner::cannot(std::string_view what, const std::string& path) const {
+  const int errnum = errno;
+  Error error = errno_error(errnum, fmt::format("cannot {} {}/{}", what, directory_, path));
+  if (errnum == EACCES || errnum == EPERM) {
+    error.code = ErrorCode::permission_denied;
+    error.message += "; make it readable or name it in .amlignore or .gitignore";
+  }
+  return error;
+}
+
+Result<std::vector<Name>> names_in(int fd, const std::string& path) {
+  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(copy), ::closedir);
+  if (!stream) {
+    if (copy >= 0) ::close(copy);
+    return errno_error(errno, "cannot list " + path);
+  }
+  std::vector<Name> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.push_back({std::string(name), entry->d_type});
+  }
+  if (errno != 0) return errno_error(errno, "cannot list " + path);
+  std::sort(names.begin(), names.end(),
+            [](const Name& a, const Name& b) { return a.text < b.text; });
+  return names;
+}
+
+bool holds(const std::vector<Name>& names, std::string_view wanted) {
+  return std::any_of(names.begin(), names.end(), [&](const Name& n) { return n.text == wanted; });
+}
+
+Status Scanner::run() {
+  out_.root.reset(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!out_.root) {
+    const auto code = errno == ENOENT || errno == ENOTDIR ? ErrorCode::not_found : ErrorCode::io;
+    return make_error(code, errno_error(errno, "cannot open " + directory_).message);
+  }
+  out_.folders.emplace_back();
+  return scan_folder(0, out_.root.get(), 0);
+}
+
+Status Scanner::scan_folder(std::size_t index, int fd, int depth) {
+  const std::string path = out_.folders[index].path;
+  if (depth > kMaxTreeDepth) {
+    return make_error(ErrorCode::resource_exhausted,
+                      fmt::format("{}/{} lies more than {} folders deep", directory_, path,
+                                  kMaxTreeDepth));
+  }
+  TRY_ASSIGN(const std::vector<Name> names, names_in(fd, directory_ + "/" + path));
+  const std::size_t outer = ignores_.size();
+  if (depth == 0 && holds(names, ".amlignore")) {
+    has_amlignore_ = true;
+    TRY(push_ignore_file(fd, path, ".amlignore"));
+  } else if (!has_amlignore_ && holds(names, ".gitignore")) {
+    TRY(push_ignore_file(fd, path, ".gitignore"));
+  }
+  for (const Name& name : names) TRY(scan_entry(index, fd, name, depth));
+  ignores_.resize(outer);
+  return {};
+}
+
+// Like git, ignore files that are symlinks count for nothing.
+Status Scanner::push_ignore_file(int fd, const std::string& base, const std::string& name) {
+  const io::Fd file(::openat(fd, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file && errno == ELOOP) return {};
+  if (!file) return cannot("read", base + name);
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return cannot("stat", base + name);
+  if (!S_ISREG(info.st_mode)) return {};
+  std::string content;
+  char buffer[65536];
+  for (ssize_t got = 1; got != 0;) {
+    got = ::read(file.get(), buffer, sizeof buffer);
+    if (got < 0 && errno != EINTR) return cannot("read", base + name);
+    if (got > 0) content.append(buffer, static_cast<std::size_t>(got));
+    if (content.size() > kMaxIgnoreFileBytes) {
+      return make_error(ErrorCode::resource_exhausted,
+                        fmt::format("{}/{}{} has more than {} bytes", directory_, base, name,
+                                    kMaxIgnoreFileBytes));
+    }
+  }
+  ignores_.push_back(std::make_unique<IgnoreFile>(base + name, base, content));
+  return {};
+}
+
+// The innermost file that says anything decides.
+bool Scanner::is_ignored(const std::string& path, bool is_directory) {
+  for (auto file = ignores_.rbegin(); file != ignores_.rend(); ++file) {
+    const IgnorePattern* pattern = (*file)->match(path, is_directory);
+    if (pattern == nullptr) continue;
+    if (pattern->negative) return false;
+    out_.skipped.push_back(
+        {is_directory ? path + "/" : path, (*file)->source(), pattern->line, pattern->text});
+    return true;
+  }
+  return false;
+}
+
+Status Scanner::scan_entry(std::size_t index, int fd, const Name& name, int depth) {
+  const std::string path = out_.folders[index].path + name.text;
+  unsigned char type = name.type;
+  if (type == DT_UNKNOWN) {
+    struct stat info {};
+    if (::fstatat(fd, name.text.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+      return errno == ENOENT ? Status() : cannot("stat", path);
+    }
+    type = static_cast<unsigned char>(IFTODT(info.st_mode));
+  }
+  if (name.text == ".git") {
+    out_.skipped.push_back({type == DT_DIR ? path + "/" : path, "", 0, "git's own files"});
+    return {};
+  }
+  if (is_ignored(path, type == DT_DIR)) return {};
+  if (type == DT_DIR) return enter_folder(index, fd, name, depth);
+  if (type == DT_LNK) return add_link(index, fd, name.text);
+  return add_other(index, fd, name);
+}
+
+Status Scanner::enter_folder(std::size_t index, int fd, const Name& name, int depth) {
+  const std::string path = out_.folders[index].path + name.text;
+  const io::Fd folder(
+      ::openat(fd, name.text.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder && errno == ENOENT) return {};  // gone since it was listed
+  if (!folder) return cannot("open", path);
+  struct stat info {};
+  if (::fstat(folder.get(), &info) != 0) return cannot("stat", path);
+  const std::size_t child = out_.folders.size();
+  out_.folders.emplace_back();
+  out_.folders[child].path = path + "/";
+  out_.folders[child].name = name.text;
+  out_.folders[child].mode = info.st_mode & 07777;
+  out_.folders[index].folders.push_back(child);
+  return scan_folder(child, folder.get(), depth + 1);
+}
+
+Status Scanner::add_link(std::size_t index, int fd, const std::string& name) {
+  char target[kMaxTargetBytes + 1];
+  const ssize_t size = ::readlinkat(fd, name.c_str(), target, sizeof target);
+  const std::string path = out_.folders[index].path + name;
+  if (size < 0) return errno == ENOENT ? Status() : cannot("read the symlink", path);
+  if (size == 0 || size > static_cast<ssize_t>(kMaxTargetBytes)) {
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("{}/{} is a symlink with a target of {} bytes", directory_, path,
+                                  size));
+  }
+  out_.folders[index].links.push_back({name, std::string(target, static_cast<std::size_t>(size))});
+  return {};
+}
+
+Status Scanner::add_other(std::size_t index, int fd, const Name& name) {
+  const std::string path = out_.folders[index].path + name.text;
+  struct stat info {};
+  if (::fstatat(fd, name.text.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    return errno == ENOENT ? Status() : cannot("stat", path);
+  }
+  if (S_ISREG(info.st_mode)) {
+    out_.folders[index].files.push_back({name.text, info.st_mode & 07777, identity_of(info)});
+    return {};
+  }
+  const char* what = S_ISSOCK(info.st_mode)  ? "a socket"
+                     : S_ISFIFO(info.st_mode) ? "a fifo"
+                     : S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode) ? "a device"
+                                                                      : "changed while it was read";
+  out_.skipped.push_back({path, "", 0, what});
+  return {};
+}
+
+}  // namespace
+
+Result<Scan> scan(const std::string& directory) {
+  Scan result;
+  TRY(Scanner(directory, result).run());
+  return result;
+}
+
+Result<StatResult> stat_of(int fd, const std::string& path) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return errno_error(errno, "cannot stat " + path);
+  return StatResult{identity_of(info), info.st_mode};
+}
+
+}  // namespace lockstep::snapshot

@@ -1,0 +1,51 @@
+#pragma once
+// A source directory as a list: every folder, file and symlink that belongs to the snapshot, with one stat
+// each and no file read except ignore files. It hashes nothing.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/io/file_system.h"
+#include "common/snapshot/capture.h"
+#include "common/snapshot/stat_cache.h"
+
+namespace lockstep::snapshot {
+
+struct ScannedFile {
+  std::string name;
+  std::uint32_t mode = 0;
+  FileIdentity identity;
+};
+
+struct ScannedLink {
+  std::string name;
+  std::string target;
+};
+
+struct ScannedFolder {
+  std::string path;  // relative, "" for the root, else ending in '/'
+  std::string name;
+  std::uint32_t mode = 0;
+  std::vector<ScannedFile> files;
+  std::vector<ScannedLink> links;
+  std::vector<std::size_t> folders;  // indexes in Scan::folders, all larger than its own
+};
+
+struct Scan {
+  io::Fd root;
+  std::vector<ScannedFolder> folders;  // [0] is the root
+  std::vector<SkippedPath> skipped;
+};
+
+Result<Scan> scan(const std::string& directory);
+
+// What fstat says, as identity.
+struct StatResult {
+  FileIdentity identity;
+  std::uint32_t mode = 0;  // with the file type
+};
+Result<StatResult> stat_of(int fd, const std::string& path);
+
+}  // namespace lockstep::snapshot

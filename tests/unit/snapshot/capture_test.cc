@@ -1,0 +1,206 @@
+#include "common/snapshot/capture.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <utime.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "tests/unit/snapshot/temp_dir.h"
+
+namespace lockstep::snapshot {
+namespace {
+
+Snapshot must_capture(const TempDir& dir, const CaptureOptions& options = {}) {
+  auto captured = capture(dir.path(), options);
+  EXPECT_TRUE(captured) << captured.error().message;
+  return captured ? *std::move(captured) : Snapshot{};
+}
+
+TEST(Capture, DigestDependsOnContentNamesAndModesOnly) {
+  TempDir one, two;
+  for (const TempDir* dir : {&one, &two}) {
+    dir->file("train.py", "print(1)");
+    dir->file("lib/run.sh", "#!/bin/sh\n", 0755);
+    dir->folder("empty");
+    dir->link("lib/run.sh", "run");
+  }
+  const utimbuf long_ago{1000, 1000};
+  ASSERT_EQ(::utime((two / "train.py").c_str(), &long_ago), 0);
+  const Snapshot first = must_capture(one);
+  EXPECT_EQ(first.root, must_capture(two).root);
+  EXPECT_EQ(first.files.size(), 2u);
+  EXPECT_EQ(first.symlinks, 1u);
+  EXPECT_EQ(first.folders, 2u);
+  EXPECT_EQ(first.total.count, 18u);
+
+  const auto changes = [&](auto change) {
+    change();
+    const Digest root = must_capture(two).root;
+    EXPECT_NE(root, first.root);
+    EXPECT_EQ(root, must_capture(two).root);
+  };
+  changes([&] { two.file("train.py", "print(2)"); });
+  two.file("train.py", "print(1)");
+  EXPECT_EQ(must_capture(two).root, first.root);
+  changes([&] { ::chmod((two / "lib/run.sh").c_str(), 0644); });
+  ::chmod((two / "lib/run.sh").c_str(), 0755);
+  changes([&] { ::rmdir((two / "empty").c_str()); });
+}
+
+TEST(Capture, UnchangedFilesAreNotReadAgain) {
+  TempDir dir, caches;
+  for (int i = 0; i < 50; ++i) dir.file("d/" + std::to_string(i), std::to_string(i));
+  CaptureOptions options;
+  options.stat_cache = stat_cache_path(caches.path(), dir.path());
+  const Snapshot first = must_capture(dir, options);
+  EXPECT_EQ(first.files_read, 50u);
+  // Younger than 2 s: read again, every time.
+  EXPECT_EQ(must_capture(dir, options).files_read, 50u);
+  // Wait until the files are old enough to be trusted.
+  Snapshot settled;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  do {
+    settled = must_capture(dir, options);
+  } while (settled.files_read != 0 && std::chrono::steady_clock::now() < deadline);
+  EXPECT_EQ(settled.files_read, 0u);
+  EXPECT_EQ(settled.root, first.root);
+
+  // The same size and the same mtime, but another content: ctime tells.
+  struct stat before {};
+  ASSERT_EQ(::stat((dir / "d/7").c_str(), &before), 0);
+  dir.file("d/7", "X");
+  const timespec times[2] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (dir / "d/7").c_str(), times, 0), 0);
+  const Snapshot changed = must_capture(dir, options);
+  EXPECT_EQ(changed.files_read, 1u);
+  EXPECT_NE(changed.root, first.root);
+
+  // A damaged cache is only slower.
+  std::ofstream(options.stat_cache, std::ios::binary | std::ios::app) << "junk";
+  const Snapshot after_damage = must_capture(dir, options);
+  EXPECT_EQ(after_damage.files_read, 50u);
+  EXPECT_EQ(after_damage.root, changed.root);
+}
+
+TEST(Capture, AChangeRightAfterACaptureIsSeen) {
+  TempDir dir, caches;
+  CaptureOptions options;
+  options.stat_cache = caches / "cache";
+  Digest last;
+  for (int i = 0; i < 200; ++i) {
+    dir.file("same_size", "v" + std::to_string(1000 + i));
+    const Snapshot now = must_capture(dir, options);
+    ASSERT_NE(now.root, last) << i;
+    ASSERT_EQ(now.files.at(0).digest, sha256("v" + std::to_string(1000 + i)));
+    last = now.root;
+  }
+}
+
+TEST(Capture, AFileThatChangesAllTheTimeIsNamed) {
+  TempDir dir;
+  dir.file("growing.log", std::string(8 << 20, 'x'));
+  dir.file("quiet", "x");
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    const int fd = ::open((dir / "growing.log").c_str(), O_WRONLY);
+    for (unsigned i = 0; !stop; ++i) {
+      EXPECT_EQ(::pwrite(fd, &i, sizeof i, static_cast<off_t>(i % 1000) * 8), 4);
+    }
+    ::close(fd);
+  });
+  const auto captured = capture(dir.path(), {});
+  stop = true;
+  writer.join();
+  ASSERT_FALSE(captured);
+  EXPECT_EQ(captured.error().code, ErrorCode::conflict);
+  EXPECT_NE(captured.error().message.find("growing.log changes while it is read"),
+            std::string::npos)
+      << captured.error().message;
+  EXPECT_TRUE(capture(dir.path(), {}));
+}
+
+TEST(Capture, RefusesHomeAndRoot) {
+  TempDir dir;
+  dir.file("x", "x");
+  const char* home = std::getenv("HOME");
+  const std::string before = home == nullptr ? "" : home;
+  ::setenv("HOME", dir.path().c_str(), 1);
+  const auto refused = capture(dir.path() + "/.", {});
+  CaptureOptions explicitly;
+  explicitly.allow_home_or_root = true;
+  const auto allowed = capture(dir.path(), explicitly);
+  ::setenv("HOME", before.c_str(), 1);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("home directory"), std::string::npos);
+  EXPECT_TRUE(allowed);
+  const auto root = capture("/", {});
+  ASSERT_FALSE(root);
+  EXPECT_NE(root.error().message.find("root directory"), std::string::npos);
+}
+
+TEST(Capture, NamesWhatItCannotRead) {
+  const auto missing = capture("/tmp/snap-no-such-directory", {});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::not_found);
+  if (::geteuid() == 0) {
+    // Root reads everything: an ordinary user tries.
+    TempDir dir;
+    ASSERT_EQ(::chmod(dir.path().c_str(), 0755), 0);
+    dir.file("secret", "x", 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(3);
+      const auto captured = capture(dir.path(), {});
+      const bool named = !captured && captured.error().code == ErrorCode::permission_denied &&
+                         captured.error().message.find("secret") != std::string::npos;
+      ::_exit(named ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+}
+
+TEST(Capture, SkipsSocketsAndFifosAndKeepsDanglingLinks) {
+  TempDir dir;
+  ASSERT_EQ(::mkfifo((dir / "fifo").c_str(), 0600), 0);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::string(dir / "sock").copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ::close(fd);
+  dir.link("/nowhere/at/all", "dangling");
+  dir.link(".", "loop");
+  const Snapshot snapshot = must_capture(dir);
+  EXPECT_TRUE(snapshot.files.empty());
+  EXPECT_EQ(snapshot.symlinks, 2u);
+  ASSERT_EQ(snapshot.skipped.size(), 2u);
+  EXPECT_EQ(snapshot.skipped[0].pattern, "a fifo");
+  EXPECT_EQ(snapshot.skipped[1].pattern, "a socket");
+}
+
+TEST(Capture, FilesThatComeAndGoMeanwhileDoNoHarm) {
+  TempDir dir;
+  for (int i = 0; i < 300; ++i) dir.file("stay/" + std::to_string(i), "x");
+  std::atomic<bool> stop{false};
+  std::thread churn([&] {
+    for (int i = 0; !stop; ++i) {
+      dir.folder("come/" + std::to_string(i % 7));
+      ::rmdir((dir / ("come/" + std::to_string((i + 3) % 7))).c_str());
+    }
+  });
+  for (int i = 0; i < 50; ++i) {
+    const auto captured = capture(dir.path(), {});
+    EXPECT_TRUE(captured) << captured.error().message;
+  }
+  stop = true;
+  churn.join();
+}
+
+}  // namespace
+}  // namespace lockstep::snapshot

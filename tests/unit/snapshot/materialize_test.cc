@@ -1,0 +1,256 @@
+#include "common/snapshot/materialize.h"
+
+#include <sys/mount.h>
+
+#include <atomic>
+#include <thread>
+
+#include "common/io/file_system.h"
+#include "common/snapshot/manifest.h"
+#include "tests/unit/snapshot/temp_dir.h"
+
+namespace lockstep::snapshot {
+namespace {
+
+struct Fixture {
+  TempDir dir;
+  std::unique_ptr<BlobStore> store = *BlobStore::open(dir / "blobs");
+
+  Digest put(const Directory& directory) {
+    const std::string bytes = encode(directory);
+    EXPECT_TRUE(store->put(sha256(bytes), bytes));
+    return sha256(bytes);
+  }
+  Entry file(std::string name, const std::string& content, std::uint32_t mode = 0644) {
+    EXPECT_TRUE(store->put(sha256(content), content));
+    return {std::move(name), EntryKind::file, mode, content.size(), sha256(content), {}};
+  }
+  Entry folder(std::string name, const Directory& directory, std::uint32_t mode = 0755) {
+    const Digest digest = put(directory);
+    return {std::move(name), EntryKind::directory, mode, encode(directory).size(), digest, {}};
+  }
+};
+
+mode_t mode_of(const std::string& path) {
+  struct stat info {};
+  EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 07777;
+}
+
+TEST(Materialize, RoundTripGivesTheSameDigest) {
+  Fixture f;
+  TempDir source;
+  source.file("train.py", "print(1)");
+  source.file("a/b/c/deep.txt", std::string(2 << 20, 'q'));
+  source.file("run.sh", "#!/bin/sh\n", 0755);
+  source.file("read_only", "r", 0400);
+  source.folder("empty/inner");
+  source.folder("sticky", 01777);
+  source.link("../../etc/passwd", "a/link");
+  source.link("a", "to_folder");
+  for (int i = 0; i < 1000; ++i) source.file("many/" + std::to_string(i), std::to_string(i % 10));
+  const auto captured = capture(source.path(), {});
+  ASSERT_TRUE(captured);
+  store_all(*captured, *f.store);
+  const Status written = materialize(*f.store, captured->root, f.dir / "out");
+  ASSERT_TRUE(written) << written.error().message;
+  const auto again = capture(f.dir / "out", {});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->root, captured->root);
+  EXPECT_EQ(mode_of(f.dir / "out"), 0755u);
+  EXPECT_EQ(mode_of(f.dir / "out/sticky"), 01777u);
+  EXPECT_EQ(mode_of(f.dir / "out/read_only"), 0400u);
+  EXPECT_FALSE(materialize(*f.store, captured->root, f.dir / "out"));
+}
+
+TEST(Materialize, FoldersThatShutTheirOwnerOut) {
+  Fixture f;
+  Directory inner;
+  inner.entries = {f.file("x", "x")};
+  Directory middle;
+  middle.entries = {f.folder("inner", inner, 0555)};
+  Directory root;
+  root.entries = {f.folder("closed", middle, 0500), f.folder("none", inner, 0)};
+  const Digest digest = f.put(root);
+  ASSERT_TRUE(materialize(*f.store, digest, f.dir / "out"));
+  EXPECT_EQ(mode_of(f.dir / "out/closed"), 0500u);
+  EXPECT_EQ(mode_of(f.dir / "out/closed/inner"), 0555u);
+  EXPECT_EQ(mode_of(f.dir / "out/none"), 0u);
+  EXPECT_TRUE(remove_tree_forcibly(f.dir / "out"));
+  EXPECT_FALSE(io::exists(f.dir / "out"));
+}
+
+TEST(Materialize, SetuidBitsAreNeverSet) {
+  Fixture f;
+  Directory root;
+  root.entries = {f.file("suid", "x", 06755)};
+  root.entries.push_back(f.folder("tdir", {}, 07777));
+  ASSERT_TRUE(materialize(*f.store, f.put(root), f.dir / "out"));
+  EXPECT_EQ(mode_of(f.dir / "out/suid"), 0755u);
+  EXPECT_EQ(mode_of(f.dir / "out/tdir"), 01777u);
+}
+
+// A tree that says "link -> /outside" and then wants to write below the link.
+TEST(Materialize, NothingIsWrittenThroughASymlink) {
+  Fixture f;
+  f.dir.folder("outside");
+  const std::string bait = f.dir / "outside";
+  // The format has no two entries of one name, so the closest attempts: a target that exists already
+  // as a symlink, and a symlink beside a folder.
+  f.dir.link("outside", "target_link");
+  Directory root;
+  root.entries = {f.file("file", "pwned")};
+  const Digest digest = f.put(root);
+  EXPECT_FALSE(materialize(*f.store, digest, f.dir / "target_link"));
+  EXPECT_TRUE(io::list_directory(bait)->empty());
+
+  Directory links;
+  links.entries = {{"a", EntryKind::symlink, 0, 0, {}, bait},
+                   {"b", EntryKind::symlink, 0, 0, {}, "a/escaped"},
+                   f.folder("c", root)};
+  ASSERT_TRUE(materialize(*f.store, f.put(links), f.dir / "out"));
+  EXPECT_TRUE(io::list_directory(bait)->empty());
+  EXPECT_EQ(f.dir.read("out/c/file"), "pwned");
+}
+
+TEST(Materialize, HostileObjectsAreRefusedAndNothingEscapes) {
+  Fixture f;
+  const std::vector<std::string> names = {"../escaped", "..", "/tmp/snap-escaped", "a/../../escaped", "."};
+  for (const std::string& name : names) {
+    std::string bytes("LSD\1\1\0\x24", 7);
+    bytes += static_cast<char>(name.size()) + name + '\1' + std::string(sha256("x").view());
+    ASSERT_TRUE(f.store->put(sha256("x"), "x"));
+    ASSERT_TRUE(f.store->put(sha256(bytes), bytes));
+    const Status written = materialize(*f.store, sha256(bytes), f.dir / "out");
+    ASSERT_FALSE(written) << name;
+    EXPECT_EQ(written.error().code, ErrorCode::corrupt);
+    ASSERT_TRUE(remove_tree_forcibly(f.dir / "out"));
+  }
+  EXPECT_FALSE(io::exists(f.dir / "escaped"));
+  EXPECT_FALSE(io::exists("/tmp/snap-escaped"));
+}
+
+TEST(Materialize, SizesThatLieAndBlobsThatLackAreNamed) {
+  Fixture f;
+  Directory root;
+  root.entries = {f.file("liar", "four")};
+  root.entries[0].size = 5;
+  Status written = materialize(*f.store, f.put(root), f.dir / "out");
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("liar"), std::string::npos);
+  ASSERT_TRUE(remove_tree_forcibly(f.dir / "out"));
+  root.entries[0] = {"absent", EntryKind::file, 0644, 1, sha256("nowhere"), {}};
+  written = materialize(*f.store, f.put(root), f.dir / "out");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, ErrorCode::not_found);
+  EXPECT_NE(written.error().message.find("absent"), std::string::npos);
+}
+
+// 2^40 files from forty small objects must end with a named bound, not fill the disk.
+TEST(Materialize, ATreeTooDeepIsRefused) {
+  Fixture f;
+  Directory level;
+  level.entries = {f.file("x", "x")};
+  for (int i = 0; i < kMaxTreeDepth + 2; ++i) {
+    Directory outer;
+    outer.entries = {f.folder("d", level)};
+    level = outer;
+  }
+  const Status written = materialize(*f.store, f.put(level), f.dir / "out");
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("folders deep"), std::string::npos);
+}
+
+TEST(TreeCache, BuildsOnceForManyCallers) {
+  Fixture f;
+  Directory root;
+  for (int i = 0; i < 300; ++i) root.entries.push_back(f.file(std::to_string(1000 + i), "x"));
+  const Digest digest = f.put(root);
+  const auto cache = *TreeCache::open(f.dir / "trees");
+  EXPECT_EQ(cache->find(digest, current_owner()), "");
+  std::vector<std::thread> callers;
+  std::atomic<int> good{0};
+  for (int i = 0; i < 6; ++i) {
+    callers.emplace_back([&] {
+      const auto path = cache->get(*f.store, digest);
+      if (path && *path == f.dir / "trees/" + digest.hex()) ++good;
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(good, 6);
+  EXPECT_EQ(cache->find(digest, current_owner()), f.dir / "trees/" + digest.hex());
+  EXPECT_EQ(io::list_directory(f.dir / "trees")->size(), 2u);  // the tree and the boot file
+}
+
+TEST(TreeCache, AFailedBuildLeavesNothingAndCanBeRepeated) {
+  Fixture f;
+  Directory root;
+  root.entries = {{"late", EntryKind::file, 0644, 4, sha256("late"), {}}};
+  const Digest digest = f.put(root);
+  const auto cache = *TreeCache::open(f.dir / "trees");
+  EXPECT_FALSE(cache->get(*f.store, digest));
+  EXPECT_EQ(io::list_directory(f.dir / "trees")->size(), 1u);
+  ASSERT_TRUE(f.store->put(sha256("late"), "late"));
+  EXPECT_TRUE(cache->get(*f.store, digest));
+}
+
+TEST(TreeCache, LeftoversGoAndAnotherBootStartsOver) {
+  Fixture f;
+  const Digest digest = f.put({});
+  std::string path;
+  {
+    const auto cache = *TreeCache::open(f.dir / "trees");
+    path = *cache->get(*f.store, digest);
+    f.dir.file("trees/building-1-1/half", "x");
+  }
+  {
+    const auto cache = *TreeCache::open(f.dir / "trees");
+    EXPECT_FALSE(io::exists(f.dir / "trees/building-1-1"));
+    EXPECT_EQ(cache->find(digest, current_owner()), path);
+  }
+  f.dir.file("trees/boot", "another boot");
+  const auto cache = *TreeCache::open(f.dir / "trees");
+  EXPECT_EQ(cache->find(digest, current_owner()), "");
+}
+
+TEST(TreeCache, TreesOfAnotherUserAreTheirs) {
+  if (::geteuid() != 0) GTEST_SKIP() << "giving files away needs root";
+  Fixture f;
+  Directory inner, root;
+  inner.entries = {f.file("y", "y")};
+  root.entries = {f.folder("d", inner), {"l", EntryKind::symlink, 0, 0, {}, "d"}, f.file("x", "x")};
+  const Digest digest = f.put(root);
+  const auto cache = *TreeCache::open(f.dir / "trees");
+  MaterializeOptions options;
+  options.owner = {65534, 65534};
+  const auto path = cache->get(*f.store, digest, options);
+  ASSERT_TRUE(path) << path.error().message;
+  EXPECT_EQ(*path, f.dir / "trees/" + digest.hex() + ".65534");
+  for (const char* name : {"", "/d", "/d/y", "/l", "/x"}) {
+    struct stat info {};
+    ASSERT_EQ(::lstat((*path + name).c_str(), &info), 0);
+    EXPECT_EQ(info.st_uid, 65534u) << name;
+    EXPECT_EQ(info.st_gid, 65534u) << name;
+  }
+  EXPECT_EQ(mode_of(f.dir / "trees"), 0700u);
+}
+
+TEST(RemoveTree, StopsAtMountsAndSymlinks) {
+  TempDir dir;
+  dir.file("keep/file", "x");
+  dir.folder("tree/sub");
+  dir.link("../keep", "tree/link");
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::mount((dir / "keep").c_str(), (dir / "tree/sub").c_str(), nullptr, MS_BIND, nullptr), 0);
+    const Status removed = remove_tree_forcibly(dir / "tree");
+    EXPECT_EQ(::umount((dir / "tree/sub").c_str()), 0);
+    ASSERT_FALSE(removed);
+    EXPECT_EQ(removed.error().code, ErrorCode::conflict);
+  }
+  ASSERT_TRUE(remove_tree_forcibly(dir / "tree"));
+  EXPECT_EQ(dir.read("keep/file"), "x");
+  EXPECT_TRUE(remove_tree_forcibly(dir / "tree"));
+}
+
+}  // namespace
+}  // namespace lockstep::snapshot

@@ -1,0 +1,76 @@
+#pragma once
+// A directory for one test, removed with all that is in it, and short words for making files.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "common/snapshot/blob_store.h"
+#include "common/snapshot/capture.h"
+#include "common/snapshot/materialize.h"
+
+namespace lockstep::snapshot {
+
+class TempDir {
+ public:
+  TempDir() {
+    std::string pattern = "/tmp/snap-test-XXXXXX";
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TempDir() { EXPECT_TRUE(remove_tree_forcibly(path_)); }
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+  void folder(const std::string& name, mode_t mode = 0755) const {
+    for (std::size_t at = name.find('/'); at != name.npos; at = name.find('/', at + 1)) {
+      ::mkdir((*this / name.substr(0, at)).c_str(), 0755);
+    }
+    ::mkdir((*this / name).c_str(), 0755);
+    ASSERT_EQ(::chmod((*this / name).c_str(), mode), 0);
+  }
+  void file(const std::string& name, const std::string& content, mode_t mode = 0644) const {
+    if (const auto slash = name.rfind('/'); slash != name.npos) {
+      if (::access((*this / name.substr(0, slash)).c_str(), F_OK) != 0) folder(name.substr(0, slash));
+    }
+    std::ofstream(*this / name, std::ios::binary | std::ios::trunc) << content;
+    ASSERT_EQ(::chmod((*this / name).c_str(), mode), 0);
+  }
+  void link(const std::string& target, const std::string& name) const {
+    ASSERT_EQ(::symlink(target.c_str(), (*this / name).c_str()), 0);
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream in(*this / name, std::ios::binary);
+    std::stringstream all;
+    all << in.rdbuf();
+    return all.str();
+  }
+
+ private:
+  std::string path_;
+};
+
+// Puts all of a captured tree into a store.
+inline void store_all(const Snapshot& snapshot, BlobStore& store) {
+  for (const DirectoryObject& object : snapshot.directories) {
+    ASSERT_TRUE(store.put(object.digest, object.bytes));
+  }
+  for (const FileRecord& file : snapshot.files) {
+    std::ifstream in(snapshot.directory + "/" + file.path, std::ios::binary);
+    std::stringstream all;
+    all << in.rdbuf();
+    const Status put = store.put(file.digest, all.str());
+    ASSERT_TRUE(put) << file.path << ": " << put.error().message;
+  }
+  ASSERT_TRUE(store.sync());
+}
+
+}  // namespace lockstep::snapshot
