@@ -1,0 +1,70 @@
+#include "runner/control.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "common/wire/runner.h"
+
+namespace lockstep::runner {
+
+Result<std::unique_ptr<ControlServer>> ControlServer::listen(io::EventLoop& loop,
+                                                             const std::string& directory,
+                                                             const std::string& name,
+                                                             CurrentReport current,
+                                                             OnAssignment on_assignment) {
+  TRY_ASSIGN(io::Fd listener, io::listen_unix(directory, name));
+  return std::unique_ptr<ControlServer>(new ControlServer(loop, std::move(listener),
+                                                          directory + "/" + name, std::move(current),
+                                                          std::move(on_assignment)));
+}
+
+ControlServer::ControlServer(io::EventLoop& loop, io::Fd listener, std::string path,
+                             CurrentReport current, OnAssignment on_assignment)
+    : loop_(loop),
+      listener_(std::move(listener)),
+      path_(std::move(path)),
+      current_(std::move(current)),
+      on_assignment_(std::move(on_assignment)) {
+  loop_.watch(listener_.get(), io::EventLoop::Interest::read, [this] { accept(); });
+}
+
+ControlServer::~ControlServer() {
+  loop_.unwatch(listener_.get(), io::EventLoop::Interest::read);
+  unlink(path_.c_str());
+}
+
+void ControlServer::accept() {
+  auto fd = io::accept_unix(listener_.get());
+  if (!fd) return;
+  const std::uint64_t id = ++last_connection_;
+  spdlog::debug("an agent connected");
+  connections_[id] = std::make_unique<io::FramedSocket>(
+      loop_, *std::move(fd), kMaxRunnerFrameBytes,
+      [this, id](std::string frame) { receive(id, frame); },
+      [this, id] { connections_.erase(id); });
+  connections_[id]->send(wire::encode(RunnerControl(RunnerStatus{current_()})));
+}
+
+void ControlServer::receive(std::uint64_t connection, const std::string& frame) {
+  auto message = wire::decode_runner_control(frame);
+  auto* update = message ? std::get_if<UpdateAssignment>(&*message) : nullptr;
+  if (update == nullptr) {
+    spdlog::warn("connection {} sent what is no assignment: {}", connection,
+                 message ? "a status" : message.error().message);
+    return;
+  }
+  on_assignment_(std::move(update->assignment));
+}
+
+void ControlServer::tell(const PartReport& report) {
+  const std::string frame = wire::encode(RunnerControl(RunnerStatus{report}));
+  for (const auto& [id, connection] : connections_) connection->send(frame);
+}
+
+std::size_t ControlServer::backlog_bytes() const {
+  std::size_t total = 0;
+  for (const auto& [id, connection] : connections_) total += connection->backlog_bytes();
+  return total;
+}
+
+}  // namespace lockstep::runner

@@ -1,0 +1,47 @@
+#pragma once
+// The runner's end of control.sock: any number of agents may come and go (an agent restarts); each gets
+// the full status when it connects and at each change, and may send the assignment again.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "common/domain/runner_messages.h"
+#include "common/io/event_loop.h"
+#include "common/io/framed_socket.h"
+
+namespace lockstep::runner {
+
+class ControlServer {
+ public:
+  using OnAssignment = std::function<void(Assignment)>;
+  using CurrentReport = std::function<PartReport()>;
+
+  static Result<std::unique_ptr<ControlServer>> listen(io::EventLoop& loop,
+                                                       const std::string& directory,
+                                                       const std::string& name,
+                                                       CurrentReport current, OnAssignment on_assignment);
+  ~ControlServer();
+  ControlServer(const ControlServer&) = delete;
+  ControlServer& operator=(const ControlServer&) = delete;
+
+  void tell(const PartReport& report);
+  std::size_t backlog_bytes() const;  // what is queued for all of them
+
+ private:
+  ControlServer(io::EventLoop& loop, io::Fd listener, std::string path, CurrentReport current,
+                OnAssignment on_assignment);
+  void accept();
+  void receive(std::uint64_t connection, const std::string& frame);
+
+  io::EventLoop& loop_;
+  io::Fd listener_;
+  std::string path_;
+  CurrentReport current_;
+  OnAssignment on_assignment_;
+  std::uint64_t last_connection_ = 0;
+  std::map<std::uint64_t, std::unique_ptr<io::FramedSocket>> connections_;
+};
+
+}  // namespace lockstep::runner

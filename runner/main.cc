@@ -1,0 +1,86 @@
+// lockstep-runner --attempt-dir DIR: supervises one attempt's ranks on this node, and outlives the agent
+// that started it. See runner.h.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/spdlog.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string_view>
+
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+#include "runner/runner.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr int kOurFailure = 125;
+
+Status start_log(const io::AttemptDir& directory) {
+  TRY_ASSIGN(const io::Fd writable,
+             io::open_file(directory.runner_log(), O_WRONLY | O_CREAT | O_APPEND));
+  auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(directory.runner_log());
+  auto logger = std::make_shared<spdlog::logger>("runner", std::move(sink));
+  logger->flush_on(spdlog::level::info);
+  spdlog::set_default_logger(std::move(logger));
+  return {};
+}
+
+// One runner per attempt and node: the pid file says who.
+Status claim(const io::AttemptDir& directory) {
+  if (io::exists(directory.final_report()))
+    return make_error(ErrorCode::conflict, directory.path() + " has its final report already");
+  if (const auto text = io::read_file(directory.runner_pid())) {
+    const auto other = io::process_identity_from(*text);
+    if (other && other->pid != getpid() && io::is_alive(*other))
+      return make_error(ErrorCode::conflict,
+                        directory.path() + " has a runner: pid " + std::to_string(other->pid));
+  }
+  const auto self = io::identify(getpid());
+  if (!self) return make_error(ErrorCode::io, "/proc/self/stat cannot be read; mount /proc");
+  return io::write_file_atomically(directory.runner_pid(), io::to_text(*self), 0644, false);
+}
+
+// A pipe for each stream of each rank.
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Status run(const io::AttemptDir& directory) {
+  TRY(start_log(directory));
+  TRY(claim(directory));
+  // Only the attempt's end, or SIGKILL, ends a runner: a service stop leaves jobs alone.
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);
+  umask(022);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  raise_file_limit();
+  TRY_ASSIGN(Orders orders, read_orders(directory));
+  spdlog::info("lockstep-runner {} for {}, node rank {}, pid {}", LOCKSTEP_VERSION,
+               to_string(orders.assignment.attempt), orders.assignment.node_rank, getpid());
+  io::EventLoop loop;
+  return Runner(loop, directory, std::move(orders)).run();
+}
+
+}  // namespace
+}  // namespace lockstep::runner
+
+int main(int argc, char** argv) {
+  if (argc != 3 || std::string_view(argv[1]) != "--attempt-dir") {
+    std::fprintf(stderr, "usage: lockstep-runner --attempt-dir DIR (it is started by lockstep-agent)\n");
+    return lockstep::runner::kOurFailure;
+  }
+  const auto done = lockstep::runner::run(lockstep::io::AttemptDir(argv[2]));
+  if (done) return 0;
+  spdlog::error("{}", done.error().message);
+  std::fprintf(stderr, "lockstep-runner: %s\n", done.error().message.c_str());
+  return lockstep::runner::kOurFailure;
+}

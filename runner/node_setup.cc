@@ -1,0 +1,97 @@
+#include "runner/node_setup.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "common/io/file_system.h"
+#include "common/wire/runner.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr std::size_t kLongestCgroupName = 200;  // of 255, for an attempt's part of it
+
+Result<io::User> find_run_as(const std::string& name) {
+  TRY_ASSIGN(io::User me, io::current_user());
+  if (name.empty() || name == me.name) return me;
+  TRY_ASSIGN(io::User other, io::find_user(name));
+  if (me.uid != 0 && other.uid != me.uid)
+    return make_error(ErrorCode::permission_denied,
+                      fmt::format("this node's agent runs as {} and cannot start ranks as {}; run "
+                                  "the agent as root, or submit with run_as {}",
+                                  me.name, name, me.name));
+  return other;
+}
+
+Status make_owned_directory(const std::string& path, const io::User& owner) {
+  TRY(io::make_directories(path, 0755));
+  if (geteuid() == 0 && owner.uid != 0 && chown(path.c_str(), owner.uid, owner.gid) != 0)
+    return errno_error(errno, fmt::format("chown {} to {}", path, owner.name));
+  return {};
+}
+
+CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignment& assignment) {
+  CgroupRequest request;
+  request.name = fmt::format("{}.n{}.{}", to_string(assignment.attempt).substr(0, kLongestCgroupName),
+                             assignment.node_rank, getpid());
+  request.ranks = assignment.ranks_here();
+  if (assignment.spec.resources.memory) request.memory = assignment.allotment.memory;
+  if (request.memory && request.memory->count == 0) request.memory.reset();
+  request.cpus = static_cast<int>(assignment.allotment.cpus.size());
+  request.record = directory.cgroups();
+  return request;
+}
+
+}  // namespace
+
+Result<Orders> read_orders(const io::AttemptDir& directory) {
+  Orders orders;
+  TRY_ASSIGN(const std::string assignment, io::read_file(directory.assignment()));
+  TRY_ASSIGN(orders.assignment, wire::decode_assignment(assignment));
+  if (!io::exists(directory.workspace())) return orders;
+  TRY_ASSIGN(const std::string plan, io::read_file(directory.workspace()));
+  TRY_ASSIGN(orders.workspace, wire::decode_workspace_plan(plan));
+  return orders;
+}
+
+NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
+                      spawn::Client::Events events) {
+  NodeSetup setup;
+  const auto fail = [&](Cause cause, const Error& error) {
+    setup.error = SetupError{cause, error.message};
+    return std::move(setup);
+  };
+  auto user = find_run_as(orders.assignment.spec.run_as);
+  if (!user) return fail(Cause::start_failed, user.error());
+  setup.run_as = *std::move(user);
+  if (const auto made = io::make_directories(directory.logs()); !made)
+    return fail(Cause::start_failed, made.error());
+  if (const auto made = make_owned_directory(directory.tmp(), setup.run_as); !made)
+    return fail(Cause::start_failed, made.error());
+  const auto workspace =
+      Workspace::prepare(orders.workspace, directory, setup.run_as.uid, setup.run_as.gid);
+  if (!workspace) return fail(Cause::workspace_failed, workspace.error());
+  const IsolationRequest request{cgroup_request(directory, orders.assignment),
+                                 io::program_directory() + "/lockstep-spawn", &*workspace};
+  auto isolation = isolate(loop, request, std::move(events));
+  if (!isolation)
+    return fail(workspace->must_mount() ? Cause::workspace_failed : Cause::start_failed,
+                isolation.error());
+  setup.isolation = *std::move(isolation);
+  setup.directory = workspace->directory(setup.isolation.mounted);
+  return setup;
+}
+
+GangMember describe_self(const Assignment& assignment) {
+  GangMember self;
+  self.hostname = io::host_name();
+  self.address = "127.0.0.1";  // a gang of one needs no other
+  self.host_id = io::current_host_id();
+  self.gpus = static_cast<int>(assignment.allotment.gpus.size());
+  return self;
+}
+
+}  // namespace lockstep::runner

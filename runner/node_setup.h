@@ -1,0 +1,41 @@
+#pragma once
+// What a runner does once, before any thread exists and before its core begins: read what the agent
+// wrote, find the run-as user, put the workspace together, and start lockstep-spawn in isolation.
+
+#include <optional>
+#include <string>
+
+#include "common/domain/assignment.h"
+#include "common/io/attempt_dir.h"
+#include "common/io/process.h"
+#include "runner/steps/isolation.h"
+
+namespace lockstep::runner {
+
+// Assignment and plan from the attempt directory.
+struct Orders {
+  Assignment assignment;
+  WorkspacePlan workspace;
+};
+Result<Orders> read_orders(const io::AttemptDir& directory);
+
+struct SetupError {
+  Cause cause = Cause::start_failed;
+  std::string why;
+};
+
+struct NodeSetup {
+  io::User run_as;
+  Isolation isolation;
+  std::string directory;  // the ranks' working directory, as they see it
+  std::optional<SetupError> error;
+};
+
+// Never fails as a whole: an error is the core's to judge.
+NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
+                      spawn::Client::Events events);
+
+// This node as a member of a gang of one.
+GangMember describe_self(const Assignment& assignment);
+
+}  // namespace lockstep::runner

@@ -1,0 +1,184 @@
+#include "runner/runner.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+#include "common/wire/runner.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr Duration kWriteAgainAfter = milliseconds(500);
+constexpr Duration kFarewellPatience = milliseconds(200);  // for the agent to take the last status
+
+}  // namespace
+
+Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders)
+    : loop_(loop),
+      directory_(std::move(directory)),
+      orders_(std::move(orders)),
+      logs_(loop, directory_) {}
+
+Runner::~Runner() = default;
+
+Status Runner::run() {
+  TRY_ASSIGN(control_, ControlServer::listen(
+                           loop_, directory_.path(), directory_.control_socket_name(),
+                           [this] { return core_.report(); },
+                           [this](Assignment assignment) {
+                             feed(AssignmentChanged{std::move(assignment)});
+                           }));
+  feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
+  setup_ = set_up_node(loop_, directory_, orders_, spawn_events());
+  for (const auto& note : setup_.isolation.notes) spdlog::warn("{}", note);
+  if (setup_.error) {
+    spdlog::error("setup failed: {}", setup_.error->why);
+    feed(SetupFailed{setup_.error->cause, setup_.error->why});
+  } else {
+    spdlog::info("ranks run as {} in {} under {}", setup_.run_as.name, setup_.directory,
+                 setup_.isolation.kind);
+  }
+  while (true) {
+    take_inputs();
+    if (leave_wanted_ && !final_report_) break;
+    loop_.turn(until_deadline());
+    const Instant now = clock_.now();
+    logs_.retry(now);
+    if (now >= write_again_at_) write_final_report();
+    if (now >= core_.next_deadline()) feed(Tick{});
+    if (logs_.blocked_reason() != blocked_shown_) perform(Report{core_.report()});
+    drain_if_empty();
+  }
+  leave();
+  return {};
+}
+
+Duration Runner::until_deadline() {
+  const Instant next = std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_});
+  if (next == Instant::never()) return Duration::max();
+  return std::max(Duration::zero(), next - clock_.now());
+}
+
+void Runner::take_inputs() {
+  while (!inputs_.empty()) {
+    const Input input = std::move(inputs_.front());
+    inputs_.pop_front();
+    for (const Action& action : core_.handle(clock_.now(), input))
+      std::visit([this](const auto& a) { perform(a); }, action);
+  }
+}
+
+spawn::Client::Events Runner::spawn_events() {
+  return {
+      [this](int rank, int pid) {
+        spdlog::info("rank {} started as pid {}", rank, pid);
+        feed(RankStarted{rank, pid});
+      },
+      [this](int rank, int error, spawn::SpawnStage stage) { rank_failed(rank, error, stage); },
+      [this](int rank, int wait_status) { rank_exited(rank, wait_status); },
+      [this] { killing_ = false; },
+      [this] { spawn_lost(); },
+  };
+}
+
+void Runner::perform(const LeasePorts& action) {
+  Endpoint endpoint;
+  if (action.master_port) {
+    auto lease = io::PortLease::acquire(io::port_lock_directory(), {});
+    if (!lease) return feed(SetupFailed{Cause::start_failed, lease.error().message});
+    master_port_ = *std::move(lease);
+    endpoint.master_port = master_port_->port();
+  }
+  if (orders_.assignment.nodes() > 1) {
+    auto link = GangLink::create(
+        loop_, {[this] { feed(GangConnected{}); },
+                [this](int from, GangMessage message) { gang_received(from, std::move(message)); },
+                [this](int node_rank) { feed(PeerLost{node_rank}); }});
+    if (!link) return feed(SetupFailed{Cause::start_failed, link.error().message});
+    link_ = *std::move(link);
+    endpoint.runner_port = link_->port();
+    endpoint.runner_key = link_->public_key();
+  }
+  feed(endpoint);
+}
+
+void Runner::perform(const ConnectGang& action) {
+  if (link_) link_->connect(orders_.assignment.attempt, orders_.assignment.node_rank, action.gang);
+}
+
+void Runner::perform(const TellGang& action) {
+  if (link_) link_->broadcast(action.message);
+}
+
+void Runner::gang_received(int from, GangMessage message) {
+  if (auto* abort = std::get_if<GangAbort>(&message)) {
+    spdlog::info("node rank {} ended the gang: {}", abort->node_rank, abort->message);
+    feed(AbortFromPeer{std::move(*abort)});
+  } else if (std::holds_alternative<GangDrained>(message)) {
+    spdlog::debug("the ranks of node rank {} are done", from);
+  } else if (bootstrap_) {
+    bootstrap_->receive(message);
+  } else {
+    early_.push_back(std::move(message));
+  }
+}
+
+// Contributions climb the tree, unions descend it; direct modex goes to one node.
+void Runner::send_to_gang(const GangMessage& message) {
+  if (!link_) return;
+  if (std::holds_alternative<FencePart>(message)) link_->send_up(message);
+  else if (std::holds_alternative<FenceDone>(message)) link_->send_down(message);
+  else if (const auto* request = std::get_if<ModexRequest>(&message))
+    link_->send_to(request->to_node, message);
+  else if (const auto* reply = std::get_if<ModexReply>(&message))
+    link_->send_to(reply->to_node, message);
+  else link_->broadcast(message);
+}
+
+void Runner::perform(const Report& action) {
+  PartReport report = action.report;
+  blocked_shown_ = logs_.blocked_reason();
+  if (!blocked_shown_.empty()) report.progress = blocked_shown_;
+  spdlog::info("{}{}", to_string(report.state),
+               blocked_shown_.empty() ? "" : ": " + blocked_shown_);
+  control_->tell(report);
+}
+
+void Runner::perform(const WriteFinalReport& action) {
+  final_report_ = action.report;
+  spdlog::info("the end: {}{}", to_string(action.report.cause),
+               action.report.message.empty() ? "" : ": " + action.report.message);
+  write_final_report();
+}
+
+// The agent trusts nothing else: a runner does not leave before it is on disk.
+void Runner::write_final_report() {
+  const auto written =
+      io::write_file_atomically(directory_.final_report(), wire::encode(*final_report_));
+  if (written) {
+    final_report_.reset();
+    write_again_at_ = Instant::never();
+    return;
+  }
+  spdlog::error("final report: {}", written.error().message);
+  write_again_at_ = clock_.now() + kWriteAgainAfter;
+}
+
+void Runner::perform(const Leave&) { leave_wanted_ = true; }
+
+void Runner::leave() {
+  if (bootstrap_) bootstrap_->end();
+  link_.reset();
+  setup_.isolation.spawn.reset();
+  if (auto& cgroups = setup_.isolation.cgroups)
+    if (const auto removed = cgroups->remove(); !removed) spdlog::warn("{}", removed.error().message);
+  const Instant until = clock_.now() + kFarewellPatience;
+  while (control_->backlog_bytes() > 0 && clock_.now() < until) loop_.turn(milliseconds(10));
+  spdlog::info("left");
+}
+
+}  // namespace lockstep::runner

@@ -1,0 +1,89 @@
+#pragma once
+// One runner: the shell around runner/core. It turns what happens (spawn, pipes, gang, agent, time) into
+// the core's inputs, one at a time on the loop's thread, and performs the actions that come back. It
+// owns everything of its attempt on this node while that runs; it decides nothing.
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/io/attempt_dir.h"
+#include "common/io/clock.h"
+#include "common/io/event_loop.h"
+#include "common/io/port_lease.h"
+#include "runner/bootstrap/bootstrap.h"
+#include "runner/bootstrap/gang_link.h"
+#include "runner/control.h"
+#include "runner/core/core.h"
+#include "runner/node_setup.h"
+#include "runner/steps/log_capture.h"
+#include "runner/steps/step.h"
+
+namespace lockstep::runner {
+
+class Runner {
+ public:
+  Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders);
+  ~Runner();
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  // Until the core says Leave. An error: the attempt could not be supervised at all.
+  Status run();
+
+ private:
+  // runner.cc: the loop, and the actions that need no rank
+  spawn::Client::Events spawn_events();
+  void feed(Input input) { inputs_.push_back(std::move(input)); }
+  void take_inputs();
+  Duration until_deadline();
+  void perform(const LeasePorts& action);
+  void perform(const ConnectGang& action);
+  void perform(const TellGang& action);
+  void perform(const Report& action);
+  void perform(const WriteFinalReport& action);
+  void perform(const Leave& action);
+  void write_final_report();
+  void leave();
+  void gang_received(int from, GangMessage message);
+  void send_to_gang(const GangMessage& message);
+
+  // runner_ranks.cc: ranks, from start to drained
+  void perform(const StartRank& action);
+  void perform(const SignalRanks& action);
+  void perform(const KillEverything& action);
+  void perform(const ReadStderrTail& action);
+  void perform(const DrainLogs& action);
+  Status ensure_bootstrap();
+  BootstrapEvents bootstrap_events();
+  Status start_rank(const StartRank& action);
+  void rank_failed(int rank, int error, spawn::SpawnStage stage);
+  void rank_exited(int rank, int wait_status);
+  void spawn_lost();
+  void drain_if_empty();
+
+  io::EventLoop& loop_;
+  io::AttemptDir directory_;
+  Orders orders_;
+  io::SystemClock clock_;
+  Core core_;
+  std::deque<Input> inputs_;
+  LogCapture logs_;
+  NodeSetup setup_;
+  std::unique_ptr<ControlServer> control_;
+  std::optional<io::PortLease> master_port_;
+  std::unique_ptr<GangLink> link_;
+  std::unique_ptr<GangContext> gang_;  // set once, before the bootstrap
+  std::unique_ptr<Bootstrap> bootstrap_;
+  std::vector<GangMessage> early_;  // for the bootstrap, from runners that were faster
+  LaunchContext launch_;
+  bool killing_ = false;         // kill_all was ordered and not yet answered
+  bool drain_wanted_ = false;
+  std::string blocked_shown_;    // the reason the agent was last told
+  std::optional<NodeExitReport> final_report_;  // not yet on disk
+  Instant write_again_at_ = Instant::never();
+  bool leave_wanted_ = false;
+};
+
+}  // namespace lockstep::runner

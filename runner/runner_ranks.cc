@@ -1,0 +1,175 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+#include "runner/runner.h"
+#include "runner/spawn/sweep.h"
+#include "runner/steps/binding.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr int kSweepRounds = 1000;  // 5 ms apart; a process in the kernel's hands may take longer
+
+const char* name_of(spawn::SpawnStage stage) {
+  switch (stage) {
+    case spawn::SpawnStage::fork: return "fork";
+    case spawn::SpawnStage::chdir: return "enter the working directory";
+    case spawn::SpawnStage::ids: return "become the run-as user";
+    case spawn::SpawnStage::rlimit: return "set limits";
+    case spawn::SpawnStage::affinity: return "bind to cpus";
+    case spawn::SpawnStage::cgroup: return "join cgroups";
+    case spawn::SpawnStage::stdio: return "set up stdio";
+    case spawn::SpawnStage::exec: return "exec";
+  }
+  return "start";
+}
+
+// As shells have it.
+int exit_code_of(int error, spawn::SpawnStage stage) {
+  if (stage != spawn::SpawnStage::exec) return 125;
+  if (error == ENOENT || error == ENOTDIR) return 127;
+  return error == E2BIG || error == ENOMEM ? 125 : 126;
+}
+
+std::string program_of(const Command& command) {
+  const auto* argv = std::get_if<Argv>(&command);
+  return argv != nullptr && !argv->words.empty() ? argv->words[0] : "the shell";
+}
+
+}  // namespace
+
+Status Runner::ensure_bootstrap() {
+  if (bootstrap_) return {};
+  const Assignment& assignment = orders_.assignment;
+  gang_ = std::make_unique<GangContext>();
+  gang_->assignment = assignment;
+  gang_->assignment.gang = core_.gang();
+  gang_->tmp_directory = directory_.tmp();
+  gang_->run_as = setup_.run_as;
+  launch_.cpus = usable_cpus(assignment.allotment.cpus);
+  gang_->oversubscribed = assignment.ranks_here() > static_cast<int>(launch_.cpus.size());
+  if (gang_->oversubscribed)
+    spdlog::warn("oversubscribed: {} ranks share {} cpus; they are unbound and yield",
+                 assignment.ranks_here(), launch_.cpus.size());
+  auto bootstrap = make_bootstrap(*gang_, loop_, bootstrap_events());
+  TRY(bootstrap->begin());
+  bootstrap_ = std::move(bootstrap);
+  for (const GangMessage& message : std::exchange(early_, {})) bootstrap_->receive(message);
+  launch_.gang = gang_.get();
+  launch_.bootstrap = bootstrap_.get();
+  launch_.directory = setup_.directory;
+  launch_.cgroups = setup_.isolation.cgroups ? &*setup_.isolation.cgroups : nullptr;
+  launch_.become_run_as = geteuid() == 0;
+  return {};
+}
+
+BootstrapEvents Runner::bootstrap_events() {
+  return {
+      [this](int rank) { feed(RankConnected{rank}); },
+      [this](int rank) { feed(RankFinalized{rank}); },
+      [this](int rank, int code, std::string message) {
+        feed(RankAborted{rank, code, std::move(message)});
+      },
+      [this](GangMessage message) { send_to_gang(message); },
+  };
+}
+
+void Runner::perform(const StartRank& action) {
+  if (action.local_rank == 0 && master_port_ && master_port_->taken())
+    return feed(MasterPortTaken{});
+  if (const Status started = start_rank(action); !started) {
+    spdlog::error("rank {}: {}", action.rank, started.error().message);
+    feed(RankStartFailed{action.rank, 125, started.error().message});
+  }
+}
+
+Status Runner::start_rank(const StartRank& action) {
+  if (!setup_.isolation.spawn) return make_error(ErrorCode::unavailable, "lockstep-spawn is gone");
+  TRY(ensure_bootstrap());
+  RankLaunch launch;
+  launch.rank = action.rank;
+  launch.local_rank = action.local_rank;
+  TRY(prepare_launch(launch_, launch));
+  if (action.local_rank == 0 && launch.process.program == "/bin/sh")
+    spdlog::warn("this node has no /bin/bash: the command runs under /bin/sh");
+  TRY_ASSIGN(const auto writers, logs_.open(action.rank, setup_.run_as.uid));
+  TRY_ASSIGN(const io::Fd null, io::open_file("/dev/null", O_RDONLY));
+  return setup_.isolation.spawn->start(action.rank, launch.process, null.get(), writers.out.get(),
+                                       writers.err.get());
+}
+
+void Runner::rank_failed(int rank, int error, spawn::SpawnStage stage) {
+  const int code = exit_code_of(error, stage);
+  const std::string what = stage == spawn::SpawnStage::exec
+                               ? program_of(orders_.assignment.spec.command)
+                               : std::string("cannot ") + name_of(stage);
+  const std::string why = fmt::format("{}: {}", what, std::strerror(error));
+  spdlog::error("rank {} did not start: {}", rank, why);
+  feed(RankStartFailed{rank, code, why});
+}
+
+void Runner::rank_exited(int rank, int wait_status) {
+  RankExited exited;
+  exited.rank = rank;
+  if (WIFSIGNALED(wait_status)) exited.signal = WTERMSIG(wait_status);
+  else exited.exit_code = WEXITSTATUS(wait_status);
+  const auto& cgroups = setup_.isolation.cgroups;
+  exited.oom = (exited.signal != 0 || exited.exit_code != 0) && cgroups &&
+               cgroups->out_of_memory(rank - orders_.assignment.first_rank());
+  spdlog::info("rank {} ended: exit code {}, signal {}{}", rank, exited.exit_code, exited.signal,
+               exited.oom ? ", out of memory" : "");
+  feed(exited);
+}
+
+void Runner::perform(const SignalRanks& action) {
+  spdlog::info("signal {} to all ranks", action.signal);
+  if (setup_.isolation.spawn) setup_.isolation.spawn->signal_all(action.signal);
+}
+
+void Runner::perform(const KillEverything&) {
+  if (!setup_.isolation.spawn || killing_) return;
+  killing_ = true;
+  setup_.isolation.spawn->kill_all();
+}
+
+// Its ranks died with it; what they had forked came back to us, or is in the cgroup.
+void Runner::spawn_lost() {
+  spdlog::error("lockstep-spawn is gone");
+  killing_ = false;
+  for (int round = 0; round < kSweepRounds; ++round) {
+    if (setup_.isolation.cgroups) setup_.isolation.cgroups->kill_all();
+    spawn::kill_descendants();
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) break;
+    poll(nullptr, 0, 5);
+  }
+  feed(SpawnLost{});
+}
+
+void Runner::perform(const ReadStderrTail& action) {
+  feed(StderrTail{action.rank, logs_.stderr_tail(action.rank)});
+}
+
+void Runner::perform(const DrainLogs&) {
+  drain_wanted_ = true;
+  drain_if_empty();
+}
+
+void Runner::drain_if_empty() {
+  if (!drain_wanted_ || killing_ || !logs_.drain()) return;
+  drain_wanted_ = false;
+  feed(LogsDrained{logs_.sizes()});
+}
+
+}  // namespace lockstep::runner

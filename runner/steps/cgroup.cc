@@ -1,0 +1,220 @@
+#include "runner/steps/cgroup.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <sstream>
+
+#include "common/io/file_system.h"
+#include "runner/steps/cgroup_layout.h"
+#include "runner/steps/step.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr char kParent[] = "/lockstep";
+constexpr int kRemoveTries = 400;  // 5 ms apart
+
+Status put(const std::string& file, const std::string& value) {
+  const io::Fd fd(open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd || write(fd.get(), value.data(), value.size()) < 0)
+    return errno_error(errno, fmt::format("write {} to {}", value, file));
+  return {};
+}
+
+std::string get(const std::string& file) { return io::read_file(file).value_or(""); }
+
+// Another attempt may remove the empty parent between our two calls.
+Status make_below_parent(const std::string& base, const std::string& name, bool v2) {
+  for (int i = 0; i < 100; ++i) {
+    const std::string parent = base + kParent;
+    if (mkdir(parent.c_str(), 0755) != 0 && errno != EEXIST)
+      return errno_error(errno, "make cgroup " + parent);
+    if (v2) TRY(put(parent + "/cgroup.subtree_control", "+memory +pids +cpu"));
+    if (mkdir((parent + "/" + name).c_str(), 0755) == 0) return {};
+    if (errno != ENOENT) return errno_error(errno, "make cgroup " + parent + "/" + name);
+  }
+  return make_error(ErrorCode::unavailable, "make cgroup " + base + kParent + ": it keeps vanishing");
+}
+
+// The value of `key` in a flat keyed file such as memory.events; 0 when absent.
+long long keyed(const std::string& file, const std::string& key) {
+  std::istringstream in(get(file));
+  std::string word;
+  long long value = 0;
+  while (in >> word >> value)
+    if (word == key) return value;
+  return 0;
+}
+
+// v2: where we may make children that have controllers. Our own cgroup holds processes (us), so its
+// parent must be the one that was delegated; root may also use the top.
+std::optional<std::string> v2_base(const CgroupHierarchy& hierarchy) {
+  std::vector<std::string> candidates;
+  if (hierarchy.own != hierarchy.mount_point)
+    candidates.push_back(hierarchy.own.substr(0, hierarchy.own.rfind('/')));
+  if (geteuid() == 0) candidates.push_back(hierarchy.mount_point);
+  for (const auto& base : candidates) {
+    if (get(base + "/cgroup.controllers").find("memory") == std::string::npos) continue;
+    if (access((base + "/cgroup.subtree_control").c_str(), W_OK) != 0) continue;
+    if (put(base + "/cgroup.subtree_control", "+memory +pids +cpu")) return base;
+  }
+  return std::nullopt;
+}
+
+// A fork bomb in a rank must not keep us from killing it.
+std::string pids_limit() {
+  const long long most = std::atoll(get("/proc/sys/kernel/pid_max").c_str());
+  return std::to_string(std::max(most / 2, 1024LL));
+}
+
+Status limit_v1(const std::string& directory, const std::string& controller,
+                const CgroupRequest& request) {
+  if (controller == "memory" && request.memory) {
+    const std::string limit = std::to_string(request.memory->count);
+    TRY(put(directory + "/memory.limit_in_bytes", limit));
+    (void)put(directory + "/memory.memsw.limit_in_bytes", limit);  // absent without swap accounting
+  } else if (controller == "cpu") {
+    const long long shares = std::clamp(1024LL * request.cpus, 2LL, 262144LL);
+    TRY(put(directory + "/cpu.shares", std::to_string(shares)));
+  } else if (controller == "pids") {
+    TRY(put(directory + "/pids.max", pids_limit()));
+  }
+  return {};
+}
+
+Status limit_v2(const std::string& directory, const CgroupRequest& request) {
+  if (request.memory) {
+    TRY(put(directory + "/memory.max", std::to_string(request.memory->count)));
+    (void)put(directory + "/memory.swap.max", "0");  // absent without swap accounting
+  }
+  TRY(put(directory + "/cpu.weight", std::to_string(std::clamp(100 * request.cpus, 1, 10000))));
+  TRY(put(directory + "/pids.max", pids_limit()));
+  return put(directory + "/cgroup.subtree_control", "+memory");
+}
+
+// Every process in `directory`, which exists.
+void kill_members(const std::string& directory) {
+  std::istringstream in(get(directory + "/cgroup.procs"));
+  for (int pid = 0; in >> pid;)
+    if (pid > 0) kill(pid, SIGKILL);
+}
+
+}  // namespace
+
+Result<Cgroups> Cgroups::create(const CgroupRequest& request) {
+  const auto hierarchies =
+      find_cgroup_hierarchies(get("/proc/self/mountinfo"), get("/proc/self/cgroup"));
+  Cgroups cgroups;
+  cgroups.ranks_ = request.ranks;
+  std::vector<std::pair<std::string, std::string>> v1;  // base, controller; memory first
+  for (const auto& hierarchy : hierarchies) {
+    if (hierarchy.version == 2) {
+      if (const auto base = v2_base(hierarchy)) {
+        cgroups.version_ = 2;
+        cgroups.directories_ = {*base + kParent + "/" + request.name};
+      }
+      continue;
+    }
+    for (const char* controller : {"memory", "cpu", "pids", "freezer"})
+      if (hierarchy.controllers.count(controller) > 0)
+        v1.emplace(std::string_view(controller) == "memory" ? v1.begin() : v1.end(), hierarchy.own,
+                   controller);
+  }
+  if (cgroups.version_ == 1) {
+    if (v1.empty() || v1[0].second != "memory" || access(v1[0].first.c_str(), W_OK) != 0)
+      return make_error(ErrorCode::unsupported,
+                        "no cgroup hierarchy with the memory controller is ours to write");
+    for (const auto& [base, controller] : v1)
+      cgroups.directories_.push_back(base + kParent + "/" + request.name);
+  }
+  TRY(cgroups.make(request));
+  if (cgroups.version_ == 1)
+    for (std::size_t i = 0; i < v1.size(); ++i)
+      if (Status limited = limit_v1(cgroups.directories_[i], v1[i].second, request); !limited) {
+        (void)cgroups.remove();
+        return limited.error();
+      }
+  return cgroups;
+}
+
+Status Cgroups::make(const CgroupRequest& request) {
+  std::string record;
+  for (const auto& directory : deepest_first()) record += directory + "\n";
+  TRY(io::write_file_atomically(request.record, record, 0644, false));
+  Status status;
+  for (const auto& directory : directories_) {
+    const std::string base = directory.substr(0, directory.size() - request.name.size() -
+                                                     sizeof kParent);
+    if (status) status = make_below_parent(base, request.name, version_ == 2);
+  }
+  if (status && version_ == 2) status = limit_v2(directories_[0], request);
+  for (int i = 0; status && i < ranks_; ++i)
+    if (mkdir(rank_directory(i).c_str(), 0755) != 0)
+      status = errno_error(errno, "make cgroup " + rank_directory(i));
+  if (!status) (void)remove();
+  return status;
+}
+
+std::string Cgroups::rank_directory(int local_rank) const {
+  return directories_[0] + "/rank_" + std::to_string(local_rank);
+}
+
+std::vector<std::string> Cgroups::deepest_first() const {
+  std::vector<std::string> result;
+  for (int i = 0; i < ranks_; ++i) result.push_back(rank_directory(i));
+  result.insert(result.end(), directories_.begin(), directories_.end());
+  return result;
+}
+
+std::vector<std::string> Cgroups::procs_files(int local_rank) const {
+  std::vector<std::string> files{rank_directory(local_rank) + "/cgroup.procs"};
+  for (std::size_t i = 1; i < directories_.size(); ++i)
+    files.push_back(directories_[i] + "/cgroup.procs");
+  return files;
+}
+
+bool Cgroups::out_of_memory(int local_rank) const {
+  const char* file = version_ == 2 ? "/memory.events" : "/memory.oom_control";
+  return keyed(rank_directory(local_rank) + file, "oom_kill") > 0;
+}
+
+void Cgroups::kill_all() const {
+  if (version_ == 2 && put(directories_[0] + "/cgroup.kill", "1")) return;
+  for (const auto& directory : deepest_first()) kill_members(directory);
+}
+
+// A process that has just died may hold its cgroup for a moment.
+Status Cgroups::remove() {
+  Status status;
+  for (const auto& directory : deepest_first()) {
+    int tries = 0;
+    while (rmdir(directory.c_str()) != 0 && errno != ENOENT) {
+      if (errno != EBUSY || ++tries >= kRemoveTries) {
+        status = errno_error(errno, "remove cgroup " + directory);
+        break;
+      }
+      poll(nullptr, 0, 5);
+    }
+  }
+  for (const auto& directory : directories_)  // shared: goes with the last attempt
+    rmdir(directory.substr(0, directory.rfind('/')).c_str());
+  directories_.clear();
+  ranks_ = 0;
+  return status;
+}
+
+Status set_cgroups(const LaunchContext& context, RankLaunch& rank) {
+  if (context.cgroups != nullptr)
+    rank.process.cgroup_procs = context.cgroups->procs_files(rank.local_rank);
+  return {};
+}
+
+}  // namespace lockstep::runner

@@ -1,0 +1,51 @@
+#pragma once
+// The cgroups of one attempt on one node: one directory per hierarchy under `lockstep/`, and in the one
+// that knows memory a child per rank, so that an out-of-memory kill is attributed. It owns these
+// directories from create to remove; it decides nothing about ranks.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+
+namespace lockstep::runner {
+
+struct CgroupRequest {
+  std::string name;             // unique on this host
+  int ranks = 1;
+  std::optional<Bytes> memory;  // limit of all ranks together
+  int cpus = 1;                 // weight
+  std::string record;           // file that names the directories before they are made
+};
+
+class Cgroups {
+ public:
+  // v2 where the memory controller is delegated to us, else v1. Error: why there are none.
+  static Result<Cgroups> create(const CgroupRequest& request);
+  Cgroups(Cgroups&& other) noexcept = default;
+  Cgroups& operator=(Cgroups&&) noexcept = default;
+
+  std::string kind() const { return version_ == 2 ? "cgroup-v2" : "cgroup-v1"; }
+  // The files a rank writes itself into.
+  std::vector<std::string> procs_files(int local_rank) const;
+  // The kernel killed something of this rank for memory.
+  bool out_of_memory(int local_rank) const;
+  // SIGKILL to every member, once; for when lockstep-spawn cannot do it.
+  void kill_all() const;
+  // Removes the directories, which must be empty of processes.
+  Status remove();
+
+ private:
+  Cgroups() = default;
+  Status make(const CgroupRequest& request);
+  std::string rank_directory(int local_rank) const;
+  std::vector<std::string> deepest_first() const;
+
+  int version_ = 1;
+  int ranks_ = 0;
+  std::vector<std::string> directories_;  // of the attempt, one per hierarchy; [0] knows memory
+};
+
+}  // namespace lockstep::runner

@@ -1,0 +1,23 @@
+#pragma once
+// Where on this machine an attempt's cgroups may be made, read from /proc. Pure text in, paths out.
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace lockstep::runner {
+
+struct CgroupHierarchy {
+  int version = 1;
+  std::string mount_point;            // /sys/fs/cgroup/memory
+  std::string own;                    // the directory of our own cgroup in it
+  std::set<std::string> controllers;  // v1: memory, cpu, …; v2: left empty, cgroup.controllers says
+  friend bool operator==(const CgroupHierarchy&, const CgroupHierarchy&) = default;
+};
+
+// From the texts of /proc/self/mountinfo and /proc/self/cgroup (cgroups(7)). A hierarchy whose mount
+// does not show our own cgroup is left out.
+std::vector<CgroupHierarchy> find_cgroup_hierarchies(const std::string& mountinfo,
+                                                     const std::string& self_cgroup);
+
+}  // namespace lockstep::runner

@@ -1,0 +1,36 @@
+#include "runner/steps/step.h"
+
+namespace lockstep::runner {
+namespace {
+
+// A login environment of the run-as user; nothing of the submitter's or the agent's shell.
+std::map<std::string, std::string> login_environment(const LaunchContext& context) {
+  const io::User& user = context.gang->run_as;
+  return {
+      {"HOME", user.home},
+      {"USER", user.name},
+      {"LOGNAME", user.name},
+      {"SHELL", user.shell.empty() ? "/bin/sh" : user.shell},
+      {"PATH", "/usr/bin:/bin:/usr/local/bin:/usr/sbin:/sbin"},
+      {"LANG", "C.UTF-8"},
+      {"TMPDIR", context.gang->tmp_directory},
+      {"PWD", context.directory},
+  };
+}
+
+}  // namespace
+
+// Later ones win: login, every job's, the distribution's, the user's.
+Status set_environment(const LaunchContext& context, RankLaunch& rank) {
+  auto environment = login_environment(context);
+  for (auto& [name, value] : common_environment(*context.gang, rank.rank, rank.local_rank))
+    environment[name] = value;
+  TRY_ASSIGN(const auto bootstrap, context.bootstrap->environment(rank.rank, rank.local_rank));
+  for (const auto& [name, value] : bootstrap) environment[name] = value;
+  for (const auto& [name, value] : context.gang->assignment.spec.environment_variables)
+    if (bootstrap.count(name) == 0) environment[name] = value;
+  rank.process.environment = std::move(environment);
+  return {};
+}
+
+}  // namespace lockstep::runner

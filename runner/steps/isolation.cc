@@ -1,0 +1,50 @@
+#include "runner/steps/isolation.h"
+
+#include <unistd.h>
+
+namespace lockstep::runner {
+namespace {
+
+// Best first. A pid namespace needs mounts of its own, for /proc.
+std::vector<spawn::Namespaces> attempts(bool have_cgroups, const Workspace& workspace) {
+  const bool user = geteuid() != 0;
+  const auto mounts = [&workspace] { return workspace.mount(); };
+  std::vector<spawn::Namespaces> result;
+  if (!have_cgroups) result.push_back({user, true, true, mounts});
+  if (workspace.wants_mount()) result.push_back({user, false, true, mounts});
+  if (!workspace.must_mount()) result.push_back({});
+  return result;
+}
+
+}  // namespace
+
+Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
+                          spawn::Client::Events events) {
+  Isolation isolation;
+  if (auto cgroups = Cgroups::create(request.cgroup)) {
+    isolation.cgroups = *std::move(cgroups);
+    isolation.kind = isolation.cgroups->kind();
+  } else {
+    isolation.notes.push_back("no cgroups: " + cgroups.error().message);
+    if (request.cgroup.memory)
+      isolation.notes.push_back("the job's memory limit cannot be enforced on this node");
+  }
+  Error last;
+  for (const auto& namespaces : attempts(isolation.cgroups.has_value(), *request.workspace)) {
+    if (!namespaces.mount) TRY(request.workspace->use_in_place());
+    auto client = spawn::Client::launch(loop, request.spawn_program, namespaces, events);
+    if (!client) {
+      last = client.error();
+      isolation.notes.push_back(last.message);
+      continue;
+    }
+    isolation.spawn = *std::move(client);
+    isolation.mounted = namespaces.mount;
+    if (isolation.kind.empty()) isolation.kind = namespaces.pid ? "pid-namespace" : "subreaper";
+    return isolation;
+  }
+  if (isolation.cgroups) (void)isolation.cgroups->remove();
+  return last;
+}
+
+}  // namespace lockstep::runner

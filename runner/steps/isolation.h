@@ -1,0 +1,34 @@
+#pragma once
+// How this node makes sure that nothing of an attempt survives, and starts lockstep-spawn in it:
+// cgroup v2 where delegated, else v1, else a pid namespace, else the subreaper's sweep.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runner/spawn/client.h"
+#include "runner/steps/cgroup.h"
+#include "runner/steps/workspace.h"
+
+namespace lockstep::runner {
+
+struct Isolation {
+  std::optional<Cgroups> cgroups;
+  std::unique_ptr<spawn::Client> spawn;
+  bool mounted = false;            // the workspace's mounts are in place
+  std::string kind;                // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
+  std::vector<std::string> notes;  // what could not be had, and why
+};
+
+struct IsolationRequest {
+  CgroupRequest cgroup;
+  std::string spawn_program;
+  const Workspace* workspace = nullptr;
+};
+
+// To be called before any thread exists. An error means that the working directory cannot be had,
+// or that lockstep-spawn does not start at all.
+Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
+                          spawn::Client::Events events);
+
+}  // namespace lockstep::runner

@@ -1,0 +1,120 @@
+#include "runner/steps/workspace.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "common/io/file_system.h"
+
+namespace lockstep::runner {
+namespace {
+
+using Mode = WorkspacePlan::Mode;
+
+// Makes it for its owner-to-be; one that is there already keeps its owner.
+Status make_owned(const std::string& path, std::uint32_t uid, std::uint32_t gid, mode_t mode) {
+  if (mkdir(path.c_str(), mode) != 0)
+    return errno == EEXIST ? Status{} : Status(errno_error(errno, "make directory " + path));
+  if (uid != geteuid() && chown(path.c_str(), uid, gid) != 0)
+    return errno_error(errno, fmt::format("chown {} to {}:{}", path, uid, gid));
+  return {};
+}
+
+// Overlay's options split at ',' and ':'.
+std::string escaped(const std::string& path) {
+  std::string result;
+  for (const char c : path) {
+    if (c == ',' || c == ':' || c == '\\') result.push_back('\\');
+    result.push_back(c);
+  }
+  return result;
+}
+
+// In /tmp anyone may have made it before us: then it is not ours to hide mounts behind.
+Status make_private_parent(const std::string& parent) {
+  if (mkdir(parent.c_str(), 0755) != 0 && errno != EEXIST)
+    return errno_error(errno, "make directory " + parent);
+  struct stat info {};
+  if (lstat(parent.c_str(), &info) != 0) return errno_error(errno, parent);
+  if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid())
+    return make_error(ErrorCode::permission_denied,
+                      parent + " is not a directory of ours; remove it");
+  return {};
+}
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+}  // namespace
+
+Workspace::Workspace(WorkspacePlan plan, io::AttemptDir directory, std::uint32_t uid,
+                     std::uint32_t gid)
+    : plan_(std::move(plan)), directory_(std::move(directory)), uid_(uid), gid_(gid) {}
+
+Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::AttemptDir& directory,
+                                     std::uint32_t uid, std::uint32_t gid) {
+  Workspace workspace(plan, directory, uid, gid);
+  TRY(make_owned(directory.code(), uid, gid, 0755));
+  if (workspace.must_mount()) {
+    TRY(make_owned(directory.upper(), uid, gid, 0755));
+    TRY(make_owned(directory.overlay_work(), geteuid(), getegid(), 0700));
+    // The merged root has the upper's owner: the rank's, whoever made it.
+    if (uid != geteuid() && chown(directory.upper().c_str(), uid, gid) != 0)
+      return errno_error(errno, fmt::format("chown {} to {}:{}", directory.upper(), uid, gid));
+  }
+  if (!plan.mount_point.empty()) TRY(make_private_parent(parent_of(plan.mount_point)));
+  return workspace;
+}
+
+std::string Workspace::directory(bool mounted) const {
+  return mounted && !plan_.mount_point.empty() ? plan_.mount_point : directory_.code();
+}
+
+Status Workspace::mount() const {
+  if (must_mount()) TRY(mount_overlay());
+  TRY(make_job_directories(directory_.code()));
+  return plan_.mount_point.empty() ? Status{} : bind_common_path();
+}
+
+Status Workspace::use_in_place() const { return make_job_directories(directory_.code()); }
+
+Status Workspace::mount_overlay() const {
+  if (plan_.tree.empty()) {  // no snapshot: what is written lands where it would with one
+    if (::mount(directory_.upper().c_str(), directory_.code().c_str(), nullptr, MS_BIND, nullptr) != 0)
+      return errno_error(errno, fmt::format("bind {} to {}", directory_.upper(), directory_.code()));
+    return {};
+  }
+  std::string options =
+      fmt::format("lowerdir={},upperdir={},workdir={}", escaped(plan_.tree),
+                  escaped(directory_.upper()), escaped(directory_.overlay_work()));
+  if (plan_.mode == Mode::overlay_userns) options += ",userxattr";
+  if (::mount("lockstep", directory_.code().c_str(), "overlay", 0, options.c_str()) != 0)
+    return errno_error(errno, fmt::format("mount overlay on {} ({})", directory_.code(), options));
+  return {};
+}
+
+// The common path lies in a tmpfs that only this namespace sees: on the host stays one empty parent
+// directory, and no rmdir by another node of this host can take the mount from under our ranks.
+Status Workspace::bind_common_path() const {
+  const std::string& target = plan_.mount_point;
+  const io::Fd source(open(directory_.code().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!source) return errno_error(errno, directory_.code());
+  const std::string parent = parent_of(target);
+  if (::mount("lockstep", parent.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k") != 0)
+    return errno_error(errno, "mount tmpfs on " + parent);
+  if (mkdir(target.c_str(), 0755) != 0) return errno_error(errno, "make directory " + target);
+  const std::string from = fmt::format("/proc/self/fd/{}", source.get());
+  if (::mount(from.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+    return errno_error(errno, fmt::format("bind {} to {}", directory_.code(), target));
+  return {};
+}
+
+Status Workspace::make_job_directories(const std::string& below) const {
+  TRY(make_owned(below + "/outputs", uid_, gid_, 0755));
+  return make_owned(below + "/logs", uid_, gid_, 0755);
+}
+
+}  // namespace lockstep::runner

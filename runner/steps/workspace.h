@@ -1,0 +1,39 @@
+#pragma once
+// The ranks' working directory: what the agent staged, mounted as its plan says, in the mount
+// namespace of lockstep-spawn and its ranks alone. All mounts vanish with the last of them.
+
+#include <string>
+
+#include "common/base/result.h"
+#include "common/domain/workspace_plan.h"
+#include "common/io/attempt_dir.h"
+
+namespace lockstep::runner {
+
+class Workspace {
+ public:
+  // Makes the directories that mounts need; those a rank writes to belong to uid:gid.
+  static Result<Workspace> prepare(const WorkspacePlan& plan, const io::AttemptDir& directory,
+                                   std::uint32_t uid, std::uint32_t gid);
+
+  bool must_mount() const { return plan_.mode != WorkspacePlan::Mode::ready; }
+  bool wants_mount() const { return must_mount() || !plan_.mount_point.empty(); }
+  // To be called in the new mount namespace.
+  Status mount() const;
+  // Instead of mount(), where there is no mount namespace.
+  Status use_in_place() const;
+  // What the ranks see as their working directory.
+  std::string directory(bool mounted) const;
+
+ private:
+  Workspace(WorkspacePlan plan, io::AttemptDir directory, std::uint32_t uid, std::uint32_t gid);
+  Status mount_overlay() const;
+  Status bind_common_path() const;
+  Status make_job_directories(const std::string& below) const;
+
+  WorkspacePlan plan_;
+  io::AttemptDir directory_;
+  std::uint32_t uid_, gid_;
+};
+
+}  // namespace lockstep::runner

@@ -1,0 +1,370 @@
+// lockstep-runner, the real program, on attempt directories of our own: what a rank gets, what the
+// final report says, and that nothing is left.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <map>
+#include <sstream>
+
+#include "tests/unit/runner/attempt.h"
+
+namespace lockstep::runner::testing {
+namespace {
+
+constexpr unsigned kNobody = 65534;
+
+// Each test runs as root with cgroups, and as an ordinary user in a pid namespace.
+class RunnerTest : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (!GetParam()) return;
+    if (running_as_root()) attempt_.runner_uid = kNobody;
+  }
+  void TearDown() override {
+    if (HasFailure()) std::fprintf(stderr, "runner.log:\n%s\n", attempt_.runner_log().c_str());
+  }
+  void expect_nothing_left() {
+    EXPECT_TRUE(attempt_.survivors().empty());
+    EXPECT_TRUE(attempt_.leftover_cgroups().empty());
+    EXPECT_FALSE(io::exists(attempt_.directory().path() + "/control.sock"));
+  }
+  NodeExitReport run_to_end() {
+    EXPECT_EQ(attempt_.run(), 0);
+    expect_nothing_left();
+    return attempt_.report();
+  }
+
+  Attempt attempt_;
+};
+
+INSTANTIATE_TEST_SUITE_P(As, RunnerTest, ::testing::Values(false, true), [](const auto& param) {
+  return std::string(param.param ? "OrdinaryUser" : "Self");
+});
+
+const char kStubborn[] =
+    "(setsid sh -c \"trap '' TERM HUP INT; echo daemon; while read x < /dev/zero; do :; done\" &) ; ";
+
+std::map<std::string, std::string> parse_environment(const std::string& text) {
+  std::map<std::string, std::string> result;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    result[line.substr(0, line.find('='))] = line.substr(line.find('=') + 1);
+  return result;
+}
+
+TEST_P(RunnerTest, ATrivialJobCompletes) {
+  attempt_.argv({"echo", "hello"});
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::completed);
+  ASSERT_EQ(report.ranks.size(), 1U);
+  EXPECT_EQ(report.ranks[0].exit_code, 0);
+  EXPECT_EQ(attempt_.out(), "hello\n");
+  ASSERT_EQ(report.logs.size(), 1U);
+  EXPECT_EQ(report.logs[0].stdout_bytes, 6U);
+  EXPECT_EQ(report.logs[0].stderr_bytes, 0U);
+}
+
+TEST_P(RunnerTest, ExitCodesAndStderrTailAreReported) {
+  attempt_.shell("echo oops >&2; exit 42");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::exit_code);
+  EXPECT_EQ(report.first_failed_rank, 0);
+  EXPECT_EQ(report.ranks.at(0).exit_code, 42);
+  EXPECT_EQ(report.ranks.at(0).stderr_tail, "oops\n");
+}
+
+TEST_P(RunnerTest, ASignalIsReported) {
+  attempt_.shell("kill -SEGV $$");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::signal);
+  EXPECT_EQ(report.ranks.at(0).signal, SIGSEGV);
+}
+
+TEST_P(RunnerTest, AnUnknownProgramIs127) {
+  attempt_.argv({"no-such-program-anywhere", "x"});
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::command_not_found);
+  EXPECT_EQ(exit_code_of(report.ranks.at(0)), 127);
+  EXPECT_EQ(report.ranks.at(0).detail, "no-such-program-anywhere: No such file or directory");
+}
+
+TEST_P(RunnerTest, AFileThatCannotRunIs126) {
+  attempt_.argv({"/etc/passwd"});
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::command_not_executable);
+  EXPECT_EQ(exit_code_of(report.ranks.at(0)), 126);
+}
+
+TEST_P(RunnerTest, TheEnvironmentIsALoginsAndOurs) {
+  attempt_.assignment.spec.environment_variables["MINE"] = "a=b c";
+  attempt_.assignment.spec.environment_variables["LANG"] = "de_DE.UTF-8";
+  attempt_.argv({"env"});
+  EXPECT_EQ(run_to_end().cause, Cause::completed);
+  auto environment = parse_environment(attempt_.out());
+  EXPECT_EQ(environment.count("SECRET_OF_THE_AGENT"), 0U);
+  EXPECT_EQ(environment["PATH"].substr(0, 9), "/usr/bin:");
+  EXPECT_EQ(environment["MINE"], "a=b c");
+  EXPECT_EQ(environment["LANG"], "de_DE.UTF-8");
+  EXPECT_EQ(environment["LOCKSTEP_WORLD_SIZE"], "1");
+  EXPECT_EQ(environment["AZUREML_RUN_ID"], "job");
+  EXPECT_EQ(environment["CUDA_VISIBLE_DEVICES"], "");
+  EXPECT_EQ(environment["PYTHONUNBUFFERED"], "1");
+  EXPECT_EQ(environment["TMPDIR"], attempt_.directory().tmp());
+  EXPECT_EQ(environment["PWD"], attempt_.directory().code());
+  for (const char* name : {"HOME", "USER", "LOGNAME", "SHELL"})
+    EXPECT_NE(environment[name], "") << name;
+}
+
+TEST_P(RunnerTest, TheWorkingDirectoryIsReadyForAJob) {
+  attempt_.shell("pwd; ls; touch outputs/a logs/b $TMPDIR/c && cat; ulimit -c; test -t 0 || echo no");
+  EXPECT_EQ(run_to_end().cause, Cause::completed);
+  EXPECT_EQ(attempt_.out().substr(0, attempt_.out().rfind("logs\noutputs\n") + 13),
+            attempt_.directory().code() + "\nlogs\noutputs\n");
+  EXPECT_NE(attempt_.out().find("no\n"), std::string::npos);
+}
+
+TEST_P(RunnerTest, EveryRankRunsOnce) {
+  attempt_.ranks(5).shell("echo $LOCKSTEP_RANK/$LOCKSTEP_WORLD_SIZE");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::completed);
+  for (int rank = 0; rank < 5; ++rank)
+    EXPECT_EQ(attempt_.out(rank), std::to_string(rank) + "/5\n");
+}
+
+TEST_P(RunnerTest, OneFailingRankEndsTheOthers) {
+  attempt_.ranks(3).shell("if [ $LOCKSTEP_RANK = 1 ]; then exit 7; fi; while :; do sleep 1; done");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::exit_code);
+  EXPECT_EQ(report.first_failed_rank, 1);
+  EXPECT_TRUE(report.ranks.at(0).terminated_by_us);
+  EXPECT_TRUE(report.ranks.at(2).terminated_by_us);
+}
+
+TEST_P(RunnerTest, DaemonsOfAFinishedRankAreGone) {
+  attempt_.shell(std::string(kStubborn) + "while ! [ -e outputs/x ]; do touch outputs/x; done; exit 0");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::completed);
+}
+
+TEST_P(RunnerTest, ATimeOutKillsWhatIgnoresSigterm) {
+  attempt_.assignment.spec.timeout = milliseconds(200);
+  attempt_.assignment.grace = milliseconds(200);
+  attempt_.shell(std::string("trap '' TERM; ") + kStubborn + "while :; do sleep 1; done");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::timeout);
+  EXPECT_EQ(report.ranks.at(0).signal, SIGKILL);
+}
+
+TEST_P(RunnerTest, StopIsSigtermFirst) {
+  attempt_.shell("trap 'echo saved; exit 3' TERM; echo up; while :; do sleep 0.01; done");
+  attempt_.start();
+  ASSERT_TRUE(attempt_.printed("up"));
+  FakeAgent agent(attempt_);
+  attempt_.assignment.phase = WantedPhase::stop;
+  agent.send(attempt_.assignment);
+  ASSERT_EQ(attempt_.wait(), 0);
+  EXPECT_EQ(attempt_.report().cause, Cause::canceled);
+  EXPECT_EQ(attempt_.out(), "up\nsaved\n");
+  expect_nothing_left();
+}
+
+TEST_P(RunnerTest, AStopThatCameFirstStartsNothing) {
+  attempt_.assignment.phase = WantedPhase::stop;
+  attempt_.shell("echo never");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::canceled);
+  EXPECT_FALSE(report.ranks.at(0).started);
+}
+
+TEST_P(RunnerTest, AgentsComeAndGoAndEachGetsTheStatus) {
+  attempt_.shell("echo up; while ! [ -e outputs/go ]; do sleep 0.01; done");
+  attempt_.start();
+  {
+    FakeAgent first(attempt_);
+    EXPECT_TRUE(first.report_in(PartState::running));
+  }
+  FakeAgent second(attempt_);
+  const auto report = second.next_report();
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->state, PartState::running);
+  EXPECT_EQ(report->attempt, attempt_.assignment.attempt);
+  FakeAgent third(attempt_);
+  ASSERT_TRUE(io::write_file_atomically(attempt_.directory().code() + "/outputs/go", ""));
+  const auto last = second.report_in(PartState::finished);
+  ASSERT_TRUE(last && last->exit);
+  EXPECT_EQ(last->exit->cause, Cause::completed);
+  EXPECT_TRUE(third.report_in(PartState::finished));
+  EXPECT_EQ(attempt_.wait(), 0);
+}
+
+TEST_P(RunnerTest, KilledByNineItTakesItsRanksWithIt) {
+  attempt_.ranks(2).shell(std::string(kStubborn) + "echo up; while :; do sleep 1; done");
+  attempt_.start();
+  ASSERT_TRUE(attempt_.printed("daemon", 0) && attempt_.printed("daemon", 1));
+  ASSERT_FALSE(attempt_.survivors().empty());
+  kill(attempt_.pid(), SIGKILL);
+  EXPECT_EQ(attempt_.wait(), 128 + SIGKILL);
+  EXPECT_TRUE(wait_until([this] { return attempt_.survivors().empty(); }));
+  EXPECT_FALSE(attempt_.has_report());
+}
+
+TEST_P(RunnerTest, ItOutlivesTheSignalsOfAServiceStop) {
+  attempt_.shell("echo up; while ! [ -e outputs/go ]; do sleep 0.01; done");
+  attempt_.start();
+  ASSERT_TRUE(attempt_.printed("up"));
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) kill(attempt_.pid(), number);
+  ASSERT_TRUE(io::write_file_atomically(attempt_.directory().code() + "/outputs/go", ""));
+  EXPECT_EQ(attempt_.wait(), 0);
+  EXPECT_EQ(attempt_.report().cause, Cause::completed);
+}
+
+TEST_P(RunnerTest, TenMegabytesArriveWhole) {
+  attempt_.ranks(2).shell("for s in 1 2; do seq 1 700000 >&$s & done; wait");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::completed);
+  std::string expected;
+  for (int i = 1; i <= 700000; ++i) expected += std::to_string(i) + "\n";
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_TRUE(attempt_.out(rank) == expected);
+    EXPECT_TRUE(attempt_.err(rank) == expected);
+    EXPECT_EQ(report.logs.at(rank).stdout_bytes, expected.size());
+  }
+}
+
+TEST_P(RunnerTest, ARankMayOpenDevStdout) {
+  attempt_.shell("echo one > /dev/stdout; echo two > /dev/stderr");
+  EXPECT_EQ(run_to_end().cause, Cause::completed);
+  EXPECT_EQ(attempt_.out() + attempt_.err(), "one\ntwo\n");
+}
+
+TEST_P(RunnerTest, AMasterPortIsLeasedAndFree) {
+  attempt_.assignment.spec.distribution.kind = Distribution::Kind::pytorch;
+  attempt_.argv({"/usr/bin/python3", "-c",
+                 "import os,socket;s=socket.socket();s.setsockopt(socket.SOL_SOCKET,"
+                 "socket.SO_REUSEADDR,1);s.bind((os.environ['MASTER_ADDR'],"
+                 "int(os.environ['MASTER_PORT'])));s.listen();print('listening')"});
+  EXPECT_EQ(run_to_end().cause, Cause::completed);
+  EXPECT_EQ(attempt_.out(), "listening\n");
+}
+
+TEST_P(RunnerTest, AnOverlayKeepsTheTreeAndAllRanksSeeTheCommonPath) {
+  TemporaryDirectory tree;
+  ASSERT_TRUE(io::write_file_atomically(tree.path() + "/train.sh", "echo trained > model; pwd\n"));
+  const bool ordinary = GetParam() || !running_as_root();
+  attempt_.workspace.mode =
+      ordinary ? WorkspacePlan::Mode::overlay_userns : WorkspacePlan::Mode::overlay;
+  attempt_.workspace.tree = tree.path();
+  attempt_.workspace.mount_point =
+      io::code_mount_point(GetParam() && running_as_root() ? kNobody : geteuid(),
+                           attempt_.assignment.attempt);
+  attempt_.shell("sh train.sh; ls");
+  EXPECT_EQ(run_to_end().cause, Cause::completed);
+  EXPECT_EQ(attempt_.out(), attempt_.workspace.mount_point + "\nlogs\nmodel\noutputs\ntrain.sh\n");
+  EXPECT_EQ(*io::read_file(attempt_.directory().upper() + "/model"), "trained\n");
+  EXPECT_FALSE(io::exists(tree.path() + "/model"));
+  EXPECT_FALSE(io::exists(attempt_.workspace.mount_point));
+}
+
+TEST_P(RunnerTest, AnOverlayThatCannotBeMountedIsTheWorkspacesFailure) {
+  attempt_.workspace.mode = WorkspacePlan::Mode::overlay_userns;
+  attempt_.workspace.tree = attempt_.directory().path() + "/absent";
+  attempt_.shell("echo never");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::workspace_failed);
+  EXPECT_NE(report.message.find("absent"), std::string::npos) << report.message;
+}
+
+TEST(RunnerAsRootTest, OutOfMemoryIsSaidOfTheRankThatWasKilled) {
+  if (!running_as_root()) GTEST_SKIP() << "needs root: a memory cgroup of our own";
+  Attempt attempt;
+  attempt.assignment.spec.resources.memory = mebibytes(64);
+  attempt.assignment.allotment.memory = mebibytes(64);
+  attempt.ranks(2).shell(
+      "[ $LOCKSTEP_RANK = 0 ] && exec sleep 60; exec /usr/bin/python3 -c 'x=bytearray(200<<20)'");
+  ASSERT_EQ(attempt.run(), 0);
+  const auto report = attempt.report();
+  EXPECT_EQ(report.cause, Cause::out_of_memory) << attempt.runner_log();
+  EXPECT_EQ(report.first_failed_rank, 1);
+  EXPECT_TRUE(attempt.leftover_cgroups().empty());
+}
+
+TEST(RunnerAsRootTest, OutOfMemoryBehindAShellIsSaidToo) {
+  if (!running_as_root()) GTEST_SKIP() << "needs root: a memory cgroup of our own";
+  Attempt attempt;
+  attempt.assignment.spec.resources.memory = mebibytes(64);
+  attempt.assignment.allotment.memory = mebibytes(64);
+  attempt.shell("/usr/bin/python3 -c 'x=bytearray(200<<20)'; exit $?");
+  ASSERT_EQ(attempt.run(), 0);
+  EXPECT_EQ(attempt.report().cause, Cause::out_of_memory) << attempt.runner_log();
+}
+
+TEST(RunnerAsRootTest, ARunAsUserIsTakenOn) {
+  if (!running_as_root()) GTEST_SKIP() << "needs root: only root can change ids";
+  Attempt attempt;
+  attempt.assignment.spec.run_as = "nobody";
+  attempt.shell("id -un; echo $USER; touch outputs/x $TMPDIR/y; echo > /dev/stdout");
+  ASSERT_EQ(attempt.run(), 0);
+  EXPECT_EQ(attempt.report().cause, Cause::completed) << attempt.err();
+  EXPECT_EQ(attempt.out(), "nobody\nnobody\n\n");
+}
+
+TEST(RunnerSetupTest, AnUnknownRunAsUserIsSaid) {
+  Attempt attempt;
+  attempt.assignment.spec.run_as = "no-such-user";
+  attempt.shell("echo never");
+  ASSERT_EQ(attempt.run(), 0);
+  EXPECT_EQ(attempt.report().cause, Cause::start_failed);
+  EXPECT_NE(attempt.report().message.find("no-such-user"), std::string::npos);
+}
+
+TEST(RunnerSetupTest, ASecondRunnerIsRefused) {
+  Attempt attempt;
+  attempt.shell("true");
+  ASSERT_EQ(attempt.run(), 0);
+  EXPECT_EQ(attempt.run(), 125);
+}
+
+TEST(RunnerSetupTest, AGangOfTwoNodesRunsOnLoopback) {
+  Attempt nodes[2];
+  GangTable gang;
+  for (int i = 0; i < 2; ++i) {
+    auto& assignment = nodes[i].assignment;
+    assignment.solo = false;
+    assignment.phase = WantedPhase::prepare;
+    assignment.node_rank = i;
+    assignment.spec.resources.instance_count = 2;
+    nodes[i].ranks(2).shell("echo $LOCKSTEP_RANK of $LOCKSTEP_WORLD_SIZE");
+    nodes[i].start();
+  }
+  std::vector<FakeAgent> agents;
+  for (int i = 0; i < 2; ++i) {
+    agents.emplace_back(nodes[i]);
+    const auto report = agents[i].report_in(PartState::prepared);
+    ASSERT_TRUE(report) << nodes[i].runner_log();
+    GangMember member;
+    member.node = NodeId(static_cast<std::uint64_t>(i + 1));
+    member.hostname = "n" + std::to_string(i);
+    member.address = "127.0.0.1";
+    member.runner_port = report->runner_port;
+    member.runner_key = report->runner_key;
+    gang.members.push_back(member);
+    if (i == 0) gang.master_port = report->master_port;
+  }
+  EXPECT_GT(gang.master_port, 0);
+  for (int i = 0; i < 2; ++i) {
+    nodes[i].assignment.phase = WantedPhase::run;
+    nodes[i].assignment.gang = gang;
+    agents[i].send(nodes[i].assignment);
+  }
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(nodes[i].wait(), 0) << nodes[i].runner_log();
+    EXPECT_EQ(nodes[i].report().cause, Cause::completed);
+  }
+  EXPECT_EQ(nodes[1].out(3), "3 of 4\n");
+}
+
+}  // namespace
+}  // namespace lockstep::runner::testing
