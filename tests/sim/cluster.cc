@@ -1,0 +1,314 @@
+#include "tests/sim/cluster.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep::sim {
+
+namespace {
+
+// How long the world may take to come to rest once the faults are over: the longest waits of the
+// launcher (reconnect grace, preparing, logs, grace times, retries) fit several times.
+constexpr Duration kRestWithin = seconds(900);
+
+}  // namespace
+
+Cluster::Cluster(std::uint64_t seed, Defect defect, bool trace)
+    : world(seed, trace),
+      weather(draw_weather(world.random)),
+      saboteur(defect),
+      launcher(*this),
+      oracle(world, launcher.committed()),
+      workload(*this) {
+  const int count = world.random.between(1, 4);
+  for (int i = 0; i < count; ++i) nodes.push_back(std::make_unique<Node>(*this, i));
+  oracle.set_calm(weather.calm);
+}
+
+Cluster::~Cluster() = default;
+
+void Cluster::run() {
+  launcher.start();
+  workload.begin();
+  start_faults();
+  const Duration stormy = world.random.between(seconds(30), seconds(90));
+  world.after(stormy, [this] { wind_down(); });
+  Instant rest_by = World::kStart + stormy + kRestWithin;
+  bool shutting_down = false;
+  while (!world.violation && world.step()) {
+    if (launcher.left()) break;
+    if (!winding_down || world.steps() % 16 != 0) continue;
+    if (!shutting_down && at_rest()) {
+      launcher.check_replay();
+      shutting_down = true;
+      workload.shut_down();
+    }
+    if (world.now > rest_by)
+      world.violate("liveness", "the faults are over, but not at rest:" + restless());
+  }
+}
+
+// ---- network -----------------------------------------------------------------------------------
+
+void Cluster::carry(std::function<void()> arrival) {
+  auto& random = world.random;
+  if (random.chance(weather.drop)) return world.count("fault:net_drop");
+  Duration way = random.between(milliseconds(1), milliseconds(8));
+  if (random.chance(weather.slow)) {
+    world.count("fault:net_slow");
+    way = random.between(milliseconds(10), weather.slow_most);
+  }
+  if (random.chance(weather.duplicate)) {
+    world.count("fault:net_duplicate");
+    world.after(way + random.between(milliseconds(0), weather.slow_most), arrival);
+  }
+  world.after(way, std::move(arrival));
+}
+
+void Cluster::over_network(std::function<void()> arrival) { carry(std::move(arrival)); }
+
+void Cluster::to_launcher(Node& from, bool from_clone, launcher::Input input) {
+  if (from.partitioned && !from_clone) return;
+  carry([this, input = std::move(input)] { launcher.deliver(input); });
+}
+
+void Cluster::to_agent(NodeId node, Message message) {
+  const int index = oracle.node_index(node);
+  if (index < 0) return;
+  to_agent_with_key(nodes[static_cast<std::size_t>(index)]->key, std::move(message));
+}
+
+void Cluster::to_agent_with_key(const PublicKey& key, Message message) {
+  for (auto& node : nodes) {
+    if (node->key != key || (node->partitioned && !node->clone)) continue;
+    carry([raw = node.get(), message = std::move(message)] { raw->hear(message); });
+    return;
+  }
+}
+
+bool Cluster::linked(const Node& a, NodeId b) const {
+  const int index = oracle.node_index(b);
+  if (index < 0) return false;
+  return a.reachable() && nodes[static_cast<std::size_t>(index)]->reachable();
+}
+
+bool Cluster::deliver_logs(Node& node, const AttemptId& attempt) {
+  if (!node.reachable() || !launcher.up()) return false;
+  oracle.logs_became_durable(attempt, node.id);
+  launcher.logs_arrived(attempt, node.id);
+  return true;
+}
+
+// ---- runners -----------------------------------------------------------------------------------
+
+std::shared_ptr<Runner> Cluster::runner_at(std::uint16_t port) {
+  for (auto& weak : runners_)
+    if (auto runner = weak.lock(); runner && !runner->dead() && runner->port() == port) return runner;
+  return nullptr;
+}
+
+void Cluster::runner_reports(Node& node, Runner& runner, const PartReport& report) {
+  const AttemptId attempt = runner.attempt();
+  Duration way = world.random.between(milliseconds(1), milliseconds(5));
+  if (world.random.chance(weather.runner_socket_loss)) {
+    // The connection broke; with the next one the runner says all it has to say again.
+    world.count("fault:runner_socket_loss");
+    way = world.random.between(milliseconds(200), milliseconds(1500));
+  }
+  world.after(way, [&node, attempt, report] {
+    if (node.up && node.agent && !node.agent->dead())
+      node.agent->give(agent::RunnerReported{attempt, report});
+  });
+}
+
+void Cluster::runner_gone(Runner& gone) {
+  const AttemptId attempt = gone.attempt();
+  for (auto& weak : runners_) {
+    const auto peer = weak.lock();
+    if (peer && !peer->dead() && peer->attempt() == attempt) peer->peer_died(gone.node_rank());
+  }
+  for (auto& node : nodes) {
+    const auto it = node->runners.find(attempt);
+    if (it == node->runners.end() || it->second.get() != &gone) continue;
+    world.after(world.random.between(milliseconds(1), milliseconds(10)),
+                [raw = node.get(), attempt] { raw->runner_ended(attempt); });
+  }
+}
+
+void Cluster::aftermath(Runner& gone, bool rebooted) {
+  if (!plan_of(gone.attempt().job).coupled) return;
+  for (auto& weak : runners_) {
+    const auto peer = weak.lock();
+    if (peer && !peer->dead() && peer.get() != &gone && peer->attempt() == gone.attempt())
+      peer->wait_for_aftermath(rebooted);
+  }
+}
+
+std::shared_ptr<Runner> Cluster::some_runner() {
+  std::vector<std::shared_ptr<Runner>> live;
+  for (auto& weak : runners_)
+    if (auto runner = weak.lock(); runner && !runner->dead()) live.push_back(std::move(runner));
+  if (live.empty()) return nullptr;
+  return live[static_cast<std::size_t>(world.random.between(0, static_cast<int>(live.size()) - 1))];
+}
+
+// ---- faults ------------------------------------------------------------------------------------
+
+void Cluster::now_and_then(double mean_seconds, const char* name, Fault fault) {
+  if (mean_seconds <= 0) return;
+  const double wait = -std::log(1.0 - world.random.unit()) * mean_seconds;
+  world.after(milliseconds(1 + static_cast<int>(wait * 1000)), [this, mean_seconds, name, fault] {
+    if (winding_down) return;
+    (this->*fault)();
+    now_and_then(mean_seconds, name, fault);
+  });
+}
+
+void Cluster::start_faults() {
+  now_and_then(weather.launcher_crash, "launcher_crash", &Cluster::crash_launcher);
+  now_and_then(weather.launcher_stop, "launcher_stop", &Cluster::stop_launcher);
+  now_and_then(weather.agent_crash, "agent_crash", &Cluster::crash_agent);
+  now_and_then(weather.agent_stop, "agent_stop", &Cluster::stop_agent);
+  now_and_then(weather.runner_crash, "runner_crash", &Cluster::crash_runner);
+  now_and_then(weather.spawn_crash, "spawn_crash", &Cluster::crash_spawn);
+  now_and_then(weather.reboot, "reboot", &Cluster::reboot_node);
+  now_and_then(weather.partition, "partition", &Cluster::cut_off_node);
+  now_and_then(weather.clone, "clone", &Cluster::clone_node);
+  now_and_then(weather.drain, "drain", &Cluster::drain_node);
+}
+
+void Cluster::restart_launcher_later() {
+  if (restart_planned_) return;
+  restart_planned_ = true;
+  const Duration down = world.random.chance(0.6) ? world.random.between(milliseconds(50), seconds(2))
+                                                 : world.random.between(seconds(2), seconds(20));
+  world.after(down, [this] {
+    restart_planned_ = false;
+    launcher.start();
+  });
+}
+
+void Cluster::crash_launcher() {
+  if (!launcher.up()) return;
+  world.count("fault:launcher_crash");
+  launcher.crash();
+  restart_launcher_later();
+}
+
+void Cluster::stop_launcher() {
+  if (!launcher.up()) return;
+  world.count("fault:launcher_stop");
+  launcher.stop_for(world.random.between(seconds(1), seconds(25)));
+}
+
+void Cluster::crash_agent() {
+  Node& node = some_node();
+  if (!node.up || !node.agent || node.agent->dead()) return;
+  world.count("fault:agent_crash");
+  world.note("agent of n{} dies", node.index);
+  node.kill_agent();
+  const bool twice = world.random.chance(0.3);
+  const Duration down = world.random.between(milliseconds(20), seconds(8));
+  world.after(down, [&node] { node.start_agent(); });
+  if (!twice) return;
+  world.after(down + world.random.between(milliseconds(0), milliseconds(200)), [this, &node] {
+    world.count("fault:agent_crash_twice");
+    node.kill_agent();
+    world.after(milliseconds(100), [&node] { node.start_agent(); });
+  });
+}
+
+void Cluster::stop_agent() {
+  Node& node = some_node();
+  if (!node.up || !node.agent || node.agent->dead()) return;
+  world.count("fault:agent_stop");
+  node.agent->stop_for(world.random.between(seconds(1), seconds(15)));
+}
+
+void Cluster::crash_runner() {
+  const auto runner = some_runner();
+  if (!runner) return;
+  world.count("fault:runner_crash");
+  world.note("runner {} dies", to_string(runner->attempt()));
+  runner->kill(world.random.chance(0.5));
+}
+
+void Cluster::crash_spawn() {
+  const auto runner = some_runner();
+  if (!runner) return;
+  world.count("fault:spawn_crash");
+  runner->kill_spawn();
+}
+
+void Cluster::reboot_node() {
+  Node& node = some_node();
+  if (!node.up || node.id.value == 0) return;
+  const bool fast = world.random.chance(0.5);
+  world.count(fast ? "fault:reboot_fast" : "fault:reboot");
+  node.reboot(fast ? world.random.between(milliseconds(50), milliseconds(900))
+                   : world.random.between(seconds(1), seconds(30)));
+}
+
+void Cluster::cut_off_node() {
+  world.count("fault:partition");
+  some_node().partition_for(world.random.between(milliseconds(500), seconds(25)));
+}
+
+void Cluster::clone_node() {
+  world.count("fault:clone");
+  some_node().clone_for(world.random.between(seconds(5), seconds(40)));
+}
+
+void Cluster::drain_node() {
+  Node& node = some_node();
+  if (node.id.value == 0) return;
+  world.count("fault:drain");
+  const auto name = "n" + std::to_string(node.index);
+  workload.drain(name, true);
+  world.after(world.random.between(seconds(1), seconds(20)), [this, name] {
+    if (!winding_down) workload.drain(name, false);
+  });
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+void Cluster::wind_down() {
+  world.note("the faults are over");
+  winding_down = true;
+  const bool calm = weather.calm;
+  weather = Weather::fine();
+  weather.calm = calm;
+  for (auto& node : nodes) {
+    node->partitioned = false;
+    if (node->up && node->id.value != 0 && (!node->agent || node->agent->dead()))
+      world.after(seconds(1), [raw = node.get()] {
+        if (!raw->agent || raw->agent->dead()) raw->start_agent();
+      });
+  }
+  restart_launcher_later();
+  world.after(seconds(5), [this] { workload.wind_down(); });
+}
+
+bool Cluster::at_rest() {
+  if (!launcher.up() || !workload.settled()) return false;
+  if (!launcher.committed().unfinished().empty()) return false;
+  for (const auto& view : launcher.core()->node_views())
+    if (view.liveness != Liveness::alive) return false;
+  return std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node->quiet(); });
+}
+
+std::string Cluster::restless() {
+  std::string text;
+  if (!launcher.up()) return " the launcher is down";
+  if (!workload.settled()) text += " requests:" + workload.waits_for();
+  for (const auto& id : launcher.committed().unfinished())
+    text += " " + id.value + " is " + std::string(to_string(launcher.committed().job(id)->status()));
+  for (const auto& view : launcher.core()->node_views())
+    if (view.liveness != Liveness::alive)
+      text += " " + view.name + " is " + std::string(to_string(view.liveness));
+  for (const auto& node : nodes)
+    if (!node->quiet()) text += " n" + std::to_string(node->index) + " has" + node->leftovers();
+  return text;
+}
+
+}  // namespace lockstep::sim

@@ -1,0 +1,80 @@
+#pragma once
+// The whole simulated cluster of one seed: launcher, nodes, network, people and faults, joined by
+// simulated time. run() lets it live until everything came to rest or a checker objects.
+
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "tests/sim/launcher_host.h"
+#include "tests/sim/node.h"
+#include "tests/sim/oracle.h"
+#include "tests/sim/saboteur.h"
+#include "tests/sim/weather.h"
+#include "tests/sim/workload.h"
+
+namespace lockstep::sim {
+
+class Cluster {
+ public:
+  Cluster(std::uint64_t seed, Defect defect, bool trace);
+  ~Cluster();
+  void run();
+
+  World world;
+  Weather weather;
+  Saboteur saboteur;
+  LauncherHost launcher;
+  Oracle oracle;
+  Workload workload;
+  std::vector<std::unique_ptr<Node>> nodes;
+  std::set<AttemptId> broken;     // some rank of it died
+  bool winding_down = false;      // no more faults
+
+  // ---- network ----
+  void over_network(std::function<void()> arrival);  // client <-> launcher
+  void to_launcher(Node& from, bool from_clone, launcher::Input input);
+  void to_agent(NodeId node, Message message);
+  void to_agent_with_key(const PublicKey& key, Message message);
+  bool linked(const Node& a, NodeId b) const;
+  bool deliver_logs(Node& node, const AttemptId& attempt);
+
+  // ---- runners ----
+  std::uint16_t next_port() { return next_port_++; }
+  void runner_born(const std::shared_ptr<Runner>& runner) { runners_.push_back(runner); }
+  std::shared_ptr<Runner> runner_at(std::uint16_t port);
+  void runner_reports(Node& node, Runner& runner, const PartReport& report);
+  void runner_gone(Runner& runner);
+  void aftermath(Runner& gone, bool rebooted);
+  const JobPlan& plan_of(const JobId& job) const { return workload.plan_of(job); }
+
+  void restart_launcher_later();
+
+ private:
+  using Fault = void (Cluster::*)();
+  void carry(std::function<void()> arrival);  // drop, delay, double
+  void now_and_then(double mean_seconds, const char* name, Fault fault);
+  void start_faults();
+  void wind_down();
+  bool at_rest();
+  std::string restless();
+  Node& some_node() { return *nodes[static_cast<std::size_t>(world.random.between(0, static_cast<int>(nodes.size()) - 1))]; }
+  std::shared_ptr<Runner> some_runner();
+
+  void crash_launcher();
+  void stop_launcher();
+  void crash_agent();
+  void stop_agent();
+  void crash_runner();
+  void crash_spawn();
+  void reboot_node();
+  void cut_off_node();
+  void clone_node();
+  void drain_node();
+
+  std::vector<std::weak_ptr<Runner>> runners_;
+  std::uint16_t next_port_ = 10'000;
+  bool restart_planned_ = false;
+};
+
+}  // namespace lockstep::sim

@@ -1,0 +1,294 @@
+#include "tests/sim/launcher_host.h"
+
+#include "launcher/core/invariants.h"
+#include "tests/sim/cluster.h"
+
+namespace lockstep::sim {
+
+using launcher::StampedFact;
+
+LauncherHost::LauncherHost(Cluster& cluster) : cluster_(cluster) {
+  config_.stop_grace = seconds(3);
+  config_.reconnect_grace = seconds(20);
+  config_.prepare_timeout = seconds(45);
+  config_.logs_timeout = seconds(40);
+}
+
+void LauncherHost::start() {
+  if (core_ || left_) return;
+  ++incarnation_;
+  cluster_.world.note("launcher starts with {} facts", journal_.size());
+  core_ = std::make_unique<launcher::Core>(config_);
+  inbox_.clear();
+  sessions_.clear();
+  awaited_.clear();
+  liveness_.clear();
+  wake_ = Instant::never();
+  turn_planned_ = stopped_ = was_stopped_ = false;
+  cluster_.oracle.set_limits(config_.node_lost_timeout, config_.reconnect_grace,
+                             config_.logs_timeout);
+  cluster_.oracle.launcher_started();
+  for (const auto& fact : journal_) core_->replay(fact);
+  if (!(core_->state() == committed_))
+    cluster_.world.violate("replay", "the state after a restart is not the fold of the journal");
+  if (!cluster_.saboteur.has(Defect::recovery_forgets_grace)) core_->recovered(cluster_.world.now);
+  auto actions = core_->resume();
+  for (auto& action : actions)
+    if (cluster_.saboteur.launcher_acts(action, true)) perform(action);
+  plan_turn(Duration(0));
+}
+
+void LauncherHost::crash() {
+  if (!core_) return;
+  cluster_.world.note("launcher dies");
+  core_.reset();
+  ++incarnation_;
+}
+
+void LauncherHost::stop_for(Duration duration) {
+  if (!core_ || stopped_) return;
+  cluster_.world.note("launcher is stopped for {}", format_duration(duration));
+  stopped_ = was_stopped_ = true;
+  cluster_.world.after(duration, [this, incarnation = incarnation_] {
+    if (incarnation != incarnation_) return;
+    stopped_ = false;
+    plan_turn(Duration(0));
+  });
+}
+
+void LauncherHost::deliver(launcher::Input input) {
+  if (!core_) return;
+  inbox_.push_back(std::move(input));
+  plan_turn(cluster_.world.random.between(milliseconds(0), milliseconds(2)));
+}
+
+void LauncherHost::plan_turn(Duration delay) {
+  if (turn_planned_ || stopped_) return;
+  turn_planned_ = true;
+  cluster_.world.after(delay, [this, incarnation = incarnation_] {
+    if (incarnation != incarnation_) return;
+    turn_planned_ = false;
+    if (!stopped_) turn();
+  });
+}
+
+// The daemon polls until the core's deadline, and at least once a second.
+void LauncherHost::wake_at_deadline() {
+  const Instant now = cluster_.world.now;
+  const Instant due = std::min(core_->next_deadline(), now + seconds(1));
+  if (wake_ <= due && wake_ > now) return;
+  wake_ = std::max(due, now + milliseconds(1));
+  cluster_.world.after(wake_ - now, [this, incarnation = incarnation_, at = wake_] {
+    if (incarnation != incarnation_ || wake_ != at) return;
+    wake_ = Instant::never();
+    if (inbox_.empty()) inbox_.push_back(launcher::TickInput{});
+    plan_turn(Duration(0));
+  });
+}
+
+LauncherHost::CutAt LauncherHost::draw_cut() {
+  auto& random = cluster_.world.random;
+  if (random.chance(cluster_.weather.commit_fails)) return CutAt::commit_fails;
+  if (!random.chance(cluster_.weather.crash_in_turn)) return CutAt::nowhere;
+  switch (random.between(0, 2)) {
+    case 0: return CutAt::before_commit;
+    case 1: return CutAt::after_commit;
+    default: return CutAt::amid_actions;
+  }
+}
+
+void LauncherHost::turn() {
+  ++turns_;
+  const Instant now = cluster_.world.now;
+  cluster_.oracle.launcher_polled(now, was_stopped_);
+  if (was_stopped_ && cluster_.saboteur.has(Defect::stall_counts)) {
+    for (int i = 20; i > 0; --i) inbox_.push_front(launcher::TickInput{});
+  }
+  std::vector<StampedFact> facts;
+  std::vector<launcher::Action> actions;
+  int stalled_ticks = 0;
+  while (!inbox_.empty()) {
+    launcher::Input input = std::move(inbox_.front());
+    inbox_.pop_front();
+    if (!cluster_.saboteur.launcher_hears(input)) continue;
+    const Instant at = was_stopped_ && cluster_.saboteur.has(Defect::stall_counts)
+                           ? now - seconds(std::max(0, 19 - stalled_ticks++))
+                           : now;
+    if (const auto* session = std::get_if<launcher::SessionInput>(&input))
+      cluster_.oracle.launcher_heard(session->open.node,
+                                     committed_.node(session->open.node) != nullptr &&
+                                         committed_.node(session->open.node)->boot !=
+                                             session->open.boot);
+    if (const auto* beat = std::get_if<launcher::HeartbeatInput>(&input))
+      cluster_.oracle.launcher_heard(beat->beat.node, false);
+    if (const auto* seen = std::get_if<launcher::ObservedInput>(&input))
+      cluster_.oracle.launcher_heard(seen->observed.node, false);
+    launcher::Step step = core_->handle(at, input);
+    for (auto& fact : step.facts) facts.push_back({at, std::move(fact)});
+    for (auto& action : step.actions) actions.push_back(std::move(action));
+  }
+  was_stopped_ = false;
+  const CutAt cut = draw_cut();
+  static constexpr const char* kNames[] = {"", "fault:crash_before_commit", "fault:commit_fails",
+                                           "fault:crash_after_commit", "fault:crash_amid_actions"};
+  if (cut != CutAt::nowhere) {
+    cluster_.world.count(kNames[static_cast<int>(cut)]);
+    cluster_.restart_launcher_later();
+  }
+  const bool lost = cut == CutAt::before_commit || cut == CutAt::commit_fails;
+  if (lost && !cluster_.saboteur.has(Defect::acts_before_commit)) return crash();
+  if (!lost && !commit(facts)) return;
+  if (cut == CutAt::after_commit) return crash();
+  std::size_t allowed = actions.size();
+  if (cut == CutAt::amid_actions && allowed > 0)
+    allowed = static_cast<std::size_t>(
+        cluster_.world.random.between(0, static_cast<int>(allowed) - 1));
+  for (std::size_t i = 0; i < allowed && core_; ++i)
+    if (cluster_.saboteur.launcher_acts(actions[i], false)) perform(actions[i]);
+  if (cut != CutAt::nowhere) return crash();
+  if (!core_) return;
+  check_state();
+  count_liveness();
+  wake_at_deadline();
+}
+
+bool LauncherHost::commit(const std::vector<StampedFact>& facts) {
+  for (const auto& fact : facts) {
+    if (!cluster_.saboteur.launcher_records(fact)) continue;
+    record(fact);
+    if (cluster_.world.violation) return false;
+  }
+  return true;
+}
+
+void LauncherHost::record(const StampedFact& fact) {
+  std::map<JobId, JobStatus> before;
+  for (const JobId& id : committed_.unfinished()) before[id] = committed_.job(id)->status();
+  cluster_.oracle.committing(fact);
+  if (cluster_.world.violation) return;
+  committed_.apply(fact.at, fact.fact);
+  cluster_.oracle.committed(fact);
+  journal_.push_back(fact);
+  cluster_.world.count("fact:" + std::to_string(fact.fact.index()));
+  count_transitions(fact, before);
+}
+
+void LauncherHost::count_transitions(const StampedFact& fact,
+                                     const std::map<JobId, JobStatus>& before) {
+  for (const auto& [id, old] : before) {
+    const JobStatus now = committed_.job(id)->status();
+    if (now == old) continue;
+    const auto name = fmt::format("job:{}->{}", to_string(old), to_string(now));
+    cluster_.world.note("{} of {}", name, id.value);
+    cluster_.world.count(name);
+  }
+  if (const auto* lost = std::get_if<launcher::NodeLost>(&fact.fact))
+    cluster_.world.note("node {} is lost: {}", lost->node.value, lost->reason);
+  if (const auto* gone = std::get_if<launcher::PartGone>(&fact.fact))
+    cluster_.world.note("part {} on node {} is gone: {}", to_string(gone->attempt),
+                        gone->node.value, gone->why);
+  if (const auto* doomed = std::get_if<launcher::AttemptDoomed>(&fact.fact))
+    cluster_.world.note("{} is doomed: {}", to_string(doomed->attempt), doomed->report.message);
+  if (const auto* changed = std::get_if<launcher::PartChanged>(&fact.fact))
+    cluster_.world.count("part:" + std::string(to_string(changed->report.state)));
+}
+
+void LauncherHost::count_liveness() {
+  for (const auto& [id, node] : core_->state().nodes()) {
+    const auto view = core_->node_view(std::to_string(id.value));
+    if (!view) continue;
+    const auto old = liveness_.find(id);
+    if (old != liveness_.end() && old->second != view->liveness) {
+      cluster_.world.count(fmt::format("liveness:{}->{}", to_string(old->second),
+                                       to_string(view->liveness)));
+      cluster_.world.note("n{} {} -> {}", cluster_.oracle.node_index(id), to_string(old->second),
+                          to_string(view->liveness));
+    }
+    liveness_[id] = view->liveness;
+  }
+}
+
+void LauncherHost::check_state() {
+  for (const auto& broken : launcher::check_invariants(core_->state()))
+    cluster_.world.violate("invariant", broken);
+  if (turns_ % 16 == 0) check_replay();
+}
+
+void LauncherHost::check_replay() {
+  if (core_ && !(core_->state() == committed_))
+    cluster_.world.violate("replay", "the live state is not the fold of the committed facts");
+}
+
+void LauncherHost::logs_arrived(const AttemptId& attempt, NodeId node) {
+  if (awaited_.erase({attempt, node}) != 0) deliver(launcher::LogsDurableInput{attempt, node});
+}
+
+// ---- actions -----------------------------------------------------------------------------------
+
+void LauncherHost::perform(const launcher::Action& action) {
+  std::visit([this](const auto& a) { act(a); }, action);
+}
+
+void LauncherHost::act(const launcher::SendDesired& action) {
+  const auto session = sessions_.find(action.node);
+  if (session == sessions_.end()) return;
+  cluster_.to_agent(action.node, Desired{session->second, core_->desired_for(action.node)});
+}
+
+void LauncherHost::act(const launcher::AcceptSession& action) {
+  sessions_[action.node] = action.session;
+  cluster_.to_agent(action.node, SessionAccepted{action.session, config_.heartbeat_interval,
+                                                 core_->desired_for(action.node)});
+}
+
+void LauncherHost::act(const launcher::RefuseSession& action) {
+  cluster_.world.count("launcher:refuse_session");
+  cluster_.to_agent_with_key(action.key, SessionRefused{action.session, action.reason});
+}
+
+void LauncherHost::act(const launcher::AskForSession& action) {
+  cluster_.to_agent_with_key(action.key, SessionLost{action.session});
+}
+
+void LauncherHost::act(const launcher::AckObserved& action) {
+  cluster_.to_agent(action.node, ObservedAck{action.session, action.sequence});
+}
+
+void LauncherHost::act(const launcher::AckHeartbeat& action) {
+  cluster_.to_agent(action.node, HeartbeatAck{action.session});
+}
+
+void LauncherHost::act(const launcher::AwaitLogs& action) {
+  awaited_.insert({action.attempt, action.node});
+  if (cluster_.oracle.logs_durable(action.attempt, action.node) ||
+      cluster_.saboteur.has(Defect::logs_taken_for_durable))
+    logs_arrived(action.attempt, action.node);
+}
+
+void LauncherHost::act(const launcher::ReplySubmitted& action) {
+  if (committed_.job(action.job) == nullptr)
+    cluster_.world.violate("oracle:reply", "a client was told of " + action.job.value +
+                                               ", which was never committed");
+  cluster_.workload.replied(action.to, action.job);
+}
+
+void LauncherHost::act(const launcher::ReplyJoined& action) {
+  if (committed_.node(action.node) == nullptr)
+    cluster_.world.violate("oracle:reply", "a node was told of an identity never committed");
+  cluster_.workload.joined(action.to, action.node);
+}
+
+void LauncherHost::act(const launcher::ReplyDone& action) { cluster_.workload.done(action.to); }
+
+void LauncherHost::act(const launcher::ReplyRefused& action) {
+  cluster_.workload.refused(action.to, action.code, action.message);
+}
+
+void LauncherHost::act(const launcher::ExitDaemon& action) {
+  cluster_.workload.done(action.to);
+  left_ = true;
+  core_.reset();
+  ++incarnation_;
+}
+
+}  // namespace lockstep::sim

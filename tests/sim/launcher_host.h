@@ -1,0 +1,82 @@
+#pragma once
+// The simulated lockstepd: the real launcher core between an inbox and a journal. Its loop is the
+// daemon's: a turn handles what arrived, commits the facts, then performs the actions; it can be
+// killed, stopped, or refused its commit at each of these points. The journal survives.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "launcher/core/core.h"
+#include "launcher/core/state.h"
+#include "tests/sim/world.h"
+
+namespace lockstep::sim {
+
+class Cluster;
+
+class LauncherHost {
+ public:
+  explicit LauncherHost(Cluster& cluster);
+  void start();
+  void deliver(launcher::Input input);
+  void crash();
+  void stop_for(Duration duration);  // SIGSTOP … SIGCONT
+  bool up() const { return core_ != nullptr; }
+  void logs_arrived(const AttemptId& attempt, NodeId node);
+  const launcher::State& committed() const { return committed_; }
+  const launcher::Core* core() const { return core_.get(); }
+  bool left() const { return left_; }   // shutdown was granted
+  void check_replay();
+
+ private:
+  enum class CutAt { nowhere, before_commit, commit_fails, after_commit, amid_actions };
+
+  void turn();
+  void plan_turn(Duration delay);
+  void wake_at_deadline();
+  bool commit(const std::vector<launcher::StampedFact>& facts);
+  void record(const launcher::StampedFact& fact);
+  void count_transitions(const launcher::StampedFact& fact,
+                         const std::map<JobId, JobStatus>& before);
+  void count_liveness();
+  void check_state();
+  CutAt draw_cut();
+  void perform(const launcher::Action& action);
+  void act(const launcher::SendDesired& action);
+  void act(const launcher::AcceptSession& action);
+  void act(const launcher::RefuseSession& action);
+  void act(const launcher::AskForSession& action);
+  void act(const launcher::AckObserved& action);
+  void act(const launcher::AckHeartbeat& action);
+  void act(const launcher::JobChanged&) {}
+  void act(const launcher::AwaitLogs& action);
+  void act(const launcher::AllowNode&) {}
+  void act(const launcher::ReplySubmitted& action);
+  void act(const launcher::ReplyJoined& action);
+  void act(const launcher::ReplyDone& action);
+  void act(const launcher::ReplyRefused& action);
+  void act(const launcher::ExitDaemon& action);
+
+  Cluster& cluster_;
+  launcher::CoreConfig config_;
+  std::vector<launcher::StampedFact> journal_;
+  launcher::State committed_;            // the fold of the journal
+  std::unique_ptr<launcher::Core> core_;
+  std::uint64_t incarnation_ = 0;
+  std::deque<launcher::Input> inbox_;
+  bool stopped_ = false;
+  bool was_stopped_ = false;
+  bool turn_planned_ = false;
+  bool left_ = false;
+  Instant wake_ = Instant::never();
+  std::uint64_t turns_ = 0;
+  std::map<NodeId, SessionId> sessions_;
+  std::set<std::pair<AttemptId, NodeId>> awaited_;
+  std::map<NodeId, Liveness> liveness_;
+};
+
+}  // namespace lockstep::sim

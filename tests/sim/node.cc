@@ -1,0 +1,391 @@
+#include "tests/sim/node.h"
+
+#include "tests/sim/cluster.h"
+
+namespace lockstep::sim {
+
+namespace {
+
+agent::Config config_of(Cluster& cluster, const Node& node, const BootId& boot, SessionId session) {
+  agent::Config config;
+  config.node = node.id;
+  config.boot = boot;
+  config.session = session;
+  config.stop_overdue = seconds(10);
+  (void)cluster;
+  return config;
+}
+
+}  // namespace
+
+// ---- agent -------------------------------------------------------------------------------------
+
+AgentProcess::AgentProcess(Cluster& cluster, Node& node, const BootId& boot, bool clone)
+    : cluster_(cluster),
+      node_(node),
+      core_(config_of(cluster, node, boot, SessionId(0))),
+      session_(SessionId(cluster.world.random.next() | 1)),
+      boot_(boot),
+      clone_(clone) {
+  core_ = agent::Core(config_of(cluster, node, boot, session_));
+}
+
+void AgentProcess::later(Duration delay, std::function<void()> event) {
+  cluster_.world.after(delay, [self = self_, event = std::move(event)] {
+    const auto agent = self.lock();
+    if (agent && !agent->dead_) event();
+  });
+}
+
+void AgentProcess::start() {
+  agent::Recovered recovered;
+  using Found = agent::FoundPart::Runner;
+  for (const auto& [attempt, files] : clone_ ? node_.clone_directories : node_.directories) {
+    agent::FoundPart part;
+    part.assignment = files.assignment;
+    part.exit = files.final_report;
+    const auto runner = clone_ ? node_.runners.end() : node_.runners.find(attempt);
+    const bool alive = runner != node_.runners.end() && !runner->second->dead();
+    part.runner = files.final_report       ? Found::finished
+                  : alive                  ? Found::alive
+                  : files.runner_started   ? Found::gone
+                                           : Found::never_started;
+    if (part.runner == Found::alive) {  // the shell connects to its socket and is told its state
+      later(cluster_.world.random.between(milliseconds(1), milliseconds(50)), [this, attempt = attempt] {
+        const auto it = node_.runners.find(attempt);
+        if (it != node_.runners.end() && !it->second->dead())
+          give(agent::RunnerReported{attempt, it->second->report()});
+      });
+    }
+    recovered.parts.push_back(std::move(part));
+  }
+  give(std::move(recovered));
+  give(agent::Connected{});
+}
+
+void AgentProcess::hear(const Message& message) { give(agent::FromLauncher{message}); }
+
+void AgentProcess::give(agent::Input input) {
+  if (dead_) return;
+  if (stopped_) {
+    waiting_.push_back(std::move(input));
+    return;
+  }
+  handle(std::move(input));
+}
+
+void AgentProcess::stop_for(Duration duration) {
+  if (stopped_) return;
+  stopped_ = true;
+  later(duration, [this] {
+    stopped_ = false;
+    while (!waiting_.empty() && !dead_) {
+      auto input = std::move(waiting_.front());
+      waiting_.pop_front();
+      handle(std::move(input));
+    }
+    arm();
+  });
+}
+
+void AgentProcess::handle(agent::Input input) {
+  if (!cluster_.saboteur.agent_hears(input)) return;
+  for (auto& action : core_.handle(cluster_.world.now, input)) {
+    if (dead_) return;
+    if (cluster_.saboteur.agent_acts(action)) perform(action);
+  }
+  arm();
+}
+
+void AgentProcess::arm() {
+  const Instant due = core_.next_deadline();
+  if (dead_ || stopped_ || due == Instant::never() || armed_ <= due) return;
+  armed_ = due;
+  later(std::max(Duration(0), due - cluster_.world.now), [this, due] {
+    if (armed_ != due) return;
+    armed_ = Instant::never();
+    if (!stopped_ && core_.next_deadline() <= cluster_.world.now) give(agent::Tick{});
+    arm();
+  });
+}
+
+void AgentProcess::perform(const agent::Action& action) {
+  std::visit([this](const auto& a) { act(a); }, action);
+}
+
+void AgentProcess::act(const agent::SendSession& action) {
+  SessionOpen open = action.open;
+  open.inventory = node_.inventory();
+  open.version = LOCKSTEP_VERSION;
+  cluster_.world.note("n{} opens session {:x} with {} parts", node_.index, open.session.value,
+                      open.parts.size());
+  cluster_.to_launcher(node_, clone_, launcher::SessionInput{node_.key, open});
+}
+
+void AgentProcess::act(const agent::SendHeartbeat& action) {
+  cluster_.to_launcher(node_, clone_, launcher::HeartbeatInput{node_.key, action.beat});
+}
+
+void AgentProcess::act(const agent::SendObserved& action) {
+  cluster_.to_launcher(node_, clone_, launcher::ObservedInput{node_.key, action.observed});
+}
+
+void AgentProcess::act(const agent::StageWorkspace& action) {
+  auto& random = cluster_.world.random;
+  auto& directories = clone_ ? node_.clone_directories : node_.directories;
+  directories[action.assignment.attempt].assignment = action.assignment;
+  const bool fails = clone_ || random.chance(cluster_.weather.staging_fails);
+  Duration takes = random.between(milliseconds(5), milliseconds(500));
+  if (random.chance(cluster_.weather.staging_slow)) {
+    cluster_.world.count("fault:staging_slow");
+    takes = random.between(seconds(5), seconds(60));
+  }
+  later(takes / 2, [this, attempt = action.assignment.attempt] {
+    give(agent::StagingProgress{attempt, "fetching"});
+  });
+  later(takes, [this, fails, attempt = action.assignment.attempt] {
+    if (fails && !clone_) cluster_.world.count("fault:staging_fails");
+    agent::WorkspaceStaged staged{attempt, {}};
+    if (fails) staged.result = make_error(ErrorCode::io, "no space left on device");
+    give(std::move(staged));
+  });
+}
+
+void AgentProcess::act(const agent::StartRunner& action) {
+  const auto& assignment = action.assignment;
+  auto& random = cluster_.world.random;
+  auto& files = node_.directories[assignment.attempt];
+  files.assignment = assignment;
+  const bool fails = random.chance(cluster_.weather.start_fails);
+  later(random.between(milliseconds(1), milliseconds(20)), [this, fails, assignment] {
+    agent::RunnerStarted started{assignment.attempt, {}};
+    if (fails) {
+      cluster_.world.count("fault:start_fails");
+      started.result = make_error(ErrorCode::io, "fork: out of memory");
+      return give(std::move(started));
+    }
+    auto& slot = node_.runners[assignment.attempt];
+    if (slot && !slot->dead())
+      cluster_.world.violate("oracle:runners", "two runners of " + to_string(assignment.attempt) +
+                                                   " live on one node");
+    node_.directories[assignment.attempt].runner_started = true;
+    slot = std::make_shared<Runner>(cluster_, node_, assignment);
+    cluster_.runner_born(slot);
+    slot->start();
+    later(cluster_.world.random.between(milliseconds(1), milliseconds(10)),
+          [this, started] { give(started); });
+  });
+}
+
+void AgentProcess::act(const agent::UpdateRunner& action) {
+  const auto& assignment = action.assignment;
+  cluster_.world.note("n{} tells runner {}: {}", node_.index, to_string(assignment.attempt),
+                      to_string(assignment.phase));
+  cluster_.oracle.runner_told(assignment, node_.id);
+  node_.directories[assignment.attempt].assignment = assignment;
+  if (cluster_.world.random.chance(cluster_.weather.runner_socket_loss)) {
+    cluster_.world.count("fault:runner_socket_loss");
+    return;
+  }
+  cluster_.world.after(
+      cluster_.world.random.between(milliseconds(1), milliseconds(5)), [this_node = &node_, assignment] {
+        const auto runner = this_node->runners.find(assignment.attempt);
+        if (runner != this_node->runners.end())
+          runner->second->give(runner::AssignmentChanged{assignment});
+      });
+}
+
+void AgentProcess::act(const agent::ShipLogs& action) {
+  if (shipping_.insert(action.attempt).second) pump_logs(action.attempt);
+}
+
+void AgentProcess::pump_logs(const AttemptId& attempt) {
+  auto& random = cluster_.world.random;
+  Duration takes = random.between(milliseconds(20), milliseconds(400));
+  if (random.chance(cluster_.weather.log_slow)) {
+    cluster_.world.count("fault:log_slow");
+    takes = random.between(seconds(2), seconds(20));
+  }
+  later(takes, [this, attempt] {
+    const auto files = node_.directories.find(attempt);
+    if (files == node_.directories.end()) return;
+    const auto runner = node_.runners.find(attempt);
+    const bool runs = runner != node_.runners.end() && !runner->second->dead();
+    const bool over = files->second.final_report || (files->second.runner_started && !runs);
+    if (over && !stopped_ && cluster_.deliver_logs(node_, attempt)) return;
+    pump_logs(attempt);
+  });
+}
+
+void AgentProcess::act(const agent::KillRunner& action) {
+  const auto runner = node_.runners.find(action.attempt);
+  if (runner == node_.runners.end() || clone_) return;
+  const bool done = node_.directories[action.attempt].final_report.has_value();
+  if (!runner->second->dead() && !done)
+    cluster_.oracle.runner_killed(action.attempt,
+                                  node_.directories[action.attempt].assignment.phase);
+  cluster_.world.count("agent:kill_runner");
+  runner->second->kill(true);
+  cluster_.oracle.strays_changed(action.attempt, node_.index, 0);
+}
+
+void AgentProcess::act(const agent::RemovePart& action) {
+  const AttemptId attempt = action.attempt;
+  if (clone_) {
+    node_.clone_directories.erase(attempt);
+    return later(milliseconds(1), [this, attempt] { give(agent::PartRemoved{attempt}); });
+  }
+  const auto runner = node_.runners.find(attempt);
+  if (runner != node_.runners.end()) {
+    runner->second->kill(true);
+    node_.runners.erase(runner);
+  }
+  later(cluster_.world.random.between(milliseconds(1), milliseconds(100)), [this, attempt] {
+    node_.directories.erase(attempt);
+    shipping_.erase(attempt);
+    give(agent::PartRemoved{attempt});
+  });
+}
+
+void AgentProcess::act(const agent::Reconnect&) {
+  cluster_.world.count("agent:reconnect");
+  later(cluster_.world.random.between(milliseconds(10), milliseconds(200)),
+        [this] { give(agent::Connected{}); });
+}
+
+void AgentProcess::act(const agent::ExitAgent& action) {
+  cluster_.world.note("agent of n{} leaves: {}", node_.index, action.reason);
+  cluster_.world.count(clone_ ? "agent:clone_refused" : "agent:refused");
+  dead_ = true;
+  if (clone_) return;
+  cluster_.world.after(seconds(15), [this_node = &node_, self = self_] {
+    const auto agent = self.lock();
+    if (this_node->up && agent && this_node->agent == agent) this_node->start_agent();
+  });
+}
+
+// ---- node --------------------------------------------------------------------------------------
+
+Node::Node(Cluster& c, int i) : cluster(c), index(i), key("key-" + std::to_string(i)) {}
+
+Inventory Node::inventory() const {
+  Inventory inventory;
+  inventory.hostname = "n" + std::to_string(index);
+  inventory.cpus = {0, 1, 2, 3};
+  inventory.memory = gibibytes(8);
+  inventory.address = "10.0.0." + std::to_string(index + 1);
+  inventory.host_id = "host-" + std::to_string(index);
+  inventory.network = "local";
+  inventory.user = "root";
+  return inventory;
+}
+
+void Node::joined(NodeId given) {
+  if (id.value != 0) {
+    if (id != given) cluster.world.violate("oracle:join", "a node was given two identities");
+    return;
+  }
+  id = given;
+  cluster.oracle.node_joined(id, index);
+  start_agent();
+}
+
+void Node::start_agent() {
+  if (!up || id.value == 0) return;
+  if (agent) agent->kill();
+  agent = std::make_shared<AgentProcess>(cluster, *this, boot(), false);
+  agent->self_ = agent;
+  agent->start();
+}
+
+void Node::kill_agent() {
+  if (agent) agent->kill();
+}
+
+void Node::reboot(Duration down_for) {
+  if (!up) return;
+  cluster.world.note("n{} reboots, down for {}", index, format_duration(down_for));
+  up = false;
+  kill_agent();
+  for (auto& [attempt, runner] : runners) {
+    if (runner->has_ranks()) cluster.aftermath(*runner, true);
+    runner->kill(true);
+    cluster.oracle.strays_changed(attempt, index, 0);
+  }
+  runners.clear();
+  directories.clear();
+  ++boots;
+  cluster.world.after(down_for, [this] {
+    up = true;
+    start_agent();
+  });
+}
+
+void Node::partition_for(Duration duration) {
+  if (partitioned) return;
+  cluster.world.note("n{} is cut off for {}", index, format_duration(duration));
+  partitioned = true;
+  if (duration > seconds(8))
+    for (auto& [attempt, runner] : runners)
+      if (runner->has_ranks()) cluster.aftermath(*runner, false);
+  cluster.world.after(duration, [this] { partitioned = false; });
+}
+
+void Node::clone_for(Duration duration) {
+  if (clone || id.value == 0) return;
+  cluster.world.note("n{} is cloned for {}", index, format_duration(duration));
+  clone_directories.clear();
+  clone = std::make_shared<AgentProcess>(cluster, *this, BootId("clone-" + std::to_string(index)),
+                                         true);
+  clone->self_ = clone;
+  clone->start();
+  cluster.world.after(duration, [this] {
+    clone->kill();
+    clone.reset();
+    // The person who deletes the clone starts the real agent again.
+    if (up && (!agent || agent->dead())) start_agent();
+  });
+}
+
+void Node::hear(const Message& message) {
+  const auto session = std::visit(
+      [](const auto& m) -> SessionId {
+        if constexpr (requires { m.session; }) return m.session;
+        return SessionId(0);
+      },
+      message);
+  if (clone && !clone->dead() && clone->session() == session) return clone->hear(message);
+  if (up && agent && !agent->dead()) agent->hear(message);
+}
+
+void Node::runner_ended(const AttemptId& attempt) {
+  if (!up || !agent || agent->dead()) return;
+  const auto files = directories.find(attempt);
+  if (files == directories.end()) return;
+  if (!files->second.final_report) return agent->give(agent::RunnerGone{attempt});
+  PartReport report;
+  report.attempt = attempt;
+  report.state = PartState::finished;
+  report.exit = files->second.final_report;
+  agent->give(agent::RunnerReported{attempt, report});
+}
+
+bool Node::quiet() const {
+  for (const auto& [attempt, runner] : runners)
+    if (!runner->dead()) return false;
+  return directories.empty() && agent && !agent->dead() && agent->idle() &&
+         !cluster.oracle.anything_runs(index);
+}
+
+std::string Node::leftovers() const {
+  std::string text;
+  for (const auto& [attempt, files] : directories) text += " directory " + to_string(attempt);
+  for (const auto& [attempt, runner] : runners)
+    if (!runner->dead()) text += " runner " + to_string(attempt);
+  if (cluster.oracle.anything_runs(index)) text += " processes";
+  if (!agent || agent->dead()) text += " no agent";
+  else if (!agent->idle()) text += " parts";
+  return text;
+}
+
+}  // namespace lockstep::sim

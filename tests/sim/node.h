@@ -1,0 +1,106 @@
+#pragma once
+// One simulated machine: its attempt directories (which survive its processes, but not in this
+// world's reboots), the runners on it, and its agent: the real agent core in a simulated shell.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "agent/core/core.h"
+#include "tests/sim/runner.h"
+
+namespace lockstep::sim {
+
+class Cluster;
+
+// What an attempt directory holds.
+struct AttemptFiles {
+  Assignment assignment;
+  bool runner_started = false;
+  std::optional<NodeExitReport> final_report;
+};
+
+// One start of an agent on a node, or of a clone of it elsewhere.
+class AgentProcess {
+ public:
+  AgentProcess(Cluster& cluster, Node& node, const BootId& boot, bool clone);
+  void start();                      // recovers, connects
+  void hear(const Message& message);  // from the launcher
+  void give(agent::Input input);
+  void stop_for(Duration duration);  // SIGSTOP … SIGCONT
+  bool dead() const { return dead_; }
+  bool clone() const { return clone_; }
+  SessionId session() const { return session_; }
+  void kill() { dead_ = true; }
+  bool idle() const { return core_.observed().empty(); }
+
+ private:
+  void handle(agent::Input input);
+  void perform(const agent::Action& action);
+  void act(const agent::SendSession& action);
+  void act(const agent::SendHeartbeat& action);
+  void act(const agent::SendObserved& action);
+  void act(const agent::StageWorkspace& action);
+  void act(const agent::StartRunner& action);
+  void act(const agent::UpdateRunner& action);
+  void act(const agent::ShipLogs& action);
+  void act(const agent::KillRunner& action);
+  void act(const agent::RemovePart& action);
+  void act(const agent::Reconnect& action);
+  void act(const agent::ExitAgent& action);
+  void arm();
+  void pump_logs(const AttemptId& attempt);
+  // Runs `event` later, unless this process died by then.
+  void later(Duration delay, std::function<void()> event);
+
+  Cluster& cluster_;
+  Node& node_;
+  agent::Core core_;
+  SessionId session_;
+  BootId boot_;
+  bool clone_ = false;
+  bool dead_ = false;
+  bool stopped_ = false;
+  std::deque<agent::Input> waiting_;  // while stopped
+  Instant armed_ = Instant::never();
+  std::set<AttemptId> shipping_;
+  std::weak_ptr<AgentProcess> self_;
+  friend class Node;
+};
+
+class Node {
+ public:
+  Node(Cluster& cluster, int index);
+
+  void joined(NodeId id);            // the launcher accepted it: its agent starts
+  void start_agent();
+  void kill_agent();                 // -9
+  void reboot(Duration down_for);
+  void partition_for(Duration duration);
+  void clone_for(Duration duration);
+  void hear(const Message& message);
+  void runner_ended(const AttemptId& attempt);
+  bool reachable() const { return up && !partitioned; }
+  bool quiet() const;                // nothing left on it
+  std::string leftovers() const;     // in words
+
+  Cluster& cluster;
+  const int index;
+  NodeId id;
+  PublicKey key;
+  int boots = 1;
+  bool up = true;
+  bool partitioned = false;
+  std::map<AttemptId, AttemptFiles> directories;
+  std::map<AttemptId, std::shared_ptr<Runner>> runners;
+  std::shared_ptr<AgentProcess> agent;
+  std::shared_ptr<AgentProcess> clone;
+  std::map<AttemptId, AttemptFiles> clone_directories;
+
+  BootId boot() const { return BootId("boot-" + std::to_string(index) + "-" + std::to_string(boots)); }
+  Inventory inventory() const;
+};
+
+}  // namespace lockstep::sim

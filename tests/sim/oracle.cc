@@ -1,0 +1,352 @@
+#include "tests/sim/oracle.h"
+
+#include <algorithm>
+
+namespace lockstep::sim {
+
+using launcher::Attempt;
+using launcher::Job;
+using launcher::Part;
+
+std::string_view to_string(Ending ending) {
+  switch (ending) {
+    case Ending::ok: return "ok";
+    case Ending::exit_code: return "exit_code";
+    case Ending::signal: return "signal";
+    case Ending::out_of_memory: return "out_of_memory";
+    case Ending::abort: return "abort";
+    case Ending::no_finalize: return "no_finalize";
+    case Ending::never_connected: return "never_connected";
+    case Ending::not_found: return "not_found";
+    case Ending::start_failed: return "start_failed";
+    case Ending::aftermath: return "aftermath";
+    case Ending::killed: return "killed";
+  }
+  return "killed";
+}
+
+// ---- what the world does -----------------------------------------------------------------------
+
+void Oracle::rank_started(const Assignment& assignment, int rank, int node) {
+  const AttemptId& attempt = assignment.attempt;
+  RankTruth& truth = truth_[attempt][rank];
+  if (truth.alive)
+    world_.violate("oracle:twice", fmt::format("rank {} of {} runs twice at once: on nodes {} and {}",
+                                               rank, to_string(attempt), truth.node, node));
+  if (++truth.starts > 1)
+    world_.violate("oracle:again", fmt::format("rank {} of {} started again", rank,
+                                               to_string(attempt)));
+  truth.alive = true;
+  truth.node = node;
+  truth.started = world_.now;
+  Live& live = live_[{node, attempt}];
+  live.ranks.insert(rank);
+  live.cpus = {assignment.allotment.cpus.begin(), assignment.allotment.cpus.end()};
+  for (const auto& [place, other] : live_) {
+    if (place.first != node || place.second == attempt || other.ranks.empty()) continue;
+    for (int cpu : other.cpus)
+      if (live.cpus.count(cpu) != 0)
+        world_.violate("oracle:overlap",
+                       fmt::format("{} and {} run on node {} with cpu {} both", to_string(attempt),
+                                   to_string(place.second), node, cpu));
+  }
+  const Attempt* known = state_.attempt(attempt);
+  if (known == nullptr)
+    world_.violate("oracle:unknown", to_string(attempt) + " runs but was never placed");
+  else if (known->size() > 1 && !known->gang)
+    world_.violate("oracle:gang", to_string(attempt) + " runs before its gang was formed");
+}
+
+void Oracle::rank_never_ran(const AttemptId& attempt, int rank, int node, Ending ending) {
+  RankTruth& truth = truth_[attempt][rank];
+  truth.node = node;
+  truth.ending = ending;
+  truth.code = ending == Ending::not_found ? 127 : 125;
+  truth.started = truth.ended = world_.now;
+  ++truth.starts;
+  failed_.insert(attempt);
+}
+
+void Oracle::rank_ended(const AttemptId& attempt, int rank, Ending ending, int code) {
+  RankTruth& truth = truth_[attempt][rank];
+  if (!truth.alive) return;
+  truth.alive = false;
+  truth.ending = ending;
+  truth.code = code;
+  truth.ended = world_.now;
+  live_[{truth.node, attempt}].ranks.erase(rank);
+  if (ending != Ending::ok && ending != Ending::killed) failed_.insert(attempt);
+  const Job* job = state_.job(attempt.job);
+  if (job != nullptr && job->spec.timeout &&
+      truth.ended - truth.started > *job->spec.timeout + seconds(10))
+    world_.violate("oracle:timeout", fmt::format("rank {} of {} ran long after its time was up", rank,
+                                                 to_string(attempt)));
+}
+
+void Oracle::strays_changed(const AttemptId& attempt, int node, int strays) {
+  live_[{node, attempt}].strays = strays;
+}
+
+void Oracle::logs_became_durable(const AttemptId& attempt, NodeId node) {
+  durable_.insert({attempt, node});
+}
+
+void Oracle::runner_told(const Assignment& assignment, NodeId node) {
+  if (assignment.phase != WantedPhase::stop) return;
+  const Part* part = state_.assigned_part(assignment.attempt, node);
+  const Attempt* attempt = state_.attempt(assignment.attempt);
+  if (part == nullptr || attempt == nullptr || attempt->doomed || attempt->ended) return;
+  if (state_.job(assignment.attempt.job)->cancel_by) return;
+  world_.violate("oracle:stop", to_string(assignment.attempt) +
+                                    " is stopped on a node although the launcher wants it there");
+}
+
+void Oracle::runner_killed(const AttemptId& attempt, WantedPhase told) {
+  if (told == WantedPhase::stop) return;
+  world_.violate("oracle:kill", "the agent killed the live runner of " + to_string(attempt) +
+                                    ", which was not told to stop");
+}
+
+bool Oracle::running(const AttemptId& attempt, int node) const {
+  const auto it = live_.find({node, attempt});
+  return it != live_.end() && (!it->second.ranks.empty() || it->second.strays > 0);
+}
+
+bool Oracle::anything_runs(int node) const {
+  return std::any_of(live_.begin(), live_.end(), [&](const auto& item) {
+    return item.first.first == node && (!item.second.ranks.empty() || item.second.strays > 0);
+  });
+}
+
+int Oracle::node_index(NodeId id) const {
+  const auto it = indexes_.find(id);
+  return it == indexes_.end() ? -1 : it->second;
+}
+
+// ---- what the launcher hears -------------------------------------------------------------------
+
+void Oracle::launcher_started() {
+  launcher_since_ = world_.now;
+  last_poll_.reset();
+  for (auto& [node, heard] : heard_) heard.polled = polled_;
+}
+
+// Time counts only while the launcher polls: a gap of more than two beats was a stall.
+void Oracle::launcher_polled(Instant at, bool stalled_before) {
+  if (last_poll_ && !stalled_before) polled_ += at - *last_poll_;
+  last_poll_ = at;
+}
+
+void Oracle::launcher_heard(NodeId node, bool new_boot) {
+  heard_[node].polled = polled_;
+  heard_[node].new_boot = heard_[node].new_boot || new_boot;
+}
+
+// ---- what the launcher commits -----------------------------------------------------------------
+
+void Oracle::committing(const launcher::StampedFact& fact) {
+  std::visit([this](const auto& f) { judge(f); }, fact.fact);
+}
+
+void Oracle::committed(const launcher::StampedFact& fact) {
+  if (const auto* changed = std::get_if<launcher::PartChanged>(&fact.fact))
+    if (changed->report.state == PartState::finished)
+      finished_at_.emplace(std::pair(changed->attempt, changed->node), world_.now);
+  if (const auto* started = std::get_if<launcher::NodeSessionStarted>(&fact.fact))
+    heard_[started->node].new_boot = false;
+}
+
+void Oracle::judge(const launcher::AttemptPlaced& fact) {
+  const Job& job = *state_.job(fact.attempt.job);
+  if (job.cancel_by || job.finish)
+    world_.violate("oracle:placed", to_string(fact.attempt) + " was placed after its job's end");
+  const Attempt* last = job.last_attempt();
+  if (last != nullptr && !last->ended)
+    world_.violate("oracle:placed", to_string(fact.attempt) + " was placed beside a live attempt");
+  std::set<NodeId> nodes;
+  for (const auto& part : fact.parts) {
+    if (!nodes.insert(part.node).second)
+      world_.violate("oracle:placed", to_string(fact.attempt) + " has two parts on one node");
+    check_free(part, fact.attempt);
+  }
+  for (const auto& [order, id] : state_.queue()) {
+    const Job& other = *state_.job(id);
+    if (order < job.order && other.spec.resources == job.spec.resources)
+      world_.violate("oracle:order", fmt::format("{} overtook {}, which asks for the same",
+                                                 to_string(fact.attempt), id.value));
+  }
+}
+
+void Oracle::check_free(const launcher::PartPlacement& placement, const AttemptId& attempt) {
+  const launcher::Node& node = *state_.node(placement.node);
+  if (node.drain || node.lost)
+    world_.violate("oracle:placed", to_string(attempt) + " was placed on a node that is " +
+                                        (node.drain ? "draining" : "lost"));
+  for (int cpu : placement.allotment.cpus)
+    if (cpu < 0 || cpu >= 4)
+      world_.violate("oracle:hardware", fmt::format("{} holds cpu {}, which node {} has not",
+                                                    to_string(attempt), cpu, node.name));
+  for (const auto& [id, rank] : node.parts) {
+    const Part& other = state_.attempt(id)->parts[static_cast<std::size_t>(rank)];
+    if (other.ended()) continue;
+    for (int cpu : other.allotment.cpus)
+      if (std::count(placement.allotment.cpus.begin(), placement.allotment.cpus.end(), cpu) != 0)
+        world_.violate("oracle:allotment",
+                       fmt::format("{} and {} both hold cpu {} of node {}", to_string(attempt),
+                                   to_string(id), cpu, node.name));
+  }
+}
+
+void Oracle::judge(const launcher::GangFormed& fact) {
+  const Attempt& attempt = *state_.attempt(fact.attempt);
+  if (attempt.doomed || attempt.ended)
+    world_.violate("oracle:gang", to_string(fact.attempt) + " was started after it was doomed");
+}
+
+void Oracle::judge(const launcher::NodeLost& fact) {
+  const Heard& heard = heard_[fact.node];
+  if (heard.new_boot) return;
+  if (calm_)
+    world_.violate("oracle:false-lost", "a healthy node was declared lost: " + fact.reason);
+  if (world_.now - launcher_since_ < reconnect_grace_)
+    world_.violate("oracle:grace", "a node was declared lost before reconnect_grace was over");
+  if (polled_ - heard.polled < lost_after_ - milliseconds(1))
+    world_.violate("oracle:false-lost",
+                   fmt::format("a node was declared lost after {} of the launcher's own time",
+                               format_duration(polled_ - heard.polled)));
+}
+
+void Oracle::judge(const launcher::JobRequeued& fact) {
+  if (calm_)
+    world_.violate("oracle:requeued", fact.job.value + " was tried again though nothing happened: " +
+                                          fact.why);
+}
+
+void Oracle::judge(const launcher::PartReleased& fact) {
+  const int node = node_index(fact.node);
+  if (running(fact.attempt, node))
+    world_.violate("oracle:released", fmt::format("{} still runs on node {} but was released",
+                                                  to_string(fact.attempt), node));
+  if (logs_durable(fact.attempt, fact.node)) return;
+  const auto finished = finished_at_.find({fact.attempt, fact.node});
+  if (finished != finished_at_.end() && world_.now - finished->second < logs_timeout_)
+    world_.violate("oracle:logs", to_string(fact.attempt) +
+                                      " was released before its logs were durable");
+}
+
+void Oracle::judge(const launcher::AttemptEnded& fact) {
+  const Attempt& attempt = *state_.attempt(fact.attempt);
+  for (const Part& part : attempt.parts) {
+    if (part.gone && part.gone->cause == Cause::node_lost) continue;  // nobody can know
+    if (running(fact.attempt, node_index(part.node)))
+      world_.violate("oracle:ended", fmt::format("{} ended but still runs on node {}",
+                                                 to_string(fact.attempt), node_index(part.node)));
+    if (!part.gone && !part.finished())
+      world_.violate("oracle:ended", to_string(fact.attempt) + " ended while a part had not");
+  }
+}
+
+void Oracle::judge(const launcher::JobFinished& fact) {
+  const Job& job = *state_.job(fact.job);
+  if (!finished_.insert(fact.job).second)
+    world_.violate("oracle:final", fact.job.value + " finished twice");
+  switch (fact.status) {
+    case JobStatus::completed: return check_completed(job);
+    case JobStatus::failed: return check_blame(job, fact.report);
+    case JobStatus::canceled:
+      if (canceled_.count(fact.job) == 0)
+        world_.violate("oracle:canceled", fact.job.value + " is Canceled but nobody canceled it");
+      return;
+    case JobStatus::queued:
+    case JobStatus::preparing:
+    case JobStatus::starting:
+    case JobStatus::running:
+    case JobStatus::finalizing:
+    case JobStatus::cancel_requested: break;
+  }
+  world_.violate("oracle:final", fact.job.value + " finished with a status that is not final");
+}
+
+void Oracle::check_completed(const Job& job) {
+  const AttemptId last{job.id, static_cast<std::uint32_t>(job.attempts.size())};
+  const auto& ranks = truth_[last];
+  for (int rank = 0; rank < job.spec.world_size(); ++rank) {
+    const auto it = ranks.find(rank);
+    if (it == ranks.end())
+      return world_.violate("oracle:completed",
+                            fmt::format("{} is Completed but rank {} never ran", to_string(last), rank));
+    const RankTruth& truth = it->second;
+    if (truth.alive || truth.starts != 1 || truth.ending != Ending::ok)
+      return world_.violate(
+          "oracle:completed",
+          fmt::format("{} is Completed but rank {} {} ({}, started {} times)", to_string(last), rank,
+                      truth.alive ? "lives" : "ended otherwise", to_string(truth.ending),
+                      truth.starts));
+  }
+}
+
+namespace {
+
+bool matches(Cause cause, Ending ending) {
+  switch (cause) {
+    case Cause::exit_code: return ending == Ending::exit_code;
+    case Cause::signal: return ending == Ending::signal;
+    case Cause::out_of_memory: return ending == Ending::out_of_memory;
+    case Cause::mpi_abort: return ending == Ending::abort;
+    case Cause::exit_without_finalize: return ending == Ending::no_finalize;
+    case Cause::never_connected: return ending == Ending::never_connected;
+    case Cause::command_not_found: return ending == Ending::not_found;
+    case Cause::command_not_executable:
+    case Cause::completed:
+    case Cause::timeout:
+    case Cause::canceled:
+    case Cause::workspace_failed:
+    case Cause::start_failed:
+    case Cause::port_taken:
+    case Cause::runner_lost:
+    case Cause::node_lost: break;
+  }
+  return true;  // no rank is to blame
+}
+
+}  // namespace
+
+void Oracle::check_blame(const Job& job, const ExitReport& report) {
+  const AttemptId last{job.id, static_cast<std::uint32_t>(job.attempts.size())};
+  if (report.cause == Cause::completed || report.cause == Cause::canceled)
+    world_.violate("oracle:blame", job.id.value + " Failed with the cause " +
+                                       std::string(to_string(report.cause)));
+  if (report.cause == Cause::timeout && !job.spec.timeout)
+    world_.violate("oracle:blame", job.id.value + " has no time-out but ran into it");
+  if (calm_ && is_infrastructure(report.cause))
+    world_.violate("oracle:blame", job.id.value + " blames the machines in a calm world: " +
+                                       report.message);
+  if (report.exit_code == 0)
+    world_.violate("oracle:blame", job.id.value + " Failed with exit code 0");
+  if (!report.rank) return;
+  const RankTruth& truth = truth_[last][*report.rank];
+  if (truth.alive || !matches(report.cause, truth.ending))
+    world_.violate("oracle:blame",
+                   fmt::format("{} blames rank {} ({}), which in truth {}", job.id.value,
+                               *report.rank, report.message,
+                               truth.alive ? std::string("lives")
+                                           : "ended by " + std::string(to_string(truth.ending))));
+  const bool own_code = report.cause == Cause::exit_code || report.cause == Cause::mpi_abort;
+  const bool own_signal = report.cause == Cause::signal || report.cause == Cause::out_of_memory;
+  const int expected = own_signal ? 128 + truth.code : truth.code;
+  if ((own_code || own_signal) && report.exit_code != expected)
+    world_.violate("oracle:exit-code", fmt::format("{} exits with {}, but rank {} ended with {}",
+                                                   job.id.value, report.exit_code, *report.rank,
+                                                   expected));
+}
+
+// In a calm world nothing of a gang may outlive its first failure for long.
+void Oracle::check_promptness(const AttemptId& attempt) {
+  if (!calm_) return;
+  for (const auto& [rank, truth] : truth_[attempt])
+    if (truth.alive)
+      world_.violate("oracle:prompt", fmt::format("rank {} of {} lives long after its gang failed",
+                                                  rank, to_string(attempt)));
+}
+
+}  // namespace lockstep::sim

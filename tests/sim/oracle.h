@@ -1,0 +1,127 @@
+#pragma once
+// The oracle knows what really ran: every rank's start and end on every node, as the world did it,
+// not as anyone reported it. It judges each committed fact of the launcher against that, and
+// everything the agents and runners do. It never influences the run.
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "launcher/core/state.h"
+#include "tests/sim/world.h"
+
+namespace lockstep::sim {
+
+// How a rank's process ended, in truth.
+enum class Ending {
+  ok,
+  exit_code,
+  signal,
+  out_of_memory,
+  abort,
+  no_finalize,
+  never_connected,
+  not_found,     // never ran: exec failed
+  start_failed,  // never ran: fork failed
+  aftermath,     // failed because a rank on a rebooted node was gone
+  killed,        // by its runner, its spawn, or its machine
+};
+
+struct RankTruth {
+  int starts = 0;
+  bool alive = false;
+  int node = 0;
+  int code = 0;              // exit code or signal
+  Instant started;
+  Instant ended;
+  Ending ending = Ending::killed;
+};
+
+class Oracle {
+ public:
+  Oracle(World& world, const launcher::State& committed) : world_(world), state_(committed) {}
+
+  // ---- what the world does ----
+  void rank_started(const Assignment& assignment, int rank, int node);
+  void rank_never_ran(const AttemptId& attempt, int rank, int node, Ending ending);
+  void rank_ended(const AttemptId& attempt, int rank, Ending ending, int code);
+  void strays_changed(const AttemptId& attempt, int node, int strays);
+  void port_was_taken(const AttemptId& attempt) { ports_taken_.insert(attempt); }
+  void logs_became_durable(const AttemptId& attempt, NodeId node);
+  void client_canceled(const JobId& job) { canceled_.insert(job); }
+  void runner_told(const Assignment& assignment, NodeId node);
+  void runner_killed(const AttemptId& attempt, WantedPhase told);
+  bool any_failed(const AttemptId& attempt) const { return failed_.count(attempt) != 0; }
+  bool running(const AttemptId& attempt, int node) const;
+  bool anything_runs(int node) const;
+  bool logs_durable(const AttemptId& attempt, NodeId node) const {
+    return durable_.count({attempt, node}) != 0;
+  }
+
+  // ---- what the launcher hears and commits ----
+  void launcher_started();
+  void launcher_polled(Instant at, bool stalled_before);
+  void launcher_heard(NodeId node, bool new_boot);
+  // Just before `fact` is applied to the committed state.
+  void committing(const launcher::StampedFact& fact);
+  void committed(const launcher::StampedFact& fact);
+
+  // ---- from time to time ----
+  void check_promptness(const AttemptId& attempt);
+  void set_calm(bool calm) { calm_ = calm; }
+  void set_limits(Duration lost_after, Duration reconnect_grace, Duration logs_timeout) {
+    lost_after_ = lost_after;
+    reconnect_grace_ = reconnect_grace;
+    logs_timeout_ = logs_timeout;
+  }
+  int node_index(NodeId id) const;
+  void node_joined(NodeId id, int index) { indexes_[id] = index; }
+
+ private:
+  struct Live {
+    std::set<int> ranks;
+    int strays = 0;
+    std::set<int> cpus;
+  };
+  struct Heard {
+    Duration polled{0};  // of the launcher when the node was heard last
+    bool new_boot = false;
+  };
+
+  void judge(const launcher::AttemptPlaced& fact);
+  void judge(const launcher::GangFormed& fact);
+  void judge(const launcher::NodeLost& fact);
+  void judge(const launcher::PartReleased& fact);
+  void judge(const launcher::JobRequeued& fact);
+  void judge(const launcher::JobFinished& fact);
+  void judge(const launcher::AttemptEnded& fact);
+  template <typename T>
+  void judge(const T&) {}
+
+  void check_completed(const launcher::Job& job);
+  void check_blame(const launcher::Job& job, const ExitReport& report);
+  void check_free(const launcher::PartPlacement& part, const AttemptId& attempt);
+
+  World& world_;
+  const launcher::State& state_;
+  std::map<AttemptId, std::map<int, RankTruth>> truth_;
+  std::map<std::pair<int, AttemptId>, Live> live_;  // node index
+  std::set<AttemptId> failed_;
+  std::set<AttemptId> ports_taken_;
+  std::set<JobId> canceled_;
+  std::set<std::pair<AttemptId, NodeId>> durable_;
+  std::map<std::pair<AttemptId, NodeId>, Instant> finished_at_;
+  std::map<NodeId, int> indexes_;
+  std::map<NodeId, Heard> heard_;
+  std::set<JobId> finished_;
+  std::optional<Instant> last_poll_;
+  Duration polled_{0};
+  Instant launcher_since_;
+  bool calm_ = false;
+  Duration lost_after_{0}, reconnect_grace_{0}, logs_timeout_{0};
+};
+
+std::string_view to_string(Ending ending);
+
+}  // namespace lockstep::sim

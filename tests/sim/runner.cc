@@ -1,0 +1,323 @@
+#include "tests/sim/runner.h"
+
+#include <csignal>
+
+#include "tests/sim/cluster.h"
+
+namespace lockstep::sim {
+
+Runner::Runner(Cluster& cluster, Node& node, Assignment assignment)
+    : cluster_(cluster), node_(node), assignment_(std::move(assignment)) {}
+
+void Runner::start() {
+  GangMember self;
+  self.node = node_.id;
+  self.hostname = "n" + std::to_string(node_.index);
+  give(runner::Begin{assignment_, self});
+}
+
+bool Runner::is_mpi() const {
+  return assignment_.spec.distribution.kind == Distribution::Kind::mpi;
+}
+
+void Runner::later(Duration delay, std::function<void()> event) {
+  cluster_.world.after(delay, [self = weak_from_this(), event = std::move(event)] {
+    const auto runner = self.lock();
+    if (runner && !runner->dead_) event();
+  });
+}
+
+void Runner::give(runner::Input input) {
+  if (dead_ || !cluster_.saboteur.runner_hears(input)) return;
+  for (auto& action : core_.handle(cluster_.world.now, input)) {
+    if (dead_) return;
+    if (!cluster_.saboteur.runner_acts(action)) continue;
+    perform(action);
+  }
+  arm();
+}
+
+void Runner::arm() {
+  const Instant due = core_.next_deadline();
+  if (dead_ || due == Instant::never() || armed_ <= due) return;
+  armed_ = due;
+  later(std::max(Duration(0), due - cluster_.world.now), [this, due] {
+    if (armed_ != due) return;
+    armed_ = Instant::never();
+    if (core_.next_deadline() <= cluster_.world.now) give(runner::Tick{});
+    arm();
+  });
+}
+
+void Runner::perform(const runner::Action& action) {
+  std::visit([this](const auto& a) { act(a); }, action);
+}
+
+// ---- gang --------------------------------------------------------------------------------------
+
+void Runner::act(const runner::LeasePorts& action) {
+  port_ = cluster_.next_port();
+  const auto master = action.master_port ? cluster_.next_port() : std::uint16_t{0};
+  later(cluster_.world.random.between(milliseconds(1), milliseconds(20)), [this, master] {
+    give(runner::Endpoint{port_, PublicKey("runner-" + std::to_string(port_)), master});
+  });
+}
+
+void Runner::act(const runner::ConnectGang& action) {
+  connecting_ = true;
+  try_connect(action.gang);
+}
+
+void Runner::try_connect(const GangTable& gang) {
+  for (std::size_t i = 0; i < gang.members.size(); ++i) {
+    const auto peer = cluster_.runner_at(gang.members[i].runner_port);
+    if (peer && (peer->attempt() != attempt() || peer->node_rank() != static_cast<int>(i)))
+      cluster_.world.violate("oracle:gang-table", "the gang table of " + to_string(attempt()) +
+                                                      " leads to another runner");
+    if (!peer || !peer->connecting() || !cluster_.linked(node_, gang.members[i].node)) {
+      later(milliseconds(100), [this, gang] { try_connect(gang); });
+      return;
+    }
+  }
+  if (gang.master_port == 0)
+    cluster_.world.violate("oracle:gang-table", to_string(attempt()) + " has no master port");
+  later(cluster_.world.random.between(milliseconds(1), milliseconds(30)),
+        [this] { give(runner::GangConnected{}); });
+}
+
+void Runner::act(const runner::TellGang& action) {
+  const auto* abort = std::get_if<GangAbort>(&action.message);
+  if (abort == nullptr || !core_.gang()) return;
+  for (const auto& member : core_.gang()->members) {
+    const auto peer = cluster_.runner_at(member.runner_port);
+    if (!peer || peer.get() == this || !cluster_.linked(node_, member.node)) continue;
+    peer->later(cluster_.world.random.between(milliseconds(1), milliseconds(20)),
+                [raw = peer.get(), abort = *abort] { raw->give(runner::AbortFromPeer{abort}); });
+  }
+}
+
+void Runner::peer_died(int node_rank) {
+  later(cluster_.world.random.between(milliseconds(10), seconds(2)),
+        [this, node_rank] { give(runner::PeerLost{node_rank}); });
+}
+
+// ---- ranks -------------------------------------------------------------------------------------
+
+void Runner::act(const runner::StartRank& action) {
+  Rank& rank = ranks_[action.rank];
+  if (rank.state != Rank::State::none) {
+    cluster_.world.violate("oracle:again", fmt::format("rank {} of {} is started twice", action.rank,
+                                                       to_string(attempt())));
+    return;
+  }
+  rank.state = Rank::State::starting;
+  rank.plan = cluster_.plan_of(attempt().job).rank(action.rank, cluster_.world.random);
+  later(cluster_.world.random.between(milliseconds(1), milliseconds(15)), [this, id = action.rank] {
+    if (!spawn_dead_) live(id);
+  });
+  const bool master = action.rank == 0 && assignment_.nodes() > 1;
+  if (master && cluster_.world.random.chance(cluster_.weather.port_taken)) {
+    later(milliseconds(20), [this] {
+      cluster_.world.count("fault:port_taken");
+      cluster_.oracle.port_was_taken(attempt());
+      cluster_.broken.insert(attempt());
+      give(runner::MasterPortTaken{});
+    });
+  }
+}
+
+void Runner::live(int id) {
+  Rank& rank = ranks_[id];
+  auto& random = cluster_.world.random;
+  const Ending ending = rank.plan.ending;
+  if (ending == Ending::not_found || ending == Ending::start_failed) {
+    rank.state = Rank::State::gone;
+    cluster_.world.count("ending:" + std::string(to_string(ending)));
+    cluster_.oracle.rank_never_ran(attempt(), id, node_.index, ending);
+    return give(runner::RankStartFailed{id, ending == Ending::not_found ? 127 : 125, "no such file"});
+  }
+  rank.state = Rank::State::alive;
+  cluster_.oracle.rank_started(assignment_, id, node_.index);
+  if (rank.plan.strays) set_strays(strays_ + 1);
+  if (is_mpi() && ending != Ending::never_connected) {
+    later(random.between(milliseconds(1), milliseconds(60)), [this, id] {
+      if (ranks_[id].state != Rank::State::alive) return;
+      ranks_[id].connected = true;
+      later(cluster_.world.random.between(milliseconds(0), milliseconds(30)),
+            [this, id] { give(runner::RankConnected{id}); });
+    });
+  }
+  later(rank.plan.runs, [this, id] { end_by_itself(id); });
+  give(runner::RankStarted{id, 1000 + id});
+}
+
+void Runner::end_by_itself(int id) {
+  Rank& rank = ranks_[id];
+  if (rank.state != Rank::State::alive || rank.plan.endless) return;
+  auto& random = cluster_.world.random;
+  const auto& plan = rank.plan;
+  const bool coupled = cluster_.plan_of(attempt().job).coupled;
+  if (plan.ending == Ending::ok && coupled && cluster_.broken.count(attempt()) != 0) {
+    rank.plan.endless = true;  // waits in a collective for a rank that is no more
+    return;
+  }
+  switch (plan.ending) {
+    case Ending::ok:
+      if (rank.connected)
+        later(random.between(milliseconds(0), milliseconds(100)),
+              [this, id] { give(runner::RankFinalized{id}); });
+      return end(id, Ending::ok, 0, 0, false);
+    case Ending::exit_code: return end(id, Ending::exit_code, plan.code, 0, false);
+    case Ending::signal: return end(id, Ending::signal, 0, plan.code, false);
+    case Ending::out_of_memory: return end(id, Ending::out_of_memory, 0, SIGKILL, true);
+    case Ending::abort:
+      later(random.between(milliseconds(0), milliseconds(40)), [this, id, code = plan.code] {
+        give(runner::RankAborted{id, code, "on purpose"});
+      });
+      return end(id, Ending::abort, plan.code, SIGABRT, false);
+    case Ending::no_finalize:
+      if (!rank.connected) return end(id, Ending::ok, 0, 0, false);
+      return end(id, Ending::no_finalize, 0, 0, false);
+    case Ending::never_connected: return end(id, Ending::never_connected, 0, 0, false);
+    case Ending::not_found:
+    case Ending::start_failed:
+    case Ending::aftermath:
+    case Ending::killed: break;
+  }
+  end(id, Ending::killed, 0, SIGKILL, false);
+}
+
+void Runner::end(int id, Ending ending, int code, int signal, bool oom) {
+  Rank& rank = ranks_[id];
+  if (rank.state != Rank::State::alive) return;
+  rank.state = Rank::State::gone;
+  if (rank.signalled) ending = Ending::killed;
+  if (ending != Ending::ok) cluster_.broken.insert(attempt());
+  cluster_.world.count("ending:" + std::string(to_string(ending)));
+  // MPI_Abort's code is what counts, not the signal that it causes.
+  const int truth = signal != 0 && ending != Ending::abort ? signal : code;
+  cluster_.oracle.rank_ended(attempt(), id, ending, truth);
+  if (ending != Ending::ok && ending != Ending::killed) {
+    const AttemptId attempt = this->attempt();
+    cluster_.world.note("rank {} of {} ends: {} {}", id, to_string(attempt), to_string(ending), truth);
+    cluster_.world.after(seconds(6), [&cluster = cluster_, attempt] {
+      cluster.oracle.check_promptness(attempt);
+    });
+  }
+  if (spawn_dead_) return;
+  later(cluster_.world.random.between(milliseconds(1), milliseconds(5)),
+        [this, id, code, signal, oom] { give(runner::RankExited{id, code, signal, oom}); });
+}
+
+// A rank on another node is gone for good: this one's next collective fails, seconds later.
+void Runner::wait_for_aftermath(bool rebooted) {
+  for (auto& [id, rank] : ranks_) {
+    if (rank.state != Rank::State::alive) continue;
+    if (!cluster_.world.random.chance(0.7)) {
+      rank.plan.endless = true;
+      continue;
+    }
+    later(cluster_.world.random.between(seconds(5), seconds(15)), [this, id = id, rebooted] {
+      end(id, rebooted ? Ending::aftermath : Ending::exit_code, 1, 0, false);
+    });
+  }
+}
+
+void Runner::act(const runner::SignalRanks& action) {
+  for (auto& [id, rank] : ranks_)
+    if (rank.state == Rank::State::alive) signal_rank(id, action.signal);
+}
+
+void Runner::signal_rank(int id, int signal) {
+  later(cluster_.world.random.between(milliseconds(0), milliseconds(3)), [this, id, signal] {
+    Rank& rank = ranks_[id];
+    if (rank.state != Rank::State::alive) return;
+    rank.signalled = true;
+    if (signal == SIGKILL) return end(id, Ending::killed, 0, SIGKILL, false);
+    if (rank.plan.ignores_term) return cluster_.world.count("ending:ignored_term");
+    if (!rank.plan.ends_well_on_term) return end(id, Ending::killed, 0, signal, false);
+    later(cluster_.world.random.between(milliseconds(1), milliseconds(400)),
+          [this, id] { end(id, Ending::killed, 0, 0, false); });
+  });
+}
+
+void Runner::set_strays(int strays) {
+  if (strays > strays_) cluster_.world.count("ending:strays");
+  strays_ = strays;
+  cluster_.oracle.strays_changed(attempt(), node_.index, strays);
+}
+
+bool Runner::has_ranks() const {
+  for (const auto& [id, rank] : ranks_)
+    if (rank.state == Rank::State::alive) return true;
+  return false;
+}
+
+void Runner::kill_ranks() {
+  for (auto& [id, rank] : ranks_) {
+    if (rank.state != Rank::State::alive) continue;
+    rank.signalled = true;
+    end(id, Ending::killed, 0, SIGKILL, false);
+  }
+}
+
+void Runner::act(const runner::KillEverything&) {
+  kill_ranks();
+  set_strays(0);
+}
+
+void Runner::kill_spawn() {
+  if (spawn_dead_) return;
+  spawn_dead_ = true;
+  kill_ranks();
+  later(milliseconds(2), [this] { give(runner::SpawnLost{}); });
+}
+
+void Runner::kill(bool with_strays) {
+  if (dead_) return;
+  kill_ranks();
+  if (with_strays) set_strays(0);
+  dead_ = true;
+  cluster_.broken.insert(attempt());
+  cluster_.runner_gone(*this);
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+void Runner::act(const runner::DrainLogs&) {
+  if (!draining_) drained_when_quiet();
+}
+
+void Runner::drained_when_quiet() {
+  draining_ = true;
+  later(cluster_.world.random.between(milliseconds(1), milliseconds(30)), [this] {
+    if (strays_ > 0 || has_ranks()) return drained_when_quiet();  // a pipe is still open
+    draining_ = false;
+    std::vector<LogSize> sizes;
+    for (const auto& [id, rank] : ranks_) sizes.push_back({id, 100, 10});
+    give(runner::LogsDrained{sizes});
+  });
+}
+
+void Runner::act(const runner::ReadStderrTail& action) {
+  later(milliseconds(1), [this, id = action.rank] { give(runner::StderrTail{id, "last words"}); });
+}
+
+void Runner::act(const runner::Report& action) {
+  cluster_.world.note("runner {} on n{}: {}", to_string(attempt()), node_.index,
+                      to_string(action.report.state));
+  cluster_.runner_reports(node_, *this, action.report);
+}
+
+void Runner::act(const runner::WriteFinalReport& action) {
+  const auto files = node_.directories.find(attempt());
+  if (files != node_.directories.end()) files->second.final_report = action.report;
+}
+
+void Runner::act(const runner::Leave&) {
+  kill_ranks();
+  dead_ = true;
+  cluster_.runner_gone(*this);
+}
+
+}  // namespace lockstep::sim

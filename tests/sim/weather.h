@@ -1,0 +1,64 @@
+#pragma once
+// How bad the world of one seed is: which faults come, how often, and how slow things are. Drawn
+// from the seed; some seeds are calm, so that what must not happen without a fault is seen.
+
+#include "tests/sim/random.h"
+
+namespace lockstep::sim {
+
+struct Weather {
+  // The network between launcher and agents; probabilities per message.
+  double drop = 0, duplicate = 0, slow = 0;
+  Duration slow_most = milliseconds(0);
+  // Probabilities per occasion.
+  double runner_socket_loss = 0;  // agent <-> runner connection breaks on a message
+  double staging_fails = 0, staging_slow = 0, start_fails = 0;
+  double commit_fails = 0, crash_in_turn = 0;
+  double log_slow = 0;
+  double port_taken = 0;
+  // Mean seconds between two faults of a kind; 0 = never.
+  double launcher_crash = 0, launcher_stop = 0;
+  double agent_crash = 0, agent_stop = 0;
+  double runner_crash = 0, spawn_crash = 0;
+  double reboot = 0, partition = 0, clone = 0, drain = 0;
+  bool calm = false;
+
+  static Weather fine() {
+    Weather weather;
+    weather.calm = true;
+    return weather;
+  }
+};
+
+inline Weather draw_weather(Random& random) {
+  Weather w;
+  if (random.chance(0.15)) return Weather::fine();
+  const auto sometimes = [&](double often, double least, double most) {
+    return random.chance(often) ? least + random.unit() * (most - least) : 0.0;
+  };
+  w.drop = sometimes(0.5, 0.001, 0.15);
+  w.duplicate = sometimes(0.5, 0.001, 0.15);
+  w.slow = sometimes(0.5, 0.001, 0.1);
+  w.slow_most = random.between(milliseconds(50), milliseconds(4000));
+  w.runner_socket_loss = sometimes(0.4, 0.01, 0.2);
+  w.staging_fails = sometimes(0.4, 0.02, 0.2);
+  w.staging_slow = sometimes(0.4, 0.02, 0.3);
+  w.start_fails = sometimes(0.3, 0.02, 0.15);
+  w.commit_fails = sometimes(0.2, 0.0005, 0.005);
+  w.crash_in_turn = sometimes(0.3, 0.0005, 0.01);
+  w.log_slow = sometimes(0.3, 0.05, 0.4);
+  w.port_taken = sometimes(0.3, 0.05, 0.3);
+  w.launcher_crash = sometimes(0.4, 5, 60);
+  w.launcher_stop = sometimes(0.3, 10, 60);
+  w.agent_crash = sometimes(0.5, 5, 40);
+  w.agent_stop = sometimes(0.2, 10, 60);
+  w.runner_crash = sometimes(0.4, 5, 40);
+  w.spawn_crash = sometimes(0.2, 5, 40);
+  w.reboot = sometimes(0.4, 10, 60);
+  w.partition = sometimes(0.4, 10, 60);
+  w.clone = sometimes(0.1, 20, 60);
+  w.drain = sometimes(0.3, 10, 60);
+  return w;
+}
+
+}  // namespace lockstep::sim

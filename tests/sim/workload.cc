@@ -1,0 +1,222 @@
+#include "tests/sim/workload.h"
+
+#include <csignal>
+
+#include "tests/sim/cluster.h"
+
+namespace lockstep::sim {
+
+namespace {
+
+void draw_failure(JobPlan& plan, Random& random) {
+  const auto& spec = plan.spec;
+  const bool mpi = spec.distribution.kind == Distribution::Kind::mpi;
+  static constexpr Ending kAny[] = {Ending::exit_code, Ending::exit_code, Ending::signal,
+                                    Ending::out_of_memory, Ending::not_found, Ending::start_failed};
+  static constexpr Ending kMpi[] = {Ending::abort, Ending::no_finalize, Ending::never_connected};
+  plan.ending = mpi && random.chance(0.5) ? kMpi[random.between(0, 2)] : kAny[random.between(0, 5)];
+  plan.failing_rank = random.between(0, spec.world_size() - 1);
+  plan.fails_after = random.between(milliseconds(100), seconds(6));
+  switch (plan.ending) {
+    case Ending::exit_code:
+    case Ending::abort: plan.code = random.between(1, 120); break;
+    case Ending::signal: plan.code = random.chance(0.5) ? SIGSEGV : SIGKILL; break;
+    case Ending::out_of_memory: plan.code = SIGKILL; break;
+    case Ending::never_connected:  // only seen when another rank of the node is there and waits
+      if (spec.distribution.processes_per_node < 2) plan.ending = Ending::no_finalize;
+      plan.coupled = true;
+      break;
+    case Ending::ok:
+    case Ending::no_finalize:
+    case Ending::not_found:
+    case Ending::start_failed:
+    case Ending::aftermath:
+    case Ending::killed: break;
+  }
+}
+
+}  // namespace
+
+JobPlan draw_job(Random& random, int number, int nodes) {
+  JobPlan plan;
+  JobSpec& spec = plan.spec;
+  spec.name = "job-" + std::to_string(number);
+  spec.command = Argv{{"train"}};
+  spec.submitter = "ada";
+  static constexpr Distribution::Kind kKinds[] = {Distribution::Kind::none, Distribution::Kind::mpi,
+                                                  Distribution::Kind::mpi,
+                                                  Distribution::Kind::pytorch};
+  spec.distribution.kind = kKinds[random.between(0, 3)];
+  spec.distribution.processes_per_node = random.between(1, 3);
+  spec.resources.instance_count = random.between(1, std::min(3, nodes));
+  if (random.chance(0.03)) {
+    spec.resources.instance_count = nodes + 1;
+    plan.impossible = true;
+  }
+  if (random.chance(0.6)) {
+    spec.resources.cpus = random.between(1, 3);
+    spec.resources.memory = gibibytes(1);
+    spec.resources.gpus = 0;
+  }
+  spec.retry.max = random.between(0, 4);
+  plan.runs = random.between(milliseconds(50), seconds(8));
+  plan.coupled = spec.world_size() > 1 && random.chance(0.7);
+  if (random.chance(0.2)) {
+    spec.timeout = random.between(seconds(2), seconds(6));
+    plan.endless = random.chance(0.6);
+  } else {
+    plan.endless = random.chance(0.08);  // until somebody cancels it
+  }
+  if (random.chance(0.35)) draw_failure(plan, random);
+  plan.ignores_term = random.chance(0.2) ? 0.5 : 0;
+  plan.ends_well_on_term = random.chance(0.2) ? 0.5 : 0;
+  plan.strays = random.chance(0.25) ? 0.5 : 0;
+  return plan;
+}
+
+void Workload::begin() {
+  const Digest secret = sha256("secret");
+  ask(launcher::TokenInput{{}, secret, World::kStart + minutes(600),
+                           static_cast<int>(cluster_.nodes.size())},
+      "token");
+  jobs_left_ = cluster_.world.random.between(3, 14);
+  cluster_.world.after(seconds(3), [this] { submit_next(); });
+}
+
+void Workload::submit_next() {
+  auto& random = cluster_.world.random;
+  if (jobs_left_ == 0 || cluster_.winding_down) {
+    submitting_ = false;
+    return;
+  }
+  --jobs_left_;
+  JobPlan plan = draw_job(random, ++submitted_, static_cast<int>(cluster_.nodes.size()));
+  const JobId job(plan.spec.name);
+  launcher::SubmitInput submit;
+  submit.submission = "submission-" + std::to_string(submitted_);
+  submit.spec = plan.spec;
+  if (random.chance(0.3)) {
+    submit.generated_name = plan.spec.name;
+    submit.spec.name.clear();
+  }
+  plans_[job] = std::move(plan);
+  ask(std::move(submit), "submit " + job.value);
+  if (random.chance(0.15))
+    cluster_.world.after(random.between(milliseconds(10), seconds(12)), [this, job] { cancel(job); });
+  const Duration pause = random.chance(0.4) ? random.between(milliseconds(1), milliseconds(50))
+                                            : random.between(seconds(0), seconds(8));
+  cluster_.world.after(pause, [this] { submit_next(); });
+}
+
+void Workload::cancel(const JobId& job) {
+  cluster_.world.count("fault:cancel");
+  cluster_.oracle.client_canceled(job);
+  ask(launcher::CancelInput{{}, job, "ada"}, "cancel " + job.value);
+}
+
+void Workload::drain(const std::string& node, bool drain) {
+  if (drain) drained_.insert(node);
+  ask(launcher::DrainInput{{}, node, drain, "maintenance"}, (drain ? "drain " : "resume ") + node);
+}
+
+void Workload::wind_down() {
+  for (const auto& node : drained_) drain(node, false);
+  for (const auto& [job, plan] : plans_)
+    if (plan.endless || plan.impossible) cancel(job);
+}
+
+void Workload::shut_down() { ask(launcher::ShutdownInput{{}, false}, "shutdown"); }
+
+// ---- asking until answered ---------------------------------------------------------------------
+
+void Workload::ask(launcher::Input input, std::string what) {
+  const std::uint64_t id = next_++;
+  std::visit(
+      [id](auto& in) {
+        if constexpr (requires { in.reply; }) in.reply = {id, 1};
+      },
+      input);
+  waiting_[id] = Request{std::move(input), std::move(what), 0};
+  send(id);
+}
+
+void Workload::send(std::uint64_t id) {
+  const auto it = waiting_.find(id);
+  if (it == waiting_.end()) return;
+  if (++it->second.sent > 1) cluster_.world.count("fault:client_asks_again");
+  cluster_.over_network([this, input = it->second.input] { cluster_.launcher.deliver(input); });
+  cluster_.world.after(seconds(1), [this, id] { send(id); });
+}
+
+void Workload::on_reply(const launcher::ReplyTo& to, std::function<void(const Request&)> answer) {
+  cluster_.over_network([this, id = to.client, answer = std::move(answer)] {
+    const auto it = waiting_.find(id);
+    if (it == waiting_.end()) return;  // doubled
+    const Request request = std::move(it->second);
+    waiting_.erase(it);
+    answer(request);
+  });
+}
+
+void Workload::replied(const launcher::ReplyTo& to, const JobId& job) {
+  on_reply(to, [this, job](const Request& request) {
+    const auto& submission = std::get<launcher::SubmitInput>(request.input).submission;
+    const auto [known, fresh] = submissions_.emplace(submission, job);
+    if (!fresh && known->second != job)
+      cluster_.world.violate("oracle:submission", "one submission became two jobs");
+    if ("submit " + job.value != request.what)
+      cluster_.world.violate("oracle:submission", request.what + " was answered with " + job.value);
+  });
+}
+
+void Workload::joined(const launcher::ReplyTo& to, NodeId node) {
+  on_reply(to, [this, node](const Request& request) {
+    const auto& key = std::get<launcher::JoinInput>(request.input).key;
+    for (auto& candidate : cluster_.nodes)
+      if (candidate->key == key) candidate->joined(node);
+  });
+}
+
+void Workload::done(const launcher::ReplyTo& to) {
+  on_reply(to, [this](const Request& request) {
+    const auto& state = cluster_.launcher.committed();
+    if (std::holds_alternative<launcher::TokenInput>(request.input)) {
+      for (auto& node : cluster_.nodes)
+        ask(launcher::JoinInput{{}, sha256("secret"), node->key, "n" + std::to_string(node->index)},
+            "join n" + std::to_string(node->index));
+    }
+    if (const auto* canceled = std::get_if<launcher::CancelInput>(&request.input)) {
+      const auto* job = state.job(canceled->job);
+      if (job == nullptr || (!job->cancel_by && !job->finish))
+        cluster_.world.violate("oracle:reply", "a cancel was confirmed but not committed");
+    }
+    if (const auto* drained = std::get_if<launcher::DrainInput>(&request.input)) {
+      const auto* node = state.node_called(drained->name_or_id);
+      const bool later = drained->drain && !cluster_.winding_down;
+      if (later && node != nullptr && !node->drain && drained_.count(drained->name_or_id) != 0)
+        cluster_.world.violate("oracle:reply", "a drain was confirmed but not committed");
+    }
+  });
+}
+
+void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::string& message) {
+  on_reply(to, [this, code, message](const Request& request) {
+    cluster_.world.note("{} refused: {}", request.what, message);
+    const bool cancel = std::holds_alternative<launcher::CancelInput>(request.input);
+    // A cancel may come before its submission did, or after the job's end.
+    if (cancel && code == ErrorCode::not_found) {
+      ask(request.input, request.what);
+      return;
+    }
+    if (cancel && code == ErrorCode::conflict) return;
+    cluster_.world.violate("oracle:refused", request.what + " was refused: " + message);
+  });
+}
+
+std::string Workload::waits_for() const {
+  std::string text;
+  for (const auto& [id, request] : waiting_) text += " [" + request.what + "]";
+  return text;
+}
+
+}  // namespace lockstep::sim

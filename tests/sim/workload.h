@@ -1,0 +1,60 @@
+#pragma once
+// The people of the simulation: they make a token, join the nodes, submit jobs, cancel, drain and
+// resume, each over a network that loses requests and replies, so each asks again until answered.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "launcher/core/input.h"
+#include "tests/sim/plan.h"
+
+namespace lockstep::sim {
+
+class Cluster;
+
+class Workload {
+ public:
+  explicit Workload(Cluster& cluster) : cluster_(cluster) {}
+
+  void begin();                 // token, joins, and submissions over time
+  void ask(launcher::Input input, std::string what);
+  void cancel(const JobId& job);
+  void drain(const std::string& node, bool drain);
+  void wind_down();             // resume all nodes, cancel what would never end
+  void shut_down();
+  bool settled() const { return waiting_.empty() && !submitting_; }
+  std::string waits_for() const;
+
+  void replied(const launcher::ReplyTo& to, const JobId& job);
+  void joined(const launcher::ReplyTo& to, NodeId node);
+  void done(const launcher::ReplyTo& to);
+  void refused(const launcher::ReplyTo& to, ErrorCode code, const std::string& message);
+
+  const JobPlan& plan_of(const JobId& job) const { return plans_.at(job); }
+  const std::map<JobId, JobPlan>& plans() const { return plans_; }
+
+ private:
+  struct Request {
+    launcher::Input input;
+    std::string what;
+    int sent = 0;
+  };
+  void send(std::uint64_t id);
+  void submit_next();
+  // Runs `answer` on the request after the reply's way, if it still waits then.
+  void on_reply(const launcher::ReplyTo& to, std::function<void(const Request&)> answer);
+
+  Cluster& cluster_;
+  std::map<std::uint64_t, Request> waiting_;
+  std::map<JobId, JobPlan> plans_;
+  std::map<std::string, JobId> submissions_;  // answered
+  std::set<std::string> drained_;
+  std::uint64_t next_ = 1;
+  int jobs_left_ = 0;
+  int submitted_ = 0;
+  bool submitting_ = true;
+};
+
+}  // namespace lockstep::sim
