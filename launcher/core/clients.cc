@@ -174,9 +174,10 @@ void Reactor::on(const ShutdownInput& input) {
     std::size_t waiting = state_.queue().size();
     std::size_t running = state_.unfinished().size() - waiting;
     refuse(input.reply, ErrorCode::conflict,
-           fmt::format("{} run and {} wait in the queue (the first is '{}'); wait for them, or "
+           fmt::format("{} {} and {} {} in the queue (the first is '{}'); wait for them, or "
                        "cancel them with `lockstep down --cancel`",
-                       counted(running, "job"), waiting, state_.unfinished().begin()->value));
+                       counted(running, "job"), running == 1 ? "runs" : "run", waiting,
+                       waiting == 1 ? "waits" : "wait", state_.unfinished().begin()->value));
     return;
   }
   if (!stopping_) {

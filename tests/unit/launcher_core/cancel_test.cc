@@ -1,0 +1,130 @@
+// Cancel: at every point of a job's life, once or often.
+
+#include "tests/unit/launcher_core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Cancel, of_a_queued_job_takes_effect_at_once) {
+  TestLauncher launcher;
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.cancel(job, "bob");
+  EXPECT_EQ(launcher.status(job), JobStatus::canceled);
+  const ExitReport report = launcher.view(job).report.value();
+  EXPECT_EQ(report.exit_code, 130);
+  EXPECT_EQ(report.message, "canceled by bob while it waited in the queue");
+}
+
+TEST(Cancel, of_the_head_of_the_queue_lets_the_next_one_run) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  launcher.submit(job_spec("running"));
+  const JobId pair = launcher.submit(job_spec("pair", 2));
+  const JobId small = launcher.submit(job_spec("small"));
+  ASSERT_EQ(launcher.status(small), JobStatus::queued);
+  launcher.cancel(pair);
+  EXPECT_EQ(launcher.status(small), JobStatus::preparing);
+}
+
+TEST(Cancel, of_a_running_job_stops_all_parts_and_ends_with_130) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job", 2));
+  launcher.prepared(n1, attempt(job));
+  launcher.prepared(n2, attempt(job));
+  launcher.cancel(job);
+  EXPECT_EQ(launcher.status(job), JobStatus::cancel_requested);
+  EXPECT_EQ(launcher.assignment(n1, attempt(job)).phase, WantedPhase::stop);
+  EXPECT_EQ(launcher.assignment(n2, attempt(job)).stop_reason, StopReason::canceled);
+  launcher.finished(n1, attempt(job), node_exit({terminated(0)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::cancel_requested);
+  launcher.finished(n2, attempt(job), node_exit({terminated(1)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::canceled);
+  EXPECT_EQ(launcher.view(job).report.value().exit_code, 130);
+  EXPECT_EQ(launcher.view(job).report.value().terminated_ranks, (std::vector<int>{0, 1}));
+}
+
+TEST(Cancel, twice_is_once) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.cancel(job);
+  launcher.cancel(job);
+  EXPECT_EQ(launcher.facts<CancelRequested>().size(), 1U);
+  launcher.finished(n1, attempt(job), node_exit({terminated(0)}));
+  launcher.cancel(job);
+  EXPECT_EQ(launcher.facts<CancelRequested>().size(), 1U);
+  EXPECT_EQ(launcher.facts<JobFinished>().size(), 1U);
+}
+
+TEST(Cancel, of_an_unknown_job_is_refused) {
+  TestLauncher launcher;
+  launcher.send(CancelInput{launcher.next_reply(), JobId("ghost"), "bob"});
+  const ReplyRefused refused = launcher.expect_one<ReplyRefused>();
+  EXPECT_EQ(refused.code, ErrorCode::not_found);
+  EXPECT_THAT(refused.message, HasSubstr("ghost"));
+}
+
+TEST(Cancel, before_the_end_wins_even_if_the_job_completes_meanwhile) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.cancel(job);
+  launcher.finished(n1, attempt(job), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::canceled);
+}
+
+TEST(Cancel, after_the_end_does_not_change_how_it_ended) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  NodeExitReport exit = node_exit({rank_exit(0)});
+  exit.logs = {{0, 5, 0}};
+  launcher.finished(n1, attempt(job), exit);
+  launcher.expect_one<AwaitLogs>();
+  launcher.cancel(job);
+  EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
+  launcher.send(LogsDurableInput{attempt(job), n1.id});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+}
+
+TEST(Cancel, waits_for_an_unknown_node_until_it_is_heard_or_lost) {
+  for (const bool returns : {true, false}) {
+    TestLauncher launcher;
+    FakeNode n1 = launcher.join("n1");
+    const JobId job = launcher.submit(job_spec("job"));
+    launcher.observe(n1, attempt(job), PartState::running);
+    launcher.pass(seconds(5));
+    launcher.cancel(job);
+    EXPECT_EQ(launcher.status(job), JobStatus::cancel_requested);
+    if (returns)
+      launcher.finished(n1, attempt(job), node_exit({terminated(0)}));
+    else
+      launcher.pass(seconds(6));
+    EXPECT_EQ(launcher.status(job), JobStatus::canceled);
+  }
+}
+
+TEST(Cancel, a_stopped_part_stays_stopped_while_its_logs_are_awaited) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.cancel(job);
+  NodeExitReport exit = node_exit({terminated(0)});
+  exit.logs = {{0, 5, 0}};
+  launcher.finished(n1, attempt(job), exit);
+  launcher.expect_one<AwaitLogs>();
+  EXPECT_EQ(launcher.assignment(n1, attempt(job)).phase, WantedPhase::stop);
+  EXPECT_EQ(launcher.status(job), JobStatus::cancel_requested);
+  launcher.send(LogsDurableInput{attempt(job), n1.id});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::canceled);
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

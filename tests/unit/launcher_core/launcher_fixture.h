@@ -1,0 +1,136 @@
+#pragma once
+// A launcher's core under test, fed by inputs alone, with agents that are a few lines each. After
+// every step it checks that the invariants hold, that a second core that saw only the facts has the
+// same state, and that the next deadline makes sense; and every action must be consumed before the
+// next step.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launcher/core/core.h"
+#include "launcher/core/state.h"
+
+namespace lockstep::launcher {
+
+// An agent as the launcher sees it: an identity, and reports on demand.
+struct FakeNode {
+  NodeId id;
+  PublicKey key;
+  BootId boot{"boot-1"};
+  SessionId session;
+  Inventory inventory;
+  std::uint64_t sequence = 0;
+};
+
+Inventory inventory(int cpus = 4, Bytes memory = gibibytes(8), int gpus = 0);
+JobSpec job_spec(std::string name, int nodes = 1, int ranks = 1);
+
+// Ends of ranks, for reports.
+RankExit rank_exit(int rank, Cause cause = Cause::completed, int code = 0, Instant time = {});
+RankExit terminated(int rank, Instant time = {});
+// A node's final report with these ranks: its cause and first failed rank follow from them.
+NodeExitReport node_exit(std::vector<RankExit> ranks);
+NodeExitReport node_failure(Cause cause, std::string message);
+
+class TestLauncher {
+ public:
+  explicit TestLauncher(CoreConfig config = {});
+  ~TestLauncher();
+  TestLauncher(const TestLauncher&) = delete;
+  TestLauncher& operator=(const TestLauncher&) = delete;
+
+  // ---- steps
+  void send(Input input);
+  void tick(Duration after = Duration(0));
+  // Lets `time` pass in heartbeats of the given nodes, consuming what they cause.
+  void pass(Duration time, std::vector<FakeNode*> beating = {});
+  // The launcher's process is killed and started again on its facts.
+  void restart(Duration downtime = milliseconds(100));
+
+  // ---- nodes
+  FakeNode join(const std::string& name, Inventory inventory = lockstep::launcher::inventory());
+  void open(FakeNode& node, std::vector<PartReport> parts = {});  // and expects to be accepted
+  void restart_agent(FakeNode& node, std::vector<PartReport> parts);
+  void reboot(FakeNode& node, std::vector<PartReport> parts = {});
+  void beat(const FakeNode& node);
+  void send_session(const FakeNode& node, std::vector<PartReport> parts = {});
+  // An Observed with one report, and its acknowledgement.
+  void observe(FakeNode& node, PartReport report);
+  void observe(FakeNode& node, const AttemptId& attempt, PartState state);
+  void prepared(FakeNode& node, const AttemptId& attempt);
+  void finished(FakeNode& node, const AttemptId& attempt, NodeExitReport exit);
+  void removed(FakeNode& node, const AttemptId& attempt);
+
+  // ---- clients
+  ReplyTo next_reply() { return {1, ++request_}; }
+  JobId submit(JobSpec spec);
+  Error submit_refused(JobSpec spec);
+  void cancel(const JobId& job, const std::string& by = "alice");
+  // Runs a single-node attempt from placed to its end, without logs.
+  void run_solo(FakeNode& node, const AttemptId& attempt, NodeExitReport exit);
+
+  // ---- what came out
+  // Takes all actions of a type; they count as consumed.
+  template <typename T>
+  std::vector<T> take() {
+    std::vector<T> taken;
+    std::vector<Action> rest;
+    for (Action& action : actions_) {
+      if (auto* match = std::get_if<T>(&action))
+        taken.push_back(std::move(*match));
+      else
+        rest.push_back(std::move(action));
+    }
+    actions_ = std::move(rest);
+    return taken;
+  }
+  template <typename T>
+  T expect_one() {
+    std::vector<T> taken = take<T>();
+    EXPECT_EQ(taken.size(), 1U) << "actions of the expected type";
+    return taken.empty() ? T{} : std::move(taken.front());
+  }
+  // Notices that most tests do not care for: JobChanged, SendDesired.
+  void drop_notices();
+  // Facts of a type since the beginning.
+  template <typename T>
+  std::vector<T> facts() const {
+    std::vector<T> found;
+    for (const StampedFact& stamped : facts_)
+      if (const auto* match = std::get_if<T>(&stamped.fact)) found.push_back(*match);
+    return found;
+  }
+  const std::vector<StampedFact>& all_facts() const { return facts_; }
+
+  JobView view(const JobId& job) const;
+  JobStatus status(const JobId& job) const { return view(job).status; }
+  Liveness liveness(const FakeNode& node) const;
+  // The assignment of the attempt on the node; fails the test when it has none.
+  Assignment assignment(const FakeNode& node, const AttemptId& attempt) const;
+  bool assigned(const FakeNode& node, const AttemptId& attempt) const;
+  std::vector<NodeId> placed_on(const AttemptId& attempt) const { return core->nodes_of(attempt); }
+
+  CoreConfig config;
+  std::optional<Core> core;
+  Instant now;
+
+ private:
+  void check_consumed(const char* when);
+  void check_state(std::size_t new_facts);
+
+  Core replica_;  // sees facts only
+  std::vector<StampedFact> facts_;
+  std::vector<Action> actions_;
+  std::uint64_t request_ = 0;
+  std::uint64_t next_session_ = 1;
+};
+
+AttemptId attempt(const JobId& job, std::uint32_t number = 1);
+PartReport report(const AttemptId& attempt, PartState state);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,171 @@
+// ALIVE, UNKNOWN, LOST, and the clocks behind them.
+
+#include "launcher/core/liveness.h"
+
+#include "tests/unit/launcher_core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Liveness, three_missed_heartbeats_make_unknown_and_the_time_out_makes_lost) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  launcher.pass(milliseconds(2900));
+  EXPECT_EQ(launcher.liveness(n1), Liveness::alive);
+  launcher.pass(milliseconds(200));
+  EXPECT_EQ(launcher.liveness(n1), Liveness::unknown);
+  launcher.pass(milliseconds(6800));
+  EXPECT_EQ(launcher.liveness(n1), Liveness::unknown);
+  launcher.pass(milliseconds(200));
+  EXPECT_EQ(launcher.liveness(n1), Liveness::lost);
+  EXPECT_THAT(launcher.core->node_view("n1").value().reason, HasSubstr("is LOST"));
+}
+
+TEST(Liveness, deadlines_alone_are_enough_to_find_a_node_lost) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const Instant start = launcher.now;
+  int steps = 0;
+  while (launcher.liveness(n1) != Liveness::lost && ++steps < 100) {
+    launcher.now = launcher.core->next_deadline();
+    launcher.tick();
+  }
+  EXPECT_EQ(launcher.now - start, launcher.config.node_lost_timeout);
+  EXPECT_EQ(launcher.core->next_deadline(), Instant::never()) << "nothing more is due";
+}
+
+TEST(Liveness, an_unknown_node_gets_nothing_new_and_keeps_what_it_runs) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.pass(seconds(4), {&n2});
+  ASSERT_EQ(launcher.liveness(n1), Liveness::unknown);
+  EXPECT_EQ(launcher.status(job), JobStatus::running);
+  const JobId pair = launcher.submit(job_spec("pair", 2));
+  EXPECT_THAT(launcher.view(pair).reason, HasSubstr("n1 is UNKNOWN"));
+  launcher.beat(n1);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.liveness(n1), Liveness::alive);
+  EXPECT_EQ(launcher.status(job), JobStatus::running);
+}
+
+TEST(Liveness, a_lost_node_fences_its_attempts_and_the_job_is_retried_elsewhere) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.pass(seconds(11), {&n2});
+  EXPECT_EQ(launcher.liveness(n1), Liveness::lost);
+  EXPECT_EQ(launcher.placed_on(attempt(job, 2)), std::vector<NodeId>{n2.id});
+  const ExitReport report = launcher.facts<AttemptEnded>().at(0).report;
+  EXPECT_EQ(report.cause, Cause::node_lost);
+  EXPECT_THAT(report.message, HasSubstr("node n1 was lost: nothing was heard of it for 10.0s"));
+}
+
+TEST(Liveness, a_lost_node_that_comes_back_is_told_to_forget_and_its_late_reports_are_refused) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.pass(seconds(11), {&n2});
+  // Its session ended with the loss: it must open again, and the full report shows the fenced part.
+  launcher.send(HeartbeatInput{n1.key, {n1.id, n1.session, 1, 0}});
+  EXPECT_EQ(launcher.expect_one<AskForSession>().session, n1.session);
+  launcher.open(n1, {report(attempt(job), PartState::running)});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.liveness(n1), Liveness::alive);
+  EXPECT_THAT(launcher.core->desired_for(n1.id).assignments, IsEmpty());
+  const std::size_t facts = launcher.all_facts().size();
+  launcher.finished(n1, attempt(job), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.all_facts().size(), facts);
+  EXPECT_EQ(launcher.status(job), JobStatus::preparing) << "the second attempt decides";
+}
+
+TEST(Liveness, a_node_gets_nothing_new_before_what_was_fenced_on_it_is_gone) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  JobSpec spec = job_spec("job");
+  spec.retry.max = 1;
+  const JobId job = launcher.submit(spec);
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.pass(seconds(11));
+  launcher.restart_agent(n1, {report(attempt(job), PartState::running)});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::queued);
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr("still stops what ran there"));
+  launcher.removed(n1, attempt(job));
+  EXPECT_EQ(launcher.status(job), JobStatus::preparing);
+}
+
+TEST(Liveness, time_in_which_the_launcher_slept_is_held_against_nobody) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  launcher.pass(milliseconds(500));
+  launcher.tick(minutes(10));
+  EXPECT_EQ(launcher.liveness(n1), Liveness::alive);
+  launcher.pass(seconds(2));
+  EXPECT_EQ(launcher.liveness(n1), Liveness::unknown) << "the clock goes on from there";
+  launcher.tick(minutes(10));
+  EXPECT_EQ(launcher.liveness(n1), Liveness::unknown);
+  launcher.pass(seconds(7));
+  EXPECT_EQ(launcher.liveness(n1), Liveness::lost);
+}
+
+TEST(Liveness, a_node_that_joined_and_never_spoke_is_lost_too) {
+  TestLauncher launcher;
+  launcher.send(JoinInput{launcher.next_reply(), sha256("token"), PublicKey("mute"), "mute"});
+  launcher.take<AllowNode>();
+  launcher.take<ReplyJoined>();
+  EXPECT_THAT(launcher.core->node_view("mute").value().reason, HasSubstr("has not reported yet"));
+  launcher.pass(seconds(11));
+  EXPECT_EQ(launcher.core->node_view("mute").value().liveness, Liveness::lost);
+}
+
+TEST(Liveness, after_a_launcher_start_nodes_are_unknown_until_their_full_report) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  launcher.restart();
+  EXPECT_EQ(launcher.liveness(n1), Liveness::unknown);
+  launcher.send(HeartbeatInput{n1.key, {n1.id, n1.session, 1, 0}});
+  launcher.expect_one<AskForSession>();
+  EXPECT_EQ(launcher.liveness(n1), Liveness::unknown) << "a heartbeat is no full report";
+  launcher.open(n1);
+  EXPECT_EQ(launcher.liveness(n1), Liveness::alive);
+}
+
+TEST(Liveness, after_a_launcher_start_nothing_is_lost_before_the_grace_time) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  launcher.restart(minutes(30));
+  launcher.open(n2);
+  launcher.pass(seconds(59));
+  EXPECT_EQ(launcher.liveness(n1), Liveness::unknown);
+  EXPECT_EQ(launcher.liveness(n2), Liveness::unknown) << "it came back and fell silent";
+  launcher.pass(seconds(2));
+  EXPECT_EQ(launcher.liveness(n1), Liveness::lost);
+  EXPECT_EQ(launcher.liveness(n2), Liveness::lost);
+}
+
+TEST(PolledClockTest, counts_lateness_only_beyond_one_and_a_half_intervals) {
+  PolledClock clock(seconds(1));
+  const Instant start{1'000'000'000'000};
+  clock.advance(start);
+  clock.advance(start + seconds(2));
+  EXPECT_EQ(clock.polled(), start + seconds(2));
+  clock.advance(start + seconds(12));
+  EXPECT_EQ(clock.polled(), start + seconds(3));
+  EXPECT_EQ(clock.real(start + seconds(5)), start + seconds(14));
+  clock.advance(start);
+  EXPECT_EQ(clock.last(), start + seconds(12)) << "time never goes back";
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

@@ -1,0 +1,152 @@
+// Where jobs are placed: resources, sharing, networks, and what stays over attempts.
+
+#include "tests/unit/launcher_core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+JobSpec part_of_node(std::string name, int cpus, Bytes memory, int gpus) {
+  JobSpec spec = job_spec(std::move(name));
+  spec.resources.cpus = cpus;
+  spec.resources.memory = memory;
+  spec.resources.gpus = gpus;
+  return spec;
+}
+
+TEST(Placement, without_a_request_a_job_gets_the_whole_node) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1", inventory(4, gibibytes(8), 2));
+  const JobId job = launcher.submit(job_spec("whole"));
+  const Allotment all = launcher.assignment(n1, attempt(job)).allotment;
+  EXPECT_THAT(all.cpus, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(all.gpus, ElementsAre(0, 1));
+  EXPECT_EQ(all.memory, gibibytes(8));
+  const JobId other = launcher.submit(part_of_node("small", 1, mebibytes(1), 0));
+  EXPECT_EQ(launcher.status(other), JobStatus::queued);
+  EXPECT_THAT(launcher.view(other).reason, HasSubstr("held as a whole by whole.1"));
+}
+
+TEST(Placement, partial_requests_share_a_node_without_overlap) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1", inventory(4, gibibytes(8), 2));
+  const JobId a = launcher.submit(part_of_node("a", 2, gibibytes(4), 1));
+  const JobId b = launcher.submit(part_of_node("b", 2, gibibytes(4), 1));
+  const JobId c = launcher.submit(part_of_node("c", 1, gibibytes(1), 0));
+  EXPECT_THAT(launcher.assignment(n1, attempt(a)).allotment.cpus, ElementsAre(0, 1));
+  EXPECT_THAT(launcher.assignment(n1, attempt(b)).allotment.cpus, ElementsAre(2, 3));
+  EXPECT_THAT(launcher.assignment(n1, attempt(b)).allotment.gpus, ElementsAre(1));
+  EXPECT_THAT(launcher.view(c).reason, HasSubstr("0 of its 4 cpus are free, 1 asked for"));
+  launcher.run_solo(n1, attempt(a), node_exit({rank_exit(0)}));
+  EXPECT_THAT(launcher.assignment(n1, attempt(c)).allotment.cpus, ElementsAre(0));
+}
+
+TEST(Placement, memory_is_shared_out_too) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  launcher.submit(part_of_node("a", 1, gibibytes(6), 0));
+  const JobId b = launcher.submit(part_of_node("b", 1, gibibytes(3), 0));
+  EXPECT_THAT(launcher.view(b).reason, HasSubstr("2.0 GiB of its 8.0 GiB memory are free"));
+}
+
+TEST(Placement, a_gang_is_placed_whole_by_node_id_or_not_at_all) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId blocker = launcher.submit(job_spec("blocker"));
+  const JobId gang = launcher.submit(job_spec("gang", 2));
+  EXPECT_THAT(launcher.placed_on(attempt(gang)), IsEmpty());
+  EXPECT_THAT(launcher.core->desired_for(n2.id).assignments, IsEmpty());
+  launcher.run_solo(n1, attempt(blocker), node_exit({rank_exit(0)}));
+  EXPECT_THAT(launcher.placed_on(attempt(gang)), ElementsAre(n1.id, n2.id));
+  EXPECT_EQ(launcher.assignment(n2, attempt(gang)).node_rank, 1);
+}
+
+TEST(Placement, a_gang_lies_within_one_network) {
+  TestLauncher launcher;
+  Inventory east = inventory(), west = inventory();
+  east.network = "east";
+  west.network = "west";
+  FakeNode n1 = launcher.join("n1", east);
+  FakeNode n2 = launcher.join("n2", west);
+  const JobId gang = launcher.submit(job_spec("gang", 2));
+  EXPECT_EQ(launcher.status(gang), JobStatus::queued);
+  EXPECT_THAT(launcher.view(gang).reason, HasSubstr("in one network"));
+  FakeNode n3 = launcher.join("n3", west);
+  EXPECT_THAT(launcher.placed_on(attempt(gang)), ElementsAre(n2.id, n3.id));
+}
+
+TEST(Placement, a_loopback_node_joins_gangs_only_on_its_own_host) {
+  TestLauncher launcher;
+  Inventory local = inventory();
+  local.address = "127.0.0.1";
+  local.address_is_loopback = true;
+  local.host_id = "laptop";
+  FakeNode n1 = launcher.join("n1", local);
+  FakeNode n2 = launcher.join("n2");
+  const JobId gang = launcher.submit(job_spec("gang", 2));
+  EXPECT_EQ(launcher.status(gang), JobStatus::queued) << "n2 cannot reach n1";
+  FakeNode n3 = launcher.join("n3", local);
+  EXPECT_THAT(launcher.placed_on(attempt(gang)), ElementsAre(n1.id, n3.id));
+  const JobId solo = launcher.submit(job_spec("solo"));
+  EXPECT_THAT(launcher.placed_on(attempt(solo)), ElementsAre(n2.id));
+}
+
+TEST(Placement, ranks_keep_their_nodes_in_the_next_attempt) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  FakeNode n3 = launcher.join("n3");
+  const JobId gang = launcher.submit(job_spec("gang", 2));
+  EXPECT_THAT(launcher.placed_on(attempt(gang)), ElementsAre(n1.id, n2.id));
+  // n1, which holds rank 0, is at fault: n3 takes its place, and n2 stays node rank 1.
+  launcher.finished(n1, attempt(gang), node_failure(Cause::start_failed, "no disk"));
+  launcher.finished(n2, attempt(gang), node_exit({terminated(1)}));
+  EXPECT_THAT(launcher.placed_on(attempt(gang, 2)), ElementsAre(n3.id, n2.id));
+}
+
+TEST(Placement, a_node_that_failed_is_used_again_when_there_is_no_other) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId gang = launcher.submit(job_spec("gang", 2));
+  launcher.finished(n2, attempt(gang), node_failure(Cause::start_failed, "no disk"));
+  launcher.finished(n1, attempt(gang), node_exit({terminated(0)}));
+  EXPECT_THAT(launcher.placed_on(attempt(gang, 2)), ElementsAre(n1.id, n2.id));
+}
+
+TEST(Placement, a_draining_node_gets_nothing_new) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  launcher.send(DrainInput{launcher.next_reply(), "n1", true, "new disk"});
+  launcher.expect_one<ReplyDone>();
+  const JobId job = launcher.submit(job_spec("job"));
+  EXPECT_THAT(launcher.placed_on(attempt(job)), ElementsAre(n2.id));
+  const JobId pair = launcher.submit(job_spec("pair", 2));
+  EXPECT_THAT(launcher.view(pair).reason, HasSubstr("n1 is draining (new disk)"));
+  launcher.run_solo(n2, attempt(job), node_exit({rank_exit(0)}));
+  launcher.send(DrainInput{launcher.next_reply(), "n1", false, ""});
+  launcher.expect_one<ReplyDone>();
+  launcher.drop_notices();
+  EXPECT_THAT(launcher.placed_on(attempt(pair)), ElementsAre(n1.id, n2.id));
+}
+
+TEST(Placement, explains_itself) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId held = launcher.submit(job_spec("held"));
+  const JobId pair = launcher.submit(job_spec("pair", 2));
+  const auto lines = launcher.core->explain(pair).value().lines;
+  EXPECT_THAT(lines, ::testing::Contains(HasSubstr("n1 is held as a whole by held.1")));
+  EXPECT_THAT(lines, ::testing::Contains(HasSubstr("n2 could take it now")));
+  EXPECT_THAT(launcher.core->explain(held).value().lines,
+              ::testing::Contains(HasSubstr("node rank 0: n1 (4 cpus")));
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

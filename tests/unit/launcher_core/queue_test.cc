@@ -1,0 +1,133 @@
+// Submission and the order of the queue.
+
+#include "tests/unit/launcher_core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+
+CoreConfig fixed(int nodes) {
+  CoreConfig config;
+  config.fixed_nodes = nodes;
+  return config;
+}
+
+TEST(Queue, runs_jobs_strictly_in_order_of_submission) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  std::vector<JobId> jobs;
+  for (int i = 0; i < 5; ++i) jobs.push_back(launcher.submit(job_spec("job" + std::to_string(9 - i))));
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    EXPECT_EQ(launcher.status(jobs[i]), JobStatus::preparing);
+    for (std::size_t k = i + 1; k < jobs.size(); ++k) {
+      EXPECT_EQ(launcher.status(jobs[k]), JobStatus::queued);
+      EXPECT_EQ(launcher.view(jobs[k]).queue_position, static_cast<int>(k - i));
+    }
+    launcher.run_solo(n1, attempt(jobs[i]), node_exit({rank_exit(0)}));
+    EXPECT_EQ(launcher.status(jobs[i]), JobStatus::completed);
+  }
+}
+
+TEST(Queue, a_job_that_waits_for_busy_nodes_blocks_later_ones) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId first = launcher.submit(job_spec("first"));
+  const JobId pair = launcher.submit(job_spec("pair", 2));
+  const JobId small = launcher.submit(job_spec("small"));
+  EXPECT_EQ(launcher.status(pair), JobStatus::queued);
+  EXPECT_EQ(launcher.status(small), JobStatus::queued) << "n2 is free, but it is not its turn";
+  EXPECT_THAT(launcher.view(pair).reason, ::testing::HasSubstr("first.1"));
+  EXPECT_THAT(launcher.view(small).reason, ::testing::HasSubstr("waits behind job 'pair'"));
+  launcher.run_solo(n1, attempt(first), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.status(pair), JobStatus::preparing);
+  EXPECT_EQ(launcher.status(small), JobStatus::queued);
+}
+
+TEST(Queue, a_job_for_which_there_are_no_nodes_waits_with_a_reason_and_blocks_nobody) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId five = launcher.submit(job_spec("five", 5));
+  JobSpec wide = job_spec("wide");
+  wide.resources.cpus = 64;
+  const JobId big = launcher.submit(wide);
+  const JobId small = launcher.submit(job_spec("small"));
+  EXPECT_EQ(launcher.status(small), JobStatus::preparing);
+  EXPECT_EQ(launcher.status(five), JobStatus::queued);
+  EXPECT_THAT(launcher.view(five).reason, ::testing::HasSubstr("needs 5 nodes"));
+  EXPECT_THAT(launcher.view(big).reason, ::testing::HasSubstr("n1 has 4 cpus, 64 asked for"));
+}
+
+TEST(Queue, a_parked_job_gets_its_turn_before_later_ones_when_nodes_join) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId pair = launcher.submit(job_spec("pair", 2));
+  const JobId small = launcher.submit(job_spec("small"));
+  const JobId later = launcher.submit(job_spec("later"));
+  EXPECT_EQ(launcher.status(small), JobStatus::preparing);
+  FakeNode n2 = launcher.join("n2");
+  EXPECT_EQ(launcher.status(later), JobStatus::queued) << "pair is in front of it again";
+  launcher.run_solo(n1, attempt(small), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.status(pair), JobStatus::preparing);
+  EXPECT_EQ(launcher.status(later), JobStatus::queued);
+}
+
+TEST(Queue, refuses_more_nodes_than_a_fixed_target_has) {
+  TestLauncher launcher(fixed(2));
+  const Error error = launcher.submit_refused(job_spec("big", 5));
+  EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+  EXPECT_EQ(error.message,
+            "needs 5 nodes, but target 'local' has 2; start more with `lockstep up --nodes 5`");
+}
+
+TEST(Queue, refuses_more_per_node_than_any_node_of_a_fixed_target_has) {
+  TestLauncher launcher(fixed(2));
+  JobSpec wide = job_spec("wide");
+  wide.resources.gpus = 1;
+  FakeNode n1 = launcher.join("n1");
+  EXPECT_EQ(launcher.status(launcher.submit(wide)), JobStatus::queued) << "n2 is not known yet";
+  FakeNode n2 = launcher.join("n2");
+  wide.name = "wider";
+  const Error error = launcher.submit_refused(wide);
+  EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+  EXPECT_THAT(error.message, ::testing::HasSubstr("has 0 gpus, 1 asked for"));
+}
+
+TEST(Queue, refuses_a_second_job_of_the_same_name) {
+  TestLauncher launcher;
+  launcher.submit(job_spec("twin"));
+  const Error error = launcher.submit_refused(job_spec("twin"));
+  EXPECT_EQ(error.code, ErrorCode::already_exists);
+  EXPECT_THAT(error.message, ::testing::HasSubstr("choose another name"));
+}
+
+TEST(Queue, the_same_submission_twice_is_one_job) {
+  TestLauncher launcher;
+  for (int i = 0; i < 2; ++i) {
+    launcher.send(SubmitInput{launcher.next_reply(), "key", job_spec(""), "calm_fox"});
+    EXPECT_EQ(launcher.expect_one<ReplySubmitted>().job, JobId("calm_fox"));
+    launcher.drop_notices();
+  }
+  EXPECT_EQ(launcher.facts<JobSubmitted>().size(), 1U);
+}
+
+TEST(Queue, a_full_queue_says_so) {
+  CoreConfig config;
+  config.max_queued_jobs = 2;
+  TestLauncher launcher(config);
+  launcher.submit(job_spec("a"));
+  launcher.submit(job_spec("b"));
+  const Error error = launcher.submit_refused(job_spec("c"));
+  EXPECT_EQ(error.code, ErrorCode::resource_exhausted);
+  EXPECT_THAT(error.message, ::testing::HasSubstr("2 jobs wait"));
+}
+
+TEST(Queue, refuses_a_spec_that_cannot_be) {
+  TestLauncher launcher;
+  JobSpec spec = job_spec("empty");
+  spec.command = Argv{};
+  EXPECT_EQ(launcher.submit_refused(spec).code, ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

@@ -1,0 +1,136 @@
+// A launcher that is killed and started again on its facts, wherever they were cut.
+
+#include "launcher/core/invariants.h"
+#include "tests/unit/launcher_core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::IsEmpty;
+
+TEST(Recovery, jobs_go_on_where_they_were) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId running = launcher.submit(job_spec("running"));
+  const JobId queued = launcher.submit(job_spec("queued"));
+  launcher.observe(n1, attempt(running), PartState::running);
+  launcher.restart();
+  EXPECT_EQ(launcher.status(running), JobStatus::running);
+  EXPECT_EQ(launcher.status(queued), JobStatus::queued);
+  launcher.open(n1, {report(attempt(running), PartState::running)});
+  launcher.drop_notices();
+  launcher.finished(n1, attempt(running), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.status(running), JobStatus::completed);
+  EXPECT_EQ(launcher.status(queued), JobStatus::preparing);
+}
+
+TEST(Recovery, resumes_what_should_be_in_flight) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  NodeExitReport exit = node_exit({rank_exit(0)});
+  exit.logs = {{0, 5, 0}};
+  launcher.finished(n1, attempt(job), exit);
+  launcher.expect_one<AwaitLogs>();
+  launcher.restart();
+  const std::vector<Action> actions = launcher.core->resume();
+  ASSERT_EQ(actions.size(), 2U);
+  EXPECT_EQ(std::get<AllowNode>(actions[0]).key, n1.key);
+  EXPECT_EQ(std::get<AwaitLogs>(actions[1]).sizes, exit.logs);
+  launcher.send(LogsDurableInput{attempt(job), n1.id});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+}
+
+TEST(Recovery, a_part_that_finished_meanwhile_is_in_the_full_report) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.restart();
+  PartReport end = report(attempt(job), PartState::finished);
+  end.exit = node_exit({rank_exit(0, Cause::exit_code, 4)});
+  launcher.open(n1, {end});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).report.value().exit_code, 4);
+}
+
+TEST(Recovery, a_part_placed_just_before_the_launcher_died_is_sent_again) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.restart();
+  launcher.open(n1, {});
+  launcher.drop_notices();
+  EXPECT_THAT(launcher.facts<PartGone>(), IsEmpty());
+  EXPECT_TRUE(launcher.assigned(n1, attempt(job)));
+}
+
+TEST(Recovery, the_prepare_time_out_counts_no_time_in_which_no_launcher_ran) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::staging);
+  launcher.restart(std::chrono::hours(5));
+  launcher.open(n1, {report(attempt(job), PartState::staging)});
+  launcher.drop_notices();
+  launcher.pass(minutes(1), {&n1});
+  EXPECT_THAT(launcher.facts<AttemptDoomed>(), IsEmpty());
+}
+
+// Retries, a lost node, a cancel, logs awaited and given up: one life with everything in it.
+void busy_life(TestLauncher& launcher) {
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  FakeNode n3 = launcher.join("n3");
+  const JobId gang = launcher.submit(job_spec("gang", 2));
+  const JobId solo = launcher.submit(job_spec("solo"));
+  const JobId waits = launcher.submit(job_spec("waits"));
+  launcher.prepared(n1, attempt(gang));
+  launcher.prepared(n2, attempt(gang));
+  launcher.observe(n1, attempt(gang), PartState::running);
+  NodeExitReport exit = node_exit({rank_exit(0)});
+  exit.logs = {{0, 5, 0}};
+  launcher.finished(n3, attempt(solo), exit);
+  launcher.take<AwaitLogs>();
+  launcher.finished(n1, attempt(gang), node_exit({rank_exit(0, Cause::signal, 9)}));
+  launcher.pass(seconds(11), {&n1, &n3});
+  launcher.send(LogsDurableInput{attempt(solo), n3.id});
+  launcher.drop_notices();
+  launcher.cancel(waits);
+  launcher.finished(n3, attempt(waits), node_exit({terminated(0)}));
+  launcher.prepared(n1, attempt(gang, 2));
+  launcher.prepared(n3, attempt(gang, 2));
+  launcher.finished(n1, attempt(gang, 2), node_exit({rank_exit(0)}));
+  launcher.finished(n3, attempt(gang, 2), node_exit({rank_exit(1)}));
+  EXPECT_EQ(launcher.status(gang), JobStatus::completed);
+  EXPECT_EQ(launcher.status(solo), JobStatus::completed);
+  EXPECT_EQ(launcher.status(waits), JobStatus::canceled);
+}
+
+TEST(Recovery, a_cut_between_any_two_facts_leaves_a_state_that_goes_on) {
+  TestLauncher launcher;
+  busy_life(launcher);
+  const std::vector<StampedFact>& facts = launcher.all_facts();
+  for (std::size_t cut = 0; cut <= facts.size(); ++cut) {
+    Core core(launcher.config);
+    for (std::size_t i = 0; i < cut; ++i) core.replay(facts[i]);
+    Instant now = launcher.now + minutes(1);
+    core.recovered(now);
+    core.resume();
+    // No node ever comes back: all of them are lost, and nothing may hang but what can be retried.
+    for (int step = 0; step < 1000 && core.next_deadline() != Instant::never(); ++step) {
+      now = std::max(now, core.next_deadline());
+      core.handle(now, TickInput{});
+      for (const std::string& violation : check_invariants(core.state()))
+        ADD_FAILURE() << "cut at " << cut << ": " << violation;
+    }
+    EXPECT_EQ(core.next_deadline(), Instant::never()) << "cut at " << cut << ": it never rests";
+    for (const auto& [id, job] : core.state().jobs())
+      EXPECT_TRUE(job.phase == Job::Phase::waiting || job.phase == Job::Phase::final)
+          << "cut at " << cut << ": job " << id.value << " hangs";
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

@@ -1,0 +1,197 @@
+// What the ends of ranks mean: cause, exit code, message.
+
+#include "launcher/core/verdict.h"
+
+#include "tests/unit/launcher_core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr Instant at(int ms) { return Instant{1'700'000'000'000'000'000 + ms * 1'000'000LL}; }
+
+// The report of a two-node job of two ranks a node, whose parts end like this.
+ExitReport verdict_on(NodeExitReport first, NodeExitReport second) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  JobSpec spec = job_spec("job", 2, 2);
+  spec.retry.max = 0;
+  const JobId job = launcher.submit(spec);
+  launcher.prepared(n1, attempt(job));
+  launcher.prepared(n2, attempt(job));
+  launcher.finished(n1, attempt(job), std::move(first));
+  launcher.finished(n2, attempt(job), std::move(second));
+  return launcher.view(job).report.value_or(ExitReport{});
+}
+
+NodeExitReport all_terminated(int first_rank) {
+  return node_exit({terminated(first_rank, at(50)), terminated(first_rank + 1, at(50))});
+}
+
+struct Words {
+  RankExit exit;
+  int exit_code;
+  std::string message;
+};
+
+TEST(Verdict, says_in_words_how_a_rank_failed) {
+  RankExit aborted = rank_exit(3, Cause::mpi_abort, 42, at(10));
+  aborted.detail = "MPI_Abort(42)";
+  RankExit aborted_well = rank_exit(3, Cause::mpi_abort, 0, at(10));
+  RankExit missing = rank_exit(3, Cause::command_not_found, 127, at(10));
+  missing.detail = "trian.py: No such file or directory";
+  const std::vector<Words> cases = {
+      {rank_exit(3, Cause::exit_code, 7, at(10)), 7, "rank 3 (node n2) exited with code 7"},
+      {rank_exit(3, Cause::signal, 9, at(10)), 137,
+       "rank 3 (node n2) was killed by signal 9 (SIGKILL)"},
+      {rank_exit(3, Cause::signal, 60, at(10)), 188, "rank 3 (node n2) was killed by signal 60"},
+      {rank_exit(3, Cause::out_of_memory, 9, at(10)), 137,
+       "rank 3 (node n2) ran out of memory and was killed by the kernel"},
+      {aborted, 42, "rank 3 (node n2) called MPI_Abort(42)"},
+      {aborted_well, 1, "rank 3 (node n2) called MPI_Abort(0)"},
+      {rank_exit(3, Cause::exit_without_finalize, 0, at(10)), 1,
+       "rank 3 (node n2) exited with code 0 without calling MPI_Finalize"},
+      {missing, 127,
+       "rank 3 (node n2) could not start: command not found: trian.py: No such file or directory"},
+      {rank_exit(3, Cause::command_not_executable, 126, at(10)), 126,
+       "rank 3 (node n2) could not start: the command is not executable"},
+  };
+  for (const Words& expected : cases) {
+    const ExitReport report =
+        verdict_on(all_terminated(0), node_exit({terminated(2, at(50)), expected.exit}));
+    EXPECT_EQ(report.message, expected.message);
+    EXPECT_EQ(report.exit_code, expected.exit_code) << expected.message;
+    EXPECT_EQ(report.rank, 3);
+    EXPECT_EQ(report.node_name, "n2");
+    EXPECT_EQ(report.cause, expected.exit.cause);
+  }
+}
+
+TEST(Verdict, names_the_first_failure_by_time_and_lists_what_was_terminated) {
+  RankExit late = rank_exit(0, Cause::exit_code, 1, at(30));
+  RankExit early = rank_exit(2, Cause::exit_code, 5, at(20));
+  early.stderr_tail = "ValueError: bad batch";
+  const ExitReport report = verdict_on(node_exit({late, terminated(1, at(40))}),
+                                       node_exit({early, terminated(3, at(25))}));
+  EXPECT_EQ(report.rank, 2);
+  EXPECT_EQ(report.exit_code, 5);
+  EXPECT_EQ(report.stderr_tail, "ValueError: bad batch");
+  EXPECT_EQ(report.time, at(20));
+  EXPECT_THAT(report.terminated_ranks, ElementsAre(1, 3));
+}
+
+TEST(Verdict, ranks_that_we_terminated_are_never_the_cause) {
+  const ExitReport report =
+      verdict_on(node_exit({terminated(0, at(1)), terminated(1, at(1))}),
+                 node_exit({rank_exit(2, Cause::exit_code, 9, at(60)), terminated(3, at(2))}));
+  EXPECT_EQ(report.rank, 2);
+}
+
+TEST(Verdict, within_a_node_its_runner_knows_the_order) {
+  NodeExitReport exit = node_exit({rank_exit(2, Cause::exit_code, 1, at(10)),
+                                   rank_exit(3, Cause::exit_code, 2, at(10))});
+  exit.first_failed_rank = 3;
+  EXPECT_EQ(verdict_on(all_terminated(0), exit).rank, 3);
+}
+
+TEST(Verdict, a_time_out_ends_with_124) {
+  NodeExitReport exit = all_terminated(0);
+  exit.cause = Cause::timeout;
+  const ExitReport report =
+      verdict_on(exit, node_exit({rank_exit(2, Cause::exit_code, 1, at(51)), terminated(3)}));
+  EXPECT_EQ(report.cause, Cause::timeout);
+  EXPECT_EQ(report.exit_code, 124);
+  EXPECT_FALSE(report.rank.has_value());
+  EXPECT_THAT(report.message, HasSubstr("limits.timeout"));
+}
+
+TEST(Verdict, what_a_node_could_not_start_ends_with_125) {
+  NodeExitReport failed = node_failure(Cause::start_failed, "user 'bob' is not known there");
+  const ExitReport report = verdict_on(failed, all_terminated(2));
+  EXPECT_EQ(report.exit_code, 125);
+  EXPECT_EQ(report.message,
+            "the job could not be started on node n1: user 'bob' is not known there");
+}
+
+TEST(Verdict, a_dead_runner_is_the_cause_even_if_ranks_elsewhere_failed_sooner) {
+  const ExitReport report =
+      verdict_on(node_exit({rank_exit(0, Cause::exit_code, 1, at(1)), terminated(1)}),
+                 node_failure(Cause::runner_lost, "killed by signal 9"));
+  EXPECT_EQ(report.cause, Cause::runner_lost);
+  EXPECT_EQ(report.message, "the runner on node n2 died, and its ranks with it: killed by signal 9");
+}
+
+TEST(Verdict, ranks_that_nobody_here_stopped_are_reported_as_such) {
+  const ExitReport report = verdict_on(all_terminated(0), all_terminated(2));
+  EXPECT_EQ(report.cause, Cause::start_failed);
+  EXPECT_THAT(report.message, HasSubstr("although nobody asked"));
+}
+
+TEST(Verdict, on_a_failed_rank_is_held_while_a_node_of_the_gang_is_unknown) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job", 2));
+  launcher.prepared(n1, attempt(job));
+  launcher.prepared(n2, attempt(job));
+  launcher.finished(n2, attempt(job), node_exit({rank_exit(1)}));
+  launcher.pass(seconds(5), {&n1});
+  ASSERT_EQ(launcher.liveness(n2), Liveness::unknown);
+  launcher.finished(n1, attempt(job), node_exit({rank_exit(0, Cause::exit_code, 1)}));
+  EXPECT_THAT(launcher.facts<AttemptEnded>(), IsEmpty());
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr("node n2 (UNKNOWN) must be heard"));
+  launcher.beat(n2);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.facts<AttemptEnded>().at(0).report.rank, 0);
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+}
+
+TEST(Verdict, on_a_failed_rank_becomes_the_nodes_if_the_unknown_node_is_lost) {
+  for (const bool part_had_finished : {true, false}) {
+    TestLauncher launcher;
+    FakeNode n1 = launcher.join("n1");
+    FakeNode n2 = launcher.join("n2");
+    const JobId job = launcher.submit(job_spec("job", 2));
+    launcher.prepared(n1, attempt(job));
+    launcher.prepared(n2, attempt(job));
+    if (part_had_finished) launcher.finished(n2, attempt(job), node_exit({terminated(1)}));
+    launcher.pass(seconds(5), {&n1});
+    launcher.finished(n1, attempt(job), node_exit({rank_exit(0, Cause::exit_code, 1)}));
+    if (!part_had_finished) {
+      EXPECT_EQ(launcher.assignment(n1, attempt(job)).phase, WantedPhase::stop)
+          << "others are stopped while the verdict waits";
+    }
+    EXPECT_THAT(launcher.facts<AttemptEnded>(), IsEmpty());
+    launcher.pass(seconds(6), {&n1});
+    const ExitReport report = launcher.facts<AttemptEnded>().at(0).report;
+    EXPECT_EQ(report.cause, Cause::node_lost);
+    EXPECT_EQ(report.node, n2.id);
+    EXPECT_EQ(launcher.status(job), JobStatus::queued) << "retried: nobody's program was at fault";
+  }
+}
+
+TEST(Verdict, a_node_lost_after_its_ranks_ended_well_does_not_fail_the_job) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job", 2));
+  launcher.prepared(n1, attempt(job));
+  launcher.prepared(n2, attempt(job));
+  launcher.finished(n2, attempt(job), node_exit({rank_exit(1)}));
+  launcher.pass(seconds(15), {&n1});
+  ASSERT_EQ(launcher.liveness(n2), Liveness::lost);
+  launcher.finished(n1, attempt(job), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+}
+
+TEST(Verdict, knows_the_names_of_signals) {
+  EXPECT_EQ(signal_name(11), "SIGSEGV");
+  EXPECT_EQ(signal_name(63), "");
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

@@ -1,0 +1,70 @@
+// The pictures for people.
+
+#include "tests/unit/launcher_core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+TEST(Views, jobs_are_listed_newest_first_with_their_place_in_the_queue) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  launcher.submit(job_spec("a"));
+  launcher.submit(job_spec("b"));
+  launcher.submit(job_spec("c"));
+  const std::vector<JobView> views = launcher.core->job_views();
+  ASSERT_EQ(views.size(), 3U);
+  EXPECT_EQ(views[0].spec.name, "c");
+  EXPECT_EQ(views[0].queue_position, 2);
+  EXPECT_EQ(views[1].queue_position, 1);
+  EXPECT_EQ(views[2].queue_position, 0);
+}
+
+TEST(Views, an_attempt_shows_its_parts_by_node_rank) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job", 2, 3));
+  const AttemptView view = launcher.view(job).attempts.at(0);
+  EXPECT_EQ(view.placed, launcher.now);
+  ASSERT_EQ(view.parts.size(), 2U);
+  EXPECT_EQ(view.parts[1].node_name, "n2");
+  EXPECT_EQ(view.parts[1].first_rank, 3);
+  EXPECT_EQ(view.parts[1].ranks, 3);
+  EXPECT_EQ(view.parts[1].progress, "the node has not answered yet");
+}
+
+TEST(Views, an_attempt_has_started_when_its_first_part_did) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  EXPECT_EQ(launcher.view(job).attempts.at(0).started, Instant{});
+  PartReport running = report(attempt(job), PartState::running);
+  running.started = launcher.now;
+  launcher.observe(n1, running);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).attempts.at(0).started, launcher.now);
+}
+
+TEST(Views, a_node_shows_what_runs_there_and_when_it_was_heard) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.tick(milliseconds(700));
+  launcher.beat(n1);
+  const NodeView view = launcher.core->node_view("n1").value();
+  EXPECT_EQ(view.attempts, std::vector<AttemptId>{attempt(job)});
+  EXPECT_EQ(view.last_heard, launcher.now);
+  EXPECT_EQ(view.inventory.hostname, "n1");
+  EXPECT_EQ(view.reason, "");
+  EXPECT_EQ(launcher.core->node_views().size(), 1U);
+}
+
+TEST(Views, of_what_does_not_exist_are_absent) {
+  TestLauncher launcher;
+  EXPECT_FALSE(launcher.core->job_view(JobId("ghost")).has_value());
+  EXPECT_FALSE(launcher.core->explain(JobId("ghost")).has_value());
+  EXPECT_TRUE(launcher.core->nodes_of(attempt(JobId("ghost"))).empty());
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
