@@ -255,7 +255,8 @@ void Core::Impl::recover(const FoundPart& found) {
   if (found.runner == Runner::finished && found.exit) return end(part, *found.exit);
   out.push_back(KillRunner{attempt});
   end(part, unreported_exit(Cause::runner_lost,
-                            "the runner died without a final report while no agent watched", now));
+                            "the runner died without a final report while no agent watched", now,
+                            found.logs));
 }
 
 void Core::Impl::attach(Part& part) {
@@ -318,7 +319,7 @@ void Core::Impl::on(const RunnerGone& input) {
   end(*part, unreported_exit(Cause::runner_lost,
                              part->killed ? "the runner did not stop in time and was killed"
                                           : "the runner died without a final report",
-                             now));
+                             now, input.logs));
 }
 
 void Core::Impl::on(const PartRemoved& input) {

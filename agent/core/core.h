@@ -18,6 +18,7 @@ struct FoundPart {               // an attempt directory met at start
   Assignment assignment;
   enum class Runner { never_started, alive, finished, gone } runner = Runner::never_started;
   std::optional<NodeExitReport> exit;  // when finished
+  std::vector<LogSize> logs = {};      // when gone: what its log files hold
 };
 struct Recovered { std::vector<FoundPart> parts; };  // first input, once
 struct Connected {};             // (re)opened the transport: open a session
@@ -26,7 +27,9 @@ struct WorkspaceStaged { AttemptId attempt; Status result; };
 struct StagingProgress { AttemptId attempt; std::string text; };
 struct RunnerStarted { AttemptId attempt; Status result; };
 struct RunnerReported { AttemptId attempt; PartReport report; };  // from its socket or final report
-struct RunnerGone { AttemptId attempt; };  // the process is gone and left no final report
+// The process is gone and left no final report; `logs` is what its log files hold, so that the
+// launcher waits for them.
+struct RunnerGone { AttemptId attempt; std::vector<LogSize> logs = {}; };
 struct PartRemoved { AttemptId attempt; };  // its directory, cgroups and mounts are gone
 struct Tick {};
 using Input = std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, StagingProgress,

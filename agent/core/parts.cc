@@ -33,11 +33,13 @@ Observed Unacknowledged::next(const std::map<AttemptId, Part>& parts) {
   return observed;
 }
 
-NodeExitReport unreported_exit(Cause cause, std::string message, Instant now) {
+NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
+                               std::vector<LogSize> logs) {
   NodeExitReport exit;
   exit.cause = cause;
   exit.message = std::move(message);
   exit.ended = now;
+  exit.logs = std::move(logs);
   return exit;
 }
 

@@ -53,6 +53,7 @@ class Unacknowledged {
 };
 
 // The exit of a part that no runner reported.
-NodeExitReport unreported_exit(Cause cause, std::string message, Instant now);
+NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
+                               std::vector<LogSize> logs = {});
 
 }  // namespace lockstep::agent

@@ -361,9 +361,11 @@ TEST_F(AgentCore, APhaseThatMovesWhileTheRunnerStartsIsToldAfterwards) {
 TEST_F(AgentCore, ARunnerThatDiesLeavesNothingAndIsReported) {
   auto assignment = part(1, WantedPhase::run);
   run(assignment, PartState::running);
-  give(RunnerGone{assignment.attempt});
+  give(RunnerGone{assignment.attempt, {{0, 12, 3}}});
   EXPECT_EQ(take<KillRunner>().attempt, assignment.attempt);
-  EXPECT_EQ(observed_and_acked().exit->cause, Cause::runner_lost);
+  const auto last = observed_and_acked();
+  EXPECT_EQ(last.exit->cause, Cause::runner_lost);
+  EXPECT_EQ(last.exit->logs, (std::vector<LogSize>{{0, 12, 3}}));  // they are still collected
   give(RunnerGone{assignment.attempt});
   give(RunnerReported{assignment.attempt, in_state(assignment, PartState::running)});
 }
