@@ -1,5 +1,6 @@
 // lockstep-runner --attempt-dir DIR: supervises one attempt's ranks on this node, and outlives the agent
-// that started it. See runner.h.
+// that started it. lockstep-runner --standby reads DIR from standard input, one line: started ahead of
+// time, it has its libraries linked when an attempt comes. See runner.h.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 #include "common/io/file_system.h"
@@ -70,17 +72,41 @@ Status run(const io::AttemptDir& directory) {
   return Runner(loop, directory, std::move(orders)).run();
 }
 
+// The line an agent writes once it needs us; "" when it left without.
+std::string wait_for_order() {
+  std::string line;
+  char c = 0;
+  while (read(STDIN_FILENO, &c, 1) == 1) {
+    if (c == '\n') {
+      const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+      if (null >= 0) dup2(null, STDIN_FILENO);
+      close(null);
+      return line;
+    }
+    line.push_back(c);
+  }
+  return "";
+}
+
 }  // namespace
 }  // namespace lockstep::runner
 
 int main(int argc, char** argv) {
-  if (argc != 3 || std::string_view(argv[1]) != "--attempt-dir") {
-    std::fprintf(stderr, "usage: lockstep-runner --attempt-dir DIR (it is started by lockstep-agent)\n");
-    return lockstep::runner::kOurFailure;
+  using namespace lockstep;
+  std::string directory;
+  if (argc == 3 && std::string_view(argv[1]) == "--attempt-dir") {
+    directory = argv[2];
+  } else if (argc == 2 && std::string_view(argv[1]) == "--standby") {
+    directory = runner::wait_for_order();
+    if (directory.empty()) return 0;
+  } else {
+    std::fprintf(stderr, "usage: lockstep-runner --attempt-dir DIR | --standby "
+                         "(it is started by lockstep-agent)\n");
+    return runner::kOurFailure;
   }
-  const auto done = lockstep::runner::run(lockstep::io::AttemptDir(argv[2]));
+  const auto done = runner::run(io::AttemptDir(directory));
   if (done) return 0;
   spdlog::error("{}", done.error().message);
   std::fprintf(stderr, "lockstep-runner: %s\n", done.error().message.c_str());
-  return lockstep::runner::kOurFailure;
+  return runner::kOurFailure;
 }

@@ -74,10 +74,7 @@ void Runner::take_inputs() {
 
 spawn::Client::Events Runner::spawn_events() {
   return {
-      [this](int rank, int pid) {
-        spdlog::info("rank {} started as pid {}", rank, pid);
-        feed(RankStarted{rank, pid});
-      },
+      [this](int rank, int pid) { rank_started(rank, pid); },
       [this](int rank, int error, spawn::SpawnStage stage) { rank_failed(rank, error, stage); },
       [this](int rank, int wait_status) { rank_exited(rank, wait_status); },
       [this] { killing_ = false; },
@@ -174,6 +171,7 @@ void Runner::leave() {
   if (bootstrap_) bootstrap_->end();
   link_.reset();
   setup_.isolation.spawn.reset();
+  joiner_.reset();
   if (auto& cgroups = setup_.isolation.cgroups)
     if (const auto removed = cgroups->remove(); !removed) spdlog::warn("{}", removed.error().message);
   const Instant until = clock_.now() + kFarewellPatience;

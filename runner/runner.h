@@ -17,6 +17,7 @@
 #include "runner/control.h"
 #include "runner/core/core.h"
 #include "runner/node_setup.h"
+#include "runner/steps/cgroup_joiner.h"
 #include "runner/steps/log_capture.h"
 #include "runner/steps/step.h"
 
@@ -58,6 +59,7 @@ class Runner {
   Status ensure_bootstrap();
   BootstrapEvents bootstrap_events();
   Status start_rank(const StartRank& action);
+  void rank_started(int rank, int pid);
   void rank_failed(int rank, int error, spawn::SpawnStage stage);
   void rank_exited(int rank, int wait_status);
   void spawn_lost();
@@ -71,6 +73,7 @@ class Runner {
   std::deque<Input> inputs_;
   LogCapture logs_;
   NodeSetup setup_;
+  std::unique_ptr<CgroupJoiner> joiner_;
   std::unique_ptr<ControlServer> control_;
   std::optional<io::PortLease> master_port_;
   std::unique_ptr<GangLink> link_;

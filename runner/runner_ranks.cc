@@ -108,6 +108,15 @@ Status Runner::start_rank(const StartRank& action) {
                                        writers.err.get());
 }
 
+void Runner::rank_started(int rank, int pid) {
+  spdlog::info("rank {} started as pid {}", rank, pid);
+  feed(RankStarted{rank, pid});
+  const auto& cgroups = setup_.isolation.cgroups;
+  if (!cgroups || cgroups->limited()) return;
+  if (!joiner_) joiner_ = std::make_unique<CgroupJoiner>(setup_.isolation.spawn->pid());
+  joiner_->join(pid, cgroups->procs_files(rank - orders_.assignment.first_rank()));
+}
+
 void Runner::rank_failed(int rank, int error, spawn::SpawnStage stage) {
   const int code = exit_code_of(error, stage);
   const std::string what = stage == spawn::SpawnStage::exec

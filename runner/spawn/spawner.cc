@@ -152,10 +152,12 @@ bool Spawner::children_left() const {
 
 // First the ranks' own groups, which is cheap and mostly enough; then whatever /proc still shows.
 void Spawner::pursue_kill() {
-  if (kill_rounds_++ == 0) signal_ranks(kAll, SIGKILL);
-  else kill_descendants();
-  reap();
-  if (children_left()) return;
+  if (children_left()) {
+    if (kill_rounds_++ == 0) signal_ranks(kAll, SIGKILL);
+    else kill_descendants();
+    reap();
+    if (children_left()) return;
+  }
   killing_ = false;
   if (open_) send(Type::empty, kAll, 0);
 }

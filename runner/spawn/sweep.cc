@@ -52,19 +52,24 @@ std::vector<Entry> processes() {
 
 }  // namespace
 
-void kill_descendants() {
-  if (getpid() == 1) {
-    kill(-1, SIGKILL);
-    return;
-  }
+std::vector<int> descendants_of(int root) {
   const std::vector<Entry> all = processes();
-  std::vector<int> found{getpid()};
+  std::vector<int> found{root};
   for (std::size_t next = 0; next < found.size(); ++next)
     for (const Entry& entry : all)
       if (entry.parent == found[next] &&
           std::find(found.begin(), found.end(), entry.pid) == found.end())
         found.push_back(entry.pid);
-  for (std::size_t i = 1; i < found.size(); ++i) kill(found[i], SIGKILL);
+  found.erase(found.begin());
+  return found;
+}
+
+void kill_descendants() {
+  if (getpid() == 1) {
+    kill(-1, SIGKILL);
+    return;
+  }
+  for (const int pid : descendants_of(getpid())) kill(pid, SIGKILL);
 }
 
 }  // namespace lockstep::spawn

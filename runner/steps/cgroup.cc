@@ -114,6 +114,7 @@ Result<Cgroups> Cgroups::create(const CgroupRequest& request) {
       find_cgroup_hierarchies(get("/proc/self/mountinfo"), get("/proc/self/cgroup"));
   Cgroups cgroups;
   cgroups.ranks_ = request.ranks;
+  cgroups.limited_ = request.memory.has_value();
   std::vector<std::pair<std::string, std::string>> v1;  // base, controller; memory first
   for (const auto& hierarchy : hierarchies) {
     if (hierarchy.version == 2) {
@@ -123,7 +124,7 @@ Result<Cgroups> Cgroups::create(const CgroupRequest& request) {
       }
       continue;
     }
-    for (const char* controller : {"memory", "cpu", "pids", "freezer"})
+    for (const char* controller : {"memory", "cpu", "pids"})
       if (hierarchy.controllers.count(controller) > 0)
         v1.emplace(std::string_view(controller) == "memory" ? v1.begin() : v1.end(), hierarchy.own,
                    controller);
@@ -211,8 +212,9 @@ Status Cgroups::remove() {
   return status;
 }
 
+// A limit must hold from the first page on; without one the joiner does it beside the start.
 Status set_cgroups(const LaunchContext& context, RankLaunch& rank) {
-  if (context.cgroups != nullptr)
+  if (context.cgroups != nullptr && context.cgroups->limited())
     rank.process.cgroup_procs = context.cgroups->procs_files(rank.local_rank);
   return {};
 }

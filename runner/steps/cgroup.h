@@ -28,6 +28,8 @@ class Cgroups {
   Cgroups& operator=(Cgroups&&) noexcept = default;
 
   std::string kind() const { return version_ == 2 ? "cgroup-v2" : "cgroup-v1"; }
+  // The job asked for memory: ranks join before they exec.
+  bool limited() const { return limited_; }
   // The files a rank writes itself into.
   std::vector<std::string> procs_files(int local_rank) const;
   // The kernel killed something of this rank for memory.
@@ -45,6 +47,7 @@ class Cgroups {
 
   int version_ = 1;
   int ranks_ = 0;
+  bool limited_ = false;
   std::vector<std::string> directories_;  // of the attempt, one per hierarchy; [0] knows memory
 };
 

@@ -31,6 +31,7 @@ class Attempt {
   WorkspacePlan workspace;
   // Start the runner as this user; the directory becomes theirs.
   std::optional<unsigned> runner_uid;
+  bool standby = false;  // started ahead of time, and told the directory afterwards
 
   void write_assignment();
   void start();

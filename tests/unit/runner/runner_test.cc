@@ -327,6 +327,14 @@ TEST(RunnerSetupTest, ASecondRunnerIsRefused) {
   EXPECT_EQ(attempt.run(), 125);
 }
 
+TEST(RunnerSetupTest, OneOnStandbyTakesTheDirectoryFromItsInput) {
+  Attempt attempt;
+  attempt.standby = true;
+  attempt.shell("cat; echo done");
+  EXPECT_EQ(attempt.run(), 0);
+  EXPECT_EQ(attempt.out(), "done\n");
+}
+
 TEST(RunnerSetupTest, AGangOfTwoNodesRunsOnLoopback) {
   Attempt nodes[2];
   GangTable gang;

@@ -1,0 +1,43 @@
+#pragma once
+// Puts ranks that already run into their cgroups. The first move of a process between v1 cgroups
+// waits for an RCU grace period, some 8 ms on an idle machine: longer than everything else between
+// order and exec. A job without a memory limit loses nothing when that happens beside its start; a
+// job with one joins before exec (set_cgroups) instead. Owns one thread while it has work to do.
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace lockstep::runner {
+
+class CgroupJoiner {
+ public:
+  // `spawn_pid`: the parent of all ranks; a pid that is not its child (any more) is left alone.
+  explicit CgroupJoiner(int spawn_pid) : spawn_pid_(spawn_pid) {}
+  ~CgroupJoiner();  // finishes what was asked
+  CgroupJoiner(const CgroupJoiner&) = delete;
+  CgroupJoiner& operator=(const CgroupJoiner&) = delete;
+
+  // Moves the process and whatever it has forked by then, until all of them are in.
+  void join(int pid, std::vector<std::string> procs_files);
+
+ private:
+  struct Work {
+    int pid = 0;
+    std::vector<std::string> procs_files;
+  };
+  void work();
+  void move_tree(const Work& work) const;
+
+  int spawn_pid_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Work> queue_;  // guarded by mutex_
+  bool stopping_ = false;   // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace lockstep::runner
