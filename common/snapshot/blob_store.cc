@@ -281,6 +281,7 @@ Result<std::vector<Digest>> BlobStore::missing(const std::vector<Digest>& digest
 }
 
 Result<std::vector<Digest>> BlobStore::missing_from(const Digest& root) {
+  TRY(sync());
   TRY_ASSIGN(const std::vector<BlobWanted> wanted, missing_blobs_from(root));
   std::vector<Digest> digests;
   digests.reserve(wanted.size());
@@ -289,7 +290,6 @@ Result<std::vector<Digest>> BlobStore::missing_from(const Digest& root) {
 }
 
 Result<std::vector<BlobWanted>> BlobStore::missing_blobs_from(const Digest& root) {
-  TRY(sync());
   std::vector<BlobWanted> missing;
   std::vector<Digest> visited;
   std::uint64_t times_forgot = 0;

@@ -51,6 +51,7 @@ class BlobStore {
   // that known directories name. Empty = the closure is whole and durable (remembered, so that asking
   // again costs nothing). Ask again after directories have arrived: they may name more.
   Result<std::vector<Digest>> missing_from(const Digest& root);
+  // The same with sizes, for a cache: without waiting for the disk.
   Result<std::vector<BlobWanted>> missing_blobs_from(const Digest& root);
 
   // A whole blob; corrupt when the digest is not that of `raw`. Durable after sync().

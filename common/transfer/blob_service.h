@@ -3,10 +3,10 @@
 // thread: a worker calls it and posts the messages back. The caller decides who may ask.
 
 #include <cstddef>
-#include <deque>
 #include <optional>
 #include <string_view>
 
+#include "common/base/result.h"
 #include "common/domain/bulk.h"
 #include "common/snapshot/blob_store.h"
 
@@ -18,14 +18,14 @@ BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request);
 BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer);
 
 // The answers to one GetBlobs, one message at a time, so that the sender may wait for its queue: at
-// most kMaxBulkMessageBytes each, the last one marked.
+// most kMaxBulkMessageBytes each, the last one marked. BulkRefused ends them as well.
 class BlobReader {
  public:
   BlobReader(const snapshot::BlobStore& store, GetBlobs request);
   std::optional<BulkMessage> next();  // nullopt: the last one was given out
 
  private:
-  void fill(BlobData& data);
+  Status fill(BlobData& data);
   const snapshot::BlobStore& store_;
   GetBlobs request_;
   std::size_t index_ = 0;

@@ -24,8 +24,12 @@ std::unique_ptr<BlobStore> must_open(const std::string& path) {
 
 std::string noise(std::size_t size, unsigned seed = 1) {
   std::mt19937_64 random(seed);
-  std::string text(size, '\0');
-  for (char& c : text) c = static_cast<char>(random());
+  std::string text(size + sizeof(std::uint64_t), '\0');
+  for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
+    const std::uint64_t word = random();
+    text.replace(at, sizeof word, reinterpret_cast<const char*>(&word), sizeof word);
+  }
+  text.resize(size);
   return text;
 }
 

@@ -35,13 +35,18 @@ std::string output_of(const std::string& command) {
   return all;
 }
 
+// One repository for all trees: only its rules are wanted.
 std::string git_in(const TempDir& dir) {
-  return "GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null git -C " + dir.path() + " ";
+  static const TempDir repository;
+  static const std::string git = "GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null git";
+  static const bool made = (output_of(git + " init -q --bare " + repository.path()), true);
+  EXPECT_TRUE(made);
+  return "cd " + dir.path() + " && " + git + " --git-dir=" + repository.path() + " --work-tree=. ";
 }
 
 // What git would add: the truth for every rule.
 Paths paths_of_git(const TempDir& dir) {
-  const std::string all = output_of(git_in(dir) + "ls-files -o --exclude-standard -z 2>/dev/null");
+  const std::string all = output_of(git_in(dir) + "ls-files -o --exclude-standard -z");
   Paths paths;
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t end = all.find('\0', at);
@@ -57,11 +62,8 @@ void expect_same_as_git(const TempDir& dir, const std::string& note) {
   EXPECT_EQ(paths_of(*scanned), paths_of_git(dir)) << note;
 }
 
-void init(const TempDir& dir) { output_of(git_in(dir) + "init -q . 2>&1"); }
-
 TEST(Ignore, TheDocumentedRules) {
   TempDir dir;
-  init(dir);
   for (const char* path :
        {"a.o", "sub/a.o", "sub/keep.o", "build/x", "sub/build/x", "doc/a.txt", "doc/sub/b.txt", "x/y/z",
         "a/b/c/d", "hello world", "trail ", "#hash", "!bang", "tmp/file", "foo/bar/baz", "abc/deep/er",
@@ -78,7 +80,6 @@ TEST(Ignore, TheDocumentedRules) {
 
 TEST(Ignore, OddPatterns) {
   TempDir dir;
-  init(dir);
   for (const char* path : {"a]b", "a-b", "a^b", "a!b", "a\\b", "a*b", "a[b", "a?b", "foobar", "foo/bar",
                            "foo/x/bar", "ab", "abb", "a\tb", "a1b", "aZb", "d/ab", "d/e/ab", "x/ab "}) {
     dir.file(path, "x");
@@ -146,8 +147,7 @@ TEST(Ignore, AgreesWithGitOnGeneratedTrees) {
   std::size_t skipped = 0, kept = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     TempDir dir;
-    init(dir);
-    RandomTree(seed).fill(dir, "", 3);
+      RandomTree(seed).fill(dir, "", 3);
     const auto scanned = scan(dir.path());
     ASSERT_TRUE(scanned) << scanned.error().message;
     ASSERT_EQ(paths_of(*scanned), paths_of_git(dir))

@@ -1,0 +1,83 @@
+#include "common/transfer/blob_service.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace lockstep::transfer {
+namespace {
+
+// With one whole piece more, and what the digests take, a message stays below its limit.
+constexpr std::size_t kEnoughForOneMessage = 5u << 19;
+constexpr std::size_t kMaxPiecesInOneMessage = 4'000;
+static_assert(kEnoughForOneMessage + kMaxPieceBytes + kMaxPiecesInOneMessage * 64 <
+              kMaxBulkMessageBytes);
+
+std::uint64_t raw_length(const BlobPiece& piece) {
+  const std::uint64_t rest = piece.total_size - piece.offset;
+  return rest < kMaxPieceBytes ? rest : kMaxPieceBytes;
+}
+
+}  // namespace
+
+BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request) {
+  auto missing = store.missing(request.digests);
+  if (!missing) return BulkRefused{missing.error().message};
+  return MissingBlobsReply{*std::move(missing)};
+}
+
+BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer) {
+  PutBlobsReply reply;
+  for (const BlobPiece& piece : request.pieces) {
+    const auto put = store.put_piece(piece, peer);
+    if (!put) return BulkRefused{put.error().message};
+    reply.accepted_bytes += raw_length(piece);
+  }
+  if (const Status synced = store.sync(); !synced) return BulkRefused{synced.error().message};
+  return reply;
+}
+
+BlobReader::BlobReader(const snapshot::BlobStore& store, GetBlobs request)
+    : store_(store), request_(std::move(request)) {
+  if (request_.digests.size() == 1) offset_ = request_.offset;
+}
+
+std::optional<BulkMessage> BlobReader::next() {
+  if (done_) return std::nullopt;
+  BlobData data;
+  if (const Status filled = fill(data); !filled) {
+    done_ = true;
+    return BulkRefused{filled.error().message};
+  }
+  done_ = data.last = index_ == request_.digests.size();
+  return data;
+}
+
+Status BlobReader::fill(BlobData& data) {
+  const bool is_part = request_.digests.size() == 1 && request_.limit != 0;
+  std::size_t bytes = 0;
+  while (index_ < request_.digests.size() && bytes < kEnoughForOneMessage &&
+         data.pieces.size() + data.absent.size() < kMaxPiecesInOneMessage) {
+    const Digest& digest = request_.digests[index_];
+    auto piece = store_.piece(digest, offset_);
+    if (!piece) {
+      const ErrorCode code = piece.error().code;
+      if (code != ErrorCode::not_found && code != ErrorCode::corrupt) return piece.error();
+      data.absent.push_back(digest);
+      ++index_;
+      offset_ = 0;
+      continue;
+    }
+    bytes += piece->data.size();
+    offset_ += kMaxPieceBytes;
+    const bool is_enough = is_part && offset_ >= request_.offset + request_.limit;
+    if (offset_ >= piece->total_size || is_enough) {
+      ++index_;
+      offset_ = 0;
+    }
+    data.pieces.push_back(*std::move(piece));
+  }
+  return {};
+}
+
+}  // namespace lockstep::transfer

@@ -1,0 +1,94 @@
+#include "common/transfer/channel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "common/io/process.h"
+#include "common/wire/bulk.h"
+
+namespace lockstep::transfer {
+namespace {
+
+std::int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+}  // namespace
+
+// A random start, so that late answers to an earlier transfer on this socket answer nothing here.
+Channel::Channel(io::ClientSocket& socket, const TransferOptions& options)
+    : socket_(socket), options_(options), next_sequence_(io::random_u64() >> 1) {
+  loop_.watch_socket(socket_.handle(), [] {});
+}
+
+Channel::~Channel() { loop_.unwatch_socket(socket_.handle()); }
+
+Status Channel::request(BulkMessage body, std::uint64_t weight, OnAnswer on_answer) {
+  while (!open_.empty() && weight_ + weight > options_.window_bytes) TRY(turn());
+  if (open_.empty()) last_heard_ns_ = last_repeat_ns_ = now_ns();
+  const std::uint64_t sequence = ++next_sequence_;
+  Open& open = open_[sequence];
+  open.bytes = wire::encode(BulkEnvelope{wire::kBulkVersion, sequence, 0, std::move(body)});
+  open.weight = weight;
+  open.on_answer = std::move(on_answer);
+  weight_ += weight;
+  // Not sent = no connection now: it goes out with the next repetition.
+  static_cast<void>(socket_.send_within(open.bytes, options_.retry_after));
+  return receive();
+}
+
+Status Channel::drain(std::size_t count) {
+  while (open_.size() > count) TRY(turn());
+  return {};
+}
+
+Status Channel::turn() {
+  const std::int64_t due = last_repeat_ns_ + options_.retry_after.count();
+  loop_.turn(Duration(std::max<std::int64_t>(due - now_ns(), 0)));
+  TRY(receive());
+  return open_.empty() ? Status() : repeat_or_give_up();
+}
+
+Status Channel::receive() {
+  while (const auto bytes = socket_.receive()) {
+    auto envelope = wire::decode_bulk(*bytes);
+    if (!envelope) return envelope.error().within("the launcher's bulk socket");
+    TRY(answered(envelope->reply_to, envelope->body));
+  }
+  return {};
+}
+
+Status Channel::answered(std::uint64_t sequence, BulkMessage& answer) {
+  const auto found = open_.find(sequence);
+  if (found == open_.end()) return {};  // doubled or late
+  last_heard_ns_ = last_repeat_ns_ = now_ns();
+  if (const auto* refused = std::get_if<BulkRefused>(&answer)) {
+    return make_error(ErrorCode::conflict, "the launcher refused: " + refused->message);
+  }
+  TRY_ASSIGN(const bool done, found->second.on_answer(answer));
+  if (!done) return {};
+  weight_ -= found->second.weight;
+  open_.erase(found);
+  return {};
+}
+
+Status Channel::repeat_or_give_up() {
+  const std::int64_t now = now_ns();
+  if (now - last_heard_ns_ >= options_.give_up_after.count()) {
+    return make_error(ErrorCode::unavailable,
+                      fmt::format("no answer on the bulk socket for {} ({} requests open)",
+                                  format_duration(options_.give_up_after), open_.size()));
+  }
+  if (now - last_repeat_ns_ < options_.retry_after.count()) return {};
+  for (const auto& [sequence, open] : open_) {
+    if (!socket_.send_within(open.bytes, options_.retry_after)) break;
+  }
+  last_repeat_ns_ = now_ns();
+  return {};
+}
+
+}  // namespace lockstep::transfer

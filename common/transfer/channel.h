@@ -1,0 +1,54 @@
+#pragma once
+// Requests in flight on one bulk socket: numbered, bounded by weight, sent again after silence, given up
+// after more of it. It knows nothing of blobs.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "common/base/result.h"
+#include "common/domain/bulk.h"
+#include "common/io/event_loop.h"
+#include "common/io/transport.h"
+#include "common/transfer/transfer.h"
+
+namespace lockstep::transfer {
+
+class Channel {
+ public:
+  // Called with each answer; true = the request is done. An error ends the transfer.
+  using OnAnswer = std::function<Result<bool>(BulkMessage& answer)>;
+
+  Channel(io::ClientSocket& socket, const TransferOptions& options);
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  // Waits until `weight` more fits into the window, then sends.
+  Status request(BulkMessage body, std::uint64_t weight, OnAnswer on_answer);
+  // Waits until at most `count` requests are open.
+  Status drain(std::size_t count = 0);
+
+ private:
+  struct Open {
+    std::string bytes;  // encoded, to be sent again
+    std::uint64_t weight = 0;
+    OnAnswer on_answer;
+  };
+  Status turn();
+  Status receive();
+  Status answered(std::uint64_t sequence, BulkMessage& answer);
+  Status repeat_or_give_up();
+
+  io::ClientSocket& socket_;
+  const TransferOptions options_;
+  io::EventLoop loop_;
+  std::uint64_t next_sequence_ = 0;
+  std::uint64_t weight_ = 0;
+  std::map<std::uint64_t, Open> open_;
+  std::int64_t last_heard_ns_ = 0;   // an answer came, or the first of several requests left
+  std::int64_t last_repeat_ns_ = 0;
+};
+
+}  // namespace lockstep::transfer

@@ -1,0 +1,161 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <unordered_set>
+#include <utility>
+
+#include "common/transfer/channel.h"
+#include "common/transfer/transfer.h"
+
+namespace lockstep::transfer {
+namespace {
+
+using snapshot::BlobWanted;
+
+constexpr std::uint64_t kBytesPerRequest = 8u << 20;
+constexpr std::size_t kDigestsPerRequest = 2'000;
+constexpr int kMaxRounds = 3;
+
+class Downloader {
+ public:
+  Downloader(io::ClientSocket& socket, snapshot::BlobStore& into, const OnProgress& on_progress,
+             const TransferOptions& options)
+      : channel_(socket, options), into_(into), on_progress_(on_progress) {}
+
+  Status run(const std::vector<BlobWanted>& wanted);
+  // Directories level by level, then all files.
+  Status run_tree(const Digest& root);
+
+ private:
+  Status fetch(const std::vector<BlobWanted>& wanted);
+  Status fetch_part(const BlobWanted& blob, std::uint64_t offset);
+  Status fetch_all(std::vector<Digest> digests, std::uint64_t bytes);
+  Result<bool> take(BulkMessage& answer);
+
+  Channel channel_;
+  snapshot::BlobStore& into_;
+  const OnProgress& on_progress_;
+  Progress progress_;
+  std::unordered_set<Digest> absent_;
+  std::deque<std::pair<BlobWanted, std::uint64_t>> later_;  // parts of blobs of unknown size
+};
+
+Status Downloader::run(const std::vector<BlobWanted>& wanted) {
+  std::vector<BlobWanted> open = wanted;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    std::unordered_set<Digest> seen;
+    std::erase_if(open, [&](const BlobWanted& blob) {
+      return into_.has(blob.digest) || !seen.insert(blob.digest).second;
+    });
+    if (open.empty()) return {};
+    if (!absent_.empty()) break;
+    if (round == 0) {
+      for (const BlobWanted& blob : open) progress_.total_bytes += blob.size;
+      if (on_progress_) on_progress_(progress_);
+    }
+    TRY(fetch(open));
+  }
+  std::erase_if(open, [&](const BlobWanted& blob) { return into_.has(blob.digest); });
+  if (open.empty()) return {};
+  return make_error(ErrorCode::not_found,
+                    fmt::format("the launcher does not have {} of the blobs that are needed here (the "
+                                "first is {})",
+                                open.size(), open.front().digest.hex()));
+}
+
+Status Downloader::fetch(const std::vector<BlobWanted>& wanted) {
+  std::vector<Digest> together;
+  std::uint64_t bytes = 0;
+  for (const BlobWanted& blob : wanted) {
+    if (blob.size == 0 && blob.directory) {
+      TRY(fetch_part(blob, 0));
+    } else if (blob.size > kBytesPerRequest) {
+      for (std::uint64_t offset = 0; offset < blob.size; offset += kBytesPerRequest) {
+        TRY(fetch_part(blob, offset));
+      }
+    } else {
+      together.push_back(blob.digest);
+      bytes += blob.size;
+      if (bytes < kBytesPerRequest && together.size() < kDigestsPerRequest) continue;
+      TRY(fetch_all(std::exchange(together, {}), std::exchange(bytes, 0)));
+    }
+  }
+  if (!together.empty()) TRY(fetch_all(std::move(together), bytes));
+  TRY(channel_.drain());
+  while (!later_.empty()) {
+    const auto [blob, offset] = later_.front();
+    later_.pop_front();
+    TRY(fetch_part(blob, offset));
+    if (later_.empty()) TRY(channel_.drain());
+  }
+  return {};
+}
+
+Status Downloader::fetch_all(std::vector<Digest> digests, std::uint64_t bytes) {
+  return channel_.request(GetBlobs{std::move(digests), 0, 0}, std::max<std::uint64_t>(bytes, 1),
+                          [this](BulkMessage& answer) { return take(answer); });
+}
+
+Status Downloader::fetch_part(const BlobWanted& blob, std::uint64_t offset) {
+  const bool is_unknown = blob.size == 0;
+  return channel_.request(
+      GetBlobs{{blob.digest}, offset, kBytesPerRequest}, kBytesPerRequest,
+      [this, is_unknown](BulkMessage& answer) -> Result<bool> {
+        const auto* data = std::get_if<BlobData>(&answer);
+        if (is_unknown && data != nullptr && !data->pieces.empty() && data->pieces[0].offset == 0) {
+          const BlobPiece& first = data->pieces[0];
+          for (auto next = kBytesPerRequest; next < first.total_size; next += kBytesPerRequest) {
+            later_.push_back({{first.digest, first.total_size, true}, next});
+          }
+        }
+        return take(answer);
+      });
+}
+
+Result<bool> Downloader::take(BulkMessage& answer) {
+  auto* data = std::get_if<BlobData>(&answer);
+  if (data == nullptr) return false;
+  for (const BlobPiece& piece : data->pieces) {
+    auto put = into_.put_piece(piece);
+    if (!put) return put.error().within("from the launcher");
+    progress_.done_bytes += std::min<std::uint64_t>(piece.total_size - piece.offset, kMaxPieceBytes);
+  }
+  progress_.total_bytes = std::max(progress_.total_bytes, progress_.done_bytes);
+  absent_.insert(data->absent.begin(), data->absent.end());
+  if (on_progress_) on_progress_(progress_);
+  return data->last;
+}
+
+Status Downloader::run_tree(const Digest& root) {
+  for (;;) {
+    TRY_ASSIGN(std::vector<BlobWanted> wanted, into_.missing_blobs_from(root));
+    if (wanted.empty()) return {};
+    const bool has_directories =
+        std::any_of(wanted.begin(), wanted.end(), [](auto& blob) { return blob.directory; });
+    if (has_directories) std::erase_if(wanted, [](auto& blob) { return !blob.directory; });
+    TRY(run(wanted));
+  }
+}
+
+}  // namespace
+
+Status download(io::ClientSocket& socket, const std::vector<BlobWanted>& wanted,
+                snapshot::BlobStore& into, const OnProgress& progress, TransferOptions options) {
+  return Downloader(socket, into, progress, options).run(wanted);
+}
+
+Status download(io::ClientSocket& socket, const std::vector<Digest>& wanted,
+                snapshot::BlobStore& into, const OnProgress& progress, TransferOptions options) {
+  std::vector<BlobWanted> blobs;
+  // Of unknown size, so that large ones come in parts.
+  for (const Digest& digest : wanted) blobs.push_back({digest, 0, true});
+  return download(socket, blobs, into, progress, options);
+}
+
+Status download_tree(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
+                     const OnProgress& progress, TransferOptions options) {
+  return Downloader(socket, into, progress, options).run_tree(root);
+}
+
+}  // namespace lockstep::transfer

@@ -1,0 +1,180 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "common/io/file_system.h"
+#include "common/snapshot/compress.h"
+#include "common/transfer/channel.h"
+#include "common/transfer/transfer.h"
+
+namespace lockstep::transfer {
+namespace {
+
+constexpr std::size_t kDigestsPerQuestion = 10'000;
+constexpr std::size_t kBytesPerMessage = 5u << 19;  // see blob_service.cc
+constexpr std::size_t kPiecesPerMessage = 4'000;
+constexpr int kMaxRounds = 3;  // of asking what lacks and sending it
+
+// Where the bytes of a blob are: in a directory object, or in a file of the captured tree.
+struct Source {
+  const std::string* bytes = nullptr;
+  const snapshot::FileRecord* file = nullptr;
+  std::uint64_t size() const { return bytes != nullptr ? bytes->size() : file->size; }
+};
+
+class Uploader {
+ public:
+  Uploader(io::ClientSocket& socket, const snapshot::Snapshot& snapshot,
+           const OnProgress& on_progress, const TransferOptions& options)
+      : channel_(socket, options), snapshot_(snapshot), on_progress_(on_progress) {}
+
+  Result<UploadResult> run();
+
+ private:
+  Result<std::vector<Digest>> ask(const std::vector<Digest>& digests);
+  Status send(const Digest& digest, const Source& source);
+  Status send_file(const Digest& digest, const snapshot::FileRecord& file);
+  Status add(BlobPiece piece, std::uint64_t raw_size);
+  Status flush();
+  Error changed(const snapshot::FileRecord& file) const;
+
+  Channel channel_;
+  const snapshot::Snapshot& snapshot_;
+  const OnProgress& on_progress_;
+  std::unordered_map<Digest, Source> sources_;
+  PutBlobs message_;
+  std::uint64_t message_bytes_ = 0, message_raw_ = 0;
+  Progress progress_;
+  UploadResult result_;
+};
+
+Result<UploadResult> Uploader::run() {
+  std::vector<Digest> open;
+  for (const auto& object : snapshot_.directories) {
+    if (sources_.try_emplace(object.digest, Source{&object.bytes, nullptr}).second) {
+      open.push_back(object.digest);
+    }
+  }
+  for (const auto& file : snapshot_.files) {
+    if (sources_.try_emplace(file.digest, Source{nullptr, &file}).second) open.push_back(file.digest);
+  }
+  for (int round = 0; round < kMaxRounds; ++round) {
+    TRY_ASSIGN(open, ask(open));
+    if (open.empty()) return result_;
+    progress_ = {};
+    for (const Digest& digest : open) progress_.total_bytes += sources_.at(digest).size();
+    if (on_progress_) on_progress_(progress_);
+    for (const Digest& digest : open) TRY(send(digest, sources_.at(digest)));
+    TRY(flush());
+    TRY(channel_.drain());
+  }
+  TRY_ASSIGN(open, ask(open));
+  if (open.empty()) return result_;
+  return make_error(ErrorCode::unavailable,
+                    fmt::format("the launcher still lacks {} blobs after {} uploads (the first is {})",
+                                open.size(), kMaxRounds, open.front().hex()));
+}
+
+// Which of these lack over there, in the order of `digests`.
+Result<std::vector<Digest>> Uploader::ask(const std::vector<Digest>& digests) {
+  std::unordered_set<Digest> missing;
+  for (std::size_t begin = 0; begin < digests.size(); begin += kDigestsPerQuestion) {
+    const auto end = std::min(begin + kDigestsPerQuestion, digests.size());
+    const auto at = [&](std::size_t i) { return digests.begin() + static_cast<std::ptrdiff_t>(i); };
+    TRY(channel_.request(MissingBlobs{{at(begin), at(end)}}, kDigestsPerQuestion * 32,
+                         [&](BulkMessage& answer) -> Result<bool> {
+                           const auto* reply = std::get_if<MissingBlobsReply>(&answer);
+                           if (reply == nullptr) return false;
+                           missing.insert(reply->missing.begin(), reply->missing.end());
+                           return true;
+                         }));
+  }
+  TRY(channel_.drain());
+  std::vector<Digest> ordered;
+  std::copy_if(digests.begin(), digests.end(), std::back_inserter(ordered),
+               [&](const Digest& digest) { return missing.count(digest) != 0; });
+  return ordered;
+}
+
+Status Uploader::send(const Digest& digest, const Source& source) {
+  ++result_.blobs_sent;
+  if (source.file != nullptr) return send_file(digest, *source.file);
+  const std::string_view bytes = *source.bytes;
+  for (std::size_t offset = 0; offset < bytes.size(); offset += kMaxPieceBytes) {
+    const auto part = bytes.substr(offset, kMaxPieceBytes);
+    TRY(add(snapshot::make_piece(digest, bytes.size(), offset, part), part.size()));
+  }
+  return {};
+}
+
+Error Uploader::changed(const snapshot::FileRecord& file) const {
+  return make_error(ErrorCode::conflict,
+                    fmt::format("{}/{} changed after the snapshot was taken: run the command again",
+                                snapshot_.directory, file.path));
+}
+
+Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& file) {
+  const std::string path = snapshot_.directory + "/" + file.path;
+  const io::Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd && (errno == ENOENT || errno == ELOOP)) return changed(file);
+  if (!fd) return errno_error(errno, "cannot read " + path);
+  Sha256 hash;
+  std::string part;
+  std::uint64_t offset = 0;
+  do {
+    part.resize(snapshot::piece_length(file.size, offset));
+    for (std::size_t have = 0; have < part.size();) {
+      const ssize_t got = ::read(fd.get(), part.data() + have, part.size() - have);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return errno_error(errno, "cannot read " + path);
+      if (got == 0) return changed(file);
+      have += static_cast<std::size_t>(got);
+    }
+    hash.update(part);
+    const bool is_last = offset + part.size() == file.size;
+    // Before the last piece leaves: the other side would only say that the digest is wrong.
+    if (is_last && hash.finish() != digest) return changed(file);
+    TRY(add(snapshot::make_piece(digest, file.size, offset, part), part.size()));
+    offset += part.size();
+  } while (offset < file.size);
+  return {};
+}
+
+Status Uploader::add(BlobPiece piece, std::uint64_t raw_size) {
+  message_bytes_ += piece.data.size();
+  message_raw_ += raw_size;
+  message_.pieces.push_back(std::move(piece));
+  const bool is_full =
+      message_bytes_ >= kBytesPerMessage || message_.pieces.size() >= kPiecesPerMessage;
+  return is_full ? flush() : Status();
+}
+
+Status Uploader::flush() {
+  if (message_.pieces.empty()) return {};
+  result_.bytes_sent += message_raw_;
+  result_.wire_bytes += message_bytes_;
+  const std::uint64_t raw = std::exchange(message_raw_, 0);
+  message_bytes_ = 0;
+  return channel_.request(std::exchange(message_, {}), std::max<std::uint64_t>(raw, 1),
+                          [this, raw](BulkMessage& answer) -> Result<bool> {
+                            if (!std::holds_alternative<PutBlobsReply>(answer)) return false;
+                            progress_.done_bytes += raw;
+                            if (on_progress_) on_progress_(progress_);
+                            return true;
+                          });
+}
+
+}  // namespace
+
+Result<UploadResult> upload_snapshot(io::ClientSocket& socket, const snapshot::Snapshot& snapshot,
+                                     const OnProgress& progress, TransferOptions options) {
+  return Uploader(socket, snapshot, progress, options).run();
+}
+
+}  // namespace lockstep::transfer

@@ -1,0 +1,106 @@
+#pragma once
+// A launcher's bulk socket with nothing behind it but a blob store, and with a wire that can lose and
+// double messages in both directions.
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <variant>
+
+#include "common/io/event_loop.h"
+#include "common/io/transport.h"
+#include "common/snapshot/blob_store.h"
+#include "common/transfer/blob_service.h"
+#include "common/wire/bulk.h"
+
+namespace lockstep::transfer {
+
+class BlobServer {
+ public:
+  // What happens to message number n (requests and answers are counted together).
+  enum class Fate { pass, lose, twice };
+  using Wire = std::function<Fate(unsigned n)>;
+
+  BlobServer(const std::string& endpoint, snapshot::BlobStore& store, Wire wire)
+      : store_(store), wire_(std::move(wire)), thread_([this, endpoint] { run(endpoint); }) {
+    ready_.wait(false);
+  }
+  ~BlobServer() {
+    stop_ = true;
+    loop_->post([] {});
+    thread_.join();
+  }
+
+  const io::KeyPair& keys() const { return keys_; }
+  std::string endpoint() const { return endpoint_; }
+  unsigned messages() const { return messages_; }
+
+ private:
+  void run(const std::string& endpoint) {
+    io::EventLoop loop;
+    io::Transport transport(loop, [](auto&, auto&) { return true; });
+    auto socket = io::ServerSocket::bind(transport, endpoint, "bulk", keys_);
+    if (socket) endpoint_ = socket->endpoint();
+    loop_ = &loop;
+    ready_ = true;
+    ready_.notify_all();
+    if (!socket) return;
+    loop.watch_socket(socket->handle(), [&] {
+      while (auto incoming = socket->receive()) {
+        auto envelope = wire::decode_bulk(incoming->bytes);
+        const Fate fate = wire_(messages_++);
+        for (int i = fate == Fate::lose ? 0 : fate == Fate::twice ? 2 : 1; i > 0; --i) {
+          if (envelope) answer_one(*socket, incoming->peer, *envelope);
+        }
+      }
+    });
+    while (!stop_) {
+      flush(*socket);
+      loop.turn(outgoing_.empty() ? Duration(seconds(10)) : Duration(milliseconds(1)));
+    }
+  }
+
+  void answer_one(io::ServerSocket& socket, const std::string& peer, const BulkEnvelope& request) {
+    if (const auto* missing = std::get_if<MissingBlobs>(&request.body)) {
+      reply(peer, request, answer(store_, *missing));
+    } else if (const auto* put = std::get_if<PutBlobs>(&request.body)) {
+      reply(peer, request, answer(store_, *put, peer));
+    } else if (const auto* get = std::get_if<GetBlobs>(&request.body)) {
+      BlobReader reader(store_, *get);
+      while (auto data = reader.next()) reply(peer, request, *std::move(data));
+    }
+    flush(socket);
+  }
+
+  void reply(const std::string& peer, const BulkEnvelope& request, BulkMessage body) {
+    const Fate fate = wire_(messages_++);
+    const std::string bytes =
+        wire::encode(BulkEnvelope{wire::kBulkVersion, 0, request.sequence, std::move(body)});
+    for (int i = fate == Fate::lose ? 0 : fate == Fate::twice ? 2 : 1; i > 0; --i) {
+      outgoing_.emplace_back(peer, bytes);
+    }
+  }
+
+  void flush(io::ServerSocket& socket) {
+    while (!outgoing_.empty()) {
+      const Status sent = socket.send(outgoing_.front().first, outgoing_.front().second);
+      if (!sent && sent.error().code == ErrorCode::resource_exhausted) return;
+      outgoing_.pop_front();
+    }
+  }
+
+  snapshot::BlobStore& store_;
+  Wire wire_;
+  const io::KeyPair keys_ = io::generate_key_pair();
+  std::string endpoint_;
+  io::EventLoop* loop_ = nullptr;
+  std::atomic<bool> ready_{false}, stop_{false};
+  std::atomic<unsigned> messages_{0};
+  std::deque<std::pair<std::string, std::string>> outgoing_;
+  std::thread thread_;
+};
+
+}  // namespace lockstep::transfer
