@@ -1,0 +1,77 @@
+#include "launcher/cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <sstream>
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr const char* kDescription = "Runs distributed training jobs on the machines you have.";
+
+constexpr const char* kExamples = R"(
+Examples:
+  lockstep run -- python train.py                 one process here, with this directory's code
+  lockstep run -N 2 -n 4 --distribution pytorch -- python train_ddp.py
+  lockstep job create -f job.yml --stream         an Azure ML command job
+  lockstep job list;  lockstep job stream NAME;  lockstep job logs NAME --rank 3 --tail 20
+  lockstep up --nodes 2;  lockstep status;  lockstep down
+
+No set-up is needed: the first verb that needs a launcher starts one under ~/.lockstep.
+
+Environment:
+  LOCKSTEP_HOME       where the local launcher, keys and caches live (default ~/.lockstep)
+  LOCKSTEP_LAUNCHER   the endpoint.json of a launcher to use instead of the local one
+
+Exit codes of run, job create --stream and job stream:
+  the job's own first failing code;  124 timed out;  125 Lockstep itself failed, or no launcher;
+  126 not executable;  127 not found;  128+n killed by signal n;  130 canceled or Ctrl-C;
+  141 our output was closed. All verbs: 2 the command line or the job file is wrong; 1 refused.)";
+
+}  // namespace
+
+void add_format(CLI::App& verb, Format& format) {
+  verb.add_option_function<std::string>(
+          "-o,--output",
+          [&format](const std::string& word) {
+            const auto known = format_from(word);
+            if (!known)
+              throw CLI::ValidationError("--output", "'" + word + "' is not table, json or yaml");
+            format = *known;
+          },
+          "table (default), json or yaml")
+      ->type_name("FORMAT");
+}
+
+CommandLine parse_command_line(const std::vector<std::string>& words) {
+  CommandLine result;
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  const std::vector<std::string> command(dashes == words.end() ? dashes : dashes + 1, words.end());
+  CLI::App app{kDescription, "lockstep"};
+  app.set_version_flag("--version", std::string("lockstep ") + LOCKSTEP_VERSION);
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  const VerbTable table{app, result.action, command};
+  add_up_verbs(table);
+  add_run_verb(table);
+  add_job_verbs(table);
+  add_node_verbs(table);
+  add_snapshot_verb(table);
+  std::vector<std::string> reversed(std::make_reverse_iterator(dashes), words.rend());
+  try {
+    app.parse(reversed);
+    if (dashes != words.end() && !app.got_subcommand("run"))
+      throw CLI::ExtrasError("lockstep", {"-- (only `run` takes a command)"});
+  } catch (const CLI::ParseError& error) {  // help and version come this way too
+    std::ostringstream out, err;
+    const int code = app.exit(error, out, err);
+    result.action = {};
+    result.out = out.str();
+    result.err = err.str();
+    result.exit_code = code == 0 ? 0 : kExitUsage;
+  }
+  return result;
+}
+
+}  // namespace lockstep::cli

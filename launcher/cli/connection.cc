@@ -1,0 +1,151 @@
+#include "launcher/cli/connection.h"
+
+#include "common/domain/bulk.h"
+#include "common/io/clock.h"
+#include "common/wire/bulk.h"
+#include "common/wire/control.h"
+
+namespace lockstep::cli {
+
+struct Connection::Impl {
+  explicit Impl(io::KeyPair k)
+      : keys(std::move(k)),
+        transport(loop, [](const std::string&, const PublicKey&) { return false; }) {}
+  ~Impl() { unwatch(); }
+
+  void unwatch() {
+    if (!watching) return;
+    loop.unwatch_socket(control->handle());
+    loop.unwatch_socket(bulk->handle());
+    watching = false;
+  }
+  void watch() {
+    loop.watch_socket(control->handle(), [this] { drain_control(); });
+    loop.watch_socket(bulk->handle(), [this] { drain_bulk(); });
+    watching = true;
+  }
+  void drain_control();
+  void drain_bulk();
+  Status dial(const Endpoint& endpoint);
+
+  io::KeyPair keys;
+  io::EventLoop loop;
+  io::Transport transport;
+  io::SystemClock clock;
+  std::optional<io::ClientSocket> control;
+  std::optional<io::ClientSocket> bulk;
+  std::uint64_t sequence = 0;
+  bool watching = false;
+  std::function<void(const Envelope&)> on_control;
+  std::function<void(const BulkEnvelope&)> on_bulk;
+};
+
+Status Connection::Impl::dial(const Endpoint& endpoint) {
+  io::SocketLimits limits;
+  limits.max_message_bytes = static_cast<std::int64_t>(kMaxControlMessageBytes);
+  TRY_ASSIGN(auto new_control, io::ClientSocket::connect(transport, endpoint.control,
+                                                         endpoint.public_key, keys, limits));
+  limits.max_message_bytes = static_cast<std::int64_t>(kMaxBulkMessageBytes) + (1 << 20);
+  TRY_ASSIGN(auto new_bulk, io::ClientSocket::connect(transport, endpoint.bulk,
+                                                      endpoint.public_key, keys, limits));
+  control.emplace(std::move(new_control));
+  bulk.emplace(std::move(new_bulk));
+  return {};
+}
+
+void Connection::Impl::drain_control() {
+  while (auto bytes = control->receive()) {
+    const auto envelope = wire::decode_envelope(*bytes);
+    if (envelope && on_control) on_control(*envelope);
+  }
+}
+
+void Connection::Impl::drain_bulk() {
+  while (auto bytes = bulk->receive()) {
+    const auto envelope = wire::decode_bulk(*bytes);
+    if (envelope && on_bulk) on_bulk(*envelope);
+  }
+}
+
+Connection::Connection(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Connection::~Connection() = default;
+
+Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint,
+                                                     const io::KeyPair& keys) {
+  auto impl = std::make_unique<Impl>(keys);
+  impl->sequence = io::random_u64() >> 16;
+  TRY(impl->dial(endpoint));
+  return std::unique_ptr<Connection>(new Connection(std::move(impl)));
+}
+
+io::EventLoop& Connection::loop() { return impl_->loop; }
+io::ClientSocket& Connection::bulk() { return *impl_->bulk; }
+
+Result<Message> Connection::ask(const Message& request, Duration timeout, Duration repeat_after) {
+  Impl& me = *impl_;
+  const Instant end = me.clock.now() + timeout;
+  const std::uint64_t first = me.sequence + 1;
+  io::EventLoop waiting;
+  std::optional<Message> reply;
+  std::optional<Error> broken;
+  waiting.watch_socket(me.control->handle(), [&] {
+    while (auto bytes = me.control->receive()) {
+      auto envelope = wire::decode_envelope(*bytes);
+      if (!envelope) {
+        broken = envelope.error().within("an answer of the launcher");
+      } else if (envelope->reply_to >= first && envelope->reply_to <= me.sequence && !reply) {
+        reply = std::move(envelope->body);
+      } else if (me.on_control) {
+        me.on_control(*envelope);
+      }
+    }
+  });
+  while (!reply && !broken) {
+    const Instant now = me.clock.now();
+    if (now >= end)
+      return make_error(ErrorCode::unavailable,
+                        "the launcher did not answer within " + format_duration(timeout) +
+                            "; see `lockstep status`");
+    Envelope envelope;
+    envelope.sequence = ++me.sequence;
+    envelope.deadline_ms = std::max<std::int64_t>(1, (end - now).count() / 1'000'000);
+    envelope.body = request;
+    TRY(me.control->send_within(wire::encode(envelope), std::min(end - now, Duration(seconds(5)))));
+    const Instant repeat = std::min(end, me.clock.now() + repeat_after);
+    while (!reply && !broken && me.clock.now() < repeat) waiting.turn(repeat - me.clock.now());
+  }
+  if (broken) return *broken;
+  if (auto* refused = std::get_if<Refused>(&*reply))
+    return make_error(refused->code, std::move(refused->message));
+  return std::move(*reply);
+}
+
+void Connection::listen(std::function<void(const Envelope&)> on_control,
+                        std::function<void(const BulkEnvelope&)> on_bulk) {
+  impl_->on_control = std::move(on_control);
+  impl_->on_bulk = std::move(on_bulk);
+  if (!impl_->watching) impl_->watch();
+}
+
+std::uint64_t Connection::send(Message request) {
+  Envelope envelope;
+  envelope.sequence = ++impl_->sequence;
+  envelope.body = std::move(request);
+  [[maybe_unused]] const auto sent = impl_->control->send(wire::encode(envelope));
+  return envelope.sequence;
+}
+
+void Connection::send_bulk(BulkEnvelope envelope) {
+  envelope.sequence = ++impl_->sequence;
+  [[maybe_unused]] const auto sent = impl_->bulk->send(wire::encode(envelope));
+}
+
+Status Connection::reopen(const Endpoint& endpoint) {
+  const bool watched = impl_->watching;
+  impl_->unwatch();
+  TRY(impl_->dial(endpoint));
+  if (watched) impl_->watch();
+  return {};
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,58 @@
+#pragma once
+// The client's end of a launcher: the control and the bulk socket, dialled at once, and requests that
+// are answered or fail within a time. Requests are idempotent and repeated until then. It decides
+// nothing about jobs.
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "common/domain/messages.h"
+#include "common/io/event_loop.h"
+#include "common/io/transport.h"
+#include "launcher/cli/endpoint.h"
+
+namespace lockstep {
+struct BulkEnvelope;
+}
+
+namespace lockstep::cli {
+
+class Connection {
+ public:
+  static Result<std::unique_ptr<Connection>> open(const Endpoint& endpoint, const io::KeyPair& keys);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  io::EventLoop& loop();
+  io::ClientSocket& bulk();  // for common/transfer, while nothing is followed
+
+  // The reply, or the launcher's refusal, or unavailable.
+  Result<Message> ask(const Message& request, Duration timeout = seconds(20),
+                      Duration repeat_after = seconds(2));
+  // The same for a request with one kind of reply.
+  template <typename Reply>
+  Result<Reply> ask_for(const Message& request, Duration timeout = seconds(20)) {
+    TRY_ASSIGN(Message reply, ask(request, timeout));
+    if (auto* good = std::get_if<Reply>(&reply)) return std::move(*good);
+    return make_error(ErrorCode::internal, "the launcher answered something else than was asked");
+  }
+
+  // For followers: everything that comes on either socket goes to these from now on.
+  void listen(std::function<void(const Envelope&)> on_control,
+              std::function<void(const BulkEnvelope&)> on_bulk);
+  // Without waiting; what cannot be sent now is dropped (the caller repeats). The sequence used.
+  std::uint64_t send(Message request);
+  void send_bulk(BulkEnvelope envelope);
+
+  // New sockets to `endpoint`; listeners stay.
+  Status reopen(const Endpoint& endpoint);
+
+ private:
+  struct Impl;
+  explicit Connection(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lockstep::cli

@@ -1,0 +1,59 @@
+#include "launcher/cli/context.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+
+#include "launcher/cli/local_launcher.h"
+
+namespace lockstep::cli {
+
+void hold_interrupts(bool hold) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  ::pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, nullptr);
+}
+
+Result<std::unique_ptr<Connection>> Context::connect(Need need) const {
+  Endpoint endpoint;
+  if (launcher.empty()) {
+    LocalLauncher local(home, terminal);
+    TRY_ASSIGN(endpoint, local.ensure(0, need == Need::nodes));
+  } else {
+    TRY_ASSIGN(endpoint, read_endpoint(launcher));
+  }
+  TRY_ASSIGN(const io::KeyPair keys, user_keys(home));
+  // ZeroMQ's threads inherit the mask: an interrupt shall reach this thread only.
+  hold_interrupts(true);
+  auto connection = Connection::open(endpoint, keys);
+  hold_interrupts(false);
+  return connection;
+}
+
+std::optional<Endpoint> Context::find_endpoint() const {
+  if (launcher.empty()) return live_endpoint(home.endpoint());
+  auto endpoint = read_endpoint(launcher);
+  if (!endpoint) return std::nullopt;
+  return *endpoint;
+}
+
+int fail(Terminal& terminal, const Error& error, int otherwise) {
+  terminal.note(error.message);
+  const bool bad_input =
+      error.code == ErrorCode::invalid_argument || error.code == ErrorCode::unsupported;
+  return bad_input ? kExitUsage : otherwise;
+}
+
+int print(Context& context, Format format, const Json& json, const std::string& table) {
+  switch (format) {
+    case Format::table: context.terminal.out(table); break;
+    case Format::json: context.terminal.out(json_text(json)); break;
+    case Format::yaml: context.terminal.out(yaml_text(json)); break;
+  }
+  return 0;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,47 @@
+#pragma once
+// What every verb works with: the home, the terminal, and the way to a launcher. Also how an error
+// becomes an exit code.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "launcher/cli/connection.h"
+#include "launcher/cli/endpoint.h"
+#include "launcher/cli/home.h"
+#include "launcher/cli/output.h"
+#include "launcher/cli/terminal.h"
+
+namespace lockstep::cli {
+
+// Our own exit codes; a job's own codes pass through unchanged.
+inline constexpr int kExitFailure = 1;          // a request failed (no such job, refused, …)
+inline constexpr int kExitUsage = 2;            // the command line or the job file is wrong
+inline constexpr int kExitLockstepFailed = 125;  // run and stream: no launcher, or Lockstep's fault
+inline constexpr int kExitInterrupted = 130;
+inline constexpr int kExitOutputClosed = 141;   // nobody reads our output any more, as 128+SIGPIPE
+
+struct Context {
+  Home home;
+  std::string launcher;  // LOCKSTEP_LAUNCHER: an endpoint file; "" = the local one
+  Terminal& terminal;
+
+  enum class Need {
+    launcher,  // started when there is none
+    nodes,     // and local agents that died are started again
+  };
+  Result<std::unique_ptr<Connection>> connect(Need need) const;
+  // Where the launcher listens now; nullopt while it is down. Starts nothing.
+  std::optional<Endpoint> find_endpoint() const;
+};
+
+// Says the error on stderr; returns kExitUsage for bad input, else `otherwise`.
+int fail(Terminal& terminal, const Error& error, int otherwise = kExitFailure);
+
+// SIGINT and SIGTERM wait (for a Follower) or end us, in this thread and those it starts.
+void hold_interrupts(bool hold);
+
+// Writes `text` as a table, or the JSON in the format asked for.
+int print(Context& context, Format format, const Json& json, const std::string& table);
+
+}  // namespace lockstep::cli

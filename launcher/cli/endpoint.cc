@@ -1,0 +1,44 @@
+#include "launcher/cli/endpoint.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/io/file_system.h"
+
+namespace lockstep::cli {
+
+Result<Endpoint> endpoint_from(const std::string& json_text) {
+  const auto json = nlohmann::json::parse(json_text, nullptr, false);
+  const auto text = [&](const char* key) {
+    const auto it = json.find(key);
+    return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
+  };
+  if (!json.is_object()) return make_error(ErrorCode::corrupt, "is not a launcher's endpoint file");
+  Endpoint endpoint;
+  if (const auto it = json.find("pid"); it != json.end() && it->is_number_integer())
+    endpoint.process.pid = it->get<int>();
+  if (const auto it = json.find("start_ticks"); it != json.end() && it->is_number_integer())
+    endpoint.process.start_ticks = it->get<std::uint64_t>();
+  endpoint.control = text("control");
+  endpoint.bulk = text("bulk");
+  endpoint.join = text("join");
+  endpoint.public_key = PublicKey(text("public_key"));
+  if (endpoint.control.empty() || endpoint.bulk.empty() || endpoint.public_key.value.size() != 40)
+    return make_error(ErrorCode::corrupt,
+                      "is not a launcher's endpoint file: control, bulk or public_key is missing");
+  return endpoint;
+}
+
+Result<Endpoint> read_endpoint(const std::string& path) {
+  TRY_ASSIGN(const std::string text, io::read_file(path, kibibytes(64)));
+  auto endpoint = endpoint_from(text);
+  if (!endpoint) return endpoint.error().within(path);
+  return endpoint;
+}
+
+std::optional<Endpoint> live_endpoint(const std::string& path) {
+  auto endpoint = read_endpoint(path);
+  if (!endpoint || !io::is_alive(endpoint->process)) return std::nullopt;
+  return *endpoint;
+}
+
+}  // namespace lockstep::cli

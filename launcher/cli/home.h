@@ -1,0 +1,50 @@
+#pragma once
+// The tree below $LOCKSTEP_HOME (default ~/.lockstep) as the command line knows it. The launcher owns
+// launcher/, each local agent its folder in nodes/.
+//
+//   keys/user.key                     our CURVE key pair, 0600
+//   up.lock                           held while a launcher or agents are started or stopped
+//   local_nodes                       how many local nodes there shall be, as text
+//   launcher/endpoint.json            0600, by the daemon: where it listens, who it is
+//   launcher/keys/authorized_users    "NAME PUBLICKEY" a line
+//   launcher/lockstepd.log            what the daemon printed
+//   nodes/local-K/agent.pid           "pid ticks", by the agent
+//   nodes/local-K/started.pid         "pid ticks" of the agent we started last
+//   nodes/local-K/agent.log, join.token (0600)
+//   stat-cache/                       one file per captured directory
+
+#include <string>
+
+namespace lockstep::cli {
+
+class Home {
+ public:
+  explicit Home(std::string path) : path_(std::move(path)) {}
+  // $LOCKSTEP_HOME, else $HOME/.lockstep; absolute.
+  static Home from_environment();
+
+  const std::string& path() const { return path_; }
+  std::string keys() const { return path_ + "/keys"; }
+  std::string user_key() const { return keys() + "/user.key"; }
+  std::string up_lock() const { return path_ + "/up.lock"; }
+  std::string local_nodes() const { return path_ + "/local_nodes"; }
+  std::string launcher() const { return path_ + "/launcher"; }
+  std::string endpoint() const { return launcher() + "/endpoint.json"; }
+  std::string launcher_keys() const { return launcher() + "/keys"; }
+  std::string authorized_users() const { return launcher_keys() + "/authorized_users"; }
+  std::string launcher_log() const { return launcher() + "/lockstepd.log"; }
+  std::string stat_cache() const { return path_ + "/stat-cache"; }
+  std::string nodes() const { return path_ + "/nodes"; }
+  std::string node(const std::string& name) const { return nodes() + "/" + name; }
+  std::string agent_pid(const std::string& name) const { return node(name) + "/agent.pid"; }
+  std::string started_pid(const std::string& name) const { return node(name) + "/started.pid"; }
+  std::string agent_log(const std::string& name) const { return node(name) + "/agent.log"; }
+  std::string join_token(const std::string& name) const { return node(name) + "/join.token"; }
+
+  static std::string node_name(int index) { return "local-" + std::to_string(index); }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace lockstep::cli

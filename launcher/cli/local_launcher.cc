@@ -1,0 +1,216 @@
+#include "launcher/cli/local_launcher.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/io/clock.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr Duration kNodesTimeout = seconds(20);
+constexpr Duration kShutdownTimeout = minutes(5);
+
+int active_jobs(const LauncherStatus& status) {
+  int active = 0;
+  for (const auto& [word, count] : status.jobs) {
+    const auto known = job_status_from(word);
+    if (known && !is_final(*known)) active += count;
+  }
+  return active;
+}
+
+// Canceling takes as long as the jobs' grace time; a launcher that is gone has done its part.
+Status shut_down(Connection& connection, const io::ProcessIdentity& process, bool cancel) {
+  io::SystemClock clock;
+  const Instant end = clock.now() + kShutdownTimeout;
+  while (true) {
+    const auto reply = connection.ask(Shutdown{cancel}, seconds(5), seconds(5));
+    if (reply || !io::is_alive(process)) return {};
+    if (reply.error().code != ErrorCode::unavailable || clock.now() >= end) return reply.error();
+  }
+}
+
+void sleep_briefly() {
+  const timespec pause{0, 3'000'000};
+  ::nanosleep(&pause, nullptr);
+}
+
+}  // namespace
+
+int LocalLauncher::wanted_nodes() const {
+  const auto text = io::read_file(home_.local_nodes(), kibibytes(1));
+  const int nodes = text ? std::atoi(text->c_str()) : 1;
+  return std::clamp(nodes, 1, kMaxLocalNodes);
+}
+
+bool LocalLauncher::agents_alive(int nodes) const {
+  for (int i = 0; i < nodes; ++i)
+    if (living_agents(home_, Home::node_name(i)).empty()) return false;
+  return true;
+}
+
+Result<Endpoint> LocalLauncher::ensure(int nodes, bool heal) {
+  if (nodes == 0) nodes = wanted_nodes();
+  if (auto endpoint = live_endpoint(home_.endpoint()))
+    if (!heal || agents_alive(wanted_nodes())) return *endpoint;
+  TRY(io::make_directories(home_.path(), 0700));
+  TRY_ASSIGN(const auto lock, io::FileLock::acquire(home_.up_lock()));
+  if (auto endpoint = live_endpoint(home_.endpoint())) {  // another command line was first
+    if (heal) TRY(add_agents(*endpoint, wanted_nodes()));
+    return *endpoint;
+  }
+  terminal_.progress("starting a launcher and " + std::to_string(nodes) + " local node(s)");
+  auto started = start_all(nodes);
+  terminal_.clear_status();
+  return started;
+}
+
+Result<Endpoint> LocalLauncher::start_all(int nodes) {
+  TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
+  TRY_ASSIGN(const io::User user, io::current_user());
+  TRY(authorize(home_, user.name, keys.public_key));
+  TRY(io::write_file_atomically(home_.local_nodes(), std::to_string(nodes) + "\n", 0644, false));
+  TRY_ASSIGN(Endpoint endpoint, start_daemon(home_, nodes));
+  TRY(add_agents(endpoint, nodes));
+  return endpoint;
+}
+
+// Starts those of the local agents that do not live, and waits until their nodes are usable.
+Status LocalLauncher::add_agents(const Endpoint& endpoint, int nodes) {
+  if (agents_alive(nodes)) return {};
+  TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
+  TRY_ASSIGN(const auto connection, Connection::open(endpoint, keys));
+  const auto shares = divide(this_machine(), nodes);
+  std::vector<AgentStart> missing;
+  for (int i = 0; i < nodes; ++i)
+    if (living_agents(home_, Home::node_name(i)).empty())
+      missing.push_back({Home::node_name(i), shares[static_cast<std::size_t>(i)], ""});
+  TRY_ASSIGN(const TokenReply token, connection->ask_for<TokenReply>(CreateToken{
+                                         minutes(10), static_cast<int>(missing.size())}));
+  std::vector<io::ProcessIdentity> processes;
+  for (auto& agent : missing) {
+    agent.token = token.token;
+    TRY_ASSIGN(const io::ProcessIdentity process, start_agent(home_, endpoint, agent));
+    processes.push_back(process);
+  }
+  return wait_for_nodes(*connection, missing, processes);
+}
+
+Status LocalLauncher::wait_for_nodes(Connection& connection,
+                                     const std::vector<AgentStart>& started,
+                                     const std::vector<io::ProcessIdentity>& processes) {
+  io::SystemClock clock;
+  const Instant end = clock.now() + kNodesTimeout;
+  while (true) {
+    TRY_ASSIGN(const NodesReply reply, connection.ask_for<NodesReply>(ListNodes{}));
+    std::size_t ready = 0;
+    for (std::size_t i = 0; i < started.size(); ++i) {
+      const bool alive = std::any_of(
+          reply.nodes.begin(), reply.nodes.end(), [&](const NodeView& node) {
+            return node.name == started[i].name && node.liveness == Liveness::alive;
+          });
+      if (alive) ++ready;
+      if (!alive && !io::is_alive(processes[i]))
+        return make_error(ErrorCode::unavailable,
+                          fmt::format("the agent of {} ended while it started{}", started[i].name,
+                                      log_tail(home_.agent_log(started[i].name))));
+    }
+    if (ready == started.size()) return {};
+    if (clock.now() >= end)
+      return make_error(ErrorCode::deadline_exceeded,
+                        fmt::format("{} of {} local node(s) did not get ready within {}; see {}",
+                                    started.size() - ready, started.size(),
+                                    format_duration(kNodesTimeout), home_.nodes()));
+    sleep_briefly();
+  }
+}
+
+Status LocalLauncher::up(int nodes) {
+  if (const auto endpoint = live_endpoint(home_.endpoint())) {
+    const int have = wanted_nodes();
+    if (nodes > have) return grow(*endpoint, have, nodes);
+    if (nodes != 0 && nodes < have)
+      return make_error(ErrorCode::conflict,
+                        fmt::format("{} local nodes are up already; to have {}, run `lockstep down` "
+                                    "first",
+                                    have, nodes));
+  }
+  const Result<Endpoint> endpoint = ensure(nodes == 0 ? wanted_nodes() : nodes, true);
+  if (!endpoint) return endpoint.error();
+  return {};
+}
+
+// The machine is divided anew, so nothing may run meanwhile.
+Status LocalLauncher::grow(const Endpoint& endpoint, int from, int to) {
+  TRY_ASSIGN(const auto lock, io::FileLock::acquire(home_.up_lock()));
+  TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
+  TRY_ASSIGN(const auto connection, Connection::open(endpoint, keys));
+  TRY_ASSIGN(const StatusReply reply, connection->ask_for<StatusReply>(GetStatus{}));
+  if (const int active = active_jobs(reply.status); active > 0)
+    return make_error(ErrorCode::conflict,
+                      fmt::format("{} job(s) are not finished, and going from {} to {} nodes divides "
+                                  "the machine anew; wait for them, or `lockstep down --cancel`",
+                                  active, from, to));
+  TRY(end_agents());
+  TRY(end_processes({endpoint.process}, seconds(10)));
+  const Result<Endpoint> started = start_all(to);
+  if (!started) return started.error();
+  return {};
+}
+
+Status LocalLauncher::end_agents() {
+  std::vector<io::ProcessIdentity> agents;
+  for (const auto& name : local_node_names(home_))
+    for (const auto& agent : living_agents(home_, name)) agents.push_back(agent);
+  return end_processes(agents, seconds(10));
+}
+
+// Jobs can only be ended by a launcher with its agents: those that died are started once more.
+Result<Endpoint> LocalLauncher::wake_for_down(bool cancel) {
+  std::size_t agents = 0, runners = 0;
+  for (const auto& name : local_node_names(home_)) {
+    agents += living_agents(home_, name).size();
+    runners += living_runners(home_, name).size();
+  }
+  if (auto endpoint = live_endpoint(home_.endpoint())) {
+    if (cancel || runners > 0) TRY(add_agents(*endpoint, wanted_nodes()));
+    return *endpoint;
+  }
+  if (agents + runners == 0)
+    return make_error(ErrorCode::not_found, "no launcher is running in " + home_.path());
+  return start_all(wanted_nodes());
+}
+
+Status LocalLauncher::down(bool cancel) {
+  if (!io::exists(home_.path())) {
+    terminal_.note("nothing is running");
+    return {};
+  }
+  TRY_ASSIGN(const auto lock, io::FileLock::acquire(home_.up_lock()));
+  const Result<Endpoint> endpoint = wake_for_down(cancel);
+  if (!endpoint && endpoint.error().code == ErrorCode::not_found &&
+      endpoint.error().message.rfind("no launcher", 0) == 0) {
+    terminal_.note("nothing is running");
+    return {};
+  }
+  if (!endpoint) return endpoint.error();
+  TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
+  TRY_ASSIGN(const auto connection, Connection::open(*endpoint, keys));
+  terminal_.progress(cancel ? "canceling jobs and ending the launcher" : "ending the launcher");
+  const Status granted = shut_down(*connection, endpoint->process, cancel);
+  terminal_.clear_status();
+  if (!granted) return granted.error();
+  if (!wait_gone({endpoint->process}, seconds(10)))
+    TRY(end_processes({endpoint->process}, seconds(5)));
+  TRY(end_agents());
+  for (const auto& name : local_node_names(home_)) ::unlink(home_.started_pid(name).c_str());
+  ::unlink(home_.local_nodes().c_str());
+  return {};
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,48 @@
+#pragma once
+// "Local computer" without set-up: brings a launcher and its local nodes up, keeps them up, and ends
+// them. One lock file makes two command lines at once start one launcher. Whoever names a launcher of
+// his own (LOCKSTEP_LAUNCHER) does without all this.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/io/file_system.h"
+#include "launcher/cli/connection.h"
+#include "launcher/cli/home.h"
+#include "launcher/cli/local_processes.h"
+#include "launcher/cli/terminal.h"
+
+namespace lockstep::cli {
+
+inline constexpr int kMaxLocalNodes = 64;
+
+class LocalLauncher {
+ public:
+  LocalLauncher(const Home& home, Terminal& terminal) : home_(home), terminal_(terminal) {}
+
+  // A live launcher with live local nodes; starts what is missing. `nodes` 0 = as many as there were
+  // last time, or 1. With `heal` false only a missing launcher is started, never a missing agent.
+  Result<Endpoint> ensure(int nodes, bool heal);
+
+  // `lockstep up`: as ensure, and more nodes than before are added. Says what is up.
+  Status up(int nodes);
+  // `lockstep down`. conflict while jobs run, unless `cancel`.
+  Status down(bool cancel);
+
+ private:
+  Result<Endpoint> start_all(int nodes);
+  Status add_agents(const Endpoint& endpoint, int nodes);
+  Status wait_for_nodes(Connection& connection, const std::vector<AgentStart>& started,
+                        const std::vector<io::ProcessIdentity>& processes);
+  Status grow(const Endpoint& endpoint, int from, int to);
+  Result<Endpoint> wake_for_down(bool cancel);
+  Status end_agents();
+  int wanted_nodes() const;  // of the last `up`; 1 when there was none
+  bool agents_alive(int nodes) const;
+
+  const Home& home_;
+  Terminal& terminal_;
+};
+
+}  // namespace lockstep::cli

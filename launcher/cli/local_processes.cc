@@ -1,0 +1,200 @@
+#include "launcher/cli/local_processes.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "common/io/attempt_dir.h"
+#include "common/io/clock.h"
+#include "common/io/file_system.h"
+#include "launcher/cli/view_text.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr Duration kStartTimeout = seconds(20);
+
+int milliseconds_left(Instant end, Instant now) {
+  return static_cast<int>(std::clamp<std::int64_t>((end - now).count() / 1'000'000 + 1, 0, 60'000));
+}
+
+// What a daemon needs of our environment; ranks get nothing of it.
+std::map<std::string, std::string> daemon_environment() {
+  std::map<std::string, std::string> environment;
+  for (const char* name : {"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH",
+                           "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"})
+    if (const char* value = std::getenv(name)) environment[name] = value;
+  return environment;
+}
+
+// Waits until `ready` holds, woken by changes in `directory`; false when `process` ended or the time
+// is over before.
+bool wait_in_directory(const std::string& directory, const io::ProcessIdentity& process,
+                       const std::function<bool()>& ready) {
+  io::SystemClock clock;
+  const Instant end = clock.now() + kStartTimeout;
+  const io::Fd changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  ::inotify_add_watch(changes.get(), directory.c_str(), IN_MOVED_TO | IN_CLOSE_WRITE | IN_CREATE);
+  const auto alive = io::open_process(process);
+  while (!ready()) {
+    const Instant now = clock.now();
+    if (now >= end || !alive) return false;
+    pollfd items[] = {{changes.get(), POLLIN, 0}, {alive->get(), POLLIN, 0}};
+    ::poll(items, 2, milliseconds_left(end, now));
+    if (items[1].revents != 0) return ready();
+    char events[4096];
+    while (::read(changes.get(), events, sizeof events) > 0) {
+    }
+  }
+  return true;
+}
+
+std::optional<io::ProcessIdentity> living(const std::string& pid_file) {
+  const auto text = io::read_file(pid_file, kibibytes(4));
+  if (!text) return std::nullopt;
+  const auto who = io::process_identity_from(*text);
+  if (!who || !io::is_alive(*who)) return std::nullopt;
+  return who;
+}
+
+Result<std::string> sibling(const std::string& name) {
+  const std::string path = io::program_directory() + "/" + name;
+  if (::access(path.c_str(), X_OK) == 0) return path;
+  return make_error(ErrorCode::not_found,
+                    path + " is not there or not executable; install it beside lockstep");
+}
+
+}  // namespace
+
+Result<io::KeyPair> user_keys(const Home& home) {
+  TRY(io::make_directories(home.path(), 0700));
+  TRY(io::make_directories(home.keys(), 0700));
+  return io::load_or_create_key_pair(home.user_key());
+}
+
+Status authorize(const Home& home, const std::string& name, const PublicKey& key) {
+  TRY(io::make_directories(home.launcher(), 0700));
+  TRY(io::make_directories(home.launcher_keys(), 0700));
+  std::string text;
+  if (io::exists(home.authorized_users())) {
+    TRY_ASSIGN(text, io::read_file(home.authorized_users(), mebibytes(16)));
+  }
+  if (text.find(key.value) != std::string::npos) return {};
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  text += name + " " + key.value + "\n";
+  return io::write_file_atomically(home.authorized_users(), text, 0600);
+}
+
+std::string log_tail(const std::string& path) {
+  const auto text = io::read_file(path, mebibytes(64));
+  if (!text || text->empty()) return "";
+  std::size_t start = text->size() - 1;
+  for (int lines = 0; lines < 5 && start != std::string::npos && start > 0; ++lines)
+    start = text->rfind('\n', start - 1);
+  std::string tail = text->substr(start == std::string::npos ? 0 : start);
+  while (!tail.empty() && (tail.back() == '\n')) tail.pop_back();
+  return fmt::format("; the end of {}:\n{}", path, tail);
+}
+
+Result<Endpoint> start_daemon(const Home& home, int fixed_nodes) {
+  TRY_ASSIGN(const std::string program, sibling("lockstepd"));
+  io::DetachedStart start;
+  start.program = program;
+  start.arguments = {"lockstepd", "--home", home.launcher(), "--fixed-nodes",
+                     std::to_string(fixed_nodes)};
+  start.environment = daemon_environment();
+  start.log_path = home.launcher_log();
+  TRY_ASSIGN(const io::ProcessIdentity process, io::start_detached(start));
+  std::optional<Endpoint> endpoint;
+  const bool ready = wait_in_directory(home.launcher(), process, [&] {
+    endpoint = live_endpoint(home.endpoint());
+    return endpoint.has_value();
+  });
+  if (ready) return *endpoint;
+  const bool alive = io::is_alive(process);
+  [[maybe_unused]] const auto ended = end_processes({process}, seconds(2));
+  return make_error(ErrorCode::unavailable,
+                    fmt::format("the launcher {}{}",
+                                alive ? "did not get ready in time" : "ended while it started",
+                                log_tail(home.launcher_log())));
+}
+
+Result<io::ProcessIdentity> start_agent(const Home& home, const Endpoint& launcher,
+                                        const AgentStart& agent) {
+  TRY_ASSIGN(const std::string program, sibling("lockstep-agent"));
+  TRY(io::make_directories(home.nodes(), 0755));
+  TRY(io::make_directories(home.node(agent.name), 0755));
+  TRY(io::write_file_atomically(home.join_token(agent.name), agent.token + "\n", 0600, false));
+  io::DetachedStart start;
+  start.program = program;
+  start.arguments = {"lockstep-agent",
+                     "--launcher", launcher.join,
+                     "--token-file", home.join_token(agent.name),
+                     "--home", home.node(agent.name),
+                     "--name", agent.name,
+                     "--cpus", ranges_of(agent.share.cpus),
+                     "--memory", std::to_string(agent.share.memory.count)};
+  start.environment = daemon_environment();
+  start.log_path = home.agent_log(agent.name);
+  TRY_ASSIGN(const io::ProcessIdentity process, io::start_detached(start));
+  TRY(io::write_file_atomically(home.started_pid(agent.name), io::to_text(process), 0644, false));
+  return process;
+}
+
+std::vector<io::ProcessIdentity> living_agents(const Home& home, const std::string& name) {
+  std::vector<io::ProcessIdentity> found;
+  for (const std::string& file : {home.agent_pid(name), home.started_pid(name)}) {
+    const auto who = living(file);
+    if (who && std::find(found.begin(), found.end(), *who) == found.end()) found.push_back(*who);
+  }
+  return found;
+}
+
+std::vector<io::ProcessIdentity> living_runners(const Home& home, const std::string& name) {
+  std::vector<io::ProcessIdentity> found;
+  const std::string folder = home.node(name) + "/attempts";
+  const auto names = io::list_directory(folder);
+  if (!names) return found;
+  for (const auto& attempt : *names)
+    if (const auto who = living(io::AttemptDir(folder + "/" + attempt).runner_pid()))
+      found.push_back(*who);
+  return found;
+}
+
+std::vector<std::string> local_node_names(const Home& home) {
+  auto names = io::list_directory(home.nodes());
+  return names ? *std::move(names) : std::vector<std::string>{};
+}
+
+bool wait_gone(const std::vector<io::ProcessIdentity>& who, Duration timeout) {
+  io::SystemClock clock;
+  const Instant end = clock.now() + timeout;
+  for (const auto& process : who) {
+    const auto fd = io::open_process(process);
+    if (!fd) continue;
+    pollfd item{fd->get(), POLLIN, 0};
+    while (::poll(&item, 1, milliseconds_left(end, clock.now())) == 0)
+      if (clock.now() >= end) return !io::is_alive(process);
+  }
+  return true;
+}
+
+Status end_processes(const std::vector<io::ProcessIdentity>& who, Duration grace) {
+  for (const auto& process : who) TRY(io::signal_process(process, SIGTERM));
+  if (wait_gone(who, grace)) return {};
+  for (const auto& process : who) TRY(io::signal_process(process, SIGKILL));
+  if (wait_gone(who, seconds(5))) return {};
+  std::string pids;
+  for (const auto& process : who)
+    if (io::is_alive(process)) pids += fmt::format(" {}", process.pid);
+  return make_error(ErrorCode::io, "these processes do not end, even after SIGKILL:" + pids);
+}
+
+}  // namespace lockstep::cli

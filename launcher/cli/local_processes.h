@@ -1,0 +1,48 @@
+#pragma once
+// The processes that `lockstep up` starts on this machine: one lockstepd and its local agents. Starts
+// them, finds them again by pid and start time, and ends them. The caller holds Home::up_lock.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/io/process.h"
+#include "common/io/transport.h"
+#include "launcher/cli/endpoint.h"
+#include "launcher/cli/home.h"
+#include "launcher/cli/machine.h"
+
+namespace lockstep::cli {
+
+// Our own key pair, and the folders that hold it; made when they do not exist.
+Result<io::KeyPair> user_keys(const Home& home);
+// Adds "NAME KEY" to the users that a daemon of this home lets in; a key stands there once.
+Status authorize(const Home& home, const std::string& name, const PublicKey& key);
+
+// Starts a daemon and waits until it wrote its endpoint; an early end shows the end of its log.
+Result<Endpoint> start_daemon(const Home& home, int fixed_nodes);
+
+struct AgentStart {
+  std::string name;
+  NodeShare share;
+  std::string token;
+};
+Result<io::ProcessIdentity> start_agent(const Home& home, const Endpoint& launcher,
+                                        const AgentStart& start);
+
+// The living processes of one local node, however they were started: agents first.
+std::vector<io::ProcessIdentity> living_agents(const Home& home, const std::string& name);
+std::vector<io::ProcessIdentity> living_runners(const Home& home, const std::string& name);
+// Names of the folders in nodes/.
+std::vector<std::string> local_node_names(const Home& home);
+
+// SIGTERM, and SIGKILL to those that are still there after `grace`. An error names who stayed.
+Status end_processes(const std::vector<io::ProcessIdentity>& who, Duration grace);
+// True when all of them are gone within `timeout`.
+bool wait_gone(const std::vector<io::ProcessIdentity>& who, Duration timeout);
+
+// The last lines of a log, indented, for an error message.
+std::string log_tail(const std::string& path);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,125 @@
+#include "launcher/cli/output.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/base/check.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr auto kReplace = Json::error_handler_t::replace;
+
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+// A word that no YAML reader takes for anything but a string stands bare; all else as in JSON, which
+// is YAML too.
+bool may_stand_bare(const std::string& text) {
+  if (text.empty() || text.size() > 200) return false;
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto safe = [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '/';
+  };
+  if (!letter(text[0]) || !std::all_of(text.begin(), text.end(), safe)) return false;
+  std::string lower = text;
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (std::string_view word : {"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
+    if (lower == word) return false;
+  return true;
+}
+
+std::string yaml_scalar(const Json& json) {
+  if (json.is_string() && may_stand_bare(json.get_ref<const std::string&>()))
+    return json.get<std::string>();
+  return json.dump(-1, ' ', false, kReplace);
+}
+
+void write_yaml(const Json& json, std::size_t indent, std::string& out) {
+  const std::string blanks(indent, ' ');
+  const auto write_child = [&](const Json& child, bool in_list) {
+    if (!child.is_structured() || child.empty()) {
+      out += " " + yaml_scalar(child) + "\n";
+    } else if (in_list) {  // the first key stands beside the dash
+      std::string block;
+      write_yaml(child, indent + 2, block);
+      out += " " + block.substr(indent + 2);
+    } else {
+      out += "\n";
+      write_yaml(child, indent + 2, out);
+    }
+  };
+  if (json.is_object()) {
+    for (const auto& [key, value] : json.items()) {
+      out += blanks + yaml_scalar(Json(key)) + ":";
+      write_child(value, false);
+    }
+  } else {
+    for (const auto& item : json) {
+      out += blanks + "-";
+      write_child(item, true);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Format> format_from(std::string_view word) {
+  if (word == "table") return Format::table;
+  if (word == "json") return Format::json;
+  if (word == "yaml") return Format::yaml;
+  return std::nullopt;
+}
+
+std::string json_text(const Json& json) { return json.dump(2, ' ', false, kReplace) + "\n"; }
+
+std::string yaml_text(const Json& json) {
+  if (!json.is_structured() || json.empty()) return yaml_scalar(json) + "\n";
+  std::string out;
+  write_yaml(json, 0, out);
+  return out;
+}
+
+Table::Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+
+void Table::add(std::vector<std::string> row) {
+  CHECK(row.size() == rows_[0].size(), "a row has as many cells as the header");
+  for (auto& cell : row) {
+    cell = printable(cell);
+    std::replace(cell.begin(), cell.end(), '\n', ' ');
+    std::replace(cell.begin(), cell.end(), '\t', ' ');
+  }
+  rows_.push_back(std::move(row));
+}
+
+std::string Table::text() const {
+  std::vector<std::size_t> widths(rows_[0].size());
+  for (const auto& row : rows_)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  std::string out;
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) line.append(widths[i] - width_of(row[i]) + 2, ' ');
+    }
+    line.resize(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F) c = '?';
+  }
+  return out;
+}
+
+}  // namespace lockstep::cli

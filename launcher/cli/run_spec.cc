@@ -1,0 +1,71 @@
+#include "launcher/cli/run_spec.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace lockstep::cli {
+
+namespace {
+
+Error wrong(std::string message) {
+  return make_error(ErrorCode::invalid_argument, "run: " + std::move(message));
+}
+
+Status read_environment(const std::vector<std::string>& assignments, JobSpec& spec) {
+  for (const auto& assignment : assignments) {
+    const auto equals = assignment.find('=');
+    const std::string name = assignment.substr(0, equals);
+    if (name.empty())
+      return wrong(fmt::format("--env '{}' is not of the form NAME=VALUE", assignment));
+    if (equals != std::string::npos) {
+      spec.environment_variables[name] = assignment.substr(equals + 1);
+      continue;
+    }
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr) return wrong(fmt::format("--env {}: this variable is not set here", name));
+    spec.environment_variables[name] = value;
+  }
+  return {};
+}
+
+Result<Distribution::Kind> distribution_from(const std::string& word) {
+  for (auto kind : {Distribution::Kind::none, Distribution::Kind::mpi, Distribution::Kind::pytorch})
+    if (word == to_string(kind)) return kind;
+  for (std::string_view later : {"tensorflow", "ray"})
+    if (word == later)
+      return make_error(ErrorCode::unsupported,
+                        fmt::format("run: --distribution '{}' is not supported yet", word));
+  return wrong(fmt::format("--distribution '{}' is not mpi, pytorch or none", word));
+}
+
+}  // namespace
+
+Result<JobSpec> spec_of(const RunArguments& arguments) {
+  JobSpec spec;
+  spec.name = arguments.name;
+  spec.experiment_name = "Default";
+  spec.command = Argv{arguments.command};
+  TRY(read_environment(arguments.env, spec));
+  TRY_ASSIGN(spec.distribution.kind, distribution_from(arguments.distribution));
+  spec.distribution.processes_per_node = arguments.ranks;
+  spec.resources.instance_count = arguments.nodes;
+  spec.resources.cpus = arguments.cpus;
+  spec.resources.gpus = arguments.gpus;
+  if (!arguments.memory.empty()) {
+    spec.resources.memory = parse_bytes(arguments.memory);
+    if (!spec.resources.memory)
+      return wrong(fmt::format("--memory '{}' is not a size; write 512m or 2g", arguments.memory));
+  }
+  if (!arguments.timeout.empty()) {
+    const Duration timeout = parse_duration(arguments.timeout);
+    if (timeout <= Duration::zero())
+      return wrong(fmt::format("--timeout '{}' is not a time; write seconds, or 90s, 5m, 2h, 1d",
+                               arguments.timeout));
+    spec.timeout = timeout;
+  }
+  if (const Status valid = validate(spec); !valid) return valid.error().within("run");
+  return spec;
+}
+
+}  // namespace lockstep::cli

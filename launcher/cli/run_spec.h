@@ -1,0 +1,30 @@
+#pragma once
+// The flags of `lockstep run` as a JobSpec. Pure, but for --env NAME, which takes our own value.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/job_spec.h"
+
+namespace lockstep::cli {
+
+struct RunArguments {
+  int nodes = 1;
+  int ranks = 1;  // on each node
+  std::string distribution = "none";
+  std::string code;  // "" = the current directory
+  std::vector<std::string> env;  // K=V, or K
+  std::string name;
+  std::string timeout;
+  std::optional<int> cpus;
+  std::string memory;
+  std::optional<int> gpus;
+  bool detach = false;
+  bool quiet = false;
+  std::vector<std::string> command;
+};
+
+Result<JobSpec> spec_of(const RunArguments& arguments);
+
+}  // namespace lockstep::cli

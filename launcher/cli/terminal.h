@@ -1,0 +1,41 @@
+#pragma once
+// Our standard output and error: whole writes, one status line on a terminal that makes room for
+// everything else, and plain lines where there is no terminal. It never waits for input.
+
+#include <string>
+#include <string_view>
+
+#include "common/domain/bulk.h"
+
+namespace lockstep::cli {
+
+class Terminal {
+ public:
+  Terminal();  // asks isatty, NO_COLOR and TERM
+  ~Terminal();
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  bool color() const { return out_tty_ && color_; }
+  // False once nobody reads the stream any more (EPIPE).
+  bool write(LogStream stream, std::string_view bytes);
+  void out(std::string_view text) { write(LogStream::out, text); }
+  // A line of ours on stderr: "lockstep: TEXT".
+  void note(std::string_view text);
+  // Text of ours on stderr, as it is.
+  void err(std::string_view text) { write(LogStream::err, text); }
+  // The status line: replaces the last one on a terminal, a line of its own elsewhere.
+  void status(std::string_view text);
+  // The same, but only on a terminal (progress that changes many times a second).
+  void progress(std::string_view text);
+  void clear_status();
+
+ private:
+  bool out_tty_ = false;
+  bool err_tty_ = false;
+  bool color_ = false;
+  bool status_shown_ = false;
+  bool at_line_start_ = true;  // of the terminal, as far as we wrote to it
+};
+
+}  // namespace lockstep::cli

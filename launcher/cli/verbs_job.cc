@@ -1,0 +1,210 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/io/clock.h"
+#include "launcher/cli/follower.h"
+#include "launcher/cli/submit.h"
+#include "launcher/cli/verbs.h"
+#include "launcher/cli/view_text.h"
+#include "launcher/spec/job_file.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr const char* kCreateExamples = R"(
+  lockstep job create -f job.yml --stream
+  lockstep job create -f job.yml --set resources.instance_count=4 --set inputs.lr=0.01
+Without --stream the job's name is printed (or the whole job, with -o).)";
+
+struct JobOptions {
+  std::string name;
+  std::string file;
+  std::vector<std::string> overrides;
+  std::string new_name;
+  bool stream = false;
+  bool quiet = false;
+  int limit = 0;
+  std::optional<int> rank, node;
+  bool only_out = false, only_err = false, follow = false;
+  int tail = -1;
+  std::uint32_t attempt = 0;
+  Format format = Format::table;
+};
+
+Instant now() { return io::SystemClock().now(); }
+
+int create(Context& context, const JobOptions& options) {
+  const int otherwise = options.stream ? kExitLockstepFailed : kExitFailure;
+  auto file = spec::load_job(options.file, options.overrides);
+  if (!file) return fail(context.terminal, file.error(), kExitUsage);
+  if (!options.new_name.empty()) file->spec.name = options.new_name;
+  const auto connection = context.connect(Context::Need::nodes);
+  if (!connection) return fail(context.terminal, connection.error(), otherwise);
+  const int world_size = file->spec.world_size();
+  const auto job =
+      submit(context, **connection, {std::move(file->spec), std::move(file->code_dir), true});
+  if (!job) return fail(context.terminal, job.error(), otherwise);
+  if (options.stream)
+    return watch_to_end(context, **connection, *job, {true, options.quiet, world_size});
+  if (options.format == Format::table) {
+    context.terminal.out(job->value + "\n");
+    return 0;
+  }
+  const auto reply = (*connection)->ask_for<JobReply>(ShowJob{*job});
+  if (!reply) return fail(context.terminal, reply.error());
+  return print(context, options.format, to_json(reply->job), "");
+}
+
+int list(Context& context, const JobOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<JobsReply>(ListJobs{true, options.limit});
+  if (!reply) return fail(context.terminal, reply.error());
+  return print(context, options.format, to_json(reply->jobs), job_table(reply->jobs, now()));
+}
+
+int show(Context& context, const JobOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<JobReply>(ShowJob{JobId(options.name)});
+  if (!reply) return fail(context.terminal, reply.error());
+  return print(context, options.format, to_json(reply->job),
+               job_text(reply->job, now()) + failure_report(reply->job));
+}
+
+int explain(Context& context, const JobOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<ExplainReply>(ExplainJob{JobId(options.name)});
+  if (!reply) return fail(context.terminal, reply.error());
+  return print(context, options.format, to_json(reply->explain), explain_text(reply->explain));
+}
+
+int cancel(Context& context, const JobOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<Done>(CancelJob{JobId(options.name)});
+  if (!reply) return fail(context.terminal, reply.error());
+  if (!reply->message.empty()) context.terminal.note(reply->message);
+  return 0;
+}
+
+int stream(Context& context, const JobOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
+  return watch_to_end(context, **connection, JobId(options.name), {false, options.quiet, 0});
+}
+
+FollowOptions logs_filter(const JobOptions& options, const JobSpec& spec) {
+  FollowOptions follow;
+  follow.job = JobId(options.name);
+  follow.show_state = false;
+  follow.until_final = options.follow;
+  follow.filter.attempt = options.attempt;
+  follow.filter.rank = options.rank;
+  follow.filter.node_rank = options.node;
+  if (options.only_out) follow.filter.stream = LogStream::out;
+  if (options.only_err) follow.filter.stream = LogStream::err;
+  follow.filter.tail_lines = options.tail;
+  follow.single_rank = options.rank.has_value() || spec.world_size() == 1;
+  return follow;
+}
+
+int logs(Context& context, const JobOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto known = (*connection)->ask_for<JobReply>(ShowJob{JobId(options.name)});
+  if (!known) return fail(context.terminal, known.error());
+  const JobSpec& spec = known->job.spec;
+  if (options.rank && *options.rank >= spec.world_size())
+    return fail(context.terminal,
+                make_error(ErrorCode::invalid_argument,
+                           fmt::format("job logs: {} has ranks 0 to {}, no rank {}", options.name,
+                                       spec.world_size() - 1, *options.rank)));
+  if (options.node && *options.node >= spec.resources.instance_count)
+    return fail(context.terminal,
+                make_error(ErrorCode::invalid_argument,
+                           fmt::format("job logs: {} has nodes 0 to {}, no node {}", options.name,
+                                       spec.resources.instance_count - 1, *options.node)));
+  if (options.follow) hold_interrupts(true);
+  const auto end = Follower(**connection, context.terminal,
+                            [&context] { return context.find_endpoint(); },
+                            logs_filter(options, spec))
+                       .run();
+  if (!end) return fail(context.terminal, end.error());
+  if (end->how == FollowEnd::How::output_closed) return kExitOutputClosed;
+  if (end->how == FollowEnd::How::finished) return 0;
+  context.terminal.note("left the logs; come back with: lockstep job logs " + options.name + " -f");
+  return kExitInterrupted;
+}
+
+using Verb = int (*)(Context&, const JobOptions&);
+
+CLI::App* add_verb(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options,
+                   const char* name, const char* what, Verb work) {
+  auto* verb = group.add_subcommand(name, what);
+  verb->callback([table, options, work] {
+    table.action = [options, work](Context& context) { return work(context, *options); };
+  });
+  return verb;
+}
+
+CLI::App* named(CLI::App* verb, const std::shared_ptr<JobOptions>& options) {
+  verb->add_option("NAME,--name", options->name, "the job's name")->required();
+  return verb;
+}
+
+void add_create(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
+  auto* verb = add_verb(group, table, options, "create", "submit a job file (Azure ML v2 YAML)",
+                        create);
+  verb->footer(kCreateExamples);
+  verb->add_option("-f,--file", options->file, "the job file")->required();
+  verb->add_option("--set", options->overrides, "KEY.KEY=VALUE, over the file; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_option("--name", options->new_name, "the job's name, over the file");
+  verb->add_flag("--stream", options->stream, "wait for its end with its logs; Ctrl-C cancels it");
+  verb->add_flag("-q,--quiet", options->quiet, "with --stream: only output, and failures");
+  add_format(*verb, options->format);
+}
+
+void add_logs(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
+  auto* verb = named(add_verb(group, table, options, "logs", "what the ranks wrote", logs), options);
+  verb->add_option("--rank", options->rank, "only this rank (global)")->check(CLI::NonNegativeNumber);
+  verb->add_option("--node", options->node, "only this node (its rank in the job)")
+      ->check(CLI::NonNegativeNumber);
+  auto* out = verb->add_flag("--stdout", options->only_out, "only standard output");
+  verb->add_flag("--stderr", options->only_err, "only standard error")->excludes(out);
+  verb->add_option("--tail", options->tail, "only the last lines of each rank and stream")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--attempt", options->attempt, "of this attempt (default: the newest)");
+  verb->add_flag("-f,--follow", options->follow, "go on until the job ends");
+}
+
+}  // namespace
+
+void add_job_verbs(VerbTable table) {
+  const auto options = std::make_shared<JobOptions>();
+  auto& group = *table.app.add_subcommand("job", "create, look at and cancel jobs");
+  group.require_subcommand(1);
+  add_create(group, table, options);
+  auto* list_verb = add_verb(group, table, options, "list", "all jobs, newest first", list);
+  list_verb->add_option("--limit", options->limit, "at most so many")->check(CLI::PositiveNumber);
+  add_format(*list_verb, options->format);
+  add_format(*named(add_verb(group, table, options, "show", "one job in full", show), options),
+             options->format);
+  auto* stream_verb = named(add_verb(group, table, options, "stream",
+                                     "logs of all ranks until its end; Ctrl-C only leaves", stream),
+                            options);
+  stream_verb->add_flag("-q,--quiet", options->quiet, "only output, and failures");
+  add_logs(group, table, options);
+  named(add_verb(group, table, options, "cancel", "end a job", cancel), options);
+  add_format(*named(add_verb(group, table, options, "explain", "why it runs where it does, or waits",
+                             explain),
+                    options),
+             options->format);
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,113 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/io/clock.h"
+#include "launcher/cli/verbs.h"
+#include "launcher/cli/view_text.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+struct NodeOptions {
+  std::string name;
+  std::string reason;
+  std::string valid_for = "60m";
+  int uses = 1;
+  Format format = Format::table;
+};
+
+int list(Context& context, const NodeOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<NodesReply>(ListNodes{});
+  if (!reply) return fail(context.terminal, reply.error());
+  return print(context, options.format, to_json(reply->nodes), node_table(reply->nodes));
+}
+
+int show(Context& context, const NodeOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<NodesReply>(ShowNode{options.name});
+  if (!reply) return fail(context.terminal, reply.error());
+  if (reply->nodes.empty())
+    return fail(context.terminal, make_error(ErrorCode::not_found,
+                                             fmt::format("there is no node '{}'; see `lockstep node "
+                                                         "list`",
+                                                         options.name)));
+  const NodeView& node = reply->nodes.front();
+  return print(context, options.format, to_json(node), node_text(node, io::SystemClock().now()));
+}
+
+// The token is a secret: it goes to standard output, for a file that the agent reads.
+int token(Context& context, const NodeOptions& options) {
+  const Duration valid_for = parse_duration(options.valid_for);
+  if (valid_for <= Duration::zero())
+    return fail(context.terminal,
+                make_error(ErrorCode::invalid_argument,
+                           fmt::format("node token: --valid-for '{}' is not a time; write 90s, 5m, "
+                                       "2h",
+                                       options.valid_for)));
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply =
+      (*connection)->ask_for<TokenReply>(CreateToken{valid_for, options.uses});
+  if (!reply) return fail(context.terminal, reply.error());
+  const Json json{{"token", reply->token}, {"expires", to_string(reply->expires)},
+                  {"uses", options.uses}};
+  return print(context, options.format, json, reply->token + "\n");
+}
+
+int set_drain(Context& context, const NodeOptions& options, bool drain) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply =
+      (*connection)->ask_for<Done>(DrainNode{options.name, drain, options.reason});
+  if (!reply) return fail(context.terminal, reply.error());
+  if (!reply->message.empty()) context.terminal.note(reply->message);
+  return 0;
+}
+
+int drain(Context& context, const NodeOptions& options) {
+  return set_drain(context, options, true);
+}
+int resume(Context& context, const NodeOptions& options) {
+  return set_drain(context, options, false);
+}
+
+using Verb = int (*)(Context&, const NodeOptions&);
+
+}  // namespace
+
+void add_node_verbs(VerbTable table) {
+  const auto options = std::make_shared<NodeOptions>();
+  auto& group = *table.app.add_subcommand("node", "look at nodes, let them join, drain them");
+  group.require_subcommand(1);
+  const auto add = [&](const char* name, const char* what, Verb work) {
+    auto* verb = group.add_subcommand(name, what);
+    verb->callback([table, options, work] {
+      table.action = [options, work](Context& context) { return work(context, *options); };
+    });
+    return verb;
+  };
+  const auto named = [&](CLI::App* verb) {
+    verb->add_option("NAME", options->name, "the node's name or id")->required();
+    return verb;
+  };
+  add_format(*add("list", "all nodes", list), options->format);
+  add_format(*named(add("show", "what one node has and can", show)), options->format);
+  auto* token_verb = add("token", "print a token that lets a node join", token);
+  token_verb->footer(
+      "\n  lockstep node token --uses 4 > token   (a secret; keep it in a file of mode 0600)\n"
+      "  lockstep-agent --launcher tcp://HOST:PORT --token-file token   on each node");
+  token_verb->add_option("--uses", options->uses, "how many nodes may join with it (default 1)")
+      ->check(CLI::Range(1, 10'000));
+  token_verb->add_option("--valid-for", options->valid_for, "how long it holds (default 60m)");
+  add_format(*token_verb, options->format);
+  auto* drain_verb = named(add("drain", "place nothing new on a node", drain));
+  drain_verb->add_option("--reason", options->reason, "shown in node list");
+  named(add("resume", "take a drained node into use again", resume));
+}
+
+}  // namespace lockstep::cli

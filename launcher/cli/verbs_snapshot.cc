@@ -1,0 +1,79 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/io/file_system.h"
+#include "common/snapshot/capture.h"
+#include "launcher/cli/verbs.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+struct SnapshotOptions {
+  std::string directory;
+  bool skipped = false;
+  Format format = Format::table;
+};
+
+std::string why_skipped(const snapshot::SkippedPath& skipped) {
+  if (skipped.source.empty()) return skipped.pattern;
+  return fmt::format("{}:{}: {}", skipped.source, skipped.line, skipped.pattern);
+}
+
+Json json_of(const snapshot::Snapshot& snapshot) {
+  Json json;
+  json["directory"] = snapshot.directory;
+  json["digest"] = snapshot.root.hex();
+  json["files"] = snapshot.files.size();
+  json["folders"] = snapshot.folders;
+  json["symlinks"] = snapshot.symlinks;
+  json["bytes"] = snapshot.total.count;
+  json["files_read"] = snapshot.files_read;
+  json["skipped"] = Json::array();
+  for (const auto& skipped : snapshot.skipped)
+    json["skipped"].push_back({{"path", skipped.path},
+                               {"source", skipped.source},
+                               {"line", skipped.line},
+                               {"pattern", skipped.pattern}});
+  return json;
+}
+
+std::string text_of(const snapshot::Snapshot& snapshot, bool with_skipped) {
+  std::string text = fmt::format(
+      "{}\n  {} files, {} folders, {} symlinks, {}; {} files read ({}), {} paths skipped\n",
+      snapshot.root.hex(), snapshot.files.size(), snapshot.folders, snapshot.symlinks,
+      to_string(snapshot.total), snapshot.files_read, to_string(snapshot.bytes_read),
+      snapshot.skipped.size());
+  if (!with_skipped) return text;
+  if (snapshot.skipped.empty()) return text;
+  Table table({"SKIPPED", "BY"});
+  for (const auto& skipped : snapshot.skipped) table.add({skipped.path, why_skipped(skipped)});
+  return text + table.text();
+}
+
+int take(Context& context, const SnapshotOptions& options) {
+  snapshot::CaptureOptions capture;
+  if (const Status made = io::make_directories(context.home.stat_cache(), 0700); !made)
+    return fail(context.terminal, made.error());
+  capture.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), options.directory);
+  capture.allow_home_or_root = true;
+  const auto snapshot = snapshot::capture(options.directory, capture);
+  if (!snapshot) return fail(context.terminal, snapshot.error());
+  return print(context, options.format, json_of(*snapshot), text_of(*snapshot, options.skipped));
+}
+
+}  // namespace
+
+void add_snapshot_verb(VerbTable table) {
+  const auto options = std::make_shared<SnapshotOptions>();
+  auto* verb = table.app.add_subcommand("snapshot", "what a job would take along of a directory");
+  verb->add_option("DIR", options->directory, "the directory")->required();
+  verb->add_flag("--skipped", options->skipped, "list what is left out, and by which pattern");
+  add_format(*verb, options->format);
+  verb->callback([table, options] {
+    table.action = [options](Context& context) { return take(context, *options); };
+  });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,88 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/io/clock.h"
+#include "launcher/cli/local_launcher.h"
+#include "launcher/cli/verbs.h"
+#include "launcher/cli/view_text.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+Error not_ours(const Context& context, std::string_view verb) {
+  return make_error(ErrorCode::conflict,
+                    fmt::format("{}: LOCKSTEP_LAUNCHER names a launcher of someone else ({}); unset "
+                                "it to use a local one",
+                                verb, context.launcher));
+}
+
+int show_status(Context& context, Connection& connection, Format format) {
+  const auto reply = connection.ask_for<StatusReply>(GetStatus{});
+  if (!reply) return fail(context.terminal, reply.error());
+  io::SystemClock clock;
+  return print(context, format, to_json(reply->status), status_text(reply->status, clock.now()));
+}
+
+int up(Context& context, int nodes, Format format) {
+  if (!context.launcher.empty()) return fail(context.terminal, not_ours(context, "up"));
+  const Status done = LocalLauncher(context.home, context.terminal).up(nodes);
+  if (!done) return fail(context.terminal, done.error());
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  return show_status(context, **connection, format);
+}
+
+int down(Context& context, bool cancel) {
+  if (!context.launcher.empty()) return fail(context.terminal, not_ours(context, "down"));
+  const Status done = LocalLauncher(context.home, context.terminal).down(cancel);
+  if (!done) return fail(context.terminal, done.error());
+  return 0;
+}
+
+// Starts nothing: whether something runs is the question.
+int status(Context& context, Format format) {
+  if (!context.find_endpoint()) {
+    const std::string text = "launcher:     not running (" + context.home.path() + ")\n";
+    print(context, format, Json{{"running", false}, {"home", context.home.path()}}, text);
+    return kExitFailure;
+  }
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  return show_status(context, **connection, format);
+}
+
+struct UpOptions {
+  int nodes = 0;
+  bool cancel = false;
+  Format format = Format::table;
+};
+
+}  // namespace
+
+void add_up_verbs(VerbTable table) {
+  const auto options = std::make_shared<UpOptions>();
+  auto* up_verb = table.app.add_subcommand("up", "start a launcher and local nodes, or add nodes");
+  up_verb->add_option("--nodes", options->nodes, "local nodes that divide this machine (default 1)")
+      ->check(CLI::Range(1, kMaxLocalNodes));
+  add_format(*up_verb, options->format);
+  up_verb->callback([table, options] {
+    table.action = [options](Context& context) {
+      return up(context, options->nodes, options->format);
+    };
+  });
+  auto* down_verb = table.app.add_subcommand("down", "end the launcher and the local nodes");
+  down_verb->add_flag("--cancel", options->cancel, "cancel the jobs that still run first");
+  down_verb->callback([table, options] {
+    table.action = [options](Context& context) { return down(context, options->cancel); };
+  });
+  auto* status_verb =
+      table.app.add_subcommand("status", "what runs; exit code 1 when no launcher does");
+  add_format(*status_verb, options->format);
+  status_verb->callback([table, options] {
+    table.action = [options](Context& context) { return status(context, options->format); };
+  });
+}
+
+}  // namespace lockstep::cli

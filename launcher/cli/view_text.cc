@@ -1,0 +1,300 @@
+#include "launcher/cli/view_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "launcher/cli/output.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+std::string ago(Instant time, Instant now) {
+  if (time.ns == 0) return "-";
+  return format_duration(std::max(now - time, Duration::zero())) + " ago";
+}
+
+// How long it ran (or has run) in its last attempt.
+std::string running_time(const JobView& job, Instant now) {
+  if (job.attempts.empty() || job.attempts.back().started.ns == 0) return "-";
+  const AttemptView& last = job.attempts.back();
+  const Instant end = last.ended.ns != 0 ? last.ended : is_final(job.status) ? job.ended : now;
+  return format_duration(std::max(end - last.started, Duration::zero()));
+}
+
+std::string shape_of(const JobSpec& spec) {
+  return fmt::format("{}x{}", spec.resources.instance_count, spec.distribution.processes_per_node);
+}
+
+std::string command_text(const Command& command) {
+  if (const auto* shell = std::get_if<ShellCommand>(&command)) return shell->text;
+  std::string text;
+  for (const auto& word : std::get<Argv>(command).words) {
+    const bool plain = !word.empty() && word.find_first_of(" \t\n\"'\\$&|;<>()*?") == std::string::npos;
+    if (!text.empty()) text += ' ';
+    text += plain ? word : "'" + word + "'";
+  }
+  return text;
+}
+
+// "label:      value" lines, without the empty ones.
+class Lines {
+ public:
+  void add(std::string_view label, std::string_view value) {
+    if (!value.empty()) text_ += fmt::format("{:<14}{}\n", std::string(label) + ":", printable(value));
+  }
+  std::string text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string counts(const std::map<std::string, int>& map) {
+  std::string text;
+  for (const auto& [word, count] : map)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, word);
+  return text.empty() ? "none" : text;
+}
+
+std::string part_line(const PartView& part) {
+  std::string line = fmt::format("    {}: node rank {}, ranks {}, {}", part.node_name, part.node_rank,
+                                 part.ranks == 1
+                                     ? std::to_string(part.first_rank)
+                                     : fmt::format("{}-{}", part.first_rank,
+                                                   part.first_rank + part.ranks - 1),
+                                 to_string(part.state));
+  if (!part.progress.empty()) line += " (" + printable(part.progress) + ")";
+  line += fmt::format("; cpus {}, memory {}", ranges_of(part.allotment.cpus),
+                      to_string(part.allotment.memory));
+  if (!part.allotment.gpus.empty()) line += ", gpus " + ranges_of(part.allotment.gpus);
+  return line + "\n";
+}
+
+std::string node_state(const NodeView& node) {
+  return std::string(to_string(node.liveness)) + (node.draining ? ",draining" : "");
+}
+
+std::string signal_name(int exit_code) {
+  switch (exit_code - 128) {
+    case 1: return "SIGHUP";
+    case 2: return "SIGINT";
+    case 3: return "SIGQUIT";
+    case 4: return "SIGILL";
+    case 6: return "SIGABRT";
+    case 7: return "SIGBUS";
+    case 8: return "SIGFPE";
+    case 9: return "SIGKILL";
+    case 11: return "SIGSEGV";
+    case 13: return "SIGPIPE";
+    case 15: return "SIGTERM";
+    default: return fmt::format("signal {}", exit_code - 128);
+  }
+}
+
+std::string how_it_ended(const ExitReport& report) {
+  switch (report.cause) {
+    case Cause::exit_code:
+      return fmt::format("exited with code {}", report.exit_code);
+    case Cause::signal:
+      return fmt::format("was killed by {} (exit code {})", signal_name(report.exit_code),
+                         report.exit_code);
+    case Cause::out_of_memory:
+      return fmt::format("was killed because it ran out of memory (OOM; exit code {})",
+                         report.exit_code);
+    case Cause::mpi_abort:
+      return fmt::format("called MPI_Abort (exit code {})", report.exit_code);
+    case Cause::exit_without_finalize:
+      return "exited with code 0 after MPI_Init but before MPI_Finalize";
+    case Cause::never_connected:
+      return "never joined its MPI job: it ran alone as rank 0 of 1";
+    case Cause::command_not_found:
+      return "could not start: command not found (exit code 127)";
+    case Cause::command_not_executable:
+      return "could not start: the command is not executable (exit code 126)";
+    case Cause::completed:
+    case Cause::timeout:
+    case Cause::canceled:
+    case Cause::workspace_failed:
+    case Cause::start_failed:
+    case Cause::port_taken:
+    case Cause::runner_lost:
+    case Cause::node_lost:
+      break;
+  }
+  return "";
+}
+
+std::string first_failure(const ExitReport& report) {
+  const std::string how = how_it_ended(report);
+  const std::string where = report.node_name.empty() ? "" : " on " + report.node_name;
+  const std::string when = report.time.ns == 0 ? "" : " at " + to_string(report.time);
+  if (!report.rank || how.empty()) {
+    const std::string what =
+        report.message.empty() ? std::string(to_string(report.cause)) : printable(report.message);
+    return fmt::format("  {}{}\n", what, when);
+  }
+  std::string text = fmt::format("  first failure: rank {}{}{}: {}\n", *report.rank, where, when, how);
+  if (!report.message.empty()) text += "  " + printable(report.message) + "\n";
+  return text;
+}
+
+std::string last_words(const ExitReport& report) {
+  if (report.stderr_tail.empty()) return "";
+  std::string text = "  its last lines on stderr:\n";
+  std::string_view rest = report.stderr_tail;
+  while (!rest.empty()) {
+    const auto newline = rest.find('\n');
+    text += "    | " + printable(rest.substr(0, newline)) + "\n";
+    if (newline == std::string_view::npos) break;
+    rest.remove_prefix(newline + 1);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ranges_of(std::vector<int> ids) {
+  std::sort(ids.begin(), ids.end());
+  std::string text;
+  for (std::size_t i = 0; i < ids.size();) {
+    std::size_t end = i;
+    while (end + 1 < ids.size() && ids[end + 1] == ids[end] + 1) ++end;
+    if (!text.empty()) text += ',';
+    text += end == i ? std::to_string(ids[i]) : fmt::format("{}-{}", ids[i], ids[end]);
+    i = end + 1;
+  }
+  return text;
+}
+
+std::string job_table(const std::vector<JobView>& jobs, Instant now) {
+  if (jobs.empty()) return "no jobs yet; try: lockstep run -- hostname\n";
+  Table table({"NAME", "STATUS", "NODESxRANKS", "SUBMITTED", "RAN", "REASON"});
+  for (const auto& job : jobs)
+    table.add({job.spec.name, std::string(to_string(job.status)), shape_of(job.spec),
+               ago(job.submitted, now), running_time(job, now), job.reason});
+  return table.text();
+}
+
+std::string job_text(const JobView& job, Instant now) {
+  const JobSpec& spec = job.spec;
+  Lines lines;
+  lines.add("name", spec.name);
+  lines.add("status", to_string(job.status));
+  lines.add("reason", job.reason);
+  if (job.queue_position > 0) lines.add("queue", fmt::format("position {}", job.queue_position));
+  lines.add("display name", spec.display_name);
+  lines.add("experiment", spec.experiment_name);
+  lines.add("description", spec.description);
+  lines.add("command", command_text(spec.command));
+  lines.add("shape", fmt::format("{} node{} x {} rank{} ({})", spec.resources.instance_count,
+                                 spec.resources.instance_count == 1 ? "" : "s",
+                                 spec.distribution.processes_per_node,
+                                 spec.distribution.processes_per_node == 1 ? "" : "s",
+                                 to_string(spec.distribution.kind)));
+  if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
+  lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),
+                                     ago(job.submitted, now), spec.submitter));
+  if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
+  lines.add("ran", running_time(job, now));
+  if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
+  std::string text = lines.text();
+  for (const auto& attempt : job.attempts) {
+    text += fmt::format("attempt {}\n", attempt.number);
+    for (const auto& part : attempt.parts) text += part_line(part);
+    if (attempt.report && attempt.report->cause != Cause::completed)
+      text += "    ended: " + printable(attempt.report->message) + "\n";
+  }
+  return text;
+}
+
+std::string explain_text(const ExplainView& explain) {
+  std::string text = fmt::format("{}: {}", explain.job.spec.name, to_string(explain.job.status));
+  if (!explain.job.reason.empty()) text += " (" + printable(explain.job.reason) + ")";
+  text += "\n";
+  for (const auto& line : explain.lines) text += "  " + printable(line) + "\n";
+  return text;
+}
+
+std::string node_table(const std::vector<NodeView>& nodes) {
+  if (nodes.empty()) return "no nodes; try: lockstep up --nodes 2\n";
+  Table table({"NAME", "STATE", "CPUS", "MEMORY", "GPUS", "ADDRESS", "JOBS", "REASON"});
+  for (const auto& node : nodes)
+    table.add({node.name, node_state(node), std::to_string(node.inventory.cpus.size()),
+               to_string(node.inventory.memory), std::to_string(node.inventory.gpus.size()),
+               node.inventory.address, std::to_string(node.attempts.size()), node.reason});
+  return table.text();
+}
+
+std::string node_text(const NodeView& node, Instant now) {
+  const Inventory& have = node.inventory;
+  Lines lines;
+  lines.add("name", node.name);
+  lines.add("node id", std::to_string(node.id.value));
+  lines.add("state", node_state(node));
+  lines.add("reason", node.reason);
+  lines.add("last heard", ago(node.last_heard, now));
+  lines.add("host", fmt::format("{} ({}, {}, {})", have.hostname, have.os, have.kernel,
+                                have.architecture));
+  lines.add("cpus", fmt::format("{} ({}); {} socket(s), {} NUMA node(s)", have.cpus.size(),
+                                ranges_of(have.cpus), have.sockets, have.numa_nodes));
+  lines.add("memory", to_string(have.memory));
+  lines.add("disk free", to_string(have.disk_free));
+  for (const auto& gpu : have.gpus)
+    lines.add(fmt::format("gpu {}", gpu.index),
+              fmt::format("{}, {}, {}", gpu.name, to_string(gpu.memory), gpu.pci_bus_id));
+  for (const auto& nic : have.interfaces)
+    lines.add("interface", fmt::format("{} {} {}", nic.name, nic.up ? "up" : "down",
+                                       fmt::join(nic.addresses, ", ")));
+  lines.add("address", have.address);
+  lines.add("network", have.network);
+  lines.add("user", have.user);
+  lines.add("isolation", have.isolation);
+  lines.add("workdir", have.workdir_mode);
+  for (const auto& limitation : have.limitations) lines.add("cannot", limitation);
+  for (const auto& attempt : node.attempts) lines.add("runs", to_string(attempt));
+  return lines.text();
+}
+
+std::string status_text(const LauncherStatus& status, Instant now) {
+  Lines lines;
+  lines.add("launcher", fmt::format("running, version {}, pid {}, up since {} ({})", status.version,
+                                    status.pid, to_string(status.started), ago(status.started, now)));
+  lines.add("home", status.home);
+  lines.add("endpoint", status.endpoint);
+  lines.add("nodes", counts(status.nodes));
+  lines.add("jobs", counts(status.jobs));
+  return lines.text();
+}
+
+std::string failure_report(const JobView& job) {
+  if (job.status == JobStatus::completed || !is_final(job.status)) return "";
+  const std::string& name = job.spec.name;
+  if (!job.report)
+    return fmt::format("job {} {}{}\n", name, to_string(job.status),
+                       job.reason.empty() ? "" : ": " + printable(job.reason));
+  const ExitReport& report = *job.report;
+  std::string text = fmt::format("job {} {}{}\n", name, to_string(job.status),
+                                 job.attempts.size() > 1
+                                     ? fmt::format(" in attempt {}", job.attempts.size())
+                                     : "");
+  text += first_failure(report);
+  text += last_words(report);
+  if (!report.terminated_ranks.empty())
+    text += fmt::format("  then terminated: rank{} {}\n",
+                        report.terminated_ranks.size() == 1 ? "" : "s",
+                        ranges_of(report.terminated_ranks));
+  if (report.rank)
+    text += fmt::format("  look at it with: lockstep job logs {} --rank {}\n", name, *report.rank);
+  else if (!job.attempts.empty())
+    text += fmt::format("  look at it with: lockstep job logs {}\n", name);
+  return text;
+}
+
+int exit_code_of(const JobView& job) {
+  if (job.status == JobStatus::completed) return 0;
+  if (job.report && job.report->exit_code != 0) return job.report->exit_code;
+  return job.status == JobStatus::canceled ? 130 : 125;
+}
+
+}  // namespace lockstep::cli

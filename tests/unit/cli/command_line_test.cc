@@ -1,0 +1,86 @@
+#include "launcher/cli/command_line.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(CommandLine, HelpAndVersionGoToStandardOutput) {
+  const CommandLine help = parse_command_line({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_FALSE(help.action);
+  EXPECT_NE(help.out.find("lockstep run -- python train.py"), std::string::npos);
+  EXPECT_EQ(help.err, "");
+  EXPECT_EQ(parse_command_line({"--version"}).out, "lockstep " LOCKSTEP_VERSION "\n");
+  EXPECT_NE(parse_command_line({"run", "--help"}).out.find("lockstep run -n 4"), std::string::npos);
+}
+
+TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
+  const std::vector<std::pair<Words, std::string>> cases = {
+      {{}, "A subcommand is required"},
+      {{"fly"}, "fly"},
+      {{"run"}, "write it behind --"},
+      {{"run", "--"}, "write it behind --"},
+      {{"run", "python", "t.py"}, "python"},
+      {{"run", "--bogus", "--", "true"}, "--bogus"},
+      {{"run", "-N", "0", "--", "true"}, "-N"},
+      {{"run", "-N", "two", "--", "true"}, "two"},
+      {{"run", "-n", "5000", "--", "true"}, "5000"},
+      {{"run", "--timeout", "--", "true"}, "--timeout"},
+      {{"up", "--nodes", "0"}, "--nodes"},
+      {{"up", "--nodes", "65"}, "65"},
+      {{"down", "now"}, "now"},
+      {{"status", "-o", "xml"}, "'xml' is not table, json or yaml"},
+      {{"job"}, "A subcommand is required"},
+      {{"job", "create"}, "--file"},
+      {{"job", "show"}, "NAME"},
+      {{"job", "logs", "x", "--rank", "-1"}, "--rank"},
+      {{"job", "logs", "x", "--stdout", "--stderr"}, "--stderr"},
+      {{"job", "list", "--limit", "0"}, "--limit"},
+      {{"job", "list", "--", "true"}, "only `run` takes a command"},
+      {{"node", "drain"}, "NAME"},
+      {{"node", "token", "--uses", "0"}, "--uses"},
+      {{"snapshot"}, "DIR"},
+  };
+  for (const auto& [words, why] : cases) {
+    const CommandLine line = parse_command_line(words);
+    const std::string shown = testing::PrintToString(words);
+    EXPECT_EQ(line.exit_code, kExitUsage) << shown;
+    EXPECT_FALSE(line.action) << shown;
+    EXPECT_NE(line.err.find(why), std::string::npos) << shown << ": " << line.err;
+    EXPECT_EQ(line.out, "") << shown;
+  }
+}
+
+TEST(CommandLine, GoodOnesHaveWorkToDo) {
+  const std::vector<Words> cases = {
+      {"run", "--", "true"},
+      {"run", "-N", "2", "-n", "4", "--distribution", "mpi", "--env", "A=b", "--env", "C=d", "--code",
+       ".", "--name", "x", "--timeout", "5m", "--gpus", "1", "--detach", "--", "a", "--", "-N"},
+      {"job", "create", "-f", "job.yml", "--set", "a.b=c", "--set", "d=e", "--name", "x", "--stream"},
+      {"job", "list", "-o", "json"},
+      {"job", "show", "x", "-o", "yaml"},
+      {"job", "stream", "x"},
+      {"job", "logs", "x", "--rank", "0", "--node", "1", "--stderr", "--tail", "3", "-f"},
+      {"job", "cancel", "x"},
+      {"job", "explain", "x"},
+      {"node", "list"},
+      {"node", "token", "--uses", "3", "--valid-for", "5m"},
+      {"node", "drain", "n1", "--reason", "disk"},
+      {"node", "resume", "n1"},
+      {"up", "--nodes", "2"},
+      {"down", "--cancel"},
+      {"status"},
+      {"snapshot", ".", "--skipped"},
+  };
+  for (const auto& words : cases) {
+    const CommandLine line = parse_command_line(words);
+    EXPECT_TRUE(line.action) << testing::PrintToString(words) << ": " << line.err;
+    EXPECT_EQ(line.err + line.out, "");
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::cli

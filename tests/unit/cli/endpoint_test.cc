@@ -1,0 +1,43 @@
+#include "launcher/cli/endpoint.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace lockstep::cli {
+namespace {
+
+const std::string kKey(40, 'k');
+
+std::string text(int pid, std::uint64_t ticks) {
+  return R"({"pid": )" + std::to_string(pid) + R"(, "start_ticks": )" + std::to_string(ticks) +
+         R"(, "control": "ipc:///c", "bulk": "ipc:///b", "join": "tcp://127.0.0.1:7", "public_key": ")" +
+         kKey + R"(", "later": 1})";
+}
+
+TEST(Endpoint, IsReadFromJson) {
+  const auto endpoint = endpoint_from(text(12, 34));
+  ASSERT_TRUE(endpoint);
+  EXPECT_EQ(*endpoint, (Endpoint{{12, 34}, "ipc:///c", "ipc:///b", "tcp://127.0.0.1:7",
+                                 PublicKey(kKey)}));
+  for (const char* bad : {"", "{", "[]", "{}", R"({"control": 1})"}) EXPECT_FALSE(endpoint_from(bad));
+}
+
+TEST(Endpoint, IsLiveOnlyWithItsProcess) {
+  char path[] = "/tmp/lockstep-endpoint-XXXXXX";
+  ASSERT_NE(mkdtemp(path), nullptr);
+  const std::string file = std::string(path) + "/endpoint.json";
+  EXPECT_FALSE(live_endpoint(file));
+  const auto me = io::identify(getpid());
+  ASSERT_TRUE(me);
+  std::ofstream(file) << text(me->pid, me->start_ticks);
+  EXPECT_TRUE(live_endpoint(file));
+  std::ofstream(file) << text(me->pid, me->start_ticks + 1);
+  EXPECT_FALSE(live_endpoint(file)) << "another process got the pid";
+  std::filesystem::remove_all(path);
+}
+
+}  // namespace
+}  // namespace lockstep::cli

@@ -1,0 +1,85 @@
+#include <gtest/gtest.h>
+
+#include "launcher/cli/view_text.h"
+#include "tests/unit/cli/samples.h"
+
+namespace lockstep::cli {
+namespace {
+
+JobView failed(Cause cause, int code, std::optional<int> rank = 1) {
+  JobView job;
+  job.spec.name = "j";
+  job.status = JobStatus::failed;
+  job.attempts.resize(1);
+  ExitReport report;
+  report.cause = cause;
+  report.exit_code = code;
+  report.rank = rank;
+  report.node_name = "n2";
+  report.message = "in one line";
+  job.report = report;
+  return job;
+}
+
+TEST(FailureReport, NamesTheFirstThatFailedAndWhatFollowed) {
+  EXPECT_EQ(failure_report(sample_job()),
+            "job gray_pig Failed\n"
+            "  first failure: rank 3 on local-1 at 2030-01-01T12:00:11.000Z: exited with code 7\n"
+            "  rank 3 on local-1 exited with code 7\n"
+            "  its last lines on stderr:\n"
+            "    | Traceback:\n"
+            "    |   boom?[31m\n"
+            "  then terminated: ranks 0-2\n"
+            "  look at it with: lockstep job logs gray_pig --rank 3\n");
+}
+
+TEST(FailureReport, SaysHowForEachCauseOfARank) {
+  const auto says = [](const JobView& job, const std::string& words) {
+    return failure_report(job).find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(says(failed(Cause::signal, 137), "killed by SIGKILL (exit code 137)"));
+  EXPECT_TRUE(says(failed(Cause::signal, 128 + 34), "killed by signal 34"));
+  EXPECT_TRUE(says(failed(Cause::out_of_memory, 137), "OOM"));
+  EXPECT_TRUE(says(failed(Cause::mpi_abort, 42), "called MPI_Abort (exit code 42)"));
+  EXPECT_TRUE(says(failed(Cause::exit_without_finalize, 1), "before MPI_Finalize"));
+  EXPECT_TRUE(says(failed(Cause::never_connected, 1), "rank 0 of 1"));
+  EXPECT_TRUE(says(failed(Cause::command_not_found, 127), "command not found"));
+  EXPECT_TRUE(says(failed(Cause::command_not_executable, 126), "not executable"));
+  EXPECT_TRUE(says(failed(Cause::node_lost, 125, std::nullopt), "  in one line\n"));
+  EXPECT_TRUE(says(failed(Cause::timeout, 124), "  in one line\n"));
+  EXPECT_TRUE(says(failed(Cause::node_lost, 125, std::nullopt), "lockstep job logs j\n"));
+}
+
+TEST(FailureReport, IsEmptyWithoutAFailure) {
+  JobView job = failed(Cause::completed, 0);
+  job.status = JobStatus::completed;
+  EXPECT_EQ(failure_report(job), "");
+  job.status = JobStatus::running;
+  EXPECT_EQ(failure_report(job), "");
+}
+
+TEST(FailureReport, WorksForAJobThatNeverStarted) {
+  JobView job;
+  job.spec.name = "j";
+  job.status = JobStatus::canceled;
+  job.reason = "canceled by ada";
+  EXPECT_EQ(failure_report(job), "job j Canceled: canceled by ada\n");
+}
+
+TEST(ExitCode, IsTheJobsOwn) {
+  EXPECT_EQ(exit_code_of(failed(Cause::exit_code, 7)), 7);
+  EXPECT_EQ(exit_code_of(failed(Cause::signal, 137)), 137);
+  EXPECT_EQ(exit_code_of(failed(Cause::timeout, 124)), 124);
+  EXPECT_EQ(exit_code_of(failed(Cause::node_lost, 125)), 125);
+  JobView job = failed(Cause::completed, 0);
+  EXPECT_EQ(exit_code_of(job), 125) << "failed without a code: never 0";
+  job.status = JobStatus::completed;
+  EXPECT_EQ(exit_code_of(job), 0);
+  job.status = JobStatus::canceled;
+  EXPECT_EQ(exit_code_of(job), 130);
+  job.report.reset();
+  EXPECT_EQ(exit_code_of(job), 130);
+}
+
+}  // namespace
+}  // namespace lockstep::cli

@@ -1,0 +1,137 @@
+#include "launcher/cli/log_merge.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace lockstep::cli {
+namespace {
+
+struct Written {
+  std::string out, err;
+  int writes = 0;
+  LogMerge::Sink sink() {
+    return [this](LogStream stream, std::string_view bytes) {
+      (stream == LogStream::out ? out : err) += bytes;
+      ++writes;
+    };
+  }
+};
+
+LogChunk chunk(int rank, std::uint64_t offset, std::string data, LogStream stream = LogStream::out) {
+  LogChunk chunk;
+  chunk.key = {{JobId("j"), 1}, rank, stream};
+  chunk.node_rank = rank / 2;
+  chunk.node_name = "n" + std::to_string(rank / 2);
+  chunk.offset = offset;
+  chunk.data = std::move(data);
+  return chunk;
+}
+
+constexpr Instant at(double s) { return {static_cast<std::int64_t>(s * 1e9)}; }
+
+TEST(LogMerge, LinesOfAllRanksGetTheirPrefix) {
+  Written written;
+  LogMerge merge({}, written.sink());
+  merge.add(chunk(0, 0, "hel"), at(0));
+  merge.add(chunk(3, 0, "one\ntwo\nthr"), at(0));
+  merge.add(chunk(0, 3, "lo\n"), at(0));
+  merge.add(chunk(3, 11, "ee\n"), at(0));
+  merge.add(chunk(2, 0, "oops\n", LogStream::err), at(0));
+  EXPECT_EQ(written.out, "n1:3 | one\nn1:3 | two\nn0:0 | hello\nn1:3 | three\n");
+  EXPECT_EQ(written.err, "n1:2 | oops\n");
+}
+
+TEST(LogMerge, ColorsThePrefixOnly) {
+  Written written;
+  LogMerge merge({.color = true}, written.sink());
+  merge.add(chunk(1, 0, "x\n"), at(0));
+  EXPECT_EQ(written.out, "\x1b[32mn0:1 | \x1b[0mx\n");
+}
+
+TEST(LogMerge, ASingleRanksBytesPassThroughAtOnce) {
+  Written written;
+  LogMerge merge({.prefix = false}, written.sink());
+  const std::string binary("a\0b\xff\rc", 6);
+  merge.add(chunk(0, 0, binary), at(0));
+  EXPECT_EQ(written.out, binary);
+  merge.finish();
+  EXPECT_EQ(written.out, binary) << "no newline of ours";
+}
+
+TEST(LogMerge, ShowsALineWithoutNewlineAfterASecond) {
+  Written written;
+  LogMerge merge({}, written.sink());
+  merge.add(chunk(0, 0, "50%"), at(1));
+  EXPECT_EQ(merge.next_deadline(), at(2));
+  merge.show_partial(at(1.9));
+  EXPECT_EQ(written.out, "");
+  merge.show_partial(at(2));
+  EXPECT_EQ(written.out, "n0:0 | 50%");
+  EXPECT_EQ(merge.next_deadline(), Instant::never());
+  merge.add(chunk(0, 3, " done\nnext"), at(3));
+  EXPECT_EQ(written.out, "n0:0 | 50% done\n");
+  EXPECT_EQ(merge.next_deadline(), at(4)) << "the next line waits for its own second";
+}
+
+TEST(LogMerge, AnotherRanksLineClosesAnOpenOne) {
+  Written written;
+  LogMerge merge({}, written.sink());
+  merge.add(chunk(0, 0, "50%"), at(0));
+  merge.show_partial(at(1));
+  merge.add(chunk(1, 0, "hi\n"), at(1));
+  merge.add(chunk(0, 3, " done\n"), at(2));
+  EXPECT_EQ(written.out, "n0:0 | 50%\nn0:1 | hi\nn0:0 |  done\n");
+}
+
+TEST(LogMerge, TheEndShowsWhatIsLeft) {
+  Written written;
+  LogMerge merge({}, written.sink());
+  merge.add(chunk(0, 0, "a"), at(0));
+  merge.add(chunk(1, 0, "b"), at(0));
+  merge.finish();
+  EXPECT_EQ(written.out, "n0:0 | a\nn0:1 | b\n");
+}
+
+TEST(LogMerge, AVeryLongLineIsNotHeldForEver) {
+  Written written;
+  LogMerge merge({}, written.sink());
+  merge.add(chunk(0, 0, std::string(kMaxHeldLineBytes, 'x')), at(0));
+  EXPECT_EQ(written.out.size(), kMaxHeldLineBytes + 7);
+  EXPECT_EQ(merge.next_deadline(), Instant::never());
+}
+
+TEST(LogMerge, AGapIsRefusedAndNothingIsTaken) {
+  Written written;
+  LogMerge merge({}, written.sink());
+  EXPECT_EQ(merge.add(chunk(0, 2, "c\n"), at(0)), LogMerge::Outcome::gap);
+  EXPECT_EQ(merge.add(chunk(0, 0, "a\n"), at(0)), LogMerge::Outcome::taken);
+  EXPECT_EQ(merge.add(chunk(0, 5, "c\n"), at(0)), LogMerge::Outcome::gap);
+  EXPECT_EQ(written.out, "n0:0 | a\n");
+  EXPECT_EQ(merge.positions().at(0).offset, 2u);
+  LogMerge tail({.from_start = false}, written.sink());
+  EXPECT_EQ(tail.add(chunk(0, 1000, "c\n"), at(0)), LogMerge::Outcome::taken);
+}
+
+// Whatever is repeated, cut anew or late after a reconnect: each byte is written once, in order.
+TEST(LogMerge, RepeatedAndOverlappingChunksAreWrittenOnce) {
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += std::to_string(i) + "\n";
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    std::mt19937 random(seed);
+    Written written;
+    LogMerge merge({.prefix = false}, written.sink());
+    for (std::uint64_t at_byte = 0; at_byte < text.size();) {
+      const std::uint64_t back = random() % 40;
+      const std::uint64_t from = at_byte > back ? at_byte - back : 0;
+      const std::string data = text.substr(from, random() % 60);
+      const auto outcome = merge.add(chunk(0, from, data), at(0));
+      EXPECT_NE(outcome, LogMerge::Outcome::gap);
+      at_byte = merge.positions().at(0).offset;
+    }
+    EXPECT_EQ(written.out, text) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::cli

@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "launcher/cli/view_json.h"
+#include "launcher/cli/view_text.h"
+#include "tests/unit/cli/samples.h"
+
+namespace lockstep::cli {
+namespace {
+
+TEST(JobJson, IsShapedLikeAzures) {
+  const Json json = to_json(sample_job());
+  const Json report = Json::parse(R"({
+    "cause": "exit_code", "exit_code": 7, "rank": 3, "node": "local-1",
+    "time": "2030-01-01T12:00:11.000Z", "message": "rank 3 on local-1 exited with code 7",
+    "stderr_tail": "Traceback:\n  boom\u001b[31m\n", "terminated_ranks": [0, 1, 2]})");
+  Json want = Json::parse(R"({
+    "name": "gray_pig", "type": "command", "status": "Failed", "display_name": "Digits",
+    "experiment_name": "handwriting", "description": "A small network.",
+    "tags": {"owner": "ada"}, "command": "python train.py", "compute": "local",
+    "environment_variables": {"A": "b"}, "inputs": {"lr": "1e-3"},
+    "distribution": {"type": "mpi", "process_count_per_instance": 2},
+    "resources": {"instance_count": 2}, "limits": {"timeout": 90},
+    "creation_context": {"created_at": "2030-01-01T12:00:00.000Z", "created_by": "ada"},
+    "lockstep": {
+      "reason": "rank 3 on local-1 exited with code 7", "queue_position": 0, "exit_code": 7,
+      "ended_at": "2030-01-01T12:00:12.000Z", "snapshot": null, "run_as": "ada",
+      "resources": {}, "gpus_per_rank": "all", "retry": {"max": 3}, "report": null,
+      "attempts": [{
+        "number": 1, "placed_at": "2030-01-01T12:00:01.000Z",
+        "started_at": "2030-01-01T12:00:02.000Z", "ended_at": "2030-01-01T12:00:12.000Z",
+        "nodes": [{"node": "local-1", "node_rank": 1, "first_rank": 2, "ranks": 2,
+                   "state": "finished", "progress": "", "cpus": [2, 3], "memory": 4294967296,
+                   "gpus": []}],
+        "report": null}]}})");
+  want["lockstep"]["report"] = report;
+  want["lockstep"]["attempts"][0]["report"] = report;
+  EXPECT_EQ(json.dump(1), want.dump(1));
+}
+
+TEST(JobJson, AnArgvIsAList) {
+  JobView job;
+  job.spec.command = Argv{{"echo", "a b"}};
+  const Json json = to_json(job);
+  EXPECT_EQ(json["command"], Json::parse(R"(["echo", "a b"])"));
+  EXPECT_TRUE(json["distribution"].is_null());
+  EXPECT_TRUE(json["limits"].is_null());
+  EXPECT_EQ(json["experiment_name"], "Default");
+}
+
+TEST(JobTable, OneLineEach) {
+  JobView queued;
+  queued.spec.name = "next";
+  queued.status = JobStatus::queued;
+  queued.reason = "waits for 2 free nodes";
+  queued.submitted = kNoon + seconds(15);
+  EXPECT_EQ(job_table({queued, sample_job()}, kNoon + seconds(20)),
+            "NAME      STATUS  NODESxRANKS  SUBMITTED  RAN    REASON\n"
+            "next      Queued  1x1          5.0s ago   -      waits for 2 free nodes\n"
+            "gray_pig  Failed  2x2          20.0s ago  10.0s  rank 3 on local-1 exited with code 7\n");
+  EXPECT_EQ(job_table({}, kNoon), "no jobs yet; try: lockstep run -- hostname\n");
+}
+
+TEST(JobText, SaysAll) {
+  EXPECT_EQ(job_text(sample_job(), kNoon + seconds(20)),
+            "name:         gray_pig\n"
+            "status:       Failed\n"
+            "reason:       rank 3 on local-1 exited with code 7\n"
+            "display name: Digits\n"
+            "experiment:   handwriting\n"
+            "description:  A small network.\n"
+            "command:      python train.py\n"
+            "shape:        2 nodes x 2 ranks (mpi)\n"
+            "timeout:      1m30s\n"
+            "submitted:    2030-01-01T12:00:00.000Z (20.0s ago) by ada\n"
+            "ended:        2030-01-01T12:00:12.000Z\n"
+            "ran:          10.0s\n"
+            "exit code:    7\n"
+            "attempt 1\n"
+            "    local-1: node rank 1, ranks 2-3, finished; cpus 2-3, memory 4.0 GiB\n"
+            "    ended: rank 3 on local-1 exited with code 7\n");
+}
+
+TEST(NodeTable, OneLineEach) {
+  EXPECT_EQ(node_table({sample_node()}),
+            "NAME     STATE           CPUS  MEMORY   GPUS  ADDRESS    JOBS  REASON\n"
+            "local-1  alive,draining  2     4.0 GiB  0     127.0.0.1  1     drained: disk\n");
+  EXPECT_NE(node_text(sample_node(), kNoon).find("cannot:       no user namespaces\n"),
+            std::string::npos);
+  EXPECT_EQ(to_json(sample_node())["jobs"], Json::parse(R"(["gray_pig.1"])"));
+}
+
+TEST(StatusText, CountsWhatThereIs) {
+  LauncherStatus status;
+  status.version = "0.1.0";
+  status.pid = 42;
+  status.home = "/h";
+  status.endpoint = "ipc:///h/control.sock";
+  status.started = kNoon;
+  status.jobs = {{"Completed", 3}, {"Running", 1}};
+  EXPECT_EQ(status_text(status, kNoon + seconds(61)),
+            "launcher:     running, version 0.1.0, pid 42, up since 2030-01-01T12:00:00.000Z "
+            "(1m01s ago)\n"
+            "home:         /h\n"
+            "endpoint:     ipc:///h/control.sock\n"
+            "nodes:        none\n"
+            "jobs:         3 Completed, 1 Running\n");
+}
+
+TEST(Ranges, AreShort) {
+  EXPECT_EQ(ranges_of({}), "");
+  EXPECT_EQ(ranges_of({8, 0, 1, 2, 5}), "0-2,5,8");
+}
+
+}  // namespace
+}  // namespace lockstep::cli
