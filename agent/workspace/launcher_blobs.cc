@@ -1,0 +1,19 @@
+#include <utility>
+
+#include "agent/workspace/workspace.h"
+
+namespace lockstep::agent {
+
+LauncherBlobs::LauncherBlobs(io::Transport& transport, std::string endpoint, PublicKey launcher_key,
+                             io::KeyPair keys)
+    : transport_(transport), endpoint_(std::move(endpoint)), launcher_key_(std::move(launcher_key)),
+      keys_(std::move(keys)) {}
+
+Status LauncherBlobs::fetch_tree(const Digest& root, snapshot::BlobStore& cache,
+                                 const transfer::OnProgress& progress) {
+  TRY_ASSIGN(io::ClientSocket socket,
+             io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
+  return transfer::download_tree(socket, root, cache, progress);
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,211 @@
+#include "agent/workspace/workspace.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "agent/workspace/copy_tree.h"
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+#include "common/snapshot/blob_store.h"
+#include "common/snapshot/materialize.h"
+
+namespace lockstep::agent {
+namespace {
+
+using Mode = WorkspacePlan::Mode;
+
+Result<Mode> mode_of(const std::string& workdir_mode) {
+  if (workdir_mode == "overlay") return Mode::overlay;
+  if (workdir_mode == "overlay-userns") return Mode::overlay_userns;
+  if (workdir_mode == "reflink" || workdir_mode == "copy") return Mode::ready;
+  return make_error(ErrorCode::invalid_argument, "unknown working directory mode " + workdir_mode);
+}
+
+// In a child: an unshared namespace cannot be left again.
+bool can_unshare_mounts() {
+  const pid_t child = ::fork();
+  if (child < 0) return false;
+  if (child == 0) {
+    ::_exit(::unshare(CLONE_NEWNS | (::geteuid() == 0 ? 0 : CLONE_NEWUSER)) == 0 ? 0 : 1);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+Result<snapshot::Owner> owner_for(const std::string& run_as) {
+  const snapshot::Owner ours = snapshot::current_owner();
+  if (run_as.empty()) return ours;
+  TRY_ASSIGN(const io::User user, io::find_user(run_as));
+  if (user.uid == ours.uid) return ours;
+  if (ours.uid == 0) return snapshot::Owner{user.uid, user.gid};
+  return make_error(ErrorCode::permission_denied,
+                    fmt::format("this node's agent is not root and cannot run jobs as {}; submit as "
+                                "the agent's user",
+                                run_as));
+}
+
+// One that is there already, from a staging that was cut off, gets the right owner and mode too.
+Status make_folder(const std::string& path, const snapshot::Owner& owner, mode_t mode) {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return errno_error(errno, "cannot make " + path);
+  }
+  const io::Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd) return errno_error(errno, "cannot open " + path);
+  const bool is_ours = owner.uid == snapshot::current_owner().uid;
+  if (!is_ours && ::fchown(fd.get(), owner.uid, owner.gid) != 0) {
+    return errno_error(errno, "cannot give away " + path);
+  }
+  if (::fchmod(fd.get(), mode) != 0) return errno_error(errno, "cannot set the mode of " + path);
+  return {};
+}
+
+// "fetching 3.1/12.0 MiB", and only when it changed.
+class Teller {
+ public:
+  explicit Teller(const Workspace::OnProgress& tell) : tell_(tell) {}
+  void say(std::string text) {
+    if (!tell_ || text == last_) return;
+    last_ = std::move(text);
+    tell_(last_);
+  }
+  void fetching(const transfer::Progress& progress) {
+    constexpr double kMebibyte = 1 << 20;
+    say(fmt::format("fetching {:.1f}/{:.1f} MiB", static_cast<double>(progress.done_bytes) / kMebibyte,
+                    static_cast<double>(progress.total_bytes) / kMebibyte));
+  }
+
+ private:
+  const Workspace::OnProgress& tell_;
+  std::string last_;
+};
+
+}  // namespace
+
+struct Workspace::Impl {
+  Mode mode = Mode::ready;
+  bool has_mount_namespaces = false;
+  std::unique_ptr<snapshot::BlobStore> blobs;
+  std::unique_ptr<snapshot::TreeCache> trees;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::set<Digest> fetching;
+
+  Result<std::string> tree(const Digest& root, const snapshot::Owner& owner, BlobSource& source,
+                           Teller& teller);
+  Status fetch(const Digest& root, BlobSource& source, Teller& teller);
+  Status lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner) const;
+  Status fill_code(const io::AttemptDir& directory, const std::string& tree,
+                   const snapshot::Owner& owner, Teller& teller) const;
+};
+
+Workspace::Workspace(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Workspace::~Workspace() = default;
+
+Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config) {
+  auto impl = std::make_unique<Impl>();
+  TRY_ASSIGN(impl->mode, mode_of(config.workdir_mode));
+  impl->has_mount_namespaces = impl->mode != Mode::ready || can_unshare_mounts();
+  TRY(io::make_directories(config.cache, 0700));
+  TRY_ASSIGN(impl->blobs, snapshot::BlobStore::open(config.cache + "/blobs"));
+  TRY_ASSIGN(impl->trees, snapshot::TreeCache::open(config.cache + "/trees"));
+  return std::unique_ptr<Workspace>(new Workspace(std::move(impl)));
+}
+
+Result<WorkspacePlan> Workspace::stage(const Assignment& assignment, const io::AttemptDir& directory,
+                                       BlobSource& source, const OnProgress& progress) {
+  Teller teller(progress);
+  TRY_ASSIGN(const snapshot::Owner owner, owner_for(assignment.spec.run_as));
+  TRY(io::make_directories(directory.path(), 0755));
+  TRY(impl_->lay_out(directory, owner));
+  WorkspacePlan plan;
+  plan.mode = impl_->mode;
+  if (assignment.spec.snapshot) {
+    TRY_ASSIGN(plan.tree, impl_->tree(*assignment.spec.snapshot, owner, source, teller));
+  }
+  if (plan.mode == Mode::ready) TRY(impl_->fill_code(directory, plan.tree, owner, teller));
+  if (impl_->has_mount_namespaces) {
+    // The runner makes its parent: it carries the runner's user, which is ours.
+    plan.mount_point = io::code_mount_point(::geteuid(), assignment.attempt);
+  }
+  return plan;
+}
+
+Status Workspace::Impl::lay_out(const io::AttemptDir& directory,
+                                const snapshot::Owner& owner) const {
+  const snapshot::Owner ours = snapshot::current_owner();
+  TRY(make_folder(directory.logs(), ours, 0755));  // the runner writes there, not the ranks
+  TRY(make_folder(directory.tmp(), owner, 0700));
+  if (mode == Mode::ready) return {};
+  TRY(make_folder(directory.code(), owner, 0755));
+  // The root of an overlay is its upper's: the ranks must be able to write there.
+  TRY(make_folder(directory.upper(), owner, 0755));
+  return make_folder(directory.overlay_work(), ours, 0700);
+}
+
+Result<std::string> Workspace::Impl::tree(const Digest& root, const snapshot::Owner& owner,
+                                          BlobSource& source, Teller& teller) {
+  if (std::string path = trees->find(root, owner); !path.empty()) return path;
+  snapshot::MaterializeOptions options;
+  options.owner = owner;
+  for (int tries = 0;; ++tries) {
+    TRY(fetch(root, source, teller));
+    teller.say("writing the source tree");
+    auto path = trees->get(*blobs, root, options);
+    // A damaged blob of the cache was dropped: once more, with that one from the launcher.
+    const bool was_damaged = !path && (path.error().code == ErrorCode::corrupt ||
+                                       path.error().code == ErrorCode::not_found);
+    if (path || !was_damaged || tries > 0) return path;
+  }
+}
+
+// Attempts of one snapshot wait for one fetch.
+Status Workspace::Impl::fetch(const Digest& root, BlobSource& source, Teller& teller) {
+  {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return fetching.count(root) == 0; });
+    fetching.insert(root);
+  }
+  Result<std::vector<snapshot::BlobWanted>> missing = blobs->missing_blobs_from(root);
+  Status fetched = missing ? Status() : Status(missing.error());
+  if (missing && !missing->empty()) {
+    fetched = source.fetch_tree(
+        root, *blobs, [&](const transfer::Progress& progress) { teller.fetching(progress); });
+  }
+  {
+    std::lock_guard guard(mutex);
+    fetching.erase(root);
+  }
+  changed.notify_all();
+  if (!fetched) return fetched.error().within("cannot fetch the source tree");
+  return {};
+}
+
+// Copied beside and renamed: code/ is there whole or not at all.
+Status Workspace::Impl::fill_code(const io::AttemptDir& directory, const std::string& tree,
+                                  const snapshot::Owner& owner, Teller& teller) const {
+  const std::string beside = directory.code() + ".part";
+  TRY(snapshot::remove_tree_forcibly(beside));
+  TRY(snapshot::remove_tree_forcibly(directory.code()));
+  if (tree.empty()) return make_folder(directory.code(), owner, 0755);
+  teller.say("copying the source tree");
+  TRY(copy_tree(tree, beside, owner));
+  if (::rename(beside.c_str(), directory.code().c_str()) != 0) {
+    return errno_error(errno, fmt::format("cannot move {} to {}", beside, directory.code()));
+  }
+  return {};
+}
+
+}  // namespace lockstep::agent

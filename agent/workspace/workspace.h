@@ -1,0 +1,68 @@
+#pragma once
+// The source tree of an attempt on this node: fetches what the blob cache lacks, writes each tree out once
+// per digest and user, and lays out the attempt's directories so that the runner can mount or use them.
+// It owns <cache>/blobs and <cache>/trees. It mounts nothing itself: mounts belong to the runner.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/domain/assignment.h"
+#include "common/domain/workspace_plan.h"
+#include "common/io/attempt_dir.h"
+#include "common/io/transport.h"
+#include "common/transfer/transfer.h"
+
+namespace lockstep::agent {
+
+// Where the blobs of a tree come from.
+class BlobSource {
+ public:
+  virtual ~BlobSource() = default;
+  // Fetches all that `cache` lacks below `root`. Called on the thread of stage(), also by several at once.
+  virtual Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
+                            const transfer::OnProgress& progress) = 0;
+};
+
+// The launcher's bulk socket, dialled anew for each tree.
+class LauncherBlobs final : public BlobSource {
+ public:
+  // `transport` outlives this.
+  LauncherBlobs(io::Transport& transport, std::string endpoint, PublicKey launcher_key,
+                io::KeyPair keys);
+  Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
+                    const transfer::OnProgress& progress) override;
+
+ private:
+  io::Transport& transport_;
+  const std::string endpoint_;
+  const PublicKey launcher_key_;
+  const io::KeyPair keys_;
+};
+
+struct WorkspaceConfig {
+  std::string cache;         // made when it does not exist; on the file system of the attempts
+  std::string workdir_mode;  // as Inventory says: overlay | overlay-userns | reflink | copy
+};
+
+class Workspace {
+ public:
+  // conflict: another agent uses this cache.
+  static Result<std::unique_ptr<Workspace>> open(const WorkspaceConfig& config);
+  ~Workspace();
+
+  using OnProgress = std::function<void(const std::string& text)>;
+  // For worker threads; several may stage at once. Doing it again for an attempt whose runner has not
+  // started is safe. A tree that is here already costs a few system calls.
+  Result<WorkspacePlan> stage(const Assignment& assignment, const io::AttemptDir& directory,
+                              BlobSource& source, const OnProgress& progress);
+
+ private:
+  struct Impl;
+  explicit Workspace(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lockstep::agent
