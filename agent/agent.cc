@@ -1,0 +1,213 @@
+#include "agent/agent.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "agent/inventory/disk.h"
+#include "common/wire/control.h"
+#include "common/wire/runner.h"
+
+namespace lockstep::agent {
+namespace {
+
+constexpr int kWorkers = 4;  // staging, starts and removals at once
+
+Config core_config(const AgentConfig& config) {
+  Config core;
+  core.node = config.identity.node;
+  core.boot = config.boot;
+  core.session = config.session;
+  return core;
+}
+
+Result<WorkspacePlan> stage_into(const AgentConfig& config, const Assignment& assignment,
+                                 const io::AttemptDir& directory,
+                                 const std::function<void(const std::string&)>& progress) {
+  // The assignment first: whoever finds this directory later knows whose it is.
+  TRY(io::make_directories(directory.logs()));
+  TRY(io::write_file_atomically(directory.assignment(), wire::encode(assignment), 0600, false));
+  TRY_ASSIGN(WorkspacePlan plan, config.stage(assignment, directory, progress));
+  TRY(io::write_file_atomically(directory.workspace(), wire::encode(plan), 0600, false));
+  return plan;
+}
+
+}  // namespace
+
+Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, AgentConfig config)
+    : loop_(loop),
+      transport_(transport),
+      clock_(clock),
+      config_(std::move(config)),
+      core_(core_config(config_)),
+      bulk_(loop, transport, clock,
+            {config_.identity.bulk_endpoint, config_.identity.launcher_key, config_.keys},
+            config_.identity.node),
+      workers_(kWorkers),
+      supervisor_(loop, workers_, config_.home, config_.runner_program,
+                  [this](Input input) { emit(std::move(input)); }) {
+  Recovered recovered = supervisor_.recover(config_.same_boot);
+  for (const FoundPart& part : recovered.parts) recovered_.insert(part.assignment.attempt);
+  if (!recovered_.empty()) spdlog::info("found {} parts of an earlier agent", recovered_.size());
+  emit(std::move(recovered));
+  dial();
+}
+
+Agent::~Agent() {
+  *alive_ = false;
+  if (control_) loop_.unwatch_socket(control_->handle());
+}
+
+Status Agent::run() {
+  while (!leaving_) turn(Duration::max());
+  if (refused_) return make_error(ErrorCode::permission_denied, *refused_);
+  return {};
+}
+
+void Agent::turn(Duration longest) {
+  handle_inputs();
+  if (leaving_) return;
+  const Instant deadline = next_deadline();
+  const Duration wait = deadline == Instant::never()
+                            ? longest
+                            : std::clamp(deadline - clock_.now(), Duration::zero(), longest);
+  loop_.turn(wait);
+  handle_inputs();
+  const Instant now = clock_.now();
+  if (core_.next_deadline() <= now) {
+    emit(Tick{});
+    handle_inputs();
+  }
+  supervisor_.tick(now);
+  bulk_.tick(now);
+}
+
+Instant Agent::next_deadline() const {
+  return std::min({core_.next_deadline(), supervisor_.next_deadline(), bulk_.next_deadline()});
+}
+
+void Agent::handle_inputs() {
+  while (!inputs_.empty() && !leaving_) {
+    const Input input = std::move(inputs_.front());
+    inputs_.pop_front();
+    for (Action& action : core_.handle(clock_.now(), input)) {
+      std::visit([this](auto& one) { perform(one); }, action);
+    }
+  }
+}
+
+// ---- control socket ----------------------------------------------------------------------------
+
+void Agent::dial() {
+  auto socket = io::ClientSocket::connect(
+      transport_, config_.identity.control_endpoint, config_.identity.launcher_key, config_.keys,
+      {.max_message_bytes = static_cast<std::int64_t>(kMaxControlMessageBytes)});
+  if (!socket) {
+    refused_ = socket.error().message;
+    leaving_ = true;
+    return;
+  }
+  control_.emplace(*std::move(socket));
+  loop_.watch_socket(control_->handle(), [this] { receive(); });
+  const Status watched =
+      control_->watch_link(loop_, [this](io::ClientSocket::Link link) { on_link(link); });
+  if (!watched) spdlog::error("{}", watched.error().message);
+}
+
+void Agent::on_link(io::ClientSocket::Link link) {
+  const std::string& endpoint = config_.identity.control_endpoint;
+  switch (link) {
+    case io::ClientSocket::Link::up:
+      spdlog::info("connected to {}", endpoint);
+      emit(Connected{});
+      return;
+    case io::ClientSocket::Link::down:
+      spdlog::warn("lost the connection to {}; jobs go on, dialling again", endpoint);
+      return;
+    case io::ClientSocket::Link::refused:
+      spdlog::error("{} does not know the key of this node; if it was removed there, remove {} and "
+                    "join again",
+                    endpoint, config_.home.path());
+      return;
+  }
+}
+
+void Agent::receive() {
+  while (const auto bytes = control_->receive()) {
+    auto envelope = wire::decode_envelope(*bytes);
+    if (!envelope) {
+      spdlog::error("message of the launcher: {}", envelope.error().message);
+      continue;
+    }
+    if (const auto* refused = std::get_if<Refused>(&envelope->body)) {
+      spdlog::error("the launcher refuses a message: {}", refused->message);
+      continue;
+    }
+    emit(FromLauncher{std::move(envelope->body)});
+  }
+}
+
+void Agent::send(Message body) {
+  Envelope envelope;
+  envelope.sequence = ++sequence_;
+  envelope.body = std::move(body);
+  // What does not leave is said again: the core repeats until it is acknowledged.
+  const Status sent = control_->send(wire::encode(envelope));
+  if (!sent) spdlog::debug("{}", sent.error().message);
+}
+
+// ---- actions -----------------------------------------------------------------------------------
+
+void Agent::perform(SendSession& action) {
+  action.open.version = LOCKSTEP_VERSION;
+  action.open.inventory = config_.inventory;
+  action.open.inventory.disk_free = probe_disk(config_.home.path());
+  send(std::move(action.open));
+}
+
+void Agent::perform(StageWorkspace& action) {
+  bulk_.open();  // the connection is there when the first line is
+  workers_.submit([this, alive = alive_, assignment = std::move(action.assignment)] {
+    const AttemptId& attempt = assignment.attempt;
+    const auto progress = [&](const std::string& text) {
+      emit_from_worker(alive, StagingProgress{attempt, text});
+    };
+    const auto plan =
+        stage_into(config_, assignment, config_.home.attempt(attempt), progress);
+    const Status result = plan ? Status{} : Status(plan.error());
+    emit_from_worker(alive, WorkspaceStaged{attempt, result});
+  });
+}
+
+// Workers end before we do, but what they posted may run when we are gone.
+void Agent::emit_from_worker(const std::shared_ptr<bool>& alive, Input input) {
+  loop_.post([this, alive, input = std::move(input)] {
+    if (*alive) emit(input);
+  });
+}
+
+void Agent::perform(ShipLogs& action) {
+  bulk_.ship(action.attempt, config_.home.attempt(action.attempt),
+             recovered_.count(action.attempt) > 0);
+}
+
+void Agent::perform(RemovePart& action) {
+  bulk_.forget(action.attempt);
+  recovered_.erase(action.attempt);
+  supervisor_.remove(action.attempt);
+}
+
+void Agent::perform(Reconnect&) {
+  spdlog::warn("{} is silent; dialling again", config_.identity.control_endpoint);
+  loop_.unwatch_socket(control_->handle());
+  control_.reset();
+  dial();
+}
+
+void Agent::perform(ExitAgent& action) {
+  refused_ = action.reason;
+  leaving_ = true;
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,93 @@
+#include "agent/bulk_link.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "common/wire/bulk.h"
+
+namespace lockstep::agent {
+namespace {
+
+constexpr Duration kCloseAfter = seconds(60);
+
+}  // namespace
+
+BulkLink::BulkLink(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Peer peer,
+                   NodeId node)
+    : loop_(loop),
+      transport_(transport),
+      clock_(clock),
+      peer_(std::move(peer)),
+      shipper_(loop, node, [this](BulkMessage message) { return send(std::move(message)); }) {}
+
+BulkLink::~BulkLink() { close(); }
+
+void BulkLink::open() {
+  close_at_ = shipper_.empty() ? clock_.now() + kCloseAfter : Instant::never();
+  if (socket_) return;
+  auto socket = io::ClientSocket::connect(transport_, peer_.endpoint, peer_.server_key, peer_.keys,
+                                          {.max_message_bytes = kMaxBulkMessageBytes});
+  if (!socket) return spdlog::error("logs cannot be sent: {}", socket.error().message);
+  socket_.emplace(*std::move(socket));
+  loop_.watch_socket(socket_->handle(), [this] { receive(); });
+  const Status watched = socket_->watch_link(loop_, [this](io::ClientSocket::Link link) {
+    if (link == io::ClientSocket::Link::up) shipper_.on_link_up();
+    else shipper_.on_link_down();
+  });
+  if (!watched) spdlog::error("{}", watched.error().message);
+}
+
+void BulkLink::close() {
+  if (!socket_) return;
+  loop_.unwatch_socket(socket_->handle());
+  socket_.reset();
+  shipper_.on_link_down();
+}
+
+void BulkLink::ship(const AttemptId& attempt, const io::AttemptDir& directory, bool known) {
+  shipper_.ship(attempt, directory, known);
+  open();
+}
+
+void BulkLink::forget(const AttemptId& attempt) {
+  shipper_.forget(attempt);
+  if (shipper_.empty()) close_at_ = clock_.now() + kCloseAfter;
+}
+
+Instant BulkLink::next_deadline() const { return std::min(shipper_.next_deadline(), close_at_); }
+
+void BulkLink::tick(Instant now) {
+  if (now >= close_at_) {
+    close_at_ = Instant::never();
+    close();
+  }
+  shipper_.tick(now);
+}
+
+Status BulkLink::send(BulkMessage message) {
+  if (!socket_) return make_error(ErrorCode::unavailable, "the bulk socket is closed");
+  BulkEnvelope envelope;
+  envelope.sequence = ++sequence_;
+  envelope.body = std::move(message);
+  return socket_->send(wire::encode(envelope));
+}
+
+void BulkLink::receive() {
+  while (socket_) {
+    const auto bytes = socket_->receive();
+    if (!bytes) return;
+    const auto envelope = wire::decode_bulk(*bytes);
+    if (!envelope) {
+      spdlog::error("bulk message of the launcher: {}", envelope.error().message);
+      continue;
+    }
+    if (const auto* ack = std::get_if<LogAck>(&envelope->body)) shipper_.on_ack(*ack, clock_.now());
+    if (const auto* refused = std::get_if<BulkRefused>(&envelope->body)) {
+      spdlog::error("the launcher refuses a bulk message: {}", refused->message);
+    }
+  }
+}
+
+}  // namespace lockstep::agent

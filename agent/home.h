@@ -1,0 +1,40 @@
+#pragma once
+// The agent's tree on disk. No path in it is put together anywhere else.
+//
+//   <home>/                 mode 0711: ranks of other users pass through to their attempt
+//     lock                  held while an agent runs here
+//     agent.pid             its "pid start-time"
+//     keys                  our CURVE key pair, 0600: this node's identity on the wire
+//     identity.json         node id, launcher's key and endpoints, 0600; written once, by joining
+//     boot                  the boot in which the runners below were started
+//     attempts/<job>.<n>/   one part: common/io/attempt_dir.h
+//     cache/                blobs and materialised trees: agent/workspace
+
+#include <string>
+#include <utility>
+
+#include "common/io/attempt_dir.h"
+
+namespace lockstep::agent {
+
+class Home {
+ public:
+  explicit Home(std::string path) : path_(std::move(path)) {}
+
+  const std::string& path() const { return path_; }
+  std::string lock() const { return path_ + "/lock"; }
+  std::string pid() const { return path_ + "/agent.pid"; }
+  std::string keys() const { return path_ + "/keys"; }
+  std::string identity() const { return path_ + "/identity.json"; }
+  std::string boot() const { return path_ + "/boot"; }
+  std::string attempts() const { return path_ + "/attempts"; }
+  std::string cache() const { return path_ + "/cache"; }
+  io::AttemptDir attempt(const AttemptId& attempt) const {
+    return io::AttemptDir(attempts() + "/" + io::AttemptDir::name_of(attempt));
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace lockstep::agent

@@ -1,0 +1,133 @@
+#include "agent/identity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <variant>
+
+#include "agent/inventory/network.h"
+#include "common/io/clock.h"
+#include "common/io/file_system.h"
+#include "common/wire/control.h"
+
+namespace lockstep::agent {
+namespace {
+
+constexpr int kFormat = 1;
+constexpr Duration kAskAgainEvery = seconds(2);
+constexpr std::string_view kTcp = "tcp://";
+
+// "tcp://host:port" -> (host, ":port"); nullopt for any other kind.
+std::optional<std::pair<std::string, std::string>> split_tcp(const std::string& endpoint) {
+  if (endpoint.compare(0, kTcp.size(), kTcp) != 0) return std::nullopt;
+  const auto colon = endpoint.rfind(':');
+  if (colon <= kTcp.size()) return std::nullopt;
+  return std::pair(endpoint.substr(kTcp.size(), colon - kTcp.size()), endpoint.substr(colon));
+}
+
+Envelope request(std::uint64_t sequence, Message body) {
+  Envelope envelope;
+  envelope.sequence = sequence;
+  envelope.body = std::move(body);
+  return envelope;
+}
+
+}  // namespace
+
+Result<std::optional<Identity>> load_identity(const std::string& path) {
+  const auto text = io::read_file(path, kibibytes(64));
+  if (!text) {
+    if (text.error().code == ErrorCode::not_found) return std::optional<Identity>();
+    return text.error();
+  }
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  Identity identity;
+  try {
+    if (json.at("format").get<int>() != kFormat) {
+      return make_error(ErrorCode::unsupported,
+                        path + " was written by another version of lockstep-agent");
+    }
+    identity.node = NodeId(json.at("node").get<std::uint64_t>());
+    identity.name = json.at("name").get<std::string>();
+    identity.launcher_key = PublicKey(json.at("launcher_key").get<std::string>());
+    identity.control_endpoint = json.at("control").get<std::string>();
+    identity.bulk_endpoint = json.at("bulk").get<std::string>();
+  } catch (const nlohmann::json::exception&) {
+    return make_error(ErrorCode::corrupt,
+                      path + " is damaged; restore it, or remove this home and join again");
+  }
+  return std::optional<Identity>(std::move(identity));
+}
+
+Status save_identity(const std::string& path, const Identity& identity) {
+  const nlohmann::json json = {{"format", kFormat},
+                               {"node", identity.node.value},
+                               {"name", identity.name},
+                               {"launcher_key", identity.launcher_key.value},
+                               {"control", identity.control_endpoint},
+                               {"bulk", identity.bulk_endpoint}};
+  return io::write_file_atomically(path, json.dump(2) + "\n", 0600);
+}
+
+std::string reachable(const std::string& endpoint, const std::string& launcher) {
+  const auto target = split_tcp(endpoint);
+  const auto known = split_tcp(launcher);
+  if (!target || !known) return endpoint;
+  const bool nowhere = target->first == "*" || target->first == "0.0.0.0" || target->first == "[::]";
+  const bool only_there = is_loopback_address(target->first) && !is_loopback_address(known->first);
+  if (!nowhere && !only_there) return endpoint;
+  return std::string(kTcp) + known->first + target->second;
+}
+
+Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
+                      const std::string& launcher, const io::KeyPair& keys,
+                      const std::string& name, Duration timeout) {
+  const std::string endpoint = reachable(token.join_endpoint, launcher);
+  TRY_ASSIGN(io::ClientSocket socket,
+             io::ClientSocket::connect(transport, endpoint, token.launcher_key, keys,
+                                       {.max_message_bytes = kMaxJoinMessageBytes}));
+  io::SystemClock clock;
+  const Instant end = clock.now() + timeout;
+  TRY(socket.send_within(
+      wire::encode(request(1, JoinRequest{token.secret, name, LOCKSTEP_VERSION})), timeout));
+  std::optional<Message> answer;
+  loop.watch_socket(socket.handle(), [&] {
+    while (const auto bytes = socket.receive()) {
+      auto envelope = wire::decode_envelope(*bytes);
+      if (envelope) answer = std::move(envelope->body);
+    }
+  });
+  for (std::uint64_t sequence = 2; !answer && clock.now() < end; ++sequence) {
+    const Instant again = std::min(clock.now() + kAskAgainEvery, end);
+    while (!answer && clock.now() < again) loop.turn(again - clock.now());
+    if (answer) break;
+    (void)socket.send(
+        wire::encode(request(sequence, JoinRequest{token.secret, name, LOCKSTEP_VERSION})));
+  }
+  loop.unwatch_socket(socket.handle());
+  if (!answer) {
+    return make_error(ErrorCode::deadline_exceeded,
+                      fmt::format("the launcher at {} did not answer the request to join within {}",
+                                  endpoint, format_duration(timeout)));
+  }
+  if (const auto* refused = std::get_if<JoinRefused>(&*answer)) {
+    return make_error(ErrorCode::permission_denied,
+                      fmt::format("the launcher at {} refuses this node: {}", endpoint,
+                                  refused->reason));
+  }
+  const auto* accepted = std::get_if<JoinAccepted>(&*answer);
+  if (!accepted) {
+    return make_error(ErrorCode::corrupt, endpoint + " answered with what is no answer to joining");
+  }
+  Identity identity;
+  identity.node = accepted->node;
+  identity.name = accepted->name;
+  identity.launcher_key = token.launcher_key;
+  identity.control_endpoint = token.control_endpoint;
+  identity.bulk_endpoint = token.bulk_endpoint;
+  return identity;
+}
+
+}  // namespace lockstep::agent

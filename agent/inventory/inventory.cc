@@ -1,0 +1,99 @@
+#include "agent/inventory/inventory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/inventory/cpu.h"
+#include "agent/inventory/disk.h"
+#include "agent/inventory/gpu.h"
+#include "agent/inventory/isolation.h"
+#include "agent/inventory/memory.h"
+#include "agent/inventory/network.h"
+#include "agent/inventory/os.h"
+#include "agent/inventory/workdir.h"
+#include "common/io/process.h"
+
+namespace lockstep::agent {
+namespace {
+
+void add_limitation(Inventory& inventory, const std::string& text) {
+  if (!text.empty()) inventory.limitations.push_back(text);
+}
+
+Status add_cpus(const Share& share, Inventory& inventory) {
+  const CpuProbe probe = probe_cpus();
+  TRY_ASSIGN(inventory.cpus, select(probe.cpus, share.cpus, "cpus"));
+  if (inventory.cpus.empty()) {
+    return make_error(ErrorCode::invalid_argument, "a node needs at least one cpu (--cpus)");
+  }
+  inventory.sockets = probe.sockets;
+  inventory.numa_nodes = probe.numa_nodes;
+  if (share.cpus.empty()) add_limitation(inventory, probe.limitation);
+  return {};
+}
+
+Status add_memory(const Share& share, Inventory& inventory) {
+  const MemoryProbe probe = probe_memory();
+  inventory.memory = share.memory.value_or(probe.usable);
+  if (!share.memory) add_limitation(inventory, probe.limitation);
+  if (inventory.memory > probe.usable) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{} of memory are asked for (--memory), this machine offers {}",
+                                  to_string(*share.memory), to_string(probe.usable)));
+  }
+  return {};
+}
+
+Status add_gpus(const Share& share, Inventory& inventory) {
+  if (share.gpus == "none") return {};
+  GpuProbe probe = probe_gpus();
+  add_limitation(inventory, probe.limitation);
+  std::vector<int> indexes;
+  for (const GpuDevice& gpu : probe.gpus) indexes.push_back(gpu.index);
+  TRY_ASSIGN(const std::vector<int> chosen, select(indexes, share.gpus, "gpus"));
+  for (const int index : chosen) {
+    // The index stays the machine's, because CUDA_VISIBLE_DEVICES counts by it.
+    inventory.gpus.push_back(std::move(probe.gpus[static_cast<std::size_t>(index)]));
+  }
+  return {};
+}
+
+void add_network(const InventoryRequest& request, Inventory& inventory) {
+  inventory.interfaces = probe_interfaces();
+  inventory.address = request.advertise.empty() ? route_address(request.launcher_endpoint)
+                                                : request.advertise;
+  inventory.address_is_loopback = is_loopback_address(inventory.address);
+  inventory.network = request.network;
+}
+
+}  // namespace
+
+Result<Inventory> take_inventory(const InventoryRequest& request) {
+  Inventory inventory;
+  inventory.hostname = io::host_name();
+  inventory.host_id = io::current_host_id();
+  const OsProbe os = probe_os();
+  inventory.os = os.name;
+  inventory.kernel = os.kernel;
+  inventory.architecture = os.architecture;
+  TRY(add_cpus(request.share, inventory));
+  TRY(add_memory(request.share, inventory));
+  TRY(add_gpus(request.share, inventory));
+  add_network(request, inventory);
+  inventory.disk_free = probe_disk(request.home);
+  TRY_ASSIGN(const io::User user, io::current_user());
+  inventory.user = user.name;
+  if (user.uid != 0) {
+    inventory.limitations.push_back("the agent is not root: jobs run as " + user.name + " only");
+  }
+  const IsolationProbe isolation = probe_isolation();
+  inventory.isolation = isolation.kind;
+  for (const auto& text : isolation.limitations) add_limitation(inventory, text);
+  const WorkdirProbe workdir = probe_workdir(request.home);
+  inventory.workdir_mode = workdir.mode;
+  for (const auto& text : workdir.limitations) add_limitation(inventory, text);
+  return inventory;
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,68 @@
+#include "agent/inventory/isolation.h"
+
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "agent/inventory/cgroup_path.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::agent {
+namespace {
+
+bool writable(const std::string& path) { return ::access(path.c_str(), W_OK) == 0; }
+
+// Our own cgroup holds processes (us), so children with controllers can only be made beside it, in
+// what was delegated; root may also use the top.
+bool has_v2(const CgroupPlace& place, const std::string& root) {
+  if (place.v2.empty()) return false;
+  std::vector<std::string> candidates{place.v2.substr(0, place.v2.rfind('/'))};
+  if (::geteuid() == 0) candidates.push_back(root + "/sys/fs/cgroup");
+  for (const std::string& base : candidates) {
+    const auto controllers = io::read_file(base + "/cgroup.controllers");
+    if (!controllers || controllers->find("memory") == std::string::npos) continue;
+    if (writable(base + "/cgroup.subtree_control")) return true;
+  }
+  return false;
+}
+
+bool has_v1(const CgroupPlace& place) {
+  const std::string memory = place.v1("memory");
+  return !memory.empty() && writable(memory);
+}
+
+}  // namespace
+
+bool can_unshare(int namespaces) {
+  const int all = namespaces | (::geteuid() == 0 ? 0 : CLONE_NEWUSER);
+  const pid_t child = ::fork();
+  if (child < 0) return false;
+  if (child == 0) ::_exit(::unshare(all) == 0 ? 0 : 1);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+IsolationProbe probe_isolation(const std::string& root) {
+  const CgroupPlace place = cgroup_place(root);
+  if (has_v2(place, root)) return {"cgroup-v2", {}};
+  if (has_v1(place)) return {"cgroup-v1", {}};
+  IsolationProbe probe;
+  probe.limitations.push_back(
+      "no cgroup is writable here: a job's memory is not limited, and running out of memory is "
+      "not told apart from being killed");
+  if (can_unshare(CLONE_NEWPID | CLONE_NEWNS)) {
+    probe.kind = "pid-namespace";
+    return probe;
+  }
+  probe.kind = "subreaper";
+  probe.limitations.push_back(
+      "no PID namespace can be made: what a job detaches is found by a sweep over /proc, which a "
+      "process that forks without end may outrun");
+  return probe;
+}
+
+}  // namespace lockstep::agent

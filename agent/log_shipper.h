@@ -1,0 +1,90 @@
+#pragma once
+// Sends the logs of this node's ranks to the launcher: every byte once, in order, within a window of
+// unacknowledged bytes. What the launcher acknowledged is on its disk; everything else is in our files,
+// so a lost message or connection costs a question (LogResume) and nothing more. It reads files that
+// runners append to; it never writes or removes one.
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "common/base/time.h"
+#include "common/domain/bulk.h"
+#include "common/io/attempt_dir.h"
+#include "common/io/event_loop.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::agent {
+
+class LogShipper {
+ public:
+  // unavailable: the link is down or its queue full; asked again a little later.
+  using Send = std::function<Status(BulkMessage)>;
+
+  struct Limits {
+    std::uint64_t window_bytes = 4u << 20;   // unacknowledged, all streams together
+    std::uint64_t bytes_per_turn = 1u << 20; // so that control messages never wait behind logs
+    Duration resume_after = seconds(2);      // silence after which acknowledgements are asked for
+    Duration retry_after = milliseconds(20); // when the link would not take a message
+    Duration scan_every = milliseconds(20);  // only where inotify cannot be had
+  };
+
+  LogShipper(io::EventLoop& loop, NodeId node, Send send);
+  LogShipper(io::EventLoop& loop, NodeId node, Send send, Limits limits);
+  ~LogShipper();
+  LogShipper(const LogShipper&) = delete;
+  LogShipper& operator=(const LogShipper&) = delete;
+
+  // From now until forget(). `known`: an earlier agent may have sent a part of these logs.
+  void ship(const AttemptId& attempt, const io::AttemptDir& directory, bool known);
+  void forget(const AttemptId& attempt);
+  void on_link_up();
+  void on_link_down();  // nothing is tried until it is up again
+  void on_ack(const LogAck& ack, Instant now);
+
+  bool empty() const { return attempts_.empty(); }
+  std::uint64_t unacknowledged() const { return in_flight_; }
+  Instant next_deadline() const { return next_; }
+  void tick(Instant now);  // sends what may be sent; to be called in each turn of the loop
+
+ private:
+  struct Stream {
+    std::uint64_t sent = 0, acked = 0;
+    bool resuming = false;  // nothing is sent before the launcher says where to go on
+    bool queued = false;    // in ready_
+    Instant ask_at = Instant::never();
+  };
+  struct Attempt {
+    io::AttemptDir directory;
+    bool known = false;
+    int watch = -1;
+    std::map<std::pair<int, LogStream>, Stream> streams;
+  };
+
+  void changed(const AttemptId& attempt, Attempt& entry, const std::string& file_name);
+  void scan(const AttemptId& attempt, Attempt& entry);
+  void on_inotify();
+  Stream* find(const LogKey& key);
+  void enqueue(const LogKey& key, Stream& stream);
+  void pump(Instant now);
+  enum class Progress { sent, at_end, refused };
+  Progress send_chunk(const LogKey& key, Stream& stream, Instant now);
+  void ask(Instant now);
+
+  io::EventLoop& loop_;
+  const NodeId node_;
+  const Send send_;
+  const Limits limits_;
+  io::Fd inotify_;
+  std::map<AttemptId, Attempt> attempts_;
+  std::map<int, AttemptId> watched_;
+  std::deque<LogKey> ready_;         // streams that may have something to send, in turn
+  std::uint64_t in_flight_ = 0;
+  Instant next_ = Instant::never();
+  Instant blocked_until_{};
+  bool linked_ = false;
+  std::string buffer_;
+};
+
+}  // namespace lockstep::agent

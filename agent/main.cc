@@ -1,0 +1,181 @@
+// lockstep-agent: one per node. Joins a launcher once, with a token; from then on runs what the launcher
+// wants here. SIGTERM ends the agent; the jobs' runners stay, and the next agent attaches to them.
+
+#include <malloc.h>
+#include <signal.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "agent/agent.h"
+#include "agent/inventory/inventory.h"
+#include "agent/stage.h"
+#include "common/io/clock.h"
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+
+namespace lockstep::agent {
+namespace {
+
+constexpr Duration kJoinTimeout = seconds(30);
+
+struct Options {
+  std::string launcher, token_file, home, name, advertise, network, log_level = "info";
+  std::string memory;
+  Share share;
+};
+
+std::string default_home() {
+  if (::geteuid() == 0) return "/var/lib/lockstep/agent";
+  const auto user = io::current_user();
+  return (user ? user->home : std::string("/tmp")) + "/.lockstep/agent";
+}
+
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("--launcher", options.launcher, "tcp://HOST:PORT of the launcher");
+  app.add_option("--token-file", options.token_file,
+                 "file with the join token, or - for standard input; needed once");
+  app.add_option("--home", options.home, "where attempts, caches and the identity are kept");
+  app.add_option("--name", options.name, "the node's name (default: the host name)");
+  app.add_option("--advertise", options.advertise,
+                 "address for other nodes (default: of the route to the launcher)");
+  app.add_option("--cpus", options.share.cpus, "offer only these: a count (4) or a list (0-3,8)");
+  app.add_option("--memory", options.memory, "offer only so much (16g)");
+  app.add_option("--gpus", options.share.gpus, "offer only these: none, a count or a list");
+  app.add_option("--network", options.network, "label of the network that its nodes share");
+  app.add_option("--log-level", options.log_level, "debug, info, warn or error");
+  app.set_version_flag("--version", std::string("lockstep-agent ") + LOCKSTEP_VERSION);
+}
+
+Status prepare_home(const Home& home) {
+  TRY(io::make_directories(home.path(), 0711));
+  return io::make_directories(home.attempts(), 0755);
+}
+
+Result<io::FileLock> lock_home(const Home& home) {
+  TRY_ASSIGN(std::optional<io::FileLock> lock, io::FileLock::try_acquire(home.lock()));
+  if (!lock) {
+    const auto pid = io::read_file(home.pid());
+    return make_error(ErrorCode::conflict,
+                      "another lockstep-agent runs on " + home.path() +
+                          (pid ? " (pid " + pid->substr(0, pid->find(' ')) + ")" : "") +
+                          "; stop it, or give this one a --home of its own");
+  }
+  const auto self = io::identify(::getpid());
+  if (self) TRY(io::write_file_atomically(home.pid(), io::to_text(*self), 0644, false));
+  return *std::move(lock);
+}
+
+// True when what ran here before may still run.
+Result<bool> note_boot(const Home& home, const BootId& boot) {
+  const auto before = io::read_file(home.boot());
+  if (before && *before == boot.value) return true;
+  TRY(io::write_file_atomically(home.boot(), boot.value));
+  return !before.has_value();
+}
+
+Result<wire::JoinToken> read_token(const std::string& file) {
+  if (file.empty()) {
+    return make_error(ErrorCode::invalid_argument,
+                      "this node has not joined a launcher yet: give it --token-file with what "
+                      "`lockstep node token` printed");
+  }
+  const std::string path = file == "-" ? "/dev/stdin" : file;
+  TRY_ASSIGN(const std::string text, io::read_file(path, kibibytes(64)));
+  auto token = wire::decode_join_token(text);
+  if (!token) return token.error().within(file == "-" ? "standard input" : file);
+  return token;
+}
+
+Result<Identity> identify_node(const Options& options, const Home& home, const io::KeyPair& keys,
+                               io::EventLoop& loop, io::Transport& transport) {
+  TRY_ASSIGN(std::optional<Identity> known, load_identity(home.identity()));
+  if (!known) {
+    TRY_ASSIGN(const wire::JoinToken token, read_token(options.token_file));
+    const std::string name = options.name.empty() ? io::host_name() : options.name;
+    TRY_ASSIGN(known, join(loop, transport, token, options.launcher, keys, name, kJoinTimeout));
+    TRY(save_identity(home.identity(), *known));
+    spdlog::info("joined as node {} ({})", known->name, known->node.value);
+  }
+  known->control_endpoint = reachable(known->control_endpoint, options.launcher);
+  known->bulk_endpoint = reachable(known->bulk_endpoint, options.launcher);
+  return *std::move(known);
+}
+
+Result<Inventory> measure(const Options& options, const Home& home, const Identity& identity) {
+  InventoryRequest request;
+  request.share = options.share;
+  if (!options.memory.empty()) {
+    request.share.memory = parse_bytes(options.memory);
+    if (!request.share.memory) {
+      return make_error(ErrorCode::invalid_argument,
+                        "--memory " + options.memory + " is no size; write 512m, 16g or bytes");
+    }
+  }
+  request.home = home.path();
+  request.launcher_endpoint = identity.control_endpoint;
+  request.advertise = options.advertise;
+  request.network = options.network;
+  return take_inventory(request);
+}
+
+Status run(const Options& options) {
+  const Home home(options.home.empty() ? default_home() : options.home);
+  TRY(prepare_home(home));
+  TRY_ASSIGN(const io::FileLock lock, lock_home(home));
+  io::SystemClock clock;
+  io::EventLoop loop;
+  Agent* agent = nullptr;
+  TRY(loop.watch_signals({SIGTERM, SIGINT, SIGHUP}, [&](int number) {
+    spdlog::info("signal {}: leaving; jobs go on", number);
+    if (!agent) std::_Exit(0);  // while joining there is nothing to leave behind
+    agent->leave();
+  }));
+  io::Transport transport(loop, [](const std::string&, const PublicKey&) { return false; });
+  AgentConfig config;
+  config.home = home;
+  TRY_ASSIGN(config.keys, io::load_or_create_key_pair(home.keys()));
+  TRY_ASSIGN(config.identity, identify_node(options, home, config.keys, loop, transport));
+  TRY_ASSIGN(config.inventory, measure(options, home, config.identity));
+  config.runner_program = io::program_directory() + "/lockstep-runner";
+  const auto up = std::chrono::duration_cast<milliseconds>(io::since_boot());
+  config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
+  config.boot = io::current_boot();
+  TRY_ASSIGN(config.same_boot, note_boot(home, config.boot));
+  TRY_ASSIGN(config.stage, workspace_stager(home, config.identity, config.keys, config.inventory,
+                                            transport));
+  spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
+               config.identity.name, config.identity.node.value, home.path(), ::getpid());
+  Agent running(loop, transport, clock, std::move(config));
+  agent = &running;
+  const Status status = running.run();
+  if (!status) spdlog::error("{}", status.error().message);
+  spdlog::shutdown();
+  // Not by way of the destructors: a worker may sit in a download for a minute.
+  std::_Exit(status ? 0 : 1);
+}
+
+}  // namespace
+}  // namespace lockstep::agent
+
+int main(int argc, char** argv) {
+  namespace agent = lockstep::agent;
+  ::mallopt(M_ARENA_MAX, 2);  // a few threads that seldom allocate
+  ::signal(SIGPIPE, SIG_IGN);
+  CLI::App app("Runs the jobs of a Lockstep launcher on this node.", "lockstep-agent");
+  agent::Options options;
+  agent::add_options(app, options);
+  CLI11_PARSE(app, argc, argv);
+  auto logger = spdlog::stderr_logger_mt("agent");
+  logger->set_level(spdlog::level::from_str(options.log_level));
+  logger->flush_on(spdlog::level::debug);
+  spdlog::set_default_logger(std::move(logger));
+  const lockstep::Status status = agent::run(options);
+  if (status) return 0;
+  std::fprintf(stderr, "lockstep-agent: %s\n", status.error().message.c_str());
+  return 1;
+}

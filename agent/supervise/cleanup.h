@@ -1,0 +1,21 @@
+#pragma once
+// What is left of a part when its runner is gone: processes in its cgroups, mounts, directories. Each
+// function may block for a moment and is idempotent: what is gone already is success.
+
+#include <string>
+
+#include "common/base/result.h"
+#include "common/io/attempt_dir.h"
+
+namespace lockstep::agent {
+
+// Kills every process in the cgroups that the file names (one directory a line) and removes them.
+Status clean_cgroups(const std::string& record_file);
+
+// Unmounts everything at or below `path` in our mount namespace, innermost first.
+Status unmount_below(const std::string& path);
+
+// All of it: cgroups, mounts, the mount point, the attempt's directory.
+Status remove_part(const io::AttemptDir& directory, const std::string& mount_point);
+
+}  // namespace lockstep::agent

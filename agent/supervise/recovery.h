@@ -1,0 +1,30 @@
+#pragma once
+// What an agent finds at its start: the attempt directories of an earlier one, and which of their
+// runners live. Reads only, except that directories which say nothing are removed.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/core/core.h"
+#include "agent/home.h"
+#include "common/io/process.h"
+
+namespace lockstep::agent {
+
+struct RecoveredPart {
+  FoundPart found;
+  std::optional<io::ProcessIdentity> runner;  // present while its process lives
+};
+
+// The parts below <home>/attempts. `same_boot`: false when nothing started earlier can live.
+std::vector<RecoveredPart> find_parts(const Home& home, bool same_boot);
+
+// The runner of an attempt directory: by its pid file, or, when it was started and has not written
+// that yet, by its command line. nullopt: none lives.
+std::optional<io::ProcessIdentity> find_runner(const io::AttemptDir& directory);
+
+// The final report; not_found while there is none.
+Result<NodeExitReport> read_final_report(const io::AttemptDir& directory);
+
+}  // namespace lockstep::agent

@@ -1,0 +1,84 @@
+#include "agent/supervise/runner_process.h"
+
+#include <signal.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "common/wire/runner.h"
+
+namespace lockstep::agent {
+namespace {
+
+constexpr Duration kFirstPause = milliseconds(2);
+constexpr Duration kLongestPause = milliseconds(100);
+
+}  // namespace
+
+RunnerProcess::RunnerProcess(io::EventLoop& loop, io::AttemptDir directory,
+                             io::ProcessIdentity identity, Events events)
+    : loop_(loop),
+      directory_(std::move(directory)),
+      identity_(identity),
+      events_(std::move(events)),
+      dial_pause_(kFirstPause) {
+  auto process = io::open_process(identity_);
+  if (!process) {
+    // Dead already: told from the loop, as any death.
+    if (process.error().code != ErrorCode::not_found) spdlog::error("{}", process.error().message);
+    next_dial_ = Instant::never();
+    loop_.post([on_death = events_.on_death] { on_death(); });
+    return;
+  }
+  process_ = *std::move(process);
+  loop_.watch(process_.get(), io::EventLoop::Interest::read, [this] {
+    loop_.unwatch(process_.get(), io::EventLoop::Interest::read);
+    const auto on_death = events_.on_death;
+    on_death();
+  });
+}
+
+RunnerProcess::~RunnerProcess() {
+  if (process_) loop_.unwatch(process_.get(), io::EventLoop::Interest::read);
+}
+
+void RunnerProcess::update(const Assignment& assignment) {
+  assignment_ = wire::encode(RunnerControl(UpdateAssignment{assignment}));
+  if (socket_) socket_->send(assignment_);
+}
+
+Status RunnerProcess::kill() { return io::signal_process(identity_, SIGKILL); }
+
+void RunnerProcess::dial(Instant now) {
+  if (socket_ || !process_) return;
+  auto fd = io::connect_unix(directory_.path(), directory_.control_socket_name());
+  if (fd) return connected(*std::move(fd));
+  next_dial_ = now + dial_pause_;
+  dial_pause_ = std::min(dial_pause_ * 2, kLongestPause);
+}
+
+void RunnerProcess::connected(io::Fd fd) {
+  next_dial_ = Instant::never();
+  dial_pause_ = kFirstPause;
+  socket_ = std::make_unique<io::FramedSocket>(
+      loop_, std::move(fd), kMaxRunnerFrameBytes, [this](std::string frame) { receive(frame); },
+      [this] {
+        socket_.reset();
+        next_dial_ = {};  // the pidfd tells whether it died; until then, dial again
+      });
+  if (!assignment_.empty()) socket_->send(assignment_);
+}
+
+void RunnerProcess::receive(const std::string& frame) {
+  auto message = wire::decode_runner_control(frame);
+  auto* status = message ? std::get_if<RunnerStatus>(&*message) : nullptr;
+  if (!status) {
+    spdlog::error("the runner of {} sent what is no status: {}", directory_.path(),
+                  message ? "an assignment" : message.error().message);
+    return;
+  }
+  events_.on_report(std::move(status->report));
+}
+
+}  // namespace lockstep::agent

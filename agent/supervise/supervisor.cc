@@ -1,0 +1,248 @@
+#include "agent/supervise/supervisor.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "agent/supervise/cleanup.h"
+#include "agent/supervise/recovery.h"
+#include "common/wire/runner.h"
+
+extern char** environ;
+
+namespace lockstep::agent {
+namespace {
+
+// A runner inherits nothing of the agent's shell but how to find its libraries and our own switches.
+std::map<std::string, std::string> runner_environment() {
+  std::map<std::string, std::string> environment;
+  environment["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    const auto equals = text.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = text.substr(0, equals);
+    const bool kept = name == "LD_LIBRARY_PATH" || name == "HOME" || name == "LANG" ||
+                      name.compare(0, 9, "LOCKSTEP_") == 0 || name.find("SAN_OPTIONS") != name.npos;
+    if (kept) environment[name] = text.substr(equals + 1);
+  }
+  return environment;
+}
+
+Status write_assignment(const io::AttemptDir& directory, const Assignment& assignment) {
+  // Not durable: after a power cut the runner is gone, and so is the part.
+  return io::write_file_atomically(directory.assignment(), wire::encode(assignment), 0600, false);
+}
+
+Result<io::ProcessIdentity> start_runner(const std::string& program, const io::AttemptDir& directory,
+                                         const Assignment& assignment) {
+  if (const auto living = find_runner(directory)) return *living;
+  TRY(io::make_directories(directory.logs()));
+  TRY(write_assignment(directory, assignment));
+  io::DetachedStart start;
+  start.program = program;
+  start.arguments = {"lockstep-runner", "--attempt-dir", directory.path()};
+  start.environment = runner_environment();
+  start.log_path = directory.runner_log();
+  return io::start_detached(start);
+}
+
+}  // namespace
+
+Supervisor::Supervisor(io::EventLoop& loop, Workers& workers, Home home, std::string runner_program,
+                       Emit emit)
+    : loop_(loop),
+      workers_(workers),
+      home_(std::move(home)),
+      runner_program_(std::move(runner_program)),
+      emit_(std::move(emit)),
+      inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+  // Without inotify (its per-user limit) the dialling timer alone finds the sockets, a bit later.
+  if (!inotify_) return;
+  loop_.watch(inotify_.get(), io::EventLoop::Interest::read, [this] { on_directory_change(); });
+}
+
+Supervisor::~Supervisor() {
+  *alive_ = false;
+  if (inotify_) loop_.unwatch(inotify_.get(), io::EventLoop::Interest::read);
+}
+
+Recovered Supervisor::recover(bool same_boot) {
+  Recovered recovered;
+  for (RecoveredPart& part : find_parts(home_, same_boot)) {
+    const AttemptId attempt = part.found.assignment.attempt;
+    if (part.runner) attach(attempt, *part.runner);
+    recovered.parts.push_back(std::move(part.found));
+  }
+  return recovered;
+}
+
+void Supervisor::start(const Assignment& assignment) {
+  const AttemptId attempt = assignment.attempt;
+  parts_[attempt];
+  watch_directory(attempt);
+  workers_.submit([this, alive = alive_, attempt, assignment, program = runner_program_,
+                   directory = home_.attempt(attempt), &loop = loop_] {
+    auto result = start_runner(program, directory, assignment);
+    loop.post([this, alive, attempt, result = std::move(result)] {
+      if (*alive) started(attempt, result);
+    });
+  });
+}
+
+void Supervisor::started(const AttemptId& attempt, Result<io::ProcessIdentity> result) {
+  if (!result) {
+    emit_(RunnerStarted{attempt, result.error()});
+    return;
+  }
+  emit_(RunnerStarted{attempt, {}});
+  attach(attempt, *result);
+}
+
+void Supervisor::attach(const AttemptId& attempt, const io::ProcessIdentity& identity) {
+  Part& part = parts_[attempt];
+  RunnerProcess::Events events;
+  events.on_report = [this, attempt](PartReport report) {
+    const auto found = parts_.find(attempt);
+    if (found == parts_.end()) return;
+    found->second.last_report = report;
+    emit_(RunnerReported{attempt, std::move(report)});
+  };
+  events.on_death = [this, alive = alive_, attempt] {
+    if (*alive) on_death(attempt);
+  };
+  watch_directory(attempt);
+  part.process =
+      std::make_unique<RunnerProcess>(loop_, home_.attempt(attempt), identity, std::move(events));
+  part.process->dial({});
+}
+
+void Supervisor::update(const Assignment& assignment) {
+  const io::AttemptDir directory = home_.attempt(assignment.attempt);
+  if (const Status written = write_assignment(directory, assignment); !written) {
+    spdlog::error("{}", written.error().message);
+  }
+  const auto found = parts_.find(assignment.attempt);
+  if (found != parts_.end() && found->second.process) found->second.process->update(assignment);
+}
+
+void Supervisor::kill(const AttemptId& attempt) {
+  const auto found = parts_.find(attempt);
+  if (found == parts_.end() || !found->second.process) return clean(attempt, [] {});
+  spdlog::warn("killing the runner of {}", to_string(attempt));
+  if (const Status killed = found->second.process->kill(); !killed) {
+    spdlog::error("{}", killed.error().message);
+  }
+}
+
+void Supervisor::on_death(const AttemptId& attempt) {
+  const auto found = parts_.find(attempt);
+  if (found == parts_.end() || !found->second.process) return;
+  // The handler that calls us belongs to this process: it goes when the turn is over.
+  std::shared_ptr<RunnerProcess> process = std::move(found->second.process);
+  loop_.post([process] {});
+  auto report = read_final_report(home_.attempt(attempt));
+  if (report) {
+    PartReport last = found->second.last_report;
+    last.attempt = attempt;
+    last.state = PartState::finished;
+    last.exit = *std::move(report);
+    emit_(RunnerReported{attempt, std::move(last)});
+    if (found->second.removing) run_removal(attempt);
+    return;
+  }
+  if (report.error().code != ErrorCode::not_found) spdlog::error("{}", report.error().message);
+  // What it supervised must be gone before anybody hears that it is.
+  clean(attempt, [this, attempt] { emit_(RunnerGone{attempt}); });
+}
+
+void Supervisor::clean(const AttemptId& attempt, std::function<void()> then) {
+  workers_.submit([this, alive = alive_, attempt, then = std::move(then),
+                   record = home_.attempt(attempt).cgroups(), &loop = loop_] {
+    const Status status = clean_cgroups(record);
+    loop.post([this, alive, attempt, then, status] {
+      if (!*alive) return;
+      if (!status) spdlog::error("{}: {}", to_string(attempt), status.error().message);
+      then();
+      const auto found = parts_.find(attempt);
+      if (found != parts_.end() && found->second.removing) run_removal(attempt);
+    });
+  });
+}
+
+void Supervisor::remove(const AttemptId& attempt) {
+  Part& part = parts_[attempt];
+  if (part.process) {
+    // It reported and leaves by itself in a moment; when asked again, it did not.
+    if (part.removing) kill(attempt);
+    part.removing = true;
+    return;
+  }
+  part.removing = true;
+  run_removal(attempt);
+}
+
+void Supervisor::run_removal(const AttemptId& attempt) {
+  Part& part = parts_[attempt];
+  if (part.process || part.cleaning) return;
+  part.cleaning = true;
+  workers_.submit([this, alive = alive_, attempt, directory = home_.attempt(attempt),
+                   &loop = loop_] {
+    const Status status = remove_part(directory, io::code_mount_point(::geteuid(), attempt));
+    loop.post([this, alive, attempt, status] {
+      if (!*alive) return;
+      parts_[attempt].cleaning = false;
+      if (!status) {  // the core asks again
+        spdlog::error("{}: {}", to_string(attempt), status.error().message);
+        return;
+      }
+      parts_.erase(attempt);
+      emit_(PartRemoved{attempt});
+    });
+  });
+}
+
+void Supervisor::watch_directory(const AttemptId& attempt) {
+  if (!inotify_) return;
+  const std::string path = home_.attempt(attempt).path();
+  const int watch = ::inotify_add_watch(inotify_.get(), path.c_str(), IN_MOVED_TO | IN_ONLYDIR);
+  if (watch >= 0) watched_[watch] = attempt;
+}
+
+void Supervisor::on_directory_change() {
+  alignas(inotify_event) char buffer[16384];
+  for (;;) {
+    const ssize_t got = ::read(inotify_.get(), buffer, sizeof buffer);
+    if (got <= 0) return;
+    for (ssize_t at = 0; at < got;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(buffer + at);
+      at += static_cast<ssize_t>(sizeof *event + event->len);
+      const auto watched = watched_.find(event->wd);
+      if (watched == watched_.end()) continue;
+      const AttemptId attempt = watched->second;
+      if ((event->mask & IN_IGNORED) != 0) watched_.erase(watched);
+      const auto part = parts_.find(attempt);
+      const bool socket = event->len > 0 && home_.attempt(attempt).control_socket_name() == event->name;
+      if (socket && part != parts_.end() && part->second.process) part->second.process->dial({});
+    }
+  }
+}
+
+Instant Supervisor::next_deadline() const {
+  Instant next = Instant::never();
+  for (const auto& [attempt, part] : parts_) {
+    if (part.process) next = std::min(next, part.process->next_dial());
+  }
+  return next;
+}
+
+void Supervisor::tick(Instant now) {
+  for (auto& [attempt, part] : parts_) {
+    if (part.process && part.process->next_dial() <= now) part.process->dial(now);
+  }
+}
+
+}  // namespace lockstep::agent

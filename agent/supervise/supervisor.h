@@ -1,0 +1,67 @@
+#pragma once
+// The runners of this node: starts them detached, attaches to those that live, hears them and their
+// death, kills them, and removes what they leave. It decides nothing: each request is an action of
+// agent/core, and each event goes back as an input.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/core/core.h"
+#include "agent/home.h"
+#include "agent/supervise/runner_process.h"
+#include "agent/supervise/workers.h"
+#include "common/io/event_loop.h"
+
+namespace lockstep::agent {
+
+class Supervisor {
+ public:
+  // Called on the loop's thread, never from inside one of our methods' own caller.
+  using Emit = std::function<void(Input)>;
+
+  Supervisor(io::EventLoop& loop, Workers& workers, Home home, std::string runner_program,
+             Emit emit);
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  // Scans the attempts and attaches to the runners that live. `same_boot`: see find_parts.
+  Recovered recover(bool same_boot);
+  void start(const Assignment& assignment);   // -> RunnerStarted, RunnerReported…, RunnerGone
+  void update(const Assignment& assignment);
+  void kill(const AttemptId& attempt);
+  void remove(const AttemptId& attempt);      // -> PartRemoved; asked again, it kills first
+
+  Instant next_deadline() const;
+  void tick(Instant now);
+
+ private:
+  struct Part {
+    std::unique_ptr<RunnerProcess> process;  // null: none lives
+    PartReport last_report;
+    bool cleaning = false;   // a worker is at it
+    bool removing = false;   // RemovePart was asked for
+  };
+  void attach(const AttemptId& attempt, const io::ProcessIdentity& identity);
+  void started(const AttemptId& attempt, Result<io::ProcessIdentity> result);
+  void on_death(const AttemptId& attempt);
+  void clean(const AttemptId& attempt, std::function<void()> then);
+  void run_removal(const AttemptId& attempt);
+  void watch_directory(const AttemptId& attempt);
+  void on_directory_change();
+
+  io::EventLoop& loop_;
+  Workers& workers_;
+  Home home_;
+  std::string runner_program_;
+  Emit emit_;
+  std::map<AttemptId, Part> parts_;
+  io::Fd inotify_;                       // tells when a control socket appears
+  std::map<int, AttemptId> watched_;     // inotify watch -> attempt
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late
+};
+
+}  // namespace lockstep::agent
