@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -41,6 +42,16 @@ std::optional<std::string> interface_of(const std::string& address) {
   // 127.0.0.0/8 is the loopback's as a whole, though only one address of it is listed.
   if (address.rfind("127.", 0) == 0) return std::string("lo");
   return std::nullopt;
+}
+
+bool loopback_is_up() {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return true;  // cannot tell
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
+  for (const ifaddrs* entry = list; entry; entry = entry->ifa_next) {
+    if ((entry->ifa_flags & IFF_LOOPBACK) && (entry->ifa_flags & IFF_UP)) return true;
+  }
+  return false;
 }
 
 std::optional<std::string> source_address_towards(const std::string& host) {

@@ -19,4 +19,6 @@ std::optional<std::string> interface_of(const std::string& address);
 // The local address that a packet to `host` (numeric or a name) would leave from.
 std::optional<std::string> source_address_towards(const std::string& host);
 
+bool loopback_is_up();
+
 }  // namespace lockstep::runner

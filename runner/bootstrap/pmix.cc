@@ -12,6 +12,7 @@
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/collective.h"
 #include "runner/bootstrap/gang_tree.h"
+#include "runner/bootstrap/network.h"
 #include "runner/bootstrap/pmix_info.h"
 #include "runner/bootstrap/pmix_job.h"
 #include "runner/bootstrap/pmix_server.h"
@@ -74,6 +75,11 @@ Status PmixBootstrap::make_directory(const std::string& path) {
 }
 
 Status PmixBootstrap::begin() {
+  if (!loopback_is_up()) {
+    return make_error(ErrorCode::unavailable,
+                      "the loopback interface is down in this network namespace, but MPI ranks reach "
+                      "their runner over it: ip link set lo up");
+  }
   TRY(make_directory(directories_.server));
   TRY(make_directory(directories_.job()));
   TRY(make_directory(directories_.shared_memory()));
@@ -188,9 +194,11 @@ void PmixBootstrap::settle(const ModexReply& reply) {
 // Open MPI ends a rank whose call was refused by aborting it: the reason belongs into the report.
 void PmixBootstrap::on_aborted(int rank, int code, std::string message) {
   const auto refused = refused_.find(rank);
+  if (message == "N/A") message.clear();  // the library's word for none
   if (refused != refused_.end()) {
-    message = fmt::format("{}; {} is not supported: Lockstep starts a gang whole, with all its ranks",
-                          message, refused->second);
+    message += fmt::format("{}{} is not supported: a job's ranks all start together, and know no "
+                           "other job's",
+                           message.empty() ? "" : "; ", refused->second);
   }
   events_.aborted(rank, code, std::move(message));
 }

@@ -131,13 +131,19 @@ void set_open_mpi(const GangContext& gang, const PmixDirectories& directories, i
   // Else Open MPI 4 looks for its own daemon, and each rank silently becomes "rank 0 of 1".
   out->force("OMPI_MCA_schizo", "^orte");
   out->set("OMPI_MCA_btl_vader_backing_directory", directories.shared_memory());
-  if (const auto interface = gang_interface(gang)) {
+  // Open MPI refuses both lists at once.
+  const bool user_excludes =
+      assignment.spec.environment_variables.count("OMPI_MCA_btl_tcp_if_exclude") > 0;
+  if (const auto interface = gang_interface(gang); interface && !user_excludes) {
     out->set("OMPI_MCA_btl_tcp_if_include", *interface);
   }
   if (gang.oversubscribed) out->set("OMPI_MCA_mpi_yield_when_idle", 1);
+  // In each rank hwloc would open a connection to every X display, and all OpenCL devices.
+  out->set("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so");
   if (!has_rdma_device()) {
     out->set("OMPI_MCA_pml", "ob1");
     out->set("OMPI_MCA_btl", "self,vader,tcp");
+    // Debian also excludes pt2pt, without which one-sided windows fail between nodes over TCP.
     out->set("OMPI_MCA_osc", "^ucx");
   }
 }

@@ -160,6 +160,8 @@ pmix_status_t on_modex(const pmix_proc_t* proc, const pmix_info_t[], std::size_t
   return PMIX_SUCCESS;
 }
 
+constexpr char kNames[] = "publishing of names (MPI_Publish_name, MPI_Lookup_name, MPI_Open_port)";
+
 pmix_status_t refuse(const pmix_proc_t* proc, const char* what) {
   server().hand_over([rank = static_cast<int>(proc->rank),
                       text = std::string(what)](PmixServer::Impl& self) {
@@ -174,15 +176,15 @@ pmix_status_t on_spawn(const pmix_proc_t* proc, const pmix_info_t[], std::size_t
 }
 pmix_status_t on_publish(const pmix_proc_t* proc, const pmix_info_t[], std::size_t,
                          pmix_op_cbfunc_t, void*) {
-  return refuse(proc, "MPI_Publish_name");
+  return refuse(proc, kNames);
 }
 pmix_status_t on_lookup(const pmix_proc_t* proc, char**, const pmix_info_t[], std::size_t,
                         pmix_lookup_cbfunc_t, void*) {
-  return refuse(proc, "MPI_Lookup_name");
+  return refuse(proc, kNames);
 }
 pmix_status_t on_unpublish(const pmix_proc_t* proc, char**, const pmix_info_t[], std::size_t,
                            pmix_op_cbfunc_t, void*) {
-  return refuse(proc, "MPI_Unpublish_name");
+  return refuse(proc, kNames);
 }
 pmix_status_t on_connect(const pmix_proc_t procs[], std::size_t, const pmix_info_t[], std::size_t,
                          pmix_op_cbfunc_t, void*) {
@@ -207,7 +209,7 @@ pmix_server_module_t make_module() {
 
 // A runner may itself have been started under another PMIx server (a Slurm step): its variables would
 // make the library take us for that server's client.
-void clean_environment() {
+void prepare_environment() {
   std::vector<std::string> names;
   for (char** entry = environ; *entry; ++entry) {
     if (std::strncmp(*entry, "PMIX_", 5) == 0) {
@@ -217,6 +219,9 @@ void clean_environment() {
   for (const std::string& name : names) unsetenv(name.c_str());
   // The store in shared memory prints lock errors when the ranks have another uid.
   setenv("PMIX_MCA_gds", "hash", 1);
+  // The library looks at the machine through hwloc, whose plugins would bring OpenCL, CUDA and X11 into
+  // this process and try to reach X displays. Nothing that they find is used here.
+  setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
 }
 
 }  // namespace
@@ -226,7 +231,7 @@ Result<std::unique_ptr<PmixServer>> PmixServer::start(io::EventLoop& loop, Optio
   auto impl = std::make_shared<Impl>(loop, std::move(options), std::move(requests));
   Impl* none = nullptr;
   CHECK(the_server.compare_exchange_strong(none, impl.get()), "one PMIx server per process");
-  clean_environment();
+  prepare_environment();
   PmixInfo info;
   info.text(PMIX_SERVER_NSPACE, impl->options.server_name);
   info.rank(PMIX_SERVER_RANK, static_cast<pmix_rank_t>(impl->options.server_rank));

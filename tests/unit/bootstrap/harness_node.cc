@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "common/base/check.h"
+#include "common/io/clock.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/gang_link.h"
 
@@ -54,10 +55,14 @@ class Node {
   void drained_below();
   void leave_if_drained();
   void report();
+  void stage(const char* name);
 
   const Plan& plan_;
   int node_rank_;
   int channel_;
+  io::SystemClock clock_;
+  const Instant begin_ = clock_.now();
+  std::string stages_;
   io::EventLoop loop_;
   GangContext gang_;
   std::unique_ptr<GangLink> link_;
@@ -117,15 +122,29 @@ int Node::run() {
   link_->connect(gang_.assignment.attempt, node_rank_, gang_.gang());
   while (!leave_) loop_.turn(Duration::max());
   kill_ranks();
+  stage("drained");
   if (bootstrap_) bootstrap_->end();
+  stage("ended");
+  if (plan_.timing && node_rank_ == 0) std::cerr << "harness: ms:" << stages_ << "\n";
   report();
   return 0;
 }
 
+// Each name once: its first time counts.
+void Node::stage(const char* name) {
+  if (!plan_.timing || stages_.find(name) != std::string::npos) return;
+  stages_ += fmt::format(" {} {:.0f}", name,
+                         static_cast<double>((clock_.now() - begin_).count()) / 1e6);
+}
+
 void Node::start_ranks() {
+  stage("linked");
   BootstrapEvents events;
   events.connected = [this](int rank) { on_connected(rank); };
-  events.finalized = [this](int rank) { results_[rank].finalized = true; };
+  events.finalized = [this](int rank) {
+    results_[rank].finalized = true;
+    stage("finalized");
+  };
   events.aborted = [this](int rank, int code, std::string message) {
     results_[rank].aborted = true;
     results_[rank].abort_code = code;
@@ -138,7 +157,9 @@ void Node::start_ranks() {
     std::cerr << "harness: " << begun.error().message << "\n";
     _exit(125);
   }
+  stage("begun");
   for (int i = 0; i < plan_.ranks_per_node; ++i) start_rank(i);
+  stage("started");
   started_ = true;
 }
 
@@ -207,12 +228,14 @@ void Node::on_message(int from, GangMessage message) {
       leave_if_drained();
     }
   } else if (bootstrap_) {
+    stage("fence");
     bootstrap_->receive(message);
   }
 }
 
 void Node::on_connected(int rank) {
   results_[rank].connected = true;
+  stage("connected");
   for (const auto& [each, result] : results_) {
     if (!result.connected) return;
   }

@@ -18,6 +18,7 @@ struct Plan {
   std::string job_name;
   std::map<std::string, std::string> environment;  // the user's
   int kill_rank = -1;                  // SIGKILL it once every local rank has connected
+  bool timing = false;                 // node 0 says when it reached each stage
   std::vector<std::string> command;
 };
 

@@ -1,7 +1,7 @@
 // pmix_harness: runs MPI jobs through the real GangLink and PMIx bootstrap, one process per node, without
 // the runner's shell. For tests and for measuring.
 //   pmix_harness --nodes 2 --ranks 2 [--jobs 200] [--netns a,b --addresses x,y] [--uid U --gid G]
-//                [--kill-rank R] [--env K=V] [--timeout S] [--timing] -- PROGRAM ARGUMENT…
+//                [--kill-rank R] [--name JOB] [--env K=V] [--timeout S] [--timing] -- PROGRAM ARGUMENT…
 // Exits with the first failing rank's code (128+signal; 125 for one that never connected or did not
 // finalize), 124 on time-out, 126 when files were left behind.
 
@@ -150,6 +150,7 @@ struct Options {
   Plan plan;
   int jobs = 1, timeout_s = 60;
   bool timing = false;
+  std::string name = "job";  // of the first job; the others' names end with a number
 };
 
 Options parse(int argc, char** argv) {
@@ -171,8 +172,9 @@ Options parse(int argc, char** argv) {
     else if (name == "--uid") options.plan.uid = static_cast<unsigned>(std::stoul(value()));
     else if (name == "--gid") options.plan.gid = static_cast<unsigned>(std::stoul(value()));
     else if (name == "--kill-rank") options.plan.kill_rank = std::stoi(value());
+    else if (name == "--name") options.name = value();
     else if (name == "--timeout") options.timeout_s = std::stoi(value());
-    else if (name == "--timing") options.timing = true;
+    else if (name == "--timing") options.timing = options.plan.timing = true;
     else if (name == "--env") {
       const std::string setting = value();
       const std::size_t equals = setting.find('=');
@@ -193,7 +195,7 @@ int run_jobs(Options options) {
   options.plan.tmp = tmp;
   int code = 0;
   for (int job = 0; job < options.jobs && code == 0; ++job) {
-    options.plan.job_name = "job" + std::to_string(job);
+    options.plan.job_name = options.name + (job > 0 ? std::to_string(job) : "");
     const auto begin = SteadyClock::now();
     code = Job(options.plan).run(std::chrono::seconds(options.timeout_s));
     if (code != 0 && options.jobs > 1) std::cerr << "harness: job " << job << " failed\n";
