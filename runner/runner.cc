@@ -34,7 +34,7 @@ Status Runner::run() {
                            }));
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
   setup_ = set_up_node(loop_, directory_, orders_, spawn_events());
-  for (const auto& note : setup_.isolation.notes) spdlog::warn("{}", note);
+  for (const auto& note : setup_.isolation.notes) spdlog::info("{}", note);
   if (setup_.error) {
     spdlog::error("setup failed: {}", setup_.error->why);
     feed(SetupFailed{setup_.error->cause, setup_.error->why});

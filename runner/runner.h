@@ -82,6 +82,8 @@ class Runner {
   std::vector<GangMessage> early_;  // for the bootstrap, from runners that were faster
   LaunchContext launch_;
   bool killing_ = false;         // kill_all was ordered and not yet answered
+  bool spawn_lost_ = false;
+  bool port_taken_ = false;
   bool drain_wanted_ = false;
   std::string blocked_shown_;    // the reason the agent was last told
   std::optional<NodeExitReport> final_report_;  // not yet on disk

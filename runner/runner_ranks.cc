@@ -85,8 +85,12 @@ BootstrapEvents Runner::bootstrap_events() {
 }
 
 void Runner::perform(const StartRank& action) {
-  if (action.local_rank == 0 && master_port_ && master_port_->taken())
-    return feed(MasterPortTaken{});
+  if (action.local_rank == 0 && master_port_ && master_port_->taken()) {
+    port_taken_ = true;
+    feed(MasterPortTaken{});
+  }
+  if (port_taken_)  // every StartRank is answered
+    return feed(RankStartFailed{action.rank, 125, "MASTER_PORT was taken"});
   if (const Status started = start_rank(action); !started) {
     spdlog::error("rank {}: {}", action.rank, started.error().message);
     feed(RankStartFailed{action.rank, 125, started.error().message});
@@ -146,7 +150,7 @@ void Runner::perform(const SignalRanks& action) {
 }
 
 void Runner::perform(const KillEverything&) {
-  if (!setup_.isolation.spawn || killing_) return;
+  if (!setup_.isolation.spawn || spawn_lost_ || killing_) return;
   killing_ = true;
   setup_.isolation.spawn->kill_all();
 }
@@ -154,6 +158,7 @@ void Runner::perform(const KillEverything&) {
 // Its ranks died with it; what they had forked came back to us, or is in the cgroup.
 void Runner::spawn_lost() {
   spdlog::error("lockstep-spawn is gone");
+  spawn_lost_ = true;
   killing_ = false;
   for (int round = 0; round < kSweepRounds; ++round) {
     if (setup_.isolation.cgroups) setup_.isolation.cgroups->kill_all();

@@ -31,13 +31,23 @@ Status put(const std::string& file, const std::string& value) {
 
 std::string get(const std::string& file) { return io::read_file(file).value_or(""); }
 
+// Memory is what we need; the others are good to have.
+Status enable_controllers(const std::string& directory) {
+  for (const char* controller : {"+pids", "+cpu"})
+    (void)put(directory + "/cgroup.subtree_control", controller);
+  return put(directory + "/cgroup.subtree_control", "+memory");
+}
+
 // Another attempt may remove the empty parent between our two calls.
 Status make_below_parent(const std::string& base, const std::string& name, bool v2) {
   for (int i = 0; i < 100; ++i) {
     const std::string parent = base + kParent;
     if (mkdir(parent.c_str(), 0755) != 0 && errno != EEXIST)
       return errno_error(errno, "make cgroup " + parent);
-    if (v2) TRY(put(parent + "/cgroup.subtree_control", "+memory +pids +cpu"));
+    if (v2) {
+      const Status enabled = enable_controllers(parent);
+      if (!enabled && io::exists(parent)) return enabled;
+    }
     if (mkdir((parent + "/" + name).c_str(), 0755) == 0) return {};
     if (errno != ENOENT) return errno_error(errno, "make cgroup " + parent + "/" + name);
   }
@@ -64,7 +74,7 @@ std::optional<std::string> v2_base(const CgroupHierarchy& hierarchy) {
   for (const auto& base : candidates) {
     if (get(base + "/cgroup.controllers").find("memory") == std::string::npos) continue;
     if (access((base + "/cgroup.subtree_control").c_str(), W_OK) != 0) continue;
-    if (put(base + "/cgroup.subtree_control", "+memory +pids +cpu")) return base;
+    if (enable_controllers(base)) return base;
   }
   return std::nullopt;
 }
@@ -95,8 +105,8 @@ Status limit_v2(const std::string& directory, const CgroupRequest& request) {
     TRY(put(directory + "/memory.max", std::to_string(request.memory->count)));
     (void)put(directory + "/memory.swap.max", "0");  // absent without swap accounting
   }
-  TRY(put(directory + "/cpu.weight", std::to_string(std::clamp(100 * request.cpus, 1, 10000))));
-  TRY(put(directory + "/pids.max", pids_limit()));
+  (void)put(directory + "/cpu.weight", std::to_string(std::clamp(100 * request.cpus, 1, 10000)));
+  (void)put(directory + "/pids.max", pids_limit());
   return put(directory + "/cgroup.subtree_control", "+memory");
 }
 

@@ -2,13 +2,15 @@
 // final report says, and that nothing is left.
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
-#include <sys/mount.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <map>
 #include <sstream>
 
+#include "runner/spawn/sweep.h"
 #include "tests/unit/runner/attempt.h"
 
 namespace lockstep::runner::testing {
@@ -327,6 +329,63 @@ TEST(RunnerSetupTest, ASecondRunnerIsRefused) {
   EXPECT_EQ(attempt.run(), 125);
 }
 
+TEST_P(RunnerTest, SpawnKilledIsTheRunnersLossAndLeavesNothing) {
+  attempt_.ranks(2).shell(std::string(kStubborn) + "while :; do sleep 1; done");
+  attempt_.start();
+  ASSERT_TRUE(attempt_.printed("daemon", 0) && attempt_.printed("daemon", 1));
+  const auto below = spawn::descendants_of(attempt_.pid());
+  ASSERT_FALSE(below.empty());
+  kill(below.front(), SIGKILL);  // its only child
+  ASSERT_EQ(attempt_.wait(), 0);
+  EXPECT_EQ(attempt_.report().cause, Cause::runner_lost);
+  expect_nothing_left();
+}
+
+TEST_P(RunnerTest, ARankKilledFromOutsideIsNamed) {
+  attempt_.ranks(2).shell("echo $$; exec sleep 1000");
+  attempt_.start();
+  ASSERT_TRUE(wait_until([&] { return attempt_.survivors().size() == 2; }));
+  FakeAgent agent(attempt_);
+  ASSERT_TRUE(agent.report_in(PartState::running));
+  kill(attempt_.survivors().at(1), SIGKILL);
+  ASSERT_EQ(attempt_.wait(), 0);
+  const auto report = attempt_.report();
+  EXPECT_EQ(report.cause, Cause::signal);
+  ASSERT_TRUE(report.first_failed_rank);
+  const auto& first = report.ranks.at(*report.first_failed_rank);
+  EXPECT_EQ(exit_code_of(first), 137);
+  EXPECT_FALSE(first.terminated_by_us);
+  EXPECT_TRUE(report.ranks.at(1 - *report.first_failed_rank).terminated_by_us);
+  expect_nothing_left();
+}
+
+TEST(RunnerSetupTest, APortThatSomebodyTookIsSaid) {
+  Attempt attempt;
+  attempt.assignment.solo = false;
+  attempt.assignment.phase = WantedPhase::prepare;
+  attempt.shell("echo never");
+  attempt.start();
+  FakeAgent agent(attempt);
+  const auto prepared = agent.report_in(PartState::prepared);
+  ASSERT_TRUE(prepared);
+  const io::Fd intruder(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  setsockopt(intruder.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(prepared->master_port);
+  ASSERT_EQ(bind(intruder.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(intruder.get(), 1), 0);
+  GangMember self;
+  self.address = "127.0.0.1";
+  attempt.assignment.phase = WantedPhase::run;
+  attempt.assignment.gang = GangTable{{self}, prepared->master_port};
+  agent.send(attempt.assignment);
+  ASSERT_EQ(attempt.wait(), 0);
+  EXPECT_EQ(attempt.report().cause, Cause::port_taken);
+  EXPECT_FALSE(io::exists(attempt.directory().log(0, LogStream::out)));
+}
+
 TEST(RunnerSetupTest, OneOnStandbyTakesTheDirectoryFromItsInput) {
   Attempt attempt;
   attempt.standby = true;
@@ -335,43 +394,74 @@ TEST(RunnerSetupTest, OneOnStandbyTakesTheDirectoryFromItsInput) {
   EXPECT_EQ(attempt.out(), "done\n");
 }
 
-TEST(RunnerSetupTest, AGangOfTwoNodesRunsOnLoopback) {
-  Attempt nodes[2];
-  GangTable gang;
-  for (int i = 0; i < 2; ++i) {
-    auto& assignment = nodes[i].assignment;
-    assignment.solo = false;
-    assignment.phase = WantedPhase::prepare;
-    assignment.node_rank = i;
-    assignment.spec.resources.instance_count = 2;
-    nodes[i].ranks(2).shell("echo $LOCKSTEP_RANK of $LOCKSTEP_WORLD_SIZE");
-    nodes[i].start();
+// A launcher's part for gangs: prepare both, then hand out the table.
+class GangTest : public ::testing::Test {
+ protected:
+  void start(Distribution::Kind kind, const Command& command) {
+    GangTable gang;
+    std::vector<FakeAgent> agents;
+    for (int i = 0; i < 2; ++i) {
+      auto& assignment = nodes_[i].assignment;
+      assignment.solo = false;
+      assignment.phase = WantedPhase::prepare;
+      assignment.node_rank = i;
+      assignment.spec.resources.instance_count = 2;
+      assignment.spec.distribution = {kind, 2};
+      assignment.spec.command = command;
+      nodes_[i].start();
+    }
+    for (int i = 0; i < 2; ++i) {
+      agents.emplace_back(nodes_[i]);
+      const auto report = agents[i].report_in(PartState::prepared);
+      ASSERT_TRUE(report) << nodes_[i].runner_log();
+      GangMember member;
+      member.node = NodeId(static_cast<std::uint64_t>(i + 1));
+      member.hostname = "n" + std::to_string(i);
+      member.address = "127.0.0.1";
+      member.runner_port = report->runner_port;
+      member.runner_key = report->runner_key;
+      gang.members.push_back(member);
+      if (i == 0) gang.master_port = report->master_port;
+    }
+    EXPECT_GT(gang.master_port, 0);
+    for (int i = 0; i < 2; ++i) {
+      nodes_[i].assignment.phase = WantedPhase::run;
+      nodes_[i].assignment.gang = gang;
+      agents[i].send(nodes_[i].assignment);
+    }
   }
-  std::vector<FakeAgent> agents;
-  for (int i = 0; i < 2; ++i) {
-    agents.emplace_back(nodes[i]);
-    const auto report = agents[i].report_in(PartState::prepared);
-    ASSERT_TRUE(report) << nodes[i].runner_log();
-    GangMember member;
-    member.node = NodeId(static_cast<std::uint64_t>(i + 1));
-    member.hostname = "n" + std::to_string(i);
-    member.address = "127.0.0.1";
-    member.runner_port = report->runner_port;
-    member.runner_key = report->runner_key;
-    gang.members.push_back(member);
-    if (i == 0) gang.master_port = report->master_port;
+  void wait() {
+    for (auto& node : nodes_) ASSERT_EQ(node.wait(), 0) << node.runner_log();
   }
-  EXPECT_GT(gang.master_port, 0);
-  for (int i = 0; i < 2; ++i) {
-    nodes[i].assignment.phase = WantedPhase::run;
-    nodes[i].assignment.gang = gang;
-    agents[i].send(nodes[i].assignment);
-  }
-  for (int i = 0; i < 2; ++i) {
-    ASSERT_EQ(nodes[i].wait(), 0) << nodes[i].runner_log();
-    EXPECT_EQ(nodes[i].report().cause, Cause::completed);
-  }
-  EXPECT_EQ(nodes[1].out(3), "3 of 4\n");
+
+  Attempt nodes_[2];
+};
+
+TEST_F(GangTest, TwoNodesRunOnLoopback) {
+  start(Distribution::Kind::none, ShellCommand{"echo $LOCKSTEP_RANK of $LOCKSTEP_WORLD_SIZE"});
+  wait();
+  for (auto& node : nodes_) EXPECT_EQ(node.report().cause, Cause::completed);
+  EXPECT_EQ(nodes_[0].out(1), "1 of 4\n");
+  EXPECT_EQ(nodes_[1].out(3), "3 of 4\n");
+}
+
+TEST_F(GangTest, ARankThatFailsEndsTheOtherNodeToo) {
+  start(Distribution::Kind::pytorch,
+        ShellCommand{"trap '' TERM; [ $RANK = 3 ] && exit 9; while :; do sleep 1; done"});
+  wait();
+  EXPECT_EQ(nodes_[1].report().cause, Cause::exit_code);
+  EXPECT_EQ(nodes_[1].report().first_failed_rank, 3);
+  EXPECT_EQ(nodes_[0].report().cause, Cause::canceled);
+  for (const auto& rank : nodes_[0].report().ranks) EXPECT_TRUE(rank.terminated_by_us);
+}
+
+TEST_F(GangTest, MpiRanksOfTwoNodesAreOneWorld) {
+  const std::string program = LOCKSTEP_RANK_PROGRAMS "/mpi_hello";
+  if (!io::exists(program)) GTEST_SKIP() << "needs the target rank_programs (Open MPI)";
+  start(Distribution::Kind::mpi, Argv{{program, "4", "1"}});
+  wait();
+  for (auto& node : nodes_) EXPECT_EQ(node.report().cause, Cause::completed) << node.runner_log();
+  EXPECT_NE(nodes_[1].out(3).find("rank 3 of 4"), std::string::npos) << nodes_[1].err(3);
 }
 
 }  // namespace
