@@ -197,8 +197,8 @@ Status Workspace::Impl::fetch(const Digest& root, BlobSource& source, Teller& te
 Status Workspace::Impl::fill_code(const io::AttemptDir& directory, const std::string& tree,
                                   const snapshot::Owner& owner, Teller& teller) const {
   const std::string beside = directory.code() + ".part";
-  TRY(snapshot::remove_tree_forcibly(beside));
-  TRY(snapshot::remove_tree_forcibly(directory.code()));
+  TRY(io::remove_tree(beside));
+  TRY(io::remove_tree(directory.code()));
   if (tree.empty()) return make_folder(directory.code(), owner, 0755);
   teller.say("copying the source tree");
   TRY(copy_tree(tree, beside, owner));

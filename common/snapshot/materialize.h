@@ -46,8 +46,4 @@ class TreeCache {
   std::unique_ptr<Impl> impl_;
 };
 
-// Removes a tree whatever modes its directories have, without following symlinks and without crossing
-// into another file system or mount; a missing path is success.
-Status remove_tree_forcibly(const std::string& path);
-
 }  // namespace lockstep::snapshot

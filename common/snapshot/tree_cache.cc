@@ -52,7 +52,7 @@ Result<std::unique_ptr<TreeCache>> TreeCache::open(const std::string& folder) {
   TRY_ASSIGN(const std::vector<std::string> names, io::list_directory(folder));
   for (const std::string& name : names) {
     if (name == kBootFile || (same_boot && !name.starts_with(kBuilding))) continue;
-    TRY(remove_tree_forcibly(fmt::format("{}/{}", folder, name)));
+    TRY(io::remove_tree(fmt::format("{}/{}", folder, name)));
   }
   if (!same_boot) TRY(io::write_file_atomically(boot_path, boot, 0600));
   return std::unique_ptr<TreeCache>(new TreeCache(std::move(impl)));
@@ -89,13 +89,13 @@ Result<std::string> TreeCache::Impl::build(const BlobStore& blobs, const Digest&
     std::lock_guard guard(mutex);
     beside = fmt::format("{}/{}{}-{}", folder, kBuilding, ::getpid(), ++builds);
   }
-  TRY(remove_tree_forcibly(beside));
+  TRY(io::remove_tree(beside));
   Status done = materialize(blobs, root, beside, options);
   if (done && ::rename(beside.c_str(), path.c_str()) != 0) {
     done = errno_error(errno, fmt::format("cannot move {} to {}", beside, path));
   }
   if (done) return path;
-  static_cast<void>(remove_tree_forcibly(beside));
+  static_cast<void>(io::remove_tree(beside));
   return done.error();
 }
 

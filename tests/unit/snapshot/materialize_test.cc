@@ -1,7 +1,5 @@
 #include "common/snapshot/materialize.h"
 
-#include <sys/mount.h>
-
 #include <atomic>
 #include <thread>
 
@@ -76,7 +74,7 @@ TEST(Materialize, FoldersThatShutTheirOwnerOut) {
   EXPECT_EQ(mode_of(f.dir / "out/closed"), 0500u);
   EXPECT_EQ(mode_of(f.dir / "out/closed/inner"), 0555u);
   EXPECT_EQ(mode_of(f.dir / "out/none"), 0u);
-  EXPECT_TRUE(remove_tree_forcibly(f.dir / "out"));
+  EXPECT_TRUE(io::remove_tree(f.dir / "out"));
   EXPECT_FALSE(io::exists(f.dir / "out"));
 }
 
@@ -124,7 +122,7 @@ TEST(Materialize, HostileObjectsAreRefusedAndNothingEscapes) {
     const Status written = materialize(*f.store, sha256(bytes), f.dir / "out");
     ASSERT_FALSE(written) << name;
     EXPECT_EQ(written.error().code, ErrorCode::corrupt);
-    ASSERT_TRUE(remove_tree_forcibly(f.dir / "out"));
+    ASSERT_TRUE(io::remove_tree(f.dir / "out"));
   }
   EXPECT_FALSE(io::exists(f.dir / "escaped"));
   EXPECT_FALSE(io::exists("/tmp/snap-escaped"));
@@ -138,7 +136,7 @@ TEST(Materialize, SizesThatLieAndBlobsThatLackAreNamed) {
   Status written = materialize(*f.store, f.put(root), f.dir / "out");
   ASSERT_FALSE(written);
   EXPECT_NE(written.error().message.find("liar"), std::string::npos);
-  ASSERT_TRUE(remove_tree_forcibly(f.dir / "out"));
+  ASSERT_TRUE(io::remove_tree(f.dir / "out"));
   root.entries[0] = {"absent", EntryKind::file, 0644, 1, sha256("nowhere"), {}};
   written = materialize(*f.store, f.put(root), f.dir / "out");
   ASSERT_FALSE(written);
@@ -233,23 +231,6 @@ TEST(TreeCache, TreesOfAnotherUserAreTheirs) {
     EXPECT_EQ(info.st_gid, 65534u) << name;
   }
   EXPECT_EQ(mode_of(f.dir / "trees"), 0700u);
-}
-
-TEST(RemoveTree, StopsAtMountsAndSymlinks) {
-  TempDir dir;
-  dir.file("keep/file", "x");
-  dir.folder("tree/sub");
-  dir.link("../keep", "tree/link");
-  if (::geteuid() == 0) {
-    ASSERT_EQ(::mount((dir / "keep").c_str(), (dir / "tree/sub").c_str(), nullptr, MS_BIND, nullptr), 0);
-    const Status removed = remove_tree_forcibly(dir / "tree");
-    EXPECT_EQ(::umount((dir / "tree/sub").c_str()), 0);
-    ASSERT_FALSE(removed);
-    EXPECT_EQ(removed.error().code, ErrorCode::conflict);
-  }
-  ASSERT_TRUE(remove_tree_forcibly(dir / "tree"));
-  EXPECT_EQ(dir.read("keep/file"), "x");
-  EXPECT_TRUE(remove_tree_forcibly(dir / "tree"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string>
 
+#include "common/io/file_system.h"
 #include "common/snapshot/blob_store.h"
 #include "common/snapshot/capture.h"
 #include "common/snapshot/materialize.h"
@@ -23,7 +24,7 @@ class TempDir {
     std::string pattern = "/tmp/snap-test-XXXXXX";
     path_ = ::mkdtemp(pattern.data());
   }
-  ~TempDir() { EXPECT_TRUE(remove_tree_forcibly(path_)); }
+  ~TempDir() { EXPECT_TRUE(io::remove_tree(path_)); }
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;
 
