@@ -20,7 +20,7 @@ struct Id {
 
 using NodeId = Id<struct NodeIdTag, std::uint64_t>;        // given at join, never reused; 0 = none
 using BootId = Id<struct BootIdTag, std::string>;          // changes when a node's processes must be gone
-using SessionId = Id<struct SessionIdTag, std::uint64_t>;  // random, one per agent start
+using SessionId = Id<struct SessionIdTag, std::uint64_t>;  // one per agent start; see session_id()
 using JobId = Id<struct JobIdTag, std::string>;            // the job's name, e.g. gray_pig_knyllgjbkl
 using PublicKey = Id<struct PublicKeyTag, std::string>;    // CURVE public key, z85, 40 characters
 
@@ -31,6 +31,12 @@ struct AttemptId {
 
   friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
 };
+
+// Of two agent starts within one boot of a node the later has the greater id, so that a late word of
+// a start that is over is known as such. The low 24 bits are random: clones differ.
+inline SessionId session_id(std::uint64_t milliseconds_since_boot, std::uint64_t random) {
+  return SessionId(milliseconds_since_boot << 24 | (random & 0xffffff));
+}
 
 // "gray_pig_knyllgjbkl.1": used in paths, labels and messages.
 inline std::string to_string(const AttemptId& id) {

@@ -21,4 +21,6 @@ SystemClock::SystemClock(Instant not_before) {
 
 Instant SystemClock::now() { return {offset_ns_ + read_clock_ns(CLOCK_MONOTONIC)}; }
 
+Duration since_boot() { return Duration(read_clock_ns(CLOCK_BOOTTIME)); }
+
 }  // namespace lockstep::io

@@ -22,4 +22,7 @@ class SystemClock final : public Clock {
   std::int64_t offset_ns_ = 0;
 };
 
+// Since the machine was booted, sleep included. Containers share it: it never goes back within a boot.
+Duration since_boot();
+
 }  // namespace lockstep::io

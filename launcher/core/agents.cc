@@ -65,7 +65,7 @@ void Reactor::on(const SessionInput& input) {
   const Node* node = known_speaker(input.key, open.node, open.session);
   if (node == nullptr) return;
   NodeWatch& watch = watches_.at(node->id);
-  switch (identify(*node, watch, open.session, clock_.polled(), config_.node_lost_timeout)) {
+  switch (identify_open(*node, watch, open, clock_.polled(), config_.node_lost_timeout)) {
     case Speaker::refused:
       act(RefuseSession{input.key, open.session, watch.refused.at(open.session)});
       return;

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "common/domain/messages.h"
 #include "launcher/core/liveness.h"
 #include "launcher/core/state.h"
 
@@ -13,7 +14,7 @@ namespace lockstep::launcher {
 enum class Speaker {
   live,     // the accepted session
   unknown,  // new, or not yet opened since the launcher started or the node was lost
-  stale,    // replaced: ignore what it says
+  stale,    // replaced, or begun before the accepted one: ignore what it says
   cloned,   // replaced, and goes on talking: refuse it and the live one
   refused,  // was found to be one of two clones before
 };
@@ -24,6 +25,10 @@ enum class Speaker {
 Speaker identify(const Node& node, NodeWatch& watch, SessionId session, Instant polled,
                  Duration clone_after);
 inline constexpr int kCloneMessages = 3;
+// The same for a SessionOpen. One that nobody knows is stale when it is of the accepted boot and of
+// an earlier agent start (session_id): it was on its way while a newer start was accepted.
+Speaker identify_open(const Node& node, NodeWatch& watch, const SessionOpen& open, Instant polled,
+                      Duration clone_after);
 
 // Marks the stale session and the live one, if any, as refused, and returns the reason in words.
 std::string refuse_clones(const Node& node, NodeWatch& watch, SessionId stale);

@@ -130,6 +130,22 @@ TEST_F(Session, late_messages_of_a_replaced_one_are_ignored) {
   EXPECT_EQ(launcher.status(job), JobStatus::running);
 }
 
+// An agent was started twice in a row, and the first start's word was on its way for long.
+TEST_F(Session, one_of_an_earlier_start_that_was_never_accepted_is_ignored) {
+  run_job();
+  FakeNode earlier = n1, later = n1;
+  earlier.session = SessionId(n1.session.value + 1);
+  later.session = SessionId(n1.session.value + 2);
+  launcher.open(later, {report(first, PartState::running)});
+  launcher.drop_notices();
+  const std::size_t facts = launcher.all_facts().size();
+  launcher.send_session(earlier);
+  EXPECT_EQ(launcher.all_facts().size(), facts);
+  EXPECT_EQ(launcher.status(job), JobStatus::running);
+  launcher.beat(later);
+  launcher.drop_notices();
+}
+
 TEST_F(Session, two_that_both_go_on_talking_are_a_cloned_image_and_both_are_refused) {
   FakeNode clone = n1;
   clone.session = SessionId(0xc10e);
