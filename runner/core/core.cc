@@ -42,6 +42,7 @@ struct Core::Impl {
   Instant started;                          // of the first rank; 0 = none
   Instant insist_at = Instant::never();     // draining, quoting
   std::vector<int> unquoted;                // ranks whose stderr tail is awaited
+  Instant news_until;                       // the first failure may still prove an MPI_Abort
   std::vector<LogSize> logs;
   std::optional<NodeExitReport> final_report;
 
@@ -87,6 +88,7 @@ struct Core::Impl {
   void expire_timers();
   void finish_if_ended();
   void quote();
+  void finish_if_quoted();
   void finish();
   NodeExitReport final_words() const;
 };
@@ -202,9 +204,9 @@ void Core::Impl::on(const RankFinalized& input) {
 
 void Core::Impl::on(const RankAborted& input) {
   auto* record = ranks.find(input.rank);
-  if (record == nullptr || over() || record->abort) return;
+  if (record == nullptr || record->abort) return;
   record->abort = input;
-  if (!terminating) {
+  if (!terminating && !over()) {
     record->exit = describe_abort(record->exit, input, now, false);
     if (record->state == State::settling) record->state = State::ended;
     return fail_rank(*record);
@@ -301,7 +303,10 @@ void Core::Impl::on(const SpawnLost&) {
 }
 
 void Core::Impl::fail_rank(RankRecord& record) {
-  fail({record.exit.cause, record.exit.rank, sentence(record.exit)}, record.exit, kFailureGrace);
+  const Cause cause = record.exit.cause;
+  const bool abort_like = cause == Cause::signal || cause == Cause::exit_code;
+  if (!terminating && record.client == Client::connected && abort_like) news_until = now + kAbortNews;
+  fail({cause, record.exit.rank, sentence(record.exit)}, record.exit, kFailureGrace);
 }
 
 void Core::Impl::fail_without_rank(Cause cause, std::string message) {
@@ -372,7 +377,8 @@ void Core::Impl::expire_timers() {
     out.push_back(KillEverything{});
     out.push_back(DrainLogs{});
   }
-  if (phase == Phase::quoting && now >= insist_at) finish();
+  if (phase == Phase::quoting && now >= insist_at) unquoted.clear();
+  finish_if_quoted();
 }
 
 void Core::Impl::finish_if_ended() {
@@ -403,7 +409,7 @@ void Core::Impl::quote() {
     if (unquoted.size() < kMaxTails) unquoted.push_back(exit.rank);
   }
   for (int rank : unquoted) out.push_back(ReadStderrTail{rank});
-  if (unquoted.empty()) finish();
+  finish_if_quoted();
 }
 
 void Core::Impl::on(const StderrTail& input) {
@@ -411,7 +417,11 @@ void Core::Impl::on(const StderrTail& input) {
   const std::size_t excess =
       input.text.size() > kStderrTailBytes ? input.text.size() - kStderrTailBytes : 0;
   ranks.find(input.rank)->exit.stderr_tail = input.text.substr(excess);
-  if (unquoted.empty()) finish();
+  finish_if_quoted();
+}
+
+void Core::Impl::finish_if_quoted() {
+  if (phase == Phase::quoting && unquoted.empty() && now >= news_until) finish();
 }
 
 NodeExitReport Core::Impl::final_words() const {
@@ -479,7 +489,8 @@ std::vector<Action> Core::handle(Instant now, const Input& input) {
 Instant Core::next_deadline() const {
   const auto& impl = *impl_;
   if (impl.phase == Phase::fresh || impl.phase == Phase::done) return Instant::never();
-  if (impl.over()) return impl.insist_at;
+  const bool quoted = impl.phase == Phase::quoting && impl.unquoted.empty();
+  if (impl.over()) return quoted ? impl.news_until : impl.insist_at;
   Instant next = std::min(impl.timeout_at(), impl.ranks.next_settle());
   if (impl.terminating) next = std::min(next, impl.terminating->insist_at);
   return next;

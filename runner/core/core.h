@@ -71,6 +71,7 @@ using Action = std::variant<LeasePorts, ConnectGang, StartRank, SignalRanks, Kil
 // wrong only for lack of such an event is judged kSettle later.
 inline constexpr Duration kFailureGrace = seconds(1);
 inline constexpr Duration kSettle = milliseconds(250);
+inline constexpr Duration kAbortNews = milliseconds(50);  // an MPI rank's death may be an MPI_Abort
 inline constexpr Duration kInsistEvery = seconds(2);    // SIGKILL, DrainLogs again
 inline constexpr Duration kTailPatience = seconds(2);   // for StderrTail
 inline constexpr std::size_t kMaxTails = 16;            // ranks whose stderr is quoted

@@ -29,6 +29,7 @@ class Cluster {
   Workload workload;
   std::vector<std::unique_ptr<Node>> nodes;
   std::set<AttemptId> broken;     // some rank of it died
+  std::set<NodeId> drained_once;  // by a committed fact
   bool winding_down = false;      // no more faults
 
   // ---- network ----

@@ -31,10 +31,10 @@ void LauncherHost::start() {
   for (const auto& fact : journal_) core_->replay(fact);
   if (!(core_->state() == committed_))
     cluster_.world.violate("replay", "the state after a restart is not the fold of the journal");
-  if (!cluster_.saboteur.has(Defect::recovery_forgets_grace)) core_->recovered(cluster_.world.now);
+  if (!cluster_.saboteur.has(Defect::recovery_forgets_itself)) core_->recovered(cluster_.world.now);
   auto actions = core_->resume();
-  for (auto& action : actions)
-    if (cluster_.saboteur.launcher_acts(action, true)) perform(action);
+  cluster_.saboteur.launcher_acts(actions, true);
+  for (const auto& action : actions) perform(action);
   plan_turn(Duration(0));
 }
 
@@ -99,38 +99,44 @@ LauncherHost::CutAt LauncherHost::draw_cut() {
 
 void LauncherHost::turn() {
   ++turns_;
-  const Instant now = cluster_.world.now;
-  cluster_.oracle.launcher_polled(now, was_stopped_);
-  if (was_stopped_ && cluster_.saboteur.has(Defect::stall_counts)) {
-    for (int i = 20; i > 0; --i) inbox_.push_front(launcher::TickInput{});
-  }
+  cluster_.oracle.launcher_polled(cluster_.world.now, was_stopped_);
   std::vector<StampedFact> facts;
   std::vector<launcher::Action> actions;
-  int stalled_ticks = 0;
+  if (was_stopped_ && cluster_.saboteur.has(Defect::stall_counts_as_silence))
+    for (int ago = 20; ago > 0; --ago)
+      handle(cluster_.world.now - seconds(ago), launcher::TickInput{}, facts, actions);
+  was_stopped_ = false;
   while (!inbox_.empty()) {
     launcher::Input input = std::move(inbox_.front());
     inbox_.pop_front();
-    if (!cluster_.saboteur.launcher_hears(input)) continue;
-    const Instant at = was_stopped_ && cluster_.saboteur.has(Defect::stall_counts)
-                           ? now - seconds(std::max(0, 19 - stalled_ticks++))
-                           : now;
-    if (const auto* session = std::get_if<launcher::SessionInput>(&input))
-      cluster_.oracle.launcher_heard(session->open.node,
-                                     committed_.node(session->open.node) != nullptr &&
-                                         committed_.node(session->open.node)->boot !=
-                                             session->open.boot);
-    if (const auto* beat = std::get_if<launcher::HeartbeatInput>(&input))
-      cluster_.oracle.launcher_heard(beat->beat.node, false);
-    if (const auto* seen = std::get_if<launcher::ObservedInput>(&input))
-      cluster_.oracle.launcher_heard(seen->observed.node, false);
-    launcher::Step step = core_->handle(at, input);
-    for (auto& fact : step.facts) facts.push_back({at, std::move(fact)});
-    for (auto& action : step.actions) actions.push_back(std::move(action));
+    for (const auto& heard : cluster_.saboteur.launcher_hears(std::move(input)))
+      handle(cluster_.world.now, heard, facts, actions);
   }
-  was_stopped_ = false;
-  const CutAt cut = draw_cut();
+  cluster_.saboteur.launcher_acts(actions, false);
+  finish_turn(facts, actions);
+}
+
+void LauncherHost::handle(Instant at, const launcher::Input& input, std::vector<StampedFact>& facts,
+                          std::vector<launcher::Action>& actions) {
+  if (const auto* session = std::get_if<launcher::SessionInput>(&input)) {
+    const auto* node = committed_.node(session->open.node);
+    cluster_.oracle.launcher_heard(session->open.node,
+                                   node != nullptr && node->boot != session->open.boot);
+  }
+  if (const auto* beat = std::get_if<launcher::HeartbeatInput>(&input))
+    cluster_.oracle.launcher_heard(beat->beat.node, false);
+  if (const auto* seen = std::get_if<launcher::ObservedInput>(&input))
+    cluster_.oracle.launcher_heard(seen->observed.node, false);
+  launcher::Step step = core_->handle(at, input);
+  for (auto& fact : step.facts) facts.push_back({at, std::move(fact)});
+  for (auto& action : step.actions) actions.push_back(std::move(action));
+}
+
+void LauncherHost::finish_turn(const std::vector<StampedFact>& facts,
+                               const std::vector<launcher::Action>& actions) {
   static constexpr const char* kNames[] = {"", "fault:crash_before_commit", "fault:commit_fails",
                                            "fault:crash_after_commit", "fault:crash_amid_actions"};
+  const CutAt cut = draw_cut();
   if (cut != CutAt::nowhere) {
     cluster_.world.count(kNames[static_cast<int>(cut)]);
     cluster_.restart_launcher_later();
@@ -143,8 +149,7 @@ void LauncherHost::turn() {
   if (cut == CutAt::amid_actions && allowed > 0)
     allowed = static_cast<std::size_t>(
         cluster_.world.random.between(0, static_cast<int>(allowed) - 1));
-  for (std::size_t i = 0; i < allowed && core_; ++i)
-    if (cluster_.saboteur.launcher_acts(actions[i], false)) perform(actions[i]);
+  for (std::size_t i = 0; i < allowed && core_; ++i) perform(actions[i]);
   if (cut != CutAt::nowhere) return crash();
   if (!core_) return;
   check_state();
@@ -154,8 +159,7 @@ void LauncherHost::turn() {
 
 bool LauncherHost::commit(const std::vector<StampedFact>& facts) {
   for (const auto& fact : facts) {
-    if (!cluster_.saboteur.launcher_records(fact)) continue;
-    record(fact);
+    for (int times = cluster_.saboteur.launcher_records(fact); times > 0; --times) record(fact);
     if (cluster_.world.violation) return false;
   }
   return true;
@@ -182,6 +186,8 @@ void LauncherHost::count_transitions(const StampedFact& fact,
     cluster_.world.note("{} of {}", name, id.value);
     cluster_.world.count(name);
   }
+  if (const auto* drained = std::get_if<launcher::NodeDrainChanged>(&fact.fact))
+    if (drained->draining) cluster_.drained_once.insert(drained->node);
   if (const auto* lost = std::get_if<launcher::NodeLost>(&fact.fact))
     cluster_.world.note("node {} is lost: {}", lost->node.value, lost->reason);
   if (const auto* gone = std::get_if<launcher::PartGone>(&fact.fact))
@@ -201,6 +207,7 @@ void LauncherHost::count_liveness() {
     if (old != liveness_.end() && old->second != view->liveness) {
       cluster_.world.count(fmt::format("liveness:{}->{}", to_string(old->second),
                                        to_string(view->liveness)));
+      cluster_.oracle.liveness_changed(id, view->liveness);
       cluster_.world.note("n{} {} -> {}", cluster_.oracle.node_index(id), to_string(old->second),
                           to_string(view->liveness));
     }

@@ -36,6 +36,10 @@ class LauncherHost {
   enum class CutAt { nowhere, before_commit, commit_fails, after_commit, amid_actions };
 
   void turn();
+  void handle(Instant at, const launcher::Input& input, std::vector<launcher::StampedFact>& facts,
+              std::vector<launcher::Action>& actions);
+  void finish_turn(const std::vector<launcher::StampedFact>& facts,
+                   const std::vector<launcher::Action>& actions);
   void plan_turn(Duration delay);
   void wake_at_deadline();
   bool commit(const std::vector<launcher::StampedFact>& facts);

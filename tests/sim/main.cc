@@ -36,7 +36,7 @@ int run_seeds(std::uint64_t from, std::uint64_t count) {
     if (!outcome.violation) continue;
     std::printf("seed %llu: %s: %s\n", static_cast<unsigned long long>(seed),
                 outcome.violation->checker.c_str(), outcome.violation->what.c_str());
-    if (++bad >= 10) break;
+    if (++bad >= 40) break;
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   for (const auto& [what, times] : counters)

@@ -24,7 +24,8 @@ AgentProcess::AgentProcess(Cluster& cluster, Node& node, const BootId& boot, boo
     : cluster_(cluster),
       node_(node),
       core_(config_of(cluster, node, boot, SessionId(0))),
-      session_(SessionId(cluster.world.random.next() | 1)),
+      session_(session_id(static_cast<std::uint64_t>(cluster.world.now.ns / 1'000'000),
+                          cluster.world.random.next())),
       boot_(boot),
       clone_(clone) {
   core_ = agent::Core(config_of(cluster, node, boot, session_));
@@ -44,6 +45,7 @@ void AgentProcess::start() {
     agent::FoundPart part;
     part.assignment = files.assignment;
     part.exit = files.final_report;
+    if (!clone_) part.logs = cluster_.oracle.logs_on(attempt, node_.index);
     const auto runner = clone_ ? node_.runners.end() : node_.runners.find(attempt);
     const bool alive = runner != node_.runners.end() && !runner->second->dead();
     part.runner = files.final_report       ? Found::finished
@@ -89,10 +91,13 @@ void AgentProcess::stop_for(Duration duration) {
 }
 
 void AgentProcess::handle(agent::Input input) {
-  if (!cluster_.saboteur.agent_hears(input)) return;
-  for (auto& action : core_.handle(cluster_.world.now, input)) {
-    if (dead_) return;
-    if (cluster_.saboteur.agent_acts(action)) perform(action);
+  for (const auto& heard : cluster_.saboteur.agent_hears(std::move(input))) {
+    auto actions = core_.handle(cluster_.world.now, heard);
+    cluster_.saboteur.agent_acts(actions);
+    for (const auto& action : actions) {
+      if (dead_) return;
+      perform(action);
+    }
   }
   arm();
 }
@@ -314,6 +319,7 @@ void Node::reboot(Duration down_for) {
   }
   runners.clear();
   directories.clear();
+  cluster.oracle.files_lost(index);
   ++boots;
   cluster.world.after(down_for, [this] {
     up = true;
@@ -335,6 +341,7 @@ void Node::clone_for(Duration duration) {
   if (clone || id.value == 0) return;
   cluster.world.note("n{} is cloned for {}", index, format_duration(duration));
   clone_directories.clear();
+  cluster.oracle.files_lost(index);
   clone = std::make_shared<AgentProcess>(cluster, *this, BootId("clone-" + std::to_string(index)),
                                          true);
   clone->self_ = clone;
@@ -362,7 +369,8 @@ void Node::runner_ended(const AttemptId& attempt) {
   if (!up || !agent || agent->dead()) return;
   const auto files = directories.find(attempt);
   if (files == directories.end()) return;
-  if (!files->second.final_report) return agent->give(agent::RunnerGone{attempt});
+  if (!files->second.final_report) 
+    return agent->give(agent::RunnerGone{attempt, cluster.oracle.logs_on(attempt, index)});
   PartReport report;
   report.attempt = attempt;
   report.state = PartState::finished;

@@ -36,7 +36,7 @@ void Oracle::rank_started(const Assignment& assignment, int rank, int node) {
   if (++truth.starts > 1)
     world_.violate("oracle:again", fmt::format("rank {} of {} started again", rank,
                                                to_string(attempt)));
-  truth.alive = true;
+  truth.alive = truth.ran = true;
   truth.node = node;
   truth.started = world_.now;
   Live& live = live_[{node, attempt}];
@@ -88,7 +88,7 @@ void Oracle::strays_changed(const AttemptId& attempt, int node, int strays) {
 }
 
 void Oracle::logs_became_durable(const AttemptId& attempt, NodeId node) {
-  durable_.insert({attempt, node});
+  if (durable_.insert({attempt, node}).second) durable_since_[{attempt, node}] = polled_;
 }
 
 void Oracle::runner_told(const Assignment& assignment, NodeId node) {
@@ -105,6 +105,15 @@ void Oracle::runner_killed(const AttemptId& attempt, WantedPhase told) {
   if (told == WantedPhase::stop) return;
   world_.violate("oracle:kill", "the agent killed the live runner of " + to_string(attempt) +
                                     ", which was not told to stop");
+}
+
+std::vector<LogSize> Oracle::logs_on(const AttemptId& attempt, int node) const {
+  std::vector<LogSize> logs;
+  const auto ranks = truth_.find(attempt);
+  if (ranks == truth_.end()) return logs;
+  for (const auto& [rank, truth] : ranks->second)
+    if (truth.node == node && truth.ran) logs.push_back({rank, 100, 10});
+  return logs;
 }
 
 bool Oracle::running(const AttemptId& attempt, int node) const {
@@ -128,18 +137,29 @@ int Oracle::node_index(NodeId id) const {
 void Oracle::launcher_started() {
   launcher_since_ = world_.now;
   last_poll_.reset();
+  started_since_ = polled_;
+  restarted_ = !state_.nodes().empty();
   for (auto& [node, heard] : heard_) heard.polled = polled_;
 }
 
-// Time counts only while the launcher polls: a gap of more than two beats was a stall.
+// Time counts only while the launcher polls: of a stall one beat at most counts.
 void Oracle::launcher_polled(Instant at, bool stalled_before) {
-  if (last_poll_ && !stalled_before) polled_ += at - *last_poll_;
+  if (last_poll_) {
+    const Duration gap = at - *last_poll_;
+    polled_ += stalled_before ? std::min<Duration>(gap, seconds(1)) : gap;
+  }
   last_poll_ = at;
 }
 
 void Oracle::launcher_heard(NodeId node, bool new_boot) {
   heard_[node].polled = polled_;
   heard_[node].new_boot = heard_[node].new_boot || new_boot;
+}
+
+void Oracle::liveness_changed(NodeId node, Liveness now) {
+  if (calm_ && now != Liveness::alive)
+    world_.violate("oracle:false-unknown",
+                   fmt::format("n{} became {} in a calm world", node_index(node), to_string(now)));
 }
 
 // ---- what the launcher commits -----------------------------------------------------------------
@@ -152,6 +172,8 @@ void Oracle::committed(const launcher::StampedFact& fact) {
   if (const auto* changed = std::get_if<launcher::PartChanged>(&fact.fact))
     if (changed->report.state == PartState::finished)
       finished_at_.emplace(std::pair(changed->attempt, changed->node), world_.now);
+  if (const auto* ended = std::get_if<launcher::AttemptEnded>(&fact.fact))
+    ended_since_[ended->attempt] = polled_;
   if (const auto* started = std::get_if<launcher::NodeSessionStarted>(&fact.fact))
     heard_[started->node].new_boot = false;
 }
@@ -208,7 +230,7 @@ void Oracle::judge(const launcher::NodeLost& fact) {
   if (heard.new_boot) return;
   if (calm_)
     world_.violate("oracle:false-lost", "a healthy node was declared lost: " + fact.reason);
-  if (world_.now - launcher_since_ < reconnect_grace_)
+  if (restarted_ && world_.now - launcher_since_ < reconnect_grace_)
     world_.violate("oracle:grace", "a node was declared lost before reconnect_grace was over");
   if (polled_ - heard.polled < lost_after_ - milliseconds(1))
     world_.violate("oracle:false-lost",
@@ -227,7 +249,15 @@ void Oracle::judge(const launcher::PartReleased& fact) {
   if (running(fact.attempt, node))
     world_.violate("oracle:released", fmt::format("{} still runs on node {} but was released",
                                                   to_string(fact.attempt), node));
-  if (logs_durable(fact.attempt, fact.node)) return;
+  if (logs_durable(fact.attempt, fact.node)) {
+    const Duration since = std::max({durable_since_[{fact.attempt, fact.node}],
+                                     ended_since_[fact.attempt], started_since_});
+    if (polled_ - since > seconds(10))
+      world_.violate("oracle:logs-late", to_string(fact.attempt) +
+                                             " was released long after its logs were durable");
+  }
+  if (logs_durable(fact.attempt, fact.node) || logs_on(fact.attempt, node).empty()) return;
+  if (files_lost_.count(node) != 0) return;
   const auto finished = finished_at_.find({fact.attempt, fact.node});
   if (finished != finished_at_.end() && world_.now - finished->second < logs_timeout_)
     world_.violate("oracle:logs", to_string(fact.attempt) +

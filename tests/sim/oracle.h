@@ -31,6 +31,7 @@ enum class Ending {
 struct RankTruth {
   int starts = 0;
   bool alive = false;
+  bool ran = false;
   int node = 0;
   int code = 0;              // exit code or signal
   Instant started;
@@ -52,7 +53,10 @@ class Oracle {
   void client_canceled(const JobId& job) { canceled_.insert(job); }
   void runner_told(const Assignment& assignment, NodeId node);
   void runner_killed(const AttemptId& attempt, WantedPhase told);
+  void files_lost(int node) { files_lost_.insert(node); }  // by a reboot; a clone never had them
   bool any_failed(const AttemptId& attempt) const { return failed_.count(attempt) != 0; }
+  // The log files that the attempt's ranks left on the node.
+  std::vector<LogSize> logs_on(const AttemptId& attempt, int node) const;
   bool running(const AttemptId& attempt, int node) const;
   bool anything_runs(int node) const;
   bool logs_durable(const AttemptId& attempt, NodeId node) const {
@@ -63,6 +67,7 @@ class Oracle {
   void launcher_started();
   void launcher_polled(Instant at, bool stalled_before);
   void launcher_heard(NodeId node, bool new_boot);
+  void liveness_changed(NodeId node, Liveness now);
   // Just before `fact` is applied to the committed state.
   void committing(const launcher::StampedFact& fact);
   void committed(const launcher::StampedFact& fact);
@@ -112,12 +117,17 @@ class Oracle {
   std::set<JobId> canceled_;
   std::set<std::pair<AttemptId, NodeId>> durable_;
   std::map<std::pair<AttemptId, NodeId>, Instant> finished_at_;
+  std::map<std::pair<AttemptId, NodeId>, Duration> durable_since_;  // polled time of the launcher
+  std::map<AttemptId, Duration> ended_since_;                       // the same
+  Duration started_since_{0};                                       // the same
   std::map<NodeId, int> indexes_;
   std::map<NodeId, Heard> heard_;
+  std::set<int> files_lost_;
   std::set<JobId> finished_;
   std::optional<Instant> last_poll_;
   Duration polled_{0};
   Instant launcher_since_;
+  bool restarted_ = false;   // with nodes that may still be there
   bool calm_ = false;
   Duration lost_after_{0}, reconnect_grace_{0}, logs_timeout_{0};
 };

@@ -28,11 +28,14 @@ void Runner::later(Duration delay, std::function<void()> event) {
 }
 
 void Runner::give(runner::Input input) {
-  if (dead_ || !cluster_.saboteur.runner_hears(input)) return;
-  for (auto& action : core_.handle(cluster_.world.now, input)) {
-    if (dead_) return;
-    if (!cluster_.saboteur.runner_acts(action)) continue;
-    perform(action);
+  if (dead_) return;
+  for (const auto& heard : cluster_.saboteur.runner_hears(std::move(input))) {
+    auto actions = core_.handle(cluster_.world.now, heard);
+    cluster_.saboteur.runner_acts(actions);
+    for (const auto& action : actions) {
+      if (dead_) return;
+      perform(action);
+    }
   }
   arm();
 }
@@ -112,6 +115,8 @@ void Runner::act(const runner::StartRank& action) {
   }
   rank.state = Rank::State::starting;
   rank.plan = cluster_.plan_of(attempt().job).rank(action.rank, cluster_.world.random);
+  if (cluster_.world.random.chance(cluster_.weather.start_fails / 4))
+    rank.plan.ending = Ending::start_failed;
   later(cluster_.world.random.between(milliseconds(1), milliseconds(15)), [this, id = action.rank] {
     if (!spawn_dead_) live(id);
   });

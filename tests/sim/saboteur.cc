@@ -1,15 +1,239 @@
 #include "tests/sim/saboteur.h"
 
+#include <algorithm>
+
 namespace lockstep::sim {
+
 const std::vector<DefectInfo>& all_defects() {
-  static const std::vector<DefectInfo> kAll = {};
+  static const std::vector<DefectInfo> kAll = {
+      {Defect::acts_before_commit, "acts_before_commit"},
+      {Defect::recovery_forgets_itself, "recovery_forgets_itself"},
+      {Defect::resume_forgets_logs, "resume_forgets_logs"},
+      {Defect::stall_counts_as_silence, "stall_counts_as_silence"},
+      {Defect::logs_taken_for_durable, "logs_taken_for_durable"},
+      {Defect::journal_loses_facts, "journal_loses_facts"},
+      {Defect::journal_doubles_facts, "journal_doubles_facts"},
+      {Defect::heartbeats_unheard, "heartbeats_unheard"},
+      {Defect::submission_key_ignored, "submission_key_ignored"},
+      {Defect::stale_attempt_believed, "stale_attempt_believed"},
+      {Defect::hardware_overstated, "hardware_overstated"},
+      {Defect::drain_forgotten, "drain_forgotten"},
+      {Defect::cancel_forgotten, "cancel_forgotten"},
+      {Defect::exit_code_lost, "exit_code_lost"},
+      {Defect::desired_sent_once, "desired_sent_once"},
+      {Defect::observed_acknowledged_unread, "observed_acknowledged_unread"},
+      {Defect::parts_forgotten_at_start, "parts_forgotten_at_start"},
+      {Defect::parts_never_removed, "parts_never_removed"},
+      {Defect::silence_of_launcher_kills, "silence_of_launcher_kills"},
+      {Defect::observed_sent_once, "observed_sent_once"},
+      {Defect::old_desired_believed, "old_desired_believed"},
+      {Defect::lost_session_ignored, "lost_session_ignored"},
+      {Defect::dead_runner_completed, "dead_runner_completed"},
+      {Defect::leftovers_not_killed, "leftovers_not_killed"},
+      {Defect::runner_started_twice, "runner_started_twice"},
+      {Defect::stop_not_told, "stop_not_told"},
+      {Defect::exit_code_taken_for_zero, "exit_code_taken_for_zero"},
+      {Defect::signal_taken_for_zero, "signal_taken_for_zero"},
+      {Defect::out_of_memory_unseen, "out_of_memory_unseen"},
+      {Defect::abort_unheard, "abort_unheard"},
+      {Defect::connect_unheard, "connect_unheard"},
+      {Defect::nothing_is_killed, "nothing_is_killed"},
+      {Defect::strays_survive, "strays_survive"},
+      {Defect::timeout_ignored, "timeout_ignored"},
+      {Defect::final_report_unwritten, "final_report_unwritten"},
+      {Defect::rank_started_twice, "rank_started_twice"},
+      {Defect::ranks_start_before_gang, "ranks_start_before_gang"},
+      {Defect::consequences_blamed, "consequences_blamed"},
+      {Defect::wrong_gang_table, "wrong_gang_table"},
+      {Defect::first_rank_speaks_for_all, "first_rank_speaks_for_all"},
+  };
   return kAll;
 }
-bool Saboteur::agent_hears(agent::Input&) { return true; }
-bool Saboteur::agent_acts(agent::Action&) { return true; }
-bool Saboteur::runner_hears(runner::Input&) { return true; }
-bool Saboteur::runner_acts(runner::Action&) { return true; }
-bool Saboteur::launcher_hears(launcher::Input&) { return true; }
-bool Saboteur::launcher_acts(launcher::Action&, bool) { return true; }
-bool Saboteur::launcher_records(const launcher::StampedFact&) { return true; }
+
+namespace {
+
+template <typename T, typename Variant>
+void swallow(std::vector<Variant>& list) {
+  std::erase_if(list, [](const Variant& item) { return std::holds_alternative<T>(item); });
+}
+
+template <typename T, typename Variant>
+void repeat(std::vector<Variant>& list) {
+  const std::vector<Variant> passing = list;
+  for (const auto& item : passing)
+    if (std::holds_alternative<T>(item)) list.push_back(item);
+}
+
+}  // namespace
+
+// ---- launcher ----------------------------------------------------------------------------------
+
+void Saboteur::spoil_observed(Observed& observed) {
+  for (auto& report : observed.parts) {
+    auto& newest = newest_[report.attempt.job];
+    newest = std::max(newest, report.attempt.number);
+    if (has(Defect::stale_attempt_believed)) report.attempt.number = newest;
+    if (has(Defect::exit_code_lost) && report.exit)
+      for (auto& rank : report.exit->ranks)
+        if (rank.exit_code != 0) rank.exit_code = 1;
+  }
+  const auto over = [](const PartReport& report) { return report.state == PartState::finished; };
+  if (has(Defect::observed_acknowledged_unread) && ++counted_ % 5 == 0)
+    std::erase_if(observed.parts, over);
+}
+
+std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
+  if (auto* observed = std::get_if<launcher::ObservedInput>(&input))
+    spoil_observed(observed->observed);
+  if (has(Defect::submission_key_ignored))
+    if (auto* submit = std::get_if<launcher::SubmitInput>(&input))
+      submit->submission += "-" + std::to_string(++counted_);
+  if (has(Defect::hardware_overstated))
+    if (auto* session = std::get_if<launcher::SessionInput>(&input))
+      session->open.inventory.cpus = {0, 1, 2, 3, 4, 5, 6, 7};
+  if (has(Defect::drain_forgotten))
+    if (auto* drain = std::get_if<launcher::DrainInput>(&input)) drain->drain = false;
+  std::vector<launcher::Input> inputs{std::move(input)};
+  if (has(Defect::heartbeats_unheard)) swallow<launcher::HeartbeatInput>(inputs);
+  return inputs;
+}
+
+void Saboteur::launcher_acts(std::vector<launcher::Action>& actions, bool resuming) {
+  if (has(Defect::resume_forgets_logs) && resuming) swallow<launcher::AwaitLogs>(actions);
+  if (has(Defect::desired_sent_once)) {
+    std::set<NodeId> opened;
+    std::erase_if(actions, [&](const launcher::Action& action) {
+      if (const auto* accept = std::get_if<launcher::AcceptSession>(&action))
+        return counted_ != 0 && !opened.insert(accept->node).second;
+      return std::holds_alternative<launcher::SendDesired>(action) && ++counted_ % 3 != 0;
+    });
+  }
+}
+
+int Saboteur::launcher_records(const launcher::StampedFact& fact) {
+  if (has(Defect::journal_loses_facts))
+    return std::holds_alternative<launcher::PartChanged>(fact.fact) && ++counted_ % 10 == 0 ? 0 : 1;
+  if (has(Defect::journal_doubles_facts))
+    return std::holds_alternative<launcher::JobRequeued>(fact.fact) ? 2 : 1;
+  if (has(Defect::cancel_forgotten))
+    return std::holds_alternative<launcher::CancelRequested>(fact.fact) ? 0 : 1;
+  return 1;
+}
+
+// ---- agent -------------------------------------------------------------------------------------
+
+std::vector<agent::Input> Saboteur::agent_hears(agent::Input input) {
+  if (auto* heard = std::get_if<agent::FromLauncher>(&input)) {
+    auto* desired = std::get_if<Desired>(&heard->message);
+    if (has(Defect::old_desired_believed) && desired != nullptr)
+      desired->desired.revision = 1'000'000 + ++counted_;
+    if (has(Defect::lost_session_ignored) && std::holds_alternative<SessionLost>(heard->message))
+      return {};
+  }
+  if (auto* recovered = std::get_if<agent::Recovered>(&input))
+    if (has(Defect::parts_forgotten_at_start)) recovered->parts.clear();
+  if (auto* gone = std::get_if<agent::RunnerGone>(&input)) {
+    if (has(Defect::dead_runner_completed)) {
+      PartReport report;
+      report.attempt = gone->attempt;
+      report.state = PartState::finished;
+      report.exit.emplace();
+      const auto& assignment = assignments_[gone->attempt];
+      for (int i = 0; i < assignment.ranks_here(); ++i) {
+        RankExit exit;
+        exit.rank = assignment.first_rank() + i;
+        report.exit->ranks.push_back(exit);
+      }
+      return {agent::RunnerReported{gone->attempt, report}};
+    }
+  }
+  return {std::move(input)};
+}
+
+void Saboteur::agent_acts(std::vector<agent::Action>& actions) {
+  for (const auto& action : actions)
+    if (const auto* start = std::get_if<agent::StartRunner>(&action))
+      assignments_[start->assignment.attempt] = start->assignment;
+  if (has(Defect::parts_never_removed)) swallow<agent::RemovePart>(actions);
+  if (has(Defect::leftovers_not_killed)) swallow<agent::KillRunner>(actions);
+  if (has(Defect::runner_started_twice)) repeat<agent::StartRunner>(actions);
+  if (has(Defect::silence_of_launcher_kills)) {
+    const auto silent = [](const agent::Action& action) {
+      return std::holds_alternative<agent::Reconnect>(action);
+    };
+    if (std::any_of(actions.begin(), actions.end(), silent))
+      for (const auto& [attempt, assignment] : assignments_)
+        actions.push_back(agent::KillRunner{attempt});
+  }
+  std::erase_if(actions, [this](const agent::Action& action) {
+    if (const auto* told = std::get_if<agent::UpdateRunner>(&action))
+      return has(Defect::stop_not_told) && told->assignment.phase == WantedPhase::stop;
+    if (const auto* sent = std::get_if<agent::SendObserved>(&action))
+      return has(Defect::observed_sent_once) &&
+             !sent_.insert({sent->observed.session, sent->observed.sequence}).second;
+    return false;
+  });
+}
+
+// ---- runner ------------------------------------------------------------------------------------
+
+std::vector<runner::Input> Saboteur::runner_hears(runner::Input input) {
+  if (auto* begin = std::get_if<runner::Begin>(&input)) {
+    if (has(Defect::timeout_ignored)) begin->assignment.spec.timeout.reset();
+    assignments_[begin->assignment.attempt] = begin->assignment;
+  }
+  if (auto* exited = std::get_if<runner::RankExited>(&input)) {
+    if (has(Defect::exit_code_taken_for_zero)) exited->exit_code = 0;
+    if (has(Defect::signal_taken_for_zero)) exited->signal = 0;
+    if (has(Defect::out_of_memory_unseen)) exited->oom = false;
+    if (has(Defect::first_rank_speaks_for_all) && exited->exit_code == 0 && exited->signal == 0) {
+      std::vector<runner::Input> all;
+      for (int rank = exited->rank - 3; rank <= exited->rank + 3; ++rank)
+        all.push_back(runner::RankExited{rank, 0, 0, false});
+      return all;
+    }
+  }
+  if (has(Defect::timeout_ignored))
+    if (auto* changed = std::get_if<runner::AssignmentChanged>(&input))
+      changed->assignment.spec.timeout.reset();
+  std::vector<runner::Input> inputs{std::move(input)};
+  if (has(Defect::abort_unheard)) swallow<runner::RankAborted>(inputs);
+  if (has(Defect::connect_unheard)) swallow<runner::RankConnected>(inputs);
+  return inputs;
+}
+
+void Saboteur::spoil_report(NodeExitReport& report) {
+  for (auto& rank : report.ranks) {
+    if (!rank.terminated_by_us || !rank.started) continue;
+    rank.terminated_by_us = false;
+    report.first_failed_rank = rank.rank;
+    report.cause = rank.cause;
+  }
+}
+
+void Saboteur::runner_acts(std::vector<runner::Action>& actions) {
+  if (has(Defect::nothing_is_killed)) {
+    swallow<runner::SignalRanks>(actions);
+    swallow<runner::KillEverything>(actions);
+  }
+  if (has(Defect::strays_survive)) swallow<runner::KillEverything>(actions);
+  if (has(Defect::final_report_unwritten)) swallow<runner::WriteFinalReport>(actions);
+  if (has(Defect::rank_started_twice)) repeat<runner::StartRank>(actions);
+  const std::vector<runner::Action> passing = actions;
+  for (auto& action : actions) {
+    auto* connect = std::get_if<runner::ConnectGang>(&action);
+    if (has(Defect::wrong_gang_table) && connect != nullptr)
+      std::reverse(connect->gang.members.begin(), connect->gang.members.end());
+    if (!has(Defect::consequences_blamed)) continue;
+    if (auto* report = std::get_if<runner::Report>(&action))
+      if (report->report.exit) spoil_report(*report->report.exit);
+    if (auto* report = std::get_if<runner::WriteFinalReport>(&action)) spoil_report(report->report);
+  }
+  if (!has(Defect::ranks_start_before_gang)) return;
+  for (const auto& action : passing) {
+    const auto* lease = std::get_if<runner::LeasePorts>(&action);
+    if (lease != nullptr) actions.push_back(runner::StartRank{lease->master_port ? 0 : 1, 0});
+  }
+}
+
 }  // namespace lockstep::sim

@@ -1,10 +1,9 @@
 #pragma once
 // The proof that the checkers see: named defects, each put between a real core and its simulated
-// shell, where it swallows, alters or doubles what passes. The cores themselves stay untouched.
+// shell, where it swallows, alters, adds or doubles what passes. The cores themselves stay untouched.
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -19,34 +18,78 @@ enum class Defect {
   none,
   // launcher
   acts_before_commit,
-  recovery_forgets_grace,
-  stall_counts,
+  recovery_forgets_itself,
+  resume_forgets_logs,
+  stall_counts_as_silence,
   logs_taken_for_durable,
+  journal_loses_facts,
+  journal_doubles_facts,
+  heartbeats_unheard,
+  submission_key_ignored,
+  stale_attempt_believed,
+  hardware_overstated,
+  drain_forgotten,
+  cancel_forgotten,
+  exit_code_lost,
+  desired_sent_once,
+  observed_acknowledged_unread,
+  // agent
+  parts_forgotten_at_start,
+  parts_never_removed,
+  silence_of_launcher_kills,
+  observed_sent_once,
+  old_desired_believed,
+  lost_session_ignored,
+  dead_runner_completed,
+  leftovers_not_killed,
+  runner_started_twice,
+  stop_not_told,
+  // runner
+  exit_code_taken_for_zero,
+  signal_taken_for_zero,
+  out_of_memory_unseen,
+  abort_unheard,
+  connect_unheard,
+  nothing_is_killed,
+  strays_survive,
+  timeout_ignored,
+  final_report_unwritten,
+  rank_started_twice,
+  ranks_start_before_gang,
+  consequences_blamed,
+  wrong_gang_table,
+  first_rank_speaks_for_all,
 };
 
 struct DefectInfo {
   Defect kind = Defect::none;
   std::string_view name;
-  std::string_view what;
 };
 const std::vector<DefectInfo>& all_defects();
 
+// One per seed. Each hook may alter the list that passes.
 class Saboteur {
  public:
   explicit Saboteur(Defect defect) : defect_(defect) {}
   bool has(Defect defect) const { return defect_ == defect; }
 
-  // May alter what passes; false: it is swallowed.
-  bool agent_hears(agent::Input& input);
-  bool agent_acts(agent::Action& action);
-  bool runner_hears(runner::Input& input);
-  bool runner_acts(runner::Action& action);
-  bool launcher_hears(launcher::Input& input);
-  bool launcher_acts(launcher::Action& action, bool resuming);
-  bool launcher_records(const launcher::StampedFact& fact);
+  std::vector<agent::Input> agent_hears(agent::Input input);
+  void agent_acts(std::vector<agent::Action>& actions);
+  std::vector<runner::Input> runner_hears(runner::Input input);
+  void runner_acts(std::vector<runner::Action>& actions);
+  std::vector<launcher::Input> launcher_hears(launcher::Input input);
+  void launcher_acts(std::vector<launcher::Action>& actions, bool resuming);
+  int launcher_records(const launcher::StampedFact& fact);  // how often
 
  private:
+  void spoil_observed(Observed& observed);
+  void spoil_report(NodeExitReport& report);
+
   Defect defect_;
+  std::uint64_t counted_ = 0;
+  std::map<JobId, std::uint32_t> newest_;          // attempt that was heard of
+  std::map<AttemptId, Assignment> assignments_;    // that agents started runners for
+  std::set<std::pair<SessionId, std::uint64_t>> sent_;
 };
 
 }  // namespace lockstep::sim

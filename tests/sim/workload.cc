@@ -12,9 +12,9 @@ void draw_failure(JobPlan& plan, Random& random) {
   const auto& spec = plan.spec;
   const bool mpi = spec.distribution.kind == Distribution::Kind::mpi;
   static constexpr Ending kAny[] = {Ending::exit_code, Ending::exit_code, Ending::signal,
-                                    Ending::out_of_memory, Ending::not_found, Ending::start_failed};
+                                    Ending::out_of_memory, Ending::not_found};
   static constexpr Ending kMpi[] = {Ending::abort, Ending::no_finalize, Ending::never_connected};
-  plan.ending = mpi && random.chance(0.5) ? kMpi[random.between(0, 2)] : kAny[random.between(0, 5)];
+  plan.ending = mpi && random.chance(0.5) ? kMpi[random.between(0, 2)] : kAny[random.between(0, 4)];
   plan.failing_rank = random.between(0, spec.world_size() - 1);
   plan.fails_after = random.between(milliseconds(100), seconds(6));
   switch (plan.ending) {
@@ -187,13 +187,14 @@ void Workload::done(const launcher::ReplyTo& to) {
     }
     if (const auto* canceled = std::get_if<launcher::CancelInput>(&request.input)) {
       const auto* job = state.job(canceled->job);
-      if (job == nullptr || (!job->cancel_by && !job->finish))
+      using Phase = launcher::Job::Phase;
+      const bool over = job != nullptr && (job->phase == Phase::ended || job->finish);
+      if (job == nullptr || (!job->cancel_by && !over))
         cluster_.world.violate("oracle:reply", "a cancel was confirmed but not committed");
     }
     if (const auto* drained = std::get_if<launcher::DrainInput>(&request.input)) {
       const auto* node = state.node_called(drained->name_or_id);
-      const bool later = drained->drain && !cluster_.winding_down;
-      if (later && node != nullptr && !node->drain && drained_.count(drained->name_or_id) != 0)
+      if (drained->drain && (node == nullptr || cluster_.drained_once.count(node->id) == 0))
         cluster_.world.violate("oracle:reply", "a drain was confirmed but not committed");
     }
   });

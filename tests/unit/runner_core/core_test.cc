@@ -253,6 +253,20 @@ TEST_F(RunnerCore, AbortThatIsHeardAfterTheDeathItCaused) {
   EXPECT_TRUE(report.ranks[1].terminated_by_us);
 }
 
+TEST_F(RunnerCore, AbortThatIsHeardWhenNothingElseIsLeftToDo) {
+  run_solo(part(1, 1, Distribution::Kind::mpi));
+  give(RankConnected{0});
+  give(RankExited{0, 0, SIGABRT, false});
+  take_drain();
+  give(LogsDrained{});
+  take<ReadStderrTail>();
+  give(StderrTail{0, ""});
+  EXPECT_EQ(core.next_deadline(), now + kAbortNews);
+  give(RankAborted{0, 42, ""});
+  pass(kAbortNews);
+  EXPECT_EQ(take_end().cause, Cause::mpi_abort);
+}
+
 TEST_F(RunnerCore, ExitZeroBeforeFinalizeFails) {
   run_solo(part(1, 1, Distribution::Kind::mpi));
   give(RankConnected{0});
