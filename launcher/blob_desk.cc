@@ -1,0 +1,95 @@
+#include "launcher/blob_desk.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace lockstep::launcher {
+
+BlobDesk::BlobDesk(io::EventLoop& loop, snapshot::BlobStore& store, Send send)
+    : loop_(loop), store_(store), send_(std::move(send)) {}
+
+bool BlobDesk::admit(const From& from, std::size_t bytes) {
+  auto& count = in_flight_[from.peer];
+  if (count >= kMaxBlobRequestsPerPeer || queued_bytes_ + bytes > kMaxQueuedUploadBytes) {
+    if (count == 0) in_flight_.erase(from.peer);
+    (void)send_(from.peer, from.sequence,
+                BulkRefused{"the launcher has too many blob requests in flight; ask again later"});
+    return false;
+  }
+  ++count;
+  queued_bytes_ += bytes;
+  return true;
+}
+
+void BlobDesk::release(const From& from, std::size_t bytes) {
+  queued_bytes_ -= bytes;
+  if (--in_flight_[from.peer] == 0) in_flight_.erase(from.peer);
+}
+
+void BlobDesk::answer_later(From from, std::size_t bytes, std::function<BulkMessage()> work) {
+  worker_.run([this, from = std::move(from), bytes, work = std::move(work)] {
+    auto reply = std::make_shared<BulkMessage>(work());
+    loop_.post([this, from, bytes, reply] {
+      release(from, bytes);
+      (void)send_(from.peer, from.sequence, *reply);
+    });
+  });
+}
+
+void BlobDesk::handle(From from, MissingBlobs request) {
+  if (!admit(from, 0)) return;
+  answer_later(std::move(from), 0, [this, request = std::move(request)] {
+    return transfer::answer(store_, request);
+  });
+}
+
+void BlobDesk::handle(From from, PutBlobs request) {
+  std::size_t bytes = 0;
+  for (const auto& piece : request.pieces) bytes += piece.data.size();
+  if (!admit(from, bytes)) return;
+  auto shared = std::make_shared<PutBlobs>(std::move(request));
+  const auto uploader = from.key.value;
+  answer_later(std::move(from), bytes,
+               [this, shared, uploader] { return transfer::answer(store_, *shared, uploader); });
+}
+
+void BlobDesk::handle(From from, GetBlobs request) {
+  if (!admit(from, 0)) return;
+  auto stream = std::make_shared<Stream>();
+  stream->from = std::move(from);
+  stream->reader = std::make_unique<transfer::BlobReader>(store_, std::move(request));
+  read_next(std::move(stream));
+}
+
+// One message is read ahead at a time; the next only when that one was sent.
+void BlobDesk::read_next(std::shared_ptr<Stream> stream) {
+  worker_.run([this, stream = std::move(stream)] {
+    auto message = stream->reader->next();
+    stream->next = message ? std::make_shared<const BulkMessage>(std::move(*message)) : nullptr;
+    loop_.post([this, stream] { send_next(stream); });
+  });
+}
+
+void BlobDesk::send_next(const std::shared_ptr<Stream>& stream) {
+  if (stream->next == nullptr) return release(stream->from, 0);
+  switch (send_(stream->from.peer, stream->from.sequence, *stream->next)) {
+    case Sent::yes: read_next(stream); break;
+    case Sent::full: held_.push_back(stream); break;
+    case Sent::gone: release(stream->from, 0); break;
+  }
+}
+
+void BlobDesk::retry() {
+  for (const auto& stream : std::exchange(held_, {})) send_next(stream);
+}
+
+void BlobDesk::check(const Digest& root, std::function<void(Result<bool>)> then) {
+  worker_.run([this, root, then = std::move(then)] {
+    auto missing = store_.missing_from(root);
+    Result<bool> whole = missing ? Result<bool>(missing->empty()) : Result<bool>(missing.error());
+    loop_.post([then, whole = std::move(whole)] { then(whole); });
+  });
+}
+
+}  // namespace lockstep::launcher

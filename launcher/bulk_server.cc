@@ -1,0 +1,144 @@
+#include "launcher/bulk_server.h"
+
+#include <spdlog/spdlog.h>
+
+#include "common/wire/bulk.h"
+#include "launcher/core/state.h"
+
+namespace lockstep::launcher {
+
+std::optional<LogDirectory::JobInfo> BulkServer::Directory::job(const JobId& id) const {
+  const Job* job = engine_.core().state().job(id);
+  if (job == nullptr) return std::nullopt;
+  return JobInfo{static_cast<std::uint32_t>(job->attempts.size()), is_final(job->status()),
+                 std::string(to_string(job->status()))};
+}
+
+std::optional<LogDirectory::RankPlace> BulkServer::Directory::place(const AttemptId& id,
+                                                                    int rank) const {
+  const auto& state = engine_.core().state();
+  const Attempt* attempt = state.attempt(id);
+  if (attempt == nullptr || rank < 0) return std::nullopt;
+  const int ranks_per_node = state.job(id.job)->spec.distribution.processes_per_node;
+  const int node_rank = rank / ranks_per_node;
+  if (node_rank >= attempt->size()) return std::nullopt;
+  const NodeId node = attempt->parts[static_cast<std::size_t>(node_rank)].node;
+  return RankPlace{node, node_rank, state.node_name(node)};
+}
+
+// What came in, by kind, from a known key.
+struct BulkRequests {
+  BulkServer& server;
+  const BlobDesk::From& from;
+  std::optional<NodeId> node;  // absent: a user
+
+  void operator()(MissingBlobs& m) const { server.desk_.handle(from, std::move(m)); }
+  void operator()(GetBlobs& m) const { server.desk_.handle(from, std::move(m)); }
+  void operator()(PutBlobs& m) const {
+    if (node) return refuse("nodes may not upload blobs");
+    server.desk_.handle(from, std::move(m));
+  }
+  void operator()(const LogAppend& m) const {
+    if (!node) return refuse("only a node may send logs");
+    check(server.intake_.append(from.peer, from.sequence, *node, m));
+  }
+  void operator()(const LogResume& m) const {
+    if (!node) return refuse("only a node may send logs");
+    check(server.intake_.resume(from.peer, from.sequence, *node, m));
+  }
+  void operator()(const LogFollow& m) const {
+    if (node) return refuse("this is a node's key: only a user may read logs");
+    check(server.followers_.follow(from.peer, from.sequence, m));
+  }
+  void operator()(const LogCredit& m) const {
+    if (!node) server.followers_.credit(from.peer, m.chunks);
+  }
+  template <typename Other>
+  void operator()(const Other&) const {
+    refuse("this message is not one for a launcher");
+  }
+
+  void check(const Status& done) const {
+    if (!done) refuse(done.error().message);
+  }
+  void refuse(const std::string& message) const {
+    server.refuse(from.peer, from.sequence, message);
+  }
+};
+
+BulkServer::BulkServer(Parts parts)
+    : loop_(parts.loop), engine_(parts.engine), gate_(parts.gate), socket_(parts.socket),
+      directory_(parts.engine), logs_(std::move(parts.log_root)),
+      followers_(logs_, directory_,
+                 [this](const std::string& peer, std::uint64_t reply_to, BulkMessage body) {
+                   return send(peer, reply_to, body) == BlobDesk::Sent::yes;
+                 }),
+      intake_(logs_, directory_, intake_sinks()),
+      desk_(parts.loop, parts.blobs,
+            [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {
+              return send(peer, reply_to, body);
+            }) {}
+
+LogIntake::Sinks BulkServer::intake_sinks() {
+  LogIntake::Sinks sinks;
+  sinks.ack = [this](const std::string& peer, std::uint64_t reply_to, const LogAck& ack) {
+    (void)send(peer, reply_to, ack);
+  };
+  sinks.grew = [this](const LogKey& key) { followers_.grew(key); };
+  sinks.logs_durable = [this](const AttemptId& attempt, NodeId node) {
+    engine_.feed(LogsDurableInput{attempt, node});
+  };
+  return sinks;
+}
+
+BlobDesk::Sent BulkServer::send(const std::string& peer, std::uint64_t reply_to,
+                                const BulkMessage& body) {
+  const auto sent =
+      socket_.send(peer, wire::encode(BulkEnvelope{wire::kBulkVersion, ++sequence_, reply_to, body}));
+  if (sent) return BlobDesk::Sent::yes;
+  spdlog::debug("a bulk message was dropped: {}", sent.error().message);
+  return sent.error().code == ErrorCode::resource_exhausted ? BlobDesk::Sent::full
+                                                            : BlobDesk::Sent::gone;
+}
+
+void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
+                        const std::string& message) {
+  spdlog::warn("a bulk message was refused: {}", message);
+  (void)send(peer, sequence, BulkRefused{message});
+}
+
+void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
+  auto envelope = wire::decode_bulk(incoming.bytes);
+  if (!envelope) return refuse(incoming.peer, 0, envelope.error().message);
+  incoming.bytes = {};
+  const BlobDesk::From from{std::move(incoming.peer), incoming.key, envelope->sequence};
+  const auto node = gate_.node_of(from.key);
+  if (!node && !gate_.user_of(from.key))
+    return refuse(from.peer, from.sequence, "this key is not authorised any more");
+  std::visit(BulkRequests{*this, from, node}, envelope->body);
+}
+
+void BulkServer::perform(const Action& action) {
+  if (const auto* await = std::get_if<AwaitLogs>(&action))
+    intake_.await(await->attempt, await->node, await->sizes);
+  if (const auto* changed = std::get_if<JobChanged>(&action)) {
+    followers_.job_changed(changed->job);
+    const auto job = directory_.job(changed->job);
+    if (job && job->final) logs_.forget(changed->job);
+  }
+}
+
+void BulkServer::turn_end() {
+  desk_.retry();
+  auto batch = intake_.turn_end();
+  if (!batch) return;
+  sync_worker_.run([this, batch = std::make_shared<SyncBatch>(std::move(*batch))] {
+    const auto done = batch->sync();
+    loop_.post([this, batch, done] {
+      if (!done) failure_ = done.error();
+      if (done) intake_.synced(*batch);
+    });
+  });
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,72 @@
+#pragma once
+// The bulk socket: blobs to the desk, logs to intake and followers, each message attributed to the key
+// that signed it. Owns the worker that makes logs durable.
+
+#include <functional>
+
+#include "common/io/event_loop.h"
+#include "common/io/transport.h"
+#include "launcher/blob_desk.h"
+#include "launcher/engine.h"
+#include "launcher/gatekeeper.h"
+#include "launcher/logs/log_followers.h"
+#include "launcher/logs/log_intake.h"
+#include "launcher/worker.h"
+
+namespace lockstep::launcher {
+
+class BulkServer {
+ public:
+  struct Parts {
+    io::EventLoop& loop;
+    Engine& engine;
+    Gatekeeper& gate;
+    io::ServerSocket& socket;
+    snapshot::BlobStore& blobs;
+    std::string log_root;
+  };
+  explicit BulkServer(Parts parts);
+
+  void on_bulk(io::ServerSocket::Incoming incoming);
+  void perform(const Action& action);  // AwaitLogs, JobChanged
+  // The end of a turn: logs that were written are made durable by a worker.
+  void turn_end();
+  void check_snapshot(const Digest& root, std::function<void(Result<bool>)> then) {
+    desk_.check(root, std::move(then));
+  }
+  // Set when a log could not be made durable: nothing about it may be believed any more.
+  const std::optional<Error>& failure() const { return failure_; }
+  bool stalled() const { return desk_.stalled(); }
+
+ private:
+  friend struct BulkRequests;
+
+  class Directory final : public LogDirectory {
+   public:
+    explicit Directory(const Engine& engine) : engine_(engine) {}
+    std::optional<JobInfo> job(const JobId& job) const override;
+    std::optional<RankPlace> place(const AttemptId& attempt, int rank) const override;
+
+   private:
+    const Engine& engine_;
+  };
+
+  BlobDesk::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
+  void refuse(const std::string& peer, std::uint64_t sequence, const std::string& message);
+  LogIntake::Sinks intake_sinks();
+
+  io::EventLoop& loop_;
+  Engine& engine_;
+  Gatekeeper& gate_;
+  io::ServerSocket& socket_;
+  Directory directory_;
+  LogStore logs_;
+  LogFollowers followers_;
+  LogIntake intake_;
+  std::uint64_t sequence_ = 0;
+  std::optional<Error> failure_;
+  BlobDesk desk_;
+  Worker sync_worker_;  // last: it ends first
+};
+
+}  // namespace lockstep::launcher

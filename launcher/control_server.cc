@@ -1,0 +1,227 @@
+#include "launcher/control_server.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "common/io/process.h"
+#include "common/wire/control.h"
+#include "launcher/api/job_name.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr std::size_t kMaxPending = 100'000;
+constexpr std::size_t kMaxWatchersPerJob = 1'000;
+constexpr double kJoinBurst = 200;       // messages on the join socket at once,
+constexpr double kJoinsPerSecond = 50;   // and on the long run
+
+std::string random_secret() {
+  std::string secret;
+  for (int i = 0; i < 4; ++i) secret += fmt::format("{:016x}", io::random_u64());
+  return secret;
+}
+
+}  // namespace
+
+// ---- what nodes say ------------------------------------------------------------------------------
+
+struct NodeMessages {
+  ControlServer& server;
+  const ControlServer::Request& from;
+
+  void operator()(SessionOpen& open) const {
+    spdlog::info("node {} opens session {:x}", open.node.value, open.session.value);
+    server.links_.heard(from.key, open.session, from.peer);
+    server.engine_.feed(SessionInput{from.key, std::move(open)});
+  }
+  void operator()(Heartbeat& beat) const {
+    server.links_.heard(from.key, beat.session, from.peer);
+    server.engine_.feed(HeartbeatInput{from.key, beat});
+  }
+  void operator()(Observed& observed) const {
+    server.links_.heard(from.key, observed.session, from.peer);
+    server.engine_.feed(ObservedInput{from.key, std::move(observed)});
+  }
+  template <typename Other>
+  void operator()(Other&) const {
+    server.refuse(from, ErrorCode::permission_denied,
+                  "this is a node's key: only a user may ask this");
+  }
+};
+
+// ---- what users ask ------------------------------------------------------------------------------
+
+struct ClientRequests {
+  ControlServer& server;
+  const ControlServer::Request& from;
+  const std::string& user;
+
+  void operator()(Submit& submit) const { server.submit(from, user, std::move(submit)); }
+  void operator()(const CancelJob& cancel) const {
+    server.engine_.feed(CancelInput{server.expect_reply(from, server.control_), cancel.job, user});
+  }
+  void operator()(const DrainNode& drain) const {
+    server.engine_.feed(DrainInput{server.expect_reply(from, server.control_), drain.name_or_id,
+                                   drain.drain, drain.reason});
+  }
+  void operator()(const Shutdown& shutdown) const {
+    server.engine_.feed(
+        ShutdownInput{server.expect_reply(from, server.control_), shutdown.cancel_jobs});
+  }
+  void operator()(const CreateToken& create) const {
+    auto token = server.settings_.token;
+    token.secret = random_secret();
+    token.expires = server.engine_.now() + create.valid_for;
+    const TokenReply reply{wire::encode(token), token.expires};
+    server.engine_.feed(TokenInput{server.expect_reply(from, server.control_, reply),
+                                   sha256(token.secret), token.expires, create.uses});
+  }
+  void operator()(const WatchJob& watch) const {
+    question(watch);
+    const auto view = server.engine_.core().job_view(watch.job);
+    if (!view || is_final(view->status)) return;
+    auto& peers = server.watchers_[watch.job];
+    if (peers.size() < kMaxWatchersPerJob) peers.insert(from.peer);
+  }
+  void operator()(const ListJobs& m) const { question(m); }
+  void operator()(const ShowJob& m) const { question(m); }
+  void operator()(const ExplainJob& m) const { question(m); }
+  void operator()(const ListNodes& m) const { question(m); }
+  void operator()(const ShowNode& m) const { question(m); }
+  void operator()(const GetStatus& m) const { question(m); }
+  void operator()(const SessionOpen&) const { only_nodes(); }
+  void operator()(const Heartbeat&) const { only_nodes(); }
+  void operator()(const Observed&) const { only_nodes(); }
+  template <typename Other>
+  void operator()(const Other&) const {
+    server.refuse(from, ErrorCode::invalid_argument, "this message is not one for a launcher");
+  }
+
+  void question(const Message& message) const {
+    if (auto reply = answer(server.engine_.core(), server.settings_.info, message))
+      server.reply(from, std::move(*reply));
+  }
+  void only_nodes() const {
+    server.refuse(from, ErrorCode::permission_denied,
+                  "this is the key of user '" + user + "': only a node may say this");
+  }
+};
+
+ControlServer::ControlServer(Engine& engine, Gatekeeper& gate, io::ServerSocket& control,
+                             io::ServerSocket& join, CheckSnapshot check_snapshot,
+                             Settings settings)
+    : engine_(engine), gate_(gate), control_(control), join_(join),
+      check_snapshot_(std::move(check_snapshot)), settings_(std::move(settings)),
+      join_allowance_(kJoinBurst) {}
+
+void ControlServer::on_control(io::ServerSocket::Incoming incoming) {
+  Request request{std::move(incoming.peer), incoming.key, 0, Instant::never()};
+  auto envelope = wire::decode_envelope(incoming.bytes);
+  if (!envelope) {
+    request.sequence = wire::peek_sequence(incoming.bytes).value_or(0);
+    spdlog::warn("a message was refused: {}", envelope.error().message);
+    return refuse(request, envelope.error().code, envelope.error().message);
+  }
+  request.sequence = envelope->sequence;
+  if (envelope->deadline_ms > 0)
+    request.deadline = engine_.now() + milliseconds(envelope->deadline_ms);
+  if (gate_.node_of(request.key)) return std::visit(NodeMessages{*this, request}, envelope->body);
+  // Asked again for each message: a user whose line was removed is out at once.
+  const auto user = gate_.user_of(request.key);
+  if (!user)
+    return refuse(request, ErrorCode::permission_denied, "this key is not authorised any more");
+  std::visit(ClientRequests{*this, request, *user}, envelope->body);
+}
+
+void ControlServer::submit(const Request& request, const std::string& user, Submit submit) {
+  auto& spec = submit.spec;
+  spec.submitter = user;
+  if (!settings_.allow_root) {
+    // Without a name an agent of root's would run the job as root.
+    if (spec.run_as.empty()) spec.run_as = user;
+    if (spec.run_as == "root")
+      return refuse(request, ErrorCode::permission_denied,
+                    "jobs may not run as root on this launcher; submit as another user, or start "
+                    "lockstepd with --allow-root");
+  }
+  const auto feed = [this, request](Submit accepted) {
+    engine_.feed(SubmitInput{expect_reply(request, control_), std::move(accepted.submission),
+                             std::move(accepted.spec), generated_job_name(io::random_u64())});
+  };
+  if (!spec.snapshot) return feed(std::move(submit));
+  const Digest root = *spec.snapshot;
+  check_snapshot_(root, [this, request, feed, submit = std::move(submit)](Result<bool> whole) {
+    if (request.deadline < engine_.now()) return;  // the client gave up, and asks again
+    if (!whole) return refuse(request, whole.error().code, whole.error().message);
+    if (!*whole) return reply(request, SubmitReply{JobId(submit.spec.name), true});
+    feed(submit);
+  });
+}
+
+// ---- joins ---------------------------------------------------------------------------------------
+
+bool ControlServer::take_join_allowance() {
+  const Instant now = engine_.now();
+  const double elapsed = static_cast<double>((now - join_refilled_).count()) / 1e9;
+  join_refilled_ = now;
+  join_allowance_ = std::min(kJoinBurst, join_allowance_ + elapsed * kJoinsPerSecond);
+  if (join_allowance_ < 1) return false;
+  join_allowance_ -= 1;
+  return true;
+}
+
+void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
+  // Anybody may send here, so nothing is spent on more than a few a second.
+  if (!take_join_allowance() || incoming.bytes.size() > kMaxJoinMessageBytes) return;
+  const auto envelope = wire::decode_envelope(incoming.bytes);
+  const Request request{std::move(incoming.peer), incoming.key,
+                        envelope ? envelope->sequence
+                                 : wire::peek_sequence(incoming.bytes).value_or(0),
+                        Instant::never()};
+  const auto refuse_join = [&](const std::string& reason) {
+    spdlog::warn("a join was refused: {}", reason);
+    outbox_.put(join_, request.peer, request.sequence, JoinRefused{reason});
+  };
+  if (!envelope) return refuse_join(envelope.error().message);
+  const auto* join = std::get_if<JoinRequest>(&envelope->body);
+  if (join == nullptr) return refuse_join("only a join request may be sent here");
+  if (gate_.user_of(request.key))
+    return refuse_join("this key belongs to a user; a node needs a key of its own");
+  engine_.feed(JoinInput{expect_reply(request, join_), sha256(join->token_secret), request.key,
+                         join->name});
+}
+
+// ---- replies -------------------------------------------------------------------------------------
+
+ReplyTo ControlServer::expect_reply(const Request& request, io::ServerSocket& socket,
+                                    std::optional<TokenReply> token) {
+  if (pending_.size() >= kMaxPending) pending_.erase(pending_.begin());
+  pending_[++last_pending_] = {&socket, request.peer, request.sequence, std::move(token)};
+  return {last_pending_, request.sequence};
+}
+
+bool ControlServer::take_pending(const ReplyTo& to, Pending* out) {
+  const auto it = pending_.find(to.client);
+  if (it == pending_.end()) return false;
+  *out = std::move(it->second);
+  pending_.erase(it);
+  return true;
+}
+
+void ControlServer::reply(const Request& request, Message body) {
+  outbox_.put(control_, request.peer, request.sequence, std::move(body));
+}
+
+void ControlServer::refuse(const Request& request, ErrorCode code, std::string message) {
+  reply(request, Refused{code, std::move(message)});
+}
+
+void ControlServer::send_to_session(const PublicKey& key, SessionId session, Message body) {
+  if (auto peer = links_.peer_of(key, session))
+    outbox_.put(control_, std::move(*peer), 0, std::move(body));
+}
+
+}  // namespace lockstep::launcher

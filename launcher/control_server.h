@@ -1,0 +1,90 @@
+#pragma once
+// The control and join sockets' messages: decoded, attributed to the key that signed them, and turned
+// into inputs of the core or into answers; and the core's actions turned back into messages. It owns
+// who waits for what; it neither polls nor writes to disk.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "common/io/transport.h"
+#include "common/wire/join_token.h"
+#include "launcher/api/queries.h"
+#include "launcher/engine.h"
+#include "launcher/gatekeeper.h"
+#include "launcher/node_links.h"
+#include "launcher/outbox.h"
+
+namespace lockstep::launcher {
+
+class ControlServer {
+ public:
+  struct Settings {
+    LauncherInfo info;
+    wire::JoinToken token;  // its secret and expiry are filled in for each new one
+    bool allow_root = false;
+    Duration heartbeat_interval = seconds(1);
+  };
+  // Is this snapshot whole in the blob store? Answered later, on the loop.
+  using CheckSnapshot =
+      std::function<void(const Digest& root, std::function<void(Result<bool> whole)>)>;
+
+  ControlServer(Engine& engine, Gatekeeper& gate, io::ServerSocket& control, io::ServerSocket& join,
+                CheckSnapshot check_snapshot, Settings settings);
+
+  void on_control(io::ServerSocket::Incoming incoming);
+  void on_join(io::ServerSocket::Incoming incoming);
+  // Those of the core's actions that are messages; the others are left alone.
+  void perform(const Action& action);
+  // The end of a turn: pushes the changed jobs to their watchers and sends everything.
+  void flush();
+  bool exit_granted() const { return exit_granted_; }
+
+  struct Request {  // a message and who sent it
+    std::string peer;
+    PublicKey key;
+    std::uint64_t sequence = 0;
+    Instant deadline = Instant::never();
+  };
+
+ private:
+  friend struct ClientRequests;
+  friend struct NodeMessages;
+  friend struct Performer;
+
+  struct Pending {  // the core owes an answer
+    io::ServerSocket* socket;
+    std::string peer;
+    std::uint64_t sequence = 0;
+    std::optional<TokenReply> token;  // the answer, when the core agrees
+  };
+  ReplyTo expect_reply(const Request& request, io::ServerSocket& socket,
+                       std::optional<TokenReply> token = {});
+  // False: nobody waits for it (any more).
+  bool take_pending(const ReplyTo& to, Pending* out);
+  void reply(const Request& request, Message body);
+  void refuse(const Request& request, ErrorCode code, std::string message);
+  void send_to_session(const PublicKey& key, SessionId session, Message body);
+  void submit(const Request& request, const std::string& user, Submit submit);
+  bool take_join_allowance();
+
+  Engine& engine_;
+  Gatekeeper& gate_;
+  io::ServerSocket& control_;
+  io::ServerSocket& join_;
+  CheckSnapshot check_snapshot_;
+  Settings settings_;
+  Outbox outbox_;
+  NodeLinks links_;
+  std::map<std::uint64_t, Pending> pending_;
+  std::uint64_t last_pending_ = 0;
+  std::map<JobId, std::set<std::string>> watchers_;  // peers
+  std::set<JobId> changed_jobs_;
+  double join_allowance_ = 0;
+  Instant join_refilled_;
+  bool exit_granted_ = false;
+};
+
+}  // namespace lockstep::launcher

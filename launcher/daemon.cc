@@ -1,0 +1,196 @@
+#include "launcher/daemon.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/io/event_loop.h"
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+#include "common/io/transport.h"
+#include "common/snapshot/blob_store.h"
+#include "launcher/bulk_server.h"
+#include "launcher/control_server.h"
+#include "launcher/endpoint_file.h"
+#include "launcher/engine.h"
+#include "launcher/gatekeeper.h"
+#include "launcher/home.h"
+#include "launcher/sockets.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr Duration kStalledRetry = milliseconds(5);  // only while a peer's queue is full
+constexpr int kMessagesPerTurn = 256;                // of one socket, then the others have their turn
+
+// What must stand before the first message: in this order, and torn down in reverse.
+struct Daemon {
+  Daemon(const Options& o, const LauncherHome& h, Engine e)
+      : options(o), home(h), engine(std::move(e)), gate(home.authorized_users()),
+        transport(loop, [this](const std::string& domain, const PublicKey& key) {
+          return gate.lets_in(domain, key);
+        }) {}
+  ~Daemon();
+
+  Status open();
+  Status announce() const;
+  ExitCode run();
+  // Everything that follows from what came in. False: leave, with `code`.
+  bool settle();
+
+  const Options& options;
+  const LauncherHome& home;
+  Engine engine;
+  Gatekeeper gate;
+  io::EventLoop loop;
+  io::Transport transport;
+  io::KeyPair keys;
+  std::unique_ptr<snapshot::BlobStore> blobs;
+  std::optional<Sockets> sockets;
+  std::optional<BulkServer> bulk;
+  std::optional<ControlServer> control;
+  bool leaving = false;
+  ExitCode code = ExitCode::ok;
+};
+
+Daemon::~Daemon() {
+  if (!sockets) return;
+  for (auto* socket : {&sockets->control, &sockets->join, &sockets->bulk})
+    loop.unwatch_socket(socket->handle());
+}
+
+template <typename Server>
+void drain(io::ServerSocket& socket, Server& server,
+           void (Server::*handle)(io::ServerSocket::Incoming)) {
+  for (int i = 0; i < kMessagesPerTurn; ++i) {
+    auto incoming = socket.receive();
+    if (!incoming) return;
+    (server.*handle)(std::move(*incoming));
+  }
+}
+
+Status Daemon::open() {
+  TRY_ASSIGN(keys, io::load_or_create_key_pair(home.launcher_key()));
+  TRY_ASSIGN(blobs, snapshot::BlobStore::open(home.blobs()));
+  TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
+  bulk.emplace(BulkServer::Parts{loop, engine, gate, sockets->bulk, *blobs, home.logs()});
+  ControlServer::Settings settings;
+  settings.info = {sockets->control.endpoint(), getpid(), home.path(), engine.started()};
+  settings.token.launcher_key = keys.public_key;
+  settings.token.control_endpoint = advertised(sockets->control.endpoint(), options.advertise);
+  settings.token.bulk_endpoint = advertised(sockets->bulk.endpoint(), options.advertise);
+  settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
+  settings.allow_root = options.allow_root;
+  settings.heartbeat_interval = options.core.heartbeat_interval;
+  control.emplace(
+      engine, gate, sockets->control, sockets->join,
+      [this](const Digest& root, std::function<void(Result<bool>)> then) {
+        bulk->check_snapshot(root, std::move(then));
+      },
+      std::move(settings));
+  loop.watch_socket(sockets->control.handle(),
+                    [this] { drain(sockets->control, *control, &ControlServer::on_control); });
+  loop.watch_socket(sockets->join.handle(),
+                    [this] { drain(sockets->join, *control, &ControlServer::on_join); });
+  loop.watch_socket(sockets->bulk.handle(),
+                    [this] { drain(sockets->bulk, *bulk, &BulkServer::on_bulk); });
+  return {};
+}
+
+Status Daemon::announce() const {
+  const auto self = io::identify(getpid());
+  if (!self) return make_error(ErrorCode::io, "cannot read /proc/self/stat");
+  return write_endpoint_file(home.endpoint(),
+                             {self->pid, self->start_ticks, sockets->control.endpoint(),
+                              sockets->bulk.endpoint(), sockets->join.endpoint(), keys.public_key});
+}
+
+bool Daemon::settle() {
+  do {
+    engine.tick();
+    auto actions = engine.commit();
+    if (!actions) {
+      spdlog::critical("the journal cannot be written, so nothing more is decided or answered; jobs "
+                       "go on, free space or mend the disk and start lockstepd again: {}",
+                       actions.error().message);
+      code = ExitCode::commit_failed;
+      return false;
+    }
+    for (const auto& action : *actions) {
+      control->perform(action);
+      bulk->perform(action);
+    }
+    control->flush();
+    bulk->turn_end();
+  } while (!engine.idle());
+  if (bulk->failure()) {
+    spdlog::critical("{}; jobs go on, mend the disk and start lockstepd again",
+                     bulk->failure()->message);
+    code = ExitCode::logs_failed;
+    return false;
+  }
+  return !leaving && !control->exit_granted();
+}
+
+ExitCode Daemon::run() {
+  while (settle()) {
+    const Duration wait = bulk->stalled() ? std::min(engine.wait(), kStalledRetry) : engine.wait();
+    loop.turn(wait);
+  }
+  return code;
+}
+
+ExitCode report(ExitCode code, const Error& error) {
+  spdlog::critical("{}", error.message);
+  return code;
+}
+
+Result<io::FileLock> lock_home(const LauncherHome& home) {
+  TRY(io::make_directories(home.path(), 0700));
+  TRY(io::make_directories(home.keys(), 0700));
+  TRY_ASSIGN(auto lock, io::FileLock::try_acquire(home.lock()));
+  if (lock) return std::move(*lock);
+  const auto other = read_endpoint_file(home.endpoint());
+  return make_error(ErrorCode::conflict,
+                    fmt::format("another lockstepd (pid {}) has {}; end it with `lockstep down`, or "
+                                "choose another --home",
+                                other ? std::to_string(other->pid) : "unknown", home.path()));
+}
+
+}  // namespace
+
+ExitCode run_daemon(const Options& options) {
+  mallopt(M_ARENA_MAX, 2);
+  signal(SIGPIPE, SIG_IGN);
+  const LauncherHome home(options.home);
+  const auto lock = lock_home(home);
+  if (!lock)
+    return report(lock.error().code == ErrorCode::conflict ? ExitCode::already_running
+                                                           : ExitCode::store_refused,
+                  lock.error());
+  auto engine = Engine::recover(home.journal(), options.core);
+  if (!engine) return report(ExitCode::store_refused, engine.error());
+  malloc_trim(0);
+  Daemon daemon(options, home, std::move(*engine));
+  const auto on_signal = [&daemon](int signal) {
+    spdlog::info("signal {}: leaving; jobs go on", signal);
+    daemon.leaving = true;
+  };
+  if (const auto done = daemon.loop.watch_signals({SIGTERM, SIGINT}, on_signal); !done)
+    return report(ExitCode::internal, done.error());
+  if (const auto done = daemon.open(); !done)
+    return report(daemon.blobs ? ExitCode::cannot_listen : ExitCode::store_refused, done.error());
+  // The recovered state is whole before anybody is told where to find us.
+  if (!daemon.settle()) return daemon.code;
+  if (const auto done = daemon.announce(); !done)
+    return report(ExitCode::store_refused, done.error());
+  spdlog::info("lockstepd {} listens on {}", LOCKSTEP_VERSION, daemon.sockets->control.endpoint());
+  return daemon.run();
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,39 @@
+#pragma once
+// Who a key belongs to. Consulted at each handshake (ZAP) and again for each message: the sender's
+// identity is its key and never a field.
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/base/ids.h"
+#include "launcher/authorized_users.h"
+
+namespace lockstep::launcher {
+
+inline constexpr const char* kControlDomain = "control";
+inline constexpr const char* kBulkDomain = "bulk";
+inline constexpr const char* kJoinDomain = "join";
+
+class Gatekeeper {
+ public:
+  explicit Gatekeeper(std::string authorized_users) : users_(std::move(authorized_users)) {}
+
+  // Users and nodes; on the join socket, whose one message holds a secret, anybody.
+  bool lets_in(const std::string& domain, const PublicKey& key) {
+    return domain == kJoinDomain || node_of(key) || user_of(key);
+  }
+  std::optional<std::string> user_of(const PublicKey& key) { return users_.name_of(key); }
+  std::optional<NodeId> node_of(const PublicKey& key) const {
+    const auto it = nodes_.find(key);
+    if (it == nodes_.end()) return std::nullopt;
+    return it->second;
+  }
+  void allow_node(const PublicKey& key, NodeId node) { nodes_[key] = node; }
+
+ private:
+  AuthorizedUsers users_;
+  std::map<PublicKey, NodeId> nodes_;
+};
+
+}  // namespace lockstep::launcher

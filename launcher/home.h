@@ -1,0 +1,35 @@
+#pragma once
+// The on-disk tree of one launcher; no path in it is put together anywhere else.
+//
+//   <home>/                       mode 0700
+//     lock                        held by the daemon while it lives
+//     endpoint.json               0600: pid, start_ticks, control, bulk, join, public_key; written when
+//                                 it is ready; the ports in it are used again after a restart
+//     keys/launcher.key           0600, the launcher's CURVE keys
+//     keys/authorized_users       "NAME PUBLICKEY" a line; read again when it changes
+//     journal.db, journal.db-wal  all facts (launcher/store)
+//     logs/                       launcher/logs/log_store.h
+//     blobs/                      common/snapshot/blob_store.h
+
+#include <string>
+
+namespace lockstep::launcher {
+
+class LauncherHome {
+ public:
+  explicit LauncherHome(std::string path) : path_(std::move(path)) {}
+  const std::string& path() const { return path_; }
+  std::string lock() const { return path_ + "/lock"; }
+  std::string endpoint() const { return path_ + "/endpoint.json"; }
+  std::string keys() const { return path_ + "/keys"; }
+  std::string launcher_key() const { return keys() + "/launcher.key"; }
+  std::string authorized_users() const { return keys() + "/authorized_users"; }
+  std::string journal() const { return path_ + "/journal.db"; }
+  std::string logs() const { return path_ + "/logs"; }
+  std::string blobs() const { return path_ + "/blobs"; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace lockstep::launcher

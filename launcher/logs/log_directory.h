@@ -1,0 +1,30 @@
+#pragma once
+// What the log services ask about jobs and nodes. The daemon answers from the core's state.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/base/ids.h"
+
+namespace lockstep::launcher {
+
+class LogDirectory {
+ public:
+  struct JobInfo {
+    std::uint32_t attempts = 0;  // the newest attempt's number; 0: none yet
+    bool final = false;
+    std::string status;          // "Running", …
+  };
+  struct RankPlace {
+    NodeId node;
+    int node_rank = 0;
+    std::string node_name;
+  };
+  virtual ~LogDirectory() = default;
+  virtual std::optional<JobInfo> job(const JobId& job) const = 0;
+  // nullopt: the attempt or the rank does not exist.
+  virtual std::optional<RankPlace> place(const AttemptId& attempt, int rank) const = 0;
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,158 @@
+#include "launcher/logs/log_followers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::launcher {
+
+LogFollowers::LogFollowers(LogStore& store, const LogDirectory& directory, Send send)
+    : store_(store), directory_(directory), send_(std::move(send)) {}
+
+bool LogFollowers::wants(const Follower& follower, const LogKey& key) const {
+  const auto& filter = follower.filter;
+  if (key.attempt.job != filter.job || key.attempt.number < follower.first_attempt ||
+      key.attempt.number > follower.last_attempt)
+    return false;
+  if (filter.rank && *filter.rank != key.rank) return false;
+  if (filter.stream && *filter.stream != key.stream) return false;
+  if (!filter.node_rank) return true;
+  const auto place = directory_.place(key.attempt, key.rank);
+  return place && place->node_rank == *filter.node_rank;
+}
+
+Status LogFollowers::follow(const std::string& peer, std::uint64_t sequence,
+                            const LogFollow& request) {
+  const auto job = directory_.job(request.job);
+  if (!job)
+    return make_error(ErrorCode::not_found,
+                      fmt::format("there is no job '{}'; `lockstep job list` shows all",
+                                  request.job.value));
+  if (request.attempt > job->attempts)
+    return make_error(ErrorCode::not_found,
+                      fmt::format("job '{}' has {} attempt(s), and none with number {}",
+                                  request.job.value, job->attempts, request.attempt));
+  if (const auto old = followers_.find(peer); old != followers_.end()) {
+    by_job_[old->second.filter.job].erase(peer);
+    followers_.erase(old);
+  }
+  if (followers_.size() >= kMaxFollowers)
+    return make_error(ErrorCode::resource_exhausted,
+                      fmt::format("{} clients follow logs already, the most that are served",
+                                  kMaxFollowers));
+  Follower follower;
+  follower.filter = request;
+  follower.sequence = sequence;
+  follower.credit = std::min(request.credit, kMaxFollowCredit);
+  follower.first_attempt = std::max(1u, request.attempt ? request.attempt : job->attempts);
+  if (request.attempt) follower.last_attempt = request.attempt;
+  for (const auto& position : request.resume) {
+    follower.positions[position.key] = position.offset;
+    // The rest of an attempt that was the newest when the follow was interrupted.
+    if (!request.attempt && position.key.attempt.job == request.job)
+      follower.first_attempt = std::min(follower.first_attempt, position.key.attempt.number);
+  }
+  TRY(start(follower));
+  follower.filter.resume.clear();
+  by_job_[request.job].insert(peer);
+  followers_.emplace(peer, std::move(follower));
+  drop_if_over(peer);
+  return {};
+}
+
+Status LogFollowers::start(Follower& follower) {
+  const auto job = directory_.job(follower.filter.job);
+  const auto last = std::min(follower.last_attempt, job ? job->attempts : 0);
+  for (auto number = follower.first_attempt; number <= last; ++number)
+    TRY(start_attempt(follower, {follower.filter.job, number}));
+  return {};
+}
+
+Status LogFollowers::start_attempt(Follower& follower, const AttemptId& attempt) {
+  TRY_ASSIGN(const auto keys, store_.list(attempt));
+  for (const auto& key : keys) {
+    if (!wants(follower, key)) continue;
+    if (follower.filter.tail_lines >= 0 && follower.positions.count(key) == 0) {
+      TRY_ASSIGN(follower.positions[key],
+                 store_.tail_offset(key, static_cast<std::uint64_t>(follower.filter.tail_lines)));
+    }
+    follower.pending.insert(key);
+  }
+  return {};
+}
+
+void LogFollowers::credit(const std::string& peer, std::uint32_t chunks) {
+  const auto it = followers_.find(peer);
+  if (it == followers_.end()) return;
+  it->second.credit = std::min(kMaxFollowCredit, it->second.credit + std::min(chunks, kMaxFollowCredit));
+  drop_if_over(peer);
+}
+
+void LogFollowers::grew(const LogKey& key) {
+  const auto peers = by_job_.find(key.attempt.job);
+  if (peers == by_job_.end()) return;
+  for (const auto& peer : std::set<std::string>(peers->second)) {
+    auto& follower = followers_.at(peer);
+    if (!follower.filter.follow || !wants(follower, key)) continue;
+    follower.pending.insert(key);
+    drop_if_over(peer);
+  }
+}
+
+void LogFollowers::job_changed(const JobId& job) {
+  const auto peers = by_job_.find(job);
+  if (peers == by_job_.end()) return;
+  for (const auto& peer : std::set<std::string>(peers->second)) drop_if_over(peer);
+}
+
+void LogFollowers::drop_if_over(const std::string& peer) {
+  const auto it = followers_.find(peer);
+  if (it == followers_.end() || pump(peer, it->second)) return;
+  const auto job = it->second.filter.job;
+  followers_.erase(it);
+  const auto peers = by_job_.find(job);
+  peers->second.erase(peer);
+  if (peers->second.empty()) by_job_.erase(peers);
+}
+
+bool LogFollowers::pump(const std::string& peer, Follower& follower) {
+  while (follower.credit > 0 && !follower.pending.empty())
+    if (!send_next(peer, follower)) return false;
+  if (!follower.pending.empty()) return true;
+  const auto job = directory_.job(follower.filter.job);
+  const bool over = !follower.filter.follow || !job || job->final;
+  return !over || !send_end(peer, follower);
+}
+
+// Takes turns among the logs of one attempt, and an earlier attempt before a later one.
+bool LogFollowers::send_next(const std::string& peer, Follower& follower) {
+  auto next = follower.pending.upper_bound(follower.last_sent);
+  if (next == follower.pending.end() || next->attempt != follower.pending.begin()->attempt)
+    next = follower.pending.begin();
+  const LogKey key = *next;
+  auto& position = follower.positions[key];
+  auto data = store_.read(key, position, kFollowChunkBytes);
+  if (!data || data->empty()) {
+    follower.pending.erase(key);
+    return true;
+  }
+  const auto place = directory_.place(key.attempt, key.rank);
+  LogChunk chunk{key, place ? place->node_rank : 0, place ? place->node_name : "", position,
+                 std::move(*data)};
+  const auto size = chunk.data.size();
+  if (!send_(peer, follower.sequence, std::move(chunk))) return false;
+  position += size;
+  --follower.credit;
+  follower.last_sent = key;
+  if (size < kFollowChunkBytes) follower.pending.erase(key);
+  return true;
+}
+
+// True when it was sent, or can never be.
+bool LogFollowers::send_end(const std::string& peer, const Follower& follower) {
+  const auto job = directory_.job(follower.filter.job);
+  (void)send_(peer, follower.sequence, LogEnd{job ? job->status : ""});
+  return true;
+}
+
+}  // namespace lockstep::launcher

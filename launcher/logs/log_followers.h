@@ -1,0 +1,63 @@
+#pragma once
+// The reading side of the logs: clients that follow a job's ranks. Each follower has a credit of
+// chunks and positions in files, nothing else: one that never reads costs its credit and no more. What
+// is written is shown at once, durable or not; a resumed follow goes on at its offsets.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "common/base/result.h"
+#include "common/domain/bulk.h"
+#include "launcher/logs/log_directory.h"
+#include "launcher/logs/log_store.h"
+
+namespace lockstep::launcher {
+
+inline constexpr std::size_t kMaxFollowers = 1'000;
+inline constexpr std::uint32_t kMaxFollowCredit = 256;
+inline constexpr std::size_t kFollowChunkBytes = 64u << 10;
+
+class LogFollowers {
+ public:
+  // False: the peer is gone or takes nothing; its follow is dropped.
+  using Send = std::function<bool(const std::string& peer, std::uint64_t reply_to, BulkMessage)>;
+  LogFollowers(LogStore& store, const LogDirectory& directory, Send send);
+
+  // Begins, or replaces, the peer's follow. not_found: no such job. resource_exhausted: too many.
+  Status follow(const std::string& peer, std::uint64_t sequence, const LogFollow& request);
+  void credit(const std::string& peer, std::uint32_t chunks);
+
+  void grew(const LogKey& key);           // a log got longer
+  void job_changed(const JobId& job);     // perhaps final now
+  std::size_t count() const { return followers_.size(); }
+
+ private:
+  struct Follower {
+    LogFollow filter;
+    std::uint64_t sequence = 0;
+    std::uint32_t first_attempt = 1, last_attempt = UINT32_MAX;
+    std::uint32_t credit = 0;
+    std::map<LogKey, std::uint64_t> positions;
+    std::set<LogKey> pending;  // more is written than was sent
+    LogKey last_sent;
+  };
+  bool wants(const Follower& follower, const LogKey& key) const;
+  Status start(Follower& follower);
+  Status start_attempt(Follower& follower, const AttemptId& attempt);
+  // False: the follow is over.
+  bool pump(const std::string& peer, Follower& follower);
+  bool send_next(const std::string& peer, Follower& follower);
+  bool send_end(const std::string& peer, const Follower& follower);
+  void drop_if_over(const std::string& peer);
+
+  LogStore& store_;
+  const LogDirectory& directory_;
+  Send send_;
+  std::map<std::string, Follower> followers_;
+  std::map<JobId, std::set<std::string>> by_job_;
+};
+
+}  // namespace lockstep::launcher

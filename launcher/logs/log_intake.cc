@@ -1,0 +1,98 @@
+#include "launcher/logs/log_intake.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace lockstep::launcher {
+
+LogIntake::LogIntake(LogStore& store, const LogDirectory& directory, Sinks sinks)
+    : store_(store), directory_(directory), sinks_(std::move(sinks)) {}
+
+Status LogIntake::check_sender(const LogKey& key, NodeId sender, NodeId claimed) const {
+  const auto place = directory_.place(key.attempt, key.rank);
+  if (place && place->node == sender && claimed == sender) return {};
+  return make_error(ErrorCode::permission_denied,
+                    fmt::format("rank {} of {} does not run on node {}: its log is refused",
+                                key.rank, to_string(key.attempt), sender.value));
+}
+
+void LogIntake::acknowledge_later(const LogKey& key, const std::string& peer,
+                                  std::uint64_t sequence, const LogExtent& extent) {
+  if (extent.durable == extent.written)
+    sinks_.ack(peer, sequence, LogAck{key, extent.durable});
+  else
+    waiting_[key] = {peer, sequence};
+}
+
+Status LogIntake::append(const std::string& peer, std::uint64_t sequence, NodeId sender,
+                         const LogAppend& message) {
+  TRY(check_sender(message.key, sender, message.node));
+  TRY_ASSIGN(const LogExtent extent, store_.append(message.key, message.offset, message.data));
+  acknowledge_later(message.key, peer, sequence, extent);
+  sinks_.grew(message.key);
+  return {};
+}
+
+Status LogIntake::resume(const std::string& peer, std::uint64_t sequence, NodeId sender,
+                         const LogResume& message) {
+  for (const auto& key : message.keys) {
+    TRY(check_sender(key, sender, message.node));
+    TRY_ASSIGN(const LogExtent extent, store_.extent(key));
+    acknowledge_later(key, peer, sequence, extent);
+  }
+  return {};
+}
+
+void LogIntake::await(const AttemptId& attempt, NodeId node, const std::vector<LogSize>& sizes) {
+  awaited_[{attempt, node}] = sizes;
+  check_awaited(attempt);
+}
+
+void LogIntake::check_awaited(const AttemptId& attempt) {
+  const auto durable = [this, &attempt](int rank, LogStream stream, std::uint64_t size) {
+    if (size == 0) return true;
+    const auto extent = store_.extent({attempt, rank, stream});
+    return extent && extent->durable >= size;
+  };
+  auto it = awaited_.lower_bound({attempt, NodeId(0)});
+  while (it != awaited_.end() && it->first.first == attempt) {
+    const bool all = std::all_of(it->second.begin(), it->second.end(), [&](const LogSize& size) {
+      return durable(size.rank, LogStream::out, size.stdout_bytes) &&
+             durable(size.rank, LogStream::err, size.stderr_bytes);
+    });
+    if (!all) {
+      ++it;
+      continue;
+    }
+    const auto done = it->first;
+    it = awaited_.erase(it);
+    sinks_.logs_durable(done.first, done.second);
+  }
+}
+
+std::optional<SyncBatch> LogIntake::turn_end() {
+  if (syncing_) return std::nullopt;
+  auto batch = store_.take_dirty();
+  if (batch.empty()) return std::nullopt;
+  syncing_ = true;
+  return batch;
+}
+
+void LogIntake::synced(const SyncBatch& batch) {
+  syncing_ = false;
+  store_.synced(batch);
+  std::set<AttemptId> attempts;
+  for (const auto& item : batch.items) {
+    attempts.insert(item.key.attempt);
+    const auto waiting = waiting_.find(item.key);
+    if (waiting == waiting_.end()) continue;
+    sinks_.ack(waiting->second.peer, waiting->second.sequence, LogAck{item.key, item.size});
+    const auto extent = store_.extent(item.key);
+    if (extent && extent->durable == extent->written) waiting_.erase(waiting);
+  }
+  for (const auto& attempt : attempts) check_awaited(attempt);
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,165 @@
+#include "launcher/logs/log_store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "common/io/attempt_dir.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+std::string file_name(int rank, LogStream stream) {
+  return fmt::format("rank_{}.{}", rank, stream == LogStream::out ? "stdout" : "stderr");
+}
+
+Status write_at(int fd, std::string_view data, std::uint64_t offset, const std::string& path) {
+  while (!data.empty()) {
+    const ssize_t n = ::pwrite(fd, data.data(), data.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_error(errno, "write " + path);
+    data.remove_prefix(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status SyncBatch::sync() const {
+  for (const auto& item : items)
+    if (::fdatasync(item.file->get()) != 0)
+      return errno_error(errno, "make durable the log of rank " + std::to_string(item.key.rank) +
+                                    " of " + to_string(item.key.attempt));
+  for (const auto& path : directories) {
+    TRY_ASSIGN(const auto directory, io::open_file(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (::fsync(directory.get()) != 0) return errno_error(errno, "make durable " + path);
+  }
+  return {};
+}
+
+std::string LogStore::directory(const AttemptId& attempt) const {
+  return fmt::format("{}/{}/{}", root_, attempt.job.value, attempt.number);
+}
+
+std::string LogStore::path(const LogKey& key) const {
+  return directory(key.attempt) + "/" + file_name(key.rank, key.stream);
+}
+
+void LogStore::close_idle() {
+  for (auto& [key, file] : files_) {
+    if (!file.fd || dirty_.count(key) != 0) continue;
+    file.fd.reset();
+    --open_;
+  }
+}
+
+Result<std::shared_ptr<io::Fd>> LogStore::open(const LogKey& key, bool create) {
+  const int flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0);
+  TRY_ASSIGN(auto fd, io::open_file(path(key), flags, 0600));
+  ++open_;
+  return std::make_shared<io::Fd>(std::move(fd));
+}
+
+Result<LogStore::File*> LogStore::find(const LogKey& key, bool create) {
+  auto it = files_.find(key);
+  if (it != files_.end() && it->second.fd) return &it->second;
+  if (open_ >= kMaxOpenLogs) close_idle();
+  const bool exists = io::exists(path(key));
+  if (!exists && !create) return nullptr;
+  if (!exists) {
+    const auto in = directory(key.attempt);
+    TRY(io::make_directories(in, 0700));
+    // New entries in the attempt's folder, and perhaps that one's own and the job's.
+    for (const auto& folder : {in, root_ + "/" + key.attempt.job.value, root_})
+      new_directories_.push_back(folder);
+  }
+  TRY_ASSIGN(auto fd, open(key, create));
+  if (it == files_.end()) {
+    struct stat info{};
+    if (::fstat(fd->get(), &info) != 0) return errno_error(errno, "fstat " + path(key));
+    it = files_.emplace(key, File{}).first;
+    it->second.extent.written = static_cast<std::uint64_t>(info.st_size);
+    if (info.st_size > 0) dirty_.insert(key);
+  }
+  it->second.fd = std::move(fd);
+  return &it->second;
+}
+
+Result<LogExtent> LogStore::append(const LogKey& key, std::uint64_t offset,
+                                   std::string_view data) {
+  TRY_ASSIGN(File* file, find(key, !data.empty() && offset == 0));
+  if (file == nullptr) return LogExtent{};
+  auto& extent = file->extent;
+  const std::uint64_t end = offset + data.size();
+  if (offset > extent.written || end <= extent.written) return extent;
+  data.remove_prefix(extent.written - offset);
+  TRY(write_at(file->fd->get(), data, extent.written, path(key)));
+  extent.written = end;
+  dirty_.insert(key);
+  return extent;
+}
+
+Result<LogExtent> LogStore::extent(const LogKey& key) {
+  if (const auto it = files_.find(key); it != files_.end()) return it->second.extent;
+  TRY_ASSIGN(const File* file, find(key, false));
+  return file ? file->extent : LogExtent{};
+}
+
+SyncBatch LogStore::take_dirty() {
+  SyncBatch batch;
+  for (const auto& key : dirty_) {
+    const File& file = files_.at(key);
+    batch.items.push_back({key, file.fd, file.extent.written});
+  }
+  dirty_.clear();
+  batch.directories.swap(new_directories_);
+  return batch;
+}
+
+void LogStore::synced(const SyncBatch& batch) {
+  for (const auto& item : batch.items)
+    if (const auto it = files_.find(item.key); it != files_.end())
+      it->second.extent.durable = std::max(it->second.extent.durable, item.size);
+}
+
+Result<std::string> LogStore::read(const LogKey& key, std::uint64_t offset, std::size_t limit) {
+  TRY_ASSIGN(const File* file, find(key, false));
+  if (file == nullptr || offset >= file->extent.written) return std::string();
+  std::string data(std::min<std::uint64_t>(limit, file->extent.written - offset), '\0');
+  for (;;) {
+    const ssize_t n = ::pread(file->fd->get(), data.data(), data.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_error(errno, "read " + path(key));
+    data.resize(static_cast<std::size_t>(n));
+    return data;
+  }
+}
+
+Result<std::vector<LogKey>> LogStore::list(const AttemptId& attempt) const {
+  std::vector<LogKey> keys;
+  if (!io::exists(directory(attempt))) return keys;
+  TRY_ASSIGN(const auto names, io::list_directory(directory(attempt)));
+  for (const auto& name : names)
+    if (const auto log = io::AttemptDir::parse_log_name(name))
+      keys.push_back({attempt, log->first, log->second});
+  return keys;
+}
+
+void LogStore::forget(const JobId& job) {
+  auto it = files_.lower_bound(LogKey{{job, 0}, 0, LogStream::out});
+  while (it != files_.end() && it->first.attempt.job == job) {
+    if (dirty_.count(it->first) != 0) {
+      ++it;
+      continue;
+    }
+    if (it->second.fd) --open_;
+    it = files_.erase(it);
+  }
+}
+
+}  // namespace lockstep::launcher

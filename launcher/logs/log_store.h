@@ -1,0 +1,86 @@
+#pragma once
+// The logs of all ranks on disk. One file per rank and stream, appended to by offset, so that a chunk
+// that comes twice is stored once. It knows what is written and what is durable; making it durable is
+// a batch that may run on another thread. It keeps no data in memory and decides nothing.
+//
+//   <root>/<job>/<attempt>/rank_<N>.stdout|.stderr
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/bulk.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::launcher {
+
+struct LogExtent {
+  std::uint64_t written = 0;  // bytes in the file
+  std::uint64_t durable = 0;  // of these, safe on disk
+};
+
+// What LogStore::take_dirty handed out: files, and the directories whose entries are new.
+struct SyncBatch {
+  struct Item {
+    LogKey key;
+    std::shared_ptr<io::Fd> file;
+    std::uint64_t size = 0;
+  };
+  std::vector<Item> items;
+  std::vector<std::string> directories;
+  bool empty() const { return items.empty() && directories.empty(); }
+  Status sync() const;  // any thread; blocks
+};
+
+class LogStore {
+ public:
+  explicit LogStore(std::string root) : root_(std::move(root)) {}
+
+  // Writes what of [offset, offset + data.size()) is not there yet. Data beyond a gap is not taken:
+  // the extent says from where to send again. Errors: io (disk full, …), with the path.
+  Result<LogExtent> append(const LogKey& key, std::uint64_t offset, std::string_view data);
+
+  // A file that an earlier process wrote counts as not durable until the next batch.
+  Result<LogExtent> extent(const LogKey& key);
+
+  // Everything written since the last batch. While one is under way, take no other.
+  SyncBatch take_dirty();
+  void synced(const SyncBatch& batch);  // it is durable now
+
+  // Bytes [offset, …) that are written, at most `limit`; "" at the end.
+  Result<std::string> read(const LogKey& key, std::uint64_t offset, std::size_t limit);
+  // The logs of an attempt that exist.
+  Result<std::vector<LogKey>> list(const AttemptId& attempt) const;
+  // Where the last `lines` lines begin.
+  Result<std::uint64_t> tail_offset(const LogKey& key, std::uint64_t lines);
+  // Closes what is open of a job; its files stay.
+  void forget(const JobId& job);
+
+  std::string path(const LogKey& key) const;
+
+ private:
+  struct File {
+    std::shared_ptr<io::Fd> fd;  // null: closed, opened when needed
+    LogExtent extent;
+  };
+  std::string directory(const AttemptId& attempt) const;
+  // Null when there is no such file and `create` is false.
+  Result<File*> find(const LogKey& key, bool create);
+  Result<std::shared_ptr<io::Fd>> open(const LogKey& key, bool create);
+  void close_idle();
+
+  std::string root_;
+  std::map<LogKey, File> files_;
+  std::set<LogKey> dirty_;  // written to since the last batch
+  std::vector<std::string> new_directories_;
+  std::size_t open_ = 0;
+};
+
+inline constexpr std::size_t kMaxOpenLogs = 1'024;
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,20 @@
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+
+#include "launcher/daemon.h"
+
+int main(int argc, char** argv) {
+  using namespace lockstep::launcher;
+  const auto parsed = parse_options(argc, argv);
+  if (const auto* leave = std::get_if<Leave>(&parsed)) {
+    std::fputs(leave->text.c_str(), leave->code == ExitCode::ok ? stdout : stderr);
+    return static_cast<int>(leave->code);
+  }
+  const auto& options = std::get<Options>(parsed);
+  spdlog::set_default_logger(spdlog::stderr_logger_st("lockstepd"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
+  spdlog::set_level(spdlog::level::from_str(options.log_level));
+  return static_cast<int>(run_daemon(options));
+}

@@ -1,0 +1,52 @@
+#pragma once
+// Where each session of each node is to be reached: the connection its last message came from. Two
+// agents with one key (a cloned image) have two sessions and are kept apart.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+
+namespace lockstep::launcher {
+
+class NodeLinks {
+ public:
+  void heard(const PublicKey& key, SessionId session, const std::string& peer) {
+    auto& links = links_[key];
+    std::erase_if(links, [session](const Link& link) { return link.session == session; });
+    if (links.size() >= kMaxSessionsPerKey) links.erase(links.begin());
+    links.push_back({session, peer});
+  }
+  std::optional<std::string> peer_of(const PublicKey& key, SessionId session) const {
+    const auto it = links_.find(key);
+    if (it == links_.end()) return std::nullopt;
+    for (const auto& link : it->second)
+      if (link.session == session) return link.peer;
+    return std::nullopt;
+  }
+  void accepted(NodeId node, const PublicKey& key, SessionId session) {
+    current_[node] = {key, session};
+  }
+  struct Current {
+    PublicKey key;
+    SessionId session;
+  };
+  std::optional<Current> current(NodeId node) const {
+    const auto it = current_.find(node);
+    if (it == current_.end()) return std::nullopt;
+    return it->second;
+  }
+
+ private:
+  static constexpr std::size_t kMaxSessionsPerKey = 4;
+  struct Link {
+    SessionId session;
+    std::string peer;
+  };
+  std::map<PublicKey, std::vector<Link>> links_;
+  std::map<NodeId, Current> current_;
+};
+
+}  // namespace lockstep::launcher

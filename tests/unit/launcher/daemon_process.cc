@@ -1,0 +1,190 @@
+#include "tests/unit/launcher/daemon_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/io/clock.h"
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+#include "common/wire/bulk.h"
+#include "common/wire/control.h"
+
+namespace lockstep::test {
+
+namespace {
+
+bool wait_until(const std::function<bool()>& condition) {
+  io::SystemClock clock;
+  const Instant end = clock.now() + kPatience;
+  while (!condition()) {
+    if (clock.now() > end) return false;
+    const timespec pause{0, 2'000'000};
+    nanosleep(&pause, nullptr);
+  }
+  return true;
+}
+
+}  // namespace
+
+DaemonProcess::DaemonProcess() : home_(dir_.path() + "/launcher") {
+  (void)io::make_directories(home_.keys(), 0700).has_value();
+}
+
+DaemonProcess::~DaemonProcess() {
+  if (pid_ > 0) signal(SIGKILL);
+}
+
+bool DaemonProcess::start(std::vector<std::string> flags) {
+  std::vector<std::string> words = {"lockstepd", "--home", home_.path(), "--log-level", "debug"};
+  words.insert(words.end(), flags.begin(), flags.end());
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const std::string log_path = dir_.path() + "/log";
+  exit_code_ = -1;
+  pid_ = fork();
+  if (pid_ == 0) {
+    const int log = open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(log, 2);
+    execv(LOCKSTEPD, argv.data());
+    _exit(127);
+  }
+  const bool listens = wait_until([&] {
+    if (reap(false)) return true;
+    const auto endpoint = launcher::read_endpoint_file(home_.endpoint());
+    if (!endpoint || endpoint->pid != pid_) return false;
+    endpoint_ = *endpoint;
+    return true;
+  });
+  return listens && pid_ > 0;
+}
+
+bool DaemonProcess::reap(bool wait) {
+  int status = 0;
+  if (waitpid(pid_, &status, wait ? 0 : WNOHANG) != pid_) return false;
+  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  pid_ = 0;
+  return true;
+}
+
+void DaemonProcess::signal(int number) {
+  if (pid_ <= 0) return;
+  kill(pid_, number);
+  if (!wait_until([this] { return reap(false); })) {
+    kill(pid_, SIGKILL);
+    reap(true);
+  }
+}
+
+std::string DaemonProcess::log() const {
+  return io::read_file(dir_.path() + "/log").value_or("(no log)");
+}
+
+void DaemonProcess::authorize(const std::string& name, const PublicKey& key) {
+  auto text = io::read_file(home_.authorized_users()).value_or("");
+  text += name + " " + key.value + "\n";
+  (void)io::write_file_atomically(home_.authorized_users(), text, 0600).has_value();
+}
+
+Peer::Peer(const launcher::EndpointFile& endpoint, io::KeyPair keys)
+    : transport_(loop_, [](const std::string&, const PublicKey&) { return false; }),
+      keys_(std::move(keys)) {
+  const auto dial = [&](const std::string& at) {
+    return io::ClientSocket::connect(transport_, at, endpoint.public_key, keys_).value();
+  };
+  control_.emplace(dial(endpoint.control));
+  bulk_.emplace(dial(endpoint.bulk));
+  join_.emplace(dial(endpoint.join));
+  for (auto* socket : {&control_, &bulk_, &join_})
+    loop_.watch_socket((*socket)->handle(), [this] { receive(); });
+}
+
+Peer::~Peer() {
+  for (auto* socket : {&control_, &bulk_, &join_}) loop_.unwatch_socket((*socket)->handle());
+}
+
+void Peer::receive() {
+  while (auto bytes = control_->receive())
+    if (auto envelope = wire::decode_envelope(*bytes)) control_in_.push_back(std::move(*envelope));
+  while (auto bytes = join_->receive())
+    if (auto envelope = wire::decode_envelope(*bytes)) join_in_.push_back(std::move(*envelope));
+  while (auto bytes = bulk_->receive())
+    if (auto envelope = wire::decode_bulk(*bytes)) bulk_in_.push_back(std::move(*envelope));
+}
+
+bool Peer::wait(const std::function<bool()>& condition, Duration patience) {
+  io::SystemClock clock;
+  const Instant end = clock.now() + patience;
+  while (!condition()) {
+    const Instant now = clock.now();
+    if (now >= end) return false;
+    loop_.turn(end - now);
+  }
+  return true;
+}
+
+std::optional<Message> Peer::ask(Message request, Duration patience) {
+  Envelope envelope;
+  envelope.sequence = ++sequence_;
+  envelope.body = std::move(request);
+  if (!control_->send_within(wire::encode(envelope), patience)) return std::nullopt;
+  std::optional<Message> reply;
+  wait(
+      [&] {
+        for (auto it = control_in_.begin(); it != control_in_.end(); ++it) {
+          if (it->reply_to != envelope.sequence) continue;
+          reply = std::move(it->body);
+          control_in_.erase(it);
+          return true;
+        }
+        return false;
+      },
+      patience);
+  return reply;
+}
+
+std::optional<Message> Peer::join(const JoinRequest& request) {
+  Envelope envelope;
+  envelope.sequence = ++sequence_;
+  envelope.body = request;
+  if (!join_->send_within(wire::encode(envelope), kPatience)) return std::nullopt;
+  if (!wait([&] { return !join_in_.empty(); })) return std::nullopt;
+  auto reply = std::move(join_in_.front().body);
+  join_in_.pop_front();
+  return reply;
+}
+
+void Peer::send(Message message) {
+  Envelope envelope;
+  envelope.sequence = ++sequence_;
+  envelope.body = std::move(message);
+  send_raw(wire::encode(envelope));
+}
+
+void Peer::send_raw(const std::string& bytes) {
+  (void)control_->send_within(bytes, kPatience).has_value();
+}
+
+void Peer::send_bulk(BulkMessage message) {
+  const BulkEnvelope envelope{wire::kBulkVersion, ++sequence_, 0, std::move(message)};
+  (void)bulk_->send_within(wire::encode(envelope), kPatience).has_value();
+}
+
+io::KeyPair authorized_user(DaemonProcess& daemon, const std::string& name) {
+  auto keys = io::generate_key_pair();
+  daemon.authorize(name, keys.public_key);
+  return keys;
+}
+
+JobSpec small_job(const std::string& name) {
+  JobSpec spec;
+  spec.name = name;
+  spec.experiment_name = "Default";
+  spec.command = Argv{{"/bin/true"}};
+  return spec;
+}
+
+}  // namespace lockstep::test

@@ -1,0 +1,70 @@
+#include "launcher/options.h"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+namespace lockstep::launcher {
+namespace {
+
+using testing::HasSubstr;
+
+std::variant<Options, Leave> parse(std::vector<const char*> words) {
+  words.insert(words.begin(), "lockstepd");
+  return parse_options(static_cast<int>(words.size()), words.data());
+}
+
+TEST(Options, AGoodLine) {
+  const auto parsed = parse({"--home", "/h/", "--listen", "tcp://10.0.0.1:7070", "--fixed-nodes", "2",
+                             "--node-lost-timeout", "3s"});
+  const auto* options = std::get_if<Options>(&parsed);
+  ASSERT_NE(options, nullptr);
+  EXPECT_EQ(options->home, "/h");
+  EXPECT_EQ(options->listen->host, "10.0.0.1");
+  EXPECT_EQ(options->listen->port, 7070);
+  EXPECT_EQ(options->core.fixed_nodes, 2);
+  EXPECT_EQ(options->core.node_lost_timeout, seconds(3));
+  EXPECT_TRUE(options->allow_root);
+}
+
+TEST(Options, RootIsNotAllowedUnlessItIsSaid) {
+  const auto parsed = parse({"--home", "/h"});
+  EXPECT_FALSE(std::get<Options>(parsed).allow_root);
+  EXPECT_FALSE(std::get<Options>(parsed).listen);
+}
+
+struct Case {
+  std::vector<const char*> words;
+  const char* says;
+};
+class BadLine : public testing::TestWithParam<Case> {};
+
+TEST_P(BadLine, IsRefusedWithCodeTwoAndSaysWhy) {
+  const auto parsed = parse(GetParam().words);
+  const auto* leave = std::get_if<Leave>(&parsed);
+  ASSERT_NE(leave, nullptr);
+  EXPECT_EQ(leave->code, ExitCode::usage);
+  EXPECT_THAT(leave->text, HasSubstr(GetParam().says));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, BadLine,
+    testing::Values(Case{{}, "--home"}, Case{{"--home", "relative"}, "absolute"},
+                    Case{{"--home", "/h", "--nonsense"}, "--nonsense"},
+                    Case{{"--home", "/h", "--listen", "udp://x:1"}, "tcp://HOST:PORT"},
+                    Case{{"--home", "/h", "--listen", "tcp://x"}, "tcp://HOST:PORT"},
+                    Case{{"--home", "/h", "--listen", "tcp://x:65534"}, "65533"},
+                    Case{{"--home", "/h", "--listen", "tcp://x:12ab"}, "12ab"},
+                    Case{{"--home", "/h", "--fixed-nodes", "0"}, "--fixed-nodes"},
+                    Case{{"--home", "/h", "--fixed-nodes", "x"}, "--fixed-nodes"},
+                    Case{{"--home", "/h", "--log-level", "loud"}, "--log-level"},
+                    Case{{"--home", "/h", "--stop-grace", "soon"}, "--stop-grace"},
+                    Case{{"--home", "/h", "extra"}, "extra"}));
+
+TEST(Options, ListenTakesAnyPort) {
+  EXPECT_EQ(parse_listen("tcp://127.0.0.1:*")->port, 0);
+  EXPECT_EQ(parse_listen("tcp://[::1]:70")->host, "[::1]");
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
