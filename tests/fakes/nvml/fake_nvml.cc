@@ -1,0 +1,82 @@
+// Stands in for libnvidia-ml.so.1: as many GPUs as $LOCKSTEP_FAKE_GPUS says, 80 GiB each, listed by NVML
+// index in the reverse of PCI order. LOCKSTEP_FAKE_NVML_ERROR makes nvmlInit_v2 fail with that code.
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+constexpr int kSuccess = 0;
+constexpr int kInvalidArgument = 2;
+
+unsigned gpu_count() {
+  const char* text = std::getenv("LOCKSTEP_FAKE_GPUS");
+  return text ? static_cast<unsigned>(std::atoi(text)) : 0;
+}
+
+// A handle is the device's place in PCI order, plus one.
+unsigned place_of(const void* device) {
+  return static_cast<unsigned>(reinterpret_cast<std::size_t>(device)) - 1;
+}
+
+struct PciInfo {
+  char bus_id_legacy[16];
+  unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
+  char bus_id[32];
+};
+
+struct MemoryInfo {
+  unsigned long long total, free, used;
+};
+
+}  // namespace
+
+extern "C" {
+
+int nvmlInit_v2() {
+  const char* error = std::getenv("LOCKSTEP_FAKE_NVML_ERROR");
+  return error ? std::atoi(error) : kSuccess;
+}
+
+int nvmlShutdown() { return kSuccess; }
+
+const char* nvmlErrorString(int code) {
+  return code == 9 ? "Driver Not Loaded" : "Unknown Error";
+}
+
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = gpu_count();
+  return kSuccess;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  if (index >= gpu_count()) return kInvalidArgument;
+  *device = reinterpret_cast<void*>(static_cast<std::size_t>(gpu_count() - index));
+  return kSuccess;
+}
+
+int nvmlDeviceGetName(void*, char* name, unsigned length) {
+  std::snprintf(name, length, "Fake GPU 80GB");
+  return kSuccess;
+}
+
+int nvmlDeviceGetUUID(void* device, char* uuid, unsigned length) {
+  std::snprintf(uuid, length, "GPU-00000000-0000-0000-0000-%012u", place_of(device));
+  return kSuccess;
+}
+
+int nvmlDeviceGetPciInfo_v3(void* device, PciInfo* info) {
+  std::memset(info, 0, sizeof *info);
+  info->bus = 0x10 + place_of(device);
+  std::snprintf(info->bus_id, sizeof info->bus_id, "00000000:%02X:00.0", info->bus);
+  return kSuccess;
+}
+
+int nvmlDeviceGetMemoryInfo(void*, MemoryInfo* memory) {
+  memory->total = 80ULL << 30;
+  memory->free = memory->total;
+  memory->used = 0;
+  return kSuccess;
+}
+}

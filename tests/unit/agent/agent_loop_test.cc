@@ -1,0 +1,271 @@
+#include "agent/agent.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <thread>
+
+#include "agent/supervise/recovery.h"
+#include "common/wire/bulk.h"
+#include "common/wire/control.h"
+#include "tests/unit/agent/helpers.h"
+
+namespace lockstep::agent {
+namespace {
+
+// A launcher of one node: real sockets on the agent's loop, answers as the protocol says.
+class FakeLauncher {
+ public:
+  FakeLauncher(io::EventLoop& loop, io::Transport& transport) : loop_(loop), transport_(transport) {
+    open("tcp://127.0.0.1:*", "tcp://127.0.0.1:*");
+  }
+  ~FakeLauncher() { close(); }
+  void open(const std::string& control, const std::string& bulk) {
+    control_.emplace(bind(control));
+    bulk_.emplace(bind(bulk));
+    loop_.watch_socket(control_->handle(), [this] { receive_control(); });
+    loop_.watch_socket(bulk_->handle(), [this] { receive_bulk(); });
+  }
+  void close() {
+    if (!control_) return;
+    loop_.unwatch_socket(control_->handle());
+    loop_.unwatch_socket(bulk_->handle());
+    control_.reset();
+    bulk_.reset();
+    session = {};
+  }
+  void restart() {
+    const std::string control = control_->endpoint(), bulk = bulk_->endpoint();
+    close();
+    open(control, bulk);
+  }
+  void want(std::vector<Assignment> assignments) {
+    desired.revision++;
+    desired.assignments = std::move(assignments);
+    if (session.value != 0) say(Desired{session, desired});
+  }
+  void say(Message body) {
+    Envelope envelope;
+    envelope.sequence = ++sequence;
+    envelope.body = std::move(body);
+    (void)control_->send(peer, wire::encode(envelope));
+  }
+  std::string control() const { return control_->endpoint(); }
+  std::string bulk() const { return bulk_->endpoint(); }
+
+  const io::KeyPair keys = io::generate_key_pair();
+  std::string refuse;  // the reason to refuse sessions
+  DesiredState desired;
+  SessionId session;
+  std::vector<SessionOpen> sessions;
+  int heartbeats = 0;
+  std::map<AttemptId, PartReport> parts;
+  std::set<AttemptId> removed;
+  std::map<LogKey, std::string> logs;
+
+ private:
+  // A port that was just closed is free a moment later.
+  io::ServerSocket bind(const std::string& endpoint) {
+    std::optional<io::ServerSocket> socket;
+    EXPECT_TRUE(turn_until([] { std::this_thread::yield(); }, [&] {
+      auto bound = io::ServerSocket::bind(transport_, endpoint, "any", keys);
+      if (bound) socket.emplace(*std::move(bound));
+      return socket.has_value();
+    }));
+    return std::move(socket).value();
+  }
+  void receive_control() {
+    while (auto got = control_->receive()) {
+      peer = got->peer;
+      const auto envelope = wire::decode_envelope(got->bytes);
+      ASSERT_TRUE(envelope) << envelope.error().message;
+      std::visit([this](const auto& body) { hear(body); }, envelope->body);
+    }
+  }
+  void hear(const SessionOpen& open) {
+    sessions.push_back(open);
+    for (const auto& part : open.parts) parts[part.attempt] = part;
+    if (!refuse.empty()) return say(SessionRefused{open.session, refuse});
+    session = open.session;
+    say(SessionAccepted{session, milliseconds(50), desired});
+  }
+  void hear(const Heartbeat& beat) {
+    ++heartbeats;
+    if (beat.session != session) return say(SessionLost{beat.session});
+    say(HeartbeatAck{session});
+  }
+  void hear(const Observed& observed) {
+    for (const auto& part : observed.parts) parts[part.attempt] = part;
+    for (const auto& attempt : observed.removed) {
+      removed.insert(attempt);
+      parts.erase(attempt);
+    }
+    say(ObservedAck{session, observed.sequence});
+  }
+  template <typename T>
+  void hear(const T&) {
+    ADD_FAILURE() << "no message for a launcher's node side";
+  }
+  void receive_bulk() {
+    while (auto got = bulk_->receive()) {
+      const auto envelope = wire::decode_bulk(got->bytes);
+      ASSERT_TRUE(envelope) << envelope.error().message;
+      if (const auto* append = std::get_if<LogAppend>(&envelope->body)) {
+        std::string& log = logs[append->key];
+        if (append->offset == log.size()) log += append->data;
+        ack(got->peer, append->key);
+      }
+      if (const auto* resume = std::get_if<LogResume>(&envelope->body)) {
+        for (const LogKey& key : resume->keys) ack(got->peer, key);
+      }
+    }
+  }
+  void ack(const std::string& to, const LogKey& key) {
+    BulkEnvelope envelope;
+    envelope.body = LogAck{key, logs[key].size()};
+    (void)bulk_->send(to, wire::encode(envelope));
+  }
+
+  io::EventLoop& loop_;
+  io::Transport& transport_;
+  std::optional<io::ServerSocket> control_, bulk_;
+  std::string peer;
+  std::uint64_t sequence = 0;
+};
+
+class AgentLoopTest : public testing::Test {
+ protected:
+  AgentLoopTest() : home_(dir_.path()), launcher_(loop_, transport_) {
+    EXPECT_TRUE(io::make_directories(home_.attempts()));
+    start_agent();
+  }
+  ~AgentLoopTest() override {
+    agent_.reset();
+    for (const auto& part : find_parts(home_, true)) {
+      if (part.runner) (void)io::signal_process(*part.runner, SIGKILL);
+    }
+  }
+  void start_agent() {
+    agent_.reset();
+    AgentConfig config;
+    config.home = home_;
+    config.identity = {NodeId(7), "n1", launcher_.keys.public_key, launcher_.control(),
+                       launcher_.bulk()};
+    config.keys = keys_;
+    config.inventory.hostname = "n1";
+    config.runner_program = FAKE_RUNNER;
+    config.stage = [](const Assignment& assignment, const io::AttemptDir& directory,
+                      const auto& progress) -> Result<WorkspacePlan> {
+      progress("halfway");
+      if (assignment.spec.environment_variables.at("BEHAVIOUR") == "unstageable") {
+        return make_error(ErrorCode::not_found, "the snapshot is gone");
+      }
+      TRY(io::make_directories(directory.code()));
+      return WorkspacePlan{};
+    };
+    config.session = SessionId(io::random_u64());
+    config.boot = BootId("boot");
+    agent_ = std::make_unique<Agent>(loop_, transport_, clock_, std::move(config));
+  }
+  bool until(const std::function<bool()>& condition) {
+    return turn_until([&] { agent_->turn(milliseconds(5)); }, condition);
+  }
+  bool until_finished(const AttemptId& attempt) {
+    return until([&] {
+      return launcher_.parts.count(attempt) && launcher_.parts[attempt].exit.has_value();
+    });
+  }
+
+  TempDir dir_;
+  Home home_;
+  io::SystemClock clock_;
+  io::EventLoop loop_;
+  io::Transport transport_{loop_, [](const auto&, const auto&) { return true; }};
+  io::KeyPair keys_ = io::generate_key_pair();
+  FakeLauncher launcher_;
+  std::unique_ptr<Agent> agent_;
+};
+
+TEST_F(AgentLoopTest, OpensASessionWithItsInventoryAndBeats) {
+  ASSERT_TRUE(until([&] { return launcher_.heartbeats >= 3; }));
+  ASSERT_EQ(launcher_.sessions.size(), 1u);
+  EXPECT_EQ(launcher_.sessions[0].node, NodeId(7));
+  EXPECT_EQ(launcher_.sessions[0].inventory.hostname, "n1");
+  EXPECT_GT(launcher_.sessions[0].inventory.disk_free.count, 0u);
+  EXPECT_EQ(launcher_.sessions[0].version, LOCKSTEP_VERSION);
+}
+
+TEST_F(AgentLoopTest, RunsAnAssignmentShipsItsLogsAndRemovesIt) {
+  const Assignment assignment = make_assignment("job", "finish");
+  launcher_.want({assignment});
+  ASSERT_TRUE(until_finished(assignment.attempt));
+  EXPECT_EQ(launcher_.parts[assignment.attempt].exit->cause, Cause::completed);
+  const LogKey key{assignment.attempt, 0, LogStream::out};
+  EXPECT_TRUE(until([&] { return launcher_.logs[key] == "hello from the rank\nlast line"; }));
+  launcher_.want({});
+  EXPECT_TRUE(until([&] { return launcher_.removed.count(assignment.attempt) > 0; }));
+  EXPECT_FALSE(io::exists(home_.attempt(assignment.attempt).path()));
+}
+
+TEST_F(AgentLoopTest, AWorkspaceThatCannotBeHadIsTheReason) {
+  const Assignment assignment = make_assignment("job", "unstageable");
+  launcher_.want({assignment});
+  ASSERT_TRUE(until_finished(assignment.attempt));
+  EXPECT_EQ(launcher_.parts[assignment.attempt].exit->cause, Cause::workspace_failed);
+  EXPECT_EQ(launcher_.parts[assignment.attempt].exit->message, "the snapshot is gone");
+}
+
+TEST_F(AgentLoopTest, ARunnerThatCrashesIsLost) {
+  const Assignment assignment = make_assignment("job", "crash");
+  launcher_.want({assignment});
+  ASSERT_TRUE(until_finished(assignment.attempt));
+  EXPECT_EQ(launcher_.parts[assignment.attempt].exit->cause, Cause::runner_lost);
+}
+
+TEST_F(AgentLoopTest, ARestartedAgentKeepsItsRunnerAndItsLogs) {
+  const Assignment assignment = make_assignment("job", "wait");
+  const LogKey key{assignment.attempt, 0, LogStream::out};
+  launcher_.want({assignment});
+  ASSERT_TRUE(until([&] { return launcher_.logs[key] == "hello from the rank\n"; }));
+  start_agent();
+  ASSERT_TRUE(until([&] { return launcher_.sessions.size() == 2; }));
+  EXPECT_NE(launcher_.sessions[1].session, launcher_.sessions[0].session);
+  ASSERT_TRUE(until([&] {
+    return launcher_.parts[assignment.attempt].state == PartState::running;
+  }));
+  Assignment stop = assignment;
+  stop.phase = WantedPhase::stop;
+  launcher_.want({stop});
+  ASSERT_TRUE(until_finished(assignment.attempt));
+  EXPECT_TRUE(until([&] { return launcher_.logs[key] == "hello from the rank\nlast line"; }));
+}
+
+TEST_F(AgentLoopTest, ARestartedLauncherFindsTheJobRunning) {
+  const Assignment assignment = make_assignment("job", "wait");
+  launcher_.want({assignment});
+  ASSERT_TRUE(until([&] {
+    return launcher_.parts.count(assignment.attempt) &&
+           launcher_.parts[assignment.attempt].state == PartState::running;
+  }));
+  launcher_.parts.clear();
+  launcher_.restart();
+  ASSERT_TRUE(until([&] { return launcher_.parts.count(assignment.attempt) > 0; }));
+  EXPECT_EQ(launcher_.parts[assignment.attempt].state, PartState::running);
+  Assignment stop = assignment;
+  stop.phase = WantedPhase::stop;
+  launcher_.want({stop});
+  EXPECT_TRUE(until_finished(assignment.attempt));
+}
+
+TEST_F(AgentLoopTest, ARefusedAgentLeavesWithTheReason) {
+  launcher_.refuse = "two agents call themselves node 7";
+  // run() would block this thread, which also serves the launcher, so it is turned until it leaves.
+  ASSERT_TRUE(until([&] { return !launcher_.sessions.empty(); }));
+  for (int i = 0; i < 50; ++i) agent_->turn(milliseconds(2));
+  const Status status = agent_->run();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message, launcher_.refuse);
+}
+
+}  // namespace
+}  // namespace lockstep::agent

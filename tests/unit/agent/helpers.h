@@ -1,0 +1,67 @@
+#pragma once
+// What the tests of the agent share.
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+
+#include "common/domain/assignment.h"
+#include "common/io/clock.h"
+#include "common/io/event_loop.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::agent {
+
+class TempDir {
+ public:
+  TempDir() {
+    char name[] = "/tmp/lockstep-agent-test-XXXXXX";
+    path_ = ::mkdtemp(name);
+  }
+  ~TempDir() { EXPECT_TRUE(io::remove_tree(path_)); }
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+inline void put(const std::string& path, const std::string& text) {
+  ASSERT_TRUE(io::make_directories(path.substr(0, path.rfind('/'))));
+  ASSERT_TRUE(io::write_file_atomically(path, text, 0644, false));
+}
+
+// Calls `turn` until the condition holds; false when `limit` has passed first.
+inline bool turn_until(const std::function<void()>& turn, const std::function<bool()>& condition,
+                       Duration limit = seconds(20)) {
+  io::SystemClock clock;
+  const Instant end = clock.now() + limit;
+  while (!condition()) {
+    if (clock.now() > end) return false;
+    turn();
+  }
+  return true;
+}
+
+// `behaviour`: see fake_runner.cc.
+inline Assignment make_assignment(const std::string& job, const std::string& behaviour) {
+  Assignment assignment;
+  assignment.attempt = {JobId(job), 1};
+  assignment.spec.name = job;
+  assignment.spec.command = Argv{{"true"}};
+  assignment.spec.environment_variables["BEHAVIOUR"] = behaviour;
+  assignment.allotment.cpus = {0};
+  assignment.phase = WantedPhase::run;
+  assignment.solo = true;
+  GangTable gang;
+  gang.members.resize(1);
+  assignment.gang = gang;
+  return assignment;
+}
+
+}  // namespace lockstep::agent

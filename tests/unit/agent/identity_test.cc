@@ -1,0 +1,139 @@
+#include "agent/identity.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <thread>
+
+#include "common/wire/control.h"
+#include "tests/unit/agent/helpers.h"
+
+namespace lockstep::agent {
+namespace {
+
+TEST(IdentityTest, IsKeptPrivatelyAndReadBack) {
+  const TempDir dir;
+  const std::string path = dir / "identity.json";
+  EXPECT_FALSE(load_identity(path).value().has_value());
+  const Identity identity{NodeId(17), "n1", io::generate_key_pair().public_key, "tcp://a:1",
+                          "tcp://a:2"};
+  ASSERT_TRUE(save_identity(path, identity));
+  EXPECT_EQ(load_identity(path).value(), identity);
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  put(path, "{\"format\": 1, \"node\": \"x\"}");
+  EXPECT_EQ(load_identity(path).error().code, ErrorCode::corrupt);
+  put(path, "not json");
+  EXPECT_EQ(load_identity(path).error().code, ErrorCode::corrupt);
+}
+
+TEST(IdentityTest, EndpointsWithoutAHostTakeTheLaunchers) {
+  EXPECT_EQ(reachable("tcp://*:5", "tcp://host:1"), "tcp://host:5");
+  EXPECT_EQ(reachable("tcp://0.0.0.0:5", "tcp://host:1"), "tcp://host:5");
+  EXPECT_EQ(reachable("tcp://127.0.0.1:5", "tcp://host:1"), "tcp://host:5");
+  EXPECT_EQ(reachable("tcp://127.0.0.1:5", "tcp://127.0.0.2:1"), "tcp://127.0.0.1:5");
+  EXPECT_EQ(reachable("tcp://other:5", "tcp://host:1"), "tcp://other:5");
+  EXPECT_EQ(reachable("tcp://*:5", ""), "tcp://*:5");
+  EXPECT_EQ(reachable("ipc:///run/x", "tcp://host:1"), "ipc:///run/x");
+}
+
+// A launcher's join socket that answers as `answer` says, on a thread and loop of its own.
+class JoinServer {
+ public:
+  using Answer = std::function<std::optional<Message>(const JoinRequest&, const PublicKey&)>;
+  explicit JoinServer(Answer answer) : answer_(std::move(answer)) {
+    thread_ = std::thread([this] { serve(); });
+    while (!ready_) std::this_thread::yield();
+  }
+  ~JoinServer() {
+    stop_ = true;
+    thread_.join();
+  }
+  wire::JoinToken token() const {
+    return {keys_.public_key, endpoint_, "tcp://*:1001", "tcp://*:1002", "the secret", {}};
+  }
+
+ private:
+  void serve() {
+    io::EventLoop loop;
+    io::Transport transport(loop, [](const auto&, const auto&) { return true; });
+    auto server = io::ServerSocket::bind(transport, "tcp://127.0.0.1:*", "join", keys_);
+    endpoint_ = server->endpoint();
+    ready_ = true;
+    while (!stop_) {
+      loop.turn(milliseconds(2));
+      while (const auto got = server->receive()) {
+        const auto request = wire::decode_envelope(got->bytes);
+        const auto answer = answer_(std::get<JoinRequest>(request->body), got->key);
+        Envelope reply;
+        reply.sequence = 1;
+        reply.reply_to = request->sequence;
+        if (!answer) continue;
+        reply.body = *answer;
+        EXPECT_TRUE(server->send(got->peer, wire::encode(reply)));
+      }
+    }
+  }
+  Answer answer_;
+  io::KeyPair keys_ = io::generate_key_pair();
+  std::string endpoint_;
+  std::atomic<bool> ready_{false}, stop_{false};
+  std::thread thread_;
+};
+
+class JoinTest : public testing::Test {
+ protected:
+  Result<Identity> join_at(const JoinServer& server, Duration timeout = seconds(20)) {
+    return join(loop_, transport_, server.token(), "", keys_, "n1", timeout);
+  }
+  io::EventLoop loop_;
+  io::Transport transport_{loop_, [](const auto&, const auto&) { return false; }};
+  io::KeyPair keys_ = io::generate_key_pair();
+};
+
+TEST_F(JoinTest, BecomesTheNodeThatTheLauncherSays) {
+  std::string secret;
+  PublicKey key;
+  const JoinServer server([&](const JoinRequest& request, const PublicKey& from) {
+    secret = request.token_secret;
+    key = from;
+    return JoinAccepted{NodeId(7), request.name + "-2"};
+  });
+  const auto identity = join_at(server);
+  ASSERT_TRUE(identity) << identity.error().message;
+  EXPECT_EQ(identity->node, NodeId(7));
+  EXPECT_EQ(identity->name, "n1-2");
+  EXPECT_EQ(identity->control_endpoint, "tcp://*:1001");
+  EXPECT_EQ(secret, "the secret");
+  EXPECT_EQ(key, keys_.public_key);
+}
+
+TEST_F(JoinTest, ALostAnswerIsAskedForAgain) {
+  int asked = 0;
+  const JoinServer server([&](const JoinRequest&, const PublicKey&) -> std::optional<Message> {
+    if (++asked == 1) return std::nullopt;
+    return JoinAccepted{NodeId(7), "n1"};
+  });
+  EXPECT_TRUE(join_at(server));
+}
+
+TEST_F(JoinTest, ARefusalIsToldWithItsReason) {
+  const JoinServer server(
+      [](const JoinRequest&, const PublicKey&) { return JoinRefused{"the token expired"}; });
+  const auto identity = join_at(server);
+  ASSERT_FALSE(identity);
+  EXPECT_NE(identity.error().message.find("the token expired"), std::string::npos);
+}
+
+TEST_F(JoinTest, SilenceEndsWithTheEndpointNamed) {
+  const JoinServer server(
+      [](const JoinRequest&, const PublicKey&) { return std::optional<Message>(); });
+  const auto identity = join_at(server, milliseconds(200));
+  ASSERT_FALSE(identity);
+  EXPECT_NE(identity.error().message.find(server.token().join_endpoint), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lockstep::agent

@@ -1,0 +1,187 @@
+#include "agent/supervise/supervisor.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "agent/supervise/recovery.h"
+#include "common/wire/runner.h"
+#include "tests/unit/agent/helpers.h"
+
+namespace lockstep::agent {
+namespace {
+
+class SupervisorTest : public testing::Test {
+ protected:
+  SupervisorTest() : home_(dir_.path()) {
+    EXPECT_TRUE(io::make_directories(home_.attempts()));
+    restart();
+  }
+  ~SupervisorTest() override {
+    supervisor_.reset();
+    for (const auto& part : find_parts(home_, true)) {
+      if (part.runner) (void)io::signal_process(*part.runner, SIGKILL);
+    }
+  }
+  void restart() {
+    supervisor_.reset();
+    inputs_.clear();
+    supervisor_ = std::make_unique<Supervisor>(loop_, workers_, home_, FAKE_RUNNER,
+                                               [this](Input input) { inputs_.push_back(input); });
+  }
+  void turn() {
+    loop_.turn(milliseconds(2));
+    supervisor_->tick(clock_.now());
+  }
+  template <typename T>
+  const T* last() const {
+    for (auto input = inputs_.rbegin(); input != inputs_.rend(); ++input) {
+      if (const auto* found = std::get_if<T>(&*input)) return found;
+    }
+    return nullptr;
+  }
+  template <typename T>
+  bool await() {
+    return turn_until([&] { turn(); }, [&] { return last<T>() != nullptr; });
+  }
+  bool await_state(PartState state) {
+    return turn_until([&] { turn(); }, [&] {
+      const auto* report = last<RunnerReported>();
+      return report && report->report.state == state;
+    });
+  }
+  Assignment start(const std::string& behaviour) {
+    const Assignment assignment = make_assignment("job", behaviour);
+    EXPECT_TRUE(io::make_directories(home_.attempt(assignment.attempt).logs()));
+    supervisor_->start(assignment);
+    return assignment;
+  }
+
+  TempDir dir_;
+  Home home_;
+  io::SystemClock clock_;
+  io::EventLoop loop_;
+  Workers workers_{2};
+  std::vector<Input> inputs_;
+  std::unique_ptr<Supervisor> supervisor_;
+};
+
+TEST_F(SupervisorTest, StartsARunnerAndHearsItToTheEnd) {
+  const Assignment assignment = start("wait");
+  ASSERT_TRUE(await_state(PartState::running));
+  ASSERT_NE(last<RunnerStarted>(), nullptr);
+  EXPECT_TRUE(last<RunnerStarted>()->result);
+  Assignment stop = assignment;
+  stop.phase = WantedPhase::stop;
+  supervisor_->update(stop);
+  ASSERT_TRUE(await_state(PartState::finished));
+  EXPECT_TRUE(last<RunnerReported>()->report.exit.has_value());
+  EXPECT_EQ(last<RunnerGone>(), nullptr);
+  supervisor_->remove(assignment.attempt);
+  ASSERT_TRUE(await<PartRemoved>());
+  EXPECT_FALSE(io::exists(home_.attempt(assignment.attempt).path()));
+}
+
+TEST_F(SupervisorTest, ARunnerThatEndsBeforeItIsDialledIsStillHeard) {
+  start("finish");
+  ASSERT_TRUE(await_state(PartState::finished));
+  EXPECT_EQ(last<RunnerGone>(), nullptr);
+}
+
+TEST_F(SupervisorTest, ARunnerThatDiesWithoutAReportIsGone) {
+  start("crash");
+  ASSERT_TRUE(await<RunnerGone>());
+  EXPECT_EQ(last<RunnerReported>(), nullptr);
+}
+
+TEST_F(SupervisorTest, AKilledRunnerIsGone) {
+  const Assignment assignment = start("wait");
+  ASSERT_TRUE(await_state(PartState::running));
+  supervisor_->kill(assignment.attempt);
+  EXPECT_TRUE(await<RunnerGone>());
+}
+
+TEST_F(SupervisorTest, AProgramThatIsNotThereIsToldAsAFailedStart) {
+  supervisor_ = std::make_unique<Supervisor>(loop_, workers_, home_, "/nonexistent/lockstep-runner",
+                                             [this](Input input) { inputs_.push_back(input); });
+  start("finish");
+  ASSERT_TRUE(await<RunnerStarted>());
+  ASSERT_FALSE(last<RunnerStarted>()->result);
+  EXPECT_NE(last<RunnerStarted>()->result.error().message.find("/nonexistent/lockstep-runner"),
+            std::string::npos);
+}
+
+TEST_F(SupervisorTest, ARestartedAgentAttachesToALiveRunner) {
+  const Assignment assignment = start("wait");
+  ASSERT_TRUE(await_state(PartState::running));
+  restart();
+  const Recovered recovered = supervisor_->recover(true);
+  ASSERT_EQ(recovered.parts.size(), 1u);
+  EXPECT_EQ(recovered.parts[0].runner, FoundPart::Runner::alive);
+  EXPECT_EQ(recovered.parts[0].assignment, assignment);
+  ASSERT_TRUE(await_state(PartState::running)) << "the new connection gets the whole status";
+  Assignment stop = assignment;
+  stop.phase = WantedPhase::stop;
+  supervisor_->update(stop);
+  EXPECT_TRUE(await_state(PartState::finished));
+}
+
+TEST_F(SupervisorTest, FindsARunnerThatHasNotWrittenItsPidYet) {
+  const Assignment assignment = start("secret");
+  ASSERT_TRUE(await_state(PartState::running));
+  restart();
+  EXPECT_EQ(supervisor_->recover(true).parts.at(0).runner, FoundPart::Runner::alive);
+  supervisor_->kill(assignment.attempt);
+  EXPECT_TRUE(await<RunnerGone>());
+}
+
+TEST_F(SupervisorTest, TellsWhatEndedWhileNoAgentWatched) {
+  const Assignment finished = start("finish");
+  ASSERT_TRUE(await_state(PartState::finished));
+  restart();
+  const Recovered once = supervisor_->recover(true);
+  ASSERT_EQ(once.parts.size(), 1u);
+  EXPECT_EQ(once.parts[0].runner, FoundPart::Runner::finished);
+  EXPECT_TRUE(once.parts[0].exit.has_value());
+
+  const io::AttemptDir crashed = home_.attempt({JobId("crashed"), 1});
+  put(crashed.assignment(), wire::encode(make_assignment("crashed", "crash")));
+  put(crashed.runner_log(), "");
+  put(crashed.runner_pid(), "1 1\n");
+  const io::AttemptDir fresh = home_.attempt({JobId("fresh"), 1});
+  put(fresh.assignment(), wire::encode(make_assignment("fresh", "finish")));
+  put(home_.attempts() + "/rubbish.1/file", "x");
+  put(home_.attempts() + "/not an attempt/file", "x");
+  restart();
+  const Recovered all = supervisor_->recover(true);
+  ASSERT_EQ(all.parts.size(), 3u);
+  EXPECT_EQ(all.parts[0].runner, FoundPart::Runner::gone);
+  EXPECT_EQ(all.parts[1].runner, FoundPart::Runner::never_started);
+  EXPECT_EQ(all.parts[2].runner, FoundPart::Runner::finished);
+  EXPECT_FALSE(io::exists(home_.attempts() + "/rubbish.1"));
+  EXPECT_FALSE(io::exists(home_.attempts() + "/not an attempt"));
+}
+
+TEST_F(SupervisorTest, AfterARebootNoRunnerLives) {
+  start("wait");
+  ASSERT_TRUE(await_state(PartState::running));
+  EXPECT_EQ(find_parts(home_, false).at(0).found.runner, FoundPart::Runner::gone);
+}
+
+TEST_F(SupervisorTest, RemovingARunnerThatDoesNotLeaveKillsItTheSecondTime) {
+  const Assignment assignment = start("wait");
+  ASSERT_TRUE(await_state(PartState::running));
+  supervisor_->remove(assignment.attempt);
+  for (int i = 0; i < 5; ++i) turn();
+  EXPECT_EQ(last<PartRemoved>(), nullptr);
+  supervisor_->remove(assignment.attempt);
+  ASSERT_TRUE(await<PartRemoved>());
+  EXPECT_FALSE(io::exists(home_.attempt(assignment.attempt).path()));
+}
+
+TEST_F(SupervisorTest, RemovingWhatNeverWasIsDone) {
+  supervisor_->remove({JobId("unknown"), 3});
+  EXPECT_TRUE(await<PartRemoved>());
+}
+
+}  // namespace
+}  // namespace lockstep::agent
