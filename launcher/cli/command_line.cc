@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "launcher/spec/keys.h"
+
 namespace lockstep::cli {
 
 namespace {
@@ -28,6 +30,33 @@ Exit codes of run, job create --stream and job stream:
   the job's own first failing code;  124 timed out;  125 Lockstep itself failed, or no launcher;
   126 not executable;  127 not found;  128+n killed by signal n;  130 canceled or Ctrl-C;
   141 our output was closed. All verbs: 2 the command line or the job file is wrong; 1 refused.)";
+
+constexpr const char* kRunUsage =
+    "usage: lockstep run [-N NODES] [-n RANKS_PER_NODE] [OPTIONS] -- COMMAND...\n";
+
+// "unknown verb 'jbo'; did you mean 'job'?", or "": CLI11 would only say that one is required.
+std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* group = &app;
+  std::string path;
+  for (const auto& word : words) {
+    const auto verbs = group->get_subcommands([](const CLI::App*) { return true; });
+    if (verbs.empty() || word.empty() || word[0] == '-') return "";
+    const auto found = std::find_if(verbs.begin(), verbs.end(), [&](const CLI::App* verb) {
+      return verb->get_name() == word;
+    });
+    if (found != verbs.end()) {
+      group = *found;
+      path += word + " ";
+      continue;
+    }
+    std::vector<std::string_view> names;
+    for (const auto* verb : verbs) names.push_back(verb->get_name());
+    const std::string near = spec::nearest(word, names);
+    return "unknown verb '" + path + word + "'" +
+           (near.empty() ? "" : "; did you mean '" + path + near + "'?");
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -58,6 +87,16 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   add_job_verbs(table);
   add_node_verbs(table);
   add_snapshot_verb(table);
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    const bool in_run = failed->got_subcommand("run");
+    return std::string("lockstep: ") + error.what() + "\n" + (in_run ? kRunUsage : "") +
+           "see lockstep --help\n";
+  });
+  if (std::string unknown = unknown_verb(app, words); !unknown.empty()) {
+    result.err = "lockstep: " + unknown + "\nsee lockstep --help\n";
+    result.exit_code = kExitUsage;
+    return result;
+  }
   std::vector<std::string> reversed(std::make_reverse_iterator(dashes), words.rend());
   try {
     app.parse(reversed);

@@ -8,6 +8,8 @@
 namespace lockstep::cli {
 
 struct Connection::Impl {
+  using Link = io::ClientSocket::Link;
+
   explicit Impl(io::KeyPair k)
       : keys(std::move(k)),
         transport(loop, [](const std::string&, const PublicKey&) { return false; }) {}
@@ -19,10 +21,20 @@ struct Connection::Impl {
     loop.unwatch_socket(bulk->handle());
     watching = false;
   }
-  void watch() {
+  Status watch() {
     loop.watch_socket(control->handle(), [this] { drain_control(); });
     loop.watch_socket(bulk->handle(), [this] { drain_bulk(); });
     watching = true;
+    if (links_watched) return {};
+    links_watched = true;
+    TRY(watch_link(*control, &Listener::on_control_up));
+    return watch_link(*bulk, &Listener::on_bulk_up);
+  }
+  Status watch_link(io::ClientSocket& socket, std::function<void()> Listener::*handler) {
+    return socket.watch_link(loop, [this, handler, broken = false](Link link) mutable {
+      if (link == Link::up && broken && listener.*handler) (listener.*handler)();
+      broken = link != Link::up;
+    });
   }
   void drain_control();
   void drain_bulk();
@@ -36,8 +48,8 @@ struct Connection::Impl {
   std::optional<io::ClientSocket> bulk;
   std::uint64_t sequence = 0;
   bool watching = false;
-  std::function<void(const Envelope&)> on_control;
-  std::function<void(const BulkEnvelope&)> on_bulk;
+  bool links_watched = false;
+  Listener listener;
 };
 
 Status Connection::Impl::dial(const Endpoint& endpoint) {
@@ -50,20 +62,21 @@ Status Connection::Impl::dial(const Endpoint& endpoint) {
                                                       endpoint.public_key, keys, limits));
   control.emplace(std::move(new_control));
   bulk.emplace(std::move(new_bulk));
+  links_watched = false;
   return {};
 }
 
 void Connection::Impl::drain_control() {
   while (auto bytes = control->receive()) {
     const auto envelope = wire::decode_envelope(*bytes);
-    if (envelope && on_control) on_control(*envelope);
+    if (envelope && listener.on_control) listener.on_control(*envelope);
   }
 }
 
 void Connection::Impl::drain_bulk() {
   while (auto bytes = bulk->receive()) {
     const auto envelope = wire::decode_bulk(*bytes);
-    if (envelope && on_bulk) on_bulk(*envelope);
+    if (envelope && listener.on_bulk) listener.on_bulk(*envelope);
   }
 }
 
@@ -95,8 +108,8 @@ Result<Message> Connection::ask(const Message& request, Duration timeout, Durati
         broken = envelope.error().within("an answer of the launcher");
       } else if (envelope->reply_to >= first && envelope->reply_to <= me.sequence && !reply) {
         reply = std::move(envelope->body);
-      } else if (me.on_control) {
-        me.on_control(*envelope);
+      } else if (me.listener.on_control) {
+        me.listener.on_control(*envelope);
       }
     }
   });
@@ -120,11 +133,15 @@ Result<Message> Connection::ask(const Message& request, Duration timeout, Durati
   return std::move(*reply);
 }
 
-void Connection::listen(std::function<void(const Envelope&)> on_control,
-                        std::function<void(const BulkEnvelope&)> on_bulk) {
-  impl_->on_control = std::move(on_control);
-  impl_->on_bulk = std::move(on_bulk);
-  if (!impl_->watching) impl_->watch();
+Status Connection::listen(Listener listener) {
+  impl_->listener = std::move(listener);
+  if (!impl_->watching) return impl_->watch();
+  return {};
+}
+
+void Connection::stop_listening() {
+  impl_->listener = {};
+  impl_->unwatch();
 }
 
 std::uint64_t Connection::send(Message request) {
@@ -135,16 +152,19 @@ std::uint64_t Connection::send(Message request) {
   return envelope.sequence;
 }
 
-void Connection::send_bulk(BulkEnvelope envelope) {
+void Connection::send_bulk(BulkEnvelope envelope, Duration wait_for_link) {
   envelope.sequence = ++impl_->sequence;
-  [[maybe_unused]] const auto sent = impl_->bulk->send(wire::encode(envelope));
+  const std::string bytes = wire::encode(envelope);
+  if (!impl_->bulk->send(bytes) && wait_for_link > Duration::zero()) {
+    [[maybe_unused]] const auto sent = impl_->bulk->send_within(bytes, wait_for_link);
+  }
 }
 
 Status Connection::reopen(const Endpoint& endpoint) {
   const bool watched = impl_->watching;
   impl_->unwatch();
   TRY(impl_->dial(endpoint));
-  if (watched) impl_->watch();
+  if (watched) return impl_->watch();
   return {};
 }
 

@@ -39,12 +39,19 @@ class Connection {
     return make_error(ErrorCode::internal, "the launcher answered something else than was asked");
   }
 
-  // For followers: everything that comes on either socket goes to these from now on.
-  void listen(std::function<void(const Envelope&)> on_control,
-              std::function<void(const BulkEnvelope&)> on_bulk);
+  // For followers: everything that comes on either socket goes here from now on.
+  struct Listener {
+    std::function<void(const Envelope&)> on_control;
+    std::function<void(const BulkEnvelope&)> on_bulk;
+    // The connection broke and is there again: the other end has forgotten what we follow.
+    std::function<void()> on_control_up;
+    std::function<void()> on_bulk_up;
+  };
+  Status listen(Listener listener);
+  void stop_listening();
   // Without waiting; what cannot be sent now is dropped (the caller repeats). The sequence used.
   std::uint64_t send(Message request);
-  void send_bulk(BulkEnvelope envelope);
+  void send_bulk(BulkEnvelope envelope, Duration wait_for_link = Duration::zero());
 
   // New sockets to `endpoint`; listeners stay.
   Status reopen(const Endpoint& endpoint);

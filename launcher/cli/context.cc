@@ -40,11 +40,9 @@ std::optional<Endpoint> Context::find_endpoint() const {
   return *endpoint;
 }
 
-int fail(Terminal& terminal, const Error& error, int otherwise) {
+int fail(Terminal& terminal, const Error& error, int code) {
   terminal.note(error.message);
-  const bool bad_input =
-      error.code == ErrorCode::invalid_argument || error.code == ErrorCode::unsupported;
-  return bad_input ? kExitUsage : otherwise;
+  return code;
 }
 
 int print(Context& context, Format format, const Json& json, const std::string& table) {

@@ -35,8 +35,8 @@ struct Context {
   std::optional<Endpoint> find_endpoint() const;
 };
 
-// Says the error on stderr; returns kExitUsage for bad input, else `otherwise`.
-int fail(Terminal& terminal, const Error& error, int otherwise = kExitFailure);
+// Says the error on stderr and returns `code`.
+int fail(Terminal& terminal, const Error& error, int code = kExitFailure);
 
 // SIGINT and SIGTERM wait (for a Follower) or end us, in this thread and those it starts.
 void hold_interrupts(bool hold);

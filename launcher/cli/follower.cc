@@ -32,7 +32,7 @@ struct Follower::Impl {
               }) {}
 
   void subscribe();
-  void follow_logs();
+  void follow_logs(Duration wait_for_link = Duration::zero());
   void keep_alive(Instant now);
   void reconnect(Instant now);
   void on_control(const Envelope& envelope);
@@ -69,23 +69,22 @@ struct Follower::Impl {
   bool lost_said = false;
 };
 
-void Follower::Impl::follow_logs() {
+void Follower::Impl::follow_logs(Duration wait_for_link) {
   LogFollow follow = options.filter;
   follow.job = options.job;
   follow.follow = options.until_final;
   follow.credit = kCredit;
   follow.resume = merge.positions();
-  if (!follow.resume.empty()) follow.tail_lines = -1;
   taken = 0;
   last_log = clock.now();
   BulkEnvelope envelope;
   envelope.body = std::move(follow);
-  connection.send_bulk(std::move(envelope));
+  connection.send_bulk(std::move(envelope), wait_for_link);
 }
 
 void Follower::Impl::subscribe() {
   connection.send(WatchJob{options.job});
-  follow_logs();
+  follow_logs(kSilence);  // the bulk socket may still be dialling
   connection.send(GetStatus{});
 }
 
@@ -167,7 +166,7 @@ void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
     return;
   }
   if (const auto* refused = std::get_if<BulkRefused>(&envelope.body))
-    failure = make_error(ErrorCode::invalid_argument, refused->message);
+    failure = make_error(ErrorCode::unavailable, refused->message);
 }
 
 void Follower::Impl::on_chunk(const LogChunk& chunk) {
@@ -214,13 +213,17 @@ Follower::Follower(Connection& connection, Terminal& terminal, FindEndpoint find
                    FollowOptions options)
     : impl_(std::make_unique<Impl>(connection, terminal, std::move(find_endpoint),
                                    std::move(options))) {}
-Follower::~Follower() { impl_->connection.listen({}, {}); }
+Follower::~Follower() { impl_->connection.stop_listening(); }
 
 Result<FollowEnd> Follower::run() {
   Impl& me = *impl_;
   TRY(me.connection.loop().watch_signals({SIGINT, SIGTERM}, [&](int) { me.on_interrupt(); }));
-  me.connection.listen([&](const Envelope& envelope) { me.on_control(envelope); },
-                       [&](const BulkEnvelope& envelope) { me.on_bulk(envelope); });
+  Connection::Listener listener;
+  listener.on_control = [&](const Envelope& envelope) { me.on_control(envelope); };
+  listener.on_bulk = [&](const BulkEnvelope& envelope) { me.on_bulk(envelope); };
+  listener.on_control_up = [&] { me.connection.send(WatchJob{me.options.job}); };
+  listener.on_bulk_up = [&] { if (!me.log_end) me.follow_logs(); };
+  TRY(me.connection.listen(std::move(listener)));
   const auto end = [&](FollowEnd::How how) {
     me.merge.finish();
     me.terminal.clear_status();

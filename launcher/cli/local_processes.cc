@@ -92,6 +92,12 @@ Status authorize(const Home& home, const std::string& name, const PublicKey& key
   return io::write_file_atomically(home.authorized_users(), text, 0600);
 }
 
+std::string cpu_list(const std::vector<int>& cpus) {
+  std::string list = ranges_of(cpus);
+  if (list.find_first_of(",-") == std::string::npos) list += "-" + list;
+  return list;
+}
+
 std::string log_tail(const std::string& path) {
   const auto text = io::read_file(path, mebibytes(64));
   if (!text || text->empty()) return "";
@@ -139,7 +145,7 @@ Result<io::ProcessIdentity> start_agent(const Home& home, const Endpoint& launch
                      "--token-file", home.join_token(agent.name),
                      "--home", home.node(agent.name),
                      "--name", agent.name,
-                     "--cpus", ranges_of(agent.share.cpus),
+                     "--cpus", cpu_list(agent.share.cpus),
                      "--memory", std::to_string(agent.share.memory.count)};
   start.environment = daemon_environment();
   start.log_path = home.agent_log(agent.name);

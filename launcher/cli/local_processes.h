@@ -42,6 +42,9 @@ Status end_processes(const std::vector<io::ProcessIdentity>& who, Duration grace
 // True when all of them are gone within `timeout`.
 bool wait_gone(const std::vector<io::ProcessIdentity>& who, Duration timeout);
 
+// "0-0", "0-3,8": how lockstep-agent takes a list of cpus (a bare number would be a count).
+std::string cpu_list(const std::vector<int>& cpus);
+
 // The last lines of a log, indented, for an error message.
 std::string log_tail(const std::string& path);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/domain/job_spec.h"
+#include "launcher/cli/output.h"
 
 namespace lockstep::cli {
 
@@ -22,6 +23,7 @@ struct RunArguments {
   std::optional<int> gpus;
   bool detach = false;
   bool quiet = false;
+  Format format = Format::table;
   std::vector<std::string> command;
 };
 

@@ -32,6 +32,9 @@ void add_snapshot_verb(VerbTable table);   // snapshot
 // "-o, --output table|json|yaml", shared by all verbs that answer with data.
 void add_format(CLI::App& verb, Format& format);
 
+// A job that is not waited for: its name, or all of it.
+int print_created(Context& context, Connection& connection, const JobId& job, Format format);
+
 // Waits for the job's end with its logs, says how it ended, and returns the exit code.
 struct WatchOptions {
   bool cancel_on_interrupt = false;

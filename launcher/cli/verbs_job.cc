@@ -48,13 +48,7 @@ int create(Context& context, const JobOptions& options) {
   if (!job) return fail(context.terminal, job.error(), otherwise);
   if (options.stream)
     return watch_to_end(context, **connection, *job, {true, options.quiet, world_size});
-  if (options.format == Format::table) {
-    context.terminal.out(job->value + "\n");
-    return 0;
-  }
-  const auto reply = (*connection)->ask_for<JobReply>(ShowJob{*job});
-  if (!reply) return fail(context.terminal, reply.error());
-  return print(context, options.format, to_json(reply->job), "");
+  return print_created(context, **connection, *job, options.format);
 }
 
 int list(Context& context, const JobOptions& options) {
@@ -122,12 +116,14 @@ int logs(Context& context, const JobOptions& options) {
     return fail(context.terminal,
                 make_error(ErrorCode::invalid_argument,
                            fmt::format("job logs: {} has ranks 0 to {}, no rank {}", options.name,
-                                       spec.world_size() - 1, *options.rank)));
+                                       spec.world_size() - 1, *options.rank)),
+                kExitUsage);
   if (options.node && *options.node >= spec.resources.instance_count)
     return fail(context.terminal,
                 make_error(ErrorCode::invalid_argument,
                            fmt::format("job logs: {} has nodes 0 to {}, no node {}", options.name,
-                                       spec.resources.instance_count - 1, *options.node)));
+                                       spec.resources.instance_count - 1, *options.node)),
+                kExitUsage);
   if (options.follow) hold_interrupts(true);
   const auto end = Follower(**connection, context.terminal,
                             [&context] { return context.find_endpoint(); },
@@ -152,7 +148,7 @@ CLI::App* add_verb(CLI::App& group, VerbTable table, const std::shared_ptr<JobOp
 }
 
 CLI::App* named(CLI::App* verb, const std::shared_ptr<JobOptions>& options) {
-  verb->add_option("NAME,--name", options->name, "the job's name")->required();
+  verb->add_option("NAME", options->name, "the job's name")->required();
   return verb;
 }
 

@@ -48,7 +48,8 @@ int token(Context& context, const NodeOptions& options) {
                 make_error(ErrorCode::invalid_argument,
                            fmt::format("node token: --valid-for '{}' is not a time; write 90s, 5m, "
                                        "2h",
-                                       options.valid_for)));
+                                       options.valid_for)),
+                kExitUsage);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply =

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
 #include "launcher/cli/follower.h"
@@ -22,7 +23,7 @@ The words behind -- are run exactly, without a shell, once per rank:
 
 int run(Context& context, const RunArguments& arguments) {
   auto spec = spec_of(arguments);
-  if (!spec) return fail(context.terminal, spec.error(), kExitLockstepFailed);
+  if (!spec) return fail(context.terminal, spec.error(), kExitUsage);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
   Submission submission;
@@ -32,12 +33,23 @@ int run(Context& context, const RunArguments& arguments) {
   const int world_size = submission.spec.world_size();
   const auto job = submit(context, **connection, std::move(submission));
   if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
-  if (arguments.detach) {
-    context.terminal.out(job->value + "\n");
-    return 0;
-  }
+  if (arguments.detach) return print_created(context, **connection, *job, arguments.format);
   return watch_to_end(context, **connection, *job, {true, arguments.quiet, world_size});
 }
+
+}  // namespace
+
+int print_created(Context& context, Connection& connection, const JobId& job, Format format) {
+  if (format == Format::table) {
+    context.terminal.out(job.value + "\n");
+    return 0;
+  }
+  const auto reply = connection.ask_for<JobReply>(ShowJob{job});
+  if (!reply) return fail(context.terminal, reply.error());
+  return print(context, format, to_json(reply->job), "");
+}
+
+namespace {
 
 void say_how_it_ended(Context& context, const JobView& job, bool quiet) {
   if (job.status != JobStatus::completed) {
@@ -106,7 +118,9 @@ void add_run_verb(VerbTable table) {
   verb->add_option("--cpus", arguments->cpus, "cpus on each node (default: all of the node)");
   verb->add_option("--memory", arguments->memory, "memory on each node, e.g. 4g (default: all)");
   verb->add_option("--gpus", arguments->gpus, "GPUs on each node (default: all)");
-  verb->add_flag("--detach", arguments->detach, "print the job's name and return at once");
+  verb->add_flag("--detach", arguments->detach,
+                 "return at once; print the job's name, or all of it with -o");
+  add_format(*verb, arguments->format);
   verb->add_flag("-q,--quiet", arguments->quiet, "show only the job's output, and failures");
   verb->callback([table, arguments] {
     if (table.command.empty())

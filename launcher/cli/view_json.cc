@@ -47,7 +47,7 @@ Json asked_of(const JobSpec& spec) {
 
 Json part_json(const PartView& part) {
   Json json;
-  json["node"] = part.node_name;
+  json["node_name"] = part.node_name;
   json["node_rank"] = part.node_rank;
   json["first_rank"] = part.first_rank;
   json["ranks"] = part.ranks;
@@ -65,27 +65,20 @@ Json attempt_json(const AttemptView& attempt) {
   json["placed_at"] = time_or_null(attempt.placed);
   json["started_at"] = time_or_null(attempt.started);
   json["ended_at"] = time_or_null(attempt.ended);
-  json["nodes"] = Json::array();
-  for (const auto& part : attempt.parts) json["nodes"].push_back(part_json(part));
+  json["parts"] = Json::array();
+  for (const auto& part : attempt.parts) json["parts"].push_back(part_json(part));
   json["report"] = attempt.report ? to_json(*attempt.report) : Json(nullptr);
   return json;
 }
 
-Json ours_of(const JobView& job) {
-  const JobSpec& spec = job.spec;
+// What stands under `lockstep:` in a job file, and what we added to it.
+Json ours_of(const JobSpec& spec) {
   Json json;
-  json["reason"] = job.reason;
-  json["queue_position"] = job.queue_position;
-  json["exit_code"] = job.report ? Json(job.report->exit_code) : Json(nullptr);
-  json["ended_at"] = time_or_null(job.ended);
   json["snapshot"] = spec.snapshot ? Json(spec.snapshot->hex()) : Json(nullptr);
   json["run_as"] = spec.run_as;
   json["resources"] = asked_of(spec);
   json["gpus_per_rank"] = spec.resources.isolate_gpus ? "isolated" : "all";
   json["retry"] = {{"max", spec.retry.max}};
-  json["report"] = job.report ? to_json(*job.report) : Json(nullptr);
-  json["attempts"] = Json::array();
-  for (const auto& attempt : job.attempts) json["attempts"].push_back(attempt_json(attempt));
   return json;
 }
 
@@ -141,7 +134,7 @@ Json to_json(const ExitReport& report) {
   json["cause"] = std::string(to_string(report.cause));
   json["exit_code"] = report.exit_code;
   json["rank"] = report.rank ? Json(*report.rank) : Json(nullptr);
-  json["node"] = report.node_name.empty() ? Json(nullptr) : Json(report.node_name);
+  json["node_name"] = report.node_name.empty() ? Json(nullptr) : Json(report.node_name);
   json["time"] = time_or_null(report.time);
   json["message"] = report.message;
   json["stderr_tail"] = report.stderr_tail;
@@ -168,7 +161,14 @@ Json to_json(const JobView& job) {
   json["limits"] = spec.timeout ? Json{{"timeout", seconds_of(*spec.timeout)}} : Json(nullptr);
   json["creation_context"] = {{"created_at", time_or_null(job.submitted)},
                               {"created_by", spec.submitter}};
-  json["lockstep"] = ours_of(job);
+  json["lockstep"] = ours_of(spec);
+  json["reason"] = job.reason;
+  json["queue_position"] = job.queue_position;
+  json["ended_at"] = time_or_null(job.ended);
+  json["exit_code"] = job.report ? Json(job.report->exit_code) : Json(nullptr);
+  json["report"] = job.report ? to_json(*job.report) : Json(nullptr);
+  json["attempts"] = Json::array();
+  for (const auto& attempt : job.attempts) json["attempts"].push_back(attempt_json(attempt));
   return json;
 }
 
@@ -176,7 +176,7 @@ Json to_json(const NodeView& node) {
   Json json;
   json["name"] = node.name;
   json["node_id"] = node.id.value;
-  json["state"] = std::string(to_string(node.liveness));
+  json["liveness"] = std::string(to_string(node.liveness));
   json["draining"] = node.draining;
   json["reason"] = node.reason;
   json["jobs"] = Json::array();

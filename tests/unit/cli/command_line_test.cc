@@ -20,7 +20,9 @@ TEST(CommandLine, HelpAndVersionGoToStandardOutput) {
 TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
   const std::vector<std::pair<Words, std::string>> cases = {
       {{}, "A subcommand is required"},
-      {{"fly"}, "fly"},
+      {{"fly"}, "unknown verb 'fly'"},
+      {{"jbo", "list"}, "unknown verb 'jbo'; did you mean 'job'?"},
+      {{"job", "lsit"}, "unknown verb 'job lsit'; did you mean 'job list'?"},
       {{"run"}, "write it behind --"},
       {{"run", "--"}, "write it behind --"},
       {{"run", "python", "t.py"}, "python"},
@@ -35,7 +37,7 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"status", "-o", "xml"}, "'xml' is not table, json or yaml"},
       {{"job"}, "A subcommand is required"},
       {{"job", "create"}, "--file"},
-      {{"job", "show"}, "NAME"},
+      {{"job", "show"}, "NAME is required"},
       {{"job", "logs", "x", "--rank", "-1"}, "--rank"},
       {{"job", "logs", "x", "--stdout", "--stderr"}, "--stderr"},
       {{"job", "list", "--limit", "0"}, "--limit"},

@@ -20,11 +20,11 @@ TEST(Output, TablesAlignByCharactersAndShowNoControlBytes) {
 
 TEST(Output, YamlIsReadableAndMeansTheSame) {
   const Json json = Json::parse(
-      R"({"name":"a","n":1,"f":1.5,"no":null,"yes":true,"word":"yes","empty":{},"none":[],
+      R"({"name":"a","count":1,"f":1.5,"no":null,"yes":true,"word":"yes","empty":{},"none":[],
           "text":"two\nlines: x","list":[{"a":1,"b":[2,3]},"x"],"number":"12"})");
   const std::string text = yaml_text(json);
   EXPECT_EQ(text, R"(name: a
-n: 1
+count: 1
 f: 1.5
 "no": null
 "yes": true

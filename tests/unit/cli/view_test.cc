@@ -12,7 +12,7 @@ namespace {
 TEST(JobJson, IsShapedLikeAzures) {
   const Json json = to_json(sample_job());
   const Json report = Json::parse(R"({
-    "cause": "exit_code", "exit_code": 7, "rank": 3, "node": "local-1",
+    "cause": "exit_code", "exit_code": 7, "rank": 3, "node_name": "local-1",
     "time": "2030-01-01T12:00:11.000Z", "message": "rank 3 on local-1 exited with code 7",
     "stderr_tail": "Traceback:\n  boom\u001b[31m\n", "terminated_ranks": [0, 1, 2]})");
   Json want = Json::parse(R"({
@@ -23,19 +23,19 @@ TEST(JobJson, IsShapedLikeAzures) {
     "distribution": {"type": "mpi", "process_count_per_instance": 2},
     "resources": {"instance_count": 2}, "limits": {"timeout": 90},
     "creation_context": {"created_at": "2030-01-01T12:00:00.000Z", "created_by": "ada"},
-    "lockstep": {
-      "reason": "rank 3 on local-1 exited with code 7", "queue_position": 0, "exit_code": 7,
-      "ended_at": "2030-01-01T12:00:12.000Z", "snapshot": null, "run_as": "ada",
-      "resources": {}, "gpus_per_rank": "all", "retry": {"max": 3}, "report": null,
-      "attempts": [{
+    "lockstep": {"snapshot": null, "run_as": "ada", "resources": {}, "gpus_per_rank": "all",
+                 "retry": {"max": 3}},
+    "reason": "rank 3 on local-1 exited with code 7", "queue_position": 0,
+    "ended_at": "2030-01-01T12:00:12.000Z", "exit_code": 7, "report": null,
+    "attempts": [{
         "number": 1, "placed_at": "2030-01-01T12:00:01.000Z",
         "started_at": "2030-01-01T12:00:02.000Z", "ended_at": "2030-01-01T12:00:12.000Z",
-        "nodes": [{"node": "local-1", "node_rank": 1, "first_rank": 2, "ranks": 2,
+        "parts": [{"node_name": "local-1", "node_rank": 1, "first_rank": 2, "ranks": 2,
                    "state": "finished", "progress": "", "cpus": [2, 3], "memory": 4294967296,
                    "gpus": []}],
-        "report": null}]}})");
-  want["lockstep"]["report"] = report;
-  want["lockstep"]["attempts"][0]["report"] = report;
+        "report": null}]})");
+  want["report"] = report;
+  want["attempts"][0]["report"] = report;
   EXPECT_EQ(json.dump(1), want.dump(1));
 }
 
@@ -85,7 +85,7 @@ TEST(JobText, SaysAll) {
 TEST(NodeTable, OneLineEach) {
   EXPECT_EQ(node_table({sample_node()}),
             "NAME     STATE           CPUS  MEMORY   GPUS  ADDRESS    JOBS  REASON\n"
-            "local-1  alive,draining  2     4.0 GiB  0     127.0.0.1  1     drained: disk\n");
+            "local-1  ALIVE,draining  2     4.0 GiB  0     127.0.0.1  1     drained: disk\n");
   EXPECT_NE(node_text(sample_node(), kNoon).find("cannot:       no user namespaces\n"),
             std::string::npos);
   EXPECT_EQ(to_json(sample_node())["jobs"], Json::parse(R"(["gray_pig.1"])"));
