@@ -133,7 +133,8 @@ int cpu_quota(const std::string& root) {
 
 CpuProbe probe_cpus(const std::string& sys) {
   CpuProbe probe;
-  probe.cpus = affinity();
+  probe.affinity = affinity();
+  probe.cpus = probe.affinity;
   const int quota = cpu_quota();
   if (quota > 0 && static_cast<std::size_t>(quota) < probe.cpus.size()) {
     probe.limitation = fmt::format("its cgroup may use {} of {} cpus", quota, probe.cpus.size());

@@ -9,7 +9,8 @@
 namespace lockstep::agent {
 
 struct CpuProbe {
-  std::vector<int> cpus;  // ids, ascending: the affinity mask, cut to a cgroup's quota
+  std::vector<int> affinity;  // ids, ascending, that this process may use
+  std::vector<int> cpus;      // the same, cut to a cgroup's quota: what is offered by default
   int sockets = 1;
   int numa_nodes = 1;
   std::string limitation;  // "" or why there are fewer than the machine has

@@ -23,26 +23,26 @@ void add_limitation(Inventory& inventory, const std::string& text) {
 
 Status add_cpus(const Share& share, Inventory& inventory) {
   const CpuProbe probe = probe_cpus();
-  TRY_ASSIGN(inventory.cpus, select(probe.cpus, share.cpus, "cpus"));
+  // Who says how many may also say more than a quota would give: several nodes share one.
+  const auto& available = share.cpus.empty() ? probe.cpus : probe.affinity;
+  TRY_ASSIGN(inventory.cpus, select(available, share.cpus, "cpus"));
   if (inventory.cpus.empty()) {
     return make_error(ErrorCode::invalid_argument, "a node needs at least one cpu (--cpus)");
   }
   inventory.sockets = probe.sockets;
   inventory.numa_nodes = probe.numa_nodes;
-  if (share.cpus.empty()) add_limitation(inventory, probe.limitation);
+  add_limitation(inventory, probe.limitation);
   return {};
 }
 
-Status add_memory(const Share& share, Inventory& inventory) {
+void add_memory(const Share& share, Inventory& inventory) {
   const MemoryProbe probe = probe_memory();
-  inventory.memory = share.memory.value_or(probe.usable);
-  if (!share.memory) add_limitation(inventory, probe.limitation);
-  if (inventory.memory > probe.usable) {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("{} of memory are asked for (--memory), this machine offers {}",
-                                  to_string(*share.memory), to_string(probe.usable)));
+  inventory.memory = std::min(share.memory.value_or(probe.usable), probe.usable);
+  add_limitation(inventory, probe.limitation);
+  if (share.memory && *share.memory > probe.usable) {
+    add_limitation(inventory, fmt::format("{} of memory were asked for, it offers the {} there are",
+                                          to_string(*share.memory), to_string(probe.usable)));
   }
-  return {};
 }
 
 Status add_gpus(const Share& share, Inventory& inventory) {
@@ -78,7 +78,7 @@ Result<Inventory> take_inventory(const InventoryRequest& request) {
   inventory.kernel = os.kernel;
   inventory.architecture = os.architecture;
   TRY(add_cpus(request.share, inventory));
-  TRY(add_memory(request.share, inventory));
+  add_memory(request.share, inventory);
   TRY(add_gpus(request.share, inventory));
   add_network(request, inventory);
   inventory.disk_free = probe_disk(request.home);

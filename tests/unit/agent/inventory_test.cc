@@ -236,6 +236,11 @@ TEST(InventoryTest, OffersTheShareThatWasAskedFor) {
   EXPECT_FALSE(inventory->host_id.empty());
   EXPECT_GT(inventory->disk_free.count, 0u);
   request.share.memory = gibibytes(1u << 20);
+  const auto most = take_inventory(request);
+  ASSERT_TRUE(most);
+  EXPECT_LT(most->memory, gibibytes(1u << 20));
+  EXPECT_FALSE(most->limitations.empty());
+  request.share.cpus = "20000";
   EXPECT_EQ(take_inventory(request).error().code, ErrorCode::invalid_argument);
 }
 
