@@ -27,13 +27,19 @@ struct Connection::Impl {
     watching = true;
     if (links_watched) return {};
     links_watched = true;
-    TRY(watch_link(*control, &Listener::on_control_up));
-    return watch_link(*bulk, &Listener::on_bulk_up);
+    TRY(watch_link(*control, control_unsent, &Listener::on_control_up));
+    return watch_link(*bulk, bulk_unsent, &Listener::on_bulk_up);
   }
-  Status watch_link(io::ClientSocket& socket, std::function<void()> Listener::*handler) {
-    return socket.watch_link(loop, [this, handler, broken = false](Link link) mutable {
-      if (link == Link::up && broken && listener.*handler) (listener.*handler)();
-      broken = link != Link::up;
+  Status watch_link(io::ClientSocket& socket, bool& unsent,
+                    std::function<void()> Listener::*handler) {
+    return socket.watch_link(loop, [this, &unsent, handler](Link link) {
+      if (link != Link::up) {
+        unsent = true;
+        return;
+      }
+      const bool tell = unsent && listener.*handler;
+      unsent = false;
+      if (tell) (listener.*handler)();
     });
   }
   void drain_control();
@@ -49,6 +55,8 @@ struct Connection::Impl {
   std::uint64_t sequence = 0;
   bool watching = false;
   bool links_watched = false;
+  bool control_unsent = false;  // something was lost: tell the listener when the link is up
+  bool bulk_unsent = false;
   Listener listener;
 };
 
@@ -148,16 +156,13 @@ std::uint64_t Connection::send(Message request) {
   Envelope envelope;
   envelope.sequence = ++impl_->sequence;
   envelope.body = std::move(request);
-  [[maybe_unused]] const auto sent = impl_->control->send(wire::encode(envelope));
+  if (!impl_->control->send(wire::encode(envelope))) impl_->control_unsent = true;
   return envelope.sequence;
 }
 
-void Connection::send_bulk(BulkEnvelope envelope, Duration wait_for_link) {
+void Connection::send_bulk(BulkEnvelope envelope) {
   envelope.sequence = ++impl_->sequence;
-  const std::string bytes = wire::encode(envelope);
-  if (!impl_->bulk->send(bytes) && wait_for_link > Duration::zero()) {
-    [[maybe_unused]] const auto sent = impl_->bulk->send_within(bytes, wait_for_link);
-  }
+  if (!impl_->bulk->send(wire::encode(envelope))) impl_->bulk_unsent = true;
 }
 
 Status Connection::reopen(const Endpoint& endpoint) {

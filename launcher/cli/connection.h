@@ -43,7 +43,8 @@ class Connection {
   struct Listener {
     std::function<void(const Envelope&)> on_control;
     std::function<void(const BulkEnvelope&)> on_bulk;
-    // The connection broke and is there again: the other end has forgotten what we follow.
+    // The link came up after it broke, or after something could not be sent yet: the other end
+    // knows nothing of what we follow.
     std::function<void()> on_control_up;
     std::function<void()> on_bulk_up;
   };
@@ -51,7 +52,7 @@ class Connection {
   void stop_listening();
   // Without waiting; what cannot be sent now is dropped (the caller repeats). The sequence used.
   std::uint64_t send(Message request);
-  void send_bulk(BulkEnvelope envelope, Duration wait_for_link = Duration::zero());
+  void send_bulk(BulkEnvelope envelope);
 
   // New sockets to `endpoint`; listeners stay.
   Status reopen(const Endpoint& endpoint);

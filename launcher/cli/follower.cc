@@ -32,7 +32,7 @@ struct Follower::Impl {
               }) {}
 
   void subscribe();
-  void follow_logs(Duration wait_for_link = Duration::zero());
+  void follow_logs();
   void keep_alive(Instant now);
   void reconnect(Instant now);
   void on_control(const Envelope& envelope);
@@ -69,7 +69,7 @@ struct Follower::Impl {
   bool lost_said = false;
 };
 
-void Follower::Impl::follow_logs(Duration wait_for_link) {
+void Follower::Impl::follow_logs() {
   LogFollow follow = options.filter;
   follow.job = options.job;
   follow.follow = options.until_final;
@@ -79,12 +79,12 @@ void Follower::Impl::follow_logs(Duration wait_for_link) {
   last_log = clock.now();
   BulkEnvelope envelope;
   envelope.body = std::move(follow);
-  connection.send_bulk(std::move(envelope), wait_for_link);
+  connection.send_bulk(std::move(envelope));
 }
 
 void Follower::Impl::subscribe() {
   connection.send(WatchJob{options.job});
-  follow_logs(kSilence);  // the bulk socket may still be dialling
+  follow_logs();
   connection.send(GetStatus{});
 }
 

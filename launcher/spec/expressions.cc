@@ -23,7 +23,7 @@ std::string_view trim(std::string_view text) {
 // Where the expression stands in the file: a block or folded text has moved it, so it is looked for
 // from the value's beginning on.
 Place place_of_expression(const Source& source, const YamlNode& node, std::string_view expression) {
-  if (!node.place.override_text.empty()) return node.place;
+  if (node.place.override_text) return node.place;
   const auto at = source.text.find(expression, node.place.offset);
   return at == std::string_view::npos ? node.place : source.place_of(at);
 }

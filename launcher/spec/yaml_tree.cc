@@ -338,8 +338,8 @@ std::string_view describe(YamlNode::Kind kind) {
 }
 
 Error Source::error(const Place& place, std::string_view message, ErrorCode code) const {
-  if (!place.override_text.empty())
-    return make_error(code, fmt::format("--set {}: {}", place.override_text, message));
+  if (place.override_text)
+    return make_error(code, fmt::format("--set {}: {}", *place.override_text, message));
   // yaml-cpp counts bytes; people count characters.
   const Place shown = place.offset > 0 ? place_of(place.offset) : place;
   return make_error(code, fmt::format("{}:{}:{}: {}", name, shown.line, shown.column, message));

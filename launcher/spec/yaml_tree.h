@@ -4,6 +4,7 @@
 // knows no job: what the keys mean is job_reader's part.
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,7 @@ struct Place {
   int line = 1;           // 1-based, as editors count
   int column = 1;
   std::size_t offset = 0;  // in bytes, where the text begins
-  std::string override_text;  // "k.l=v" of a --set; "" = the file
+  std::optional<std::string> override_text;  // "k.l=v" of a --set; absent = the file
 };
 
 struct YamlEntry;
