@@ -72,6 +72,7 @@ using Action = std::variant<LeasePorts, ConnectGang, StartRank, SignalRanks, Kil
 inline constexpr Duration kFailureGrace = seconds(1);
 inline constexpr Duration kSettle = milliseconds(250);
 inline constexpr Duration kAbortNews = milliseconds(50);  // an MPI rank's death may be an MPI_Abort
+inline constexpr Duration kConnectWithin = seconds(30);  // the gang, else its start has failed
 inline constexpr Duration kInsistEvery = seconds(2);    // SIGKILL, DrainLogs again
 inline constexpr Duration kTailPatience = seconds(2);   // for StderrTail
 inline constexpr std::size_t kMaxTails = 16;            // ranks whose stderr is quoted

@@ -2,6 +2,7 @@
 
 #include "launcher/core/invariants.h"
 #include "tests/sim/cluster.h"
+#include "tests/sim/coverage.h"
 
 namespace lockstep::sim {
 
@@ -170,10 +171,16 @@ void LauncherHost::record(const StampedFact& fact) {
   for (const JobId& id : committed_.unfinished()) before[id] = committed_.job(id)->status();
   cluster_.oracle.committing(fact);
   if (cluster_.world.violation) return;
+  count_parts(fact);
   committed_.apply(fact.at, fact.fact);
   cluster_.oracle.committed(fact);
   journal_.push_back(fact);
-  cluster_.world.count("fact:" + std::to_string(fact.fact.index()));
+  static constexpr const char* kNames[] = {
+      "TokenCreated", "NodeJoined", "NodeSessionStarted", "NodeLost", "NodeDrainChanged",
+      "JobSubmitted", "CancelRequested", "AttemptPlaced", "GangFormed", "PartChanged", "PartGone",
+      "AttemptDoomed", "AttemptEnded", "JobRequeued", "PartReleased", "JobFinished"};
+  static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
+  cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   count_transitions(fact, before);
 }
 
@@ -184,7 +191,7 @@ void LauncherHost::count_transitions(const StampedFact& fact,
     if (now == old) continue;
     const auto name = fmt::format("job:{}->{}", to_string(old), to_string(now));
     cluster_.world.note("{} of {}", name, id.value);
-    cluster_.world.count(name);
+    count_transition(name);
   }
   if (const auto* drained = std::get_if<launcher::NodeDrainChanged>(&fact.fact))
     if (drained->draining) cluster_.drained_once.insert(drained->node);
@@ -195,8 +202,26 @@ void LauncherHost::count_transitions(const StampedFact& fact,
                         gone->node.value, gone->why);
   if (const auto* doomed = std::get_if<launcher::AttemptDoomed>(&fact.fact))
     cluster_.world.note("{} is doomed: {}", to_string(doomed->attempt), doomed->report.message);
+}
+
+// Before the fact is applied.
+void LauncherHost::count_parts(const StampedFact& fact) {
+  const auto count = [this](const AttemptId& attempt, NodeId node, std::string_view next) {
+    const auto* part = committed_.assigned_part(attempt, node);
+    const auto old = part != nullptr && part->report ? to_string(part->report->state) : "none";
+    cluster_.world.count(fmt::format("part:{}->{}", old, next));
+  };
   if (const auto* changed = std::get_if<launcher::PartChanged>(&fact.fact))
-    cluster_.world.count("part:" + std::string(to_string(changed->report.state)));
+    count(changed->attempt, changed->node, to_string(changed->report.state));
+  if (const auto* gone = std::get_if<launcher::PartGone>(&fact.fact))
+    count(gone->attempt, gone->node, "gone");
+  if (const auto* released = std::get_if<launcher::PartReleased>(&fact.fact))
+    count(released->attempt, released->node, "released");
+}
+
+void LauncherHost::count_transition(const std::string& name) {
+  cluster_.world.count(name);
+  if (!legal_transition(name)) cluster_.world.violate("transition", name + " is not possible");
 }
 
 void LauncherHost::count_liveness() {
@@ -205,8 +230,8 @@ void LauncherHost::count_liveness() {
     if (!view) continue;
     const auto old = liveness_.find(id);
     if (old != liveness_.end() && old->second != view->liveness) {
-      cluster_.world.count(fmt::format("liveness:{}->{}", to_string(old->second),
-                                       to_string(view->liveness)));
+      count_transition(fmt::format("liveness:{}->{}", to_string(old->second),
+                                   to_string(view->liveness)));
       cluster_.oracle.liveness_changed(id, view->liveness);
       cluster_.world.note("n{} {} -> {}", cluster_.oracle.node_index(id), to_string(old->second),
                           to_string(view->liveness));

@@ -46,6 +46,8 @@ class LauncherHost {
   void record(const launcher::StampedFact& fact);
   void count_transitions(const launcher::StampedFact& fact,
                          const std::map<JobId, JobStatus>& before);
+  void count_parts(const launcher::StampedFact& fact);
+  void count_transition(const std::string& name);
   void count_liveness();
   void check_state();
   CutAt draw_cut();

@@ -258,6 +258,7 @@ void Oracle::judge(const launcher::PartReleased& fact) {
   }
   if (logs_durable(fact.attempt, fact.node) || logs_on(fact.attempt, node).empty()) return;
   if (files_lost_.count(node) != 0) return;
+  if (polled_ - heard_[fact.node].polled >= lost_after_ - milliseconds(1)) return;  // given up
   const auto finished = finished_at_.find({fact.attempt, fact.node});
   if (finished != finished_at_.end() && world_.now - finished->second < logs_timeout_)
     world_.violate("oracle:logs", to_string(fact.attempt) +

@@ -219,7 +219,7 @@ void Runner::wait_for_aftermath(bool rebooted) {
   for (auto& [id, rank] : ranks_) {
     if (rank.state != Rank::State::alive) continue;
     if (!cluster_.world.random.chance(0.7)) {
-      rank.plan.endless = true;
+      if (rebooted) rank.plan.endless = true;
       continue;
     }
     later(cluster_.world.random.between(seconds(5), seconds(15)), [this, id = id, rebooted] {

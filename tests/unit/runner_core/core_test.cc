@@ -460,6 +460,24 @@ TEST_F(RunnerCore, SetupFailureStartsNothing) {
   EXPECT_EQ(report.message, "cgroup: permission denied");
 }
 
+// A peer may be done and gone before a part of the gang ever heard that all are connected.
+TEST_F(RunnerCore, AGangThatNeverConnectsFailsToStart) {
+  auto assignment = part(2, 1);
+  give(Begin{assignment});
+  take<LeasePorts>();
+  give(Endpoint{7000, PublicKey("key"), 6105});
+  take_report(PartState::prepared);
+  assignment.phase = WantedPhase::run;
+  assignment.gang = table_of(2);
+  give(AssignmentChanged{assignment});
+  take<ConnectGang>();
+  give(PeerLost{1});
+  EXPECT_EQ(core.next_deadline(), now + kConnectWithin);
+  pass(kConnectWithin);
+  take<TellGang>();
+  EXPECT_EQ(drain_and_end().cause, Cause::start_failed);
+}
+
 TEST_F(RunnerCore, AVanishedPeerIsTheLaunchersBusiness) {
   run_gang(part(3, 1));
   give(PeerLost{1});

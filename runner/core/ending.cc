@@ -1,0 +1,209 @@
+// What ends the ranks, who is to blame, and how the runner sees them off.
+
+#include <algorithm>
+
+#include "runner/core/impl.h"
+
+namespace lockstep::runner {
+
+using State = RankRecord::State;
+using Client = RankRecord::Client;
+
+// ---- what ends it ------------------------------------------------------------------------------
+
+void Core::Impl::stop() {
+  if (over()) return;
+  const bool at_once = assignment.stop_reason == StopReason::gang_failed;
+  if (!failure && !stopped) {
+    stopped = "stopped by order: " + std::string(to_string(assignment.stop_reason));
+    RankExit first;
+    first.cause = Cause::canceled;
+    first.rank = assignment.first_rank();
+    first.time = now;
+    tell_gang(first, *stopped);
+  }
+  terminate(at_once ? std::min<Duration>(assignment.grace, kFailureGrace) : assignment.grace);
+}
+
+void Core::Impl::on(const AbortFromPeer& input) {
+  if (over() || terminating || phase == Phase::fresh) return;
+  stopped = "node rank " + std::to_string(input.abort.node_rank) + " ended the gang: " +
+            input.abort.message;
+  const Cause cause = input.abort.first.cause;
+  const bool patient = cause == Cause::timeout || cause == Cause::canceled;
+  terminate(patient ? assignment.grace : Duration(kFailureGrace));
+}
+
+void Core::Impl::on(const MasterPortTaken&) {
+  fail_without_rank(Cause::port_taken, "MASTER_PORT " + std::to_string(endpoint.master_port) +
+                                           " was taken before rank 0 listened");
+}
+
+void Core::Impl::on(const SetupFailed& input) { fail_without_rank(input.cause, input.why); }
+
+void Core::Impl::on(const SpawnLost&) {
+  if (over() || phase == Phase::fresh) return;
+  const bool ran = ranks.any_started();
+  for (auto& record : ranks.all()) {
+    if (!record.active()) continue;
+    if (record.state == State::live) record.exit.signal = SIGKILL;
+    record.exit.cause = Cause::runner_lost;
+    record.exit.terminated_by_us = terminating.has_value();
+    record.exit.time = now;
+    record.state = State::ended;
+  }
+  fail_without_rank(ran ? Cause::runner_lost : Cause::start_failed,
+                    "lockstep-spawn died, and this node's ranks with it");
+}
+
+void Core::Impl::fail_rank(RankRecord& record) {
+  const Cause cause = record.exit.cause;
+  const bool abort_like = cause == Cause::signal || cause == Cause::exit_code;
+  if (!terminating && record.client == Client::connected && abort_like) news_until = now + kAbortNews;
+  fail({cause, record.exit.rank, sentence(record.exit)}, record.exit, kFailureGrace);
+}
+
+void Core::Impl::fail_without_rank(Cause cause, std::string message) {
+  RankExit exit;
+  exit.cause = cause;
+  exit.rank = assignment.first_rank();
+  exit.started = false;
+  exit.time = now;
+  fail({cause, std::nullopt, std::move(message)}, exit, kFailureGrace);
+}
+
+void Core::Impl::fail(Failure first, RankExit exit, Duration grace) {
+  if (over() || terminating || phase == Phase::fresh) return;
+  failure = std::move(first);
+  tell_gang(exit, failure->message);
+  terminate(grace);
+}
+
+void Core::Impl::tell_gang(const RankExit& first, const std::string& message) {
+  if (assignment.nodes() > 1 && (phase == Phase::connecting || phase == Phase::running))
+    out.push_back(TellGang{GangAbort{assignment.node_rank, first, message}});
+}
+
+void Core::Impl::terminate(Duration grace) {
+  if (terminating) {
+    terminating->insist_at = std::min(terminating->insist_at, now + grace);
+    return;
+  }
+  terminating = Termination{now + grace, SIGTERM};
+  for (auto& record : ranks.all()) {
+    if (record.state == State::settling) record.state = State::ended;
+    if (record.state != State::waiting) continue;
+    record.exit = never_started(record.exit, now);
+    record.state = State::ended;
+  }
+  if (ranks.any_active()) show(PartState::stopping);
+  if (ranks.any_live()) out.push_back(SignalRanks{SIGTERM});
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+Instant Core::Impl::timeout_at() const {
+  if (phase != Phase::running || terminating || started.ns == 0 || !assignment.spec.timeout)
+    return Instant::never();
+  return started + *assignment.spec.timeout;
+}
+
+void Core::Impl::expire_timers() {
+  for (auto& record : ranks.all())
+    if (record.state == State::settling && now >= record.settle_at) judge(record);
+  if (now >= timeout_at() && !ranks.all_ended()) {
+    RankExit first;
+    first.cause = Cause::timeout;
+    first.rank = assignment.first_rank();
+    first.time = now;
+    fail({Cause::timeout, std::nullopt,
+          "ran longer than limits.timeout, " + format_duration(*assignment.spec.timeout)},
+         first, assignment.grace);
+  }
+  if (phase == Phase::connecting && !terminating && now >= connect_by)
+    fail_without_rank(Cause::start_failed, "the runners of the gang did not all connect within " +
+                                               format_duration(kConnectWithin));
+  if (!over() && terminating && now >= terminating->insist_at) {
+    terminating->insist_at = now + kInsistEvery;
+    terminating->signal = SIGKILL;
+    out.push_back(SignalRanks{SIGKILL});
+    out.push_back(KillEverything{});
+  }
+  if (phase == Phase::draining && now >= insist_at) {
+    insist_at = now + kInsistEvery;
+    out.push_back(KillEverything{});
+    out.push_back(DrainLogs{});
+  }
+  if (phase == Phase::quoting && now >= insist_at) unquoted.clear();
+  finish_if_quoted();
+}
+
+void Core::Impl::finish_if_ended() {
+  if (over() || !ranks.all_ended()) return;
+  if (phase != Phase::running && !terminating) return;
+  if (assignment.nodes() > 1 && phase == Phase::running && !failure && !stopped)
+    out.push_back(TellGang{GangDrained{assignment.node_rank}});
+  phase = Phase::draining;
+  insist_at = now + kInsistEvery;
+  out.push_back(KillEverything{});  // what double-forked may hold our pipes open
+  out.push_back(DrainLogs{});
+}
+
+void Core::Impl::on(const LogsDrained& input) {
+  if (phase != Phase::draining) return;
+  logs = input.sizes;
+  phase = Phase::quoting;
+  insist_at = now + kTailPatience;
+  quote();
+}
+
+void Core::Impl::quote() {
+  if (failure && failure->rank) unquoted.push_back(*failure->rank);
+  for (const auto& record : ranks.all()) {
+    const auto& exit = record.exit;
+    if (exit.cause == Cause::completed || exit.terminated_by_us || !exit.started) continue;
+    if (failure && failure->rank == exit.rank) continue;
+    if (unquoted.size() < kMaxTails) unquoted.push_back(exit.rank);
+  }
+  for (int rank : unquoted) out.push_back(ReadStderrTail{rank});
+  finish_if_quoted();
+}
+
+void Core::Impl::on(const StderrTail& input) {
+  if (phase != Phase::quoting || std::erase(unquoted, input.rank) == 0) return;
+  const std::size_t excess =
+      input.text.size() > kStderrTailBytes ? input.text.size() - kStderrTailBytes : 0;
+  ranks.find(input.rank)->exit.stderr_tail = input.text.substr(excess);
+  finish_if_quoted();
+}
+
+void Core::Impl::finish_if_quoted() {
+  if (phase == Phase::quoting && unquoted.empty() && now >= news_until) finish();
+}
+
+NodeExitReport Core::Impl::final_words() const {
+  NodeExitReport report;
+  if (failure) {
+    report.cause = failure->cause;
+    report.first_failed_rank = failure->rank;
+    report.message = failure->message;
+  } else if (stopped) {
+    report.cause = Cause::canceled;
+    report.message = *stopped;
+  }
+  for (const auto& record : ranks.all()) report.ranks.push_back(record.exit);
+  report.logs = logs;
+  report.started = started;
+  report.ended = now;
+  return report;
+}
+
+void Core::Impl::finish() {
+  final_report = final_words();
+  phase = Phase::done;
+  out.push_back(WriteFinalReport{*final_report});
+  show(PartState::finished);
+  out.push_back(Leave{});
+}
+
+}  // namespace lockstep::runner

@@ -1,0 +1,80 @@
+#include "tests/sim/coverage.h"
+
+#include <algorithm>
+
+namespace lockstep::sim {
+
+namespace {
+
+constexpr std::string_view kTransitions[] = {
+    "job:Queued->Preparing",
+    "job:Queued->CancelRequested",
+    "job:Preparing->Starting",
+    "job:Preparing->Running",  // of one node: it starts as soon as it is prepared
+    "job:Preparing->Finalizing",
+    "job:Preparing->CancelRequested",
+    "job:Starting->Running",
+    "job:Starting->Finalizing",
+    "job:Starting->CancelRequested",
+    "job:Running->Finalizing",
+    "job:Running->CancelRequested",
+    "job:Finalizing->Completed",
+    "job:Finalizing->Failed",
+    "job:Finalizing->Queued",
+    "job:CancelRequested->Canceled",
+    "liveness:ALIVE->UNKNOWN",
+    "liveness:UNKNOWN->ALIVE",
+    "liveness:UNKNOWN->LOST",
+    "liveness:LOST->ALIVE",
+};
+
+// Possible, but too rare to be asked of every run.
+constexpr std::string_view kRareTransitions[] = {
+    "job:Finalizing->CancelRequested",  // canceled while the verdict is held for an UNKNOWN node
+};
+
+constexpr std::string_view kRequired[] = {
+    "fault:net_drop", "fault:net_duplicate", "fault:net_slow", "fault:runner_socket_loss",
+    "fault:staging_fails", "fault:staging_slow", "fault:start_fails", "fault:commit_fails",
+    "fault:crash_before_commit", "fault:crash_after_commit", "fault:crash_amid_actions",
+    "fault:log_slow", "fault:port_taken", "fault:launcher_crash", "fault:launcher_stop",
+    "fault:agent_crash", "fault:agent_crash_twice", "fault:agent_stop", "fault:runner_crash",
+    "fault:spawn_crash", "fault:reboot", "fault:reboot_fast", "fault:partition", "fault:clone",
+    "fault:drain", "fault:cancel", "fault:client_asks_again",
+    "ending:ok", "ending:exit_code", "ending:signal", "ending:out_of_memory", "ending:abort",
+    "ending:no_finalize", "ending:never_connected", "ending:not_found", "ending:start_failed",
+    "ending:aftermath", "ending:killed", "ending:ignored_term", "ending:strays",
+    "agent:reconnect", "agent:kill_runner", "agent:refused", "agent:clone_refused",
+    "launcher:refuse_session",
+    "fact:TokenCreated", "fact:NodeJoined", "fact:NodeSessionStarted", "fact:NodeLost",
+    "fact:NodeDrainChanged", "fact:JobSubmitted", "fact:CancelRequested", "fact:AttemptPlaced",
+    "fact:GangFormed", "fact:PartChanged", "fact:PartGone", "fact:AttemptDoomed",
+    "fact:AttemptEnded", "fact:JobRequeued", "fact:PartReleased", "fact:JobFinished",
+    "part:none->staging", "part:none->finished", "part:staging->prepared", "part:staging->running",
+    "part:staging->stopping", "part:staging->finished", "part:prepared->running",
+    "part:prepared->stopping", "part:prepared->finished", "part:running->stopping",
+    "part:running->finished", "part:stopping->finished", "part:none->gone", "part:staging->gone",
+    "part:prepared->gone", "part:running->gone", "part:stopping->gone", "part:finished->released",
+};
+
+bool contains(const auto& list, std::string_view name) {
+  return std::find(std::begin(list), std::end(list), name) != std::end(list);
+}
+
+}  // namespace
+
+bool legal_transition(std::string_view name) {
+  return contains(kTransitions, name) || contains(kRareTransitions, name);
+}
+
+std::vector<std::string_view> never_met(const Counters& counters) {
+  std::vector<std::string_view> missing;
+  const auto look_for = [&](std::string_view name) {
+    if (counters.count(std::string(name)) == 0) missing.push_back(name);
+  };
+  for (const auto name : kTransitions) look_for(name);
+  for (const auto name : kRequired) look_for(name);
+  return missing;
+}
+
+}  // namespace lockstep::sim
