@@ -1,7 +1,7 @@
 #pragma once
 // How the ranks of one job find each other. One Bootstrap per runner; everything is called on the
-// runner's loop thread, and every event comes back on it (PMIx callbacks arrive on PMIx's own thread
-// and are posted). It starts no ranks and decides nothing about failures.
+// runner's loop thread, and every event comes back on it (PMIx callbacks arrive on PMIx's own
+// thread and are posted). It starts no ranks and decides nothing about failures.
 
 #include <functional>
 #include <map>
@@ -29,17 +29,18 @@ struct BootstrapEvents {
   std::function<void(int rank)> connected;
   std::function<void(int rank)> finalized;
   std::function<void(int rank, int code, std::string message)> aborted;
-  std::function<void(GangMessage)> send;  // into the gang's tree (FencePart climbs, ModexRequest routes)
+  std::function<void(GangMessage)>
+      send;  // into the gang's tree (FencePart climbs, ModexRequest routes)
 };
 
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
-  virtual Status begin() = 0;                                  // before the first rank starts
+  virtual Status begin() = 0;  // before the first rank starts
   // Variables of one rank, on top of those that every job has. Also called to register the client.
   virtual Result<std::map<std::string, std::string>> environment(int rank, int local_rank) = 0;
-  virtual void receive(const GangMessage& message) = 0;        // FencePart/FenceDone/Modex* for us
-  virtual void end() = 0;                                      // after the last rank is gone
+  virtual void receive(const GangMessage& message) = 0;  // FencePart/FenceDone/Modex* for us
+  virtual void end() = 0;                                // after the last rank is gone
 };
 
 std::unique_ptr<Bootstrap> make_none_bootstrap(const GangContext& gang);
@@ -50,9 +51,9 @@ std::unique_ptr<Bootstrap> make_pmix_bootstrap(const GangContext& gang, io::Even
 std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop& loop,
                                           BootstrapEvents events);
 
-// The variables that every rank of every job has (reference/azureml.md, the last rows of the table):
-// AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, NCCL/GLOO_SOCKET_IFNAME, PYTHONUNBUFFERED.
-// A variable that the user set in environment_variables is never overridden.
+// The variables that every rank of every job has (reference/azureml.md, the last rows of the
+// table): AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, NCCL/GLOO_SOCKET_IFNAME,
+// PYTHONUNBUFFERED. A variable that the user set in environment_variables is never overridden.
 std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
                                                       int local_rank);
 

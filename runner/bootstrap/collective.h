@@ -1,7 +1,7 @@
 #pragma once
 // Fences over the runners of one gang, as a function: contributions climb the tree, the union comes
-// down. It numbers the fences of each signature, so that two in a row cannot mix, and keeps a peer's
-// part that came before the local call. It sends nothing and knows nothing of PMIx.
+// down. It numbers the fences of each signature, so that two in a row cannot mix, and keeps a
+// peer's part that came before the local call. It sends nothing and knows nothing of PMIx.
 
 #include <cstdint>
 #include <map>
@@ -23,9 +23,13 @@ std::set<int> ranks_of_signature(const std::string& signature, int world_size);
 
 class FenceTree {
  public:
-  struct Climb { FencePart part; };    // to the parent
-  struct Descend { FenceDone done; };  // to all children
-  struct Complete {                    // the local call may return; blobs by node, own included
+  struct Climb {
+    FencePart part;
+  };  // to the parent
+  struct Descend {
+    FenceDone done;
+  };                 // to all children
+  struct Complete {  // the local call may return; blobs by node, own included
     std::string signature;
     std::uint64_t sequence = 0;
     std::map<int, std::string> blobs;
@@ -38,8 +42,8 @@ class FenceTree {
   // will name this call.
   std::vector<Step> contribute(const std::string& signature, std::string blob,
                                std::uint64_t* sequence);
-  std::vector<Step> receive(FencePart part);   // from a child
-  std::vector<Step> receive(FenceDone done);   // from the parent
+  std::vector<Step> receive(FencePart part);  // from a child
+  std::vector<Step> receive(FenceDone done);  // from the parent
   std::size_t open() const { return gathering_.size(); }
 
  private:
@@ -50,8 +54,8 @@ class FenceTree {
 
   GangTree tree_;
   int ranks_per_node_;
-  std::map<std::string, std::uint64_t> sequences_;            // local calls so far
-  std::map<Key, std::map<int, std::string>> gathering_;       // parts of the own subtree
+  std::map<std::string, std::uint64_t> sequences_;       // local calls so far
+  std::map<Key, std::map<int, std::string>> gathering_;  // parts of the own subtree
 };
 
 }  // namespace lockstep::runner

@@ -36,8 +36,7 @@ void set_multi_node(const GangContext& gang, Variables* out) {
   if (table.members.size() < 2) return;
   out->set("AZ_BATCH_HOST_LIST", join_addresses(table, ','));
   out->set("AZ_BATCH_NODE_LIST", join_addresses(table, ';'));
-  out->set("AZ_BATCH_IS_CURRENT_NODE_MASTER",
-           gang.assignment.node_rank == 0 ? "true" : "false");
+  out->set("AZ_BATCH_IS_CURRENT_NODE_MASTER", gang.assignment.node_rank == 0 ? "true" : "false");
   out->set("AZUREML_NODE_COUNT", static_cast<int>(table.members.size()));
   if (const auto interface = gang_interface(gang)) {
     out->set("NCCL_SOCKET_IFNAME", *interface);
@@ -47,8 +46,8 @@ void set_multi_node(const GangContext& gang, Variables* out) {
 
 }  // namespace
 
-// MLFLOW_RUN_ID and MLFLOW_TRACKING_URI are absent as long as no tracking service is there: a run id
-// that no server knows makes mlflow.start_run() fail.
+// MLFLOW_RUN_ID and MLFLOW_TRACKING_URI are absent as long as no tracking service is there: a run
+// id that no server knows makes mlflow.start_run() fail.
 std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
                                                       int local_rank) {
   const Assignment& assignment = gang.assignment;

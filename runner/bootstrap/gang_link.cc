@@ -32,11 +32,11 @@ constexpr Duration kLastRedial = milliseconds(1'000);
 struct Neighbour {
   int node = 0;
   LinkStream stream;
-  std::string peer;     // routing id of a child's live connection; "" until its first frame
-  Instant heard;        // 0 = never
-  bool lost = false;    // said so
-  bool refused = false; // greeted for another attempt
-  bool ready = false;   // a child whose subtree is connected
+  std::string peer;      // routing id of a child's live connection; "" until its first frame
+  Instant heard;         // 0 = never
+  bool lost = false;     // said so
+  bool refused = false;  // greeted for another attempt
+  bool ready = false;    // a child whose subtree is connected
 };
 
 class TreeLink final : public GangLink {
@@ -118,8 +118,8 @@ Status TreeLink::open() {
   server_.emplace(std::move(server));
   const std::string endpoint = server_->endpoint();
   const std::size_t colon = endpoint.rfind(':');
-  const auto [end, error] = std::from_chars(endpoint.data() + colon + 1,
-                                            endpoint.data() + endpoint.size(), port_);
+  const auto [end, error] =
+      std::from_chars(endpoint.data() + colon + 1, endpoint.data() + endpoint.size(), port_);
   CHECK(error == std::errc() && port_ != 0, "a bound endpoint ends with its port");
   timer_.reset(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (!timer_) return errno_error(errno, "timerfd for the gang's heartbeats");
@@ -135,7 +135,8 @@ TreeLink::~TreeLink() {
   const Instant end = clock_.now() + kFlushPatience;
   const auto owed = [this] {
     bool owed = false;
-    for_neighbours([&](Neighbour& n) { owed |= !n.lost && n.heard.ns != 0 && !n.stream.flushed(); });
+    for_neighbours(
+        [&](Neighbour& n) { owed |= !n.lost && n.heard.ns != 0 && !n.stream.flushed(); });
     return owed;
   };
   events_ = Events{};
@@ -163,7 +164,8 @@ void TreeLink::connect(const AttemptId& attempt, int node_rank, const GangTable&
   if (tree_->parent() >= 0) {
     up_.emplace();
     up_->node = tree_->parent();
-    up_->stream.push(node_rank, kToNeighbour, wire::encode(GangMessage(GangHello{attempt, node_rank})));
+    up_->stream.push(node_rank, kToNeighbour,
+                     wire::encode(GangMessage(GangHello{attempt, node_rank})));
     dial();
   }
   arm(kBusyTick);
@@ -173,8 +175,8 @@ void TreeLink::connect(const AttemptId& attempt, int node_rank, const GangTable&
   });
 }
 
-// A parent that has no table yet refuses the handshake, and libzmq does not try again after a refusal:
-// so each dial is a new socket.
+// A parent that has no table yet refuses the handshake, and libzmq does not try again after a
+// refusal: so each dial is a new socket.
 void TreeLink::dial() {
   if (client_) loop_.unwatch_socket(client_->handle());
   client_.reset();
@@ -182,9 +184,9 @@ void TreeLink::dial() {
   const bool ipv6 = parent.address.find(':') != std::string::npos;
   const std::string host = ipv6 ? "[" + parent.address + "]" : parent.address;
   const std::string endpoint = fmt::format("tcp://{}:{}", host, parent.runner_port);
-  auto client = io::ClientSocket::connect(
-      transport_, endpoint, parent.runner_key, keys_,
-      {static_cast<std::int64_t>(kMaxGangMessageBytes), 10'000});
+  auto client =
+      io::ClientSocket::connect(transport_, endpoint, parent.runner_key, keys_,
+                                {static_cast<std::int64_t>(kMaxGangMessageBytes), 10'000});
   next_dial_ = clock_.now() + dial_patience_;
   dial_patience_ = std::min(dial_patience_ * 2, Duration(kLastRedial));
   if (!client) return;  // out of descriptors, perhaps: the next dial tries again
@@ -205,7 +207,7 @@ void TreeLink::on_server() {
     const auto child = down_.find(node->second);
     if (child == down_.end()) continue;  // a member of the gang, but not our child
     Neighbour& from = child->second;
-    if (from.peer != incoming->peer) {   // its first connection, or a new one
+    if (from.peer != incoming->peer) {  // its first connection, or a new one
       from.peer = incoming->peer;
       from.stream.rewind();
       transmit(from, from.stream.control(LinkFrame::Kind::resend, tree_->node_rank()));
@@ -246,7 +248,8 @@ void TreeLink::deliver(Neighbour& via, LinkFrame frame) {
   if (message) consume(via, frame.from, std::move(*message));
 }
 
-// Passes on what is not for us alone: to the next hop of one node, or to all neighbours but `except`.
+// Passes on what is not for us alone: to the next hop of one node, or to all neighbours but
+// `except`.
 void TreeLink::relay(int except, int from, int to, const std::string& payload) {
   const int hop = to >= 0 ? tree_->next_hop(to) : -1;
   for_neighbours([&](Neighbour& n) {
@@ -275,7 +278,8 @@ void TreeLink::consume(Neighbour& via, int from, GangMessage message) {
 }
 
 void TreeLink::ready_if_all_are() {
-  if (!std::all_of(down_.begin(), down_.end(), [](const auto& c) { return c.second.ready; })) return;
+  if (!std::all_of(down_.begin(), down_.end(), [](const auto& c) { return c.second.ready; }))
+    return;
   if (tree_->parent() < 0) {
     start();
   } else {
@@ -327,11 +331,11 @@ std::vector<int> TreeLink::children() const {
 bool TreeLink::transmit(Neighbour& to, const LinkFrame& frame) {
   const std::string bytes = encode_frame(frame);
   const bool is_parent = up_ && &to == &*up_;
-  Status sent = is_parent ? (client_ ? client_->send(bytes) : Status(make_error(
-                                           ErrorCode::unavailable, "not dialled")))
-                          : (to.peer.empty() ? Status(make_error(ErrorCode::unavailable,
-                                                                 "not connected yet"))
-                                             : server_->send(to.peer, bytes));
+  Status sent =
+      is_parent ? (client_ ? client_->send(bytes)
+                           : Status(make_error(ErrorCode::unavailable, "not dialled")))
+                : (to.peer.empty() ? Status(make_error(ErrorCode::unavailable, "not connected yet"))
+                                   : server_->send(to.peer, bytes));
   return sent.has_value();
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// The runners of one gang, connected in a k-ary tree by node rank (radix kGangTreeRadix), over ZeroMQ
-// with CURVE and per-attempt keys; only keys of the gang table get in. One ordered path up and down.
-// It carries GangMessages; it does not interpret them, except GangHello/Ready/Start by which it knows
-// that the whole tree is connected.
+// The runners of one gang, connected in a k-ary tree by node rank (radix kGangTreeRadix), over
+// ZeroMQ with CURVE and per-attempt keys; only keys of the gang table get in. One ordered path up
+// and down. It carries GangMessages; it does not interpret them, except GangHello/Ready/Start by
+// which it knows that the whole tree is connected.
 
 #include <functional>
 #include <memory>
@@ -21,9 +21,9 @@ inline constexpr Duration kFlushPatience = milliseconds(500);       // the destr
 class GangLink {
  public:
   struct Events {
-    std::function<void()> connected;                       // every runner of the gang is reachable
+    std::function<void()> connected;  // every runner of the gang is reachable
     std::function<void(int from_node_rank, GangMessage)> received;
-    std::function<void(int node_rank)> neighbour_lost;     // silent for kNeighbourSilence, or refused
+    std::function<void(int node_rank)> neighbour_lost;  // silent for kNeighbourSilence, or refused
   };
   // Binds the ROUTER at once (port() is what goes into PartReport::runner_port).
   static Result<std::unique_ptr<GangLink>> create(io::EventLoop& loop, Events events);
@@ -32,11 +32,11 @@ class GangLink {
   virtual const PublicKey& public_key() const = 0;
   // Dials the parent and waits for the children; `connected` follows.
   virtual void connect(const AttemptId& attempt, int node_rank, const GangTable& gang) = 0;
-  virtual void send_up(const GangMessage& message) = 0;        // no-op at the root
-  virtual void send_down(const GangMessage& message) = 0;      // to all children
+  virtual void send_up(const GangMessage& message) = 0;                 // no-op at the root
+  virtual void send_down(const GangMessage& message) = 0;               // to all children
   virtual void send_to(int node_rank, const GangMessage& message) = 0;  // next hop towards it
-  virtual void broadcast(const GangMessage& message) = 0;      // up and down: everyone but us
-  virtual int parent() const = 0;                              // -1 at the root
+  virtual void broadcast(const GangMessage& message) = 0;  // up and down: everyone but us
+  virtual int parent() const = 0;                          // -1 at the root
   virtual std::vector<int> children() const = 0;
 };
 

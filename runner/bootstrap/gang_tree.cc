@@ -6,8 +6,8 @@ namespace lockstep::runner {
 
 std::vector<int> GangTree::children() const {
   std::vector<int> children;
-  for (int child = node_rank_ * radix_ + 1;
-       child <= node_rank_ * radix_ + radix_ && child < nodes_; ++child) {
+  for (int child = node_rank_ * radix_ + 1; child <= node_rank_ * radix_ + radix_ && child < nodes_;
+       ++child) {
     children.push_back(child);
   }
   return children;

@@ -80,13 +80,9 @@ bool LinkStream::accept(const LinkFrame& frame) {
   }
   if (cursor_ < first_) cursor_ = first_;
   switch (frame.kind) {
-    case LinkFrame::Kind::beat:
-      return false;
-    case LinkFrame::Kind::resend:
-      rewind();
-      return false;
-    case LinkFrame::Kind::data:
-      break;
+    case LinkFrame::Kind::beat: return false;
+    case LinkFrame::Kind::resend: rewind(); return false;
+    case LinkFrame::Kind::data: break;
   }
   if (frame.sequence == received_ + 1) {
     ++received_;

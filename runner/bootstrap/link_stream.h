@@ -1,7 +1,7 @@
 #pragma once
-// One neighbour's ordered stream of frames, as a value: numbers what goes out and keeps it until it is
-// acknowledged, drops doubles, and asks again after a gap. A TCP connection that breaks and comes back
-// therefore loses and doubles nothing. No socket and no clock here.
+// One neighbour's ordered stream of frames, as a value: numbers what goes out and keeps it until it
+// is acknowledged, drops doubles, and asks again after a gap. A TCP connection that breaks and
+// comes back therefore loses and doubles nothing. No socket and no clock here.
 
 #include <cstdint>
 #include <deque>
@@ -45,7 +45,7 @@ class LinkStream {
   // The other side is a new connection: everything unacknowledged goes again.
   void rewind();
 
-  bool take_gap();                 // once per gap: a resend frame is due
+  bool take_gap();  // once per gap: a resend frame is due
   bool acknowledgement_due() const { return received_ != acknowledged_out_; }
   void acknowledgement_sent() { acknowledged_out_ = received_; }
   bool flushed() const { return waiting_.empty(); }
@@ -56,11 +56,11 @@ class LinkStream {
     int from, to;
     std::string payload;
   };
-  std::deque<Item> waiting_;           // waiting_[0] has sequence first_
+  std::deque<Item> waiting_;  // waiting_[0] has sequence first_
   std::uint64_t first_ = 1;
-  std::uint64_t cursor_ = 1;           // sequence of the next frame to put on the wire
-  std::uint64_t received_ = 0;         // last data frame in order
-  std::uint64_t acknowledged_out_ = 0; // what we last told the other side
+  std::uint64_t cursor_ = 1;            // sequence of the next frame to put on the wire
+  std::uint64_t received_ = 0;          // last data frame in order
+  std::uint64_t acknowledged_out_ = 0;  // what we last told the other side
   bool gap_ = false;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Which network interface of this node leads to the other nodes of its gang. Asks the kernel's routing
-// table (a connected UDP socket sends nothing); changes nothing.
+// Which network interface of this node leads to the other nodes of its gang. Asks the kernel's
+// routing table (a connected UDP socket sends nothing); changes nothing.
 
 #include <optional>
 #include <string>
@@ -9,9 +9,10 @@
 
 namespace lockstep::runner {
 
-// "lo" when all nodes of the gang are on this host; else the interface of the route to the first node
-// on another host, else the one that owns this node's address. nullopt for a gang of one node, and
-// when no interface can be told (a name that does not resolve): libraries then choose for themselves.
+// "lo" when all nodes of the gang are on this host; else the interface of the route to the first
+// node on another host, else the one that owns this node's address. nullopt for a gang of one node,
+// and when no interface can be told (a name that does not resolve): libraries then choose for
+// themselves.
 std::optional<std::string> gang_interface(const GangContext& gang);
 
 // The interface that owns `address` (numeric, IPv4 or IPv6), e.g. "eth0".

@@ -1,5 +1,5 @@
-// MPI ranks without mpirun: this runner is their PMIx server (DESIGN §6). Fences go through the gang's
-// tree; a rank's data is asked from the runner that has it.
+// MPI ranks without mpirun: this runner is their PMIx server (DESIGN §6). Fences go through the
+// gang's tree; a rank's data is asked from the runner that has it.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -76,9 +76,10 @@ Status PmixBootstrap::make_directory(const std::string& path) {
 
 Status PmixBootstrap::begin() {
   if (!loopback_is_up()) {
-    return make_error(ErrorCode::unavailable,
-                      "the loopback interface is down in this network namespace, but MPI ranks reach "
-                      "their runner over it: ip link set lo up");
+    return make_error(
+        ErrorCode::unavailable,
+        "the loopback interface is down in this network namespace, but MPI ranks reach "
+        "their runner over it: ip link set lo up");
   }
   TRY(make_directory(directories_.server));
   TRY(make_directory(directories_.job()));
@@ -196,9 +197,10 @@ void PmixBootstrap::on_aborted(int rank, int code, std::string message) {
   const auto refused = refused_.find(rank);
   if (message == "N/A") message.clear();  // the library's word for none
   if (refused != refused_.end()) {
-    message += fmt::format("{}{} is not supported: a job's ranks all start together, and know no "
-                           "other job's",
-                           message.empty() ? "" : "; ", refused->second);
+    message += fmt::format(
+        "{}{} is not supported: a job's ranks all start together, and know no "
+        "other job's",
+        message.empty() ? "" : "; ", refused->second);
   }
   events_.aborted(rank, code, std::move(message));
 }

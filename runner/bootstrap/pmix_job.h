@@ -15,7 +15,8 @@ class Variables;
 
 // Where PMIx and Open MPI keep their files, below the attempt's tmp/:
 //   pmix/           the server's                     pmix/job/       namespace's session directory
-//   pmix/job/<R>/   rank R's session directory       pmix/shm/       shared memory of Open MPI's vader
+//   pmix/job/<R>/   rank R's session directory       pmix/shm/       shared memory of Open MPI's
+//   vader
 struct PmixDirectories {
   explicit PmixDirectories(const std::string& tmp) : server(tmp + "/pmix") {}
   std::string server;

@@ -47,11 +47,12 @@ std::atomic<PmixServer::Impl*> the_server{nullptr};
 PmixServer::Impl& server() { return *the_server.load(); }
 
 Error pmix_error(pmix_status_t status, const std::string& what) {
-  return make_error(ErrorCode::internal, fmt::format("{}: PMIx says {} ({})", what,
-                                                     PMIx_Error_string(status), status));
+  return make_error(ErrorCode::internal,
+                    fmt::format("{}: PMIx says {} ({})", what, PMIx_Error_string(status), status));
 }
 
-// ---- waiting for one operation -------------------------------------------------------------------
+// ---- waiting for one operation
+// -------------------------------------------------------------------
 
 // Shared with the callback, which may come after we stopped waiting.
 struct Operation {
@@ -87,7 +88,8 @@ pmix_status_t run_operation(F call) {
   return in_time ? operation->status : PMIX_ERR_TIMEOUT;
 }
 
-// ---- what clients ask ----------------------------------------------------------------------------
+// ---- what clients ask
+// ----------------------------------------------------------------------------
 
 void free_blob(void* blob) { std::free(blob); }
 
@@ -153,20 +155,16 @@ pmix_status_t on_fence(const pmix_proc_t procs[], std::size_t count, const pmix_
 pmix_status_t on_modex(const pmix_proc_t* proc, const pmix_info_t[], std::size_t,
                        pmix_modex_cbfunc_t callback, void* data) {
   if (server().options.name != proc->nspace) return PMIX_ERR_NOT_FOUND;
-  server().hand_over([rank = static_cast<int>(proc->rank),
-                      answer = answer_with(callback, data)](PmixServer::Impl& self) {
-    self.requests.modex(rank, answer);
-  });
+  server().hand_over([rank = static_cast<int>(proc->rank), answer = answer_with(callback, data)](
+                         PmixServer::Impl& self) { self.requests.modex(rank, answer); });
   return PMIX_SUCCESS;
 }
 
 constexpr char kNames[] = "publishing of names (MPI_Publish_name, MPI_Lookup_name, MPI_Open_port)";
 
 pmix_status_t refuse(const pmix_proc_t* proc, const char* what) {
-  server().hand_over([rank = static_cast<int>(proc->rank),
-                      text = std::string(what)](PmixServer::Impl& self) {
-    self.requests.refused(rank, text);
-  });
+  server().hand_over([rank = static_cast<int>(proc->rank), text = std::string(what)](
+                         PmixServer::Impl& self) { self.requests.refused(rank, text); });
   return PMIX_ERR_NOT_SUPPORTED;
 }
 
@@ -207,8 +205,8 @@ pmix_server_module_t make_module() {
   return module;
 }
 
-// A runner may itself have been started under another PMIx server (a Slurm step): its variables would
-// make the library take us for that server's client.
+// A runner may itself have been started under another PMIx server (a Slurm step): its variables
+// would make the library take us for that server's client.
 void prepare_environment() {
   std::vector<std::string> names;
   for (char** entry = environ; *entry; ++entry) {
@@ -219,8 +217,8 @@ void prepare_environment() {
   for (const std::string& name : names) unsetenv(name.c_str());
   // The store in shared memory prints lock errors when the ranks have another uid.
   setenv("PMIX_MCA_gds", "hash", 1);
-  // The library looks at the machine through hwloc, whose plugins would bring OpenCL, CUDA and X11 into
-  // this process and try to reach X displays. Nothing that they find is used here.
+  // The library looks at the machine through hwloc, whose plugins would bring OpenCL, CUDA and X11
+  // into this process and try to reach X displays. Nothing that they find is used here.
   setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
 }
 

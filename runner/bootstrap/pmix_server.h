@@ -1,7 +1,7 @@
 #pragma once
 // libpmix's server as one object: starts and ends the library, registers namespace and clients, and
-// hands what clients ask for to the loop's thread. It owns the library's only instance in the process
-// and knows nothing of gangs or trees.
+// hands what clients ask for to the loop's thread. It owns the library's only instance in the
+// process and knows nothing of gangs or trees.
 
 #include <cstdint>
 #include <functional>
@@ -38,8 +38,8 @@ class PmixServer {
     std::string name;         // namespace of the job; unique per attempt
     std::string server_name;  // namespace of the servers
     int server_rank = 0;
-    std::string host;         // as in the node map
-    std::string directory;    // for the library's files; exists
+    std::string host;       // as in the node map
+    std::string directory;  // for the library's files; exists
   };
 
   static Result<std::unique_ptr<PmixServer>> start(io::EventLoop& loop, Options options,

@@ -1,5 +1,6 @@
 // torch.distributed's env:// rendezvous: variables only, named as torchrun names them
-// (pytorch.org/docs, "torchrun: environment variables") and as Azure ML's pytorch distribution does.
+// (pytorch.org/docs, "torchrun: environment variables") and as Azure ML's pytorch distribution
+// does.
 
 #include <algorithm>
 

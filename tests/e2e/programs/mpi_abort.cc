@@ -1,5 +1,5 @@
-// mpi_abort [CODE [RANK]]: one rank (the last by default) calls MPI_Abort(CODE) while the others wait in a
-// barrier that can never complete.
+// mpi_abort [CODE [RANK]]: one rank (the last by default) calls MPI_Abort(CODE) while the others
+// wait in a barrier that can never complete.
 
 #include <mpi.h>
 

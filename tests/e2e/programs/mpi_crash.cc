@@ -1,6 +1,6 @@
-// mpi_crash [SIGNAL [RANK [before|fence|collective]]]: one rank (the last by default) is killed by SIGNAL
-// (SIGSEGV by default) before MPI_Init, while the others are in MPI_Init's fence, or in a collective
-// (the default).
+// mpi_crash [SIGNAL [RANK [before|fence|collective]]]: one rank (the last by default) is killed by
+// SIGNAL (SIGSEGV by default) before MPI_Init, while the others are in MPI_Init's fence, or in a
+// collective (the default).
 
 #include <mpi.h>
 #include <signal.h>

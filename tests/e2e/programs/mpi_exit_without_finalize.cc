@@ -1,5 +1,5 @@
-// mpi_exit_without_finalize [RANK]: one rank (the last by default; -1: all) leaves with exit code 0 between
-// MPI_Init and MPI_Finalize. That is a failure, which only the PMIx server can see.
+// mpi_exit_without_finalize [RANK]: one rank (the last by default; -1: all) leaves with exit code 0
+// between MPI_Init and MPI_Finalize. That is a failure, which only the PMIx server can see.
 
 #include <mpi.h>
 #include <unistd.h>

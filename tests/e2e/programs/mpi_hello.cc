@@ -1,5 +1,6 @@
-// Says who it is, then checks what an MPI library does most: allreduce, a ring, messages larger than any
-// eager limit, sub-communicators, and one-sided access. Exits 1 with a line on stderr when a sum is wrong.
+// Says who it is, then checks what an MPI library does most: allreduce, a ring, messages larger
+// than any eager limit, sub-communicators, and one-sided access. Exits 1 with a line on stderr when
+// a sum is wrong.
 
 #include <mpi.h>
 #include <unistd.h>
@@ -48,7 +49,8 @@ void check_big_messages(int megabytes) {
   }
 }
 
-// Groups make PMIx fences over some ranks only in other MPI libraries, and new communicators in all.
+// Groups make PMIx fences over some ranks only in other MPI libraries, and new communicators in
+// all.
 void check_groups() {
   MPI_Comm half = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);

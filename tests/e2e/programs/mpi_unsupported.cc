@@ -1,5 +1,5 @@
-// mpi_unsupported spawn|publish|connect: asks for what a gang without mpirun does not serve. MPI's default
-// error handler ends the job with a non-zero code.
+// mpi_unsupported spawn|publish|connect: asks for what a gang without mpirun does not serve. MPI's
+// default error handler ends the job with a non-zero code.
 
 #include <mpi.h>
 

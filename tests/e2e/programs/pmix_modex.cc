@@ -1,5 +1,6 @@
-// A PMIx client without MPI: puts a value, and after a fence that collects nothing asks each other rank for
-// its own, so that the servers must fetch it (direct modex); then fences over the even ranks alone.
+// A PMIx client without MPI: puts a value, and after a fence that collects nothing asks each other
+// rank for its own, so that the servers must fetch it (direct modex); then fences over the even
+// ranks alone.
 
 #include <pmix.h>
 
@@ -55,7 +56,8 @@ int main(int argc, char** argv) {
       even.push_back(self);
       even.back().rank = rank;
     }
-    for (int i = 0; i < 20; ++i) require(PMIx_Fence(even.data(), even.size(), nullptr, 0), "group fence");
+    for (int i = 0; i < 20; ++i)
+      require(PMIx_Fence(even.data(), even.size(), nullptr, 0), "group fence");
   }
   require(PMIx_Fence(&all, 1, nullptr, 0), "the last fence");
   std::printf("rank %u of %u: modex and fences agree\n", self.rank, size);

@@ -94,8 +94,7 @@ TEST(GangTree, ParentsChildrenAndHopsAgree) {
 
 TEST(FenceSignature, RoundTrips) {
   EXPECT_EQ(fence_signature("fence", {0, 1, 2, 3, 7, 9, 10}, false), "fence|0-3,7,9-10");
-  EXPECT_EQ(ranks_of_signature("fence|0-3,7,9-10", 11),
-            (std::set<int>{0, 1, 2, 3, 7, 9, 10}));
+  EXPECT_EQ(ranks_of_signature("fence|0-3,7,9-10", 11), (std::set<int>{0, 1, 2, 3, 7, 9, 10}));
   EXPECT_EQ(fence_signature("fence", {}, true), "fence|*");
   EXPECT_EQ(ranks_of_signature("fence|*", 3), (std::set<int>{0, 1, 2}));
 }
@@ -170,8 +169,8 @@ TEST(FenceTree, AGroupInOneSubtreeNeverClimbsToTheRoot) {
   EXPECT_EQ(gang.open(), 0u);
 }
 
-// Many fences over several groups, entered by each node in its own order, with messages in any order
-// that links allow.
+// Many fences over several groups, entered by each node in its own order, with messages in any
+// order that links allow.
 TEST(FenceTree, RandomSchedulesCompleteEveryFenceOnce) {
   const std::vector<std::string> groups = {"fence|*", "fence|0-3", "fence|2,7,11", "fence|20-25"};
   for (unsigned seed = 0; seed < 200; ++seed) {

@@ -63,9 +63,8 @@ TEST(CommonEnvironment, SeveralNodes) {
 
 TEST(CommonEnvironment, TheUsersOwnSettingWins) {
   GangContext gang = make_gang(2, 1, 0);
-  gang.assignment.spec.environment_variables = {{"NCCL_SOCKET_IFNAME", "ib0"},
-                                                {"CUDA_VISIBLE_DEVICES", "7"},
-                                                {"MASTER_PORT", "29500"}};
+  gang.assignment.spec.environment_variables = {
+      {"NCCL_SOCKET_IFNAME", "ib0"}, {"CUDA_VISIBLE_DEVICES", "7"}, {"MASTER_PORT", "29500"}};
   const auto all = common_environment(gang, 0, 0);
   EXPECT_EQ(all.count("NCCL_SOCKET_IFNAME"), 0u);
   EXPECT_EQ(all.count("CUDA_VISIBLE_DEVICES"), 0u);
@@ -79,7 +78,8 @@ TEST(CommonEnvironment, EveryRankSeesAllGpusOfTheJob) {
   gang.assignment.allotment.gpus = {0, 1, 2, 3, 4, 5, 6, 7};
   for (int local = 0; local < 8; ++local) {
     const auto all = common_environment(gang, local, local);
-    EXPECT_EQ(all.at("CUDA_VISIBLE_DEVICES"), "0,1,2,3,4,5,6,7");  // set_device(LOCAL_RANK) is valid
+    EXPECT_EQ(all.at("CUDA_VISIBLE_DEVICES"),
+              "0,1,2,3,4,5,6,7");  // set_device(LOCAL_RANK) is valid
     EXPECT_EQ(all.at("CUDA_DEVICE_ORDER"), "PCI_BUS_ID");
     EXPECT_EQ(all.at("AZ_BATCHAI_GPU_COUNT"), "8");
   }
@@ -101,10 +101,12 @@ TEST(TorchBootstrap, NamesWhatTorchrunNames) {
   const auto all = torch->environment(3, 1);
   ASSERT_TRUE(all);
   const std::map<std::string, std::string> expected = {
-      {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "6105"},   {"WORLD_SIZE", "4"},
-      {"RANK", "3"},                {"LOCAL_RANK", "1"},       {"LOCAL_WORLD_SIZE", "2"},
-      {"NODE_RANK", "1"},           {"GROUP_RANK", "1"},       {"GROUP_WORLD_SIZE", "2"},
-      {"ROLE_RANK", "3"},           {"ROLE_WORLD_SIZE", "4"},  {"OMP_NUM_THREADS", "2"}};
+      {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "6105"},
+      {"WORLD_SIZE", "4"},          {"RANK", "3"},
+      {"LOCAL_RANK", "1"},          {"LOCAL_WORLD_SIZE", "2"},
+      {"NODE_RANK", "1"},           {"GROUP_RANK", "1"},
+      {"GROUP_WORLD_SIZE", "2"},    {"ROLE_RANK", "3"},
+      {"ROLE_WORLD_SIZE", "4"},     {"OMP_NUM_THREADS", "2"}};
   EXPECT_EQ(*all, expected);
 }
 

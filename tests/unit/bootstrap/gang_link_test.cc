@@ -33,10 +33,11 @@ class GangLinkTest : public testing::Test {
   Node& add() {
     nodes_.push_back(std::make_unique<Node>());
     Node* node = nodes_.back().get();
-    auto link = GangLink::create(
-        loop_, {[node] { node->connected = true; },
-                [node](int from, GangMessage m) { node->received.emplace_back(from, std::move(m)); },
-                [node](int lost) { node->lost.push_back(lost); }});
+    auto link = GangLink::create(loop_, {[node] { node->connected = true; },
+                                         [node](int from, GangMessage m) {
+                                           node->received.emplace_back(from, std::move(m));
+                                         },
+                                         [node](int lost) { node->lost.push_back(lost); }});
     EXPECT_TRUE(link) << link.error().message;
     node->link = std::move(*link);
     return *node;
@@ -110,9 +111,8 @@ TEST_F(GangLinkTest, TwoTalkBothWaysInOrder) {
     node(1).link->send_up(numbered(i));
     node(0).link->send_down(numbered(i));
   }
-  ASSERT_TRUE(until([&] {
-    return node(0).received.size() == 500 && node(1).received.size() == 500;
-  }));
+  ASSERT_TRUE(
+      until([&] { return node(0).received.size() == 500 && node(1).received.size() == 500; }));
   for (int i = 0; i < 500; ++i) {
     EXPECT_EQ(number_of(node(0).received[static_cast<std::size_t>(i)].second), unsigned(i));
     EXPECT_EQ(number_of(node(1).received[static_cast<std::size_t>(i)].second), unsigned(i));
@@ -141,7 +141,7 @@ TEST_F(GangLinkTest, FortyMakeATreeOfTwoLevels) {
   connect_all();
   EXPECT_EQ(node(39).link->parent(), 1);
   EXPECT_EQ(node(0).link->children().size(), 32u);
-  node(39).link->send_to(32, numbered(1));    // two levels up, one down
+  node(39).link->send_to(32, numbered(1));  // two levels up, one down
   node(38).link->broadcast(numbered(2));
   ASSERT_TRUE(until([&] {
     for (int i = 0; i < 40; ++i) {
@@ -180,7 +180,8 @@ TEST_F(GangLinkTest, AWrongKeyStaysOutside) {
   node(0).link->connect(attempt_, 0, gang);
   impostor.link->connect(attempt_, 1, gang);
   impostor.link->send_up(numbered(666));
-  EXPECT_FALSE(until([&] { return node(0).connected || !node(0).received.empty(); }, kRefusalWatch));
+  EXPECT_FALSE(
+      until([&] { return node(0).connected || !node(0).received.empty(); }, kRefusalWatch));
   node(1).link->connect(attempt_, 1, gang);
   ASSERT_TRUE(until([&] { return node(0).connected && node(1).connected; }));
   EXPECT_FALSE(impostor.connected);
@@ -299,8 +300,8 @@ class Proxy {
         shutdown(to, SHUT_WR);
         return;
       }
-      [[maybe_unused]] const ssize_t sent = send(to, buffer, static_cast<std::size_t>(n),
-                                                 MSG_NOSIGNAL);
+      [[maybe_unused]] const ssize_t sent =
+          send(to, buffer, static_cast<std::size_t>(n), MSG_NOSIGNAL);
     });
   }
   io::EventLoop& loop_;
@@ -331,7 +332,8 @@ TEST_F(GangLinkTest, BrokenConnectionsLoseAndDoubleNothing) {
   const std::size_t all = rounds * per_round;
   ASSERT_TRUE(until([&] {
     return node(0).received.size() >= all && node(1).received.size() >= all;
-  })) << node(0).received.size() << " and " << node(1).received.size();
+  })) << node(0).received.size()
+      << " and " << node(1).received.size();
   for (int side : {0, 1}) {
     ASSERT_EQ(node(side).received.size(), all);
     for (std::size_t i = 0; i < all; ++i) EXPECT_EQ(number_of(node(side).received[i].second), i);

@@ -32,7 +32,8 @@ std::string read_until_blank_line(int fd) {
 }
 
 void write_text(int fd, const std::string& text) {
-  CHECK(write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()), "harness channel");
+  CHECK(write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()),
+        "harness channel");
 }
 
 class Node {
@@ -133,8 +134,8 @@ int Node::run() {
 // Each name once: its first time counts.
 void Node::stage(const char* name) {
   if (!plan_.timing || stages_.find(name) != std::string::npos) return;
-  stages_ += fmt::format(" {} {:.0f}", name,
-                         static_cast<double>((clock_.now() - begin_).count()) / 1e6);
+  stages_ +=
+      fmt::format(" {} {:.0f}", name, static_cast<double>((clock_.now() - begin_).count()) / 1e6);
 }
 
 void Node::start_ranks() {
@@ -174,9 +175,9 @@ void Node::start_rank(int local_rank) {
   variables["HOME"] = "/tmp";
   std::vector<std::string> words = {"setpriv", "--pdeathsig", "KILL"};
   if (geteuid() == 0 && plan_.uid != 0) {
-    for (const std::string& word : {std::string("--reuid"), std::to_string(plan_.uid),
-                                    std::string("--regid"), std::to_string(plan_.gid),
-                                    std::string("--clear-groups")}) {
+    for (const std::string& word :
+         {std::string("--reuid"), std::to_string(plan_.uid), std::string("--regid"),
+          std::to_string(plan_.gid), std::string("--clear-groups")}) {
       words.push_back(word);
     }
   }
@@ -296,8 +297,8 @@ void Node::report() {
   namespace fs = std::filesystem;
   std::string text;
   for (const auto& [rank, r] : results_) {
-    text += fmt::format("rank {} {} {} {:d} {:d} {:d} {:d} {}\n", rank, r.exit_code, r.signal, r.connected,
-                        r.finalized, r.terminated, r.aborted, r.abort_code);
+    text += fmt::format("rank {} {} {} {:d} {:d} {:d} {:d} {}\n", rank, r.exit_code, r.signal,
+                        r.connected, r.finalized, r.terminated, r.aborted, r.abort_code);
   }
   for (const auto& entry : fs::recursive_directory_iterator(gang_.tmp_directory)) {
     text += "left " + entry.path().string() + "\n";

@@ -1,6 +1,6 @@
 #pragma once
-// One "node" of the PMIx harness: a process with the real GangLink and Bootstrap, which starts its ranks
-// itself. It stands in for the runner's shell, so that the bootstrap can be tested alone.
+// One "node" of the PMIx harness: a process with the real GangLink and Bootstrap, which starts its
+// ranks itself. It stands in for the runner's shell, so that the bootstrap can be tested alone.
 
 #include <map>
 #include <string>
@@ -17,8 +17,8 @@ struct Plan {
   std::string tmp;                     // a directory per job and node is made below
   std::string job_name;
   std::map<std::string, std::string> environment;  // the user's
-  int kill_rank = -1;                  // SIGKILL it once every local rank has connected
-  bool timing = false;                 // node 0 says when it reached each stage
+  int kill_rank = -1;                              // SIGKILL it once every local rank has connected
+  bool timing = false;                             // node 0 says when it reached each stage
   std::vector<std::string> command;
 };
 

@@ -9,7 +9,8 @@ namespace lockstep::runner {
 namespace {
 
 TEST(LinkFrame, RoundTrips) {
-  const LinkFrame frame{LinkFrame::Kind::data, 7, kToEveryone, 1ull << 40, 3, std::string("a\0b", 3)};
+  const LinkFrame frame{LinkFrame::Kind::data, 7, kToEveryone, 1ull << 40, 3,
+                        std::string("a\0b", 3)};
   const auto back = decode_frame(encode_frame(frame));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->kind, frame.kind);
@@ -69,8 +70,8 @@ TEST(LinkStream, SurvivesBrokenConnections) {
     LinkStream a, b;
     std::vector<LinkFrame> wire_ab, wire_ba;
     int pushed = 0, expected = 0;
-    const auto carry = [&](std::vector<LinkFrame>& wire, LinkStream& to, std::vector<LinkFrame>& back,
-                           int* count) {
+    const auto carry = [&](std::vector<LinkFrame>& wire, LinkStream& to,
+                           std::vector<LinkFrame>& back, int* count) {
       for (const LinkFrame& frame : std::exchange(wire, {})) {
         if (to.accept(frame)) {
           EXPECT_EQ(frame.payload, std::to_string((*count)++));
@@ -80,9 +81,7 @@ TEST(LinkStream, SurvivesBrokenConnections) {
     };
     for (int step = 0; step < 200; ++step) {
       switch (random() % 5) {
-        case 0:
-          a.push(0, kToNeighbour, std::to_string(pushed++));
-          break;
+        case 0: a.push(0, kToNeighbour, std::to_string(pushed++)); break;
         case 1:
           while (auto frame = a.next()) {
             wire_ab.push_back(*frame);

@@ -1,7 +1,8 @@
-// pmix_harness: runs MPI jobs through the real GangLink and PMIx bootstrap, one process per node, without
-// the runner's shell. For tests and for measuring.
+// pmix_harness: runs MPI jobs through the real GangLink and PMIx bootstrap, one process per node,
+// without the runner's shell. For tests and for measuring.
 //   pmix_harness --nodes 2 --ranks 2 [--jobs 200] [--netns a,b --addresses x,y] [--uid U --gid G]
-//                [--kill-rank R] [--name JOB] [--env K=V] [--timeout S] [--timing] -- PROGRAM ARGUMENT…
+//                [--kill-rank R] [--name JOB] [--env K=V] [--timeout S] [--timing] -- PROGRAM
+//                ARGUMENT…
 // Exits with the first failing rank's code (128+signal; 125 for one that never connected or did not
 // finalize), 124 on time-out, 126 when files were left behind.
 
@@ -43,8 +44,8 @@ std::vector<std::string> split(const std::string& list) {
 bool read_text(Process& node, SteadyClock::time_point deadline) {
   node.text.clear();
   while (node.text.size() < 2 || node.text.substr(node.text.size() - 2) != "\n\n") {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline -
-                                                                            SteadyClock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now());
     pollfd item{node.channel, POLLIN, 0};
     if (left.count() <= 0 || poll(&item, 1, static_cast<int>(left.count())) <= 0) return false;
     char buffer[4096];
@@ -72,8 +73,9 @@ int judge(const Process& node) {
           r.aborted >> r.abort_code;
       if (r.terminated && !r.aborted) continue;
       if (code_of(r) != 0) {
-        std::cerr << fmt::format("harness: rank {} failed: exit {} signal {} connected {} finalized {}\n",
-                                 r.rank, r.exit_code, r.signal, r.connected, r.finalized);
+        std::cerr << fmt::format(
+            "harness: rank {} failed: exit {} signal {} connected {} finalized {}\n", r.rank,
+            r.exit_code, r.signal, r.connected, r.finalized);
       }
       if (code == 0) code = code_of(r);
     } else if (word == "left") {
@@ -129,8 +131,8 @@ class Job {
       if (!read_text(nodes_[i], deadline)) return false;
       const std::string address = plan_.addresses.empty() ? "127.0.0.1" : plan_.addresses[i];
       const std::string host = plan_.netns.empty() ? "host" : plan_.netns[i];
-      table += fmt::format("{} {} {} {}", host, address, host, nodes_[i].text.substr(
-                                                                   0, nodes_[i].text.size() - 1));
+      table += fmt::format("{} {} {} {}", host, address, host,
+                           nodes_[i].text.substr(0, nodes_[i].text.size() - 1));
     }
     table += "\n";
     for (Process& node : nodes_) {
@@ -164,17 +166,28 @@ Options parse(int argc, char** argv) {
   };
   for (; i < argc && std::string(argv[i]) != "--"; ++i) {
     const std::string name = argv[i];
-    if (name == "--nodes") options.plan.nodes = std::stoi(value());
-    else if (name == "--ranks") options.plan.ranks_per_node = std::stoi(value());
-    else if (name == "--jobs") options.jobs = std::stoi(value());
-    else if (name == "--netns") options.plan.netns = split(value());
-    else if (name == "--addresses") options.plan.addresses = split(value());
-    else if (name == "--uid") options.plan.uid = static_cast<unsigned>(std::stoul(value()));
-    else if (name == "--gid") options.plan.gid = static_cast<unsigned>(std::stoul(value()));
-    else if (name == "--kill-rank") options.plan.kill_rank = std::stoi(value());
-    else if (name == "--name") options.name = value();
-    else if (name == "--timeout") options.timeout_s = std::stoi(value());
-    else if (name == "--timing") options.timing = options.plan.timing = true;
+    if (name == "--nodes")
+      options.plan.nodes = std::stoi(value());
+    else if (name == "--ranks")
+      options.plan.ranks_per_node = std::stoi(value());
+    else if (name == "--jobs")
+      options.jobs = std::stoi(value());
+    else if (name == "--netns")
+      options.plan.netns = split(value());
+    else if (name == "--addresses")
+      options.plan.addresses = split(value());
+    else if (name == "--uid")
+      options.plan.uid = static_cast<unsigned>(std::stoul(value()));
+    else if (name == "--gid")
+      options.plan.gid = static_cast<unsigned>(std::stoul(value()));
+    else if (name == "--kill-rank")
+      options.plan.kill_rank = std::stoi(value());
+    else if (name == "--name")
+      options.name = value();
+    else if (name == "--timeout")
+      options.timeout_s = std::stoi(value());
+    else if (name == "--timing")
+      options.timing = options.plan.timing = true;
     else if (name == "--env") {
       const std::string setting = value();
       const std::size_t equals = setting.find('=');
@@ -200,8 +213,8 @@ int run_jobs(Options options) {
     code = Job(options.plan).run(std::chrono::seconds(options.timeout_s));
     if (code != 0 && options.jobs > 1) std::cerr << "harness: job " << job << " failed\n";
     if (options.timing) {
-      std::cerr << fmt::format("harness: {:.3f} s\n", std::chrono::duration<double>(
-                                                          SteadyClock::now() - begin).count());
+      std::cerr << fmt::format("harness: {:.3f} s\n",
+                               std::chrono::duration<double>(SteadyClock::now() - begin).count());
     }
   }
   std::filesystem::remove_all(tmp);

@@ -80,8 +80,9 @@ TEST_F(PmixTest, ShapesOfGangs) {
   };
   for (const Shape shape : {Shape{1, 1}, Shape{1, 4}, Shape{2, 2}, Shape{3, 2}}) {
     const std::string world = std::to_string(shape.nodes * shape.ranks);
-    const Outcome outcome = run("--nodes " + std::to_string(shape.nodes) + " --ranks " +
-                                    std::to_string(shape.ranks), "mpi_hello " + world);
+    const Outcome outcome =
+        run("--nodes " + std::to_string(shape.nodes) + " --ranks " + std::to_string(shape.ranks),
+            "mpi_hello " + world);
     EXPECT_EQ(outcome.code, 0) << outcome.output;
     EXPECT_EQ(count(outcome.output, " of " + world + " on "), shape.nodes * shape.ranks);
   }
@@ -95,7 +96,8 @@ TEST_F(PmixTest, ManyJobsInARow) {
 
 TEST_F(PmixTest, PythonSeesTheSameWorld) {
   if (shell("/usr/bin/python3 -c 'import mpi4py'").code != 0) GTEST_SKIP() << "no mpi4py";
-  const Outcome outcome = run("--nodes 2 --ranks 2", "/usr/bin/python3 -c 'from mpi4py import MPI;"
+  const Outcome outcome = run("--nodes 2 --ranks 2",
+                              "/usr/bin/python3 -c 'from mpi4py import MPI;"
                               " c = MPI.COMM_WORLD; print(\"size\", c.size, c.allreduce(c.rank))'");
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_EQ(count(outcome.output, "size 4 6"), 4) << outcome.output;
@@ -116,7 +118,8 @@ TEST_F(PmixTest, AbortIsReportedWithItsCode) {
 TEST_F(PmixTest, ExitWithoutFinalizeIsSeen) {
   const Outcome outcome = run("--nodes 2 --ranks 2", "mpi_exit_without_finalize 1");
   EXPECT_EQ(outcome.code, 125) << outcome.output;
-  EXPECT_EQ(count(outcome.output, "rank 1 failed: exit 0 signal 0 connected true finalized false"), 1);
+  EXPECT_EQ(count(outcome.output, "rank 1 failed: exit 0 signal 0 connected true finalized false"),
+            1);
 }
 
 TEST_F(PmixTest, RanksThatNeverConnectAreSeen) {
@@ -163,8 +166,8 @@ TEST_F(PmixTest, TheUsersOwnOpenMpiSettingsWin) {
 
 TEST_F(PmixTest, RootStartsRanksOfAnotherUser) {
   if (!root()) GTEST_SKIP() << "not root";
-  const Outcome outcome = run("--nodes 2 --ranks 2 --uid 12345 --gid 12345 --jobs 3",
-                              "mpi_hello 4");
+  const Outcome outcome =
+      run("--nodes 2 --ranks 2 --uid 12345 --gid 12345 --jobs 3", "mpi_hello 4");
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_EQ(count(outcome.output, " of 4 on "), 12);
   EXPECT_EQ(count(outcome.output, "lock"), 0) << outcome.output;
@@ -218,10 +221,12 @@ TEST_F(PmixNamespaces, NodesWithAddressesOfTheirOwn) {
   const Outcome outcome = run(shape(2), "mpi_hello 4");
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   const Outcome variables = run(shape(1), "/usr/bin/env");
-  for (const char* name : {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME",
-                           "OMPI_MCA_btl_tcp_if_include"}) {
+  for (const char* name :
+       {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "OMPI_MCA_btl_tcp_if_include"}) {
     EXPECT_GE(count(variables.output, std::string(name) + "=mpi0\n") +
-                  count(variables.output, std::string(name) + "=mpi1\n"), 1) << name;
+                  count(variables.output, std::string(name) + "=mpi1\n"),
+              1)
+        << name;
   }
   EXPECT_GE(count(variables.output, "AZ_BATCH_MASTER_NODE=10.213.7.1:"), 1);
 }
