@@ -201,6 +201,10 @@ void Core::Impl::converge(Part& part) {
       out.push_back(StageWorkspace{part.assignment});
       return;
     case Stage::staging:
+      if (part.wanted && part.assignment.phase != WantedPhase::stop) return;
+      return end(part,
+                 unreported_exit(Cause::canceled, "stopped before its runner was started", now));
+    case Stage::discarding:
     case Stage::starting:
     case Stage::removing: return;  // what is at work answers first
     case Stage::alive: return converge_alive(part);
@@ -267,15 +271,13 @@ void Core::Impl::attach(Part& part) {
 
 void Core::Impl::on(const WorkspaceStaged& input) {
   auto* part = find(input.attempt);
-  if (part == nullptr || part->stage != Stage::staging) return;
-  if (!part->wanted) return remove(*part);
+  if (part == nullptr || (part->stage != Stage::staging && part->stage != Stage::discarding)) return;
+  const bool discarded = part->stage == Stage::discarding;
+  part->stage = discarded ? Stage::ended : Stage::starting;
+  if (discarded) return converge(*part);
   if (!input.result)
     return end(*part,
                unreported_exit(Cause::workspace_failed, input.result.error().message, now));
-  if (part->assignment.phase == WantedPhase::stop)
-    return end(*part,
-               unreported_exit(Cause::canceled, "stopped before its runner was started", now));
-  part->stage = Stage::starting;
   part->runner_told = true;
   out.push_back(StartRunner{part->assignment});
 }
@@ -297,7 +299,9 @@ void Core::Impl::on(const RunnerStarted& input) {
 
 void Core::Impl::on(const RunnerReported& input) {
   auto* part = find(input.attempt);
-  if (part == nullptr || part->stage == Stage::ended || part->stage == Stage::removing) return;
+  if (part == nullptr) return;
+  const bool over = part->report.state == PartState::finished || part->stage == Stage::removing;
+  if (over) return;
   if (part->stage != Stage::alive) attach(*part);
   if (input.report.state < part->report.state) return;
   if (input.report.state == PartState::finished) {
@@ -331,7 +335,7 @@ void Core::Impl::on(const PartRemoved& input) {
 }
 
 void Core::Impl::end(Part& part, NodeExitReport exit) {
-  part.stage = Stage::ended;
+  part.stage = part.stage == Stage::staging ? Stage::discarding : Stage::ended;
   part.kill_at = Instant::never();
   part.tell_again = Instant::never();
   part.report.attempt = part.assignment.attempt;

@@ -15,6 +15,7 @@ struct Part {
   enum class Stage {
     found,     // its directory was met at start, it never had a runner
     staging,   // StageWorkspace is at work
+    discarding,  // it still is, but its result is of no use: report.exit says why
     starting,  // StartRunner is at work
     alive,     // its runner lives
     ended,     // report.exit says how; its directory may be there

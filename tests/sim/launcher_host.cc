@@ -181,6 +181,7 @@ void LauncherHost::record(const StampedFact& fact) {
       "AttemptDoomed", "AttemptEnded", "JobRequeued", "PartReleased", "JobFinished"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
+  cluster_.world.note("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
   count_transitions(fact, before);
 }
 

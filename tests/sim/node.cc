@@ -217,7 +217,10 @@ void AgentProcess::pump_logs(const AttemptId& attempt) {
     const auto runner = node_.runners.find(attempt);
     const bool runs = runner != node_.runners.end() && !runner->second->dead();
     const bool over = files->second.final_report || (files->second.runner_started && !runs);
-    if (over && !stopped_ && cluster_.deliver_logs(node_, attempt)) return;
+    if (over && !stopped_ && cluster_.deliver_logs(node_, attempt)) {
+      cluster_.world.note("logs of {} on n{} are durable", to_string(attempt), node_.index);
+      return;
+    }
     pump_logs(attempt);
   });
 }

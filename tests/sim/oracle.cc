@@ -139,20 +139,25 @@ void Oracle::launcher_started() {
   last_poll_.reset();
   started_since_ = polled_;
   restarted_ = !state_.nodes().empty();
-  for (auto& [node, heard] : heard_) heard.polled = polled_;
+  for (auto& [node, heard] : heard_) {
+    heard.polled = polled_;
+    heard.since_start = false;
+  }
 }
 
-// Time counts only while the launcher polls: of a stall one beat at most counts.
+// Time counts only while the launcher polls: of a stall of more than two beats one counts.
 void Oracle::launcher_polled(Instant at, bool stalled_before) {
   if (last_poll_) {
     const Duration gap = at - *last_poll_;
-    polled_ += stalled_before ? std::min<Duration>(gap, seconds(1)) : gap;
+    const bool stall = stalled_before && gap > milliseconds(2500);
+    polled_ += stall ? Duration(seconds(1)) : gap;
   }
   last_poll_ = at;
 }
 
 void Oracle::launcher_heard(NodeId node, bool new_boot) {
   heard_[node].polled = polled_;
+  heard_[node].since_start = true;
   heard_[node].new_boot = heard_[node].new_boot || new_boot;
 }
 
@@ -204,6 +209,9 @@ void Oracle::check_free(const launcher::PartPlacement& placement, const AttemptI
   if (node.drain || node.lost)
     world_.violate("oracle:placed", to_string(attempt) + " was placed on a node that is " +
                                         (node.drain ? "draining" : "lost"));
+  const Heard& heard = heard_[node.id];
+  if (!heard.since_start || polled_ - heard.polled > seconds(5))
+    world_.violate("oracle:placed", to_string(attempt) + " was placed on a node that is silent");
   for (int cpu : placement.allotment.cpus)
     if (cpu < 0 || cpu >= 4)
       world_.violate("oracle:hardware", fmt::format("{} holds cpu {}, which node {} has not",
@@ -239,6 +247,11 @@ void Oracle::judge(const launcher::NodeLost& fact) {
 }
 
 void Oracle::judge(const launcher::JobRequeued& fact) {
+  const Job& job = *state_.job(fact.job);
+  if (job.cancel_by || job.finish)
+    world_.violate("oracle:requeued", fact.job.value + " was tried again after it was canceled");
+  if (fact.charged && job.charged_retries >= job.spec.retry.max)
+    world_.violate("oracle:requeued", fact.job.value + " was tried more often than retry.max allows");
   if (calm_)
     world_.violate("oracle:requeued", fact.job.value + " was tried again though nothing happened: " +
                                           fact.why);
@@ -249,7 +262,7 @@ void Oracle::judge(const launcher::PartReleased& fact) {
   if (running(fact.attempt, node))
     world_.violate("oracle:released", fmt::format("{} still runs on node {} but was released",
                                                   to_string(fact.attempt), node));
-  if (logs_durable(fact.attempt, fact.node)) {
+  if (logs_durable(fact.attempt, fact.node) && ended_since_.count(fact.attempt) != 0) {
     const Duration since = std::max({durable_since_[{fact.attempt, fact.node}],
                                      ended_since_[fact.attempt], started_since_});
     if (polled_ - since > seconds(10))

@@ -92,6 +92,7 @@ class Oracle {
   struct Heard {
     Duration polled{0};  // of the launcher when the node was heard last
     bool new_boot = false;
+    bool since_start = false;
   };
 
   void judge(const launcher::AttemptPlaced& fact);

@@ -295,10 +295,12 @@ TEST_F(AgentCore, StopWhileStagingStartsNoRunner) {
   observed_and_acked();
   assignment.phase = WantedPhase::stop;
   hear(Desired{kSession, wanting({assignment})});
-  give(WorkspaceStaged{assignment.attempt, {}});
-  const auto last = observed_and_acked();
+  const auto last = observed_and_acked();  // at once: a big snapshot is not waited for
   EXPECT_EQ(last.state, PartState::finished);
   EXPECT_EQ(last.exit->cause, Cause::canceled);
+  hear(Desired{kSession, wanting({})});
+  give(WorkspaceStaged{assignment.attempt, {}});
+  EXPECT_EQ(take<RemovePart>().attempt, assignment.attempt);
 }
 
 TEST_F(AgentCore, BornStopped) {
@@ -313,6 +315,7 @@ TEST_F(AgentCore, UnwantedWhileStagingIsRemovedWhenTheStagingIsDone) {
   take<StageWorkspace>();
   observed_and_acked();
   hear(Desired{kSession, wanting({})});
+  EXPECT_EQ(observed_and_acked().exit->cause, Cause::canceled);
   give(WorkspaceStaged{part(1).attempt, {}});
   take<RemovePart>();
   pass(seconds(1));
