@@ -35,7 +35,7 @@ struct Neighbour {
   std::string peer;      // routing id of a child's live connection; "" until its first frame
   Instant heard;         // 0 = never
   bool lost = false;     // said so
-  bool refused = false;  // greeted for another attempt
+  bool refused = false;  // greeted for another attempt, or speaks what we cannot read
   bool ready = false;    // a child whose subtree is connected
 };
 
@@ -245,7 +245,13 @@ void TreeLink::deliver(Neighbour& via, LinkFrame frame) {
   }
   if (frame.to == kToEveryone) relay(via.node, frame.from, kToEveryone, frame.payload);
   auto message = wire::decode_gang(frame.payload);
-  if (message) consume(via, frame.from, std::move(*message));
+  // Without this message a fence could wait for ever: a neighbour whose words we cannot read is
+  // lost.
+  if (!message) {
+    via.refused = true;
+    return;
+  }
+  consume(via, frame.from, std::move(*message));
 }
 
 // Passes on what is not for us alone: to the next hop of one node, or to all neighbours but
@@ -386,7 +392,8 @@ void TreeLink::check_silence(Instant now) {
     if (n.lost) return;
     const bool joined = n.heard.ns != 0;
     const Duration silent = now - (joined ? n.heard : connecting_since_);
-    if (silent < (joined ? Duration(kNeighbourSilence) : Duration(kJoinPatience))) return;
+    const bool patient = silent < (joined ? Duration(kNeighbourSilence) : Duration(kJoinPatience));
+    if (patient && n.stream.waiting() < kMaxLinkBacklog) return;
     n.lost = true;
     lost.push_back(n.node);
   });

@@ -16,8 +16,11 @@ namespace lockstep::runner {
 inline constexpr Duration kGangBeat = milliseconds(1'000);          // to each neighbour
 inline constexpr Duration kNeighbourSilence = milliseconds(5'000);  // then it is lost
 inline constexpr Duration kJoinPatience = milliseconds(60'000);     // for its first word
-inline constexpr Duration kFlushPatience = milliseconds(500);       // the destructor's wait
+inline constexpr std::size_t kMaxLinkBacklog =
+    65'536;  // unacknowledged messages; more = it is lost
+inline constexpr Duration kFlushPatience = milliseconds(500);  // the destructor's wait
 
+// Events come from the loop; none of them may destroy the link.
 class GangLink {
  public:
   struct Events {
