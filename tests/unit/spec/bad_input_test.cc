@@ -188,6 +188,8 @@ const std::vector<BadInput>& table() {
       // overrides
       {"set_without_value", "command: x\n", {"name"},
        "--set name: is not of the form key=value or key.key=value"},
+      {"set_nothing", "command: x\n", {""},
+       "--set : is not of the form key=value or key.key=value"},
       {"set_unknown_key", "command: x\n", {"resources.instance_cout=2"},
        "--set resources.instance_cout=2: unknown key 'resources.instance_cout'; did you mean "
        "'resources.instance_count'?"},
