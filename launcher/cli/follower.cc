@@ -150,7 +150,8 @@ void Follower::Impl::show_state() {
   std::string state = text;
   if (!job->attempts.empty())
     for (const auto& part : job->attempts.back().parts)
-      if (!part.progress.empty()) text += fmt::format("; {}: {}", part.node_name, part.progress);
+      if (!part.progress.empty() && job->reason.find(part.progress) == std::string::npos)
+        text += fmt::format("; {}: {}", part.node_name, part.progress);
   if (state != shown_state) {
     terminal.status(text);
     shown_state = std::move(state);
