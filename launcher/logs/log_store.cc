@@ -68,7 +68,7 @@ Result<std::shared_ptr<io::Fd>> LogStore::open(const LogKey& key, bool create) {
 Result<LogStore::File*> LogStore::find(const LogKey& key, bool create) {
   auto it = files_.find(key);
   if (it != files_.end() && it->second.fd) return &it->second;
-  if (open_ >= kMaxOpenLogs) close_idle();
+  if (open_ >= max_open_) close_idle();
   const bool exists = io::exists(path(key));
   if (!exists && !create) return nullptr;
   if (!exists) {

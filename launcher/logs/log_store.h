@@ -19,6 +19,8 @@
 
 namespace lockstep::launcher {
 
+inline constexpr std::size_t kMaxOpenLogs = 1'024;
+
 struct LogExtent {
   std::uint64_t written = 0;  // bytes in the file
   std::uint64_t durable = 0;  // of these, safe on disk
@@ -39,7 +41,9 @@ struct SyncBatch {
 
 class LogStore {
  public:
-  explicit LogStore(std::string root) : root_(std::move(root)) {}
+  // Files beyond `max_open` are closed and opened again when needed.
+  explicit LogStore(std::string root, std::size_t max_open = kMaxOpenLogs)
+      : root_(std::move(root)), max_open_(max_open) {}
 
   // Writes what of [offset, offset + data.size()) is not there yet. Data beyond a gap is not taken:
   // the extent says from where to send again. Errors: io (disk full, …), with the path.
@@ -75,12 +79,11 @@ class LogStore {
   void close_idle();
 
   std::string root_;
+  std::size_t max_open_;
   std::map<LogKey, File> files_;
   std::set<LogKey> dirty_;  // written to since the last batch
   std::vector<std::string> new_directories_;
   std::size_t open_ = 0;
 };
-
-inline constexpr std::size_t kMaxOpenLogs = 1'024;
 
 }  // namespace lockstep::launcher

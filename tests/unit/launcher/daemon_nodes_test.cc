@@ -66,7 +66,8 @@ TEST_F(DaemonNodesTest, ATokenLeadsANodeIn) {
   EXPECT_EQ(token.join_endpoint, daemon_.endpoint().join);
   EXPECT_EQ(token.launcher_key, daemon_.endpoint().public_key);
   Peer node(daemon_.endpoint());
-  EXPECT_FALSE(node.ask(GetStatus{}, milliseconds(300))) << "before it joined it is a stranger";
+  Peer early(daemon_.endpoint(), node.keys());
+  EXPECT_FALSE(early.ask(GetStatus{}, milliseconds(300))) << "before it joined it is a stranger";
   const NodeId id = bring_up(node);
   const auto nodes = ann_->ask_for<NodesReply>(ListNodes{});
   ASSERT_TRUE(nodes);

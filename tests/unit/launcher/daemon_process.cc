@@ -90,29 +90,34 @@ void DaemonProcess::authorize(const std::string& name, const PublicKey& key) {
 }
 
 Peer::Peer(const launcher::EndpointFile& endpoint, io::KeyPair keys)
-    : transport_(loop_, [](const std::string&, const PublicKey&) { return false; }),
-      keys_(std::move(keys)) {
-  const auto dial = [&](const std::string& at) {
-    return io::ClientSocket::connect(transport_, at, endpoint.public_key, keys_).value();
-  };
-  control_.emplace(dial(endpoint.control));
-  bulk_.emplace(dial(endpoint.bulk));
-  join_.emplace(dial(endpoint.join));
-  for (auto* socket : {&control_, &bulk_, &join_})
-    loop_.watch_socket((*socket)->handle(), [this] { receive(); });
-}
+    : endpoint_(endpoint),
+      transport_(loop_, [](const std::string&, const PublicKey&) { return false; }),
+      keys_(std::move(keys)) {}
 
 Peer::~Peer() {
-  for (auto* socket : {&control_, &bulk_, &join_}) loop_.unwatch_socket((*socket)->handle());
+  for (auto* socket : {&control_, &bulk_, &join_})
+    if (*socket) loop_.unwatch_socket((*socket)->handle());
+}
+
+io::ClientSocket& Peer::dialled(std::optional<io::ClientSocket>& socket,
+                                const std::string& endpoint) {
+  if (!socket) {
+    socket.emplace(
+        io::ClientSocket::connect(transport_, endpoint, endpoint_.public_key, keys_).value());
+    loop_.watch_socket(socket->handle(), [this] { receive(); });
+  }
+  return *socket;
 }
 
 void Peer::receive() {
-  while (auto bytes = control_->receive())
-    if (auto envelope = wire::decode_envelope(*bytes)) control_in_.push_back(std::move(*envelope));
-  while (auto bytes = join_->receive())
-    if (auto envelope = wire::decode_envelope(*bytes)) join_in_.push_back(std::move(*envelope));
-  while (auto bytes = bulk_->receive())
-    if (auto envelope = wire::decode_bulk(*bytes)) bulk_in_.push_back(std::move(*envelope));
+  const auto drain = [](auto& socket, const auto& decode, auto& into) {
+    if (!socket) return;
+    while (auto bytes = socket->receive())
+      if (auto envelope = decode(*bytes)) into.push_back(std::move(*envelope));
+  };
+  drain(control_, wire::decode_envelope, control_in_);
+  drain(join_, wire::decode_envelope, join_in_);
+  drain(bulk_, wire::decode_bulk, bulk_in_);
 }
 
 bool Peer::wait(const std::function<bool()>& condition, Duration patience) {
@@ -130,7 +135,7 @@ std::optional<Message> Peer::ask(Message request, Duration patience) {
   Envelope envelope;
   envelope.sequence = ++sequence_;
   envelope.body = std::move(request);
-  if (!control_->send_within(wire::encode(envelope), patience)) return std::nullopt;
+  if (!dialled(control_, endpoint_.control).send_within(wire::encode(envelope), patience)) return std::nullopt;
   std::optional<Message> reply;
   wait(
       [&] {
@@ -150,7 +155,7 @@ std::optional<Message> Peer::join(const JoinRequest& request) {
   Envelope envelope;
   envelope.sequence = ++sequence_;
   envelope.body = request;
-  if (!join_->send_within(wire::encode(envelope), kPatience)) return std::nullopt;
+  if (!dialled(join_, endpoint_.join).send_within(wire::encode(envelope), kPatience)) return std::nullopt;
   if (!wait([&] { return !join_in_.empty(); })) return std::nullopt;
   auto reply = std::move(join_in_.front().body);
   join_in_.pop_front();
@@ -165,12 +170,12 @@ void Peer::send(Message message) {
 }
 
 void Peer::send_raw(const std::string& bytes) {
-  (void)control_->send_within(bytes, kPatience).has_value();
+  (void)dialled(control_, endpoint_.control).send_within(bytes, kPatience).has_value();
 }
 
 void Peer::send_bulk(BulkMessage message) {
   const BulkEnvelope envelope{wire::kBulkVersion, ++sequence_, 0, std::move(message)};
-  (void)bulk_->send_within(wire::encode(envelope), kPatience).has_value();
+  (void)dialled(bulk_, endpoint_.bulk).send_within(wire::encode(envelope), kPatience).has_value();
 }
 
 io::KeyPair authorized_user(DaemonProcess& daemon, const std::string& name) {

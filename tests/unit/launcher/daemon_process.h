@@ -20,7 +20,7 @@
 
 namespace lockstep::test {
 
-inline constexpr Duration kPatience = seconds(60);
+inline constexpr Duration kPatience = seconds(30);
 
 class DaemonProcess {
  public:
@@ -46,7 +46,8 @@ class DaemonProcess {
   int exit_code_ = -1;
 };
 
-// A user or a node: one key, a control, a bulk and a join socket.
+// A user or a node: one key, and a control, a bulk and a join socket, each dialled when it is first used
+// (libzmq does not dial again after its key was turned away).
 class Peer {
  public:
   explicit Peer(const launcher::EndpointFile& endpoint, io::KeyPair keys = io::generate_key_pair());
@@ -101,7 +102,9 @@ class Peer {
   bool wait(const std::function<bool()>& condition, Duration patience = kPatience);
 
  private:
+  io::ClientSocket& dialled(std::optional<io::ClientSocket>& socket, const std::string& endpoint);
   void receive();
+  launcher::EndpointFile endpoint_;
   io::EventLoop loop_;
   io::Transport transport_;
   io::KeyPair keys_;

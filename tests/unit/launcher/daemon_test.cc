@@ -223,7 +223,7 @@ TEST_F(DaemonTest, WithoutNodesNothingWakesIt) {
   ASSERT_TRUE(ann.ask_for<StatusReply>(GetStatus{}));
   const auto before = status_kb("\nvoluntary_ctxt_switches:");
   ASSERT_FALSE(ann.wait([] { return false; }, milliseconds(1'500)));
-  EXPECT_LE(status_kb("\nvoluntary_ctxt_switches:") - before, 3u);
+  EXPECT_LE(status_kb("\nvoluntary_ctxt_switches:") - before, 10u);
 }
 
 }  // namespace

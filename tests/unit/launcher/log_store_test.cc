@@ -111,12 +111,21 @@ TEST_F(LogStoreTest, ForgettingAJobKeepsItsFiles) {
   EXPECT_EQ(*store_.read(kKey, 0, 10), "abc");
 }
 
-TEST_F(LogStoreTest, ClosesFilesBeyondItsBound) {
-  for (int rank = 0; rank < static_cast<int>(kMaxOpenLogs) + 10; ++rank) {
-    ASSERT_TRUE(store_.append({{JobId("many"), 1}, rank, LogStream::out}, 0, "x"));
-    if (rank % 100 == 0) sync();
+TEST_F(LogStoreTest, ClosesFilesBeyondItsBoundAndOpensThemAgain) {
+  const auto open_files = [] {
+    const auto all = std::filesystem::directory_iterator("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  LogStore small(dir_.path(), 4);
+  const auto before = open_files();
+  for (int rank = 0; rank < 20; ++rank) {
+    ASSERT_TRUE(small.append({{JobId("many"), 1}, rank, LogStream::out}, 0, "x"));
+    const auto batch = small.take_dirty();
+    ASSERT_TRUE(batch.sync());
+    small.synced(batch);
   }
-  EXPECT_EQ(store_.append({{JobId("many"), 1}, 0, LogStream::out}, 1, "y")->written, 2u);
+  EXPECT_LE(open_files(), before + 5);
+  EXPECT_EQ(small.append({{JobId("many"), 1}, 0, LogStream::out}, 1, "y")->written, 2u);
 }
 
 }  // namespace
