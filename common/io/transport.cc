@@ -258,11 +258,14 @@ Status ServerSocket::send(const std::string& peer, std::string_view bytes) {
 struct ClientSocket::Impl {
   Impl(void* c, std::atomic<int>& o) : context(c), open(o), socket(c, ZMQ_DEALER, o) {}
   ~Impl() {
+    *alive = false;
     if (!monitor) return;
     loop->unwatch_socket(monitor->get());
     zmq_socket_monitor(socket.get(), nullptr, 0);
   }
-  void tell_link();
+  void on_monitor_event();
+  void tell(Link now);
+  bool connected() const;
 
   void* context;
   std::atomic<int>& open;
@@ -271,11 +274,27 @@ struct ClientSocket::Impl {
   EventLoop* loop = nullptr;
   std::unique_ptr<Socket> monitor;
   std::function<void(Link)> on_link;
+  std::optional<Link> told;
+  std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
 
+void ClientSocket::Impl::tell(Link now) {
+  if (now == told) return;
+  told = now;
+  const auto handler = on_link;  // it may destroy the socket, and this with it
+  handler(now);
+}
+
+// With IMMEDIATE, there is a queue to write to only while a connection stands.
+bool ClientSocket::Impl::connected() const {
+  int events = 0;
+  std::size_t size = sizeof events;
+  return zmq_getsockopt(socket.get(), ZMQ_EVENTS, &events, &size) == 0 &&
+         (events & ZMQ_POLLOUT) != 0;
+}
+
 // A monitor's message: u16 event and u32 value, then the endpoint (zmq_socket_monitor(3)).
-void ClientSocket::Impl::tell_link() {
-  // The handler may destroy the socket, and this with it.
+void ClientSocket::Impl::on_monitor_event() {
   void* const raw = monitor->get();
   Frame frame;
   if (!receive_frame(raw, frame)) return;
@@ -284,10 +303,9 @@ void ClientSocket::Impl::tell_link() {
   std::uint16_t event = 0;
   if (head.size() < sizeof event) return;
   std::memcpy(&event, head.data(), sizeof event);
-  const auto handler = on_link;
-  if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) handler(Link::up);
-  if (event == ZMQ_EVENT_DISCONNECTED) handler(Link::down);
-  if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) handler(Link::refused);
+  if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) return tell(Link::up);
+  if (event == ZMQ_EVENT_DISCONNECTED) return tell(Link::down);
+  if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) return tell(Link::refused);
 }
 
 ClientSocket::ClientSocket(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -335,7 +353,11 @@ Status ClientSocket::watch_link(EventLoop& loop, std::function<void(Link)> handl
   impl_->loop = &loop;
   impl_->on_link = std::move(handler);
   impl_->monitor = std::move(monitor);
-  loop.watch_socket(impl_->monitor->get(), [impl = impl_.get()] { impl->tell_link(); });
+  loop.watch_socket(impl_->monitor->get(), [impl = impl_.get()] { impl->on_monitor_event(); });
+  // The connection may have come up before anybody listened; then no event tells of it.
+  loop.post([impl = impl_.get(), alive = impl_->alive] {
+    if (*alive && !impl->told && impl->connected()) impl->tell(Link::up);
+  });
   return {};
 }
 

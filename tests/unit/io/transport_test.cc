@@ -149,6 +149,18 @@ TEST_F(TransportTest, TellsWhenTheLinkGoesUpAndDownAndWhenAKeyIsRefused) {
   EXPECT_TRUE(turn_until(loop_, [&] { return seen.back() == Link::refused; }));
 }
 
+TEST_F(TransportTest, TellsOfALinkThatWasUpBeforeItWasWatched) {
+  ServerSocket server = serve();
+  ClientSocket client = dial(server.endpoint(), allowed_client());
+  ASSERT_TRUE(turn_until(loop_, [&] { return client.send("x").has_value(); }));
+  int up = 0;
+  ASSERT_TRUE(client.watch_link(loop_, [&](ClientSocket::Link link) {
+    up += link == ClientSocket::Link::up ? 1 : 100;
+  }));
+  EXPECT_TRUE(turn_until(loop_, [&] { return up > 0; }));
+  EXPECT_EQ(up, 1);
+}
+
 TEST_F(TransportTest, APeerThatLeftIsUnavailable) {
   ServerSocket server = serve();
   std::string peer;
