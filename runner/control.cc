@@ -13,9 +13,9 @@ Result<std::unique_ptr<ControlServer>> ControlServer::listen(io::EventLoop& loop
                                                              CurrentReport current,
                                                              OnAssignment on_assignment) {
   TRY_ASSIGN(io::Fd listener, io::listen_unix(directory, name));
-  return std::unique_ptr<ControlServer>(new ControlServer(loop, std::move(listener),
-                                                          directory + "/" + name, std::move(current),
-                                                          std::move(on_assignment)));
+  return std::unique_ptr<ControlServer>(
+      new ControlServer(loop, std::move(listener), directory + "/" + name, std::move(current),
+                        std::move(on_assignment)));
 }
 
 ControlServer::ControlServer(io::EventLoop& loop, io::Fd listener, std::string path,

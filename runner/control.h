@@ -1,6 +1,6 @@
 #pragma once
-// The runner's end of control.sock: any number of agents may come and go (an agent restarts); each gets
-// the full status when it connects and at each change, and may send the assignment again.
+// The runner's end of control.sock: any number of agents may come and go (an agent restarts); each
+// gets the full status when it connects and at each change, and may send the assignment again.
 
 #include <functional>
 #include <map>
@@ -21,7 +21,8 @@ class ControlServer {
   static Result<std::unique_ptr<ControlServer>> listen(io::EventLoop& loop,
                                                        const std::string& directory,
                                                        const std::string& name,
-                                                       CurrentReport current, OnAssignment on_assignment);
+                                                       CurrentReport current,
+                                                       OnAssignment on_assignment);
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;

@@ -1,6 +1,6 @@
-// lockstep-runner --attempt-dir DIR: supervises one attempt's ranks on this node, and outlives the agent
-// that started it. lockstep-runner --standby reads DIR from standard input, one line: started ahead of
-// time, it has its libraries linked when an attempt comes. See runner.h.
+// lockstep-runner --attempt-dir DIR: supervises one attempt's ranks on this node, and outlives the
+// agent that started it. lockstep-runner --standby reads DIR from standard input, one line: started
+// ahead of time, it has its libraries linked when an attempt comes. See runner.h.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -100,8 +100,9 @@ int main(int argc, char** argv) {
     directory = runner::wait_for_order();
     if (directory.empty()) return 0;
   } else {
-    std::fprintf(stderr, "usage: lockstep-runner --attempt-dir DIR | --standby "
-                         "(it is started by lockstep-agent)\n");
+    std::fprintf(stderr,
+                 "usage: lockstep-runner --attempt-dir DIR | --standby "
+                 "(it is started by lockstep-agent)\n");
     return runner::kOurFailure;
   }
   const auto done = runner::run(io::AttemptDir(directory));

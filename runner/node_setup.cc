@@ -35,8 +35,9 @@ Status make_owned_directory(const std::string& path, const io::User& owner) {
 
 CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignment& assignment) {
   CgroupRequest request;
-  request.name = fmt::format("{}.n{}.{}", to_string(assignment.attempt).substr(0, kLongestCgroupName),
-                             assignment.node_rank, getpid());
+  request.name =
+      fmt::format("{}.n{}.{}", to_string(assignment.attempt).substr(0, kLongestCgroupName),
+                  assignment.node_rank, getpid());
   request.ranks = assignment.ranks_here();
   if (assignment.spec.resources.memory) request.memory = assignment.allotment.memory;
   if (request.memory && request.memory->count == 0) request.memory.reset();

@@ -127,13 +127,16 @@ void Runner::gang_received(int from, GangMessage message) {
 // Contributions climb the tree, unions descend it; direct modex goes to one node.
 void Runner::send_to_gang(const GangMessage& message) {
   if (!link_) return;
-  if (std::holds_alternative<FencePart>(message)) link_->send_up(message);
-  else if (std::holds_alternative<FenceDone>(message)) link_->send_down(message);
+  if (std::holds_alternative<FencePart>(message))
+    link_->send_up(message);
+  else if (std::holds_alternative<FenceDone>(message))
+    link_->send_down(message);
   else if (const auto* request = std::get_if<ModexRequest>(&message))
     link_->send_to(request->to_node, message);
   else if (const auto* reply = std::get_if<ModexReply>(&message))
     link_->send_to(reply->to_node, message);
-  else link_->broadcast(message);
+  else
+    link_->broadcast(message);
 }
 
 void Runner::perform(const Report& action) {
@@ -173,7 +176,8 @@ void Runner::leave() {
   setup_.isolation.spawn.reset();
   joiner_.reset();
   if (auto& cgroups = setup_.isolation.cgroups)
-    if (const auto removed = cgroups->remove(); !removed) spdlog::warn("{}", removed.error().message);
+    if (const auto removed = cgroups->remove(); !removed)
+      spdlog::warn("{}", removed.error().message);
   const Instant until = clock_.now() + kFarewellPatience;
   while (control_->backlog_bytes() > 0 && clock_.now() < until) loop_.turn(milliseconds(10));
   spdlog::info("left");

@@ -1,7 +1,7 @@
 #pragma once
-// One runner: the shell around runner/core. It turns what happens (spawn, pipes, gang, agent, time) into
-// the core's inputs, one at a time on the loop's thread, and performs the actions that come back. It
-// owns everything of its attempt on this node while that runs; it decides nothing.
+// One runner: the shell around runner/core. It turns what happens (spawn, pipes, gang, agent, time)
+// into the core's inputs, one at a time on the loop's thread, and performs the actions that come
+// back. It owns everything of its attempt on this node while that runs; it decides nothing.
 
 #include <deque>
 #include <memory>
@@ -81,11 +81,11 @@ class Runner {
   std::unique_ptr<Bootstrap> bootstrap_;
   std::vector<GangMessage> early_;  // for the bootstrap, from runners that were faster
   LaunchContext launch_;
-  bool killing_ = false;         // kill_all was ordered and not yet answered
+  bool killing_ = false;  // kill_all was ordered and not yet answered
   bool spawn_lost_ = false;
   bool port_taken_ = false;
   bool drain_wanted_ = false;
-  std::string blocked_shown_;    // the reason the agent was last told
+  std::string blocked_shown_;                   // the reason the agent was last told
   std::optional<NodeExitReport> final_report_;  // not yet on disk
   Instant write_again_at_ = Instant::never();
   bool leave_wanted_ = false;

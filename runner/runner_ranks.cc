@@ -134,8 +134,10 @@ void Runner::rank_failed(int rank, int error, spawn::SpawnStage stage) {
 void Runner::rank_exited(int rank, int wait_status) {
   RankExited exited;
   exited.rank = rank;
-  if (WIFSIGNALED(wait_status)) exited.signal = WTERMSIG(wait_status);
-  else exited.exit_code = WEXITSTATUS(wait_status);
+  if (WIFSIGNALED(wait_status))
+    exited.signal = WTERMSIG(wait_status);
+  else
+    exited.exit_code = WEXITSTATUS(wait_status);
   const auto& cgroups = setup_.isolation.cgroups;
   exited.oom = (exited.signal != 0 || exited.exit_code != 0) && cgroups &&
                cgroups->out_of_memory(rank - orders_.assignment.first_rank());

@@ -35,8 +35,8 @@ std::string encode(const RankProcess& rank);
 
 // Which namespaces lockstep-spawn gets, and what is mounted in them.
 struct Namespaces {
-  bool user = false;   // an ordinary user's way to the other two; ids map to themselves
-  bool pid = false;    // lockstep-spawn is PID 1: the kernel kills everything with it; /proc is fresh
+  bool user = false;  // an ordinary user's way to the other two; ids map to themselves
+  bool pid = false;  // lockstep-spawn is PID 1: the kernel kills everything with it; /proc is fresh
   bool mount = false;  // implied by pid
   // Runs in the child, mounts private, before exec and before any id changes.
   std::function<Status()> prepare_mounts;

@@ -13,7 +13,8 @@
 
 int main() {
   if (fcntl(lockstep::spawn::kSocketFd, F_SETFD, FD_CLOEXEC) != 0) {
-    std::fprintf(stderr, "lockstep-spawn: fd 3 is not a socket: it is started by lockstep-runner\n");
+    std::fprintf(stderr,
+                 "lockstep-spawn: fd 3 is not a socket: it is started by lockstep-runner\n");
     return 125;
   }
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2})

@@ -91,8 +91,10 @@ Result<int> start_in_namespaces(const std::string& program, const Namespaces& na
   char buffer[512];
   ssize_t length = 0;
   while ((length = read(reading.get(), buffer, sizeof buffer)) != 0) {
-    if (length > 0) why.append(buffer, static_cast<std::size_t>(length));
-    else if (errno != EINTR) break;
+    if (length > 0)
+      why.append(buffer, static_cast<std::size_t>(length));
+    else if (errno != EINTR)
+      break;
   }
   if (why.empty()) return static_cast<int>(pid);
   while (waitpid(static_cast<pid_t>(pid), nullptr, 0) < 0 && errno == EINTR) {

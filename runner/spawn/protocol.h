@@ -14,8 +14,8 @@
 //   failed   {id, value = errno, stage = SpawnStage}: the rank never ran
 //   exited   {id, value = wait status}
 //   empty    {}: answer to kill_all: no descendant is left
-// When the socket closes, lockstep-spawn kills every descendant and exits. It is a child subreaper, so
-// double-forked grandchildren come back to it; each rank has PR_SET_PDEATHSIG SIGKILL.
+// When the socket closes, lockstep-spawn kills every descendant and exits. It is a child subreaper,
+// so double-forked grandchildren come back to it; each rank has PR_SET_PDEATHSIG SIGKILL.
 
 #include <cstdint>
 
@@ -28,19 +28,35 @@ inline constexpr int kStartFds = 4;                  // memfd, stdin, stdout, st
 inline constexpr std::uint32_t kMaxBlockBytes = 64u << 20;
 
 enum class Type : std::uint32_t {
-  start = 1, signal = 2, kill_all = 3, quit = 4,
-  started = 11, failed = 12, exited = 13, empty = 14,
+  start = 1,
+  signal = 2,
+  kill_all = 3,
+  quit = 4,
+  started = 11,
+  failed = 12,
+  exited = 13,
+  empty = 14,
 };
 
-// Where a start failed; the runner turns ENOENT at `exec` into 127, EACCES/ENOEXEC at `exec` into 126.
-enum class SpawnStage : std::int32_t { fork = 1, chdir, ids, rlimit, affinity, cgroup, stdio, exec };
+// Where a start failed; the runner turns ENOENT at `exec` into 127, EACCES/ENOEXEC at `exec` into
+// 126.
+enum class SpawnStage : std::int32_t {
+  fork = 1,
+  chdir,
+  ids,
+  rlimit,
+  affinity,
+  cgroup,
+  stdio,
+  exec
+};
 
 struct Header {
   std::uint32_t magic = kMagic;
   Type type{};
   std::int32_t id = 0;
-  std::int32_t value = 0;   // pid, signal, wait status or errno
-  std::int32_t stage = 0;   // SpawnStage, in `failed`
+  std::int32_t value = 0;  // pid, signal, wait status or errno
+  std::int32_t stage = 0;  // SpawnStage, in `failed`
 };
 
 // The argument block: StartBlock, then the numeric tables (gids: uint32, cpus: int32, padding to 8
@@ -49,7 +65,7 @@ struct Header {
 struct StartBlock {
   std::uint32_t argc = 0, envc = 0, cgroups = 0, gids = 0, cpus = 0, rlimits = 0;
   std::uint32_t uid = 0, gid = 0;
-  std::uint32_t set_ids = 0;   // 0 = keep the caller's ids
+  std::uint32_t set_ids = 0;  // 0 = keep the caller's ids
   std::uint32_t strings_bytes = 0;
 };
 

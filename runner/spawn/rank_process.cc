@@ -84,7 +84,8 @@ void reset_signals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// As execvp looks up a bare name, but without its fall-back to /bin/sh: what the kernel says counts.
+// As execvp looks up a bare name, but without its fall-back to /bin/sh: what the kernel says
+// counts.
 void exec_program(const MappedBlock& block) {
   const char* program = block.program();
   if (std::strchr(program, '/') != nullptr) {
@@ -100,8 +101,10 @@ void exec_program(const MappedBlock& block) {
     if (candidate.empty()) candidate.push_back('.');
     candidate.append("/").append(program);
     execve(candidate.c_str(), block.argv(), block.envp());
-    if (errno == EACCES) found_but_denied = true;
-    else if (errno != ENOENT && errno != ENOTDIR) return;
+    if (errno == EACCES)
+      found_but_denied = true;
+    else if (errno != ENOENT && errno != ENOTDIR)
+      return;
     if (end == nullptr) break;
     at = end + 1;
   }

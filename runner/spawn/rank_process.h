@@ -12,6 +12,7 @@ struct StartFailure {
 };
 
 // `stdio`: what becomes fds 0, 1 and 2. `parent`: getpid() of lockstep-spawn before the fork.
-[[noreturn]] void become_rank(const MappedBlock& block, const int stdio[3], int error_fd, int parent);
+[[noreturn]] void become_rank(const MappedBlock& block, const int stdio[3], int error_fd,
+                              int parent);
 
 }  // namespace lockstep::spawn

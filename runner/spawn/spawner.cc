@@ -75,8 +75,14 @@ void Spawner::receive() {
   switch (header.type) {
     case Type::start: start(header.id, fds); break;
     case Type::signal: signal_ranks(header.id, header.value); break;
-    case Type::kill_all: killing_ = true; kill_rounds_ = 0; break;
-    case Type::quit: killing_ = quitting_ = true; kill_rounds_ = 0; break;
+    case Type::kill_all:
+      killing_ = true;
+      kill_rounds_ = 0;
+      break;
+    case Type::quit:
+      killing_ = quitting_ = true;
+      kill_rounds_ = 0;
+      break;
     case Type::started:
     case Type::failed:
     case Type::exited:
@@ -118,8 +124,10 @@ void Spawner::finish_start(Rank& rank) {
   close(rank.error_fd);
   rank.error_fd = -1;
   rank.failed = length == sizeof failure;
-  if (rank.failed) send(Type::failed, rank.id, failure.error, failure.stage);
-  else send(Type::started, rank.id, rank.pid);
+  if (rank.failed)
+    send(Type::failed, rank.id, failure.error, failure.stage);
+  else
+    send(Type::started, rank.id, rank.pid);
 }
 
 void Spawner::signal_ranks(int id, int signal_number) {
@@ -153,8 +161,10 @@ bool Spawner::children_left() const {
 // First the ranks' own groups, which is cheap and mostly enough; then whatever /proc still shows.
 void Spawner::pursue_kill() {
   if (children_left()) {
-    if (kill_rounds_++ == 0) signal_ranks(kAll, SIGKILL);
-    else kill_descendants();
+    if (kill_rounds_++ == 0)
+      signal_ranks(kAll, SIGKILL);
+    else
+      kill_descendants();
     reap();
     if (children_left()) return;
   }

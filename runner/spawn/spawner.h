@@ -1,6 +1,6 @@
 #pragma once
-// lockstep-spawn's one object: takes orders from the socket, forks ranks, reaps everything that comes
-// back to it, and reports. Single-threaded; it decides nothing.
+// lockstep-spawn's one object: takes orders from the socket, forks ranks, reaps everything that
+// comes back to it, and reports. Single-threaded; it decides nothing.
 
 #include <cstddef>
 #include <vector>
@@ -34,7 +34,7 @@ class Spawner {
 
   int socket_;
   int child_signals_ = -1;
-  bool open_ = true;       // the runner is there
+  bool open_ = true;  // the runner is there
   bool killing_ = false;
   bool quitting_ = false;
   int kill_rounds_ = 0;

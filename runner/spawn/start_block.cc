@@ -59,7 +59,7 @@ int MappedBlock::map(int fd) {
   // Without the seal the sender could shrink the file under us.
   const int seals = fcntl(fd, F_GET_SEALS);
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || (seals & F_SEAL_WRITE) == 0) return EBADMSG;
-  struct stat info{};
+  struct stat info {};
   if (fstat(fd, &info) != 0) return errno;
   if (info.st_size < static_cast<off_t>(sizeof(StartBlock)) || info.st_size > kMaxBlockBytes)
     return EBADMSG;

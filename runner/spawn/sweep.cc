@@ -33,7 +33,8 @@ int parent_of(int pid) {
   const char* after_name = std::strrchr(text, ')');
   char state = 0;
   int parent = 0;
-  if (after_name == nullptr || std::sscanf(after_name + 1, " %c %d", &state, &parent) != 2) return 0;
+  if (after_name == nullptr || std::sscanf(after_name + 1, " %c %d", &state, &parent) != 2)
+    return 0;
   return parent;
 }
 

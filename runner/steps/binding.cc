@@ -49,10 +49,10 @@ std::vector<int> share_of(const std::vector<int>& cpus, int index, int ranks) {
 }
 
 Status set_binding(const LaunchContext& context, RankLaunch& rank) {
-  rank.process.cpus = context.gang->oversubscribed
-                          ? context.cpus
-                          : share_of(context.cpus, rank.local_rank,
-                                     context.gang->assignment.ranks_here());
+  rank.process.cpus =
+      context.gang->oversubscribed
+          ? context.cpus
+          : share_of(context.cpus, rank.local_rank, context.gang->assignment.ranks_here());
   return {};
 }
 

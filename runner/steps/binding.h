@@ -7,8 +7,8 @@
 
 namespace lockstep::runner {
 
-// The allotment as far as this process may use it, ordered so that hardware threads of one core, and
-// cores of one socket, are neighbours. `topology`: /sys/devices/system/cpu, or a fake of it.
+// The allotment as far as this process may use it, ordered so that hardware threads of one core,
+// and cores of one socket, are neighbours. `topology`: /sys/devices/system/cpu, or a fake of it.
 std::vector<int> usable_cpus(const std::vector<int>& allotment,
                              const std::string& topology = "/sys/devices/system/cpu");
 

@@ -51,7 +51,8 @@ Status make_below_parent(const std::string& base, const std::string& name, bool 
     if (mkdir((parent + "/" + name).c_str(), 0755) == 0) return {};
     if (errno != ENOENT) return errno_error(errno, "make cgroup " + parent + "/" + name);
   }
-  return make_error(ErrorCode::unavailable, "make cgroup " + base + kParent + ": it keeps vanishing");
+  return make_error(ErrorCode::unavailable,
+                    "make cgroup " + base + kParent + ": it keeps vanishing");
 }
 
 // The value of `key` in a flat keyed file such as memory.events; 0 when absent.
@@ -162,8 +163,8 @@ Status Cgroups::make(const CgroupRequest& request) {
   TRY(io::write_file_atomically(request.record, record, 0644, false));
   Status status;
   for (const auto& directory : directories_) {
-    const std::string base = directory.substr(0, directory.size() - request.name.size() -
-                                                     sizeof kParent);
+    const std::string base =
+        directory.substr(0, directory.size() - request.name.size() - sizeof kParent);
     if (status) status = make_below_parent(base, request.name, version_ == 2);
   }
   if (status && version_ == 2) status = limit_v2(directories_[0], request);

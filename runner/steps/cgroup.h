@@ -1,7 +1,7 @@
 #pragma once
-// The cgroups of one attempt on one node: one directory per hierarchy under `lockstep/`, and in the one
-// that knows memory a child per rank, so that an out-of-memory kill is attributed. It owns these
-// directories from create to remove; it decides nothing about ranks.
+// The cgroups of one attempt on one node: one directory per hierarchy under `lockstep/`, and in the
+// one that knows memory a child per rank, so that an out-of-memory kill is attributed. It owns
+// these directories from create to remove; it decides nothing about ranks.
 
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 namespace lockstep::runner {
 
 struct CgroupRequest {
-  std::string name;             // unique on this host
+  std::string name;  // unique on this host
   int ranks = 1;
   std::optional<Bytes> memory;  // limit of all ranks together
   int cpus = 1;                 // weight

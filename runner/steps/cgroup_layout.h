@@ -11,12 +11,12 @@ struct CgroupHierarchy {
   int version = 1;
   std::string mount_point;            // /sys/fs/cgroup/memory
   std::string own;                    // the directory of our own cgroup in it
-  std::set<std::string> controllers;  // v1: memory, cpu, …; v2: left empty, cgroup.controllers says
+  std::set<std::string> controllers;  // v1: memory, cpu, …; v2: left empty
   friend bool operator==(const CgroupHierarchy&, const CgroupHierarchy&) = default;
 };
 
-// From the texts of /proc/self/mountinfo and /proc/self/cgroup (cgroups(7)). A hierarchy whose mount
-// does not show our own cgroup is left out.
+// From the texts of /proc/self/mountinfo and /proc/self/cgroup (cgroups(7)). A hierarchy whose
+// mount does not show our own cgroup is left out.
 std::vector<CgroupHierarchy> find_cgroup_hierarchies(const std::string& mountinfo,
                                                      const std::string& self_cgroup);
 

@@ -4,12 +4,8 @@ namespace lockstep::runner {
 namespace {
 
 constexpr LaunchStep kLaunchSteps[] = {
-    {"environment", set_environment},
-    {"command", set_command},
-    {"identity", set_identity},
-    {"binding", set_binding},
-    {"rlimits", set_rlimits},
-    {"cgroups", set_cgroups},
+    {"environment", set_environment}, {"command", set_command}, {"identity", set_identity},
+    {"binding", set_binding},         {"rlimits", set_rlimits}, {"cgroups", set_cgroups},
 };
 
 }  // namespace

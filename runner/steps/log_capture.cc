@@ -23,7 +23,7 @@ struct LogCapture::Stream {
   int rank = 0;
   LogStream which = LogStream::out;
   std::string path;
-  io::Fd pipe;          // the end we read; empty after its end
+  io::Fd pipe;  // the end we read; empty after its end
   io::Fd file;
   std::uint64_t bytes = 0;
   std::string pending;  // read, and refused by the disk: the pipe is not watched meanwhile
@@ -133,7 +133,8 @@ bool LogCapture::drain() {
 std::vector<LogSize> LogCapture::sizes() const {
   std::vector<LogSize> result;
   for (const auto& stream : streams_) {
-    if (result.empty() || result.back().rank != stream->rank) result.push_back({stream->rank, 0, 0});
+    if (result.empty() || result.back().rank != stream->rank)
+      result.push_back({stream->rank, 0, 0});
     (stream->which == LogStream::out ? result.back().stdout_bytes : result.back().stderr_bytes) =
         stream->bytes;
   }

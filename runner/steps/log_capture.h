@@ -21,7 +21,9 @@ class LogCapture {
   LogCapture(const LogCapture&) = delete;
   LogCapture& operator=(const LogCapture&) = delete;
 
-  struct Writers { io::Fd out, err; };
+  struct Writers {
+    io::Fd out, err;
+  };
   // The ends that become the rank's stdout and stderr; to be closed here once the rank has them.
   // They belong to `uid`, so that the rank may open /dev/stdout.
   Result<Writers> open(int rank, std::uint32_t uid);

@@ -11,9 +11,9 @@ spawn::RlimitEntry raised(__rlimit_resource_t resource) {
 
 }  // namespace
 
-// The soft limit goes to the hard one: core dumps are wanted, and RDMA pins memory. Root's ranks get
-// unlimited core and memlock where the kernel lets us; nofile stays at its hard limit, because programs
-// that close every possible descriptor would never end.
+// The soft limit goes to the hard one: core dumps are wanted, and RDMA pins memory. Root's ranks
+// get unlimited core and memlock where the kernel lets us; nofile stays at its hard limit, because
+// programs that close every possible descriptor would never end.
 Status set_rlimits(const LaunchContext&, RankLaunch& rank) {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);

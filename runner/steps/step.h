@@ -1,7 +1,7 @@
 #pragma once
-// What happens to one rank before it starts: a fixed list of steps, one concern each, in one visible
-// array (launch_steps.cc). A step reads the node's LaunchContext and writes into the rank's process;
-// it starts nothing, and touches nothing of another rank.
+// What happens to one rank before it starts: a fixed list of steps, one concern each, in one
+// visible array (launch_steps.cc). A step reads the node's LaunchContext and writes into the rank's
+// process; it starts nothing, and touches nothing of another rank.
 
 #include <string>
 #include <vector>

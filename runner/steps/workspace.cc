@@ -83,8 +83,10 @@ Status Workspace::use_in_place() const { return make_job_directories(directory_.
 
 Status Workspace::mount_overlay() const {
   if (plan_.tree.empty()) {  // no snapshot: what is written lands where it would with one
-    if (::mount(directory_.upper().c_str(), directory_.code().c_str(), nullptr, MS_BIND, nullptr) != 0)
-      return errno_error(errno, fmt::format("bind {} to {}", directory_.upper(), directory_.code()));
+    if (::mount(directory_.upper().c_str(), directory_.code().c_str(), nullptr, MS_BIND, nullptr) !=
+        0)
+      return errno_error(errno,
+                         fmt::format("bind {} to {}", directory_.upper(), directory_.code()));
     return {};
   }
   std::string options =

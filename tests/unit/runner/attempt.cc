@@ -147,13 +147,14 @@ std::vector<std::string> Attempt::leftover_cgroups() const {
 }
 
 bool Attempt::printed(const std::string& line, int rank) const {
-  return wait_until([&] { return ("\n" + out(rank)).find("\n" + line + "\n") != std::string::npos; });
+  return wait_until(
+      [&] { return ("\n" + out(rank)).find("\n" + line + "\n") != std::string::npos; });
 }
 
 FakeAgent::FakeAgent(const Attempt& attempt) {
   wait_until([&] {
-    auto fd = io::connect_unix(attempt.directory().path(),
-                               attempt.directory().control_socket_name());
+    auto fd =
+        io::connect_unix(attempt.directory().path(), attempt.directory().control_socket_name());
     if (fd) socket_ = *std::move(fd);
     return static_cast<bool>(socket_);
   });

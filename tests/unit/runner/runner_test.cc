@@ -47,7 +47,8 @@ INSTANTIATE_TEST_SUITE_P(As, RunnerTest, ::testing::Values(false, true), [](cons
 });
 
 const char kStubborn[] =
-    "(setsid sh -c \"trap '' TERM HUP INT; echo daemon; while read x < /dev/zero; do :; done\" &) ; ";
+    "(setsid sh -c \"trap '' TERM HUP INT; echo daemon; while read x < /dev/zero; do :; done\" &) "
+    "; ";
 
 std::map<std::string, std::string> parse_environment(const std::string& text) {
   std::map<std::string, std::string> result;
@@ -121,7 +122,8 @@ TEST_P(RunnerTest, TheEnvironmentIsALoginsAndOurs) {
 }
 
 TEST_P(RunnerTest, TheWorkingDirectoryIsReadyForAJob) {
-  attempt_.shell("pwd; ls; touch outputs/a logs/b $TMPDIR/c && cat; ulimit -c; test -t 0 || echo no");
+  attempt_.shell(
+      "pwd; ls; touch outputs/a logs/b $TMPDIR/c && cat; ulimit -c; test -t 0 || echo no");
   EXPECT_EQ(run_to_end().cause, Cause::completed);
   EXPECT_EQ(attempt_.out().substr(0, attempt_.out().rfind("logs\noutputs\n") + 13),
             attempt_.directory().code() + "\nlogs\noutputs\n");
@@ -132,8 +134,7 @@ TEST_P(RunnerTest, EveryRankRunsOnce) {
   attempt_.ranks(5).shell("echo $LOCKSTEP_RANK/$LOCKSTEP_WORLD_SIZE");
   const auto report = run_to_end();
   EXPECT_EQ(report.cause, Cause::completed);
-  for (int rank = 0; rank < 5; ++rank)
-    EXPECT_EQ(attempt_.out(rank), std::to_string(rank) + "/5\n");
+  for (int rank = 0; rank < 5; ++rank) EXPECT_EQ(attempt_.out(rank), std::to_string(rank) + "/5\n");
 }
 
 TEST_P(RunnerTest, OneFailingRankEndsTheOthers) {
@@ -146,7 +147,8 @@ TEST_P(RunnerTest, OneFailingRankEndsTheOthers) {
 }
 
 TEST_P(RunnerTest, DaemonsOfAFinishedRankAreGone) {
-  attempt_.shell(std::string(kStubborn) + "while ! [ -e outputs/x ]; do touch outputs/x; done; exit 0");
+  attempt_.shell(std::string(kStubborn) +
+                 "while ! [ -e outputs/x ]; do touch outputs/x; done; exit 0");
   const auto report = run_to_end();
   EXPECT_EQ(report.cause, Cause::completed);
 }
@@ -259,9 +261,8 @@ TEST_P(RunnerTest, AnOverlayKeepsTheTreeAndAllRanksSeeTheCommonPath) {
   attempt_.workspace.mode =
       ordinary ? WorkspacePlan::Mode::overlay_userns : WorkspacePlan::Mode::overlay;
   attempt_.workspace.tree = tree.path();
-  attempt_.workspace.mount_point =
-      io::code_mount_point(GetParam() && running_as_root() ? kNobody : geteuid(),
-                           attempt_.assignment.attempt);
+  attempt_.workspace.mount_point = io::code_mount_point(
+      GetParam() && running_as_root() ? kNobody : geteuid(), attempt_.assignment.attempt);
   attempt_.shell("sh train.sh; ls");
   EXPECT_EQ(run_to_end().cause, Cause::completed);
   EXPECT_EQ(attempt_.out(), attempt_.workspace.mount_point + "\nlogs\nmodel\noutputs\ntrain.sh\n");

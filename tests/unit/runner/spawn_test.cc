@@ -18,7 +18,8 @@ namespace {
 const std::string kSpawn = std::string(LOCKSTEP_BIN_DIR) + "/lockstep-spawn";
 // A daemon of the stubborn kind: forked twice, its own session, deaf to everything but SIGKILL.
 const std::string kDaemon =
-    "(setsid sh -c \"trap '' TERM HUP INT; echo daemon; while :; do read x < /dev/zero; done\" &) ; ";
+    "(setsid sh -c \"trap '' TERM HUP INT; echo daemon; while :; do read x < /dev/zero; done\" &) "
+    "; ";
 
 class SpawnTest : public ::testing::TestWithParam<bool> {
  protected:
@@ -32,7 +33,9 @@ class SpawnTest : public ::testing::TestWithParam<bool> {
   }
   spawn::Client::Events events() {
     return {[this](int id, int pid) { pids_[id] = pid; },
-            [this](int id, int error, spawn::SpawnStage stage) { failures_[id] = {error, stage}; },
+            [this](int id, int error, spawn::SpawnStage stage) {
+              failures_[id] = {error, stage};
+            },
             [this](int id, int status) { exits_[id] = status; }, [this] { ++empties_; },
             [this] { lost_ = true; }};
   }
@@ -57,8 +60,12 @@ class SpawnTest : public ::testing::TestWithParam<bool> {
     EXPECT_TRUE(turn_until(loop_, [&] { return exits_.count(7) || failures_.count(7); }));
     return out_.read_to_end().value_or("(never closed)");
   }
-  bool exited(int id) { return turn_until(loop_, [&] { return exits_.count(id) > 0; }); }
-  bool failed(int id) { return turn_until(loop_, [&] { return failures_.count(id) > 0; }); }
+  bool exited(int id) {
+    return turn_until(loop_, [&] { return exits_.count(id) > 0; });
+  }
+  bool failed(int id) {
+    return turn_until(loop_, [&] { return failures_.count(id) > 0; });
+  }
 
   io::EventLoop loop_;
   std::unique_ptr<spawn::Client> client_;
@@ -97,8 +104,9 @@ TEST_P(SpawnTest, ArgumentsAreExactAndTheEnvironmentIsOnlyWhatWasGiven) {
 TEST_P(SpawnTest, ARankHasOnlyItsThreeFilesAndCleanSignals) {
   signal(SIGPIPE, SIG_IGN);
   launch();
-  const auto text = output(shell("ls /proc/self/fd | tr '\\n' ' '; grep -E 'Sig(Ign|Blk)' "
-                                 "/proc/self/status | cut -f2 | sort -u; umask"));
+  const auto text =
+      output(shell("ls /proc/self/fd | tr '\\n' ' '; grep -E 'Sig(Ign|Blk)' "
+                   "/proc/self/status | cut -f2 | sort -u; umask"));
   EXPECT_EQ(text, "0 1 2 3 0000000000000000\n0022\n");  // 3 is ls's own
 }
 
@@ -233,10 +241,9 @@ TEST(SpawnNamespaceTest, RanksSeeTheirOwnProc) {
   spawn::Namespaces namespaces;
   namespaces.pid = true;
   namespaces.user = !running_as_root();
-  auto client = spawn::Client::launch(
-      loop, kSpawn, namespaces,
-      {[](int, int) {}, [](int, int, spawn::SpawnStage) {}, [&](int, int) { done = true; }, [] {},
-       [] {}});
+  auto client = spawn::Client::launch(loop, kSpawn, namespaces,
+                                      {[](int, int) {}, [](int, int, spawn::SpawnStage) {},
+                                       [&](int, int) { done = true; }, [] {}, [] {}});
   ASSERT_TRUE(client) << client.error().message;
   spawn::RankProcess rank;
   rank.program = "/bin/sh";

@@ -17,7 +17,8 @@
 namespace lockstep::runner::testing {
 namespace {
 
-// ---- where cgroups may be made -------------------------------------------------------------------
+// ---- where cgroups may be made
+// -------------------------------------------------------------------
 
 TEST(CgroupLayoutTest, Version1WithCoMountedControllers) {
   const auto found = find_cgroup_hierarchies(
@@ -26,9 +27,12 @@ TEST(CgroupLayoutTest, Version1WithCoMountedControllers) {
       "32 25 0:28 / /home rw - ext4 /dev/sda1 rw\n",
       "5:cpu,cpuacct:/user.slice\n4:memory:/\n0::/x\n");
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0], (CgroupHierarchy{1, "/sys/fs/cgroup/cpu,cpuacct",
-                                       "/sys/fs/cgroup/cpu,cpuacct/user.slice", {"cpu", "cpuacct"}}));
-  EXPECT_EQ(found[1], (CgroupHierarchy{1, "/sys/fs/cgroup/memory", "/sys/fs/cgroup/memory", {"memory"}}));
+  EXPECT_EQ(found[0], (CgroupHierarchy{1,
+                                       "/sys/fs/cgroup/cpu,cpuacct",
+                                       "/sys/fs/cgroup/cpu,cpuacct/user.slice",
+                                       {"cpu", "cpuacct"}}));
+  EXPECT_EQ(found[1],
+            (CgroupHierarchy{1, "/sys/fs/cgroup/memory", "/sys/fs/cgroup/memory", {"memory"}}));
 }
 
 TEST(CgroupLayoutTest, Version2) {
@@ -78,8 +82,8 @@ TEST(CgroupTest, MadeLimitedRecordedAndRemoved) {
 
 TEST(CgroupTest, MembersAreKilledWithoutSpawn) {
   TemporaryDirectory directory;
-  auto cgroups = Cgroups::create({"unit-kill." + std::to_string(getpid()), 1, std::nullopt, 1,
-                                  directory.path() + "/cgroups"});
+  auto cgroups = Cgroups::create(
+      {"unit-kill." + std::to_string(getpid()), 1, std::nullopt, 1, directory.path() + "/cgroups"});
   if (!cgroups) GTEST_SKIP() << "needs a writable memory cgroup: " << cgroups.error().message;
   Pipe pipe;
   const pid_t child = fork();
@@ -98,7 +102,8 @@ TEST(CgroupTest, MembersAreKilledWithoutSpawn) {
   EXPECT_TRUE(cgroups->remove());
 }
 
-// ---- binding ---------------------------------------------------------------------------------------
+// ---- binding
+// ---------------------------------------------------------------------------------------
 
 TEST(BindingTest, RanksShareTheCpusWithoutOverlapOrRest) {
   const std::vector<int> cpus{0, 1, 2, 3, 4, 5, 6};
@@ -128,7 +133,8 @@ TEST(BindingTest, CpusThatAreNotOursAreLeftOut) {
   EXPECT_EQ(usable_cpus({0, 8000, -1}), std::vector<int>{0});
 }
 
-// ---- log capture -------------------------------------------------------------------------------------
+// ---- log capture
+// -------------------------------------------------------------------------------------
 
 class LogCaptureTest : public ::testing::Test {
  protected:
