@@ -62,9 +62,9 @@ Json part_json(const PartView& part) {
 Json attempt_json(const AttemptView& attempt) {
   Json json;
   json["number"] = attempt.number;
-  json["placed_at"] = time_or_null(attempt.placed);
-  json["started_at"] = time_or_null(attempt.started);
-  json["ended_at"] = time_or_null(attempt.ended);
+  json["placed"] = time_or_null(attempt.placed);
+  json["started"] = time_or_null(attempt.started);
+  json["ended"] = time_or_null(attempt.ended);
   json["parts"] = Json::array();
   for (const auto& part : attempt.parts) json["parts"].push_back(part_json(part));
   json["report"] = attempt.report ? to_json(*attempt.report) : Json(nullptr);

@@ -28,8 +28,8 @@ TEST(JobJson, IsShapedLikeAzures) {
     "reason": "rank 3 on local-1 exited with code 7", "queue_position": 0,
     "ended_at": "2030-01-01T12:00:12.000Z", "exit_code": 7, "report": null,
     "attempts": [{
-        "number": 1, "placed_at": "2030-01-01T12:00:01.000Z",
-        "started_at": "2030-01-01T12:00:02.000Z", "ended_at": "2030-01-01T12:00:12.000Z",
+        "number": 1, "placed": "2030-01-01T12:00:01.000Z",
+        "started": "2030-01-01T12:00:02.000Z", "ended": "2030-01-01T12:00:12.000Z",
         "parts": [{"node_name": "local-1", "node_rank": 1, "first_rank": 2, "ranks": 2,
                    "state": "finished", "progress": "", "cpus": [2, 3], "memory": 4294967296,
                    "gpus": []}],
