@@ -302,7 +302,8 @@ std::string Cluster::restless() {
   if (!launcher.up()) return " the launcher is down";
   if (!workload.settled()) text += " requests:" + workload.waits_for();
   for (const auto& id : launcher.committed().unfinished())
-    text += " " + id.value + " is " + std::string(to_string(launcher.committed().job(id)->status()));
+    text += " " + id.value + " is " + std::string(to_string(launcher.committed().job(id)->status())) +
+            " (" + launcher.core()->job_view(id)->reason + ")";
   for (const auto& view : launcher.core()->node_views())
     if (view.liveness != Liveness::alive)
       text += " " + view.name + " is " + std::string(to_string(view.liveness));

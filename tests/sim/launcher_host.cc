@@ -129,7 +129,10 @@ void LauncherHost::handle(Instant at, const launcher::Input& input, std::vector<
   if (const auto* seen = std::get_if<launcher::ObservedInput>(&input))
     cluster_.oracle.launcher_heard(seen->observed.node, false);
   launcher::Step step = core_->handle(at, input);
-  for (auto& fact : step.facts) facts.push_back({at, std::move(fact)});
+  for (auto& fact : step.facts) {
+    if (const auto* lost = std::get_if<launcher::NodeLost>(&fact)) cluster_.oracle.launcher_lost(*lost);
+    facts.push_back({at, std::move(fact)});
+  }
   for (auto& action : step.actions) actions.push_back(std::move(action));
 }
 

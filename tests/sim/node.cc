@@ -344,7 +344,7 @@ void Node::clone_for(Duration duration) {
   if (clone || id.value == 0) return;
   cluster.world.note("n{} is cloned for {}", index, format_duration(duration));
   clone_directories.clear();
-  cluster.oracle.files_lost(index);
+  cluster.oracle.cloned(index);
   clone = std::make_shared<AgentProcess>(cluster, *this, BootId("clone-" + std::to_string(index)),
                                          true);
   clone->self_ = clone;

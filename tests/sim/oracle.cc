@@ -233,14 +233,14 @@ void Oracle::judge(const launcher::GangFormed& fact) {
     world_.violate("oracle:gang", to_string(fact.attempt) + " was started after it was doomed");
 }
 
-void Oracle::judge(const launcher::NodeLost& fact) {
+void Oracle::launcher_lost(const launcher::NodeLost& fact) {
   const Heard& heard = heard_[fact.node];
   if (heard.new_boot) return;
   if (calm_)
     world_.violate("oracle:false-lost", "a healthy node was declared lost: " + fact.reason);
   if (restarted_ && world_.now - launcher_since_ < reconnect_grace_)
     world_.violate("oracle:grace", "a node was declared lost before reconnect_grace was over");
-  if (polled_ - heard.polled < lost_after_ - milliseconds(1))
+  if (polled_ - heard.polled < lost_after_ - seconds(1))  // how much of a stall counts is its affair
     world_.violate("oracle:false-lost",
                    fmt::format("a node was declared lost after {} of the launcher's own time",
                                format_duration(polled_ - heard.polled)));
@@ -259,6 +259,7 @@ void Oracle::judge(const launcher::JobRequeued& fact) {
 
 void Oracle::judge(const launcher::PartReleased& fact) {
   const int node = node_index(fact.node);
+  if (cloned_.count(node) != 0) return;
   if (running(fact.attempt, node))
     world_.violate("oracle:released", fmt::format("{} still runs on node {} but was released",
                                                   to_string(fact.attempt), node));
@@ -282,6 +283,7 @@ void Oracle::judge(const launcher::AttemptEnded& fact) {
   const Attempt& attempt = *state_.attempt(fact.attempt);
   for (const Part& part : attempt.parts) {
     if (part.gone && part.gone->cause == Cause::node_lost) continue;  // nobody can know
+    if (cloned_.count(node_index(part.node)) != 0) continue;  // the clone speaks for another
     if (running(fact.attempt, node_index(part.node)))
       world_.violate("oracle:ended", fmt::format("{} ended but still runs on node {}",
                                                  to_string(fact.attempt), node_index(part.node)));

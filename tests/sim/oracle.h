@@ -53,7 +53,8 @@ class Oracle {
   void client_canceled(const JobId& job) { canceled_.insert(job); }
   void runner_told(const Assignment& assignment, NodeId node);
   void runner_killed(const AttemptId& attempt, WantedPhase told);
-  void files_lost(int node) { files_lost_.insert(node); }  // by a reboot; a clone never had them
+  void files_lost(int node) { files_lost_.insert(node); }  // by a reboot
+  void cloned(int node) { cloned_.insert(node); }
   bool any_failed(const AttemptId& attempt) const { return failed_.count(attempt) != 0; }
   // The log files that the attempt's ranks left on the node.
   std::vector<LogSize> logs_on(const AttemptId& attempt, int node) const;
@@ -67,6 +68,7 @@ class Oracle {
   void launcher_started();
   void launcher_polled(Instant at, bool stalled_before);
   void launcher_heard(NodeId node, bool new_boot);
+  void launcher_lost(const launcher::NodeLost& fact);  // the moment it decides so
   void liveness_changed(NodeId node, Liveness now);
   // Just before `fact` is applied to the committed state.
   void committing(const launcher::StampedFact& fact);
@@ -97,7 +99,6 @@ class Oracle {
 
   void judge(const launcher::AttemptPlaced& fact);
   void judge(const launcher::GangFormed& fact);
-  void judge(const launcher::NodeLost& fact);
   void judge(const launcher::PartReleased& fact);
   void judge(const launcher::JobRequeued& fact);
   void judge(const launcher::JobFinished& fact);
@@ -123,7 +124,7 @@ class Oracle {
   Duration started_since_{0};                                       // the same
   std::map<NodeId, int> indexes_;
   std::map<NodeId, Heard> heard_;
-  std::set<int> files_lost_;
+  std::set<int> files_lost_, cloned_;
   std::set<JobId> finished_;
   std::optional<Instant> last_poll_;
   Duration polled_{0};

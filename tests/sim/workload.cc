@@ -116,6 +116,10 @@ void Workload::cancel(const JobId& job) {
 
 void Workload::drain(const std::string& node, bool drain) {
   if (drain) drained_.insert(node);
+  std::erase_if(waiting_, [&](const auto& item) {  // whoever asked before gives way
+    const auto* older = std::get_if<launcher::DrainInput>(&item.second.input);
+    return older != nullptr && older->name_or_id == node;
+  });
   ask(launcher::DrainInput{{}, node, drain, "maintenance"}, (drain ? "drain " : "resume ") + node);
 }
 
