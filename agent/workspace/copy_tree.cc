@@ -22,8 +22,9 @@ constexpr std::size_t kBufferBytes = 256u << 10;
 class Copier {
  public:
   explicit Copier(const snapshot::Owner& owner)
-      : owner_(owner), must_give_(owner.uid != snapshot::current_owner().uid ||
-                                  owner.gid != snapshot::current_owner().gid) {}
+      : owner_(owner),
+        must_give_(owner.uid != snapshot::current_owner().uid ||
+                   owner.gid != snapshot::current_owner().gid) {}
 
   Status folder(int from_parent, int to_parent, const std::string& from, const std::string& to);
 
@@ -84,8 +85,8 @@ Status Copier::entry(int from, int to, const std::string& name) {
 Status Copier::file(int from, int to, const std::string& name, mode_t mode) {
   const io::Fd source(::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!source) return errno_error(errno, "cannot read " + name);
-  const io::Fd target(::openat(to, name.c_str(),
-                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const io::Fd target(
+      ::openat(to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!target) return errno_error(errno, "cannot make " + name);
   can_clone_ = can_clone_ && ::ioctl(target.get(), FICLONE, source.get()) == 0;
   if (!can_clone_) TRY(content(source.get(), target.get(), name));

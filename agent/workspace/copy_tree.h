@@ -1,6 +1,6 @@
 #pragma once
-// A private copy of a materialised tree: blocks shared where the file system can (FICLONE), else copied.
-// Never hard links. Symlinks are copied as they are and never followed.
+// A private copy of a materialised tree: blocks shared where the file system can (FICLONE), else
+// copied. Never hard links. Symlinks are copied as they are and never followed.
 
 #include <string>
 
@@ -9,7 +9,8 @@
 
 namespace lockstep::agent {
 
-// `to` must not exist; its parent does. All of it belongs to `owner`. On an error the caller removes it.
+// `to` must not exist; its parent does. All of it belongs to `owner`. On an error the caller
+// removes it.
 Status copy_tree(const std::string& from, const std::string& to, const snapshot::Owner& owner);
 
 }  // namespace lockstep::agent

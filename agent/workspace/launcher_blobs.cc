@@ -6,7 +6,9 @@ namespace lockstep::agent {
 
 LauncherBlobs::LauncherBlobs(io::Transport& transport, std::string endpoint, PublicKey launcher_key,
                              io::KeyPair keys)
-    : transport_(transport), endpoint_(std::move(endpoint)), launcher_key_(std::move(launcher_key)),
+    : transport_(transport),
+      endpoint_(std::move(endpoint)),
+      launcher_key_(std::move(launcher_key)),
       keys_(std::move(keys)) {}
 
 Status LauncherBlobs::fetch_tree(const Digest& root, snapshot::BlobStore& cache,

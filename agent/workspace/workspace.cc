@@ -50,10 +50,11 @@ Result<snapshot::Owner> owner_for(const std::string& run_as) {
   TRY_ASSIGN(const io::User user, io::find_user(run_as));
   if (user.uid == ours.uid) return ours;
   if (ours.uid == 0) return snapshot::Owner{user.uid, user.gid};
-  return make_error(ErrorCode::permission_denied,
-                    fmt::format("this node's agent is not root and cannot run jobs as {}; submit as "
-                                "the agent's user",
-                                run_as));
+  return make_error(
+      ErrorCode::permission_denied,
+      fmt::format("this node's agent is not root and cannot run jobs as {}; submit as "
+                  "the agent's user",
+                  run_as));
 }
 
 // One that is there already, from a staging that was cut off, gets the right owner and mode too.
@@ -82,7 +83,8 @@ class Teller {
   }
   void fetching(const transfer::Progress& progress) {
     constexpr double kMebibyte = 1 << 20;
-    say(fmt::format("fetching {:.1f}/{:.1f} MiB", static_cast<double>(progress.done_bytes) / kMebibyte,
+    say(fmt::format("fetching {:.1f}/{:.1f} MiB",
+                    static_cast<double>(progress.done_bytes) / kMebibyte,
                     static_cast<double>(progress.total_bytes) / kMebibyte));
   }
 
@@ -124,8 +126,9 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config
   return std::unique_ptr<Workspace>(new Workspace(std::move(impl)));
 }
 
-Result<WorkspacePlan> Workspace::stage(const Assignment& assignment, const io::AttemptDir& directory,
-                                       BlobSource& source, const OnProgress& progress) {
+Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
+                                       const io::AttemptDir& directory, BlobSource& source,
+                                       const OnProgress& progress) {
   Teller teller(progress);
   TRY_ASSIGN(const snapshot::Owner owner, owner_for(assignment.spec.run_as));
   TRY(io::make_directories(directory.path(), 0755));

@@ -1,7 +1,8 @@
 #pragma once
-// The source tree of an attempt on this node: fetches what the blob cache lacks, writes each tree out once
-// per digest and user, and lays out the attempt's directories so that the runner can mount or use them.
-// It owns <cache>/blobs and <cache>/trees. It mounts nothing itself: mounts belong to the runner.
+// The source tree of an attempt on this node: fetches what the blob cache lacks, writes each tree
+// out once per digest and user, and lays out the attempt's directories so that the runner can mount
+// or use them. It owns <cache>/blobs and <cache>/trees. It mounts nothing itself: mounts belong to
+// the runner.
 
 #include <functional>
 #include <memory>
@@ -21,7 +22,8 @@ namespace lockstep::agent {
 class BlobSource {
  public:
   virtual ~BlobSource() = default;
-  // Fetches all that `cache` lacks below `root`. Called on the thread of stage(), also by several at once.
+  // Fetches all that `cache` lacks below `root`. Called on the thread of stage(), also by several
+  // at once.
   virtual Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                             const transfer::OnProgress& progress) = 0;
 };
@@ -54,8 +56,8 @@ class Workspace {
   ~Workspace();
 
   using OnProgress = std::function<void(const std::string& text)>;
-  // For worker threads; several may stage at once. Doing it again for an attempt whose runner has not
-  // started is safe. A tree that is here already costs a few system calls.
+  // For worker threads; several may stage at once. Doing it again for an attempt whose runner has
+  // not started is safe. A tree that is here already costs a few system calls.
   Result<WorkspacePlan> stage(const Assignment& assignment, const io::AttemptDir& directory,
                               BlobSource& source, const OnProgress& progress);
 

@@ -37,7 +37,10 @@ static_assert(sizeof(TableRow) == 16);
 
 BlobFileWriter::BlobFileWriter(std::string path, io::Fd fd, const Digest& digest,
                                std::uint64_t total_size)
-    : path_(std::move(path)), fd_(std::move(fd)), digest_(digest), total_size_(total_size),
+    : path_(std::move(path)),
+      fd_(std::move(fd)),
+      digest_(digest),
+      total_size_(total_size),
       end_(sizeof(FileHeader)) {}
 
 BlobFileWriter::~BlobFileWriter() {

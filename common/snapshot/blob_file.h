@@ -1,7 +1,8 @@
 #pragma once
-// One larger blob in one file: a header, its pieces in the order in which they came, and a table of them
-// at the end. Each piece is compressed on its own or not at all, so that it can be sent as it is.
-// BlobFileWriter fills a file under tmp/ and verifies the digest; it does not name the final place.
+// One larger blob in one file: a header, its pieces in the order in which they came, and a table of
+// them at the end. Each piece is compressed on its own or not at all, so that it can be sent as it
+// is. BlobFileWriter fills a file under tmp/ and verifies the digest; it does not name the final
+// place.
 
 #include <cstdint>
 #include <map>
@@ -48,9 +49,9 @@ class BlobFileWriter {
   io::Fd fd_;
   const Digest digest_;
   const std::uint64_t total_size_;
-  std::uint64_t raw_bytes_ = 0;   // that have come
-  std::uint64_t end_ = 0;         // of the file
-  std::uint64_t hashed_ = 0;      // prefix in raw bytes
+  std::uint64_t raw_bytes_ = 0;  // that have come
+  std::uint64_t end_ = 0;        // of the file
+  std::uint64_t hashed_ = 0;     // prefix in raw bytes
   Sha256 hash_;
   std::map<std::uint64_t, Stored> pieces_;  // by raw offset
 };

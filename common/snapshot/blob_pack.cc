@@ -20,16 +20,16 @@ namespace {
 
 constexpr std::uint64_t kMaxPackBytes = 256u << 20;
 
-// Written as it lies in memory: every node that Lockstep runs on is little-endian, and a store never
-// leaves its machine.
+// Written as it lies in memory: every node that Lockstep runs on is little-endian, and a store
+// never leaves its machine.
 struct RecordHeader {
   std::uint32_t magic = 0;
   std::uint32_t kind = 0;
-  std::uint64_t covered = 0;      // commit mark: all before this offset is durable
+  std::uint64_t covered = 0;  // commit mark: all before this offset is durable
   std::uint32_t raw_size = 0;
   std::uint32_t stored_size = 0;
   std::uint8_t digest[32] = {};
-  std::uint64_t check = 0;        // of all fields before it
+  std::uint64_t check = 0;  // of all fields before it
 };
 static_assert(sizeof(RecordHeader) == 64);
 constexpr std::uint32_t kMagic = 0x3150534c;  // "LSP1"
@@ -94,8 +94,9 @@ Status PackSet::load(const std::string& path) {
     } else {
       Digest digest;
       std::memcpy(digest.bytes.data(), header.digest, sizeof header.digest);
-      records.push_back({digest, {pack, header.raw_size, header.stored_size,
-                                  header.kind == kZstd, at + sizeof header}});
+      records.push_back(
+          {digest,
+           {pack, header.raw_size, header.stored_size, header.kind == kZstd, at + sizeof header}});
     }
     at += sizeof header + header.stored_size;
   }
@@ -116,8 +117,7 @@ Status PackSet::load(const std::string& path) {
 }
 
 // A crash of the machine may leave any bytes behind the last commit mark.
-std::uint64_t PackSet::verified_end(int fd,
-                                    const std::vector<std::pair<Digest, Location>>& records,
+std::uint64_t PackSet::verified_end(int fd, const std::vector<std::pair<Digest, Location>>& records,
                                     std::uint64_t trusted, std::uint64_t end) const {
   std::string data;
   for (const auto& [digest, location] : records) {

@@ -1,8 +1,8 @@
 #pragma once
-// Append-only files of small blobs, with an index in memory that is read back from the record headers.
-// Durability in batches: sync() makes all records so far durable and then appends a commit mark that says
-// how far that is. Records behind the last mark are verified when the folder is opened; the first that
-// fails cuts the file. It verifies no digests on reads: its owner does.
+// Append-only files of small blobs, with an index in memory that is read back from the record
+// headers. Durability in batches: sync() makes all records so far durable and then appends a commit
+// mark that says how far that is. Records behind the last mark are verified when the folder is
+// opened; the first that fails cuts the file. It verifies no digests on reads: its owner does.
 
 #include <cstdint>
 #include <memory>

@@ -227,9 +227,9 @@ Result<BlobPiece> BlobStore::piece(const Digest& digest, std::uint64_t offset) c
   const std::optional<std::uint64_t> total = size(digest);
   if (!total) return make_error(ErrorCode::not_found, "no blob " + digest.hex());
   if (offset % kMaxPieceBytes != 0 || offset / kMaxPieceBytes >= pieces_of(*total)) {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("blob {}: no piece starts at {} of {}", digest.hex(), offset,
-                                  *total));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("blob {}: no piece starts at {} of {}", digest.hex(), offset, *total));
   }
   return impl_->piece(digest, offset);
 }
@@ -251,9 +251,9 @@ Status BlobStore::stream(const Digest& digest, const Sink& sink) const {
   } while (offset < total);
   if (hash.finish() == digest) return {};
   impl_->forget(digest);
-  return make_error(ErrorCode::corrupt,
-                    fmt::format("the stored blob {} was damaged and has been dropped",
-                                digest.hex()));
+  return make_error(
+      ErrorCode::corrupt,
+      fmt::format("the stored blob {} was damaged and has been dropped", digest.hex()));
 }
 
 Result<std::string> BlobStore::get(const Digest& digest, Bytes limit) const {

@@ -1,7 +1,8 @@
 #pragma once
-// Content-addressed blobs on disk. Small ones are appended to packs, larger ones have a file each, cut
-// into pieces that are compressed when that helps. It owns <root> alone (a lock file); it never trusts
-// what it reads: a blob that does not match its digest is dropped, and so becomes missing again.
+// Content-addressed blobs on disk. Small ones are appended to packs, larger ones have a file each,
+// cut into pieces that are compressed when that helps. It owns <root> alone (a lock file); it never
+// trusts what it reads: a blob that does not match its digest is dropped, and so becomes missing
+// again.
 //
 //   <root>/lock            held while open
 //   <root>/packs/N.pack    blobs up to kPackedBytes, appended; commit marks after each fdatasync
@@ -26,7 +27,8 @@
 namespace lockstep::snapshot {
 
 inline constexpr std::size_t kPackedBytes = 128u << 10;
-inline constexpr std::size_t kMaxOpenUploads = 256;  // blobs that are half there, over all uploaders
+inline constexpr std::size_t kMaxOpenUploads =
+    256;  // blobs that are half there, over all uploaders
 
 struct BlobWanted {
   Digest digest;
@@ -48,8 +50,8 @@ class BlobStore {
   // Which of these are not here. What is not listed is durable.
   Result<std::vector<Digest>> missing(const std::vector<Digest>& digests);
   // What lacks for the complete tree below `root`: its directories that are not here, and all blobs
-  // that known directories name. Empty = the closure is whole and durable (remembered, so that asking
-  // again costs nothing). Ask again after directories have arrived: they may name more.
+  // that known directories name. Empty = the closure is whole and durable (remembered, so that
+  // asking again costs nothing). Ask again after directories have arrived: they may name more.
   Result<std::vector<Digest>> missing_from(const Digest& root);
   // The same with sizes, for a cache: without waiting for the disk.
   Result<std::vector<BlobWanted>> missing_blobs_from(const Digest& root);

@@ -80,8 +80,8 @@ class Hasher {
 };
 
 Status Hasher::run(const std::vector<ToHash>& work, int threads) {
-  const auto count = std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)),
-                                           work.size() / 8 + 1);
+  const auto count =
+      std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), work.size() / 8 + 1);
   std::vector<std::thread> others;
   for (std::size_t i = 1; i < count; ++i) others.emplace_back([&] { worker(work); });
   worker(work);
@@ -105,8 +105,8 @@ Status Hasher::hash(const ToHash& item, std::string& buffer) {
   ScannedFile& file = scan_.folders[item.folder].files[item.file];
   const std::string relative = folder.path + file.name;
   const std::string path = directory_ + "/" + relative;
-  const io::Fd fd(::openat(scan_.root.get(), relative.c_str(),
-                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const io::Fd fd(
+      ::openat(scan_.root.get(), relative.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd) {
     Error error = errno_error(errno, "cannot read " + path);
     if (errno == EACCES || errno == EPERM) {
@@ -164,9 +164,12 @@ void build_directories(const Scan& scan, const std::vector<std::vector<Digest>>&
           {file.name, EntryKind::file, file.mode, file.identity.size, digests[i][f], {}});
     }
     for (const std::size_t child : folder.folders) {
-      directory.entries.push_back({scan.folders[child].name, EntryKind::directory,
-                                   scan.folders[child].mode, objects[child].bytes.size(),
-                                   objects[child].digest, {}});
+      directory.entries.push_back({scan.folders[child].name,
+                                   EntryKind::directory,
+                                   scan.folders[child].mode,
+                                   objects[child].bytes.size(),
+                                   objects[child].digest,
+                                   {}});
     }
     for (const ScannedLink& link : folder.links) {
       directory.entries.push_back({link.name, EntryKind::symlink, 0, 0, {}, link.target});
@@ -191,8 +194,7 @@ Status refuse_too_large(const Snapshot& snapshot) {
     return make_error(ErrorCode::resource_exhausted,
                       fmt::format("a folder in {} has more entries than one folder of a snapshot "
                                   "can hold ({})",
-                                  snapshot.directory,
-                                  to_string(Bytes{kMaxDirectoryObjectBytes})));
+                                  snapshot.directory, to_string(Bytes{kMaxDirectoryObjectBytes})));
   }
   return {};
 }
@@ -245,8 +247,8 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
   for (std::size_t i = 0; i < found.folders.size(); ++i) {
     for (std::size_t f = 0; f < digests[i].size(); ++f) {
       const ScannedFile& file = found.folders[i].files[f];
-      snapshot.files.push_back({found.folders[i].path + file.name, digests[i][f],
-                                file.identity.size});
+      snapshot.files.push_back(
+          {found.folders[i].path + file.name, digests[i][f], file.identity.size});
       snapshot.total.count += file.identity.size;
     }
   }

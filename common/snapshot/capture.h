@@ -1,7 +1,7 @@
 #pragma once
-// A source directory as a snapshot: scanned, filtered by ignore rules, hashed (with a stat cache, so that
-// an unchanged file costs one stat). It reads the directory and writes only its cache; it stores no blobs:
-// an upload reads the files again and verifies them.
+// A source directory as a snapshot: scanned, filtered by ignore rules, hashed (with a stat cache,
+// so that an unchanged file costs one stat). It reads the directory and writes only its cache; it
+// stores no blobs: an upload reads the files again and verifies them.
 
 #include <cstdint>
 #include <string>
@@ -14,13 +14,13 @@
 namespace lockstep::snapshot {
 
 struct CaptureOptions {
-  std::string stat_cache;            // file; "" = none. See stat_cache_path
-  bool allow_home_or_root = false;   // else $HOME and / are refused
+  std::string stat_cache;           // file; "" = none. See stat_cache_path
+  bool allow_home_or_root = false;  // else $HOME and / are refused
   int hash_threads = 2;
 };
 
 struct FileRecord {
-  std::string path;                  // relative to the root
+  std::string path;  // relative to the root
   Digest digest;
   std::uint64_t size = 0;
 };
@@ -31,27 +31,27 @@ struct DirectoryObject {
 };
 
 struct SkippedPath {
-  std::string path;                  // relative; a directory ends in '/', and nothing below it is listed
-  std::string source;                // ".gitignore", "sub/.gitignore", ".amlignore"; "" = no pattern
+  std::string path;    // relative; a directory ends in '/', and nothing below it is listed
+  std::string source;  // ".gitignore", "sub/.gitignore", ".amlignore"; "" = no pattern
   int line = 0;
-  std::string pattern;               // as written; without a pattern, the reason ("a socket")
+  std::string pattern;  // as written; without a pattern, the reason ("a socket")
 };
 
 struct Snapshot {
   Digest root;
   std::string directory;                     // absolute path of what was captured
   std::vector<DirectoryObject> directories;  // each digest once
-  std::vector<FileRecord> files;             // in tree order; the same content may come several times
+  std::vector<FileRecord> files;  // in tree order; the same content may come several times
   std::vector<SkippedPath> skipped;
   std::uint64_t symlinks = 0;
-  std::uint64_t folders = 0;                 // without the root
-  Bytes total;                               // of all files
-  std::uint64_t files_read = 0;              // hashed now, not found in the stat cache
+  std::uint64_t folders = 0;     // without the root
+  Bytes total;                   // of all files
+  std::uint64_t files_read = 0;  // hashed now, not found in the stat cache
   Bytes bytes_read;
 };
 
-// Files that cannot be read, and files that change each time they are read, fail the capture and are
-// named. Sockets, fifos and devices are skipped and listed.
+// Files that cannot be read, and files that change each time they are read, fail the capture and
+// are named. Sockets, fifos and devices are skipped and listed.
 Result<Snapshot> capture(const std::string& directory, const CaptureOptions& options);
 
 // The cache file of one source directory below a folder for all of them.

@@ -39,14 +39,14 @@ std::optional<std::string> compress_if_smaller(std::string_view raw) {
 
 Result<std::string> decompress(std::string_view frame, std::size_t raw_size) {
   std::string raw(raw_size, '\0');
-  const std::size_t size = ZSTD_decompressDCtx(decompressor(), raw.data(), raw.size(), frame.data(),
-                                               frame.size());
+  const std::size_t size =
+      ZSTD_decompressDCtx(decompressor(), raw.data(), raw.size(), frame.data(), frame.size());
   if (ZSTD_isError(size)) {
     return make_error(ErrorCode::corrupt, fmt::format("zstd frame: {}", ZSTD_getErrorName(size)));
   }
   if (size != raw_size) {
-    return make_error(ErrorCode::corrupt, fmt::format("zstd frame: holds {} bytes instead of {}",
-                                                      size, raw_size));
+    return make_error(ErrorCode::corrupt,
+                      fmt::format("zstd frame: holds {} bytes instead of {}", size, raw_size));
   }
   return raw;
 }

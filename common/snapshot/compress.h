@@ -1,6 +1,6 @@
 #pragma once
-// zstd frames of single pieces. Level 1: a snapshot is sent once, and disks and networks are faster than
-// higher levels.
+// zstd frames of single pieces. Level 1: a snapshot is sent once, and disks and networks are faster
+// than higher levels.
 
 #include <cstddef>
 #include <cstdint>

@@ -27,9 +27,18 @@ bool is_xdigit(unsigned char c) {
 
 using Test = bool (*)(unsigned char);
 constexpr std::array<std::pair<std::string_view, Test>, 12> kNamed{{
-    {"alnum", is_alnum}, {"alpha", is_alpha}, {"blank", is_blank}, {"cntrl", is_cntrl},
-    {"digit", is_digit}, {"graph", is_graph}, {"lower", is_lower}, {"print", is_print},
-    {"punct", is_punct}, {"space", is_space}, {"upper", is_upper}, {"xdigit", is_xdigit},
+    {"alnum", is_alnum},
+    {"alpha", is_alpha},
+    {"blank", is_blank},
+    {"cntrl", is_cntrl},
+    {"digit", is_digit},
+    {"graph", is_graph},
+    {"lower", is_lower},
+    {"print", is_print},
+    {"punct", is_punct},
+    {"space", is_space},
+    {"upper", is_upper},
+    {"xdigit", is_xdigit},
 }};
 
 Test named(std::string_view name) {

@@ -50,16 +50,16 @@ bool base_name_matches(const IgnorePattern& pattern, std::string_view name) {
   return glob_matches(glob, name, false);
 }
 
-// The literal beginning is compared first and taken off both, as git does it: so "a**/b" is read as "a",
-// then "**/b".
+// The literal beginning is compared first and taken off both, as git does it: so "a**/b" is read as
+// "a", then "**/b".
 bool path_matches(const IgnorePattern& pattern, std::string_view path) {
   const std::string_view glob = pattern.glob;
   if (!path.starts_with(glob.substr(0, pattern.literal))) return false;
   return glob_matches(glob.substr(pattern.literal), path.substr(pattern.literal), true);
 }
 
-// One match of a glob against a text: a depth-first search that remembers where it failed, so that many
-// stars do not make it exponential.
+// One match of a glob against a text: a depth-first search that remembers where it failed, so that
+// many stars do not make it exponential.
 class Matcher {
  public:
   Matcher(std::string_view glob, std::string_view text, bool stars_stop_at_slash)
@@ -149,8 +149,8 @@ const IgnorePattern* IgnoreFile::match(std::string_view path, bool is_directory)
   const std::string_view name = below.substr(below.rfind('/') + 1);
   for (auto pattern = patterns_.rbegin(); pattern != patterns_.rend(); ++pattern) {
     if (pattern->only_directories && !is_directory) continue;
-    const bool matches = pattern->base_name_only ? base_name_matches(*pattern, name)
-                                                 : path_matches(*pattern, below);
+    const bool matches =
+        pattern->base_name_only ? base_name_matches(*pattern, name) : path_matches(*pattern, below);
     if (matches) return &*pattern;
   }
   return nullptr;

@@ -1,7 +1,8 @@
 #pragma once
-// Ignore files with git's rules (gitignore(5), and wildmatch's for what it leaves open): order, negation,
-// anchoring, `**`, classes, escapes. Pure: text and names in, a verdict out. A pattern of a file applies
-// below that file's folder. That a path below an ignored folder cannot come back is the scan's part.
+// Ignore files with git's rules (gitignore(5), and wildmatch's for what it leaves open): order,
+// negation, anchoring, `**`, classes, escapes. Pure: text and names in, a verdict out. A pattern of
+// a file applies below that file's folder. That a path below an ignored folder cannot come back is
+// the scan's part.
 
 #include <optional>
 #include <string>
@@ -11,9 +12,9 @@
 namespace lockstep::snapshot {
 
 struct IgnorePattern {
-  std::string text;       // as written, for people
+  std::string text;  // as written, for people
   int line = 0;
-  std::string glob;       // without '!', leading and trailing '/'
+  std::string glob;         // without '!', leading and trailing '/'
   std::size_t literal = 0;  // length of the leading part without wildcards
   bool negative = false;
   bool only_directories = false;
@@ -23,11 +24,12 @@ struct IgnorePattern {
 
 class IgnoreFile {
  public:
-  // `source`: the file's name for people ("sub/.gitignore"). `base`: the folder it applies to, relative
-  // to the root and ending in '/', or "".
+  // `source`: the file's name for people ("sub/.gitignore"). `base`: the folder it applies to,
+  // relative to the root and ending in '/', or "".
   IgnoreFile(std::string source, std::string base, std::string_view content);
 
-  // The last pattern that matches, or nullptr. `path` is relative to the root and lies below `base`.
+  // The last pattern that matches, or nullptr. `path` is relative to the root and lies below
+  // `base`.
   const IgnorePattern* match(std::string_view path, bool is_directory) const;
   const std::string& source() const { return source_; }
 

@@ -1,12 +1,14 @@
 #pragma once
-// A directory as a value: its sorted entries, and the one byte string that stands for them. A directory
-// object is a blob; its SHA-256 is the directory's digest, and a root digest names a whole tree. The
-// decoder is strict: what it accepts is canonical, and no name in it can leave its directory. No I/O here.
+// A directory as a value: its sorted entries, and the one byte string that stands for them. A
+// directory object is a blob; its SHA-256 is the directory's digest, and a root digest names a
+// whole tree. The decoder is strict: what it accepts is canonical, and no name in it can leave its
+// directory. No I/O here.
 //
-//   object := "LSD" version(1) count entry*           entries in ascending byte order of name, unique
-//   entry  := kind(1: 0 file, 1 directory, 2 symlink) mode name_length name
+//   object := "LSD" version(1) count entry*           entries in ascending byte order of name,
+//   unique entry  := kind(1: 0 file, 1 directory, 2 symlink) mode name_length name
 //             file, directory: size digest(32);  symlink: target_length target
-// Numbers are LEB128 varints in their shortest form. mode <= 07777. A directory's size is its object's.
+// Numbers are LEB128 varints in their shortest form. mode <= 07777. A directory's size is its
+// object's.
 
 #include <cstdint>
 #include <string>
@@ -23,10 +25,10 @@ enum class EntryKind : std::uint8_t { file = 0, directory = 1, symlink = 2 };
 struct Entry {
   std::string name;
   EntryKind kind = EntryKind::file;
-  std::uint32_t mode = 0;    // permission bits, 07777; 0 for symlinks
-  std::uint64_t size = 0;    // file: bytes; directory: bytes of its object; symlink: 0
-  Digest digest;             // file, directory
-  std::string target;        // symlink: as it is, never followed
+  std::uint32_t mode = 0;  // permission bits, 07777; 0 for symlinks
+  std::uint64_t size = 0;  // file: bytes; directory: bytes of its object; symlink: 0
+  Digest digest;           // file, directory
+  std::string target;      // symlink: as it is, never followed
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 

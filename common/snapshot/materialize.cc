@@ -24,7 +24,7 @@ constexpr std::size_t kFilesPerTask = 256;
 struct Task {
   std::shared_ptr<const io::Fd> folder;  // where to make it; with `content`: the folder itself
   std::string name;
-  std::string path;                      // from the target, for messages; ends in '/', "" = the target
+  std::string path;  // from the target, for messages; ends in '/', "" = the target
   Digest digest;
   std::uint32_t mode = 0755;
   int depth = 0;
@@ -36,7 +36,8 @@ struct Task {
 class Writer {
  public:
   Writer(const BlobStore& blobs, const MaterializeOptions& options)
-      : blobs_(blobs), owner_(options.owner),
+      : blobs_(blobs),
+        owner_(options.owner),
         is_ours_(owner_.uid == current_owner().uid && owner_.gid == current_owner().gid) {}
 
   Status run(std::shared_ptr<const io::Fd> target, const Digest& root, int threads);
@@ -61,7 +62,8 @@ class Writer {
   std::size_t unfinished_ = 0;  // open_ and those in work
   std::uint64_t entries_ = 0;
   Status first_error_;
-  std::vector<std::pair<std::string, std::uint32_t>> late_modes_;  // folders their owner cannot enter
+  std::vector<std::pair<std::string, std::uint32_t>>
+      late_modes_;  // folders their owner cannot enter
 };
 
 Status Writer::run(std::shared_ptr<const io::Fd> target, const Digest& root, int threads) {
@@ -110,16 +112,15 @@ void Writer::worker() {
 Status Writer::perform(const Task& task) {
   if (task.content) return write_files(*task.folder, task);
   if (task.depth > kMaxTreeDepth) {
-    return make_error(ErrorCode::corrupt, fmt::format("{} lies more than {} folders deep",
-                                                      task.path, kMaxTreeDepth));
+    return make_error(ErrorCode::corrupt,
+                      fmt::format("{} lies more than {} folders deep", task.path, kMaxTreeDepth));
   }
   if (task.name.empty()) return fill_folder(task, task.folder);
   if (::mkdirat(task.folder->get(), task.name.c_str(), 0700) != 0) {
     return errno_error(errno, "cannot make the folder " + task.path);
   }
-  auto folder = std::make_shared<io::Fd>(
-      ::openat(task.folder->get(), task.name.c_str(),
-               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  auto folder = std::make_shared<io::Fd>(::openat(task.folder->get(), task.name.c_str(),
+                                                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!*folder) return errno_error(errno, "cannot open the folder " + task.path);
   return fill_folder(task, std::move(folder));
 }
@@ -167,14 +168,9 @@ Status Writer::write_files(const io::Fd& folder, const Task& task) {
   for (std::size_t i = task.begin; i < task.end; ++i) {
     const Entry& entry = task.content->entries[i];
     switch (entry.kind) {
-      case EntryKind::file:
-        TRY(write_file(folder.get(), entry, task.path + entry.name));
-        break;
-      case EntryKind::symlink:
-        TRY(make_link(folder.get(), entry, task.path + entry.name));
-        break;
-      case EntryKind::directory:
-        break;
+      case EntryKind::file: TRY(write_file(folder.get(), entry, task.path + entry.name)); break;
+      case EntryKind::symlink: TRY(make_link(folder.get(), entry, task.path + entry.name)); break;
+      case EntryKind::directory: break;
     }
   }
   return {};
@@ -191,8 +187,9 @@ Status Writer::write_file(int folder, const Entry& entry, const std::string& pat
   });
   if (!written) return written.error().within(path);
   if (size != entry.size) {
-    return make_error(ErrorCode::corrupt, fmt::format("{}: its folder says {} bytes, its blob has {}",
-                                                      path, entry.size, size));
+    return make_error(
+        ErrorCode::corrupt,
+        fmt::format("{}: its folder says {} bytes, its blob has {}", path, entry.size, size));
   }
   if (!is_ours_ && ::fchown(file.get(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot give away " + path);
@@ -207,8 +204,8 @@ Status Writer::make_link(int folder, const Entry& entry, const std::string& path
   if (::symlinkat(entry.target.c_str(), folder, entry.name.c_str()) != 0) {
     return errno_error(errno, "cannot make the symlink " + path);
   }
-  if (!is_ours_ && ::fchownat(folder, entry.name.c_str(), owner_.uid, owner_.gid,
-                              AT_SYMLINK_NOFOLLOW) != 0) {
+  if (!is_ours_ &&
+      ::fchownat(folder, entry.name.c_str(), owner_.uid, owner_.gid, AT_SYMLINK_NOFOLLOW) != 0) {
     return errno_error(errno, "cannot give away " + path);
   }
   return {};

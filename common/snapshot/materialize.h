@@ -1,7 +1,7 @@
 #pragma once
-// Trees written out from a blob store: into one new directory, or into a cache of immutable trees by
-// digest. Every blob is verified; nothing is ever written through a symlink or outside the target; hard
-// links are never made; setuid and setgid bits are never set.
+// Trees written out from a blob store: into one new directory, or into a cache of immutable trees
+// by digest. Every blob is verified; nothing is ever written through a symlink or outside the
+// target; hard links are never made; setuid and setgid bits are never set.
 
 #include <cstdint>
 #include <memory>
@@ -23,12 +23,13 @@ struct MaterializeOptions {
   int threads = 2;
 };
 
-// Writes the tree into `directory`, which must not exist or be empty. On an error the caller removes it.
+// Writes the tree into `directory`, which must not exist or be empty. On an error the caller
+// removes it.
 Status materialize(const BlobStore& blobs, const Digest& root, const std::string& directory,
                    const MaterializeOptions& options = {});
 
-// <folder>/<digest>[.<uid>], built beside and renamed, at most once at a time per tree and process. After a
-// reboot all trees are built again: they are never fsynced.
+// <folder>/<digest>[.<uid>], built beside and renamed, at most once at a time per tree and process.
+// After a reboot all trees are built again: they are never fsynced.
 class TreeCache {
  public:
   static Result<std::unique_ptr<TreeCache>> open(const std::string& folder);

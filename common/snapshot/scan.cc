@@ -96,9 +96,9 @@ Status Scanner::run() {
 Status Scanner::scan_folder(std::size_t index, int fd, int depth) {
   const std::string path = out_.folders[index].path;
   if (depth > kMaxTreeDepth) {
-    return make_error(ErrorCode::resource_exhausted,
-                      fmt::format("{}/{} lies more than {} folders deep", directory_, path,
-                                  kMaxTreeDepth));
+    return make_error(
+        ErrorCode::resource_exhausted,
+        fmt::format("{}/{} lies more than {} folders deep", directory_, path, kMaxTreeDepth));
   }
   TRY_ASSIGN(const std::vector<Name> names, names_in(fd, directory_ + "/" + path));
   const std::size_t outer = ignores_.size();
@@ -193,9 +193,9 @@ Status Scanner::add_link(std::size_t index, int fd, const std::string& name) {
   const std::string path = out_.folders[index].path + name;
   if (size < 0) return errno == ENOENT ? Status() : cannot("read the symlink", path);
   if (size == 0 || size > static_cast<ssize_t>(kMaxTargetBytes)) {
-    return make_error(ErrorCode::unsupported,
-                      fmt::format("{}/{} is a symlink with a target of {} bytes", directory_, path,
-                                  size));
+    return make_error(
+        ErrorCode::unsupported,
+        fmt::format("{}/{} is a symlink with a target of {} bytes", directory_, path, size));
   }
   out_.folders[index].links.push_back({name, std::string(target, static_cast<std::size_t>(size))});
   return {};
@@ -211,8 +211,8 @@ Status Scanner::add_other(std::size_t index, int fd, const Name& name) {
     out_.folders[index].files.push_back({name.text, info.st_mode & 07777, identity_of(info)});
     return {};
   }
-  const char* what = S_ISSOCK(info.st_mode)  ? "a socket"
-                     : S_ISFIFO(info.st_mode) ? "a fifo"
+  const char* what = S_ISSOCK(info.st_mode)                           ? "a socket"
+                     : S_ISFIFO(info.st_mode)                         ? "a fifo"
                      : S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode) ? "a device"
                                                                       : "changed while it was read";
   out_.skipped.push_back({path, "", 0, what});

@@ -1,6 +1,6 @@
 #pragma once
-// A source directory as a list: every folder, file and symlink that belongs to the snapshot, with one stat
-// each and no file read except ignore files. It hashes nothing.
+// A source directory as a list: every folder, file and symlink that belongs to the snapshot, with
+// one stat each and no file read except ignore files. It hashes nothing.
 
 #include <cstdint>
 #include <string>

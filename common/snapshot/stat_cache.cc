@@ -43,19 +43,16 @@ StatCache StatCache::load(const std::string& path) {
 }
 
 std::optional<Digest> StatCache::find(const FileIdentity& file) const {
-  const auto found = std::lower_bound(rows_.begin(), rows_.end(), file,
-                                      [](const Row& row, const FileIdentity& key) {
-                                        return row.file < key;
-                                      });
+  const auto found =
+      std::lower_bound(rows_.begin(), rows_.end(), file,
+                       [](const Row& row, const FileIdentity& key) { return row.file < key; });
   if (found == rows_.end() || found->file != file) return std::nullopt;
   return found->digest;
 }
 
-Status StatCache::save(const std::string& path, std::vector<Row> rows,
-                       std::int64_t scanned_at_ns) {
-  std::erase_if(rows, [&](const Row& row) {
-    return row.file.ctime_ns > scanned_at_ns - kTooYoungNs;
-  });
+Status StatCache::save(const std::string& path, std::vector<Row> rows, std::int64_t scanned_at_ns) {
+  std::erase_if(rows,
+                [&](const Row& row) { return row.file.ctime_ns > scanned_at_ns - kTooYoungNs; });
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.file < b.file; });
   CacheHeader header;
   header.rows = rows.size();

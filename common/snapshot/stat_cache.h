@@ -1,7 +1,8 @@
 #pragma once
-// What was hashed before: (device, inode, size, mtime, ctime) -> digest, in one file that is read whole and
-// replaced whole. A damaged, missing or foreign file is an empty cache. It never answers for a file whose
-// ctime was so young when it was hashed that a later change could have gone unseen.
+// What was hashed before: (device, inode, size, mtime, ctime) -> digest, in one file that is read
+// whole and replaced whole. A damaged, missing or foreign file is an empty cache. It never answers
+// for a file whose ctime was so young when it was hashed that a later change could have gone
+// unseen.
 
 #include <cstdint>
 #include <optional>
@@ -30,7 +31,8 @@ class StatCache {
   static StatCache load(const std::string& path);
   std::optional<Digest> find(const FileIdentity& file) const;
   std::size_t size() const { return rows_.size(); }
-  // Replaces the file; `rows` in any order. Rows with a ctime after `scanned_at_ns` - 2 s are left out.
+  // Replaces the file; `rows` in any order. Rows with a ctime after `scanned_at_ns` - 2 s are left
+  // out.
   static Status save(const std::string& path, std::vector<Row> rows, std::int64_t scanned_at_ns);
 
  private:

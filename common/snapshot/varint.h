@@ -1,6 +1,6 @@
 #pragma once
-// LEB128 varints in their shortest form, and a reader that never passes the end. Used by every format of
-// this folder.
+// LEB128 varints in their shortest form, and a reader that never passes the end. Used by every
+// format of this folder.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// The other side of transfer.h: what a daemon that owns a blob store answers. It has no socket and no
-// thread: a worker calls it and posts the messages back. The caller decides who may ask.
+// The other side of transfer.h: what a daemon that owns a blob store answers. It has no socket and
+// no thread: a worker calls it and posts the messages back. The caller decides who may ask.
 
 #include <cstddef>
 #include <optional>

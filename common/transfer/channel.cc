@@ -13,9 +13,7 @@
 namespace lockstep::transfer {
 namespace {
 
-std::int64_t now_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch().count();
-}
+std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #pragma once
-// Requests in flight on one bulk socket: numbered, bounded by weight, sent again after silence, given up
-// after more of it. It knows nothing of blobs.
+// Requests in flight on one bulk socket: numbered, bounded by weight, sent again after silence,
+// given up after more of it. It knows nothing of blobs.
 
 #include <cstdint>
 #include <functional>
@@ -47,7 +47,7 @@ class Channel {
   std::uint64_t next_sequence_ = 0;
   std::uint64_t weight_ = 0;
   std::map<std::uint64_t, Open> open_;
-  std::int64_t last_heard_ns_ = 0;   // an answer came, or the first of several requests left
+  std::int64_t last_heard_ns_ = 0;  // an answer came, or the first of several requests left
   std::int64_t last_repeat_ns_ = 0;
 };
 

@@ -58,10 +58,11 @@ Status Downloader::run(const std::vector<BlobWanted>& wanted) {
   }
   std::erase_if(open, [&](const BlobWanted& blob) { return into_.has(blob.digest); });
   if (open.empty()) return {};
-  return make_error(ErrorCode::not_found,
-                    fmt::format("the launcher does not have {} of the blobs that are needed here (the "
-                                "first is {})",
-                                open.size(), open.front().digest.hex()));
+  return make_error(
+      ErrorCode::not_found,
+      fmt::format("the launcher does not have {} of the blobs that are needed here (the "
+                  "first is {})",
+                  open.size(), open.front().digest.hex()));
 }
 
 Status Downloader::fetch(const std::vector<BlobWanted>& wanted) {
@@ -119,7 +120,8 @@ Result<bool> Downloader::take(BulkMessage& answer) {
   for (const BlobPiece& piece : data->pieces) {
     auto put = into_.put_piece(piece);
     if (!put) return put.error().within("from the launcher");
-    progress_.done_bytes += std::min<std::uint64_t>(piece.total_size - piece.offset, kMaxPieceBytes);
+    progress_.done_bytes +=
+        std::min<std::uint64_t>(piece.total_size - piece.offset, kMaxPieceBytes);
   }
   progress_.total_bytes = std::max(progress_.total_bytes, progress_.done_bytes);
   absent_.insert(data->absent.begin(), data->absent.end());

@@ -1,7 +1,7 @@
 #pragma once
-// Blobs over the bulk socket, for a thread that may block: the CLI's upload of a snapshot and a node's
-// download. Both keep a bounded number of bytes in flight and repeat what got lost; every request is
-// idempotent. A socket is used by one call at a time and by nothing else meanwhile.
+// Blobs over the bulk socket, for a thread that may block: the CLI's upload of a snapshot and a
+// node's download. Both keep a bounded number of bytes in flight and repeat what got lost; every
+// request is idempotent. A socket is used by one call at a time and by nothing else meanwhile.
 
 #include <cstdint>
 #include <functional>

@@ -62,7 +62,8 @@ Result<UploadResult> Uploader::run() {
     }
   }
   for (const auto& file : snapshot_.files) {
-    if (sources_.try_emplace(file.digest, Source{nullptr, &file}).second) open.push_back(file.digest);
+    if (sources_.try_emplace(file.digest, Source{nullptr, &file}).second)
+      open.push_back(file.digest);
   }
   for (int round = 0; round < kMaxRounds; ++round) {
     TRY_ASSIGN(open, ask(open));
@@ -76,9 +77,10 @@ Result<UploadResult> Uploader::run() {
   }
   TRY_ASSIGN(open, ask(open));
   if (open.empty()) return result_;
-  return make_error(ErrorCode::unavailable,
-                    fmt::format("the launcher still lacks {} blobs after {} uploads (the first is {})",
-                                open.size(), kMaxRounds, open.front().hex()));
+  return make_error(
+      ErrorCode::unavailable,
+      fmt::format("the launcher still lacks {} blobs after {} uploads (the first is {})",
+                  open.size(), kMaxRounds, open.front().hex()));
 }
 
 // Which of these lack over there, in the order of `digests`.

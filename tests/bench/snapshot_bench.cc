@@ -1,5 +1,5 @@
-// Costs of a snapshot: an unchanged tree, a store with many small blobs, a cached staging. Absolute times
-// hold for one machine only; compare runs of one machine.
+// Costs of a snapshot: an unchanged tree, a store with many small blobs, a cached staging. Absolute
+// times hold for one machine only; compare runs of one machine.
 
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
@@ -44,7 +44,8 @@ const std::string& tree_of(int count) {
     static_cast<void>(io::make_directories(sub));
     std::string text;
     for (int line = 0; line < 100; ++line) text += fmt::format("value_{} = {}\n", i, line * i);
-    static_cast<void>(io::write_file_atomically(fmt::format("{}/m{}.py", sub, i), text, 0644, false));
+    static_cast<void>(
+        io::write_file_atomically(fmt::format("{}/m{}.py", sub, i), text, 0644, false));
   }
   ::usleep(2'100'000);
   return folder->path();
@@ -73,8 +74,8 @@ BENCHMARK(first_capture)->Arg(20'000)->Unit(benchmark::kMillisecond);
 void git_status(benchmark::State& state) {
   const std::string& tree = tree_of(static_cast<int>(state.range(0)));
   Folder repository;
-  const std::string git = fmt::format("cd {} && git --git-dir={}/git --work-tree=. ", tree,
-                                      repository.path());
+  const std::string git =
+      fmt::format("cd {} && git --git-dir={}/git --work-tree=. ", tree, repository.path());
   const std::string prepare = git + "init -q && " + git + "add -A";
   if (std::system(prepare.c_str()) != 0) state.SkipWithError("no git");
   const std::string status = git + "status --porcelain >/dev/null";

@@ -35,8 +35,14 @@ std::string noise(std::size_t size, unsigned seed = 1) {
 
 std::vector<std::string> samples() {
   std::string mixed = noise(1 << 20) + std::string(3 << 20, 'z') + noise(77);
-  return {"", "a", std::string(100'000, 'x'), noise(kPackedBytes), noise(kPackedBytes + 1),
-          std::string(1 << 20, 'y'), noise((1 << 20) + 1), std::move(mixed)};
+  return {"",
+          "a",
+          std::string(100'000, 'x'),
+          noise(kPackedBytes),
+          noise(kPackedBytes + 1),
+          std::string(1 << 20, 'y'),
+          noise((1 << 20) + 1),
+          std::move(mixed)};
 }
 
 std::vector<BlobPiece> cut(const std::string& raw) {
@@ -230,7 +236,8 @@ TEST(BlobStore, OneProcessAtATime) {
   EXPECT_EQ(second.error().code, ErrorCode::conflict);
 }
 
-// kill -9 in mid-put, many times over one store: what is listed is whole, and the rest can be put again.
+// kill -9 in mid-put, many times over one store: what is listed is whole, and the rest can be put
+// again.
 TEST(BlobStore, KilledInMidPutNothingHalfIsUsable) {
   TempDir dir;
   std::mt19937 random(11);

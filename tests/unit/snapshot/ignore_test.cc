@@ -65,9 +65,9 @@ void expect_same_as_git(const TempDir& dir, const std::string& note) {
 TEST(Ignore, TheDocumentedRules) {
   TempDir dir;
   for (const char* path :
-       {"a.o", "sub/a.o", "sub/keep.o", "build/x", "sub/build/x", "doc/a.txt", "doc/sub/b.txt", "x/y/z",
-        "a/b/c/d", "hello world", "trail ", "#hash", "!bang", "tmp/file", "foo/bar/baz", "abc/deep/er",
-        "nested/in.log", "nested/out.log", "one.log"}) {
+       {"a.o", "sub/a.o", "sub/keep.o", "build/x", "sub/build/x", "doc/a.txt", "doc/sub/b.txt",
+        "x/y/z", "a/b/c/d", "hello world", "trail ", "#hash", "!bang", "tmp/file", "foo/bar/baz",
+        "abc/deep/er", "nested/in.log", "nested/out.log", "one.log"}) {
     dir.file(path, "x");
   }
   dir.file(".gitignore",
@@ -80,16 +80,55 @@ TEST(Ignore, TheDocumentedRules) {
 
 TEST(Ignore, OddPatterns) {
   TempDir dir;
-  for (const char* path : {"a]b", "a-b", "a^b", "a!b", "a\\b", "a*b", "a[b", "a?b", "foobar", "foo/bar",
-                           "foo/x/bar", "ab", "abb", "a\tb", "a1b", "aZb", "d/ab", "d/e/ab", "x/ab "}) {
+  for (const char* path :
+       {"a]b", "a-b", "a^b", "a!b", "a\\b", "a*b", "a[b", "a?b", "foobar", "foo/bar", "foo/x/bar",
+        "ab", "abb", "a\tb", "a1b", "aZb", "d/ab", "d/e/ab", "x/ab "}) {
     dir.file(path, "x");
   }
-  const std::string patterns[] = {
-      "a[]]b", "a[!a]b", "a[^-]b", "a[a-z-]b", "a[[:digit:][:upper:]]b", "a[[:nope:]]b", "a[b", "a[[:]b",
-      "a\\", "a\\*b", "a\\\\b", "foo**bar", "foo**/bar", "foo/**bar", "**/bar", "**", "/**", "**/",
-      "*/ab", "d/**", "d/**/ab", "/", "//", "!", "a?b", "a[[-^]b", "a[\\]]b", "ab\t", "/*/ab", "x/ab\\ ",
-      "foo/**/**/bar", "a[a-]b", "***ab", "d***/ab", "[", "a**\\/b", "*[", "a[!]b", "d/", "d/e/",
-      "/a*b", "*b", "*\\b", "a[]-^]b"};
+  const std::string patterns[] = {"a[]]b",
+                                  "a[!a]b",
+                                  "a[^-]b",
+                                  "a[a-z-]b",
+                                  "a[[:digit:][:upper:]]b",
+                                  "a[[:nope:]]b",
+                                  "a[b",
+                                  "a[[:]b",
+                                  "a\\",
+                                  "a\\*b",
+                                  "a\\\\b",
+                                  "foo**bar",
+                                  "foo**/bar",
+                                  "foo/**bar",
+                                  "**/bar",
+                                  "**",
+                                  "/**",
+                                  "**/",
+                                  "*/ab",
+                                  "d/**",
+                                  "d/**/ab",
+                                  "/",
+                                  "//",
+                                  "!",
+                                  "a?b",
+                                  "a[[-^]b",
+                                  "a[\\]]b",
+                                  "ab\t",
+                                  "/*/ab",
+                                  "x/ab\\ ",
+                                  "foo/**/**/bar",
+                                  "a[a-]b",
+                                  "***ab",
+                                  "d***/ab",
+                                  "[",
+                                  "a**\\/b",
+                                  "*[",
+                                  "a[!]b",
+                                  "d/",
+                                  "d/e/",
+                                  "/a*b",
+                                  "*b",
+                                  "*\\b",
+                                  "a[]-^]b"};
   for (const std::string& pattern : patterns) {
     dir.file(".gitignore", pattern + "\n");
     expect_same_as_git(dir, "pattern: " + pattern);
@@ -128,8 +167,9 @@ class RandomTree {
     return text == "." || text == ".." ? "a" : text;
   }
   std::string patterns() {
-    static const char* kParts[] = {"a", "b", "c", "*", "**", "/", "/", "?", "[ab]", "[!a]", "\\", ".",
-                                   "**/", "/**", "/**/", "[a-c]", "a*", "*b", "-", "[]", "!", "[^[:alpha:]]"};
+    static const char* kParts[] = {
+        "a", "b",   "c",   "*",    "**",    "/",  "/",  "?", "[ab]", "[!a]", "\\",
+        ".", "**/", "/**", "/**/", "[a-c]", "a*", "*b", "-", "[]",   "!",    "[^[:alpha:]]"};
     std::string all;
     for (int line = 1 + pick(5); line > 0; --line) {
       if (pick(4) == 0) all += '!';
@@ -147,11 +187,12 @@ TEST(Ignore, AgreesWithGitOnGeneratedTrees) {
   std::size_t skipped = 0, kept = 0;
   for (unsigned seed = 0; seed < 150; ++seed) {
     TempDir dir;
-      RandomTree(seed).fill(dir, "", 3);
+    RandomTree(seed).fill(dir, "", 3);
     const auto scanned = scan(dir.path());
     ASSERT_TRUE(scanned) << scanned.error().message;
     ASSERT_EQ(paths_of(*scanned), paths_of_git(dir))
-        << "seed " << seed << "\n" << output_of("cd " + dir.path() + " && tail -n +1 $(find . -name .gitignore)");
+        << "seed " << seed << "\n"
+        << output_of("cd " + dir.path() + " && tail -n +1 $(find . -name .gitignore)");
     skipped += scanned->skipped.size();
     kept += paths_of(*scanned).size();
   }

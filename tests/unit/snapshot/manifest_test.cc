@@ -31,9 +31,11 @@ void expect_refused(const std::string& bytes, const std::string& why) {
 
 TEST(Manifest, RoundTripKeepsEverything) {
   Directory directory;
-  directory.entries = {file("a", 04755), link("b", "../../etc/passwd"),
+  directory.entries = {file("a", 04755),
+                       link("b", "../../etc/passwd"),
                        {"c", EntryKind::directory, 01777, 99, sha256("dir"), {}},
-                       file(std::string(255, 'n'), 0), file("\xff\x01 name")};
+                       file(std::string(255, 'n'), 0),
+                       file("\xff\x01 name")};
   const std::string bytes = encode(directory);
   const auto back = decode_directory(bytes);
   ASSERT_TRUE(back) << back.error().message;
@@ -45,9 +47,11 @@ TEST(Manifest, RoundTripKeepsEverything) {
 TEST(Manifest, EncodingIsFixedForAllTime) {
   Directory directory;
   directory.entries = {file("a"), link("b", "a")};
-  EXPECT_EQ(sha256(encode(directory)).hex(), sha256(raw_object(
-      std::string("\0\xa4\x03\1a\xac\2", 7) + std::string(sha256("x").view()) +
-      std::string("\2\0\1b\1a", 6), 2)).hex());
+  EXPECT_EQ(sha256(encode(directory)).hex(),
+            sha256(raw_object(std::string("\0\xa4\x03\1a\xac\2", 7) +
+                                  std::string(sha256("x").view()) + std::string("\2\0\1b\1a", 6),
+                              2))
+                .hex());
 }
 
 TEST(Manifest, RefusesNamesThatLeaveTheirDirectory) {
@@ -77,13 +81,15 @@ TEST(Manifest, RefusesWhatIsNotCanonical) {
 
 TEST(Manifest, DamagedBytesNeverDecodeToAnotherEncoding) {
   Directory directory;
-  directory.entries = {file("alpha"), link("beta", "alpha"),
+  directory.entries = {file("alpha"),
+                       link("beta", "alpha"),
                        {"gamma", EntryKind::directory, 0755, 9, sha256("y"), {}}};
   const std::string good = encode(directory);
   std::mt19937 random(7);
   for (int i = 0; i < 20'000; ++i) {
     std::string bytes = good;
-    for (int n = 0; n < 1 + i % 3; ++n) bytes[random() % bytes.size()] = static_cast<char>(random());
+    for (int n = 0; n < 1 + i % 3; ++n)
+      bytes[random() % bytes.size()] = static_cast<char>(random());
     if (i % 5 == 0) bytes.resize(random() % bytes.size());
     const auto decoded = decode_directory(bytes);
     if (decoded) {

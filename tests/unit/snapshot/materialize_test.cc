@@ -93,8 +93,8 @@ TEST(Materialize, NothingIsWrittenThroughASymlink) {
   Fixture f;
   f.dir.folder("outside");
   const std::string bait = f.dir / "outside";
-  // The format has no two entries of one name, so the closest attempts: a target that exists already
-  // as a symlink, and a symlink beside a folder.
+  // The format has no two entries of one name, so the closest attempts: a target that exists
+  // already as a symlink, and a symlink beside a folder.
   f.dir.link("outside", "target_link");
   Directory root;
   root.entries = {f.file("file", "pwned")};
@@ -113,7 +113,8 @@ TEST(Materialize, NothingIsWrittenThroughASymlink) {
 
 TEST(Materialize, HostileObjectsAreRefusedAndNothingEscapes) {
   Fixture f;
-  const std::vector<std::string> names = {"../escaped", "..", "/tmp/snap-escaped", "a/../../escaped", "."};
+  const std::vector<std::string> names = {"../escaped", "..", "/tmp/snap-escaped",
+                                          "a/../../escaped", "."};
   for (const std::string& name : names) {
     std::string bytes("LSD\1\1\0\x24", 7);
     bytes += static_cast<char>(name.size()) + name + '\1' + std::string(sha256("x").view());

@@ -29,7 +29,8 @@ TEST(StatCache, LeavesOutWhatIsTooYoung) {
   TempDir dir;
   const FileIdentity old{1, 1, 1, 0, 97 * kSecond}, young{1, 2, 1, 0, 99 * kSecond},
       future{1, 3, 1, 0, 500 * kSecond};
-  ASSERT_TRUE(StatCache::save(dir / "cache", {{old, {}}, {young, {}}, {future, {}}}, 100 * kSecond));
+  ASSERT_TRUE(
+      StatCache::save(dir / "cache", {{old, {}}, {young, {}}, {future, {}}}, 100 * kSecond));
   const StatCache cache = StatCache::load(dir / "cache");
   EXPECT_TRUE(cache.find(old));
   EXPECT_FALSE(cache.find(young));

@@ -40,7 +40,8 @@ class TempDir {
   }
   void file(const std::string& name, const std::string& content, mode_t mode = 0644) const {
     if (const auto slash = name.rfind('/'); slash != name.npos) {
-      if (::access((*this / name.substr(0, slash)).c_str(), F_OK) != 0) folder(name.substr(0, slash));
+      if (::access((*this / name.substr(0, slash)).c_str(), F_OK) != 0)
+        folder(name.substr(0, slash));
     }
     std::ofstream(*this / name, std::ios::binary | std::ios::trunc) << content;
     ASSERT_EQ(::chmod((*this / name).c_str(), mode), 0);

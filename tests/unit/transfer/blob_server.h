@@ -1,6 +1,6 @@
 #pragma once
-// A launcher's bulk socket with nothing behind it but a blob store, and with a wire that can lose and
-// double messages in both directions.
+// A launcher's bulk socket with nothing behind it but a blob store, and with a wire that can lose
+// and double messages in both directions.
 
 #include <atomic>
 #include <deque>

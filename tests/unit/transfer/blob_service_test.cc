@@ -47,7 +47,8 @@ TEST(BlobService, AnswersInBoundedMessagesAndMarksTheLast) {
   EXPECT_EQ(got.size(), 9'001u);
   EXPECT_EQ(got[sha256(large)], large);
   EXPECT_EQ(messages[0].absent.size() + messages[1].absent.size() + messages[2].absent.size() +
-                messages[3].absent.size(), 1u);
+                messages[3].absent.size(),
+            1u);
 }
 
 TEST(BlobService, APartHoldsWholePiecesUpToTheLimit) {

@@ -18,7 +18,8 @@ TEST(CopyTree, CopiesAllThatATreeCanHold) {
   ASSERT_TRUE(copied) << copied.error().message;
   const auto from = snapshot::capture(dir / "from", {}), to = snapshot::capture(dir / "to", {});
   EXPECT_EQ(from->root, to->root);
-  struct stat one {}, two {};
+  struct stat one {
+  }, two{};
   ASSERT_EQ(::stat((dir / "from/a").c_str(), &one), 0);
   ASSERT_EQ(::stat((dir / "to/a").c_str(), &two), 0);
   EXPECT_NE(one.st_ino, two.st_ino);

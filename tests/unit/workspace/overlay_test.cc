@@ -1,5 +1,5 @@
-// Real mounts over what a workspace staged, as the runner makes them: by root for another user, and by an
-// ordinary user in a user namespace. Each in a child with a mount namespace of its own.
+// Real mounts over what a workspace staged, as the runner makes them: by root for another user, and
+// by an ordinary user in a user namespace. Each in a child with a mount namespace of its own.
 
 #include <fmt/format.h>
 #include <sched.h>

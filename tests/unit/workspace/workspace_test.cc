@@ -122,11 +122,12 @@ TEST(Workspace, AnotherUsersDirectoriesAreTheirs) {
 TEST(Workspace, SaysWhatIsWrong) {
   EXPECT_FALSE(Workspace::open({"/tmp/snap-test-never-made", "nfs"}));
   Fixture f("overlay");
-  const auto missing = f.workspace->stage(f.assignment(sha256("none")), f.attempt(), f.launcher, {});
+  const auto missing =
+      f.workspace->stage(f.assignment(sha256("none")), f.attempt(), f.launcher, {});
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().message.find("cannot fetch the source tree"), std::string::npos);
-  const auto nobody = f.workspace->stage(f.assignment(std::nullopt, 1, "no-such-user-here"), f.attempt(),
-                                         f.launcher, {});
+  const auto nobody = f.workspace->stage(f.assignment(std::nullopt, 1, "no-such-user-here"),
+                                         f.attempt(), f.launcher, {});
   ASSERT_FALSE(nobody);
   EXPECT_NE(nobody.error().message.find("no-such-user-here"), std::string::npos);
   const auto second = Workspace::open({f.dir / "cache", "overlay"});
