@@ -25,7 +25,7 @@ struct NodeJoined {
   Digest token;
   friend bool operator==(const NodeJoined&, const NodeJoined&) = default;
 };
-struct NodeSessionStarted {     // a session was accepted
+struct NodeSessionStarted {  // a session was accepted
   NodeId node;
   BootId boot;
   SessionId session;
@@ -60,7 +60,7 @@ struct PartPlacement {
   Allotment allotment;
   friend bool operator==(const PartPlacement&, const PartPlacement&) = default;
 };
-struct AttemptPlaced {          // index in parts = node rank
+struct AttemptPlaced {  // index in parts = node rank
   AttemptId attempt;
   std::vector<PartPlacement> parts;
   std::vector<std::string> why;
@@ -84,7 +84,7 @@ struct PartGone {
   std::string why;
   friend bool operator==(const PartGone&, const PartGone&) = default;
 };
-struct AttemptDoomed {          // the first failure is known: the others are to be stopped
+struct AttemptDoomed {  // the first failure is known: the others are to be stopped
   AttemptId attempt;
   ExitReport report;
   StopReason reason = StopReason::gang_failed;
@@ -114,10 +114,10 @@ struct JobFinished {
   friend bool operator==(const JobFinished&, const JobFinished&) = default;
 };
 
-using Fact = std::variant<TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged,
-                          JobSubmitted, CancelRequested, AttemptPlaced, GangFormed, PartChanged,
-                          PartGone, AttemptDoomed, AttemptEnded, JobRequeued, PartReleased,
-                          JobFinished>;
+using Fact =
+    std::variant<TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged,
+                 JobSubmitted, CancelRequested, AttemptPlaced, GangFormed, PartChanged, PartGone,
+                 AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished>;
 
 struct StampedFact {
   Instant at;

@@ -20,7 +20,7 @@ class Checker {
     for (const auto& [id, node] : state_.nodes()) check_node(node);
     for (const auto& [order, id] : state_.queue()) {
       const Job* job = state_.job(id);
-      expect(job != nullptr && job->order == order, "queue", "holds a job that is not at its place");
+      expect(job != nullptr && job->order == order, "queue", "holds jobs at their places");
     }
     for (const auto& [hash, token] : state_.tokens())
       expect(token.used <= token.uses, "token", "was used more often than it allows");
@@ -46,9 +46,9 @@ class Checker {
     for (std::size_t i = 0; i < job.attempts.size(); ++i) {
       const Attempt& attempt = job.attempts[i];
       const bool last = i + 1 == job.attempts.size();
-      expect(attempt.id.job == job.id && attempt.id.number == i + 1, what, "numbers attempts 1, 2, …");
+      expect(attempt.id.job == job.id && attempt.id.number == i + 1, what, "numbers 1, 2, …");
       const bool may_run = last && job.phase == Job::Phase::placed;
-      expect(attempt.ended.has_value() != may_run, what, "has one running attempt at most, the last");
+      expect(attempt.ended.has_value() != may_run, what, "runs its last attempt only");
       check_attempt(job, attempt);
     }
     if (job.finish) check_end(job, what);
@@ -95,7 +95,7 @@ class Checker {
   }
 
   void check_gang(const Attempt& attempt, const std::string& what) {
-    expect(attempt.gang->members.size() == attempt.parts.size(), what, "has a member for each node");
+    expect(attempt.gang->members.size() == attempt.parts.size(), what, "has all members");
     for (std::size_t i = 0; i < attempt.parts.size() && i < attempt.gang->members.size(); ++i) {
       expect(attempt.gang->members[i].node == attempt.parts[i].node, what, "has members by rank");
       const Part& part = attempt.parts[i];

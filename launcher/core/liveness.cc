@@ -12,7 +12,11 @@ Instant PolledClock::advance(Instant now) {
   }
   now = std::max(now, last_);
   const Duration late = (now - last_) - interval_;
-  if (late > interval_ * 3 / 2) stalled_ += late;
+  const bool stall = late > interval_ / 4;
+  // Nothing of a stall counts: it may have begun right after the last poll. One that follows on
+  // another is an overloaded launcher, whose clocks must not stand still: one interval counts.
+  if (stall) stalled_ += stalled_before_ ? late : now - last_;
+  stalled_before_ = stall;
   last_ = now;
   return polled();
 }

@@ -36,6 +36,7 @@ class PolledClock {
   std::optional<Instant> first_;
   Instant last_;
   Duration stalled_{0};
+  bool stalled_before_ = false;  // the last gap was a stall
 };
 
 // A session that was replaced by a newer one and yet goes on talking.

@@ -64,7 +64,8 @@ void Reactor::end_attempt(const Job& job, const Attempt& attempt) {
 
 bool Reactor::any_node_unknown(const Attempt& attempt) const {
   return std::any_of(attempt.parts.begin(), attempt.parts.end(), [this](const Part& part) {
-    return watches_.liveness(part.node) == Liveness::unknown;
+    // What is known of a part that is gone or released does not change with its node any more.
+    return part.assigned() && watches_.liveness(part.node) == Liveness::unknown;
   });
 }
 
@@ -115,7 +116,8 @@ void Reactor::collect_logs(const Attempt& attempt) {
 
 void Reactor::on(const LogsDurableInput& input) {
   const Part* part = state_.assigned_part(input.attempt, input.node);
-  if (part != nullptr && state_.attempt(input.attempt)->ended) emit(PartReleased{input.attempt, input.node});
+  if (part != nullptr && state_.attempt(input.attempt)->ended)
+    emit(PartReleased{input.attempt, input.node});
 }
 
 void Reactor::logs_timed_out(const AttemptId& attempt, NodeId node) {
@@ -129,9 +131,8 @@ void Reactor::prepare_timed_out(const AttemptId& id) {
   const Job& job = *state_.job(id.job);
   const Attempt& attempt = *state_.attempt(id);
   if (attempt.ended || attempt.doomed || job.cancel_by) return;
-  const auto late = std::find_if(attempt.parts.begin(), attempt.parts.end(), [](const Part& part) {
-    return !part.at_least(PartState::prepared);
-  });
+  const auto unprepared = [](const Part& part) { return !part.at_least(PartState::prepared); };
+  const auto late = std::find_if(attempt.parts.begin(), attempt.parts.end(), unprepared);
   if (late == attempt.parts.end()) return;
   const NodeWatch& watch = watches_.at(late->node);
   const auto progress = watch.progress.find(id);

@@ -65,8 +65,8 @@ const RankExit* first_failed_rank(const NodeExitReport& exit) {
   return first;
 }
 
-// When a node failed as a whole, its ranks were terminated soon after: the earliest of their ends is
-// nearer to the failure than the end of the last.
+// When a node failed as a whole, its ranks were terminated soon after: the earliest of their ends
+// is nearer to the failure than the end of the last.
 Instant time_of_failure(const NodeExitReport& exit) {
   Instant time = exit.ended;
   for (const RankExit& rank : exit.ranks)

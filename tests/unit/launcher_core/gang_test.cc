@@ -105,7 +105,8 @@ TEST_F(Gang, of_one_node_runs_at_once) {
 TEST_F(Gang, revision_grows_whenever_the_assignments_change) {
   std::uint64_t revision = launcher.core->desired_for(n1.id).revision;
   const auto grown = [&] {
-    const std::uint64_t before = std::exchange(revision, launcher.core->desired_for(n1.id).revision);
+    const std::uint64_t before = revision;
+    revision = launcher.core->desired_for(n1.id).revision;
     return revision > before;
   };
   submit_gang();

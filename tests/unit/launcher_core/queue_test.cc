@@ -16,7 +16,8 @@ TEST(Queue, runs_jobs_strictly_in_order_of_submission) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
   std::vector<JobId> jobs;
-  for (int i = 0; i < 5; ++i) jobs.push_back(launcher.submit(job_spec("job" + std::to_string(9 - i))));
+  for (const char* name : {"job9", "job8", "job7", "job6", "job5"})
+    jobs.push_back(launcher.submit(job_spec(name)));
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     EXPECT_EQ(launcher.status(jobs[i]), JobStatus::preparing);
     for (std::size_t k = i + 1; k < jobs.size(); ++k) {

@@ -122,13 +122,35 @@ TEST(Verdict, a_dead_runner_is_the_cause_even_if_ranks_elsewhere_failed_sooner) 
       verdict_on(node_exit({rank_exit(0, Cause::exit_code, 1, at(1)), terminated(1)}),
                  node_failure(Cause::runner_lost, "killed by signal 9"));
   EXPECT_EQ(report.cause, Cause::runner_lost);
-  EXPECT_EQ(report.message, "the runner on node n2 died, and its ranks with it: killed by signal 9");
+  EXPECT_EQ(report.message,
+            "the runner on node n2 died, and its ranks with it: killed by signal 9");
 }
 
 TEST(Verdict, ranks_that_nobody_here_stopped_are_reported_as_such) {
   const ExitReport report = verdict_on(all_terminated(0), all_terminated(2));
   EXPECT_EQ(report.cause, Cause::start_failed);
   EXPECT_THAT(report.message, HasSubstr("although nobody asked"));
+}
+
+// Its node was rebooted: nothing of the part is left there, and no silence can change its verdict.
+TEST(Verdict, is_not_held_for_an_unknown_node_whose_part_is_settled) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("gang", 2));
+  const AttemptId first = attempt(job);
+  launcher.prepared(n1, first);
+  launcher.prepared(n2, first);
+  launcher.observe(n1, first, PartState::running);
+  launcher.observe(n2, first, PartState::running);
+  launcher.finished(n1, first, node_exit({rank_exit(0, Cause::exit_code, 7)}));
+  launcher.reboot(n1);
+  launcher.drop_notices();
+  launcher.pass(seconds(4), {&n2});
+  ASSERT_EQ(launcher.liveness(n1), Liveness::unknown);
+  launcher.finished(n2, first, node_exit({terminated(1)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+  EXPECT_EQ(launcher.view(job).report.value().exit_code, 7);
 }
 
 TEST(Verdict, on_a_failed_rank_is_held_while_a_node_of_the_gang_is_unknown) {
