@@ -73,7 +73,7 @@ def _close(site):
         site.down()
     finally:
         for pid in site.agent_pids() + site.launcher_pids() + site.runner_pids():
-            survivors.append(pid)
+            survivors.append(f"{pid} {site.command_of(pid)}")
             try:
                 os.kill(pid, 9)
             except ProcessLookupError:

@@ -155,6 +155,13 @@ class Site:
                 found.setdefault(rank, int(entry))
         return found
 
+    @staticmethod
+    def command_of(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            return "(gone)"
+
     def kill(self, pids, sig=signal.SIGKILL):
         assert pids, "nothing to kill"
         for pid in pids:
@@ -173,6 +180,10 @@ class Site:
     def down(self):
         if self.launcher_pids() or self.agent_pids():
             self.ok("down", "--cancel")
+        # A runner may need a moment to leave after its final report.
+        end = time.monotonic() + 5
+        while self.runner_pids() and time.monotonic() < end:
+            time.sleep(0.05)
 
 
 def alive(pid):
