@@ -100,14 +100,8 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
 
 void Saboteur::launcher_acts(std::vector<launcher::Action>& actions, bool resuming) {
   if (has(Defect::resume_forgets_logs) && resuming) swallow<launcher::AwaitLogs>(actions);
-  if (has(Defect::desired_sent_once)) {
-    std::set<NodeId> opened;
-    std::erase_if(actions, [&](const launcher::Action& action) {
-      if (const auto* accept = std::get_if<launcher::AcceptSession>(&action))
-        return counted_ != 0 && !opened.insert(accept->node).second;
-      return std::holds_alternative<launcher::SendDesired>(action) && ++counted_ % 3 != 0;
-    });
-  }
+  // Then only an accepted session carries it.
+  if (has(Defect::desired_sent_once)) swallow<launcher::SendDesired>(actions);
 }
 
 int Saboteur::launcher_records(const launcher::StampedFact& fact) {
@@ -156,6 +150,7 @@ void Saboteur::agent_acts(std::vector<agent::Action>& actions) {
       assignments_[start->assignment.attempt] = start->assignment;
   if (has(Defect::parts_never_removed)) swallow<agent::RemovePart>(actions);
   if (has(Defect::leftovers_not_killed)) swallow<agent::KillRunner>(actions);
+  if (has(Defect::lost_session_ignored)) swallow<agent::Reconnect>(actions);
   if (has(Defect::runner_started_twice)) repeat<agent::StartRunner>(actions);
   if (has(Defect::silence_of_launcher_kills)) {
     const auto silent = [](const agent::Action& action) {
