@@ -11,7 +11,7 @@
 
 #include "agent/bulk_link.h"
 #include "agent/core/core.h"
-#include "agent/home.h"
+#include "agent/supervise/home.h"
 #include "agent/identity.h"
 #include "agent/supervise/supervisor.h"
 #include "agent/supervise/workers.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "agent/core/core.h"
-#include "agent/home.h"
+#include "agent/supervise/home.h"
 #include "common/io/process.h"
 
 namespace lockstep::agent {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "agent/core/core.h"
-#include "agent/home.h"
+#include "agent/supervise/home.h"
 #include "agent/supervise/runner_process.h"
 #include "agent/supervise/workers.h"
 #include "common/io/event_loop.h"

@@ -26,6 +26,8 @@ Result<std::unique_ptr<Connection>> Context::connect(Need need) const {
     TRY_ASSIGN(endpoint, read_endpoint(launcher));
   }
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home));
+  // Whoever owns the launcher's home is its operator, also when `lockstepd` was started by hand.
+  if (launcher.empty()) TRY(authorize(home, keys.public_key));
   // ZeroMQ's threads inherit the mask: an interrupt shall reach this thread only.
   hold_interrupts(true);
   auto connection = Connection::open(endpoint, keys);

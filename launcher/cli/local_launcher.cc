@@ -55,7 +55,11 @@ bool LocalLauncher::agents_alive(int nodes) const {
 }
 
 Result<Endpoint> LocalLauncher::ensure(int nodes, bool heal) {
-  if (nodes == 0) nodes = wanted_nodes();
+  if (nodes == 0) {
+    nodes = wanted_nodes();
+    // A launcher that its operator started by hand has the nodes that join it, none of ours.
+    heal = heal && io::exists(home_.local_nodes());
+  }
   if (auto endpoint = live_endpoint(home_.endpoint()))
     if (!heal || agents_alive(wanted_nodes())) return *endpoint;
   TRY(io::make_directories(home_.path(), 0700));
@@ -72,8 +76,7 @@ Result<Endpoint> LocalLauncher::ensure(int nodes, bool heal) {
 
 Result<Endpoint> LocalLauncher::start_all(int nodes) {
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
-  TRY_ASSIGN(const io::User user, io::current_user());
-  TRY(authorize(home_, user.name, keys.public_key));
+  TRY(authorize(home_, keys.public_key));
   TRY(io::write_file_atomically(home_.local_nodes(), std::to_string(nodes) + "\n", 0644, false));
   TRY_ASSIGN(Endpoint endpoint, start_daemon(home_, nodes));
   TRY(add_agents(endpoint, nodes));

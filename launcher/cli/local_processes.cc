@@ -79,7 +79,7 @@ Result<io::KeyPair> user_keys(const Home& home) {
   return io::load_or_create_key_pair(home.user_key());
 }
 
-Status authorize(const Home& home, const std::string& name, const PublicKey& key) {
+Status authorize(const Home& home, const PublicKey& key) {
   TRY(io::make_directories(home.launcher(), 0700));
   TRY(io::make_directories(home.launcher_keys(), 0700));
   std::string text;
@@ -88,7 +88,8 @@ Status authorize(const Home& home, const std::string& name, const PublicKey& key
   }
   if (text.find(key.value) != std::string::npos) return {};
   if (!text.empty() && text.back() != '\n') text += '\n';
-  text += name + " " + key.value + "\n";
+  TRY_ASSIGN(const io::User user, io::current_user());
+  text += user.name + " " + key.value + "\n";
   return io::write_file_atomically(home.authorized_users(), text, 0600);
 }
 

@@ -18,7 +18,7 @@ namespace lockstep::cli {
 // Our own key pair, and the folders that hold it; made when they do not exist.
 Result<io::KeyPair> user_keys(const Home& home);
 // Adds "NAME KEY" to the users that a daemon of this home lets in; a key stands there once.
-Status authorize(const Home& home, const std::string& name, const PublicKey& key);
+Status authorize(const Home& home, const PublicKey& key);
 
 // Starts a daemon and waits until it wrote its endpoint; an early end shows the end of its log.
 Result<Endpoint> start_daemon(const Home& home, int fixed_nodes);

@@ -96,6 +96,6 @@ def test_a_lost_node_is_fenced_and_the_job_goes_elsewhere(cluster):
     assert gone.name not in second
     gone.link("up")
     wait_until(lambda: site.json("node", "show", gone.name)["liveness"] == "ALIVE", "it is back")
-    wait_until(lambda: not site.json("node", "show", gone.name)["attempts"], "its stale ranks are gone")
+    wait_until(lambda: not site.json("node", "show", gone.name)["jobs"], "its stale ranks are gone")
     flag.write_text("")
     site.wait_for_status(name, "Completed")

@@ -106,7 +106,8 @@ class Cluster:
     def start_launcher(self):
         home = self.site.home / "launcher"
         self.launcher.start([self.bin / "lockstepd", "--home", home, "--listen",
-                             f"tcp://{self.launcher.address}:7070"], self.directory / "lockstepd.log",
+                             f"tcp://{self.launcher.address}:7070", "--allow-root"],
+                            self.directory / "lockstepd.log",
                             env=self.site.environment())
         wait_until(lambda: (home / "endpoint.json").exists() and
                    self.site.run("status").returncode == 0, "the launcher answers")
