@@ -32,6 +32,12 @@ if(LOCKSTEP_SANITIZE)
   target_compile_options(lockstep_flags INTERFACE -fsanitize=${LOCKSTEP_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(lockstep_flags INTERFACE -fsanitize=${LOCKSTEP_SANITIZE})
 endif()
+if(LOCKSTEP_FUZZ)
+  # Everything is instrumented, so that the fuzzers see the branches of the decoders.
+  target_compile_options(lockstep_flags INTERFACE
+    -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer)
+  target_link_options(lockstep_flags INTERFACE -fsanitize=address,undefined)
+endif()
 
 # lockstep_library(NAME SOURCES a.cc b.cc LINK dep…): the static library of one folder.
 function(lockstep_library name)

@@ -1,4 +1,5 @@
-// fuzz_seeds DIR: writes the seed corpora DIR/<fuzzer>/<number>, every message with every field set.
+// write_fuzz_seeds DIR: writes the seed corpora DIR/<fuzzer>/<number>, every message with every
+// field set.
 
 #include <cstdio>
 #include <filesystem>
@@ -17,7 +18,7 @@ using namespace lockstep;
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "usage: fuzz_seeds DIR\n");
+    std::fprintf(stderr, "usage: write_fuzz_seeds DIR\n");
     return 2;
   }
   std::map<std::string, int> written;
