@@ -22,7 +22,9 @@ constexpr Duration kInsistEvery = seconds(5);  // KillRunner, RemovePart again
 constexpr Duration kTellEvery = seconds(1);    // UpdateRunner again, while the runner lags behind
 
 template <typename T>
-concept AboutSession = requires(const T& message) { message.session; };
+concept AboutSession = requires(const T& message) {
+  message.session;
+};
 
 // True while a runner that was told `phase` has not shown that it follows.
 bool lags(PartState state, WantedPhase phase) {
@@ -44,7 +46,7 @@ struct Core::Impl {
   Link link = Link::none;
   std::optional<std::uint64_t> revision;  // applied; none: nothing is staged or removed
   Instant last_word;
-  Instant next_beat = Instant::never();   // heartbeat when open, SessionOpen again when opening
+  Instant next_beat = Instant::never();  // heartbeat when open, SessionOpen again when opening
   Instant observe_at = Instant::never();
   std::map<AttemptId, Part> parts;
   Unacknowledged unacked;
@@ -145,8 +147,8 @@ void Core::Impl::run_link_timers() {
   if (now < next_beat) return;
   if (link == Link::opening) return open_session();
   next_beat = now + heartbeat;
-  out.push_back(SendHeartbeat{
-      {config.node, config.session, revision.value_or(0), unacked.sequence()}});
+  out.push_back(
+      SendHeartbeat{{config.node, config.session, revision.value_or(0), unacked.sequence()}});
 }
 
 void Core::Impl::send_observed() {
@@ -271,13 +273,13 @@ void Core::Impl::attach(Part& part) {
 
 void Core::Impl::on(const WorkspaceStaged& input) {
   auto* part = find(input.attempt);
-  if (part == nullptr || (part->stage != Stage::staging && part->stage != Stage::discarding)) return;
+  if (part == nullptr || (part->stage != Stage::staging && part->stage != Stage::discarding))
+    return;
   const bool discarded = part->stage == Stage::discarding;
   part->stage = discarded ? Stage::ended : Stage::starting;
   if (discarded) return converge(*part);
   if (!input.result)
-    return end(*part,
-               unreported_exit(Cause::workspace_failed, input.result.error().message, now));
+    return end(*part, unreported_exit(Cause::workspace_failed, input.result.error().message, now));
   part->runner_told = true;
   out.push_back(StartRunner{part->assignment});
 }

@@ -1,7 +1,8 @@
 #pragma once
-// The agent as a function: what must run on this node. It compares the launcher's desired state with
-// the parts that are really here, and answers with actions; it never reads a clock or touches a file.
-// It has no journal: the attempt directories and the runners are its memory, and `Recovered` its replay.
+// The agent as a function: what must run on this node. It compares the launcher's desired state
+// with the parts that are really here, and answers with actions; it never reads a clock or touches
+// a file. It has no journal: the attempt directories and the runners are its memory, and
+// `Recovered` its replay.
 
 #include <memory>
 #include <optional>
@@ -14,39 +15,80 @@
 namespace lockstep::agent {
 
 // ---- inputs ------------------------------------------------------------------------------------
-struct FoundPart {               // an attempt directory met at start
+struct FoundPart {  // an attempt directory met at start
   Assignment assignment;
   enum class Runner { never_started, alive, finished, gone } runner = Runner::never_started;
   std::optional<NodeExitReport> exit;  // when finished
   std::vector<LogSize> logs = {};      // when gone: what its log files hold
 };
-struct Recovered { std::vector<FoundPart> parts; };  // first input, once
-struct Connected {};             // (re)opened the transport: open a session
-struct FromLauncher { Message message; };  // SessionAccepted/Refused/Lost, Desired, acks
-struct WorkspaceStaged { AttemptId attempt; Status result; };
-struct StagingProgress { AttemptId attempt; std::string text; };
-struct RunnerStarted { AttemptId attempt; Status result; };
-struct RunnerReported { AttemptId attempt; PartReport report; };  // from its socket or final report
+struct Recovered {
+  std::vector<FoundPart> parts;
+};                    // first input, once
+struct Connected {};  // (re)opened the transport: open a session
+struct FromLauncher {
+  Message message;
+};  // SessionAccepted/Refused/Lost, Desired, acks
+struct WorkspaceStaged {
+  AttemptId attempt;
+  Status result;
+};
+struct StagingProgress {
+  AttemptId attempt;
+  std::string text;
+};
+struct RunnerStarted {
+  AttemptId attempt;
+  Status result;
+};
+struct RunnerReported {
+  AttemptId attempt;
+  PartReport report;
+};  // from its socket or final report
 // The process is gone and left no final report; `logs` is what its log files hold, so that the
 // launcher waits for them.
-struct RunnerGone { AttemptId attempt; std::vector<LogSize> logs = {}; };
-struct PartRemoved { AttemptId attempt; };  // its directory, cgroups and mounts are gone
+struct RunnerGone {
+  AttemptId attempt;
+  std::vector<LogSize> logs = {};
+};
+struct PartRemoved {
+  AttemptId attempt;
+};  // its directory, cgroups and mounts are gone
 struct Tick {};
 using Input = std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, StagingProgress,
                            RunnerStarted, RunnerReported, RunnerGone, PartRemoved, Tick>;
 
 // ---- actions (idempotent) ----------------------------------------------------------------------
-struct SendSession { SessionOpen open; };   // the shell fills inventory and version
-struct SendHeartbeat { Heartbeat beat; };
-struct SendObserved { Observed observed; };
-struct StageWorkspace { Assignment assignment; };  // -> WorkspaceStaged
-struct StartRunner { Assignment assignment; };     // write assignment.pb, fork -> RunnerStarted
-struct UpdateRunner { Assignment assignment; };    // write assignment.pb, tell the runner
-struct ShipLogs { AttemptId attempt; };            // ship all logs, from now until removed
-struct KillRunner { AttemptId attempt; };          // SIGKILL runner and all that it started
-struct RemovePart { AttemptId attempt; };          // -> PartRemoved
-struct Reconnect {};                               // the launcher is silent: close and dial again
-struct ExitAgent { std::string reason; };          // refused: print and leave with a non-zero code
+struct SendSession {
+  SessionOpen open;
+};  // the shell fills inventory and version
+struct SendHeartbeat {
+  Heartbeat beat;
+};
+struct SendObserved {
+  Observed observed;
+};
+struct StageWorkspace {
+  Assignment assignment;
+};  // -> WorkspaceStaged
+struct StartRunner {
+  Assignment assignment;
+};  // write assignment.pb, fork -> RunnerStarted
+struct UpdateRunner {
+  Assignment assignment;
+};  // write assignment.pb, tell the runner
+struct ShipLogs {
+  AttemptId attempt;
+};  // ship all logs, from now until removed
+struct KillRunner {
+  AttemptId attempt;
+};  // SIGKILL runner and all that it started
+struct RemovePart {
+  AttemptId attempt;
+};                    // -> PartRemoved
+struct Reconnect {};  // the launcher is silent: close and dial again
+struct ExitAgent {
+  std::string reason;
+};  // refused: print and leave with a non-zero code
 using Action = std::variant<SendSession, SendHeartbeat, SendObserved, StageWorkspace, StartRunner,
                             UpdateRunner, ShipLogs, KillRunner, RemovePart, Reconnect, ExitAgent>;
 

@@ -13,22 +13,22 @@ namespace lockstep::agent {
 
 struct Part {
   enum class Stage {
-    found,     // its directory was met at start, it never had a runner
-    staging,   // StageWorkspace is at work
+    found,       // its directory was met at start, it never had a runner
+    staging,     // StageWorkspace is at work
     discarding,  // it still is, but its result is of no use: report.exit says why
-    starting,  // StartRunner is at work
-    alive,     // its runner lives
-    ended,     // report.exit says how; its directory may be there
-    removing,  // RemovePart is at work
+    starting,    // StartRunner is at work
+    alive,       // its runner lives
+    ended,       // report.exit says how; its directory may be there
+    removing,    // RemovePart is at work
   };
   Stage stage = Stage::staging;
-  Assignment assignment;   // the newest that was wanted, or as found
-  bool wanted = true;      // by the desired state that is applied
-  bool runner_told = true; // its runner was told `assignment`, as far as an agent can know
+  Assignment assignment;    // the newest that was wanted, or as found
+  bool wanted = true;       // by the desired state that is applied
+  bool runner_told = true;  // its runner was told `assignment`, as far as an agent can know
   PartReport report;
-  Instant tell_again = Instant::never();   // while the runner lags behind what is wanted
-  Instant kill_at = Instant::never();      // a stop was ordered: the runner is killed then
-  bool killed = false;                     // it was
+  Instant tell_again = Instant::never();  // while the runner lags behind what is wanted
+  Instant kill_at = Instant::never();     // a stop was ordered: the runner is killed then
+  bool killed = false;                    // it was
   Instant remove_again = Instant::never();
 };
 

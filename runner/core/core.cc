@@ -106,7 +106,7 @@ void Core::Impl::on(const RankConnected& input) {
   if (record == nullptr) return;
   record->client = Client::connected;  // again, when a rank runs one MPI program after another
   if (over() || terminating || !is_mpi()) return;
-  for (auto& other : ranks.all()) {    // these were "rank 0 of 1": this one would wait for ever
+  for (auto& other : ranks.all()) {  // these were "rank 0 of 1": this one would wait for ever
     if (other.state != State::ended || other.client != Client::none) continue;
     other.state = State::settling;
     other.settle_at = now + kSettle;

@@ -27,8 +27,8 @@ void Core::Impl::stop() {
 
 void Core::Impl::on(const AbortFromPeer& input) {
   if (over() || terminating || phase == Phase::fresh) return;
-  stopped = "node rank " + std::to_string(input.abort.node_rank) + " ended the gang: " +
-            input.abort.message;
+  stopped = "node rank " + std::to_string(input.abort.node_rank) +
+            " ended the gang: " + input.abort.message;
   const Cause cause = input.abort.first.cause;
   const bool patient = cause == Cause::timeout || cause == Cause::canceled;
   terminate(patient ? assignment.grace : Duration(kFailureGrace));
@@ -59,7 +59,8 @@ void Core::Impl::on(const SpawnLost&) {
 void Core::Impl::fail_rank(RankRecord& record) {
   const Cause cause = record.exit.cause;
   const bool abort_like = cause == Cause::signal || cause == Cause::exit_code;
-  if (!terminating && record.client == Client::connected && abort_like) news_until = now + kAbortNews;
+  if (!terminating && record.client == Client::connected && abort_like)
+    news_until = now + kAbortNews;
   fail({cause, record.exit.rank, sentence(record.exit)}, record.exit, kFailureGrace);
 }
 

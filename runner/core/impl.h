@@ -17,7 +17,7 @@ struct Failure {  // the first one here
 };
 
 struct Termination {
-  Instant insist_at;       // then SIGKILL, and again
+  Instant insist_at;  // then SIGKILL, and again
   int signal = SIGTERM;
 };
 
@@ -30,13 +30,13 @@ struct Core::Impl {
   PartState shown = PartState::staging;
   RankTable ranks;
   std::optional<Failure> failure;
-  std::optional<std::string> stopped;       // by order, in words; no failure of ours came first
+  std::optional<std::string> stopped;  // by order, in words; no failure of ours came first
   std::optional<Termination> terminating;
-  Instant started;                          // of the first rank; 0 = none
-  Instant insist_at = Instant::never();     // draining, quoting
-  Instant connect_by = Instant::never();    // connecting
-  std::vector<int> unquoted;                // ranks whose stderr tail is awaited
-  Instant news_until;                       // the first failure may still prove an MPI_Abort
+  Instant started;                        // of the first rank; 0 = none
+  Instant insist_at = Instant::never();   // draining, quoting
+  Instant connect_by = Instant::never();  // connecting
+  std::vector<int> unquoted;              // ranks whose stderr tail is awaited
+  Instant news_until;                     // the first failure may still prove an MPI_Abort
   std::vector<LogSize> logs;
   std::optional<NodeExitReport> final_report;
 
@@ -47,9 +47,9 @@ struct Core::Impl {
   void on(const Endpoint& input);
   void on(const AssignmentChanged& input);
   void on(const GangConnected&);
-  void on(const PeerLost&) {}               // what a vanished peer means, the launcher says
+  void on(const PeerLost&) {}  // what a vanished peer means, the launcher says
   void on(const AbortFromPeer& input);
-  void on(const DrainedByGang&) {}          // nobody waits for the others to leave
+  void on(const DrainedByGang&) {}  // nobody waits for the others to leave
   void on(const RankStarted& input);
   void on(const RankStartFailed& input);
   void on(const RankConnected& input);

@@ -28,7 +28,8 @@ bool RankTable::all_ended() const {
 }
 
 bool RankTable::all_started() const {
-  return std::all_of(records_.begin(), records_.end(), [](const auto& r) { return r.exit.started; });
+  return std::all_of(records_.begin(), records_.end(),
+                     [](const auto& r) { return r.exit.started; });
 }
 
 bool RankTable::any_active() const {
@@ -36,7 +37,8 @@ bool RankTable::any_active() const {
 }
 
 bool RankTable::any_started() const {
-  return std::any_of(records_.begin(), records_.end(), [](const auto& r) { return r.exit.started; });
+  return std::any_of(records_.begin(), records_.end(),
+                     [](const auto& r) { return r.exit.started; });
 }
 
 bool RankTable::any_live() const {

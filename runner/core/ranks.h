@@ -39,7 +39,7 @@ class RankTable {
   const std::vector<RankRecord>& all() const { return records_; }
 
   bool all_ended() const;
-  bool all_started() const;   // each was started, whatever became of it
+  bool all_started() const;  // each was started, whatever became of it
   bool any_active() const;
   bool any_started() const;
   bool any_live() const;

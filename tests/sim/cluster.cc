@@ -103,7 +103,8 @@ bool Cluster::deliver_logs(Node& node, const AttemptId& attempt) {
 
 std::shared_ptr<Runner> Cluster::runner_at(std::uint16_t port) {
   for (auto& weak : runners_)
-    if (auto runner = weak.lock(); runner && !runner->dead() && runner->port() == port) return runner;
+    if (auto runner = weak.lock(); runner && !runner->dead() && runner->port() == port)
+      return runner;
   return nullptr;
 }
 
@@ -180,8 +181,9 @@ void Cluster::start_faults() {
 void Cluster::restart_launcher_later() {
   if (restart_planned_) return;
   restart_planned_ = true;
-  const Duration down = world.random.chance(0.6) ? world.random.between(milliseconds(50), seconds(2))
-                                                 : world.random.between(seconds(2), seconds(20));
+  const Duration down = world.random.chance(0.6)
+                            ? world.random.between(milliseconds(50), seconds(2))
+                            : world.random.between(seconds(2), seconds(20));
   world.after(down, [this] {
     restart_planned_ = false;
     launcher.start();
@@ -302,8 +304,9 @@ std::string Cluster::restless() {
   if (!launcher.up()) return " the launcher is down";
   if (!workload.settled()) text += " requests:" + workload.waits_for();
   for (const auto& id : launcher.committed().unfinished())
-    text += " " + id.value + " is " + std::string(to_string(launcher.committed().job(id)->status())) +
-            " (" + launcher.core()->job_view(id)->reason + ")";
+    text += " " + id.value + " is " +
+            std::string(to_string(launcher.committed().job(id)->status())) + " (" +
+            launcher.core()->job_view(id)->reason + ")";
   for (const auto& view : launcher.core()->node_views())
     if (view.liveness != Liveness::alive)
       text += " " + view.name + " is " + std::string(to_string(view.liveness));

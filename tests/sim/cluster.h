@@ -59,7 +59,10 @@ class Cluster {
   void wind_down();
   bool at_rest();
   std::string restless();
-  Node& some_node() { return *nodes[static_cast<std::size_t>(world.random.between(0, static_cast<int>(nodes.size()) - 1))]; }
+  Node& some_node() {
+    return *nodes[static_cast<std::size_t>(
+        world.random.between(0, static_cast<int>(nodes.size()) - 1))];
+  }
   std::shared_ptr<Runner> some_runner();
 
   void crash_launcher();

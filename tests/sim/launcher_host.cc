@@ -121,16 +121,20 @@ void LauncherHost::handle(Instant at, const launcher::Input& input, std::vector<
                           std::vector<launcher::Action>& actions) {
   if (const auto* session = std::get_if<launcher::SessionInput>(&input)) {
     const auto* node = committed_.node(session->open.node);
-    cluster_.oracle.launcher_heard(session->open.node,
-                                   node != nullptr && node->boot != session->open.boot);
+    if (node != nullptr && node->boot != session->open.boot) cluster_.oracle.boot_changed(node->id);
   }
-  if (const auto* beat = std::get_if<launcher::HeartbeatInput>(&input))
-    cluster_.oracle.launcher_heard(beat->beat.node, false);
-  if (const auto* seen = std::get_if<launcher::ObservedInput>(&input))
-    cluster_.oracle.launcher_heard(seen->observed.node, false);
   launcher::Step step = core_->handle(at, input);
+  for (const auto& action : step.actions) {
+    if (const auto* beat = std::get_if<launcher::AckHeartbeat>(&action))
+      cluster_.oracle.launcher_heard(beat->node);
+    if (const auto* observed = std::get_if<launcher::AckObserved>(&action))
+      cluster_.oracle.launcher_heard(observed->node);
+    if (const auto* session = std::get_if<launcher::AcceptSession>(&action))
+      cluster_.oracle.launcher_heard(session->node);
+  }
   for (auto& fact : step.facts) {
-    if (const auto* lost = std::get_if<launcher::NodeLost>(&fact)) cluster_.oracle.launcher_lost(*lost);
+    if (const auto* lost = std::get_if<launcher::NodeLost>(&fact))
+      cluster_.oracle.launcher_lost(*lost);
     facts.push_back({at, std::move(fact)});
   }
   for (auto& action : step.actions) actions.push_back(std::move(action));
@@ -151,8 +155,8 @@ void LauncherHost::finish_turn(const std::vector<StampedFact>& facts,
   if (cut == CutAt::after_commit) return crash();
   std::size_t allowed = actions.size();
   if (cut == CutAt::amid_actions && allowed > 0)
-    allowed = static_cast<std::size_t>(
-        cluster_.world.random.between(0, static_cast<int>(allowed) - 1));
+    allowed =
+        static_cast<std::size_t>(cluster_.world.random.between(0, static_cast<int>(allowed) - 1));
   for (std::size_t i = 0; i < allowed && core_; ++i) perform(actions[i]);
   if (cut != CutAt::nowhere) return crash();
   if (!core_) return;
@@ -179,9 +183,10 @@ void LauncherHost::record(const StampedFact& fact) {
   cluster_.oracle.committed(fact);
   journal_.push_back(fact);
   static constexpr const char* kNames[] = {
-      "TokenCreated", "NodeJoined", "NodeSessionStarted", "NodeLost", "NodeDrainChanged",
-      "JobSubmitted", "CancelRequested", "AttemptPlaced", "GangFormed", "PartChanged", "PartGone",
-      "AttemptDoomed", "AttemptEnded", "JobRequeued", "PartReleased", "JobFinished"};
+      "TokenCreated",     "NodeJoined",   "NodeSessionStarted", "NodeLost",
+      "NodeDrainChanged", "JobSubmitted", "CancelRequested",    "AttemptPlaced",
+      "GangFormed",       "PartChanged",  "PartGone",           "AttemptDoomed",
+      "AttemptEnded",     "JobRequeued",  "PartReleased",       "JobFinished"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.note("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
@@ -234,8 +239,8 @@ void LauncherHost::count_liveness() {
     if (!view) continue;
     const auto old = liveness_.find(id);
     if (old != liveness_.end() && old->second != view->liveness) {
-      count_transition(fmt::format("liveness:{}->{}", to_string(old->second),
-                                   to_string(view->liveness)));
+      count_transition(
+          fmt::format("liveness:{}->{}", to_string(old->second), to_string(view->liveness)));
       cluster_.oracle.liveness_changed(id, view->liveness);
       cluster_.world.note("n{} {} -> {}", cluster_.oracle.node_index(id), to_string(old->second),
                           to_string(view->liveness));
@@ -303,8 +308,8 @@ void LauncherHost::act(const launcher::AwaitLogs& action) {
 
 void LauncherHost::act(const launcher::ReplySubmitted& action) {
   if (committed_.job(action.job) == nullptr)
-    cluster_.world.violate("oracle:reply", "a client was told of " + action.job.value +
-                                               ", which was never committed");
+    cluster_.world.violate(
+        "oracle:reply", "a client was told of " + action.job.value + ", which was never committed");
   cluster_.workload.replied(action.to, action.job);
 }
 

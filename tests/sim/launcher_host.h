@@ -29,7 +29,7 @@ class LauncherHost {
   void logs_arrived(const AttemptId& attempt, NodeId node);
   const launcher::State& committed() const { return committed_; }
   const launcher::Core* core() const { return core_.get(); }
-  bool left() const { return left_; }   // shutdown was granted
+  bool left() const { return left_; }  // shutdown was granted
   void check_replay();
 
  private:
@@ -70,7 +70,7 @@ class LauncherHost {
   Cluster& cluster_;
   launcher::CoreConfig config_;
   std::vector<launcher::StampedFact> journal_;
-  launcher::State committed_;            // the fold of the journal
+  launcher::State committed_;  // the fold of the journal
   std::unique_ptr<launcher::Core> core_;
   std::uint64_t incarnation_ = 0;
   std::deque<launcher::Input> inbox_;

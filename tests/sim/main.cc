@@ -1,5 +1,6 @@
 // lockstep-sim: the whole cluster in one thread and simulated time, seed by seed.
-//   lockstep-sim --seeds FROM:COUNT     run seeds; fails on a violation, a required counter at zero,
+//   lockstep-sim --seeds FROM:COUNT     run seeds; fails on a violation, a required counter at
+//   zero,
 //                                       or too few events (COUNT >= 200)
 //   lockstep-sim --seed N [--trace]     one seed; --defect NAME puts a named defect into it
 //   lockstep-sim --mutants [COUNT]      each named defect must be caught within COUNT (1,000) seeds
@@ -39,8 +40,9 @@ Outcome run_seed(std::uint64_t seed, Defect defect, bool trace) {
 
 int run_one(const Options& options) {
   const auto outcome = run_seed(*options.seed, options.defect, options.trace);
-  fmt::print("seed {}: {} events, {}\n", *options.seed, outcome.events,
-             outcome.violation ? outcome.violation->checker + ": " + outcome.violation->what : "ok");
+  fmt::print(
+      "seed {}: {} events, {}\n", *options.seed, outcome.events,
+      outcome.violation ? outcome.violation->checker + ": " + outcome.violation->what : "ok");
   return outcome.violation ? 1 : 0;
 }
 
@@ -60,7 +62,8 @@ int run_seeds(const Options& options) {
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   for (const auto& [what, times] : counters) fmt::print("{:<40} {:>9}\n", what, times);
-  const double mean = static_cast<double>(events) / static_cast<double>(std::max<std::uint64_t>(ran, 1));
+  const double mean =
+      static_cast<double>(events) / static_cast<double>(std::max<std::uint64_t>(ran, 1));
   fmt::print("{} seeds, {:.0f} events a seed, {:.1f} seeds/s, {} bad\n", ran, mean,
              static_cast<double>(ran) / took.count(), bad);
   if (bad > 0 || options.count < kSeedsForCoverage) return bad > 0 ? 1 : 0;
@@ -85,7 +88,8 @@ int run_mutants(std::uint64_t within) {
     fmt::print("{:<32} {}\n", defect.name, verdict);
     std::fflush(stdout);
   }
-  fmt::print("{} of {} named defects caught within {} seeds\n", caught, all_defects().size(), within);
+  fmt::print("{} of {} named defects caught within {} seeds\n", caught, all_defects().size(),
+             within);
   return caught == all_defects().size() ? 0 : 1;
 }
 

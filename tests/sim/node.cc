@@ -48,16 +48,17 @@ void AgentProcess::start() {
     if (!clone_) part.logs = cluster_.oracle.logs_on(attempt, node_.index);
     const auto runner = clone_ ? node_.runners.end() : node_.runners.find(attempt);
     const bool alive = runner != node_.runners.end() && !runner->second->dead();
-    part.runner = files.final_report       ? Found::finished
-                  : alive                  ? Found::alive
-                  : files.runner_started   ? Found::gone
-                                           : Found::never_started;
+    part.runner = files.final_report     ? Found::finished
+                  : alive                ? Found::alive
+                  : files.runner_started ? Found::gone
+                                         : Found::never_started;
     if (part.runner == Found::alive) {  // the shell connects to its socket and is told its state
-      later(cluster_.world.random.between(milliseconds(1), milliseconds(50)), [this, attempt = attempt] {
-        const auto it = node_.runners.find(attempt);
-        if (it != node_.runners.end() && !it->second->dead())
-          give(agent::RunnerReported{attempt, it->second->report()});
-      });
+      later(cluster_.world.random.between(milliseconds(1), milliseconds(50)),
+            [this, attempt = attempt] {
+              const auto it = node_.runners.find(attempt);
+              if (it != node_.runners.end() && !it->second->dead())
+                give(agent::RunnerReported{attempt, it->second->report()});
+            });
     }
     recovered.parts.push_back(std::move(part));
   }
@@ -192,12 +193,12 @@ void AgentProcess::act(const agent::UpdateRunner& action) {
     cluster_.world.count("fault:runner_socket_loss");
     return;
   }
-  cluster_.world.after(
-      cluster_.world.random.between(milliseconds(1), milliseconds(5)), [this_node = &node_, assignment] {
-        const auto runner = this_node->runners.find(assignment.attempt);
-        if (runner != this_node->runners.end())
-          runner->second->give(runner::AssignmentChanged{assignment});
-      });
+  cluster_.world.after(cluster_.world.random.between(milliseconds(1), milliseconds(5)),
+                       [this_node = &node_, assignment] {
+                         const auto runner = this_node->runners.find(assignment.attempt);
+                         if (runner != this_node->runners.end())
+                           runner->second->give(runner::AssignmentChanged{assignment});
+                       });
 }
 
 void AgentProcess::act(const agent::ShipLogs& action) {
@@ -372,7 +373,7 @@ void Node::runner_ended(const AttemptId& attempt) {
   if (!up || !agent || agent->dead()) return;
   const auto files = directories.find(attempt);
   if (files == directories.end()) return;
-  if (!files->second.final_report) 
+  if (!files->second.final_report)
     return agent->give(agent::RunnerGone{attempt, cluster.oracle.logs_on(attempt, index)});
   PartReport report;
   report.attempt = attempt;
@@ -394,8 +395,10 @@ std::string Node::leftovers() const {
   for (const auto& [attempt, runner] : runners)
     if (!runner->dead()) text += " runner " + to_string(attempt);
   if (cluster.oracle.anything_runs(index)) text += " processes";
-  if (!agent || agent->dead()) text += " no agent";
-  else if (!agent->idle()) text += " parts";
+  if (!agent || agent->dead())
+    text += " no agent";
+  else if (!agent->idle())
+    text += " parts";
   return text;
 }
 

@@ -26,7 +26,7 @@ struct AttemptFiles {
 class AgentProcess {
  public:
   AgentProcess(Cluster& cluster, Node& node, const BootId& boot, bool clone);
-  void start();                      // recovers, connects
+  void start();                       // recovers, connects
   void hear(const Message& message);  // from the launcher
   void give(agent::Input input);
   void stop_for(Duration duration);  // SIGSTOP … SIGCONT
@@ -74,17 +74,17 @@ class Node {
  public:
   Node(Cluster& cluster, int index);
 
-  void joined(NodeId id);            // the launcher accepted it: its agent starts
+  void joined(NodeId id);  // the launcher accepted it: its agent starts
   void start_agent();
-  void kill_agent();                 // -9
+  void kill_agent();  // -9
   void reboot(Duration down_for);
   void partition_for(Duration duration);
   void clone_for(Duration duration);
   void hear(const Message& message);
   void runner_ended(const AttemptId& attempt);
   bool reachable() const { return up && !partitioned; }
-  bool quiet() const;                // nothing left on it
-  std::string leftovers() const;     // in words
+  bool quiet() const;             // nothing left on it
+  std::string leftovers() const;  // in words
 
   Cluster& cluster;
   const int index;
@@ -99,7 +99,9 @@ class Node {
   std::shared_ptr<AgentProcess> clone;
   std::map<AttemptId, AttemptFiles> clone_directories;
 
-  BootId boot() const { return BootId("boot-" + std::to_string(index) + "-" + std::to_string(boots)); }
+  BootId boot() const {
+    return BootId("boot-" + std::to_string(index) + "-" + std::to_string(boots));
+  }
   Inventory inventory() const;
 };
 

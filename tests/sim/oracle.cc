@@ -31,11 +31,12 @@ void Oracle::rank_started(const Assignment& assignment, int rank, int node) {
   const AttemptId& attempt = assignment.attempt;
   RankTruth& truth = truth_[attempt][rank];
   if (truth.alive)
-    world_.violate("oracle:twice", fmt::format("rank {} of {} runs twice at once: on nodes {} and {}",
-                                               rank, to_string(attempt), truth.node, node));
+    world_.violate("oracle:twice",
+                   fmt::format("rank {} of {} runs twice at once: on nodes {} and {}", rank,
+                               to_string(attempt), truth.node, node));
   if (++truth.starts > 1)
-    world_.violate("oracle:again", fmt::format("rank {} of {} started again", rank,
-                                               to_string(attempt)));
+    world_.violate("oracle:again",
+                   fmt::format("rank {} of {} started again", rank, to_string(attempt)));
   truth.alive = truth.ran = true;
   truth.node = node;
   truth.started = world_.now;
@@ -79,8 +80,8 @@ void Oracle::rank_ended(const AttemptId& attempt, int rank, Ending ending, int c
   const Job* job = state_.job(attempt.job);
   if (job != nullptr && job->spec.timeout &&
       truth.ended - truth.started > *job->spec.timeout + seconds(10))
-    world_.violate("oracle:timeout", fmt::format("rank {} of {} ran long after its time was up", rank,
-                                                 to_string(attempt)));
+    world_.violate("oracle:timeout", fmt::format("rank {} of {} ran long after its time was up",
+                                                 rank, to_string(attempt)));
 }
 
 void Oracle::strays_changed(const AttemptId& attempt, int node, int strays) {
@@ -155,10 +156,9 @@ void Oracle::launcher_polled(Instant at, bool stalled_before) {
   last_poll_ = at;
 }
 
-void Oracle::launcher_heard(NodeId node, bool new_boot) {
+void Oracle::launcher_heard(NodeId node) {
   heard_[node].polled = polled_;
   heard_[node].since_start = true;
-  heard_[node].new_boot = heard_[node].new_boot || new_boot;
 }
 
 void Oracle::liveness_changed(NodeId node, Liveness now) {
@@ -234,13 +234,15 @@ void Oracle::judge(const launcher::GangFormed& fact) {
 }
 
 void Oracle::launcher_lost(const launcher::NodeLost& fact) {
+  given_up_[fact.node] = world_.now;
   const Heard& heard = heard_[fact.node];
   if (heard.new_boot) return;
   if (calm_)
     world_.violate("oracle:false-lost", "a healthy node was declared lost: " + fact.reason);
   if (restarted_ && world_.now - launcher_since_ < reconnect_grace_)
     world_.violate("oracle:grace", "a node was declared lost before reconnect_grace was over");
-  if (polled_ - heard.polled < lost_after_ - seconds(1))  // how much of a stall counts is its affair
+  if (polled_ - heard.polled <
+      lost_after_ - seconds(1))  // how much of a stall counts is its affair
     world_.violate("oracle:false-lost",
                    fmt::format("a node was declared lost after {} of the launcher's own time",
                                format_duration(polled_ - heard.polled)));
@@ -251,10 +253,11 @@ void Oracle::judge(const launcher::JobRequeued& fact) {
   if (job.cancel_by || job.finish)
     world_.violate("oracle:requeued", fact.job.value + " was tried again after it was canceled");
   if (fact.charged && job.charged_retries >= job.spec.retry.max)
-    world_.violate("oracle:requeued", fact.job.value + " was tried more often than retry.max allows");
+    world_.violate("oracle:requeued",
+                   fact.job.value + " was tried more often than retry.max allows");
   if (calm_)
-    world_.violate("oracle:requeued", fact.job.value + " was tried again though nothing happened: " +
-                                          fact.why);
+    world_.violate("oracle:requeued",
+                   fact.job.value + " was tried again though nothing happened: " + fact.why);
 }
 
 void Oracle::judge(const launcher::PartReleased& fact) {
@@ -264,19 +267,20 @@ void Oracle::judge(const launcher::PartReleased& fact) {
     world_.violate("oracle:released", fmt::format("{} still runs on node {} but was released",
                                                   to_string(fact.attempt), node));
   if (logs_durable(fact.attempt, fact.node) && ended_since_.count(fact.attempt) != 0) {
-    const Duration since = std::max({durable_since_[{fact.attempt, fact.node}],
-                                     ended_since_[fact.attempt], started_since_});
+    const Duration since = std::max(
+        {durable_since_[{fact.attempt, fact.node}], ended_since_[fact.attempt], started_since_});
     if (polled_ - since > seconds(10))
-      world_.violate("oracle:logs-late", to_string(fact.attempt) +
-                                             " was released long after its logs were durable");
+      world_.violate("oracle:logs-late",
+                     to_string(fact.attempt) + " was released long after its logs were durable");
   }
   if (logs_durable(fact.attempt, fact.node) || logs_on(fact.attempt, node).empty()) return;
   if (files_lost_.count(node) != 0) return;
-  if (polled_ - heard_[fact.node].polled >= lost_after_ - milliseconds(1)) return;  // given up
+  const auto given_up = given_up_.find(fact.node);
+  if (given_up != given_up_.end() && given_up->second == world_.now) return;
   const auto finished = finished_at_.find({fact.attempt, fact.node});
   if (finished != finished_at_.end() && world_.now - finished->second < logs_timeout_)
-    world_.violate("oracle:logs", to_string(fact.attempt) +
-                                      " was released before its logs were durable");
+    world_.violate("oracle:logs",
+                   to_string(fact.attempt) + " was released before its logs were durable");
 }
 
 void Oracle::judge(const launcher::AttemptEnded& fact) {
@@ -319,14 +323,14 @@ void Oracle::check_completed(const Job& job) {
   for (int rank = 0; rank < job.spec.world_size(); ++rank) {
     const auto it = ranks.find(rank);
     if (it == ranks.end())
-      return world_.violate("oracle:completed",
-                            fmt::format("{} is Completed but rank {} never ran", to_string(last), rank));
+      return world_.violate("oracle:completed", fmt::format("{} is Completed but rank {} never ran",
+                                                            to_string(last), rank));
     const RankTruth& truth = it->second;
     if (truth.alive || truth.starts != 1 || truth.ending != Ending::ok)
       return world_.violate(
           "oracle:completed",
-          fmt::format("{} is Completed but rank {} {} ({}, started {} times)", to_string(last), rank,
-                      truth.alive ? "lives" : "ended otherwise", to_string(truth.ending),
+          fmt::format("{} is Completed but rank {} {} ({}, started {} times)", to_string(last),
+                      rank, truth.alive ? "lives" : "ended otherwise", to_string(truth.ending),
                       truth.starts));
   }
 }
@@ -360,13 +364,13 @@ bool matches(Cause cause, Ending ending) {
 void Oracle::check_blame(const Job& job, const ExitReport& report) {
   const AttemptId last{job.id, static_cast<std::uint32_t>(job.attempts.size())};
   if (report.cause == Cause::completed || report.cause == Cause::canceled)
-    world_.violate("oracle:blame", job.id.value + " Failed with the cause " +
-                                       std::string(to_string(report.cause)));
+    world_.violate("oracle:blame",
+                   job.id.value + " Failed with the cause " + std::string(to_string(report.cause)));
   if (report.cause == Cause::timeout && !job.spec.timeout)
     world_.violate("oracle:blame", job.id.value + " has no time-out but ran into it");
   if (calm_ && is_infrastructure(report.cause))
-    world_.violate("oracle:blame", job.id.value + " blames the machines in a calm world: " +
-                                       report.message);
+    world_.violate("oracle:blame",
+                   job.id.value + " blames the machines in a calm world: " + report.message);
   if (report.exit_code == 0)
     world_.violate("oracle:blame", job.id.value + " Failed with exit code 0");
   if (!report.rank) return;
@@ -381,9 +385,9 @@ void Oracle::check_blame(const Job& job, const ExitReport& report) {
   const bool own_signal = report.cause == Cause::signal || report.cause == Cause::out_of_memory;
   const int expected = own_signal ? 128 + truth.code : truth.code;
   if ((own_code || own_signal) && report.exit_code != expected)
-    world_.violate("oracle:exit-code", fmt::format("{} exits with {}, but rank {} ended with {}",
-                                                   job.id.value, report.exit_code, *report.rank,
-                                                   expected));
+    world_.violate("oracle:exit-code",
+                   fmt::format("{} exits with {}, but rank {} ended with {}", job.id.value,
+                               report.exit_code, *report.rank, expected));
 }
 
 // In a calm world nothing of a gang may outlive its first failure for long.

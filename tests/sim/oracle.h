@@ -33,7 +33,7 @@ struct RankTruth {
   bool alive = false;
   bool ran = false;
   int node = 0;
-  int code = 0;              // exit code or signal
+  int code = 0;  // exit code or signal
   Instant started;
   Instant ended;
   Ending ending = Ending::killed;
@@ -67,7 +67,8 @@ class Oracle {
   // ---- what the launcher hears and commits ----
   void launcher_started();
   void launcher_polled(Instant at, bool stalled_before);
-  void launcher_heard(NodeId node, bool new_boot);
+  void launcher_heard(NodeId node);  // a word that it took for the node's
+  void boot_changed(NodeId node) { heard_[node].new_boot = true; }
   void launcher_lost(const launcher::NodeLost& fact);  // the moment it decides so
   void liveness_changed(NodeId node, Liveness now);
   // Just before `fact` is applied to the committed state.
@@ -124,12 +125,13 @@ class Oracle {
   Duration started_since_{0};                                       // the same
   std::map<NodeId, int> indexes_;
   std::map<NodeId, Heard> heard_;
+  std::map<NodeId, Instant> given_up_;  // when it was declared lost
   std::set<int> files_lost_, cloned_;
   std::set<JobId> finished_;
   std::optional<Instant> last_poll_;
   Duration polled_{0};
   Instant launcher_since_;
-  bool restarted_ = false;   // with nodes that may still be there
+  bool restarted_ = false;  // with nodes that may still be there
   bool calm_ = false;
   Duration lost_after_{0}, reconnect_grace_{0}, logs_timeout_{0};
 };

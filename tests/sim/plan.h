@@ -13,10 +13,10 @@ struct RankPlan {
   Ending ending = Ending::ok;
   Duration runs = seconds(1);
   int code = 0;
-  bool endless = false;       // runs until it is stopped
+  bool endless = false;  // runs until it is stopped
   bool ignores_term = false;
   bool ends_well_on_term = false;  // handles SIGTERM and exits 0
-  bool strays = false;        // leaves a double-forked child
+  bool strays = false;             // leaves a double-forked child
 };
 
 struct JobPlan {
@@ -27,8 +27,8 @@ struct JobPlan {
   Duration runs = seconds(1);
   Duration fails_after = seconds(1);
   bool endless = false;
-  bool coupled = false;       // when one rank dies, the others wait for ever or fail in turn
-  bool impossible = false;    // asks for more nodes than there are
+  bool coupled = false;     // when one rank dies, the others wait for ever or fail in turn
+  bool impossible = false;  // asks for more nodes than there are
   double ignores_term = 0, ends_well_on_term = 0, strays = 0;
 
   RankPlan rank(int rank, Random& random) const {

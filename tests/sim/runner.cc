@@ -109,8 +109,8 @@ void Runner::peer_died(int node_rank) {
 void Runner::act(const runner::StartRank& action) {
   Rank& rank = ranks_[action.rank];
   if (rank.state != Rank::State::none) {
-    cluster_.world.violate("oracle:again", fmt::format("rank {} of {} is started twice", action.rank,
-                                                       to_string(attempt())));
+    cluster_.world.violate("oracle:again", fmt::format("rank {} of {} is started twice",
+                                                       action.rank, to_string(attempt())));
     return;
   }
   rank.state = Rank::State::starting;
@@ -139,7 +139,8 @@ void Runner::live(int id) {
     rank.state = Rank::State::gone;
     cluster_.world.count("ending:" + std::string(to_string(ending)));
     cluster_.oracle.rank_never_ran(attempt(), id, node_.index, ending);
-    return give(runner::RankStartFailed{id, ending == Ending::not_found ? 127 : 125, "no such file"});
+    return give(
+        runner::RankStartFailed{id, ending == Ending::not_found ? 127 : 125, "no such file"});
   }
   rank.state = Rank::State::alive;
   cluster_.oracle.rank_started(assignment_, id, node_.index);
@@ -204,14 +205,16 @@ void Runner::end(int id, Ending ending, int code, int signal, bool oom) {
   cluster_.oracle.rank_ended(attempt(), id, ending, truth);
   if (ending != Ending::ok && ending != Ending::killed) {
     const AttemptId attempt = this->attempt();
-    cluster_.world.note("rank {} of {} ends: {} {}", id, to_string(attempt), to_string(ending), truth);
-    cluster_.world.after(seconds(6), [&cluster = cluster_, attempt] {
-      cluster.oracle.check_promptness(attempt);
-    });
+    cluster_.world.note("rank {} of {} ends: {} {}", id, to_string(attempt), to_string(ending),
+                        truth);
+    cluster_.world.after(
+        seconds(6), [&cluster = cluster_, attempt] { cluster.oracle.check_promptness(attempt); });
   }
   if (spawn_dead_) return;
   later(cluster_.world.random.between(milliseconds(1), milliseconds(5)),
-        [this, id, code, signal, oom] { give(runner::RankExited{id, code, signal, oom}); });
+        [this, id, code, signal, oom] {
+          give(runner::RankExited{id, code, signal, oom});
+        });
 }
 
 // A rank on another node is gone for good: this one's next collective fails, seconds later.

@@ -1,6 +1,7 @@
 #pragma once
 // The proof that the checkers see: named defects, each put between a real core and its simulated
-// shell, where it swallows, alters, adds or doubles what passes. The cores themselves stay untouched.
+// shell, where it swallows, alters, adds or doubles what passes. The cores themselves stay
+// untouched.
 
 #include <cstdint>
 #include <map>
@@ -87,8 +88,8 @@ class Saboteur {
 
   Defect defect_;
   std::uint64_t counted_ = 0;
-  std::map<JobId, std::uint32_t> newest_;          // attempt that was heard of
-  std::map<AttemptId, Assignment> assignments_;    // that agents started runners for
+  std::map<JobId, std::uint32_t> newest_;        // attempt that was heard of
+  std::map<AttemptId, Assignment> assignments_;  // that agents started runners for
   std::set<std::pair<SessionId, std::uint64_t>> sent_;
 };
 

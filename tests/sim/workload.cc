@@ -59,7 +59,7 @@ JobPlan draw_job(Random& random, int number, int nodes) {
     spec.resources.gpus = 0;
   }
   spec.retry.max = random.between(0, 4);
-  plan.runs = random.between(milliseconds(50), seconds(8));
+  plan.runs = random.between(milliseconds(100), seconds(8));  // an MPI rank connects before
   plan.coupled = spec.world_size() > 1 && random.chance(0.7);
   if (random.chance(0.2)) {
     spec.timeout = random.between(seconds(2), seconds(6));
@@ -76,8 +76,9 @@ JobPlan draw_job(Random& random, int number, int nodes) {
 
 void Workload::begin() {
   const Digest secret = sha256("secret");
-  ask(launcher::TokenInput{{}, secret, World::kStart + minutes(600),
-                           static_cast<int>(cluster_.nodes.size())},
+  ask(
+      launcher::TokenInput{
+          {}, secret, World::kStart + minutes(600), static_cast<int>(cluster_.nodes.size())},
       "token");
   jobs_left_ = cluster_.world.random.between(3, 14);
   cluster_.world.after(seconds(3), [this] { submit_next(); });
@@ -102,7 +103,8 @@ void Workload::submit_next() {
   plans_[job] = std::move(plan);
   ask(std::move(submit), "submit " + job.value);
   if (random.chance(0.15))
-    cluster_.world.after(random.between(milliseconds(10), seconds(12)), [this, job] { cancel(job); });
+    cluster_.world.after(random.between(milliseconds(10), seconds(12)),
+                         [this, job] { cancel(job); });
   const Duration pause = random.chance(0.4) ? random.between(milliseconds(1), milliseconds(50))
                                             : random.between(seconds(0), seconds(8));
   cluster_.world.after(pause, [this] { submit_next(); });

@@ -18,11 +18,11 @@ class Workload {
  public:
   explicit Workload(Cluster& cluster) : cluster_(cluster) {}
 
-  void begin();                 // token, joins, and submissions over time
+  void begin();  // token, joins, and submissions over time
   void ask(launcher::Input input, std::string what);
   void cancel(const JobId& job);
   void drain(const std::string& node, bool drain);
-  void wind_down();             // resume all nodes, cancel what would never end
+  void wind_down();  // resume all nodes, cancel what would never end
   void shut_down();
   bool settled() const { return waiting_.empty() && !submitting_; }
   std::string waits_for() const;

@@ -347,7 +347,7 @@ TEST_F(RunnerCore, CancelOfRunningRanks) {
   take_signal(SIGTERM);
   assignment.phase = WantedPhase::run;  // late: phases only move forward
   give(AssignmentChanged{assignment});
-  give(RankExited{0, 0, 0, false});     // it handled SIGTERM
+  give(RankExited{0, 0, 0, false});  // it handled SIGTERM
   const auto report = drain_and_end();
   EXPECT_EQ(report.cause, Cause::canceled);
   EXPECT_TRUE(report.ranks[0].terminated_by_us);
