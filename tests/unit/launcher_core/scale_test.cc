@@ -59,16 +59,16 @@ double seconds_of(Work work) {
 
 TEST(Scale, a_step_does_not_cost_more_when_many_jobs_wait) {
   BareLauncher few(2), many(2);
-  for (int i = 0; i < kMany / 50; ++i) few.submit(i);
+  for (int i = 0; i < kMany / 40; ++i) few.submit(i);
   for (int i = 0; i < kMany; ++i) many.submit(i, i % 3 == 2 ? 7 : 1);
   EXPECT_EQ(many.core.state().queue().size(), static_cast<std::size_t>(kMany - 2));
   const auto run = [](BareLauncher& launcher) {
     return seconds_of([&] {
-      for (std::size_t i = 0; i < 500; ++i) launcher.finish(launcher.nodes[i % 2]);
+      for (std::size_t i = 0; i < 300; ++i) launcher.finish(launcher.nodes[i % 2]);
     });
   };
   const double with_few = run(few), with_many = run(many);
-  // All of the queue at each step would be 50 times as much.
+  // All of the queue at each step would be 40 times as much.
   EXPECT_LT(with_many, 12 * with_few + 0.05);
 }
 

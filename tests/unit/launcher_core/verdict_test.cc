@@ -196,6 +196,24 @@ TEST(Verdict, on_a_failed_rank_becomes_the_nodes_if_the_unknown_node_is_lost) {
   }
 }
 
+// The node no longer had the part's directory: nothing it will say can change what is known of it.
+TEST(Verdict, does_not_wait_for_an_unknown_node_whose_part_is_released) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job", 2));
+  launcher.prepared(n1, attempt(job));
+  launcher.prepared(n2, attempt(job));
+  launcher.finished(n2, attempt(job), node_exit({rank_exit(1, Cause::exit_code, 6)}));
+  launcher.restart_agent(n2, {});
+  launcher.drop_notices();
+  launcher.pass(seconds(5), {&n1});
+  ASSERT_EQ(launcher.liveness(n2), Liveness::unknown);
+  launcher.finished(n1, attempt(job), node_exit({terminated(0)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+  EXPECT_EQ(launcher.view(job).report.value().exit_code, 6);
+}
+
 TEST(Verdict, a_node_lost_after_its_ranks_ended_well_does_not_fail_the_job) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
