@@ -98,7 +98,9 @@ def test_detach_show_list_and_logs(any_site):
     job = any_site.wait_for_status(name, "Failed")
     assert job["name"] == name
     assert any_site.logs(name, "--stdout").splitlines()[-1].endswith(b"out")
-    assert any_site.logs(name, "--stderr").splitlines()[-1].endswith(b"err")
+    both = any_site.run("job", "logs", name)
+    assert (both.stdout, both.stderr) == (b"out\n", b"err\n")
+    assert any_site.run("job", "logs", name, "--stderr").stderr == b"err\n"
     assert [j["name"] for j in any_site.json("job", "list")] == [name]
     assert any_site.run("job", "stream", name).returncode == 3
 
