@@ -45,7 +45,7 @@ void add_options(CLI::App& app, Options& options) {
                  "address for other nodes (default: of the route to the launcher)");
   app.add_option("--cpus", options.share.cpus, "offer only these: a count (4) or a list (0-3,8)");
   app.add_option("--memory", options.memory, "offer only so much (16g)");
-  app.add_option("--gpus", options.share.gpus, "offer only these: none, a count or a list");
+  app.add_option("--gpus", options.share.gpus, "offer only these: none, a count, a list, or a share I/N");
   app.add_option("--network", options.network, "label of the network that its nodes share");
   app.add_option("--log-level", options.log_level, "debug, info, warn or error");
   app.set_version_flag("--version", std::string("lockstep-agent ") + LOCKSTEP_VERSION);

@@ -103,6 +103,18 @@ Result<std::vector<int>> select(const std::vector<int>& available, const std::st
     }
     return std::vector<int>(available.begin(), available.begin() + *count);
   }
+  if (const auto slash = share.find('/'); slash != std::string::npos) {
+    const auto part = parse_number(share.substr(0, slash));
+    const auto of = parse_number(share.substr(slash + 1));
+    if (!part || !of || *part >= *of) {
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("'{}' is not a share of the {}: write I/N with I from 0 to N-1",
+                                    share, what));
+    }
+    const auto size = static_cast<int>(available.size());
+    return std::vector<int>(available.begin() + *part * size / *of,
+                            available.begin() + (*part + 1) * size / *of);
+  }
   TRY_ASSIGN(const std::vector<int> wanted, parse_list(share));
   for (const int id : wanted) {
     if (!std::binary_search(available.begin(), available.end(), id)) {

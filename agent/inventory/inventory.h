@@ -15,7 +15,8 @@ namespace lockstep::agent {
 struct Share {
   std::string cpus;            // "" | a count ("4") | a list with a comma or a dash ("0-3,8")
   std::optional<Bytes> memory;
-  std::string gpus;            // "" | "none" | a count ("2", the first ones) | a list ("2,3", "5-5")
+  std::string gpus;            // "" | "none" | a count ("2", the first ones) | a list ("2,3", "5-5") |
+                               // a share ("1/4": the second of four equal ones)
 };
 
 struct InventoryRequest {

@@ -61,6 +61,10 @@ Status validate_numbers(const JobSpec& spec) {
   if (r.cpus && *r.cpus < 1) return invalid("lockstep.resources.cpus: must be at least 1");
   if (r.gpus && *r.gpus < 0) return invalid("lockstep.resources.gpus: must not be negative");
   if (r.memory && r.memory->count == 0) return invalid("lockstep.resources.memory: must not be 0");
+  if (r.isolate_gpus && r.gpus && *r.gpus < ranks)
+    return invalid("lockstep.gpus_per_rank: isolated gives each rank a GPU of its own, but " +
+                   std::to_string(ranks) + " ranks a node share " + std::to_string(*r.gpus) +
+                   "; ask for more lockstep.resources.gpus or start fewer ranks");
   if (spec.retry.max < 0 || spec.retry.max > 1000)
     return invalid("lockstep.retry.max: is " + std::to_string(spec.retry.max) + "; must be 0 to 1000");
   if (spec.timeout && spec.timeout->count() <= 0)

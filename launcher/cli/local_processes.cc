@@ -147,7 +147,8 @@ Result<io::ProcessIdentity> start_agent(const Home& home, const Endpoint& launch
                      "--home", home.node(agent.name),
                      "--name", agent.name,
                      "--cpus", cpu_list(agent.share.cpus),
-                     "--memory", std::to_string(agent.share.memory.count)};
+                     "--memory", std::to_string(agent.share.memory.count),
+                     "--gpus", agent.share.gpus};
   start.environment = daemon_environment();
   start.log_path = home.agent_log(agent.name);
   TRY_ASSIGN(const io::ProcessIdentity process, io::start_detached(start));

@@ -75,6 +75,7 @@ std::vector<NodeShare> divide(Machine machine, int nodes) {
   std::vector<NodeShare> shares(count);
   for (std::size_t i = 0; i < count; ++i) {
     shares[i].memory = Bytes{machine.memory.count / count};
+    shares[i].gpus = std::to_string(i) + "/" + std::to_string(count);
     std::size_t first = i * cores.size() / count;
     std::size_t end = (i + 1) * cores.size() / count;
     if (first == end) {

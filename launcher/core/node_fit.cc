@@ -66,6 +66,9 @@ std::optional<std::string> too_small(const Inventory& inventory, const Shape& sh
                        to_string(*shape.memory));
   if (shape.gpus && static_cast<std::size_t>(*shape.gpus) > inventory.gpus.size())
     return fmt::format("has {} gpus, {} asked for", inventory.gpus.size(), *shape.gpus);
+  if (static_cast<std::size_t>(shape.gpus_at_least) > inventory.gpus.size())
+    return fmt::format("has {} gpus, but gpus_per_rank: isolated needs one for each of {} ranks",
+                       inventory.gpus.size(), shape.gpus_at_least);
   return std::nullopt;
 }
 

@@ -148,7 +148,8 @@ Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
 
 Shape shape_of(const JobSpec& spec) {
   const ResourceRequest& r = spec.resources;
-  return {r.instance_count, r.cpus, r.memory, r.gpus};
+  const int own = r.isolate_gpus ? spec.distribution.processes_per_node : 0;
+  return {r.instance_count, r.cpus, r.memory, r.gpus, own};
 }
 
 std::string describe(const Shape& shape) {

@@ -22,6 +22,7 @@ struct Shape {
   std::optional<int> cpus;
   std::optional<Bytes> memory;
   std::optional<int> gpus;
+  int gpus_at_least = 0;  // when each rank gets one of its own
   bool whole_node() const { return !cpus && !memory && !gpus; }
   friend auto operator<=>(const Shape&, const Shape&) = default;
 };

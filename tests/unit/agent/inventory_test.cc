@@ -31,6 +31,11 @@ TEST(CpuProbeTest, SelectsACountOrExactlyAList) {
   EXPECT_EQ(select(available, "", "cpus").value(), available);
   EXPECT_EQ(select(available, "2", "cpus").value(), (std::vector<int>{2, 3}));
   EXPECT_EQ(select(available, "6-7", "cpus").value(), (std::vector<int>{6, 7}));
+  EXPECT_EQ(select(available, "0/2", "gpus").value(), (std::vector<int>{2, 3}));
+  EXPECT_EQ(select(available, "1/2", "gpus").value(), (std::vector<int>{6, 7}));
+  EXPECT_EQ(select({}, "1/2", "gpus").value(), std::vector<int>{});
+  for (const char* bad : {"2/2", "x/2", "1/", "/", "1/0"})
+    EXPECT_EQ(select(available, bad, "gpus").error().code, ErrorCode::invalid_argument) << bad;
   EXPECT_EQ(select(available, "5", "cpus").error().code, ErrorCode::invalid_argument);
   EXPECT_NE(select(available, "6,9", "cpus").error().message.find("number 9"), std::string::npos);
 }

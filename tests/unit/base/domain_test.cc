@@ -49,6 +49,12 @@ INSTANTIATE_TEST_SUITE_P(
             [](JobSpec& s) { s.distribution.processes_per_node = 5000; }},
         Bad{"lockstep.resources.cpus", [](JobSpec& s) { s.resources.cpus = 0; }},
         Bad{"lockstep.resources.gpus", [](JobSpec& s) { s.resources.gpus = -1; }},
+        Bad{"lockstep.gpus_per_rank",
+            [](JobSpec& s) {
+              s.resources.isolate_gpus = true;
+              s.resources.gpus = 1;
+              s.distribution.processes_per_node = 2;
+            }},
         Bad{"lockstep.retry.max", [](JobSpec& s) { s.retry.max = -1; }},
         Bad{"limits.timeout", [](JobSpec& s) { s.timeout = Duration(0); }},
         Bad{"compute", [](JobSpec& s) { s.compute = "gpu-cluster"; }}));
