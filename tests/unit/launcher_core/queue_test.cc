@@ -94,6 +94,18 @@ TEST(Queue, refuses_more_per_node_than_any_node_of_a_fixed_target_has) {
   EXPECT_THAT(error.message, ::testing::HasSubstr("has 0 gpus, 1 asked for"));
 }
 
+TEST(Queue, refuses_isolated_gpus_where_ranks_are_more_than_gpus) {
+  TestLauncher launcher(fixed(1));
+  FakeNode n1 = launcher.join("n1", inventory(4, gibibytes(8), 2));
+  JobSpec spec = job_spec("isolated");
+  spec.resources.isolate_gpus = true;
+  spec.distribution.processes_per_node = 3;
+  EXPECT_THAT(launcher.submit_refused(spec).message,
+              ::testing::HasSubstr("isolated needs one for each of 3 ranks"));
+  spec.distribution.processes_per_node = 2;
+  EXPECT_EQ(launcher.status(launcher.submit(spec)), JobStatus::preparing);
+}
+
 TEST(Queue, refuses_a_second_job_of_the_same_name) {
   TestLauncher launcher;
   launcher.submit(job_spec("twin"));
