@@ -1,7 +1,9 @@
 #include "launcher/cli/local_launcher.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -201,7 +203,7 @@ Status LocalLauncher::down(bool cancel) {
     terminal_.note("nothing is running");
     return {};
   }
-  if (!endpoint) return endpoint.error();
+  if (!endpoint) return down_without_launcher(endpoint.error(), cancel);
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
   TRY_ASSIGN(const auto connection, Connection::open(*endpoint, keys));
   terminal_.progress(cancel ? "canceling jobs and ending the launcher" : "ending the launcher");
@@ -211,8 +213,33 @@ Status LocalLauncher::down(bool cancel) {
   if (!wait_gone({endpoint->process}, seconds(10)))
     TRY(end_processes({endpoint->process}, seconds(5)));
   TRY(end_agents());
+  forget_nodes();
+  return {};
+}
+
+void LocalLauncher::forget_nodes() {
   for (const auto& name : local_node_names(home_)) ::unlink(home_.started_pid(name).c_str());
   ::unlink(home_.local_nodes().c_str());
+}
+
+// A full disk or a damaged journal keeps the launcher from starting; what runs here must end all
+// the same. A runner ignores SIGTERM, and its ranks go with it.
+Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
+  std::vector<io::ProcessIdentity> runners;
+  for (const auto& name : local_node_names(home_))
+    for (const auto& runner : living_runners(home_, name)) runners.push_back(runner);
+  if (!cancel && !runners.empty())
+    return make_error(why.code, fmt::format("{}; {} part(s) of jobs still run here; `lockstep down "
+                                            "--cancel` kills them without the launcher",
+                                            why.message, runners.size()));
+  terminal_.note(why.message + "; ending what runs here without the launcher");
+  TRY(end_agents());
+  for (const auto& runner : runners) TRY(io::signal_process(runner, SIGKILL));
+  if (!wait_gone(runners, seconds(5)))
+    return make_error(ErrorCode::io, "the runners of jobs do not end, even after SIGKILL");
+  if (const auto endpoint = live_endpoint(home_.endpoint()))
+    TRY(end_processes({endpoint->process}, seconds(10)));
+  forget_nodes();
   return {};
 }
 

@@ -37,7 +37,9 @@ class LocalLauncher {
                         const std::vector<io::ProcessIdentity>& processes);
   Status grow(const Endpoint& endpoint, int from, int to);
   Result<Endpoint> wake_for_down(bool cancel);
+  Status down_without_launcher(const Error& why, bool cancel);
   Status end_agents();
+  void forget_nodes();
   int wanted_nodes() const;  // of the last `up`; 1 when there was none
   bool agents_alive(int nodes) const;
 
