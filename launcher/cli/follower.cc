@@ -100,9 +100,12 @@ void Follower::Impl::keep_alive(Instant now) {
 }
 
 void Follower::Impl::reconnect(Instant now) {
-  if (!lost_said) terminal.note("the launcher does not answer; the job goes on, waiting for it");
-  lost_said = true;
   const auto endpoint = find_endpoint();
+  if (!lost_said)
+    terminal.note(endpoint ? "the launcher does not answer; the job goes on, waiting for it"
+                           : "the launcher has ended; the job goes on, waiting for a launcher: "
+                             "`lockstep up` starts it again, Ctrl-C leaves");
+  lost_said = true;
   if (!endpoint || now - last_answer < kSilence) return;
   if (connection.reopen(*endpoint)) follow_logs();
 }
@@ -190,6 +193,11 @@ void Follower::Impl::on_chunk(const LogChunk& chunk) {
 
 void Follower::Impl::on_interrupt() {
   if (++interrupts > 1 || !options.cancel_on_interrupt) return;
+  if (lost_said && !find_endpoint()) {
+    ++interrupts;  // nobody is there to cancel it, so the first Ctrl-C leaves
+    terminal.note("no launcher runs that could cancel " + options.job.value);
+    return;
+  }
   terminal.note(fmt::format("canceling {}; press Ctrl-C again to leave it to end by itself",
                             options.job.value));
   cancel_pending = true;

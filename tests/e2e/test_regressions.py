@@ -21,6 +21,19 @@ def kill_launcher(site):
     wait_until(lambda: not site.launcher_pids(), "the launcher is gone")
 
 
+def test_one_interrupt_leaves_when_the_launcher_has_ended(site):
+    site.up(1)
+    command = site.start("run", "--name", "alone", "--", "sleep", "600")
+    read_until(command.stderr, b"Running")
+    kill_launcher(site)
+    read_until(command.stderr, b"`lockstep up` starts it again")
+    command.send_signal(signal.SIGINT)
+    _, rest = command.communicate(timeout=30)
+    assert command.returncode == 130, rest
+    assert b"no launcher runs that could cancel alone" in rest
+    site.ok("down", "--cancel")
+
+
 def test_down_ends_what_runs_when_the_launcher_cannot_start(site):
     site.up(1)
     site.submit("--name", "orphan", "--", "sleep", "600")
