@@ -43,7 +43,10 @@ int down(Context& context, bool cancel) {
 
 // Starts nothing: whether something runs is the question.
 int status(Context& context, Format format) {
-  if (!context.find_endpoint()) {
+  if (!context.launcher.empty()) {
+    const auto named = read_endpoint(context.launcher);
+    if (!named) return fail(context.terminal, named.error().within("LOCKSTEP_LAUNCHER"));
+  } else if (!context.find_endpoint()) {
     const std::string text = "launcher:     not running (" + context.home.path() + ")\n";
     print(context, format, Json{{"running", false}, {"home", context.home.path()}}, text);
     return kExitFailure;

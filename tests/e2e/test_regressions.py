@@ -50,3 +50,10 @@ def test_down_ends_what_runs_when_the_launcher_cannot_start(site):
     assert site.run("down", "--cancel").returncode == 0
     assert not site.agent_pids() and not site.runner_pids() and not site.launcher_pids()
     assert b"nothing is running" in site.run("down").stderr
+
+
+def test_status_says_which_launcher_it_cannot_find(site):
+    done = site.run("status", env={"LOCKSTEP_LAUNCHER": "/nowhere/endpoint.json"})
+    assert done.returncode == 1
+    assert b"LOCKSTEP_LAUNCHER" in done.stderr and b"/nowhere/endpoint.json" in done.stderr
+    assert done.stdout == b""
