@@ -10,6 +10,9 @@ namespace lockstep::cli {
 
 namespace {
 
+constexpr Duration kMaxValidFor = minutes(365 * 24 * 60);
+constexpr const char* kMaxValidForText = "365d";
+
 struct NodeOptions {
   std::string name;
   std::string reason;
@@ -43,12 +46,12 @@ int show(Context& context, const NodeOptions& options) {
 // The token is a secret: it goes to standard output, for a file that the agent reads.
 int token(Context& context, const NodeOptions& options) {
   const Duration valid_for = parse_duration(options.valid_for);
-  if (valid_for <= Duration::zero())
+  if (valid_for <= Duration::zero() || valid_for > kMaxValidFor)
     return fail(context.terminal,
                 make_error(ErrorCode::invalid_argument,
-                           fmt::format("node token: --valid-for '{}' is not a time; write 90s, 5m, "
-                                       "2h",
-                                       options.valid_for)),
+                           fmt::format("node token: --valid-for '{}' is not a time up to {}; write "
+                                       "90s, 5m, 2h, 30d",
+                                       options.valid_for, kMaxValidForText)),
                 kExitUsage);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());

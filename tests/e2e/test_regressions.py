@@ -57,3 +57,9 @@ def test_status_says_which_launcher_it_cannot_find(site):
     assert done.returncode == 1
     assert b"LOCKSTEP_LAUNCHER" in done.stderr and b"/nowhere/endpoint.json" in done.stderr
     assert done.stdout == b""
+
+
+def test_a_token_that_outlives_all_is_refused(site):
+    done = site.run("node", "token", "--valid-for", "99999d")
+    assert done.returncode == 2
+    assert b"up to 365d" in done.stderr
