@@ -1,5 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
@@ -17,6 +19,8 @@ constexpr const char* kCreateExamples = R"(
   lockstep job create -f job.yml --stream
   lockstep job create -f job.yml --set resources.instance_count=4 --set inputs.lr=0.01
 Without --stream the job's name is printed (or the whole job, with -o).)";
+
+constexpr int kMaxCount = std::numeric_limits<int>::max();
 
 struct JobOptions {
   std::string name;
@@ -168,13 +172,14 @@ void add_create(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptio
 
 void add_logs(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
   auto* verb = named(add_verb(group, table, options, "logs", "what the ranks wrote", logs), options);
-  verb->add_option("--rank", options->rank, "only this rank (global)")->check(CLI::NonNegativeNumber);
+  verb->add_option("--rank", options->rank, "only this rank (global)")
+      ->check(CLI::Range(0, kMaxCount));
   verb->add_option("--node", options->node, "only this node (its rank in the job)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, kMaxCount));
   auto* out = verb->add_flag("--stdout", options->only_out, "only standard output");
   verb->add_flag("--stderr", options->only_err, "only standard error")->excludes(out);
   verb->add_option("--tail", options->tail, "only the last lines of each rank and stream")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, kMaxCount));
   verb->add_option("--attempt", options->attempt, "of this attempt (default: the newest)");
   verb->add_flag("-f,--follow", options->follow, "go on until the job ends");
 }
@@ -187,7 +192,8 @@ void add_job_verbs(VerbTable table) {
   group.require_subcommand(1);
   add_create(group, table, options);
   auto* list_verb = add_verb(group, table, options, "list", "all jobs, newest first", list);
-  list_verb->add_option("--limit", options->limit, "at most so many")->check(CLI::PositiveNumber);
+  list_verb->add_option("--limit", options->limit, "at most so many")
+      ->check(CLI::Range(1, kMaxCount));
   add_format(*list_verb, options->format);
   add_format(*named(add_verb(group, table, options, "show", "one job in full", show), options),
              options->format);
