@@ -139,10 +139,17 @@ std::string first_failure(const ExitReport& report) {
   return text;
 }
 
+constexpr int kShownLastLines = 20;  // the report keeps more: `job show -o json` has them
+
 std::string last_words(const ExitReport& report) {
   if (report.stderr_tail.empty()) return "";
   std::string text = "  its last lines on stderr:\n";
   std::string_view rest = report.stderr_tail;
+  while (!rest.empty() && rest.back() == '\n') rest.remove_suffix(1);
+  std::size_t start = rest.size();
+  for (int lines = 0; lines < kShownLastLines && start != std::string_view::npos; ++lines)
+    start = start == 0 ? std::string_view::npos : rest.rfind('\n', start - 1);
+  if (start != std::string_view::npos) rest.remove_prefix(start + 1);
   while (!rest.empty()) {
     const auto newline = rest.find('\n');
     text += "    | " + printable(rest.substr(0, newline)) + "\n";

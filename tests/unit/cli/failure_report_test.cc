@@ -66,6 +66,19 @@ TEST(FailureReport, WorksForAJobThatNeverStarted) {
   EXPECT_EQ(failure_report(job), "job j Canceled: canceled by ada\n");
 }
 
+TEST(FailureReport, ShowsOnlyTheLastOfManyLines) {
+  JobView job = failed(Cause::exit_code, 7);
+  job.report->stderr_tail = "cut\n";
+  for (int i = 1; i <= 100; ++i) job.report->stderr_tail += "line " + std::to_string(i) + "\n";
+  const std::string text = failure_report(job);
+  EXPECT_EQ(text.find("cut"), std::string::npos);
+  EXPECT_EQ(text.find("| line 80\n"), std::string::npos);
+  EXPECT_NE(text.find("on stderr:\n    | line 81\n"), std::string::npos);
+  EXPECT_NE(text.find("    | line 100\n  look"), std::string::npos);
+  job.report->stderr_tail = "one\n\ntwo";
+  EXPECT_NE(failure_report(job).find("    | one\n    | \n    | two\n"), std::string::npos);
+}
+
 TEST(ExitCode, IsTheJobsOwn) {
   EXPECT_EQ(exit_code_of(failed(Cause::exit_code, 7)), 7);
   EXPECT_EQ(exit_code_of(failed(Cause::signal, 137)), 137);
