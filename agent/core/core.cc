@@ -101,6 +101,7 @@ void Core::Impl::open_session() {
   open.node = config.node;
   open.boot = config.boot;
   open.session = config.session;
+  open.desired_revision = revision.value_or(0);
   for (const auto& [attempt, part] : parts) open.parts.push_back(part.report);
   out.push_back(SendSession{std::move(open)});
 }

@@ -24,6 +24,7 @@ struct SessionOpen {            // first message of an agent start, and again af
   std::string version;          // LOCKSTEP_VERSION
   Inventory inventory;
   std::vector<PartReport> parts;  // observed state in full: what is not here does not run here
+  std::uint64_t desired_revision = 0;  // newest applied in this session; what is newer is unknown
   friend bool operator==(const SessionOpen&, const SessionOpen&) = default;
 };
 struct Heartbeat {

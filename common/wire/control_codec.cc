@@ -45,6 +45,7 @@ void to_wire(const lockstep::SessionOpen& from, SessionOpen* to) {
   to->set_version(from.version);
   to_wire(from.inventory, to->mutable_inventory());
   write_list(from.parts, to->mutable_parts());
+  to->set_desired_revision(from.desired_revision);
 }
 
 Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
@@ -53,6 +54,7 @@ Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
   to->session = SessionId(from.session());
   TRY(read_text(from.version(), "session.version", &to->version, 1'024));
   TRY(from_wire(from.inventory(), &to->inventory));
+  to->desired_revision = from.desired_revision();
   return read_list(from.parts(), kMaxHeldParts, "session.parts", &to->parts);
 }
 

@@ -97,8 +97,9 @@ void Reactor::accept_session(const Node& node, const SessionOpen& open) {
   }
 }
 
-// A full report, or a new boot, proves what does not run here. A part that the node never spoke of
-// may have been placed while the report was on its way: it is simply sent again.
+// A full report, or a new boot, proves what does not run here, but nothing of a part that was
+// assigned after it was written: that is simply sent again. Of a session that is known already any
+// copy may be late, so its revision tells. A new session begins after all that its node ever said.
 void Reactor::compare_parts(const Node& node, const SessionOpen& open) {
   std::set<AttemptId> listed;
   for (const PartReport& report : open.parts) {
@@ -107,16 +108,19 @@ void Reactor::compare_parts(const Node& node, const SessionOpen& open) {
     if (!rebooted || report.state == PartState::finished) take_report(node.id, report);
   }
   const bool rebooted = node.session && node.boot != open.boot;
+  const bool known_session = node.session == open.session;
   const std::map<AttemptId, int> parts = node.parts;
   for (const auto& [id, rank] : parts) {
     const Part* part = state_.assigned_part(id, node.id);
     if (part == nullptr) continue;
+    const bool later = known_session && part->revision > open.desired_revision;
+    const bool absent = !later && listed.count(id) == 0;
     if (part->finished()) {
       // Its directory is gone, so no more of its logs can come.
-      if (listed.count(id) == 0) emit(PartReleased{id, node.id});
+      if (absent) emit(PartReleased{id, node.id});
     } else if (rebooted) {
       emit(PartGone{id, node.id, Cause::node_lost, "it was rebooted"});
-    } else if (part->report && listed.count(id) == 0) {
+    } else if (part->report && absent) {
       emit(PartGone{id, node.id, Cause::runner_lost, "the node's full report lacks it"});
     }
   }

@@ -207,6 +207,7 @@ struct State::Applier {
       Part part;
       part.node = placement.node;
       part.allotment = placement.allotment;
+      part.revision = node.revision;
       attempt.parts.push_back(std::move(part));
     }
     job.attempts.push_back(std::move(attempt));

@@ -50,6 +50,7 @@ struct Part {
   };
   NodeId node;
   Allotment allotment;
+  std::uint64_t revision = 0;        // the first of the node's desired states that holds it
   std::optional<PartReport> report;  // the newest; none: the node never spoke of it
   std::optional<Gone> gone;          // known to run no more, without a word of its own; fenced
   bool released = false;             // logs durable or given up: the node may forget it

@@ -177,6 +177,7 @@ TEST_F(AgentCore, SilenceOfTheLauncherKillsNothing) {
   const auto open = take<SendSession>().open;
   ASSERT_EQ(open.parts.size(), 1u);
   EXPECT_EQ(open.parts[0].state, PartState::running);
+  EXPECT_EQ(open.desired_revision, 1u);  // what is newer was not known when this was written
   accept({assignment});
 }
 
@@ -234,6 +235,7 @@ TEST_F(AgentCore, NothingIsDoneBeforeTheFirstDesiredState) {
   pass(minutes(60));
   give(Connected{});
   const auto open = take<SendSession>().open;
+  EXPECT_EQ(open.desired_revision, 0u);
   ASSERT_EQ(open.parts.size(), 4u);
   EXPECT_EQ(open.parts[2].state, PartState::finished);
   EXPECT_EQ(open.parts[3].exit->cause, Cause::runner_lost);

@@ -170,14 +170,19 @@ FakeNode TestLauncher::join(const std::string& name, Inventory has) {
   return node;
 }
 
-void TestLauncher::send_session(const FakeNode& node, std::vector<PartReport> parts) {
+SessionOpen TestLauncher::opening(const FakeNode& node, std::vector<PartReport> parts) const {
   SessionOpen session;
   session.node = node.id;
   session.boot = node.boot;
   session.session = node.session;
   session.inventory = node.inventory;
   session.parts = std::move(parts);
-  send(SessionInput{node.key, std::move(session)});
+  session.desired_revision = core->desired_for(node.id).revision;
+  return session;
+}
+
+void TestLauncher::send_session(const FakeNode& node, std::vector<PartReport> parts) {
+  send(SessionInput{node.key, opening(node, std::move(parts))});
 }
 
 void TestLauncher::open(FakeNode& node, std::vector<PartReport> parts) {

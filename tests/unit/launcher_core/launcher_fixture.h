@@ -58,6 +58,8 @@ class TestLauncher {
   void restart_agent(FakeNode& node, std::vector<PartReport> parts);
   void reboot(FakeNode& node, std::vector<PartReport> parts = {});
   void beat(const FakeNode& node);
+  // An opening as the node would write it now, having applied all that it was sent.
+  SessionOpen opening(const FakeNode& node, std::vector<PartReport> parts = {}) const;
   void send_session(const FakeNode& node, std::vector<PartReport> parts = {});
   // An Observed with one report, and its acknowledgement.
   void observe(FakeNode& node, PartReport report);

@@ -66,6 +66,77 @@ TEST(Recovery, a_part_placed_just_before_the_launcher_died_is_sent_again) {
   EXPECT_TRUE(launcher.assigned(n1, attempt(job)));
 }
 
+// A copy of an opening that was written before the part was assigned arrives at the next launcher.
+TEST(Recovery, an_opening_older_than_the_assignment_does_not_prove_the_part_gone) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const SessionOpen late = launcher.opening(n1);
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.restart();
+  launcher.send(SessionInput{n1.key, late});
+  launcher.drop_notices();
+  launcher.expect_one<AcceptSession>();
+  EXPECT_THAT(launcher.facts<PartGone>(), IsEmpty());
+  EXPECT_EQ(launcher.status(job), JobStatus::running);
+  launcher.finished(n1, attempt(job), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+}
+
+TEST(Recovery, an_opening_older_than_the_assignment_does_not_give_up_its_logs) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const SessionOpen late = launcher.opening(n1);
+  const JobId job = launcher.submit(job_spec("job"));
+  NodeExitReport exit = node_exit({rank_exit(0)});
+  exit.logs = {{0, 5, 0}};
+  launcher.finished(n1, attempt(job), exit);
+  launcher.expect_one<AwaitLogs>();
+  launcher.restart();
+  launcher.send(SessionInput{n1.key, late});
+  launcher.drop_notices();
+  launcher.expect_one<AcceptSession>();
+  EXPECT_THAT(launcher.facts<PartReleased>(), IsEmpty());
+  launcher.send(LogsDurableInput{attempt(job), n1.id});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.facts<PartReleased>().size(), 1U);
+}
+
+// The same session opens again, having applied the revision that assigned the part.
+TEST(Recovery, an_opening_as_new_as_the_assignment_proves_the_part_gone) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  const SessionOpen lacks_it = launcher.opening(n1);
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.restart();
+  launcher.send(SessionInput{n1.key, lacks_it});
+  launcher.drop_notices();
+  launcher.expect_one<AcceptSession>();
+  EXPECT_EQ(launcher.facts<PartGone>().at(0).cause, Cause::runner_lost);
+}
+
+// Revisions are the node's own: what another node was sent does not count.
+TEST(Recovery, an_opening_is_compared_with_its_own_nodes_revisions) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2", inventory(8));
+  const JobId busy = launcher.submit(job_spec("busy"));
+  launcher.cancel(busy);
+  const JobId job = launcher.submit(job_spec("job"));
+  FakeNode& holder = launcher.placed_on(attempt(job)) == std::vector<NodeId>{n1.id} ? n1 : n2;
+  const std::uint64_t revision = launcher.core->desired_for(holder.id).revision;
+  SessionOpen late = launcher.opening(holder);
+  late.desired_revision = revision - 1;
+  launcher.observe(holder, attempt(job), PartState::running);
+  launcher.restart();
+  ASSERT_EQ(launcher.core->desired_for(holder.id).revision, revision) << "it survives a restart";
+  launcher.send(SessionInput{holder.key, late});
+  launcher.drop_notices();
+  launcher.expect_one<AcceptSession>();
+  EXPECT_THAT(launcher.facts<PartGone>(), IsEmpty());
+}
+
 TEST(Recovery, the_prepare_time_out_counts_no_time_in_which_no_launcher_ran) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");

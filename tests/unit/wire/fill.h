@@ -126,7 +126,7 @@ class Filler {
   void fill(LauncherStatus& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
 
   // common/domain/messages.h
-  void fill(SessionOpen& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(SessionOpen& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(Heartbeat& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SessionAccepted& v) { auto& [a, b, c] = v; each(a, b, c); }
