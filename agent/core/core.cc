@@ -26,6 +26,10 @@ concept AboutSession = requires(const T& message) {
   message.session;
 };
 
+std::string with_last_words(std::string message, const std::string& last_words) {
+  return last_words.empty() ? message : std::move(message) + "; its log ends: " + last_words;
+}
+
 // True while a runner that was told `phase` has not shown that it follows.
 bool lags(PartState state, WantedPhase phase) {
   switch (phase) {
@@ -261,8 +265,8 @@ void Core::Impl::recover(const FoundPart& found) {
   out.push_back(ShipLogs{attempt});
   if (found.runner == Runner::finished && found.exit) return end(part, *found.exit);
   out.push_back(KillRunner{attempt});
-  end(part, unreported_exit(Cause::runner_lost,
-                            "the runner died without a final report while no agent watched", now,
+  const std::string why = "the runner died without a final report while no agent watched";
+  end(part, unreported_exit(Cause::runner_lost, with_last_words(why, found.last_words), now,
                             found.logs));
 }
 
@@ -323,10 +327,10 @@ void Core::Impl::on(const RunnerGone& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || (part->stage != Stage::alive && part->stage != Stage::starting)) return;
   out.push_back(KillRunner{input.attempt});  // what it may have left
-  end(*part, unreported_exit(Cause::runner_lost,
-                             part->killed ? "the runner did not stop in time and was killed"
-                                          : "the runner died without a final report",
-                             now, input.logs));
+  const std::string why =
+      part->killed ? "the runner did not stop in time and was killed"
+                   : with_last_words("the runner died without a final report", input.last_words);
+  end(*part, unreported_exit(Cause::runner_lost, why, now, input.logs));
 }
 
 void Core::Impl::on(const PartRemoved& input) {

@@ -20,6 +20,7 @@ struct FoundPart {  // an attempt directory met at start
   enum class Runner { never_started, alive, finished, gone } runner = Runner::never_started;
   std::optional<NodeExitReport> exit;  // when finished
   std::vector<LogSize> logs = {};      // when gone: what its log files hold
+  std::string last_words = {};         // when gone: the end of its own log
 };
 struct Recovered {
   std::vector<FoundPart> parts;
@@ -45,10 +46,11 @@ struct RunnerReported {
   PartReport report;
 };  // from its socket or final report
 // The process is gone and left no final report; `logs` is what its log files hold, so that the
-// launcher waits for them.
+// launcher waits for them; `last_words` is the end of its own log.
 struct RunnerGone {
   AttemptId attempt;
   std::vector<LogSize> logs = {};
+  std::string last_words = {};
 };
 struct PartRemoved {
   AttemptId attempt;

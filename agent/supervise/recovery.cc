@@ -1,9 +1,13 @@
 #include "agent/supervise/recovery.h"
 
+#include <fcntl.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 #include "agent/supervise/cleanup.h"
 #include "common/io/file_system.h"
@@ -11,6 +15,21 @@
 
 namespace lockstep::agent {
 namespace {
+
+constexpr std::size_t kLastWordsBytes = 600;
+constexpr int kLastWordsLines = 3;
+
+// At most `limit` bytes of the file's end; "" when it cannot be read.
+std::string end_of_file(const std::string& path, std::size_t limit) {
+  const auto file = io::open_file(path, O_RDONLY);
+  const off_t size = file ? ::lseek(file->get(), 0, SEEK_END) : 0;
+  if (size <= 0) return {};
+  std::string text(std::min(limit, static_cast<std::size_t>(size)), '\0');
+  const off_t from = size - static_cast<off_t>(text.size());
+  const ssize_t got = ::pread(file->get(), text.data(), text.size(), from);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
 
 std::optional<io::ProcessIdentity> find_by_command_line(const std::string& attempt_directory) {
   const auto names = io::list_directory("/proc");
@@ -49,6 +68,8 @@ std::optional<RecoveredPart> recover_part(const io::AttemptDir& directory, bool 
     part.found.runner = Runner::alive;
   } else if (io::exists(directory.runner_log())) {
     part.found.runner = Runner::gone;
+    part.found.logs = log_sizes(directory);
+    part.found.last_words = last_words(directory);
   }
   return part;
 }
@@ -64,6 +85,36 @@ std::optional<io::ProcessIdentity> find_runner(const io::AttemptDir& directory) 
   // Its log is made when it is started; the pid file a moment later.
   if (!io::exists(directory.runner_log())) return std::nullopt;
   return find_by_command_line(directory.path());
+}
+
+std::vector<LogSize> log_sizes(const io::AttemptDir& directory) {
+  const auto names = io::list_directory(directory.logs());
+  if (!names) return {};
+  std::map<int, LogSize> by_rank;
+  for (const std::string& name : *names) {
+    const auto log = io::AttemptDir::parse_log_name(name);
+    struct stat file;
+    if (!log || ::stat((directory.logs() + "/" + name).c_str(), &file) != 0) continue;
+    LogSize& size = by_rank[log->first];
+    size.rank = log->first;
+    auto& bytes = log->second == LogStream::out ? size.stdout_bytes : size.stderr_bytes;
+    bytes = static_cast<std::uint64_t>(file.st_size);
+  }
+  std::vector<LogSize> sizes;
+  for (const auto& [rank, size] : by_rank) sizes.push_back(size);
+  return sizes;
+}
+
+std::string last_words(const io::AttemptDir& directory) {
+  std::string text = end_of_file(directory.runner_log(), kLastWordsBytes);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::size_t begin = text.size();
+  for (int line = 0; line < kLastWordsLines && begin != std::string::npos && begin > 0; ++line)
+    begin = text.rfind('\n', begin - 1);
+  if (begin != std::string::npos && begin < text.size()) text.erase(0, begin + 1);
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 3)
+    text.replace(at, 1, " | ");
+  return text;
 }
 
 Result<NodeExitReport> read_final_report(const io::AttemptDir& directory) {

@@ -24,6 +24,12 @@ std::vector<RecoveredPart> find_parts(const Home& home, bool same_boot);
 // that yet, by its command line. nullopt: none lives.
 std::optional<io::ProcessIdentity> find_runner(const io::AttemptDir& directory);
 
+// What the log files of its ranks hold, by rank. Call it when nothing writes to them any more.
+std::vector<LogSize> log_sizes(const io::AttemptDir& directory);
+
+// The end of the runner's own log on one line, for people; "" when it said nothing.
+std::string last_words(const io::AttemptDir& directory);
+
 // The final report; not_found while there is none.
 Result<NodeExitReport> read_final_report(const io::AttemptDir& directory);
 

@@ -156,7 +156,10 @@ void Supervisor::on_death(const AttemptId& attempt) {
   }
   if (report.error().code != ErrorCode::not_found) spdlog::error("{}", report.error().message);
   // What it supervised must be gone before anybody hears that it is.
-  clean(attempt, [this, attempt] { emit_(RunnerGone{attempt}); });
+  clean(attempt, [this, attempt] {
+    const io::AttemptDir directory = home_.attempt(attempt);
+    emit_(RunnerGone{attempt, log_sizes(directory), last_words(directory)});
+  });
 }
 
 void Supervisor::clean(const AttemptId& attempt, std::function<void()> then) {

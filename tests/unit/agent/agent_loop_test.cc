@@ -220,6 +220,44 @@ TEST_F(AgentLoopTest, ARunnerThatCrashesIsLost) {
   launcher_.want({assignment});
   ASSERT_TRUE(until_finished(assignment.attempt));
   EXPECT_EQ(launcher_.parts[assignment.attempt].exit->cause, Cause::runner_lost);
+  EXPECT_EQ(launcher_.parts[assignment.attempt].exit->message,
+            "the runner died without a final report; its log ends: first | second | no more memory");
+}
+
+// So that the launcher collects them before it lets the part go.
+TEST_F(AgentLoopTest, AKilledRunnersReportNamesTheSizesOfItsLogs) {
+  const Assignment assignment = make_assignment("job", "wait");
+  launcher_.want({assignment});
+  ASSERT_TRUE(until([&] {
+    return launcher_.parts.count(assignment.attempt) &&
+           launcher_.parts[assignment.attempt].state == PartState::running;
+  }));
+  const auto runner = find_runner(home_.attempt(assignment.attempt));
+  ASSERT_TRUE(runner.has_value());
+  ASSERT_TRUE(io::signal_process(*runner, SIGKILL));
+  ASSERT_TRUE(until_finished(assignment.attempt));
+  const NodeExitReport exit = *launcher_.parts[assignment.attempt].exit;
+  EXPECT_EQ(exit.cause, Cause::runner_lost);
+  EXPECT_EQ(exit.logs, (std::vector<LogSize>{{0, 20, 0}}));
+  const LogKey key{assignment.attempt, 0, LogStream::out};
+  EXPECT_TRUE(until([&] { return launcher_.logs[key] == "hello from the rank\n"; }));
+}
+
+TEST_F(AgentLoopTest, AKilledRunnersLogSizesAreToldByTheNextAgentToo) {
+  const Assignment assignment = make_assignment("job", "wait");
+  launcher_.want({assignment});
+  ASSERT_TRUE(until([&] {
+    return launcher_.parts.count(assignment.attempt) &&
+           launcher_.parts[assignment.attempt].state == PartState::running;
+  }));
+  const auto runner = find_runner(home_.attempt(assignment.attempt));
+  ASSERT_TRUE(runner.has_value());
+  agent_.reset();
+  ASSERT_TRUE(io::signal_process(*runner, SIGKILL));
+  ASSERT_TRUE(turn_until([] {}, [&] { return !io::is_alive(*runner); }));
+  start_agent();
+  ASSERT_TRUE(until_finished(assignment.attempt));
+  EXPECT_EQ(launcher_.parts[assignment.attempt].exit->logs, (std::vector<LogSize>{{0, 20, 0}}));
 }
 
 TEST_F(AgentLoopTest, ARestartedAgentKeepsItsRunnerAndItsLogs) {

@@ -2,7 +2,7 @@
 //   finish   reports running, writes one line of log, then its final report, and ends
 //   wait     the same, but only when it is told to stop
 //   deaf     never answers and never ends
-//   crash    ends without a final report
+//   crash    says why in its own log, and ends without a final report
 //   secret   writes no pid file and waits (as one that was just started)
 
 #include <fcntl.h>
@@ -27,7 +27,10 @@ class FakeRunner {
 
   int run() {
     const std::string behaviour = assignment_.spec.environment_variables["BEHAVIOUR"];
-    if (behaviour == "crash") return 1;
+    if (behaviour == "crash") {
+      (void)io::write_all(STDERR_FILENO, "an older line\nfirst\nsecond\nno more memory\n");
+      return 1;
+    }
     if (behaviour != "secret") {
       (void)io::write_file_atomically(directory_.runner_pid(), io::to_text(*io::identify(getpid())),
                                       0644, false);

@@ -91,13 +91,22 @@ TEST_F(SupervisorTest, ARunnerThatDiesWithoutAReportIsGone) {
   start("crash");
   ASSERT_TRUE(await<RunnerGone>());
   EXPECT_EQ(last<RunnerReported>(), nullptr);
+  EXPECT_TRUE(last<RunnerGone>()->logs.empty());
+  EXPECT_EQ(last<RunnerGone>()->last_words, "first | second | no more memory");
 }
 
 TEST_F(SupervisorTest, AKilledRunnerIsGone) {
   const Assignment assignment = start("wait");
   ASSERT_TRUE(await_state(PartState::running));
+  const io::AttemptDir directory = home_.attempt(assignment.attempt);
+  put(directory.log(11, LogStream::out), "eleven");
+  put(directory.log(11, LogStream::err), "and an error");
+  put(directory.logs() + "/no log of a rank", "x");
   supervisor_->kill(assignment.attempt);
-  EXPECT_TRUE(await<RunnerGone>());
+  ASSERT_TRUE(await<RunnerGone>());
+  const std::vector<LogSize> sizes = {{0, 20, 0}, {11, 6, 12}};
+  EXPECT_EQ(last<RunnerGone>()->logs, sizes);
+  EXPECT_EQ(last<RunnerGone>()->last_words, "");
 }
 
 TEST_F(SupervisorTest, AProgramThatIsNotThereIsToldAsAFailedStart) {
@@ -145,7 +154,8 @@ TEST_F(SupervisorTest, TellsWhatEndedWhileNoAgentWatched) {
 
   const io::AttemptDir crashed = home_.attempt({JobId("crashed"), 1});
   put(crashed.assignment(), wire::encode(make_assignment("crashed", "crash")));
-  put(crashed.runner_log(), "");
+  put(crashed.runner_log(), "its last word\n");
+  put(crashed.log(2, LogStream::err), "oh no\n");
   put(crashed.runner_pid(), "1 1\n");
   const io::AttemptDir fresh = home_.attempt({JobId("fresh"), 1});
   put(fresh.assignment(), wire::encode(make_assignment("fresh", "finish")));
@@ -155,6 +165,8 @@ TEST_F(SupervisorTest, TellsWhatEndedWhileNoAgentWatched) {
   const Recovered all = supervisor_->recover(true);
   ASSERT_EQ(all.parts.size(), 3u);
   EXPECT_EQ(all.parts[0].runner, FoundPart::Runner::gone);
+  EXPECT_EQ(all.parts[0].logs, (std::vector<LogSize>{{2, 0, 6}}));
+  EXPECT_EQ(all.parts[0].last_words, "its last word");
   EXPECT_EQ(all.parts[1].runner, FoundPart::Runner::never_started);
   EXPECT_EQ(all.parts[2].runner, FoundPart::Runner::finished);
   EXPECT_FALSE(io::exists(home_.attempts() + "/rubbish.1"));
