@@ -1,5 +1,6 @@
 """kill -9 of every part in mid-job: the job finishes, and every line arrives exactly once."""
 import hashlib
+import signal
 import time
 
 import pytest
@@ -103,3 +104,51 @@ def test_a_killed_runner_takes_its_ranks_along_and_the_job_is_retried(any_site):
     job = any_site.wait_for_status(name, "Completed")
     assert [a["number"] for a in job["attempts"]] == [1, 2]
     assert job["attempts"][0]["report"]["cause"] == "runner_lost"
+
+
+# The first attempt says it is there, writes many lines when told to, and stays; the second ends.
+WRITER = """
+import os, sys, time
+if os.environ["LOCKSTEP_ATTEMPT"] != "1":
+    sys.exit(0)
+print("ready", flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.01)
+for number in range(20_000):
+    print("line", number)
+    print("error", number, file=sys.stderr)
+print("last", flush=True)
+time.sleep(10_000)
+"""
+
+
+def test_what_the_ranks_of_a_killed_runner_wrote_is_all_kept(any_site):
+    any_site.up(1)
+    any_site.write("writer.py", WRITER)
+    flag = any_site.directory / "write.flag"
+    name = any_site.submit("-N", "1", "-n", "2", "--name", "written", "--",
+                           "python3", "writer.py", flag)
+    wait_until(lambda: any_site.logs(name).count(b"ready") == 2, "the ranks are there")
+    directory = next(any_site.home.rglob(f"{name}.1/logs"))
+
+    def written(rank):
+        lines = (directory / f"rank_{rank}.stdout").read_bytes().splitlines()
+        errors = (directory / f"rank_{rank}.stderr").read_bytes().splitlines()
+        return lines[-1] == b"last" and errors[-1] == b"error 19999"
+
+    # The agent ships nothing of it before the runner is dead.
+    agents = any_site.agent_pids()
+    any_site.kill(agents, signal.SIGSTOP)
+    try:
+        flag.touch(0o644)
+        wait_until(lambda: written(0) and written(1), "all is on the node's disk", 8)
+        any_site.kill(any_site.runner_pids(name))
+    finally:
+        any_site.kill(agents, signal.SIGCONT)
+    job = any_site.wait_for_status(name, "Completed")
+    assert job["attempts"][0]["report"]["cause"] == "runner_lost"
+    for rank in ("0", "1"):
+        shown = any_site.run("job", "logs", name, "--attempt", "1", "--rank", rank)
+        out, err = shown.stdout.splitlines(), shown.stderr.splitlines()
+        assert [l.split()[-1] for l in out] == [b"ready", *(b"%d" % n for n in range(20_000)), b"last"]
+        assert [l.split()[-1] for l in err] == [b"%d" % n for n in range(20_000)]
