@@ -17,7 +17,7 @@ std::optional<std::string> AuthorizedUsers::name_of(const PublicKey& key) {
 }
 
 void AuthorizedUsers::reload_if_changed() {
-  struct stat info{};
+  struct stat info {};
   if (::stat(path_.c_str(), &info) != 0) {
     names_.clear();
     version_ = {};

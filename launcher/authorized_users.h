@@ -1,6 +1,6 @@
 #pragma once
-// Who may use this launcher: keys/authorized_users, read again whenever the file changed. A line that
-// is not "NAME PUBLICKEY" is reported and skipped.
+// Who may use this launcher: keys/authorized_users, read again whenever the file changed. A line
+// that is not "NAME PUBLICKEY" is reported and skipped.
 
 #include <cstdint>
 #include <map>

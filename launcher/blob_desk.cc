@@ -39,9 +39,8 @@ void BlobDesk::answer_later(From from, std::size_t bytes, std::function<BulkMess
 
 void BlobDesk::handle(From from, MissingBlobs request) {
   if (!admit(from, 0)) return;
-  answer_later(std::move(from), 0, [this, request = std::move(request)] {
-    return transfer::answer(store_, request);
-  });
+  answer_later(std::move(from), 0,
+               [this, request = std::move(request)] { return transfer::answer(store_, request); });
 }
 
 void BlobDesk::handle(From from, PutBlobs request) {

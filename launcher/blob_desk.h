@@ -1,6 +1,7 @@
 #pragma once
-// Blobs for clients and nodes: requests go to a worker that owns the store's time, answers come back
-// on the loop. Each peer has a bounded number of requests in flight; what is beyond is refused.
+// Blobs for clients and nodes: requests go to a worker that owns the store's time, answers come
+// back on the loop. Each peer has a bounded number of requests in flight; what is beyond is
+// refused.
 
 #include <cstdint>
 #include <functional>
@@ -20,8 +21,8 @@ namespace lockstep::launcher {
 class BlobDesk {
  public:
   enum class Sent { yes, full, gone };
-  using Send = std::function<Sent(const std::string& peer, std::uint64_t reply_to,
-                                  const BulkMessage&)>;
+  using Send =
+      std::function<Sent(const std::string& peer, std::uint64_t reply_to, const BulkMessage&)>;
   BlobDesk(io::EventLoop& loop, snapshot::BlobStore& store, Send send);
 
   struct From {
@@ -35,7 +36,8 @@ class BlobDesk {
   // Is everything below `root` here? `then` runs on the loop.
   void check(const Digest& root, std::function<void(Result<bool>)> then);
 
-  // Answers that a full queue held back are tried again by retry(); call it soon while this is true.
+  // Answers that a full queue held back are tried again by retry(); call it soon while this is
+  // true.
   bool stalled() const { return !held_.empty(); }
   void retry();
 

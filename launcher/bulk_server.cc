@@ -67,8 +67,12 @@ struct BulkRequests {
 };
 
 BulkServer::BulkServer(Parts parts)
-    : loop_(parts.loop), engine_(parts.engine), gate_(parts.gate), socket_(parts.socket),
-      directory_(parts.engine), logs_(std::move(parts.log_root)),
+    : loop_(parts.loop),
+      engine_(parts.engine),
+      gate_(parts.gate),
+      socket_(parts.socket),
+      directory_(parts.engine),
+      logs_(std::move(parts.log_root)),
       followers_(logs_, directory_,
                  [this](const std::string& peer, std::uint64_t reply_to, BulkMessage body) {
                    return send(peer, reply_to, body) == BlobDesk::Sent::yes;
@@ -93,8 +97,8 @@ LogIntake::Sinks BulkServer::intake_sinks() {
 
 BlobDesk::Sent BulkServer::send(const std::string& peer, std::uint64_t reply_to,
                                 const BulkMessage& body) {
-  const auto sent =
-      socket_.send(peer, wire::encode(BulkEnvelope{wire::kBulkVersion, ++sequence_, reply_to, body}));
+  const auto sent = socket_.send(
+      peer, wire::encode(BulkEnvelope{wire::kBulkVersion, ++sequence_, reply_to, body}));
   if (sent) return BlobDesk::Sent::yes;
   spdlog::debug("a bulk message was dropped: {}", sent.error().message);
   return sent.error().code == ErrorCode::resource_exhausted ? BlobDesk::Sent::full

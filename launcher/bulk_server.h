@@ -1,6 +1,6 @@
 #pragma once
-// The bulk socket: blobs to the desk, logs to intake and followers, each message attributed to the key
-// that signed it. Owns the worker that makes logs durable.
+// The bulk socket: blobs to the desk, logs to intake and followers, each message attributed to the
+// key that signed it. Owns the worker that makes logs durable.
 
 #include <functional>
 

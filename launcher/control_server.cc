@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kMaxPending = 100'000;
 constexpr std::size_t kMaxWatchersPerJob = 1'000;
-constexpr double kJoinBurst = 200;       // messages on the join socket at once,
-constexpr double kJoinsPerSecond = 50;   // and on the long run
+constexpr double kJoinBurst = 200;      // messages on the join socket at once,
+constexpr double kJoinsPerSecond = 50;  // and on the long run
 
 std::string random_secret() {
   std::string secret;
@@ -26,7 +26,7 @@ std::string random_secret() {
 
 }  // namespace
 
-// ---- what nodes say ------------------------------------------------------------------------------
+// ---- what nodes say -----------------------------------------------------------------------------
 
 struct NodeMessages {
   ControlServer& server;
@@ -52,7 +52,7 @@ struct NodeMessages {
   }
 };
 
-// ---- what users ask ------------------------------------------------------------------------------
+// ---- what users ask -----------------------------------------------------------------------------
 
 struct ClientRequests {
   ControlServer& server;
@@ -113,8 +113,12 @@ struct ClientRequests {
 ControlServer::ControlServer(Engine& engine, Gatekeeper& gate, io::ServerSocket& control,
                              io::ServerSocket& join, CheckSnapshot check_snapshot,
                              Settings settings)
-    : engine_(engine), gate_(gate), control_(control), join_(join),
-      check_snapshot_(std::move(check_snapshot)), settings_(std::move(settings)),
+    : engine_(engine),
+      gate_(gate),
+      control_(control),
+      join_(join),
+      check_snapshot_(std::move(check_snapshot)),
+      settings_(std::move(settings)),
       join_allowance_(kJoinBurst) {}
 
 void ControlServer::on_control(io::ServerSocket::Incoming incoming) {
@@ -161,7 +165,7 @@ void ControlServer::submit(const Request& request, const std::string& user, Subm
   });
 }
 
-// ---- joins ---------------------------------------------------------------------------------------
+// ---- joins --------------------------------------------------------------------------------------
 
 bool ControlServer::take_join_allowance() {
   const Instant now = engine_.now();
@@ -177,10 +181,10 @@ void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
   // Anybody may send here, so nothing is spent on more than a few a second.
   if (!take_join_allowance() || incoming.bytes.size() > kMaxJoinMessageBytes) return;
   const auto envelope = wire::decode_envelope(incoming.bytes);
-  const Request request{std::move(incoming.peer), incoming.key,
-                        envelope ? envelope->sequence
-                                 : wire::peek_sequence(incoming.bytes).value_or(0),
-                        Instant::never()};
+  const Request request{
+      std::move(incoming.peer), incoming.key,
+      envelope ? envelope->sequence : wire::peek_sequence(incoming.bytes).value_or(0),
+      Instant::never()};
   const auto refuse_join = [&](const std::string& reason) {
     spdlog::warn("a join was refused: {}", reason);
     outbox_.put(join_, request.peer, request.sequence, JoinRefused{reason});
@@ -190,11 +194,11 @@ void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
   if (join == nullptr) return refuse_join("only a join request may be sent here");
   if (gate_.user_of(request.key))
     return refuse_join("this key belongs to a user; a node needs a key of its own");
-  engine_.feed(JoinInput{expect_reply(request, join_), sha256(join->token_secret), request.key,
-                         join->name});
+  engine_.feed(
+      JoinInput{expect_reply(request, join_), sha256(join->token_secret), request.key, join->name});
 }
 
-// ---- replies -------------------------------------------------------------------------------------
+// ---- replies ------------------------------------------------------------------------------------
 
 ReplyTo ControlServer::expect_reply(const Request& request, io::ServerSocket& socket,
                                     std::optional<TokenReply> token) {

@@ -1,7 +1,7 @@
 #pragma once
-// The control and join sockets' messages: decoded, attributed to the key that signed them, and turned
-// into inputs of the core or into answers; and the core's actions turned back into messages. It owns
-// who waits for what; it neither polls nor writes to disk.
+// The control and join sockets' messages: decoded, attributed to the key that signed them, and
+// turned into inputs of the core or into answers; and the core's actions turned back into messages.
+// It owns who waits for what; it neither polls nor writes to disk.
 
 #include <functional>
 #include <map>

@@ -26,12 +26,15 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kStalledRetry = milliseconds(5);  // only while a peer's queue is full
-constexpr int kMessagesPerTurn = 256;                // of one socket, then the others have their turn
+constexpr int kMessagesPerTurn = 256;  // of one socket, then the others have their turn
 
 // What must stand before the first message: in this order, and torn down in reverse.
 struct Daemon {
   Daemon(const Options& o, const LauncherHome& h, Engine e)
-      : options(o), home(h), engine(std::move(e)), gate(home.authorized_users()),
+      : options(o),
+        home(h),
+        engine(std::move(e)),
+        gate(home.authorized_users()),
         transport(loop, [this](const std::string& domain, const PublicKey& key) {
           return gate.lets_in(domain, key);
         }) {}
@@ -115,9 +118,10 @@ bool Daemon::settle() {
     engine.tick();
     auto actions = engine.commit();
     if (!actions) {
-      spdlog::critical("the journal cannot be written, so nothing more is decided or answered; jobs "
-                       "go on, free space or mend the disk and start lockstepd again: {}",
-                       actions.error().message);
+      spdlog::critical(
+          "the journal cannot be written, so nothing more is decided or answered; jobs "
+          "go on, free space or mend the disk and start lockstepd again: {}",
+          actions.error().message);
       code = ExitCode::commit_failed;
       return false;
     }
@@ -156,10 +160,11 @@ Result<io::FileLock> lock_home(const LauncherHome& home) {
   TRY_ASSIGN(auto lock, io::FileLock::try_acquire(home.lock()));
   if (lock) return std::move(*lock);
   const auto other = read_endpoint_file(home.endpoint());
-  return make_error(ErrorCode::conflict,
-                    fmt::format("another lockstepd (pid {}) has {}; end it with `lockstep down`, or "
-                                "choose another --home",
-                                other ? std::to_string(other->pid) : "unknown", home.path()));
+  return make_error(
+      ErrorCode::conflict,
+      fmt::format("another lockstepd (pid {}) has {}; end it with `lockstep down`, or "
+                  "choose another --home",
+                  other ? std::to_string(other->pid) : "unknown", home.path()));
 }
 
 }  // namespace
@@ -167,6 +172,7 @@ Result<io::FileLock> lock_home(const LauncherHome& home) {
 ExitCode run_daemon(const Options& options) {
   mallopt(M_ARENA_MAX, 2);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not our death
   const LauncherHome home(options.home);
   const auto lock = lock_home(home);
   if (!lock)

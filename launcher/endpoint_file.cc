@@ -7,13 +7,11 @@
 namespace lockstep::launcher {
 
 Status write_endpoint_file(const std::string& path, const EndpointFile& endpoint) {
-  const nlohmann::json json = {{"pid", endpoint.pid},
-                               {"start_ticks", endpoint.start_ticks},
-                               {"control", endpoint.control},
-                               {"bulk", endpoint.bulk},
-                               {"join", endpoint.join},
-                               {"public_key", endpoint.public_key.value},
-                               {"version", LOCKSTEP_VERSION}};
+  const nlohmann::json json = {
+      {"pid", endpoint.pid},         {"start_ticks", endpoint.start_ticks},
+      {"control", endpoint.control}, {"bulk", endpoint.bulk},
+      {"join", endpoint.join},       {"public_key", endpoint.public_key.value},
+      {"version", LOCKSTEP_VERSION}};
   return io::write_file_atomically(path, json.dump(2) + "\n", 0600, false);
 }
 

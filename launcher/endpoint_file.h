@@ -1,6 +1,6 @@
 #pragma once
-// endpoint.json: where this launcher listens and who it is, for the command line on this machine. Its
-// presence says nothing: readers check that the process lives.
+// endpoint.json: where this launcher listens and who it is, for the command line on this machine.
+// Its presence says nothing: readers check that the process lives.
 
 #include <string>
 

@@ -3,7 +3,8 @@
 //
 //   <home>/                       mode 0700
 //     lock                        held by the daemon while it lives
-//     endpoint.json               0600: pid, start_ticks, control, bulk, join, public_key; written when
+//     endpoint.json               0600: pid, start_ticks, control, bulk, join, public_key; written
+//     when
 //                                 it is ready; the ports in it are used again after a restart
 //     keys/launcher.key           0600, the launcher's CURVE keys
 //     keys/authorized_users       "NAME PUBLICKEY" a line; read again when it changes

@@ -1,7 +1,7 @@
 #include "launcher/options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <charconv>
 
@@ -37,7 +37,8 @@ Status complete(const Texts& texts, Options* options) {
   TRY(read_duration("--stop-grace", texts.stop, &options->core.stop_grace));
   TRY(read_duration("--logs-timeout", texts.logs, &options->core.logs_timeout));
   if (options->home.empty()) return bad("--home: is empty");
-  if (options->home[0] != '/') return bad("--home: '" + options->home + "' is not an absolute path");
+  if (options->home[0] != '/')
+    return bad("--home: '" + options->home + "' is not an absolute path");
   while (options->home.size() > 1 && options->home.back() == '/') options->home.pop_back();
   if (texts.fixed_nodes > 0) {
     options->core.fixed_nodes = texts.fixed_nodes;
@@ -63,17 +64,19 @@ Result<Listen> parse_listen(const std::string& text) {
   const auto read = std::from_chars(port.data(), port.data() + port.size(), listen.port);
   if (read.ec != std::errc() || read.ptr != port.data() + port.size() || port.empty() ||
       listen.port < 0 || listen.port > 65533)
-    return bad(fmt::format("--listen: '{}' is not a port; it must be 0 to 65533, because the two "
-                           "after it are used as well",
-                           port));
+    return bad(
+        fmt::format("--listen: '{}' is not a port; it must be 0 to 65533, because the two "
+                    "after it are used as well",
+                    port));
   return listen;
 }
 
 std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
   Options options;
   Texts texts;
-  CLI::App app("lockstepd: the launcher of Lockstep. It keeps the queue, the nodes, blobs and logs.",
-               "lockstepd");
+  CLI::App app(
+      "lockstepd: the launcher of Lockstep. It keeps the queue, the nodes, blobs and logs.",
+      "lockstepd");
   app.set_version_flag("--version", "lockstepd " LOCKSTEP_VERSION);
   app.add_option("--home", options.home, "directory of this launcher (absolute)")->required();
   app.add_option("--listen", texts.listen,

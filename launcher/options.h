@@ -17,8 +17,8 @@ enum class ExitCode {
   already_running = 3,  // another daemon has this home
   store_refused = 4,    // journal or blobs are damaged, newer, or unreadable
   cannot_listen = 5,
-  commit_failed = 6,    // the journal could not be appended to: nothing left since, jobs go on
-  logs_failed = 7,      // a log could not be made durable: the same
+  commit_failed = 6,  // the journal could not be appended to: nothing left since, jobs go on
+  logs_failed = 7,    // a log could not be made durable: the same
 };
 
 struct Listen {

@@ -1,6 +1,7 @@
 #pragma once
 // What shall be sent over the control and join sockets at the end of a turn, once its facts are
-// durable. In order; a peer that is gone or takes nothing loses its messages, as its protocol expects.
+// durable. In order; a peer that is gone or takes nothing loses its messages, as its protocol
+// expects.
 
 #include <functional>
 #include <string>

@@ -40,10 +40,8 @@ Result<Sockets> bind_all(io::Transport& transport, const io::KeyPair& keys, cons
   join.high_water_mark = 100;
   TRY_ASSIGN(auto control_socket,
              io::ServerSocket::bind(transport, at.control, kControlDomain, keys, control));
-  TRY_ASSIGN(auto bulk_socket,
-             io::ServerSocket::bind(transport, at.bulk, kBulkDomain, keys, bulk));
-  TRY_ASSIGN(auto join_socket,
-             io::ServerSocket::bind(transport, at.join, kJoinDomain, keys, join));
+  TRY_ASSIGN(auto bulk_socket, io::ServerSocket::bind(transport, at.bulk, kBulkDomain, keys, bulk));
+  TRY_ASSIGN(auto join_socket, io::ServerSocket::bind(transport, at.join, kJoinDomain, keys, join));
   return Sockets{std::move(control_socket), std::move(bulk_socket), std::move(join_socket)};
 }
 
@@ -54,7 +52,9 @@ Result<Sockets> Sockets::bind(io::Transport& transport, const io::KeyPair& keys,
                               const std::string& endpoint_file) {
   if (listen) return bind_all(transport, keys, from(*listen));
   const auto before = read_endpoint_file(endpoint_file);
-  const auto loopback = [](const std::string& text) { return text.rfind("tcp://127.0.0.1:", 0) == 0; };
+  const auto loopback = [](const std::string& text) {
+    return text.rfind("tcp://127.0.0.1:", 0) == 0;
+  };
   if (before && loopback(before->control) && loopback(before->bulk) && loopback(before->join)) {
     auto again = bind_all(transport, keys, {before->control, before->bulk, before->join});
     if (again) return again;

@@ -12,15 +12,15 @@ namespace lockstep::launcher {
 struct Sockets {
   io::ServerSocket control, bulk, join;
 
-  // `listen` absent: loopback, on the ports that `endpoint_file` of an earlier process names, so that
-  // its agents find us again; else, or when these are taken, on any.
+  // `listen` absent: loopback, on the ports that `endpoint_file` of an earlier process names, so
+  // that its agents find us again; else, or when these are taken, on any.
   static Result<Sockets> bind(io::Transport& transport, const io::KeyPair& keys,
                               const std::optional<Listen>& listen,
                               const std::string& endpoint_file);
 };
 
-// The endpoint as nodes shall dial it: with `advertise` as host, or this host's name where the socket
-// listens on all interfaces.
+// The endpoint as nodes shall dial it: with `advertise` as host, or this host's name where the
+// socket listens on all interfaces.
 std::string advertised(const std::string& endpoint, const std::string& advertise);
 
 }  // namespace lockstep::launcher

@@ -1,6 +1,6 @@
 #pragma once
-// One thread for work that blocks (hashing, fsync), done in order; results are posted back to the loop
-// by the work itself. Its destructor finishes what was given to it.
+// One thread for work that blocks (hashing, fsync), done in order; results are posted back to the
+// loop by the work itself. Its destructor finishes what was given to it.
 
 #include <condition_variable>
 #include <deque>

@@ -25,9 +25,9 @@ struct MissingBlobsReply {
 // One piece of a blob. Small blobs are one piece, and many travel in one PutBlobs.
 struct BlobPiece {
   Digest digest;
-  std::uint64_t total_size = 0;   // of the whole raw blob
-  std::uint64_t offset = 0;       // of this piece, in raw bytes
-  bool compressed = false;        // data is a zstd frame of this piece
+  std::uint64_t total_size = 0;  // of the whole raw blob
+  std::uint64_t offset = 0;      // of this piece, in raw bytes
+  bool compressed = false;       // data is a zstd frame of this piece
   std::string data;
   friend bool operator==(const BlobPiece&, const BlobPiece&) = default;
 };
@@ -39,8 +39,8 @@ struct PutBlobsReply {  // durable when this arrives
   std::uint64_t accepted_bytes = 0;
   friend bool operator==(const PutBlobsReply&, const PutBlobsReply&) = default;
 };
-// Answered by BlobData until all are sent. With one digest, `offset` and `limit` (raw bytes; 0 = to the
-// end; the piece that reaches the limit is sent whole) ask for a part: the receiver's credit.
+// Answered by BlobData until all are sent. With one digest, `offset` and `limit` (raw bytes; 0 = to
+// the end; the piece that reaches the limit is sent whole) ask for a part: the receiver's credit.
 struct GetBlobs {
   std::vector<Digest> digests;
   std::uint64_t offset = 0;  // a multiple of kMaxPieceBytes
@@ -80,15 +80,15 @@ struct LogResume {  // answered by a LogAck for each
   friend bool operator==(const LogResume&, const LogResume&) = default;
 };
 
-struct LogFollow {              // a client reads logs
+struct LogFollow {  // a client reads logs
   JobId job;
-  std::uint32_t attempt = 0;    // 0 = the newest, and then each later one
+  std::uint32_t attempt = 0;  // 0 = the newest, and then each later one
   std::optional<int> rank;
   std::optional<int> node_rank;
   std::optional<LogStream> stream;
   std::int64_t tail_lines = -1;  // per rank and stream; -1 = from the start
-  bool follow = true;           // false: what is there now, then LogEnd
-  std::uint32_t credit = 64;    // chunks the server may send before LogCredit
+  bool follow = true;            // false: what is there now, then LogEnd
+  std::uint32_t credit = 64;     // chunks the server may send before LogCredit
   struct Position {
     LogKey key;
     std::uint64_t offset = 0;
@@ -118,9 +118,9 @@ struct BulkRefused {
   friend bool operator==(const BulkRefused&, const BulkRefused&) = default;
 };
 
-using BulkMessage = std::variant<MissingBlobs, MissingBlobsReply, PutBlobs, PutBlobsReply, GetBlobs,
-                                 BlobData, LogAppend, LogAck, LogResume, LogFollow, LogChunk,
-                                 LogCredit, LogEnd, BulkRefused>;
+using BulkMessage =
+    std::variant<MissingBlobs, MissingBlobsReply, PutBlobs, PutBlobsReply, GetBlobs, BlobData,
+                 LogAppend, LogAck, LogResume, LogFollow, LogChunk, LogCredit, LogEnd, BulkRefused>;
 
 struct BulkEnvelope {
   std::uint32_t version = 1;

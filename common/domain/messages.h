@@ -17,27 +17,27 @@ namespace lockstep {
 inline constexpr std::uint32_t kProtocolVersion = 1;
 
 // ---- agent -> launcher -------------------------------------------------------------------------
-struct SessionOpen {            // first message of an agent start, and again after SessionLost
+struct SessionOpen {  // first message of an agent start, and again after SessionLost
   NodeId node;
   BootId boot;
   SessionId session;
-  std::string version;          // LOCKSTEP_VERSION
+  std::string version;  // LOCKSTEP_VERSION
   Inventory inventory;
-  std::vector<PartReport> parts;  // observed state in full: what is not here does not run here
+  std::vector<PartReport> parts;       // observed state in full: what is not here does not run here
   std::uint64_t desired_revision = 0;  // newest applied in this session; what is newer is unknown
   friend bool operator==(const SessionOpen&, const SessionOpen&) = default;
 };
 struct Heartbeat {
   NodeId node;
   SessionId session;
-  std::uint64_t desired_revision = 0;  // newest applied; the launcher sends again what is newer
+  std::uint64_t desired_revision = 0;   // newest applied; the launcher sends again what is newer
   std::uint64_t observed_sequence = 0;  // number of Observed sent in this session
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
-struct Observed {               // delta: the parts that changed
+struct Observed {  // delta: the parts that changed
   NodeId node;
   SessionId session;
-  std::uint64_t sequence = 0;   // 1, 2, … within a session; acknowledged by ObservedAck
+  std::uint64_t sequence = 0;  // 1, 2, … within a session; acknowledged by ObservedAck
   std::vector<PartReport> parts;
   std::vector<AttemptId> removed;  // attempt directories that are gone
   friend bool operator==(const Observed&, const Observed&) = default;
@@ -50,12 +50,12 @@ struct SessionAccepted {
   DesiredState desired;
   friend bool operator==(const SessionAccepted&, const SessionAccepted&) = default;
 };
-struct SessionRefused {         // wrong version, cloned node, unknown node: the agent prints and exits
+struct SessionRefused {  // wrong version, cloned node, unknown node: the agent prints and exits
   SessionId session;
   std::string reason;
   friend bool operator==(const SessionRefused&, const SessionRefused&) = default;
 };
-struct SessionLost {            // the launcher does not know this session (it restarted): open again
+struct SessionLost {  // the launcher does not know this session (it restarted): open again
   SessionId session;
   friend bool operator==(const SessionLost&, const SessionLost&) = default;
 };
@@ -76,8 +76,8 @@ struct Desired {
 
 // ---- client -> launcher ------------------------------------------------------------------------
 struct Submit {
-  std::string submission;       // random, made by the client: the same one twice is one job
-  JobSpec spec;                 // submitter is ignored: the key says who it is
+  std::string submission;  // random, made by the client: the same one twice is one job
+  JobSpec spec;            // submitter is ignored: the key says who it is
   friend bool operator==(const Submit&, const Submit&) = default;
 };
 struct CancelJob {
@@ -101,7 +101,9 @@ struct WatchJob {  // answered by JobReply now and a JobUpdate at each change
   JobId job;
   friend bool operator==(const WatchJob&, const WatchJob&) = default;
 };
-struct ListNodes { friend bool operator==(const ListNodes&, const ListNodes&) = default; };
+struct ListNodes {
+  friend bool operator==(const ListNodes&, const ListNodes&) = default;
+};
 struct ShowNode {
   std::string name_or_id;
   friend bool operator==(const ShowNode&, const ShowNode&) = default;
@@ -117,7 +119,9 @@ struct DrainNode {
   std::string reason;
   friend bool operator==(const DrainNode&, const DrainNode&) = default;
 };
-struct GetStatus { friend bool operator==(const GetStatus&, const GetStatus&) = default; };
+struct GetStatus {
+  friend bool operator==(const GetStatus&, const GetStatus&) = default;
+};
 struct Shutdown {  // refused while jobs run unless cancel_jobs
   bool cancel_jobs = false;
   friend bool operator==(const Shutdown&, const Shutdown&) = default;
@@ -126,7 +130,8 @@ struct Shutdown {  // refused while jobs run unless cancel_jobs
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
   JobId job;
-  bool snapshot_missing = false;  // not accepted: upload the snapshot over the bulk socket, ask again
+  bool snapshot_missing =
+      false;  // not accepted: upload the snapshot over the bulk socket, ask again
   friend bool operator==(const SubmitReply&, const SubmitReply&) = default;
 };
 struct JobReply {
@@ -169,9 +174,9 @@ struct Refused {
 };
 
 // ---- join socket -------------------------------------------------------------------------------
-struct JoinRequest {            // the sender's CURVE key (ZAP user id) becomes the node's key
+struct JoinRequest {  // the sender's CURVE key (ZAP user id) becomes the node's key
   std::string token_secret;
-  std::string name;             // wanted node name; default the host name
+  std::string name;  // wanted node name; default the host name
   std::string version;
   friend bool operator==(const JoinRequest&, const JoinRequest&) = default;
 };
@@ -185,18 +190,19 @@ struct JoinRefused {
   friend bool operator==(const JoinRefused&, const JoinRefused&) = default;
 };
 
-using Message = std::variant<
-    SessionOpen, Heartbeat, Observed, SessionAccepted, SessionRefused, SessionLost, HeartbeatAck,
-    ObservedAck, Desired, Submit, CancelJob, ListJobs, ShowJob, ExplainJob, WatchJob, ListNodes,
-    ShowNode, CreateToken, DrainNode, GetStatus, Shutdown, SubmitReply, JobReply, JobUpdate,
-    JobsReply, ExplainReply, NodesReply, TokenReply, StatusReply, Done, Refused, JoinRequest,
-    JoinAccepted, JoinRefused>;
+using Message =
+    std::variant<SessionOpen, Heartbeat, Observed, SessionAccepted, SessionRefused, SessionLost,
+                 HeartbeatAck, ObservedAck, Desired, Submit, CancelJob, ListJobs, ShowJob,
+                 ExplainJob, WatchJob, ListNodes, ShowNode, CreateToken, DrainNode, GetStatus,
+                 Shutdown, SubmitReply, JobReply, JobUpdate, JobsReply, ExplainReply, NodesReply,
+                 TokenReply, StatusReply, Done, Refused, JoinRequest, JoinAccepted, JoinRefused>;
 
 struct Envelope {
   std::uint32_t version = kProtocolVersion;
-  std::uint64_t sequence = 0;   // chosen by the sender of a request; echoed in `reply_to`
-  std::uint64_t reply_to = 0;   // 0 = not a reply
-  std::int64_t deadline_ms = 0; // how long the sender waits; 0 = unbounded. Late requests are dropped
+  std::uint64_t sequence = 0;  // chosen by the sender of a request; echoed in `reply_to`
+  std::uint64_t reply_to = 0;  // 0 = not a reply
+  std::int64_t deadline_ms =
+      0;  // how long the sender waits; 0 = unbounded. Late requests are dropped
   Message body;
   friend bool operator==(const Envelope&, const Envelope&) = default;
 };

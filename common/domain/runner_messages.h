@@ -1,6 +1,6 @@
 #pragma once
-// What an agent and its runners say to each other over the attempt directory's unix socket, and what
-// the runners of one gang say to each other over ZeroMQ. Plain values, encoded by common/wire.
+// What an agent and its runners say to each other over the attempt directory's unix socket, and
+// what the runners of one gang say to each other over ZeroMQ. Plain values, encoded by common/wire.
 
 #include <cstdint>
 #include <map>
@@ -79,8 +79,8 @@ struct GangDrained {
   int node_rank = 0;
   friend bool operator==(const GangDrained&, const GangDrained&) = default;
 };
-using GangMessage = std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone, ModexRequest,
-                                 ModexReply, GangAbort, GangDrained>;
+using GangMessage = std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone,
+                                 ModexRequest, ModexReply, GangAbort, GangDrained>;
 
 inline constexpr std::size_t kMaxRunnerFrameBytes = 64u << 20;
 inline constexpr std::size_t kMaxGangMessageBytes = 256u << 20;

@@ -9,7 +9,9 @@ namespace {
 struct BodyWriter {
   pb::BulkEnvelope* wire;
   void operator()(const MissingBlobs& m) const { pb::to_wire(m, wire->mutable_missing_blobs()); }
-  void operator()(const MissingBlobsReply& m) const { pb::to_wire(m, wire->mutable_missing_blobs_reply()); }
+  void operator()(const MissingBlobsReply& m) const {
+    pb::to_wire(m, wire->mutable_missing_blobs_reply());
+  }
   void operator()(const PutBlobs& m) const { pb::to_wire(m, wire->mutable_put_blobs()); }
   void operator()(const PutBlobsReply& m) const { pb::to_wire(m, wire->mutable_put_blobs_reply()); }
   void operator()(const GetBlobs& m) const { pb::to_wire(m, wire->mutable_get_blobs()); }
@@ -40,8 +42,7 @@ Status read_body(const pb::BulkEnvelope& wire, BulkMessage* body) {
       return pb::from_wire(wire.blob_data(), &body->emplace<BlobData>());
     case pb::BulkEnvelope::kLogAppend:
       return pb::from_wire(wire.log_append(), &body->emplace<LogAppend>());
-    case pb::BulkEnvelope::kLogAck:
-      return pb::from_wire(wire.log_ack(), &body->emplace<LogAck>());
+    case pb::BulkEnvelope::kLogAck: return pb::from_wire(wire.log_ack(), &body->emplace<LogAck>());
     case pb::BulkEnvelope::kLogResume:
       return pb::from_wire(wire.log_resume(), &body->emplace<LogResume>());
     case pb::BulkEnvelope::kLogFollow:
@@ -50,8 +51,7 @@ Status read_body(const pb::BulkEnvelope& wire, BulkMessage* body) {
       return pb::from_wire(wire.log_chunk(), &body->emplace<LogChunk>());
     case pb::BulkEnvelope::kLogCredit:
       return pb::from_wire(wire.log_credit(), &body->emplace<LogCredit>());
-    case pb::BulkEnvelope::kLogEnd:
-      return pb::from_wire(wire.log_end(), &body->emplace<LogEnd>());
+    case pb::BulkEnvelope::kLogEnd: return pb::from_wire(wire.log_end(), &body->emplace<LogEnd>());
     case pb::BulkEnvelope::kBulkRefused:
       return pb::from_wire(wire.bulk_refused(), &body->emplace<BulkRefused>());
     case pb::BulkEnvelope::BODY_NOT_SET: break;

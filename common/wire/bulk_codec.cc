@@ -86,8 +86,7 @@ void to_wire(const lockstep::GetBlobs& from, GetBlobs* to) {
 Status from_wire(const GetBlobs& from, lockstep::GetBlobs* to) {
   TRY(split_digests(from.digests(), kMaxDigestsPerRequest, "digests", &to->digests));
   TRY(read_offset(from.offset(), "offset", &to->offset));
-  if (to->offset % kMaxPieceBytes != 0)
-    return bad_field("offset", "is not where a piece begins");
+  if (to->offset % kMaxPieceBytes != 0) return bad_field("offset", "is not where a piece begins");
   return read_offset(from.limit(), "limit", &to->limit);
 }
 
@@ -176,8 +175,7 @@ Status from_wire(const LogFollow& from, lockstep::LogFollow* to) {
   TRY(read_text(from.job(), "job", &to->job.value, 1'024));
   to->attempt = from.attempt();
   if (from.has_rank()) TRY(read_rank(from.rank(), "rank", &to->rank.emplace()));
-  if (from.has_node_rank())
-    TRY(read_rank(from.node_rank(), "node_rank", &to->node_rank.emplace()));
+  if (from.has_node_rank()) TRY(read_rank(from.node_rank(), "node_rank", &to->node_rank.emplace()));
   if (from.has_stream()) TRY(read_stream(from.stream(), &to->stream.emplace()));
   if (from.tail_lines() < -1) return bad_field("tail_lines", "is below -1");
   to->tail_lines = from.tail_lines();

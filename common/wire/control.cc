@@ -11,8 +11,12 @@ struct BodyWriter {
   void operator()(const SessionOpen& m) const { pb::to_wire(m, wire->mutable_session_open()); }
   void operator()(const Heartbeat& m) const { pb::to_wire(m, wire->mutable_heartbeat()); }
   void operator()(const Observed& m) const { pb::to_wire(m, wire->mutable_observed()); }
-  void operator()(const SessionAccepted& m) const { pb::to_wire(m, wire->mutable_session_accepted()); }
-  void operator()(const SessionRefused& m) const { pb::to_wire(m, wire->mutable_session_refused()); }
+  void operator()(const SessionAccepted& m) const {
+    pb::to_wire(m, wire->mutable_session_accepted());
+  }
+  void operator()(const SessionRefused& m) const {
+    pb::to_wire(m, wire->mutable_session_refused());
+  }
   void operator()(const SessionLost& m) const { pb::to_wire(m, wire->mutable_session_lost()); }
   void operator()(const HeartbeatAck& m) const { pb::to_wire(m, wire->mutable_heartbeat_ack()); }
   void operator()(const ObservedAck& m) const { pb::to_wire(m, wire->mutable_observed_ack()); }
@@ -50,8 +54,7 @@ Status read_body(const pb::Envelope& wire, Message* body) {
       return pb::from_wire(wire.session_open(), &body->emplace<SessionOpen>());
     case pb::Envelope::kHeartbeat:
       return pb::from_wire(wire.heartbeat(), &body->emplace<Heartbeat>());
-    case pb::Envelope::kObserved:
-      return pb::from_wire(wire.observed(), &body->emplace<Observed>());
+    case pb::Envelope::kObserved: return pb::from_wire(wire.observed(), &body->emplace<Observed>());
     case pb::Envelope::kSessionAccepted:
       return pb::from_wire(wire.session_accepted(), &body->emplace<SessionAccepted>());
     case pb::Envelope::kSessionRefused:
@@ -62,16 +65,13 @@ Status read_body(const pb::Envelope& wire, Message* body) {
       return pb::from_wire(wire.heartbeat_ack(), &body->emplace<HeartbeatAck>());
     case pb::Envelope::kObservedAck:
       return pb::from_wire(wire.observed_ack(), &body->emplace<ObservedAck>());
-    case pb::Envelope::kDesired:
-      return pb::from_wire(wire.desired(), &body->emplace<Desired>());
-    case pb::Envelope::kSubmit:
-      return pb::from_wire(wire.submit(), &body->emplace<Submit>());
+    case pb::Envelope::kDesired: return pb::from_wire(wire.desired(), &body->emplace<Desired>());
+    case pb::Envelope::kSubmit: return pb::from_wire(wire.submit(), &body->emplace<Submit>());
     case pb::Envelope::kCancelJob:
       return pb::from_wire(wire.cancel_job(), &body->emplace<CancelJob>());
     case pb::Envelope::kListJobs:
       return pb::from_wire(wire.list_jobs(), &body->emplace<ListJobs>());
-    case pb::Envelope::kShowJob:
-      return pb::from_wire(wire.show_job(), &body->emplace<ShowJob>());
+    case pb::Envelope::kShowJob: return pb::from_wire(wire.show_job(), &body->emplace<ShowJob>());
     case pb::Envelope::kExplainJob:
       return pb::from_wire(wire.explain_job(), &body->emplace<ExplainJob>());
     case pb::Envelope::kWatchJob:
@@ -86,8 +86,7 @@ Status read_body(const pb::Envelope& wire, Message* body) {
       return pb::from_wire(wire.drain_node(), &body->emplace<DrainNode>());
     case pb::Envelope::kGetStatus:
       return pb::from_wire(wire.get_status(), &body->emplace<GetStatus>());
-    case pb::Envelope::kShutdown:
-      return pb::from_wire(wire.shutdown(), &body->emplace<Shutdown>());
+    case pb::Envelope::kShutdown: return pb::from_wire(wire.shutdown(), &body->emplace<Shutdown>());
     case pb::Envelope::kSubmitReply:
       return pb::from_wire(wire.submit_reply(), &body->emplace<SubmitReply>());
     case pb::Envelope::kJobReply:
@@ -104,10 +103,8 @@ Status read_body(const pb::Envelope& wire, Message* body) {
       return pb::from_wire(wire.token_reply(), &body->emplace<TokenReply>());
     case pb::Envelope::kStatusReply:
       return pb::from_wire(wire.status_reply(), &body->emplace<StatusReply>());
-    case pb::Envelope::kDone:
-      return pb::from_wire(wire.done(), &body->emplace<Done>());
-    case pb::Envelope::kRefused:
-      return pb::from_wire(wire.refused(), &body->emplace<Refused>());
+    case pb::Envelope::kDone: return pb::from_wire(wire.done(), &body->emplace<Done>());
+    case pb::Envelope::kRefused: return pb::from_wire(wire.refused(), &body->emplace<Refused>());
     case pb::Envelope::kJoinRequest:
       return pb::from_wire(wire.join_request(), &body->emplace<JoinRequest>());
     case pb::Envelope::kJoinAccepted:

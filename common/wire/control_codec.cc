@@ -28,7 +28,8 @@ static_assert(pair(lockstep::ErrorCode::corrupt, ERROR_CODE_CORRUPT));
 static_assert(pair(lockstep::ErrorCode::io, ERROR_CODE_IO));
 static_assert(pair(lockstep::ErrorCode::internal, ERROR_CODE_INTERNAL));
 
-// A request names a job in the user's words: what is no name is answered "no such job", not refused.
+// A request names a job in the user's words: what is no name is answered "no such job", not
+// refused.
 template <typename Wire>
 Status read_job_named(const Wire& from, JobId* to) {
   return read_text(from.job(), "job", &to->value, 1'024);
@@ -36,7 +37,7 @@ Status read_job_named(const Wire& from, JobId* to) {
 
 }  // namespace
 
-// ---- agent -> launcher ---------------------------------------------------------------------------
+// ---- agent -> launcher --------------------------------------------------------------------------
 
 void to_wire(const lockstep::SessionOpen& from, SessionOpen* to) {
   to->set_node(from.node.value);
@@ -89,7 +90,7 @@ Status from_wire(const Observed& from, lockstep::Observed* to) {
   return read_list(from.removed(), kMaxHeldParts, "observed.removed", &to->removed);
 }
 
-// ---- launcher -> agent ---------------------------------------------------------------------------
+// ---- launcher -> agent --------------------------------------------------------------------------
 
 void to_wire(const lockstep::SessionAccepted& from, SessionAccepted* to) {
   to->set_session(from.session.value);
@@ -152,7 +153,7 @@ Status from_wire(const Desired& from, lockstep::Desired* to) {
   return from_wire(from.desired(), &to->desired);
 }
 
-// ---- client -> launcher --------------------------------------------------------------------------
+// ---- client -> launcher -------------------------------------------------------------------------
 
 void to_wire(const lockstep::Submit& from, Submit* to) {
   to->set_submission(from.submission);
@@ -235,7 +236,7 @@ Status from_wire(const Shutdown& from, lockstep::Shutdown* to) {
   return {};
 }
 
-// ---- launcher -> client --------------------------------------------------------------------------
+// ---- launcher -> client -------------------------------------------------------------------------
 
 void to_wire(const lockstep::SubmitReply& from, SubmitReply* to) {
   to->set_job(from.job.value);
@@ -312,7 +313,7 @@ Status from_wire(const Refused& from, lockstep::Refused* to) {
   return read_text(from.message(), "message", &to->message);
 }
 
-// ---- join socket ---------------------------------------------------------------------------------
+// ---- join socket --------------------------------------------------------------------------------
 
 void to_wire(const lockstep::JoinRequest& from, JoinRequest* to) {
   to->set_token_secret(from.token_secret);

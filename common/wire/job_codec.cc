@@ -114,8 +114,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   if (from.has_timeout_ns())
     TRY(read_duration(from.timeout_ns(), "timeout", &to->timeout.emplace()));
   TRY(read_number(from.retry_max(), 0, 1'000'000, "retry.max", &to->retry.max));
-  if (from.has_snapshot())
-    TRY(read_digest(from.snapshot(), "snapshot", &to->snapshot.emplace()));
+  if (from.has_snapshot()) TRY(read_digest(from.snapshot(), "snapshot", &to->snapshot.emplace()));
   TRY(read_text(from.submitter(), "submitter", &to->submitter));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }

@@ -74,7 +74,8 @@ Result<JoinToken> from_json(const nlohmann::json& json) {
   if (const auto key = pb::read_key(token.launcher_key.value, "key", &token.launcher_key); !key)
     return bad_token("holds a launcher key that is no CURVE key");
   const auto expires = json.find("expires");
-  if (expires == json.end() || !expires->is_number_integer()) return bad_token("lacks its \"expires\"");
+  if (expires == json.end() || !expires->is_number_integer())
+    return bad_token("lacks its \"expires\"");
   if (!pb::read_instant(expires->get<std::int64_t>(), "expires", &token.expires))
     return bad_token("expires at no possible time");
   return token;
@@ -83,10 +84,12 @@ Result<JoinToken> from_json(const nlohmann::json& json) {
 }  // namespace
 
 std::string encode(const JoinToken& token) {
-  const nlohmann::json json = {
-      {"key", token.launcher_key.value}, {"join", token.join_endpoint},
-      {"control", token.control_endpoint}, {"bulk", token.bulk_endpoint},
-      {"secret", token.secret}, {"expires", token.expires.ns}};
+  const nlohmann::json json = {{"key", token.launcher_key.value},
+                               {"join", token.join_endpoint},
+                               {"control", token.control_endpoint},
+                               {"bulk", token.bulk_endpoint},
+                               {"secret", token.secret},
+                               {"expires", token.expires.ns}};
   using Json = nlohmann::json;
   return std::string(kPrefix) +
          to_base64url(json.dump(-1, ' ', false, Json::error_handler_t::replace));

@@ -14,7 +14,7 @@ namespace lockstep::wire {
 
 struct JoinToken {
   PublicKey launcher_key;
-  std::string join_endpoint;     // tcp://host:port
+  std::string join_endpoint;  // tcp://host:port
   std::string control_endpoint;
   std::string bulk_endpoint;
   std::string secret;

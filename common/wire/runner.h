@@ -1,6 +1,6 @@
 #pragma once
-// What agent and runner share over their socket and in the attempt directory, and what the runners of
-// a gang say to each other, to bytes and back; see control.h for what the decoders promise.
+// What agent and runner share over their socket and in the attempt directory, and what the runners
+// of a gang say to each other, to bytes and back; see control.h for what the decoders promise.
 
 #include <cstdint>
 #include <string>

@@ -106,8 +106,7 @@ Status from_wire(const JobView& from, lockstep::JobView* to) {
   TRY(from_wire(from.spec(), &to->spec));
   TRY(read_job_status(from.status(), "job.status", &to->status));
   TRY(read_text(from.reason(), "job.reason", &to->reason));
-  TRY(read_number(from.queue_position(), 0, INT32_MAX, "job.queue_position",
-                  &to->queue_position));
+  TRY(read_number(from.queue_position(), 0, INT32_MAX, "job.queue_position", &to->queue_position));
   TRY(read_instant(from.submitted_ns(), "job.submitted", &to->submitted));
   TRY(read_instant(from.ended_ns(), "job.ended", &to->ended));
   TRY(read_list(from.attempts(), kMaxAttempts, "job.attempts", &to->attempts));

@@ -8,8 +8,8 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::array<std::string_view, 16> kColours = {
-    "gray", "blue", "green", "amber", "coral", "ivory", "olive", "plum",
-    "teal", "jolly", "calm", "brave", "witty", "quiet", "sunny", "dusty"};
+    "gray", "blue",  "green", "amber", "coral", "ivory", "olive", "plum",
+    "teal", "jolly", "calm",  "brave", "witty", "quiet", "sunny", "dusty"};
 constexpr std::array<std::string_view, 16> kThings = {
     "pig",  "fox", "owl",  "seal", "crane", "heron", "otter", "lynx",
     "wren", "yak", "toad", "kiwi", "moth",  "robin", "camel", "bison"};

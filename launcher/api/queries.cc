@@ -21,7 +21,8 @@ struct Answerer {
     JobsReply reply;
     for (auto& view : core.job_views()) {
       if (!question.all && is_final(view.status)) continue;
-      if (question.limit > 0 && reply.jobs.size() >= static_cast<std::size_t>(question.limit)) break;
+      if (question.limit > 0 && reply.jobs.size() >= static_cast<std::size_t>(question.limit))
+        break;
       reply.jobs.push_back(std::move(view));
     }
     return reply;
@@ -45,7 +46,8 @@ struct Answerer {
     return NodesReply{{std::move(*view)}};
   }
   std::optional<Message> operator()(const GetStatus&) const {
-    LauncherStatus status{LOCKSTEP_VERSION, info.endpoint, info.pid, info.home, info.started, {}, {}};
+    LauncherStatus status{
+        LOCKSTEP_VERSION, info.endpoint, info.pid, info.home, info.started, {}, {}};
     for (const auto& [id, job] : core.state().jobs())
       ++status.jobs[std::string(to_string(job.status()))];
     for (const auto& node : core.node_views())
@@ -66,8 +68,7 @@ struct Answerer {
 
 }  // namespace
 
-std::optional<Message> answer(const Core& core, const LauncherInfo& info,
-                              const Message& question) {
+std::optional<Message> answer(const Core& core, const LauncherInfo& info, const Message& question) {
   return std::visit(Answerer{core, info}, question);
 }
 

@@ -17,8 +17,8 @@ struct LauncherInfo {
   Instant started;
 };
 
-// The answer to ListJobs, ShowJob, ExplainJob, WatchJob (its first), ListNodes, ShowNode and GetStatus;
-// nullopt for every other message.
+// The answer to ListJobs, ShowJob, ExplainJob, WatchJob (its first), ListNodes, ShowNode and
+// GetStatus; nullopt for every other message.
 std::optional<Message> answer(const Core& core, const LauncherInfo& info, const Message& question);
 
 }  // namespace lockstep::launcher

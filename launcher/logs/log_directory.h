@@ -14,7 +14,7 @@ class LogDirectory {
   struct JobInfo {
     std::uint32_t attempts = 0;  // the newest attempt's number; 0: none yet
     bool final = false;
-    std::string status;          // "Running", …
+    std::string status;  // "Running", …
   };
   struct RankPlace {
     NodeId node;

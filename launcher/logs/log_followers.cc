@@ -25,9 +25,9 @@ Status LogFollowers::follow(const std::string& peer, std::uint64_t sequence,
                             const LogFollow& request) {
   const auto job = directory_.job(request.job);
   if (!job)
-    return make_error(ErrorCode::not_found,
-                      fmt::format("there is no job '{}'; `lockstep job list` shows all",
-                                  request.job.value));
+    return make_error(
+        ErrorCode::not_found,
+        fmt::format("there is no job '{}'; `lockstep job list` shows all", request.job.value));
   if (request.attempt > job->attempts)
     return make_error(ErrorCode::not_found,
                       fmt::format("job '{}' has {} attempt(s), and none with number {}",
@@ -37,9 +37,9 @@ Status LogFollowers::follow(const std::string& peer, std::uint64_t sequence,
     followers_.erase(old);
   }
   if (followers_.size() >= kMaxFollowers)
-    return make_error(ErrorCode::resource_exhausted,
-                      fmt::format("{} clients follow logs already, the most that are served",
-                                  kMaxFollowers));
+    return make_error(
+        ErrorCode::resource_exhausted,
+        fmt::format("{} clients follow logs already, the most that are served", kMaxFollowers));
   Follower follower;
   follower.filter = request;
   follower.sequence = sequence;
@@ -84,7 +84,8 @@ Status LogFollowers::start_attempt(Follower& follower, const AttemptId& attempt)
 void LogFollowers::credit(const std::string& peer, std::uint32_t chunks) {
   const auto it = followers_.find(peer);
   if (it == followers_.end()) return;
-  it->second.credit = std::min(kMaxFollowCredit, it->second.credit + std::min(chunks, kMaxFollowCredit));
+  it->second.credit =
+      std::min(kMaxFollowCredit, it->second.credit + std::min(chunks, kMaxFollowCredit));
   drop_if_over(peer);
 }
 

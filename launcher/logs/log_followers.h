@@ -1,7 +1,7 @@
 #pragma once
 // The reading side of the logs: clients that follow a job's ranks. Each follower has a credit of
-// chunks and positions in files, nothing else: one that never reads costs its credit and no more. What
-// is written is shown at once, durable or not; a resumed follow goes on at its offsets.
+// chunks and positions in files, nothing else: one that never reads costs its credit and no more.
+// What is written is shown at once, durable or not; a resumed follow goes on at its offsets.
 
 #include <cstdint>
 #include <functional>
@@ -30,8 +30,8 @@ class LogFollowers {
   Status follow(const std::string& peer, std::uint64_t sequence, const LogFollow& request);
   void credit(const std::string& peer, std::uint32_t chunks);
 
-  void grew(const LogKey& key);           // a log got longer
-  void job_changed(const JobId& job);     // perhaps final now
+  void grew(const LogKey& key);        // a log got longer
+  void job_changed(const JobId& job);  // perhaps final now
   std::size_t count() const { return followers_.size(); }
 
  private:

@@ -37,12 +37,16 @@ Status LogIntake::append(const std::string& peer, std::uint64_t sequence, NodeId
 
 Status LogIntake::resume(const std::string& peer, std::uint64_t sequence, NodeId sender,
                          const LogResume& message) {
+  Status all;
   for (const auto& key : message.keys) {
-    TRY(check_sender(key, sender, message.node));
-    TRY_ASSIGN(const LogExtent extent, store_.extent(key));
-    acknowledge_later(key, peer, sequence, extent);
+    const auto allowed = check_sender(key, sender, message.node);
+    const auto extent = allowed ? store_.extent(key) : Result<LogExtent>(allowed.error());
+    if (extent)
+      acknowledge_later(key, peer, sequence, *extent);
+    else if (all)
+      all = extent.error();
   }
-  return {};
+  return all;
 }
 
 void LogIntake::await(const AttemptId& attempt, NodeId node, const std::vector<LogSize>& sizes) {

@@ -1,7 +1,7 @@
 #pragma once
-// The writing side of the logs: chunks from nodes in, acknowledgements of durable offsets out, and the
-// word that all logs of a part are here. An offset is acknowledged only after its fsync, which the
-// caller runs (turn_end, synced). It owns no socket and no thread.
+// The writing side of the logs: chunks from nodes in, acknowledgements of durable offsets out, and
+// the word that all logs of a part are here. An offset is acknowledged only after its fsync, which
+// the caller runs (turn_end, synced). It owns no socket and no thread.
 
 #include <cstdint>
 #include <functional>
@@ -23,14 +23,16 @@ class LogIntake {
  public:
   struct Sinks {
     std::function<void(const std::string& peer, std::uint64_t reply_to, const LogAck&)> ack;
-    std::function<void(const LogKey&)> grew;                      // for followers
-    std::function<void(const AttemptId&, NodeId)> logs_durable;   // what await() asked for
+    std::function<void(const LogKey&)> grew;                     // for followers
+    std::function<void(const AttemptId&, NodeId)> logs_durable;  // what await() asked for
   };
   LogIntake(LogStore& store, const LogDirectory& directory, Sinks sinks);
 
-  // `sender`: the node whose key signed the message. permission_denied when the rank is not its own.
+  // `sender`: the node whose key signed the message. permission_denied when the rank is not its
+  // own.
   Status append(const std::string& peer, std::uint64_t sequence, NodeId sender,
                 const LogAppend& message);
+  // Answers for every log that it may; the first that it may not is the error.
   Status resume(const std::string& peer, std::uint64_t sequence, NodeId sender,
                 const LogResume& message);
   // Expect these sizes; idempotent.

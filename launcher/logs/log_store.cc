@@ -80,7 +80,7 @@ Result<LogStore::File*> LogStore::find(const LogKey& key, bool create) {
   }
   TRY_ASSIGN(auto fd, open(key, create));
   if (it == files_.end()) {
-    struct stat info{};
+    struct stat info {};
     if (::fstat(fd->get(), &info) != 0) return errno_error(errno, "fstat " + path(key));
     it = files_.emplace(key, File{}).first;
     it->second.extent.written = static_cast<std::uint64_t>(info.st_size);
@@ -90,9 +90,8 @@ Result<LogStore::File*> LogStore::find(const LogKey& key, bool create) {
   return &it->second;
 }
 
-Result<LogExtent> LogStore::append(const LogKey& key, std::uint64_t offset,
-                                   std::string_view data) {
-  TRY_ASSIGN(File* file, find(key, !data.empty() && offset == 0));
+Result<LogExtent> LogStore::append(const LogKey& key, std::uint64_t offset, std::string_view data) {
+  TRY_ASSIGN(File * file, find(key, !data.empty() && offset == 0));
   if (file == nullptr) return LogExtent{};
   auto& extent = file->extent;
   const std::uint64_t end = offset + data.size();
@@ -132,7 +131,8 @@ Result<std::string> LogStore::read(const LogKey& key, std::uint64_t offset, std:
   if (file == nullptr || offset >= file->extent.written) return std::string();
   std::string data(std::min<std::uint64_t>(limit, file->extent.written - offset), '\0');
   for (;;) {
-    const ssize_t n = ::pread(file->fd->get(), data.data(), data.size(), static_cast<off_t>(offset));
+    const ssize_t n =
+        ::pread(file->fd->get(), data.data(), data.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno_error(errno, "read " + path(key));
     data.resize(static_cast<std::size_t>(n));

@@ -1,7 +1,8 @@
 #pragma once
-// The logs of all ranks on disk. One file per rank and stream, appended to by offset, so that a chunk
-// that comes twice is stored once. It knows what is written and what is durable; making it durable is
-// a batch that may run on another thread. It keeps no data in memory and decides nothing.
+// The logs of all ranks on disk. One file per rank and stream, appended to by offset, so that a
+// chunk that comes twice is stored once. It knows what is written and what is durable; making it
+// durable is a batch that may run on another thread. It keeps no data in memory and decides
+// nothing.
 //
 //   <root>/<job>/<attempt>/rank_<N>.stdout|.stderr
 

@@ -1,5 +1,5 @@
-// Where the last lines of a log begin: read backwards in blocks, so that a long log costs no more than
-// its end.
+// Where the last lines of a log begin: read backwards in blocks, so that a long log costs no more
+// than its end.
 
 #include <algorithm>
 

@@ -76,7 +76,8 @@ Journal& Journal::operator=(Journal&&) noexcept = default;
 
 Result<Journal> Journal::open(const std::string& path) {
   TRY_ASSIGN(auto db, Database::open(path));
-  // One process owns the file (the daemon's lock says so), hence no shared memory for the WAL index.
+  // One process owns the file (the daemon's lock says so), hence no shared memory for the WAL
+  // index.
   for (const char* pragma : {"PRAGMA locking_mode = EXCLUSIVE", "PRAGMA journal_mode = WAL",
                              "PRAGMA synchronous = FULL", "PRAGMA cache_size = -512"})
     TRY(db.execute(pragma));
@@ -84,17 +85,22 @@ Result<Journal> Journal::open(const std::string& path) {
   TRY_ASSIGN(auto insert, db.prepare("INSERT INTO journal VALUES (?1, ?2, ?3, ?4, ?5)"));
   TRY_ASSIGN(auto begin, db.prepare("BEGIN IMMEDIATE"));
   TRY_ASSIGN(auto commit, db.prepare("COMMIT"));
-  return Journal(std::unique_ptr<Impl>(new Impl{std::move(db), std::move(insert), std::move(begin),
-                                                std::move(commit), {}, 0, Impl::Use::opened}));
+  return Journal(std::unique_ptr<Impl>(new Impl{std::move(db),
+                                                std::move(insert),
+                                                std::move(begin),
+                                                std::move(commit),
+                                                {},
+                                                0,
+                                                Impl::Use::opened}));
 }
 
 Status Journal::Impl::take(const Statement& row,
                            const std::function<void(const StampedFact&)>& each) {
   const auto number = static_cast<std::uint64_t>(row.integer(0));
   if (number != sequence + 1)
-    return bad_row(ErrorCode::corrupt, number,
-                   fmt::format("follows row {}: rows are missing; restore the file from a copy",
-                               sequence));
+    return bad_row(
+        ErrorCode::corrupt, number,
+        fmt::format("follows row {}: rows are missing; restore the file from a copy", sequence));
   const auto format = row.integer(1);
   if (format < 1 || format > kFactFormat)
     return bad_row(ErrorCode::unsupported, number,
@@ -147,8 +153,9 @@ Status Journal::Impl::insert_all(const std::vector<StampedFact>& facts, Digest* 
 }
 
 Status Journal::append(const std::vector<StampedFact>& facts) {
-  CHECK(impl_->use == Impl::Use::replayed, "a journal is appended to after its replay, and not "
-                                           "after a failed append");
+  CHECK(impl_->use == Impl::Use::replayed,
+        "a journal is appended to after its replay, and not "
+        "after a failed append");
   if (facts.empty()) return {};
   impl_->use = Impl::Use::failed;
   const auto run = [](Statement& statement) -> Status {

@@ -10,16 +10,14 @@ namespace {
 Error sqlite_error(sqlite3* db, const std::string& path, const char* doing) {
   const int code = db ? sqlite3_errcode(db) : SQLITE_NOMEM;
   const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
-  return make_error(damaged ? ErrorCode::corrupt : ErrorCode::io,
-                    fmt::format("{}: {}: {}", path, doing,
-                                db ? sqlite3_errmsg(db) : "out of memory"));
+  return make_error(
+      damaged ? ErrorCode::corrupt : ErrorCode::io,
+      fmt::format("{}: {}: {}", path, doing, db ? sqlite3_errmsg(db) : "out of memory"));
 }
 
 }  // namespace
 
-void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
-  sqlite3_finalize(statement);
-}
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 void Statement::bind(int index, std::int64_t value) {
   sqlite3_bind_int64(statement_.get(), index, value);

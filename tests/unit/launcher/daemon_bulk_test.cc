@@ -1,4 +1,5 @@
-// The bulk socket of a real lockstepd: blobs in and out, snapshots that lack something, who may what.
+// The bulk socket of a real lockstepd: blobs in and out, snapshots that lack something, who may
+// what.
 
 #include <gmock/gmock.h>
 #include <signal.h>

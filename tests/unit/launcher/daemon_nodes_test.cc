@@ -99,9 +99,8 @@ TEST_F(DaemonNodesTest, AUsersKeyMayNotJoin) {
 TEST_F(DaemonNodesTest, ANodeMayNotAskWhatUsersAsk) {
   Peer node(daemon_.endpoint());
   bring_up(node);
-  for (const Message& message :
-       {Message(Submit{"s", small_job("evil")}), Message(GetStatus{}), Message(Shutdown{true}),
-        Message(CreateToken{})}) {
+  for (const Message& message : {Message(Submit{"s", small_job("evil")}), Message(GetStatus{}),
+                                 Message(Shutdown{true}), Message(CreateToken{})}) {
     const auto refused = node.ask_for<Refused>(message);
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->code, ErrorCode::permission_denied);
@@ -124,8 +123,8 @@ TEST_F(DaemonNodesTest, AJobRunsToItsEnd) {
   const NodeId id = bring_up(node, session);
   ASSERT_TRUE(ann_->ask_for<SubmitReply>(Submit{"s", small_job("whole")}));
   ASSERT_TRUE(ann_->ask_for<JobReply>(WatchJob{JobId("whole")}));
-  const auto desired = node.next<Desired>(
-      [](const Desired& m) { return !m.desired.assignments.empty(); });
+  const auto desired =
+      node.next<Desired>([](const Desired& m) { return !m.desired.assignments.empty(); });
   ASSERT_TRUE(desired) << daemon_.log();
   const auto& assignment = desired->desired.assignments[0];
   EXPECT_EQ(assignment.attempt, (AttemptId{JobId("whole"), 1}));
@@ -148,9 +147,9 @@ TEST_F(DaemonNodesTest, AJobRunsToItsEnd) {
   EXPECT_EQ(ann_->ask_for<JobReply>(ShowJob{JobId("whole")})->job.status, JobStatus::finalizing);
   node.send_bulk(LogAppend{id, key, 6, "you"});
   EXPECT_EQ(node.next_bulk<LogAck>()->durable, 9u);
-  EXPECT_TRUE(ann_->next<JobUpdate>(
-      [](const JobUpdate& m) { return m.job.status == JobStatus::completed; }))
-      << daemon_.log();
+  EXPECT_TRUE(ann_->next<JobUpdate>([](const JobUpdate& m) {
+    return m.job.status == JobStatus::completed;
+  })) << daemon_.log();
 
   ann_->send_bulk(LogFollow{JobId("whole"), 0, {}, {}, {}, -1, true, 64, {}});
   const auto chunk = ann_->next_bulk<LogChunk>();

@@ -135,7 +135,8 @@ std::optional<Message> Peer::ask(Message request, Duration patience) {
   Envelope envelope;
   envelope.sequence = ++sequence_;
   envelope.body = std::move(request);
-  if (!dialled(control_, endpoint_.control).send_within(wire::encode(envelope), patience)) return std::nullopt;
+  if (!dialled(control_, endpoint_.control).send_within(wire::encode(envelope), patience))
+    return std::nullopt;
   std::optional<Message> reply;
   wait(
       [&] {
@@ -155,7 +156,8 @@ std::optional<Message> Peer::join(const JoinRequest& request) {
   Envelope envelope;
   envelope.sequence = ++sequence_;
   envelope.body = request;
-  if (!dialled(join_, endpoint_.join).send_within(wire::encode(envelope), kPatience)) return std::nullopt;
+  if (!dialled(join_, endpoint_.join).send_within(wire::encode(envelope), kPatience))
+    return std::nullopt;
   if (!wait([&] { return !join_in_.empty(); })) return std::nullopt;
   auto reply = std::move(join_in_.front().body);
   join_in_.pop_front();

@@ -1,6 +1,6 @@
 #pragma once
-// A real lockstepd with a home of its own, and peers that talk to it over real CURVE sockets. All waits
-// are for a condition, with a generous deadline.
+// A real lockstepd with a home of its own, and peers that talk to it over real CURVE sockets. All
+// waits are for a condition, with a generous deadline.
 
 #include <deque>
 #include <functional>
@@ -46,8 +46,8 @@ class DaemonProcess {
   int exit_code_ = -1;
 };
 
-// A user or a node: one key, and a control, a bulk and a join socket, each dialled when it is first used
-// (libzmq does not dial again after its key was turned away).
+// A user or a node: one key, and a control, a bulk and a join socket, each dialled when it is first
+// used (libzmq does not dial again after its key was turned away).
 class Peer {
  public:
   explicit Peer(const launcher::EndpointFile& endpoint, io::KeyPair keys = io::generate_key_pair());

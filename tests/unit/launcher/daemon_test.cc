@@ -1,7 +1,9 @@
-// A real lockstepd over real CURVE sockets: what users ask, who is let in, and what a restart keeps.
+// A real lockstepd over real CURVE sockets: what users ask, who is let in, and what a restart
+// keeps.
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "common/io/file_system.h"
@@ -198,10 +200,26 @@ TEST_F(DaemonTest, ADamagedJournalIsRefusedByName) {
   EXPECT_THAT(daemon_.log(), HasSubstr(daemon_.home().journal()));
 }
 
+TEST_F(DaemonTest, AFailedCommitAnswersNothingAndEndsWithItsOwnCode) {
+  start();
+  Peer ann(daemon_.endpoint(), user_);
+  ASSERT_TRUE(ann.ask_for<SubmitReply>(Submit{"kept", small_job("kept")}));
+  const rlimit none{0, 0};  // no file may grow, its own log included
+  ASSERT_EQ(prlimit(daemon_.pid(), RLIMIT_FSIZE, &none, nullptr), 0);
+  ann.send(Submit{"lost", small_job("lost")});
+  daemon_.signal(0);  // waits for its end
+  EXPECT_EQ(daemon_.exit_code(), 6) << daemon_.log();
+  start();
+  const auto jobs = ann.ask_for<JobsReply>(ListJobs{});
+  ASSERT_TRUE(jobs) << daemon_.log();
+  ASSERT_EQ(jobs->jobs.size(), 1u);
+  EXPECT_EQ(jobs->jobs[0].spec.name, "kept");
+}
+
 TEST_F(DaemonTest, SecretsAreForTheOwnerOnly) {
   start();
   for (const auto& path : {daemon_.home().endpoint(), daemon_.home().launcher_key()}) {
-    struct stat info{};
+    struct stat info {};
     ASSERT_EQ(stat(path.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777, 0600u) << path;
   }

@@ -19,10 +19,9 @@ class LogFollowersTest : public testing::Test {
     EXPECT_EQ(reply_to, 5u);
     if (gone_) return false;
     if (const auto* chunk = std::get_if<LogChunk>(&body)) {
-      sent_.push_back(std::to_string(chunk->key.rank) +
-                      (chunk->key.stream == LogStream::err ? "e" : "") + "@" +
-                      std::to_string(chunk->offset) + ":" +
-                      (chunk->data.size() > 20 ? "long" : chunk->data));
+      sent_.push_back(
+          std::to_string(chunk->key.rank) + (chunk->key.stream == LogStream::err ? "e" : "") + "@" +
+          std::to_string(chunk->offset) + ":" + (chunk->data.size() > 20 ? "long" : chunk->data));
       bytes_ += chunk->data.size();
     }
     if (const auto* end = std::get_if<LogEnd>(&body)) sent_.push_back("end " + end->status);
@@ -56,10 +55,9 @@ class LogFollowersTest : public testing::Test {
   bool gone_ = false;
   std::size_t bytes_ = 0;
   std::vector<std::string> sent_;
-  LogFollowers followers_{store_, directory_,
-                          [this](const std::string&, std::uint64_t to, BulkMessage body) {
-                            return take(to, body);
-                          }};
+  LogFollowers followers_{
+      store_, directory_,
+      [this](const std::string&, std::uint64_t to, BulkMessage body) { return take(to, body); }};
 };
 
 TEST_F(LogFollowersTest, SendsWhatIsThereThenWhatComesThenTheEnd) {

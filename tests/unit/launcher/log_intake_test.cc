@@ -103,6 +103,12 @@ TEST_F(LogIntakeTest, ResumeTellsEachLog) {
   EXPECT_THAT(take_acks(), ElementsAre("peer:0@3", "peer:1@0"));
 }
 
+TEST_F(LogIntakeTest, OneForeignLogInAResumeDoesNotHideTheOthers) {
+  const auto done = intake_.resume("peer", 1, kNode, {kNode, {key(2), key(0), key(1)}});
+  EXPECT_EQ(done.error().code, ErrorCode::permission_denied);
+  EXPECT_THAT(take_acks(), ElementsAre("peer:0@0", "peer:1@0"));
+}
+
 TEST_F(LogIntakeTest, AfterARestartAResumeWaitsForTheSync) {
   ASSERT_TRUE(append(0, 0, "abc"));
   LogStore again(dir_.path());

@@ -15,8 +15,8 @@ std::variant<Options, Leave> parse(std::vector<const char*> words) {
 }
 
 TEST(Options, AGoodLine) {
-  const auto parsed = parse({"--home", "/h/", "--listen", "tcp://10.0.0.1:7070", "--fixed-nodes", "2",
-                             "--node-lost-timeout", "3s"});
+  const auto parsed = parse({"--home", "/h/", "--listen", "tcp://10.0.0.1:7070", "--fixed-nodes",
+                             "2", "--node-lost-timeout", "3s"});
   const auto* options = std::get_if<Options>(&parsed);
   ASSERT_NE(options, nullptr);
   EXPECT_EQ(options->home, "/h");

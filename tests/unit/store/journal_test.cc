@@ -169,8 +169,9 @@ TEST_F(JournalTest, ATornTailIsAPrefix) {
 
 TEST_F(JournalTest, AFlippedBitIsNamed) {
   write(0, 6);
-  change("UPDATE journal SET payload = CAST(replace(payload, 'job3', 'job2') AS BLOB) "
-         "WHERE sequence = 4");
+  change(
+      "UPDATE journal SET payload = CAST(replace(payload, 'job3', 'job2') AS BLOB) "
+      "WHERE sequence = 4");
   const auto error = replay_error();
   EXPECT_EQ(error.code, ErrorCode::corrupt);
   EXPECT_THAT(error.message, HasSubstr("row 4"));
@@ -194,9 +195,10 @@ TEST_F(JournalTest, AMissingRowIsNamed) {
 
 TEST_F(JournalTest, TwoRowsThatChangedPlacesAreNamed) {
   write(0, 4);
-  change("UPDATE journal SET sequence = 99 WHERE sequence = 2;"
-         "UPDATE journal SET sequence = 2 WHERE sequence = 3;"
-         "UPDATE journal SET sequence = 3 WHERE sequence = 99");
+  change(
+      "UPDATE journal SET sequence = 99 WHERE sequence = 2;"
+      "UPDATE journal SET sequence = 2 WHERE sequence = 3;"
+      "UPDATE journal SET sequence = 3 WHERE sequence = 99");
   EXPECT_THAT(replay_error().message, HasSubstr("row 2"));
 }
 

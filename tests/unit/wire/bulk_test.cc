@@ -21,7 +21,8 @@ TEST(BulkCodec, EveryMessageSurvivesARoundTripWithEveryFieldSet) {
 }
 
 TEST(BulkCodec, AFollowWithoutFiltersSurvives) {
-  const BulkEnvelope sent{wire::kBulkVersion, 1, 0, LogFollow{JobId("j"), 0, {}, {}, {}, -1, false, 1, {}}};
+  const BulkEnvelope sent{wire::kBulkVersion, 1, 0,
+                          LogFollow{JobId("j"), 0, {}, {}, {}, -1, false, 1, {}}};
   const auto received = wire::decode_bulk(wire::encode(sent));
   ASSERT_TRUE(received);
   EXPECT_TRUE(*received == sent);

@@ -1,5 +1,5 @@
-// The control codec: every message with every field set survives a round trip; what is out of range,
-// of another version or cut short is refused with words.
+// The control codec: every message with every field set survives a round trip; what is out of
+// range, of another version or cut short is refused with words.
 
 #include "common/wire/control.h"
 
@@ -127,16 +127,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"unknown_phase",
              [](pb::Envelope& w) { first_assignment(w).set_phase(pb::WantedPhase(9)); },
              "assignment.phase"},
-        Case{"no_phase",
-             [](pb::Envelope& w) { first_assignment(w).clear_phase(); }, "assignment.phase"},
+        Case{"no_phase", [](pb::Envelope& w) { first_assignment(w).clear_phase(); },
+             "assignment.phase"},
         Case{"job_name_with_slash",
              [](pb::Envelope& w) { first_assignment(w).mutable_attempt()->set_job("../etc"); },
              "attempt.job"},
         Case{"attempt_zero",
              [](pb::Envelope& w) { first_assignment(w).mutable_attempt()->set_number(0); },
              "attempt.number"},
-        Case{"node_rank_outside",
-             [](pb::Envelope& w) { first_assignment(w).set_node_rank(2); },
+        Case{"node_rank_outside", [](pb::Envelope& w) { first_assignment(w).set_node_rank(2); },
              "assignment.node_rank"},
         Case{"gang_too_small",
              [](pb::Envelope& w) { first_assignment(w).mutable_gang()->clear_members(); },
@@ -162,12 +161,12 @@ INSTANTIATE_TEST_SUITE_P(
              "resources.instance_count"},
         Case{"too_many_ranks",
              [](pb::Envelope& w) {
-               first_assignment(w).mutable_spec()->mutable_distribution()
-                   ->set_processes_per_node(5'000);
+               first_assignment(w).mutable_spec()->mutable_distribution()->set_processes_per_node(
+                   5'000);
              },
              "distribution.processes_per_node"},
-        Case{"negative_grace",
-             [](pb::Envelope& w) { first_assignment(w).set_grace_ns(-1); }, "assignment.grace"},
+        Case{"negative_grace", [](pb::Envelope& w) { first_assignment(w).set_grace_ns(-1); },
+             "assignment.grace"},
         Case{"variable_twice",
              [](pb::Envelope& w) {
                auto* variables =

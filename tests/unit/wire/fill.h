@@ -1,7 +1,8 @@
 #pragma once
-// Fills any message with values that all differ from the defaults, field by field, recursively. Each
-// struct is taken apart by a structured binding, so a new field does not compile until it is named
-// here; then the round-trip tests notice a codec that forgot it. Also makes the seeds of the fuzzers.
+// Fills any message with values that all differ from the defaults, field by field, recursively.
+// Each struct is taken apart by a structured binding, so a new field does not compile until it is
+// named here; then the round-trip tests notice a codec that forgot it. Also makes the seeds of the
+// fuzzers.
 
 #include <string>
 #include <type_traits>
@@ -16,6 +17,8 @@
 
 namespace lockstep::test {
 
+// One struct a line, so that the table stays readable.
+// clang-format off
 class Filler {
  public:
   // Leaves.
@@ -246,6 +249,7 @@ class Filler {
 
   int counter_ = 0;
 };
+// clang-format on
 
 template <typename T>
 T filled() {

@@ -10,8 +10,12 @@ using testing::StartsWith;
 using wire::JoinToken;
 
 JoinToken token() {
-  return {PublicKey("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"), "tcp://127.0.0.1:6002",
-          "tcp://127.0.0.1:6000", "tcp://127.0.0.1:6001", "a-secret", {1'700'000'000'000'000'000}};
+  return {PublicKey("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"),
+          "tcp://127.0.0.1:6002",
+          "tcp://127.0.0.1:6000",
+          "tcp://127.0.0.1:6001",
+          "a-secret",
+          {1'700'000'000'000'000'000}};
 }
 
 TEST(JoinToken, SurvivesARoundTripAndAnEditor) {
