@@ -91,7 +91,7 @@ def torch_job(site, runs):
             "/usr/bin/python3", "trivial.py"]
     logs = site.directory / "torchrun"
     peer = ["/usr/bin/python3", "-m", "torch.distributed.run", "--nproc_per_node", "2",
-            "--monitor-interval", "0.1", "-r", "1", "-t", "1", "--log_dir", str(logs), str(script)]
+            "--monitor_interval", "0.1", "-r", "1", "-t", "1", "--log_dir", str(logs), str(script)]
     return compare("2 ranks with torch variables", {"torchrun": "<= 0.25"},
                    lambda: check(ours, cwd=site.work, env=site.environment()),
                    {"torchrun": lambda: check(peer, cwd=site.work, env=site.environment())}, runs)
