@@ -16,6 +16,7 @@ namespace {
 
 constexpr Duration kNodesTimeout = seconds(20);
 constexpr Duration kShutdownTimeout = minutes(5);
+constexpr Duration kCleanTimeout = seconds(5);
 
 int active_jobs(const LauncherStatus& status) {
   int active = 0;
@@ -233,14 +234,25 @@ Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
                                             "--cancel` kills them without the launcher",
                                             why.message, runners.size()));
   terminal_.note(why.message + "; ending what runs here without the launcher");
-  TRY(end_agents());
   for (const auto& runner : runners) TRY(io::signal_process(runner, SIGKILL));
   if (!wait_gone(runners, seconds(5)))
     return make_error(ErrorCode::io, "the runners of jobs do not end, even after SIGKILL");
+  wait_for_clean_nodes();
+  TRY(end_agents());
   if (const auto endpoint = live_endpoint(home_.endpoint()))
     TRY(end_processes({endpoint->process}, seconds(10)));
   forget_nodes();
   return {};
+}
+
+// An agent that lives removes the cgroups of a killed runner at once; let it, before it ends. Those of
+// a node without an agent go when its agent starts again.
+void LocalLauncher::wait_for_clean_nodes() {
+  io::SystemClock clock;
+  const Instant end = clock.now() + kCleanTimeout;
+  for (const auto& name : local_node_names(home_))
+    while (!living_agents(home_, name).empty() && has_cgroups(home_, name) && clock.now() < end)
+      sleep_briefly();
 }
 
 }  // namespace lockstep::cli

@@ -40,6 +40,7 @@ class LocalLauncher {
   Status down_without_launcher(const Error& why, bool cancel);
   Status end_agents();
   void forget_nodes();
+  void wait_for_clean_nodes();
   int wanted_nodes() const;  // of the last `up`; 1 when there was none
   bool agents_alive(int nodes) const;
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 
 #include "common/io/attempt_dir.h"
 #include "common/io/clock.h"
@@ -174,6 +175,19 @@ std::vector<io::ProcessIdentity> living_runners(const Home& home, const std::str
     if (const auto who = living(io::AttemptDir(folder + "/" + attempt).runner_pid()))
       found.push_back(*who);
   return found;
+}
+
+bool has_cgroups(const Home& home, const std::string& name) {
+  const std::string folder = home.node(name) + "/attempts";
+  const auto names = io::list_directory(folder);
+  if (!names) return false;
+  for (const auto& attempt : *names) {
+    const auto record = io::read_file(io::AttemptDir(folder + "/" + attempt).cgroups());
+    std::istringstream lines(record ? *record : "");
+    for (std::string line; std::getline(lines, line);)
+      if (io::exists(line)) return true;
+  }
+  return false;
 }
 
 std::vector<std::string> local_node_names(const Home& home) {

@@ -34,6 +34,8 @@ Result<io::ProcessIdentity> start_agent(const Home& home, const Endpoint& launch
 // The living processes of one local node, however they were started: agents first.
 std::vector<io::ProcessIdentity> living_agents(const Home& home, const std::string& name);
 std::vector<io::ProcessIdentity> living_runners(const Home& home, const std::string& name);
+// True while a cgroup that an attempt of this node recorded is still there.
+bool has_cgroups(const Home& home, const std::string& name);
 // Names of the folders in nodes/.
 std::vector<std::string> local_node_names(const Home& home);
 

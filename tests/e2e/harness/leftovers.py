@@ -36,7 +36,9 @@ def processes():
 
 def cgroups():
     """Directories of control groups that Lockstep made."""
-    return {str(p) for p in pathlib.Path("/sys/fs/cgroup").glob("*/**/lockstep*") if p.is_dir()}
+    # os.walk passes over directories that vanish meanwhile.
+    return {os.path.join(top, name) for top, names, _ in os.walk("/sys/fs/cgroup")
+            for name in names if "lockstep" in os.path.join(top, name)[len("/sys/fs/cgroup"):]}
 
 
 def mounts():

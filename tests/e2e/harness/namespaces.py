@@ -6,7 +6,7 @@ import signal
 import subprocess
 import uuid
 
-from .site import Site, wait_until
+from .site import Site, alive, wait_until
 
 SUBNET = "10.77.0"
 
@@ -54,11 +54,17 @@ class Host:
             self.process = subprocess.Popen(self.argv(words, pid_namespace), stdin=subprocess.DEVNULL,
                                             stdout=out, stderr=out, env=env, start_new_session=True)
 
-    def stop(self, sig=signal.SIGKILL):
-        if self.process:
-            os.kill(self.process.pid, sig)
-            self.process.wait(timeout=30)
-            self.process = None
+    def stop(self):
+        """Ends everything here at once, as a power cut does, and waits until it is gone."""
+        if not self.process:
+            return
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        inner = [int(pid) for pid in children.read_text().split()]
+        for pid in [*inner, self.process.pid]:
+            os.kill(pid, signal.SIGKILL)
+        self.process.wait(timeout=30)
+        wait_until(lambda: not any(alive(pid) for pid in inner), f"{self.name} is off", 30)
+        self.process = None
 
 
 class NamespaceSite(Site):
@@ -131,8 +137,23 @@ class Cluster:
         self.start_agent(host)
 
     def destroy(self):
-        for host in [*self.nodes, self.launcher]:
-            host.stop()
-        for host in [self.launcher, *self.nodes]:
-            subprocess.run(["ip", "netns", "del", host.namespace], check=False)
-        subprocess.run(["ip", "netns", "del", self.switch], check=False)
+        try:
+            self.settle()
+        finally:
+            for host in [*self.nodes, self.launcher]:
+                host.stop()
+            for host in [self.launcher, *self.nodes]:
+                subprocess.run(["ip", "netns", "del", host.namespace], check=False)
+            subprocess.run(["ip", "netns", "del", self.switch], check=False)
+
+    def settle(self):
+        """Cancels what still runs and waits until every runner has left and cleaned up after itself."""
+        if not self.launcher.process:
+            return
+        for job in self.site.json("job", "list"):
+            if job["status"] not in ("Completed", "Failed", "Canceled"):
+                self.site.run("job", "cancel", job["name"])
+        wait_until(lambda: not self._runners(), "all runners have left", 60)
+
+    def _runners(self):
+        return self.site._pids("lockstep-runner", str(self.directory))
