@@ -187,8 +187,10 @@ class Site:
 
 
 def alive(pid):
+    """False once no thread runs: a dead leader is a zombie while its threads still hold its files."""
     try:
-        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+        threads = os.listdir(f"/proc/{pid}/task")
+        stats = [pathlib.Path(f"/proc/{pid}/task/{t}/stat").read_text() for t in threads]
     except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[:1] != ["Z"]
+        return os.path.exists(f"/proc/{pid}/task")
+    return any(stat.rpartition(")")[2].split()[:1] != ["Z"] for stat in stats)
