@@ -126,9 +126,10 @@ void Agent::on_link(io::ClientSocket::Link link) {
       spdlog::warn("lost the connection to {}; jobs go on, dialling again", endpoint);
       return;
     case io::ClientSocket::Link::refused:
-      spdlog::error("{} does not know the key of this node; if it was removed there, remove {} and "
-                    "join again",
-                    endpoint, config_.home.path());
+      spdlog::error(
+          "{} does not know the key of this node; if it was removed there, remove {} and "
+          "join again",
+          endpoint, config_.home.path());
       return;
   }
 }
@@ -173,8 +174,7 @@ void Agent::perform(StageWorkspace& action) {
     const auto progress = [&](const std::string& text) {
       emit_from_worker(alive, StagingProgress{attempt, text});
     };
-    const auto plan =
-        stage_into(config_, assignment, config_.home.attempt(attempt), progress);
+    const auto plan = stage_into(config_, assignment, config_.home.attempt(attempt), progress);
     const Status result = plan ? Status{} : Status(plan.error());
     emit_from_worker(alive, WorkspaceStaged{attempt, result});
   });

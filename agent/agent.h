@@ -1,6 +1,6 @@
 #pragma once
-// The node agent: agent/core in a loop. Decodes what comes, hands it to the core, and does what the core
-// says. It owns the sockets, the supervisor and the log shipper, and decides nothing itself.
+// The node agent: agent/core in a loop. Decodes what comes, hands it to the core, and does what the
+// core says. It owns the sockets, the supervisor and the log shipper, and decides nothing itself.
 
 #include <deque>
 #include <functional>
@@ -11,8 +11,8 @@
 
 #include "agent/bulk_link.h"
 #include "agent/core/core.h"
-#include "agent/supervise/home.h"
 #include "agent/identity.h"
+#include "agent/supervise/home.h"
 #include "agent/supervise/supervisor.h"
 #include "agent/supervise/workers.h"
 #include "common/domain/workspace_plan.h"
@@ -27,14 +27,14 @@ using StageWorkspaceFunction = std::function<Result<WorkspacePlan>(
 
 struct AgentConfig {
   Home home{""};
-  Identity identity;       // endpoints as they must be dialled
+  Identity identity;  // endpoints as they must be dialled
   io::KeyPair keys;
   Inventory inventory;
   std::string runner_program;
   StageWorkspaceFunction stage;
   SessionId session;
   BootId boot;
-  bool same_boot = true;   // as the agent that was here before
+  bool same_boot = true;  // as the agent that was here before
 };
 
 class Agent {

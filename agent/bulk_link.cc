@@ -33,8 +33,10 @@ void BulkLink::open() {
   socket_.emplace(*std::move(socket));
   loop_.watch_socket(socket_->handle(), [this] { receive(); });
   const Status watched = socket_->watch_link(loop_, [this](io::ClientSocket::Link link) {
-    if (link == io::ClientSocket::Link::up) shipper_.on_link_up();
-    else shipper_.on_link_down();
+    if (link == io::ClientSocket::Link::up)
+      shipper_.on_link_up();
+    else
+      shipper_.on_link_down();
   });
   if (!watched) spdlog::error("{}", watched.error().message);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The agent's connection for logs: opened when there is something to ship, closed after a while without,
-// so that a launcher of thousands of idle nodes holds no second connection to each.
+// The agent's connection for logs: opened when there is something to ship, closed after a while
+// without, so that a launcher of thousands of idle nodes holds no second connection to each.
 
 #include <optional>
 

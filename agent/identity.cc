@@ -75,15 +75,16 @@ std::string reachable(const std::string& endpoint, const std::string& launcher) 
   const auto target = split_tcp(endpoint);
   const auto known = split_tcp(launcher);
   if (!target || !known) return endpoint;
-  const bool nowhere = target->first == "*" || target->first == "0.0.0.0" || target->first == "[::]";
+  const bool nowhere =
+      target->first == "*" || target->first == "0.0.0.0" || target->first == "[::]";
   const bool only_there = is_loopback_address(target->first) && !is_loopback_address(known->first);
   if (!nowhere && !only_there) return endpoint;
   return std::string(kTcp) + known->first + target->second;
 }
 
 Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
-                      const std::string& launcher, const io::KeyPair& keys,
-                      const std::string& name, Duration timeout) {
+                      const std::string& launcher, const io::KeyPair& keys, const std::string& name,
+                      Duration timeout) {
   const std::string endpoint = reachable(token.join_endpoint, launcher);
   TRY_ASSIGN(io::ClientSocket socket,
              io::ClientSocket::connect(transport, endpoint, token.launcher_key, keys,
@@ -113,9 +114,9 @@ Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire:
                                   endpoint, format_duration(timeout)));
   }
   if (const auto* refused = std::get_if<JoinRefused>(&*answer)) {
-    return make_error(ErrorCode::permission_denied,
-                      fmt::format("the launcher at {} refuses this node: {}", endpoint,
-                                  refused->reason));
+    return make_error(
+        ErrorCode::permission_denied,
+        fmt::format("the launcher at {} refuses this node: {}", endpoint, refused->reason));
   }
   const auto* accepted = std::get_if<JoinAccepted>(&*answer);
   if (!accepted) {

@@ -31,7 +31,7 @@ std::string reachable(const std::string& endpoint, const std::string& launcher);
 
 // Asks for membership over the join socket, with our key. Blocks, at most `timeout`.
 Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
-                      const std::string& launcher, const io::KeyPair& keys,
-                      const std::string& name, Duration timeout);
+                      const std::string& launcher, const io::KeyPair& keys, const std::string& name,
+                      Duration timeout);
 
 }  // namespace lockstep::agent

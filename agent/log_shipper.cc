@@ -25,9 +25,10 @@ LogShipper::LogShipper(io::EventLoop& loop, NodeId node, Send send, Limits limit
       limits_(limits),
       inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
   if (!inotify_) {
-    spdlog::warn("logs are looked at every {} instead of being told of: {}; raise "
-                 "fs.inotify.max_user_instances",
-                 format_duration(limits_.scan_every), errno_error(errno, "inotify_init").message);
+    spdlog::warn(
+        "logs are looked at every {} instead of being told of: {}; raise "
+        "fs.inotify.max_user_instances",
+        format_duration(limits_.scan_every), errno_error(errno, "inotify_init").message);
     return;
   }
   loop_.watch(inotify_.get(), io::EventLoop::Interest::read, [this] { on_inotify(); });

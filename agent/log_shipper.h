@@ -1,8 +1,8 @@
 #pragma once
-// Sends the logs of this node's ranks to the launcher: every byte once, in order, within a window of
-// unacknowledged bytes. What the launcher acknowledged is on its disk; everything else is in our files,
-// so a lost message or connection costs a question (LogResume) and nothing more. It reads files that
-// runners append to; it never writes or removes one.
+// Sends the logs of this node's ranks to the launcher: every byte once, in order, within a window
+// of unacknowledged bytes. What the launcher acknowledged is on its disk; everything else is in our
+// files, so a lost message or connection costs a question (LogResume) and nothing more. It reads
+// files that runners append to; it never writes or removes one.
 
 #include <deque>
 #include <functional>
@@ -23,11 +23,11 @@ class LogShipper {
   using Send = std::function<Status(BulkMessage)>;
 
   struct Limits {
-    std::uint64_t window_bytes = 4u << 20;   // unacknowledged, all streams together
-    std::uint64_t bytes_per_turn = 1u << 20; // so that control messages never wait behind logs
-    Duration resume_after = seconds(2);      // silence after which acknowledgements are asked for
-    Duration retry_after = milliseconds(20); // when the link would not take a message
-    Duration scan_every = milliseconds(20);  // only where inotify cannot be had
+    std::uint64_t window_bytes = 4u << 20;    // unacknowledged, all streams together
+    std::uint64_t bytes_per_turn = 1u << 20;  // so that control messages never wait behind logs
+    Duration resume_after = seconds(2);       // silence after which acknowledgements are asked for
+    Duration retry_after = milliseconds(20);  // when the link would not take a message
+    Duration scan_every = milliseconds(20);   // only where inotify cannot be had
   };
 
   LogShipper(io::EventLoop& loop, NodeId node, Send send);
@@ -79,7 +79,7 @@ class LogShipper {
   io::Fd inotify_;
   std::map<AttemptId, Attempt> attempts_;
   std::map<int, AttemptId> watched_;
-  std::deque<LogKey> ready_;         // streams that may have something to send, in turn
+  std::deque<LogKey> ready_;  // streams that may have something to send, in turn
   std::uint64_t in_flight_ = 0;
   Instant next_ = Instant::never();
   Instant blocked_until_{};

@@ -1,5 +1,6 @@
-// lockstep-agent: one per node. Joins a launcher once, with a token; from then on runs what the launcher
-// wants here. SIGTERM ends the agent; the jobs' runners stay, and the next agent attaches to them.
+// lockstep-agent: one per node. Joins a launcher once, with a token; from then on runs what the
+// launcher wants here. SIGTERM ends the agent; the jobs' runners stay, and the next agent attaches
+// to them.
 
 #include <malloc.h>
 #include <signal.h>
@@ -45,7 +46,8 @@ void add_options(CLI::App& app, Options& options) {
                  "address for other nodes (default: of the route to the launcher)");
   app.add_option("--cpus", options.share.cpus, "offer only these: a count (4) or a list (0-3,8)");
   app.add_option("--memory", options.memory, "offer only so much (16g)");
-  app.add_option("--gpus", options.share.gpus, "offer only these: none, a count, a list, or a share I/N");
+  app.add_option("--gpus", options.share.gpus,
+                 "offer only these: none, a count, a list, or a share I/N");
   app.add_option("--network", options.network, "label of the network that its nodes share");
   app.add_option("--log-level", options.log_level, "debug, info, warn or error");
   app.set_version_flag("--version", std::string("lockstep-agent ") + LOCKSTEP_VERSION);
@@ -146,8 +148,8 @@ Status run(const Options& options) {
   config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
   config.boot = io::current_boot();
   TRY_ASSIGN(config.same_boot, note_boot(home, config.boot));
-  TRY_ASSIGN(config.stage, workspace_stager(home, config.identity, config.keys, config.inventory,
-                                            transport));
+  TRY_ASSIGN(config.stage,
+             workspace_stager(home, config.identity, config.keys, config.inventory, transport));
   spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
                config.identity.name, config.identity.node.value, home.path(), ::getpid());
   Agent running(loop, transport, clock, std::move(config));

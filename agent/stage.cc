@@ -7,8 +7,7 @@
 namespace lockstep::agent {
 
 Result<StageWorkspaceFunction> workspace_stager(const Home& home, const Identity& identity,
-                                                const io::KeyPair& keys,
-                                                const Inventory& inventory,
+                                                const io::KeyPair& keys, const Inventory& inventory,
                                                 io::Transport& transport) {
   TRY_ASSIGN(std::shared_ptr<Workspace> workspace,
              Workspace::open({home.cache(), inventory.workdir_mode}));

@@ -1,5 +1,6 @@
 #pragma once
-// Connects agent/workspace to the loop's staging action: one cache per home, blobs from the launcher.
+// Connects agent/workspace to the loop's staging action: one cache per home, blobs from the
+// launcher.
 
 #include "agent/agent.h"
 
@@ -7,8 +8,7 @@ namespace lockstep::agent {
 
 // `transport` outlives the function.
 Result<StageWorkspaceFunction> workspace_stager(const Home& home, const Identity& identity,
-                                                const io::KeyPair& keys,
-                                                const Inventory& inventory,
+                                                const io::KeyPair& keys, const Inventory& inventory,
                                                 io::Transport& transport);
 
 }  // namespace lockstep::agent

@@ -266,8 +266,8 @@ void Core::Impl::recover(const FoundPart& found) {
   if (found.runner == Runner::finished && found.exit) return end(part, *found.exit);
   out.push_back(KillRunner{attempt});
   const std::string why = "the runner died without a final report while no agent watched";
-  end(part, unreported_exit(Cause::runner_lost, with_last_words(why, found.last_words), now,
-                            found.logs));
+  end(part,
+      unreported_exit(Cause::runner_lost, with_last_words(why, found.last_words), now, found.logs));
 }
 
 void Core::Impl::attach(Part& part) {

@@ -8,7 +8,7 @@ namespace lockstep::agent {
 namespace {
 
 struct Mount {
-  std::string root;     // which directory of the hierarchy is mounted
+  std::string root;  // which directory of the hierarchy is mounted
   std::string point;
   std::string options;  // of the super block: "rw,cpu,cpuacct"
   bool v2 = false;

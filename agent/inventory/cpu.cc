@@ -35,8 +35,8 @@ std::vector<int> affinity() {
 int count_sockets(const std::vector<int>& cpus, const std::string& sys) {
   std::set<std::string> packages;
   for (const int cpu : cpus) {
-    const auto id =
-        io::read_file(fmt::format("{}/devices/system/cpu/cpu{}/topology/physical_package_id", sys, cpu));
+    const auto id = io::read_file(
+        fmt::format("{}/devices/system/cpu/cpu{}/topology/physical_package_id", sys, cpu));
     if (id) packages.insert(*id);
   }
   return std::max<int>(1, static_cast<int>(packages.size()));
@@ -55,7 +55,8 @@ int count_numa_nodes(const std::vector<int>& cpus, const std::string& sys) {
     const auto members = parse_list(*list);
     if (!members) continue;
     const std::set<int> here(members->begin(), members->end());
-    if (std::any_of(cpus.begin(), cpus.end(), [&](int cpu) { return here.count(cpu) > 0; })) ++count;
+    if (std::any_of(cpus.begin(), cpus.end(), [&](int cpu) { return here.count(cpu) > 0; }))
+      ++count;
   }
   return std::max(1, count);
 }

@@ -109,8 +109,10 @@ void list_devices(const Nvml& nvml, const std::string& sys, GpuProbe& probe) {
   }
   for (unsigned index = 0; index < count; ++index) {
     auto gpu = describe(nvml, index, sys);
-    if (gpu) probe.gpus.push_back(*std::move(gpu));
-    else probe.limitation += (probe.limitation.empty() ? "" : "; ") + gpu.error().message;
+    if (gpu)
+      probe.gpus.push_back(*std::move(gpu));
+    else
+      probe.limitation += (probe.limitation.empty() ? "" : "; ") + gpu.error().message;
   }
   std::sort(probe.gpus.begin(), probe.gpus.end(),
             [](const auto& a, const auto& b) { return a.pci_bus_id < b.pci_bus_id; });
@@ -128,9 +130,10 @@ GpuProbe probe_gpus(const std::string& library, const std::string& sys) {
   const Nvml nvml(path);
   if (!nvml.present()) return probe;
   if (!nvml.missing().empty()) {
-    probe.limitation = fmt::format("GPUs are not offered: {} is too old, it has no {}; update the "
-                                   "NVIDIA driver",
-                                   path, nvml.missing());
+    probe.limitation = fmt::format(
+        "GPUs are not offered: {} is too old, it has no {}; update the "
+        "NVIDIA driver",
+        path, nvml.missing());
     return probe;
   }
   if (const int code = nvml.init(); code != kSuccess) {

@@ -1,6 +1,7 @@
 #pragma once
-// NVIDIA GPUs through NVML, which is loaded at run time (a few of its functions, declared here after
-// NVIDIA's documentation of the library), so that one build serves nodes with and without GPUs.
+// NVIDIA GPUs through NVML, which is loaded at run time (a few of its functions, declared here
+// after NVIDIA's documentation of the library), so that one build serves nodes with and without
+// GPUs.
 
 #include <string>
 #include <vector>
@@ -14,7 +15,8 @@ struct GpuProbe {
   std::string limitation;       // "" or why GPUs that seem to be there cannot be offered
 };
 
-// `library`: "" = $LOCKSTEP_NVML_LIBRARY, else libnvidia-ml.so.1. Without it: no GPUs and no complaint.
+// `library`: "" = $LOCKSTEP_NVML_LIBRARY, else libnvidia-ml.so.1. Without it: no GPUs and no
+// complaint.
 GpuProbe probe_gpus(const std::string& library = "", const std::string& sys = "/sys");
 
 }  // namespace lockstep::agent

@@ -61,8 +61,8 @@ Status add_gpus(const Share& share, Inventory& inventory) {
 
 void add_network(const InventoryRequest& request, Inventory& inventory) {
   inventory.interfaces = probe_interfaces();
-  inventory.address = request.advertise.empty() ? route_address(request.launcher_endpoint)
-                                                : request.advertise;
+  inventory.address =
+      request.advertise.empty() ? route_address(request.launcher_endpoint) : request.advertise;
   inventory.address_is_loopback = is_loopback_address(inventory.address);
   inventory.network = request.network;
 }

@@ -1,7 +1,8 @@
 #pragma once
 // By what means this node makes sure that nothing of an attempt survives it, best first: cgroup v2
-// where the memory controller is delegated, else v1, else a PID namespace, else the subreaper's sweep.
-// Leaves nothing behind. The runner decides again for each attempt; this is what the node says of itself.
+// where the memory controller is delegated, else v1, else a PID namespace, else the subreaper's
+// sweep. Leaves nothing behind. The runner decides again for each attempt; this is what the node
+// says of itself.
 
 #include <string>
 #include <vector>
@@ -16,7 +17,8 @@ struct IsolationProbe {
 // `root`: "" or the root directory of a fake (proc/self/…, sys/fs/cgroup).
 IsolationProbe probe_isolation(const std::string& root = "");
 
-// What a child process can do in new namespaces (an own user namespace first, for an ordinary user).
+// What a child process can do in new namespaces (an own user namespace first, for an ordinary
+// user).
 bool can_unshare(int namespaces);
 
 }  // namespace lockstep::agent

@@ -81,7 +81,8 @@ std::string route_address(const std::string& endpoint) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* list = nullptr;
-  if (::getaddrinfo(target->host.c_str(), target->port.c_str(), &hints, &list) != 0) return fallback;
+  if (::getaddrinfo(target->host.c_str(), target->port.c_str(), &hints, &list) != 0)
+    return fallback;
   std::string address;
   for (const addrinfo* entry = list; entry && address.empty(); entry = entry->ai_next) {
     const io::Fd fd(::socket(entry->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));

@@ -55,7 +55,8 @@ WorkdirProbe try_each(const std::string& scratch) {
   if (!make_scratch(scratch)) return {"copy", {"the agent's home is not writable"}};
   if (can_overlay(scratch, !root)) return {root ? "overlay" : "overlay-userns", {}};
   WorkdirProbe probe;
-  probe.limitations.push_back("no overlay can be mounted over " + scratch.substr(0, scratch.rfind('/')) +
+  probe.limitations.push_back("no overlay can be mounted over " +
+                              scratch.substr(0, scratch.rfind('/')) +
                               ": each attempt gets a copy of the source tree");
   probe.mode = can_reflink(scratch) ? "reflink" : "copy";
   return probe;

@@ -1,6 +1,6 @@
 #pragma once
-// How a working directory can be put together on the file system of the attempts: an overlay over the
-// immutable tree, else reflinks of its files, else copies. Tries each in a scratch directory.
+// How a working directory can be put together on the file system of the attempts: an overlay over
+// the immutable tree, else reflinks of its files, else copies. Tries each in a scratch directory.
 
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 namespace lockstep::agent {
 
 struct WorkdirProbe {
-  std::string mode;                      // overlay | overlay-userns | reflink | copy
+  std::string mode;  // overlay | overlay-userns | reflink | copy
   std::vector<std::string> limitations;
 };
 

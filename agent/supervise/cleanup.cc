@@ -43,9 +43,9 @@ Status empty_and_remove(const std::string& directory) {
     kill_members(directory);
     pause_briefly();
   }
-  return make_error(ErrorCode::unavailable,
-                    "remove cgroup " + directory + ": its processes do not die; look for ones in "
-                    "state D (a hanging file system or device)");
+  return make_error(ErrorCode::unavailable, "remove cgroup " + directory +
+                                                ": its processes do not die; look for ones in "
+                                                "state D (a hanging file system or device)");
 }
 
 // Octal escapes of proc_pid_mountinfo(5): \040 is a blank.
@@ -56,8 +56,8 @@ std::string unescape(const std::string& text) {
       plain.push_back(text[i]);
       continue;
     }
-    plain.push_back(
-        static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0')));
+    plain.push_back(static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
+                                      (text[i + 3] - '0')));
     i += 3;
   }
   return plain;

@@ -1,6 +1,6 @@
 #pragma once
-// What is left of a part when its runner is gone: processes in its cgroups, mounts, directories. Each
-// function may block for a moment and is idempotent: what is gone already is success.
+// What is left of a part when its runner is gone: processes in its cgroups, mounts, directories.
+// Each function may block for a moment and is idempotent: what is gone already is success.
 
 #include <string>
 

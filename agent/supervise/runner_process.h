@@ -1,6 +1,6 @@
 #pragma once
-// One live runner as the agent sees it: its process (a pidfd in the loop) and its control socket, dialled
-// again while the process lives. It owns the connection, never the process.
+// One live runner as the agent sees it: its process (a pidfd in the loop) and its control socket,
+// dialled again while the process lives. It owns the connection, never the process.
 
 #include <functional>
 #include <memory>

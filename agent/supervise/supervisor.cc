@@ -16,7 +16,8 @@ extern char** environ;
 namespace lockstep::agent {
 namespace {
 
-// A runner inherits nothing of the agent's shell but how to find its libraries and our own switches.
+// A runner inherits nothing of the agent's shell but how to find its libraries and our own
+// switches.
 std::map<std::string, std::string> runner_environment() {
   std::map<std::string, std::string> environment;
   environment["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -37,7 +38,8 @@ Status write_assignment(const io::AttemptDir& directory, const Assignment& assig
   return io::write_file_atomically(directory.assignment(), wire::encode(assignment), 0600, false);
 }
 
-Result<io::ProcessIdentity> start_runner(const std::string& program, const io::AttemptDir& directory,
+Result<io::ProcessIdentity> start_runner(const std::string& program,
+                                         const io::AttemptDir& directory,
                                          const Assignment& assignment) {
   if (const auto living = find_runner(directory)) return *living;
   TRY(io::make_directories(directory.logs()));
@@ -192,20 +194,20 @@ void Supervisor::run_removal(const AttemptId& attempt) {
   Part& part = parts_[attempt];
   if (part.process || part.cleaning) return;
   part.cleaning = true;
-  workers_.submit([this, alive = alive_, attempt, directory = home_.attempt(attempt),
-                   &loop = loop_] {
-    const Status status = remove_part(directory, io::code_mount_point(::geteuid(), attempt));
-    loop.post([this, alive, attempt, status] {
-      if (!*alive) return;
-      parts_[attempt].cleaning = false;
-      if (!status) {  // the core asks again
-        spdlog::error("{}: {}", to_string(attempt), status.error().message);
-        return;
-      }
-      parts_.erase(attempt);
-      emit_(PartRemoved{attempt});
-    });
-  });
+  workers_.submit(
+      [this, alive = alive_, attempt, directory = home_.attempt(attempt), &loop = loop_] {
+        const Status status = remove_part(directory, io::code_mount_point(::geteuid(), attempt));
+        loop.post([this, alive, attempt, status] {
+          if (!*alive) return;
+          parts_[attempt].cleaning = false;
+          if (!status) {  // the core asks again
+            spdlog::error("{}: {}", to_string(attempt), status.error().message);
+            return;
+          }
+          parts_.erase(attempt);
+          emit_(PartRemoved{attempt});
+        });
+      });
 }
 
 void Supervisor::watch_directory(const AttemptId& attempt) {
@@ -228,7 +230,8 @@ void Supervisor::on_directory_change() {
       const AttemptId attempt = watched->second;
       if ((event->mask & IN_IGNORED) != 0) watched_.erase(watched);
       const auto part = parts_.find(attempt);
-      const bool socket = event->len > 0 && home_.attempt(attempt).control_socket_name() == event->name;
+      const bool socket =
+          event->len > 0 && home_.attempt(attempt).control_socket_name() == event->name;
       if (socket && part != parts_.end() && part->second.process) part->second.process->dial({});
     }
   }

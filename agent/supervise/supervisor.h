@@ -30,10 +30,10 @@ class Supervisor {
 
   // Scans the attempts and attaches to the runners that live. `same_boot`: see find_parts.
   Recovered recover(bool same_boot);
-  void start(const Assignment& assignment);   // -> RunnerStarted, RunnerReported…, RunnerGone
+  void start(const Assignment& assignment);  // -> RunnerStarted, RunnerReported…, RunnerGone
   void update(const Assignment& assignment);
   void kill(const AttemptId& attempt);
-  void remove(const AttemptId& attempt);      // -> PartRemoved; asked again, it kills first
+  void remove(const AttemptId& attempt);  // -> PartRemoved; asked again, it kills first
 
   Instant next_deadline() const;
   void tick(Instant now);
@@ -42,8 +42,8 @@ class Supervisor {
   struct Part {
     std::unique_ptr<RunnerProcess> process;  // null: none lives
     PartReport last_report;
-    bool cleaning = false;   // a worker is at it
-    bool removing = false;   // RemovePart was asked for
+    bool cleaning = false;  // a worker is at it
+    bool removing = false;  // RemovePart was asked for
   };
   void attach(const AttemptId& attempt, const io::ProcessIdentity& identity);
   void started(const AttemptId& attempt, Result<io::ProcessIdentity> result);
@@ -59,8 +59,8 @@ class Supervisor {
   std::string runner_program_;
   Emit emit_;
   std::map<AttemptId, Part> parts_;
-  io::Fd inotify_;                       // tells when a control socket appears
-  std::map<int, AttemptId> watched_;     // inotify watch -> attempt
+  io::Fd inotify_;                    // tells when a control socket appears
+  std::map<int, AttemptId> watched_;  // inotify watch -> attempt
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late
 };
 

@@ -1,6 +1,7 @@
 #pragma once
-// A few threads for what may block: staging, starting, removing. Work runs in the order it was handed
-// in, several at a time; its result goes back through EventLoop::post. It knows nothing of the work.
+// A few threads for what may block: staging, starting, removing. Work runs in the order it was
+// handed in, several at a time; its result goes back through EventLoop::post. It knows nothing of
+// the work.
 
 #include <condition_variable>
 #include <deque>
@@ -28,7 +29,7 @@ class Workers {
   const int most_;
   std::mutex mutex_;
   std::condition_variable ready_;
-  std::deque<Work> queue_;   // guarded by mutex_, as is all below
+  std::deque<Work> queue_;  // guarded by mutex_, as is all below
   int idle_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;  // started when first needed

@@ -1,6 +1,6 @@
 #pragma once
-// CHECK(condition, message): an always-on assertion for what *we* did wrong. It prints the place and
-// the message and aborts; it is never used for what the world can do (that is Result's part).
+// CHECK(condition, message): an always-on assertion for what *we* did wrong. It prints the place
+// and the message and aborts; it is never used for what the world can do (that is Result's part).
 
 namespace lockstep {
 
@@ -9,8 +9,8 @@ namespace lockstep {
 
 }  // namespace lockstep
 
-#define CHECK(condition, message)                                              \
-  do {                                                                         \
-    if (!(condition)) [[unlikely]]                                             \
-      ::lockstep::check_failed(__FILE__, __LINE__, #condition, (message));     \
+#define CHECK(condition, message)                                          \
+  do {                                                                     \
+    if (!(condition)) [[unlikely]]                                         \
+      ::lockstep::check_failed(__FILE__, __LINE__, #condition, (message)); \
   } while (false)

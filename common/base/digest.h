@@ -16,8 +16,8 @@ struct Digest {
   std::array<std::uint8_t, 32> bytes{};
 
   friend auto operator<=>(const Digest&, const Digest&) = default;
-  std::string hex() const;                                    // 64 lower-case characters
-  std::string_view view() const;                              // the 32 raw bytes
+  std::string hex() const;        // 64 lower-case characters
+  std::string_view view() const;  // the 32 raw bytes
   static std::optional<Digest> from_hex(std::string_view text);
   static std::optional<Digest> from_bytes(std::string_view raw);  // exactly 32 bytes
 };

@@ -18,11 +18,11 @@ struct Id {
   friend auto operator<=>(const Id&, const Id&) = default;
 };
 
-using NodeId = Id<struct NodeIdTag, std::uint64_t>;        // given at join, never reused; 0 = none
-using BootId = Id<struct BootIdTag, std::string>;          // changes when a node's processes must be gone
+using NodeId = Id<struct NodeIdTag, std::uint64_t>;  // given at join, never reused; 0 = none
+using BootId = Id<struct BootIdTag, std::string>;    // changes when a node's processes must be gone
 using SessionId = Id<struct SessionIdTag, std::uint64_t>;  // one per agent start; see session_id()
-using JobId = Id<struct JobIdTag, std::string>;            // the job's name, e.g. gray_pig_knyllgjbkl
-using PublicKey = Id<struct PublicKeyTag, std::string>;    // CURVE public key, z85, 40 characters
+using JobId = Id<struct JobIdTag, std::string>;          // the job's name, e.g. gray_pig_knyllgjbkl
+using PublicKey = Id<struct PublicKeyTag, std::string>;  // CURVE public key, z85, 40 characters
 
 // One try at a job. Numbers start at 1.
 struct AttemptId {
@@ -32,8 +32,8 @@ struct AttemptId {
   friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
 };
 
-// Of two agent starts within one boot of a node the later has the greater id, so that a late word of
-// a start that is over is known as such. The low 24 bits are random: clones differ.
+// Of two agent starts within one boot of a node the later has the greater id, so that a late word
+// of a start that is over is known as such. The low 24 bits are random: clones differ.
 inline SessionId session_id(std::uint64_t milliseconds_since_boot, std::uint64_t random) {
   return SessionId(milliseconds_since_boot << 24 | (random & 0xffffff));
 }

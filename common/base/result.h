@@ -11,11 +11,11 @@ namespace lockstep {
 
 // The class of a failure, for code that decides. The message is for the person who reads it.
 enum class ErrorCode {
-  invalid_argument,    // the caller's input is wrong; trying again cannot help
+  invalid_argument,  // the caller's input is wrong; trying again cannot help
   not_found,
   already_exists,
   permission_denied,
-  unavailable,         // the other side is not there now; trying again may help
+  unavailable,  // the other side is not there now; trying again may help
   deadline_exceeded,
   resource_exhausted,  // a named bound was reached
   unsupported,         // recognised, and refused by name
@@ -59,14 +59,13 @@ Error errno_error(int errnum, std::string_view what);
 // TRY_ASSIGN(decl, expr): the same, else binds the value: TRY_ASSIGN(auto x, f());
 #define LOCKSTEP_CONCAT_INNER(a, b) a##b
 #define LOCKSTEP_CONCAT(a, b) LOCKSTEP_CONCAT_INNER(a, b)
-#define TRY(expr)                                                              \
-  do {                                                                         \
-    auto lockstep_try_result = (expr);                                         \
-    if (!lockstep_try_result) return std::move(lockstep_try_result).error();   \
+#define TRY(expr)                                                            \
+  do {                                                                       \
+    auto lockstep_try_result = (expr);                                       \
+    if (!lockstep_try_result) return std::move(lockstep_try_result).error(); \
   } while (false)
-#define TRY_ASSIGN(decl, expr)                                                 \
-  TRY_ASSIGN_INNER(LOCKSTEP_CONCAT(try_value_, __LINE__), decl, expr)
-#define TRY_ASSIGN_INNER(name, decl, expr)                                     \
-  auto name = (expr);                                                          \
-  if (!name) return std::move(name).error();                                   \
+#define TRY_ASSIGN(decl, expr) TRY_ASSIGN_INNER(LOCKSTEP_CONCAT(try_value_, __LINE__), decl, expr)
+#define TRY_ASSIGN_INNER(name, decl, expr)   \
+  auto name = (expr);                        \
+  if (!name) return std::move(name).error(); \
   decl = *std::move(name)

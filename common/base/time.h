@@ -1,8 +1,8 @@
 #pragma once
 // Time as values. A core never reads a clock: an Instant is handed to it with each input.
-// An Instant counts nanoseconds since the Unix epoch, but the clock door (common/io/clock.h) makes it
-// monotone: it starts at wall time and advances with the monotonic clock, so a jump of the wall clock
-// moves no deadline.
+// An Instant counts nanoseconds since the Unix epoch, but the clock door (common/io/clock.h) makes
+// it monotone: it starts at wall time and advances with the monotonic clock, so a jump of the wall
+// clock moves no deadline.
 
 #include <chrono>
 #include <compare>
@@ -32,7 +32,8 @@ std::string to_string(Instant time);
 // "1h02m", "3m10s", "12.5s", "8ms": for people.
 std::string format_duration(Duration duration);
 
-// "90", "90s", "5m", "2h", "1d", "250ms" -> Duration; nullopt-like: a negative result means malformed.
+// "90", "90s", "5m", "2h", "1d", "250ms" -> Duration; nullopt-like: a negative result means
+// malformed.
 Duration parse_duration(const std::string& text);
 
 }  // namespace lockstep

@@ -1,7 +1,8 @@
 #pragma once
-// The desired-state protocol between launcher and node, as values: what a node shall run (Assignment)
-// and what it says it runs (PartReport). A `part` is one attempt's share on one node; one runner
-// supervises it. There are no start or stop commands to lose: only the wanted phase moves forward.
+// The desired-state protocol between launcher and node, as values: what a node shall run
+// (Assignment) and what it says it runs (PartReport). A `part` is one attempt's share on one node;
+// one runner supervises it. There are no start or stop commands to lose: only the wanted phase
+// moves forward.
 
 #include <cstdint>
 #include <optional>
@@ -18,9 +19,9 @@ namespace lockstep {
 
 // What the attempt holds on one node.
 struct Allotment {
-  std::vector<int> cpus;   // logical cpu ids
+  std::vector<int> cpus;  // logical cpu ids
   Bytes memory;
-  std::vector<int> gpus;   // indexes of Inventory::gpus, PCI order
+  std::vector<int> gpus;  // indexes of Inventory::gpus, PCI order
   friend bool operator==(const Allotment&, const Allotment&) = default;
 };
 
@@ -28,8 +29,8 @@ struct Allotment {
 struct GangMember {
   NodeId node;
   std::string hostname;
-  std::string address;          // for MASTER_ADDR and AZ_BATCH_*
-  std::string host_id;          // equal = same host
+  std::string address;            // for MASTER_ADDR and AZ_BATCH_*
+  std::string host_id;            // equal = same host
   std::uint16_t runner_port = 0;  // ZeroMQ CURVE ROUTER of that node's runner
   PublicKey runner_key;
   int gpus = 0;
@@ -61,8 +62,9 @@ struct Assignment {
   WantedPhase phase = WantedPhase::prepare;
   std::optional<GangTable> gang;  // present from phase run on
   StopReason stop_reason = StopReason::canceled;
-  Duration grace = seconds(10);   // between SIGTERM and SIGKILL
-  bool solo = false;  // single-node attempt: phase is `run` at once, the runner fills the gang table
+  Duration grace = seconds(10);  // between SIGTERM and SIGKILL
+  bool solo =
+      false;  // single-node attempt: phase is `run` at once, the runner fills the gang table
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
   int nodes() const { return spec.resources.instance_count; }
@@ -83,11 +85,11 @@ std::string_view to_string(PartState state);
 struct PartReport {
   AttemptId attempt;
   PartState state = PartState::staging;
-  std::string progress;            // in words while staging ("fetching 3.1/12.0 MiB")
-  std::uint16_t runner_port = 0;   // from prepared on (0 when solo)
+  std::string progress;           // in words while staging ("fetching 3.1/12.0 MiB")
+  std::uint16_t runner_port = 0;  // from prepared on (0 when solo)
   PublicKey runner_key;
-  std::uint16_t master_port = 0;   // from prepared on, node rank 0 only
-  Instant started;                 // from running on
+  std::uint16_t master_port = 0;       // from prepared on, node rank 0 only
+  Instant started;                     // from running on
   std::optional<NodeExitReport> exit;  // when finished
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };

@@ -30,8 +30,7 @@ bool is_infrastructure(Cause cause) {
     case Cause::start_failed:
     case Cause::port_taken:
     case Cause::runner_lost:
-    case Cause::node_lost:
-      return true;
+    case Cause::node_lost: return true;
     case Cause::completed:
     case Cause::exit_code:
     case Cause::signal:
@@ -42,8 +41,7 @@ bool is_infrastructure(Cause cause) {
     case Cause::command_not_found:
     case Cause::command_not_executable:
     case Cause::timeout:
-    case Cause::canceled:
-      return false;
+    case Cause::canceled: return false;
   }
   return false;
 }
@@ -59,16 +57,13 @@ int exit_code_of(const RankExit& exit) {
     case Cause::start_failed:
     case Cause::port_taken:
     case Cause::runner_lost:
-    case Cause::node_lost:
-      return 125;
+    case Cause::node_lost: return 125;
     case Cause::exit_code:
     case Cause::signal:
     case Cause::out_of_memory:
-    case Cause::mpi_abort:
-      break;
+    case Cause::mpi_abort: break;
     case Cause::exit_without_finalize:
-    case Cause::never_connected:
-      return 1;
+    case Cause::never_connected: return 1;
   }
   if (exit.signal != 0) return 128 + exit.signal;
   return exit.exit_code;

@@ -15,22 +15,22 @@ namespace lockstep {
 // Why an attempt ended. `completed` means: every rank exited 0.
 enum class Cause {
   completed,
-  exit_code,              // a rank exited non-zero
-  signal,                 // a rank was killed by a signal that was not ours
-  out_of_memory,          // the kernel killed a rank for memory
-  mpi_abort,              // a rank called MPI_Abort / PMIx_Abort
-  exit_without_finalize,  // exit(0) after MPI_Init without MPI_Finalize
-  never_connected,        // an MPI job's rank ended well without connecting to the PMIx server
-                          // although others connected: it was "rank 0 of 1"
-  command_not_found,      // 127
-  command_not_executable, // 126
-  timeout,                // limits.timeout
+  exit_code,               // a rank exited non-zero
+  signal,                  // a rank was killed by a signal that was not ours
+  out_of_memory,           // the kernel killed a rank for memory
+  mpi_abort,               // a rank called MPI_Abort / PMIx_Abort
+  exit_without_finalize,   // exit(0) after MPI_Init without MPI_Finalize
+  never_connected,         // an MPI job's rank ended well without connecting to the PMIx server
+                           // although others connected: it was "rank 0 of 1"
+  command_not_found,       // 127
+  command_not_executable,  // 126
+  timeout,                 // limits.timeout
   canceled,
-  workspace_failed,       // snapshot could not be staged on the node
-  start_failed,           // a rank could not be started for a reason of ours or the node's
-  port_taken,             // MASTER_PORT was taken before rank 0 listened: retried, uncharged
-  runner_lost,            // the runner died; its ranks with it
-  node_lost,              // no sign of the node for node_lost_timeout, or proof of a reboot
+  workspace_failed,  // snapshot could not be staged on the node
+  start_failed,      // a rank could not be started for a reason of ours or the node's
+  port_taken,        // MASTER_PORT was taken before rank 0 listened: retried, uncharged
+  runner_lost,       // the runner died; its ranks with it
+  node_lost,         // no sign of the node for node_lost_timeout, or proof of a reboot
 };
 std::string_view to_string(Cause cause);
 
@@ -38,16 +38,17 @@ std::string_view to_string(Cause cause);
 bool is_infrastructure(Cause cause);
 
 struct RankExit {
-  int rank = 0;         // global
+  int rank = 0;  // global
   int local_rank = 0;
-  int exit_code = 0;    // meaningful when signal == 0
-  int signal = 0;       // 0 = exited by itself
+  int exit_code = 0;  // meaningful when signal == 0
+  int signal = 0;     // 0 = exited by itself
   Cause cause = Cause::completed;
-  bool terminated_by_us = false;  // we had already sent SIGTERM/SIGKILL: a consequence, never a cause
-  bool started = true;            // false: never ran
-  Instant time;                   // node's clock
-  std::string stderr_tail;        // last lines, at most kStderrTailBytes
-  std::string detail;             // in words, e.g. "MPI_Abort(42): message", "execve: No such file"
+  bool terminated_by_us =
+      false;                // we had already sent SIGTERM/SIGKILL: a consequence, never a cause
+  bool started = true;      // false: never ran
+  Instant time;             // node's clock
+  std::string stderr_tail;  // last lines, at most kStderrTailBytes
+  std::string detail;       // in words, e.g. "MPI_Abort(42): message", "execve: No such file"
   friend bool operator==(const RankExit&, const RankExit&) = default;
 };
 inline constexpr std::size_t kStderrTailBytes = 4096;
@@ -61,12 +62,12 @@ struct LogSize {
 
 // A runner's durable final report.
 struct NodeExitReport {
-  Cause cause = Cause::completed;     // of the first failure here; completed when none
+  Cause cause = Cause::completed;        // of the first failure here; completed when none
   std::optional<int> first_failed_rank;  // first rank *of this node* that failed by itself
-  std::string message;                // for causes without a rank (start_failed, …)
+  std::string message;                   // for causes without a rank (start_failed, …)
   std::vector<RankExit> ranks;
   std::vector<LogSize> logs;
-  Instant started;                    // first rank started; 0 when none did
+  Instant started;  // first rank started; 0 when none did
   Instant ended;
   friend bool operator==(const NodeExitReport&, const NodeExitReport&) = default;
 };
@@ -74,12 +75,12 @@ struct NodeExitReport {
 // The launcher's verdict on one attempt.
 struct ExitReport {
   Cause cause = Cause::completed;
-  int exit_code = 0;                  // what the CLI exits with, DESIGN §5
-  std::optional<int> rank;            // first failing rank
-  NodeId node;                        // where; 0 when it concerns no node
+  int exit_code = 0;        // what the CLI exits with, DESIGN §5
+  std::optional<int> rank;  // first failing rank
+  NodeId node;              // where; 0 when it concerns no node
   std::string node_name;
   Instant time;
-  std::string message;                // one line, e.g. "rank 3 on n2 was killed by signal 9 (SIGKILL)"
+  std::string message;  // one line, e.g. "rank 3 on n2 was killed by signal 9 (SIGKILL)"
   std::string stderr_tail;
   std::vector<int> terminated_ranks;  // what was then terminated
   friend bool operator==(const ExitReport&, const ExitReport&) = default;

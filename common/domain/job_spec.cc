@@ -66,7 +66,8 @@ Status validate_numbers(const JobSpec& spec) {
                    std::to_string(ranks) + " ranks a node share " + std::to_string(*r.gpus) +
                    "; ask for more lockstep.resources.gpus or start fewer ranks");
   if (spec.retry.max < 0 || spec.retry.max > 1000)
-    return invalid("lockstep.retry.max: is " + std::to_string(spec.retry.max) + "; must be 0 to 1000");
+    return invalid("lockstep.retry.max: is " + std::to_string(spec.retry.max) +
+                   "; must be 0 to 1000");
   if (spec.timeout && spec.timeout->count() <= 0)
     return invalid("limits.timeout: must be more than 0 seconds");
   return {};
@@ -89,8 +90,9 @@ Status validate(const JobSpec& spec) {
   TRY(validate_environment(spec.environment_variables));
   TRY(validate_numbers(spec));
   if (!spec.compute.empty() && spec.compute != "local")
-    return make_error(ErrorCode::unsupported, "compute: '" + spec.compute +
-                      "' is not known here; only 'local' is supported yet");
+    return make_error(
+        ErrorCode::unsupported,
+        "compute: '" + spec.compute + "' is not known here; only 'local' is supported yet");
   return {};
 }
 

@@ -21,7 +21,8 @@ struct ShellCommand {
 };
 
 struct Argv {
-  std::vector<std::string> words;  // run exactly, no shell; words[0] is looked up in the rank's PATH
+  std::vector<std::string>
+      words;  // run exactly, no shell; words[0] is looked up in the rank's PATH
   friend bool operator==(const Argv&, const Argv&) = default;
 };
 
@@ -63,9 +64,9 @@ struct JobSpec {
   ResourceRequest resources;
   std::optional<Duration> timeout;  // of one attempt's running time
   RetryPolicy retry;
-  std::optional<Digest> snapshot;   // root of the captured source tree; absent = an empty directory
-  std::string submitter;            // user name of the person
-  std::string run_as;               // user name, resolved on each node
+  std::optional<Digest> snapshot;  // root of the captured source tree; absent = an empty directory
+  std::string submitter;           // user name of the person
+  std::string run_as;              // user name, resolved on each node
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   int world_size() const { return resources.instance_count * distribution.processes_per_node; }

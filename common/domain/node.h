@@ -13,12 +13,12 @@
 namespace lockstep {
 
 struct GpuDevice {
-  int index = 0;             // in PCI order on the node
-  std::string uuid;          // GPU-…; "" when the driver gives none
+  int index = 0;     // in PCI order on the node
+  std::string uuid;  // GPU-…; "" when the driver gives none
   std::string name;
-  std::string pci_bus_id;    // 00000000:01:00.0
+  std::string pci_bus_id;  // 00000000:01:00.0
   Bytes memory;
-  int numa_node = -1;        // -1 = unknown
+  int numa_node = -1;  // -1 = unknown
   friend bool operator==(const GpuDevice&, const GpuDevice&) = default;
 };
 
@@ -33,23 +33,23 @@ struct NetworkInterface {
 
 struct Inventory {
   std::string hostname;
-  std::string os;             // PRETTY_NAME
+  std::string os;  // PRETTY_NAME
   std::string kernel;
-  std::string architecture;   // x86_64
-  std::vector<int> cpus;      // logical cpu ids this node offers (a local node may offer a share)
+  std::string architecture;  // x86_64
+  std::vector<int> cpus;     // logical cpu ids this node offers (a local node may offer a share)
   int sockets = 1;
   int numa_nodes = 1;
-  Bytes memory;               // this node's share
-  Bytes disk_free;            // of the file system that holds the attempts
+  Bytes memory;     // this node's share
+  Bytes disk_free;  // of the file system that holds the attempts
   std::vector<GpuDevice> gpus;
   std::vector<NetworkInterface> interfaces;
-  std::string address;        // route to the launcher, or --advertise
+  std::string address;  // route to the launcher, or --advertise
   bool address_is_loopback = false;
-  std::string host_id;        // equal for nodes of one host and network namespace
-  std::string network;        // label; a gang lies within one. Default: the target
-  std::string user;           // the agent's user; only root can run as others
-  std::string isolation;      // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
-  std::string workdir_mode;   // overlay | overlay-userns | reflink | copy
+  std::string host_id;                   // equal for nodes of one host and network namespace
+  std::string network;                   // label; a gang lies within one. Default: the target
+  std::string user;                      // the agent's user; only root can run as others
+  std::string isolation;                 // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
+  std::string workdir_mode;              // overlay | overlay-userns | reflink | copy
   std::vector<std::string> limitations;  // what this node cannot do, in words
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };

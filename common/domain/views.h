@@ -18,7 +18,15 @@ namespace lockstep {
 
 // Azure's words (reference: statuses of `az ml job show`).
 enum class JobStatus {
-  queued, preparing, starting, running, finalizing, cancel_requested, completed, failed, canceled
+  queued,
+  preparing,
+  starting,
+  running,
+  finalizing,
+  cancel_requested,
+  completed,
+  failed,
+  canceled
 };
 std::string_view to_string(JobStatus status);  // "Queued", "CancelRequested", …
 std::optional<JobStatus> job_status_from(std::string_view word);
@@ -49,7 +57,7 @@ struct AttemptView {
 struct JobView {
   JobSpec spec;  // name filled
   JobStatus status = JobStatus::queued;
-  std::string reason;  // why it waits, or the failure in one line
+  std::string reason;      // why it waits, or the failure in one line
   int queue_position = 0;  // 1 = next; 0 = not queued
   Instant submitted;
   Instant ended;

@@ -13,8 +13,8 @@ struct WorkspacePlan {
     ready,           // code/ is already a private copy or reflink; nothing to mount
   };
   Mode mode = Mode::ready;
-  std::string tree;          // immutable materialised snapshot (lower); "" = empty directory
-  std::string mount_point;   // common path to bind code/ to; "" = ranks use the attempt's own code/
+  std::string tree;         // immutable materialised snapshot (lower); "" = empty directory
+  std::string mount_point;  // common path to bind code/ to; "" = ranks use the attempt's own code/
   friend bool operator==(const WorkspacePlan&, const WorkspacePlan&) = default;
 };
 

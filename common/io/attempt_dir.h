@@ -1,13 +1,14 @@
 #pragma once
-// The on-disk tree that one attempt has on one node. Agent and runner share it; no path in it is put
-// together anywhere else.
+// The on-disk tree that one attempt has on one node. Agent and runner share it; no path in it is
+// put together anywhere else.
 //
 //   <agent home>/attempts/<job>.<attempt>/      mode 0755, owned by the agent's user
-//     assignment.pb      the part as the launcher wants it; written by the agent (atomically) before
+//     assignment.pb      the part as the launcher wants it; written by the agent (atomically)
+//     before
 //                        the runner starts and at each change of phase
-//     runner.pid         "<pid> <start time in clock ticks, /proc/PID/stat field 22>\n", by the runner
-//     runner.log         the runner's own log
-//     control.sock       the runner listens, the agent connects (reached through /proc/self/fd: a
+//     runner.pid         "<pid> <start time in clock ticks, /proc/PID/stat field 22>\n", by the
+//     runner runner.log         the runner's own log control.sock       the runner listens, the
+//     agent connects (reached through /proc/self/fd: a
 //                        unix address holds only 107 bytes)
 //     final_report.pb    NodeExitReport, written beside and renamed: exists = the runner is done
 //     cgroups            one directory a line: what must be emptied and removed if the runner dies
@@ -17,8 +18,8 @@
 //     code/              where the tree is mounted or copied (the ranks' working directory)
 //     tmp/               TMPDIR of the ranks, PMIx and vader directories; owned by the run-as user
 //
-// All ranks of a job see their working directory at one common path (code_mount_point), bound in the
-// runner's own mount namespace.
+// All ranks of a job see their working directory at one common path (code_mount_point), bound in
+// the runner's own mount namespace.
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
-// The only door to time. SystemClock is monotone: wall time at construction plus the monotonic clock,
-// so that a jump of the wall clock moves no deadline.
+// The only door to time. SystemClock is monotone: wall time at construction plus the monotonic
+// clock, so that a jump of the wall clock moves no deadline.
 
 #include "common/base/time.h"
 
@@ -22,7 +22,8 @@ class SystemClock final : public Clock {
   std::int64_t offset_ns_ = 0;
 };
 
-// Since the machine was booted, sleep included. Containers share it: it never goes back within a boot.
+// Since the machine was booted, sleep included. Containers share it: it never goes back within a
+// boot.
 Duration since_boot();
 
 }  // namespace lockstep::io

@@ -3,12 +3,12 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include <fmt/format.h>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <fmt/format.h>
 
 #include "common/base/check.h"
 #include "common/io/file_system.h"
@@ -31,15 +31,15 @@ namespace {
 
 Result<KeyPair> parse_key_pair(const std::string& path, const std::string& text) {
   char public_key[41] = {}, secret_key[41] = {}, derived[41] = {};
-  const int found =
-      std::sscanf(text.c_str(), "public %40s\nsecret %40s", public_key, secret_key);
+  const int found = std::sscanf(text.c_str(), "public %40s\nsecret %40s", public_key, secret_key);
   const bool valid = found == 2 && is_z85_key(public_key) && is_z85_key(secret_key) &&
                      zmq_curve_public(derived, secret_key) == 0 &&
                      std::strcmp(derived, public_key) == 0;
   if (!valid) {
     return make_error(ErrorCode::corrupt,
-                      path + " does not hold a key pair; restore it, or remove it to get a new "
-                             "identity");
+                      path +
+                          " does not hold a key pair; restore it, or remove it to get a new "
+                          "identity");
   }
   return KeyPair{PublicKey(public_key), secret_key};
 }

@@ -1,5 +1,5 @@
-// start_detached of common/io/process.h. Between fork and exec only async-signal-safe calls are made,
-// because ZeroMQ's threads may hold any lock at the moment of the fork.
+// start_detached of common/io/process.h. Between fork and exec only async-signal-safe calls are
+// made, because ZeroMQ's threads may hold any lock at the moment of the fork.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
-#include <fmt/format.h>
 
 #include "common/io/process.h"
 
@@ -112,7 +112,8 @@ Error failed(const DetachedStart& start, const Failure& failure) {
   std::string on = start.program;
   if (failure.stage == Stage::log) on += " (" + start.log_path + ")";
   if (failure.stage == Stage::directory) on += " (" + start.directory + ")";
-  return errno_error(failure.error, fmt::format("start {}: cannot {}", on, to_words(failure.stage)));
+  return errno_error(failure.error,
+                     fmt::format("start {}: cannot {}", on, to_words(failure.stage)));
 }
 
 }  // namespace
@@ -134,10 +135,12 @@ Result<ProcessIdentity> start_detached(const DetachedStart& start) {
   }
   int pid = 0;
   Failure failure{Stage::fork, EAGAIN};
-  // The child sends a pid (4 bytes) or a failure (8 bytes); only the former is followed by our "go".
+  // The child sends a pid (4 bytes) or a failure (8 bytes); only the former is followed by our
+  // "go".
   char first[sizeof failure];
   const ssize_t got = read_again(ours.get(), first, sizeof first);
-  if (got == sizeof failure) std::copy(first, first + sizeof first, reinterpret_cast<char*>(&failure));
+  if (got == sizeof failure)
+    std::copy(first, first + sizeof first, reinterpret_cast<char*>(&failure));
   if (got != sizeof pid) return failed(start, failure);
   std::copy(first, first + sizeof pid, reinterpret_cast<char*>(&pid));
   const auto identity = identify(pid);

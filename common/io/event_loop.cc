@@ -102,8 +102,7 @@ void EventLoop::watch_socket(void* zmq_socket, Handler handler) {
 
 void EventLoop::unwatch_socket(void* zmq_socket) { impl_->remove({zmq_socket, -1, ZMQ_POLLIN}); }
 
-Status EventLoop::watch_signals(const std::vector<int>& signals,
-                                std::function<void(int)> handler) {
+Status EventLoop::watch_signals(const std::vector<int>& signals, std::function<void(int)> handler) {
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : signals) sigaddset(&set, signal);

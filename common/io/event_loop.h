@@ -1,6 +1,7 @@
 #pragma once
-// The one loop of each program: waits for ZeroMQ sockets, file descriptors, signals and posted work,
-// and calls one handler at a time on the loop's thread. It owns no sockets and makes no decisions.
+// The one loop of each program: waits for ZeroMQ sockets, file descriptors, signals and posted
+// work, and calls one handler at a time on the loop's thread. It owns no sockets and makes no
+// decisions.
 
 #include <cstdint>
 #include <functional>
@@ -29,14 +30,15 @@ class EventLoop {
   // `zmq_socket` is a void* of libzmq; the handler is called while it has something to receive.
   void watch_socket(void* zmq_socket, Handler handler);
   void unwatch_socket(void* zmq_socket);
-  // Blocks the signals in this thread (call before any thread starts) and calls the handler on the loop.
+  // Blocks the signals in this thread (call before any thread starts) and calls the handler on the
+  // loop.
   Status watch_signals(const std::vector<int>& signals, std::function<void(int)> handler);
 
   // From any thread: runs `work` on the loop's thread, in order.
   void post(Handler work);
 
-  // One turn: waits until something is ready or `deadline` - `now` has passed, then runs all handlers
-  // that are ready. Duration::max() waits without bound.
+  // One turn: waits until something is ready or `deadline` - `now` has passed, then runs all
+  // handlers that are ready. Duration::max() waits without bound.
   void turn(Duration timeout);
 
  private:

@@ -91,8 +91,8 @@ Status remove_children(Fd fd, std::uint64_t mount, const std::string& path) {
       return file_error(errno, "remove", child);
     }
     if (mount_of(raw, name.c_str()) != mount) {
-      return make_error(ErrorCode::conflict, "remove " + child +
-                                                 ": a file system is mounted there; unmount it");
+      return make_error(ErrorCode::conflict,
+                        "remove " + child + ": a file system is mounted there; unmount it");
     }
     // A tree may hold directories without permissions that its owner may still remove.
     Fd inner(::openat(raw, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
@@ -126,8 +126,8 @@ Result<std::string> read_file(const std::string& path, Bytes limit) {
   std::string data;
   if (::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
     if (static_cast<std::uint64_t>(status.st_size) > limit.count) {
-      return make_error(ErrorCode::resource_exhausted, "read " + path + ": it is larger than " +
-                                                           to_string(limit));
+      return make_error(ErrorCode::resource_exhausted,
+                        "read " + path + ": it is larger than " + to_string(limit));
     }
     data.reserve(static_cast<std::size_t>(status.st_size) + 1);
   }
@@ -139,8 +139,8 @@ Result<std::string> read_file(const std::string& path, Bytes limit) {
     if (got == 0) return data;
     data.append(buffer, static_cast<std::size_t>(got));
     if (data.size() > limit.count) {
-      return make_error(ErrorCode::resource_exhausted, "read " + path + ": it is larger than " +
-                                                           to_string(limit));
+      return make_error(ErrorCode::resource_exhausted,
+                        "read " + path + ": it is larger than " + to_string(limit));
     }
   }
 }
@@ -232,7 +232,8 @@ Status write_all(int fd, std::string_view data) {
 
 Result<Bytes> free_disk(const std::string& path) {
   struct statvfs status {};
-  if (::statvfs(path.c_str(), &status) != 0) return file_error(errno, "measure free space of", path);
+  if (::statvfs(path.c_str(), &status) != 0)
+    return file_error(errno, "measure free space of", path);
   return Bytes{static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The narrow door to files: whole-file reads, durable atomic writes, directories, locks. Every error
-// names the path. Durable means: fsync of the file, rename, fsync of the directory.
+// The narrow door to files: whole-file reads, durable atomic writes, directories, locks. Every
+// error names the path. Durable means: fsync of the file, rename, fsync of the directory.
 
 #include <cstdint>
 #include <optional>
@@ -28,7 +28,11 @@ class Fd {
   Fd& operator=(const Fd&) = delete;
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
-  int release() { const int fd = fd_; fd_ = -1; return fd; }
+  int release() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
   void reset(int fd = -1);
 
  private:

@@ -36,12 +36,15 @@ std::string encode(std::string_view frame) {
 
 struct FramedSocket::Impl : std::enable_shared_from_this<FramedSocket::Impl> {
   Impl(EventLoop& l, Fd f, std::size_t max, OnFrame frame, OnClosed closed)
-      : loop(l), fd(std::move(f)), max_frame_bytes(max), on_frame(std::move(frame)),
+      : loop(l),
+        fd(std::move(f)),
+        max_frame_bytes(max),
+        on_frame(std::move(frame)),
         on_closed(std::move(closed)) {}
 
   void start();
-  void stop();       // no handler is called after this
-  void close_soon(); // on_closed from the loop, never from inside the owner's call
+  void stop();        // no handler is called after this
+  void close_soon();  // on_closed from the loop, never from inside the owner's call
   void on_readable();
   bool deliver_frames();
   void flush();

@@ -25,7 +25,7 @@ class FramedSocket {
   ~FramedSocket();
   FramedSocket(const FramedSocket&) = delete;
   FramedSocket& operator=(const FramedSocket&) = delete;
-  void send(std::string_view frame);   // queued; closes the connection past 256 MiB of backlog
+  void send(std::string_view frame);  // queued; closes the connection past 256 MiB of backlog
   std::size_t backlog_bytes() const;
 
  private:

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fmt/format.h>
 #include <string>
 
 namespace lockstep::io {
@@ -29,8 +29,8 @@ Fd open_lock_file(const std::string& path) {
   return Fd();
 }
 
-// Binds every address of the family, without listening. Fails where somebody listens, or holds the port
-// without SO_REUSEADDR; other leases and their probes do not stand in the way.
+// Binds every address of the family, without listening. Fails where somebody listens, or holds the
+// port without SO_REUSEADDR; other leases and their probes do not stand in the way.
 Fd bind_without_listening(int family, std::uint16_t port) {
   Fd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return fd;

@@ -1,7 +1,8 @@
 #pragma once
 // A TCP port leased to one holder per network namespace: a lock file per port in a directory all
-// local nodes share, and the port itself held bound (SO_REUSEADDR, never listening), so that the user's
-// program can still bind and listen. Outside ip_local_port_range, so that the kernel hands it to nobody.
+// local nodes share, and the port itself held bound (SO_REUSEADDR, never listening), so that the
+// user's program can still bind and listen. Outside ip_local_port_range, so that the kernel hands
+// it to nobody.
 
 #include <cstdint>
 
@@ -10,7 +11,9 @@
 
 namespace lockstep::io {
 
-struct PortRange { std::uint16_t first = 6105, last = 7104; };  // 6105: Azure's MASTER_PORT
+struct PortRange {
+  std::uint16_t first = 6105, last = 7104;
+};  // 6105: Azure's MASTER_PORT
 
 class PortLease {
  public:

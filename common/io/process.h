@@ -1,6 +1,6 @@
 #pragma once
-// The door to processes: who is alive (by pid and start time, so that a reused pid is not mistaken),
-// detached starts, users, and the numbers of this host that identify a boot.
+// The door to processes: who is alive (by pid and start time, so that a reused pid is not
+// mistaken), detached starts, users, and the numbers of this host that identify a boot.
 
 #include <cstdint>
 #include <map>
@@ -19,9 +19,9 @@ struct ProcessIdentity {
   std::uint64_t start_ticks = 0;  // /proc/PID/stat field 22
   friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
-std::optional<ProcessIdentity> identify(int pid);       // nullopt: no such process
-bool is_alive(const ProcessIdentity& who);              // false for zombies
-std::string to_text(const ProcessIdentity& who);        // "pid ticks\n"
+std::optional<ProcessIdentity> identify(int pid);  // nullopt: no such process
+bool is_alive(const ProcessIdentity& who);         // false for zombies
+std::string to_text(const ProcessIdentity& who);   // "pid ticks\n"
 std::optional<ProcessIdentity> process_identity_from(const std::string& text);
 // A pidfd: readable once the process has ended, its zombie included. not_found: it is gone.
 Result<Fd> open_process(const ProcessIdentity& who);
@@ -33,7 +33,7 @@ struct DetachedStart {
   std::vector<std::string> arguments;  // argv[0] included
   std::map<std::string, std::string> environment;
   std::string directory = "/";
-  std::string log_path;                // stdout and stderr, appended; "" = /dev/null
+  std::string log_path;  // stdout and stderr, appended; "" = /dev/null
 };
 // Double fork + setsid: the child outlives us and is nobody's zombie. Waits until exec succeeded.
 Result<ProcessIdentity> start_detached(const DetachedStart& start);

@@ -2,11 +2,11 @@
 
 #include <zmq.h>
 
+#include <fmt/format.h>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fmt/format.h>
 #include <vector>
 
 #include "common/base/check.h"
@@ -158,8 +158,8 @@ void Transport::Impl::answer_zap() {
     const std::string request = frames.size() > 1 ? frames[1] : "";
     const char* code = allowed ? "200" : "400";
     const char* words = allowed ? "OK" : "this key is not known here";
-    const std::array<std::string_view, 6> reply = {"1.0",  request,          code,
-                                                   words, allowed ? key : "", ""};
+    const std::array<std::string_view, 6> reply = {"1.0", request, code, words, allowed ? key : "",
+                                                   ""};
     for (std::size_t i = 0; i < reply.size(); ++i) {
       send_frame(zap->get(), reply[i], i + 1 < reply.size() ? ZMQ_SNDMORE : 0);
     }
@@ -246,9 +246,11 @@ Status ServerSocket::send(const std::string& peer, std::string_view bytes) {
                       "send to a peer of " + impl_->endpoint + ": its queue is full");
   }
   if (error != 0) {
-    return make_error(ErrorCode::unavailable, "send to a peer of " + impl_->endpoint + ": it is gone");
+    return make_error(ErrorCode::unavailable,
+                      "send to a peer of " + impl_->endpoint + ": it is gone");
   }
-  // The queue took the first frame, so it takes the second; a peer that left meanwhile costs nothing.
+  // The queue took the first frame, so it takes the second; a peer that left meanwhile costs
+  // nothing.
   send_frame(raw, bytes, ZMQ_DONTWAIT);
   return {};
 }
@@ -388,10 +390,11 @@ Status ClientSocket::send_within(std::string_view bytes, Duration timeout) {
   const int error = send_frame(raw, bytes, 0);
   set_option(raw, ZMQ_SNDTIMEO, -1);
   if (error == 0) return {};
-  return make_error(ErrorCode::unavailable,
-                    fmt::format("{} did not answer within {}; is it running, reachable, and does it "
-                                "know this key?",
-                                impl_->endpoint, format_duration(timeout)));
+  return make_error(
+      ErrorCode::unavailable,
+      fmt::format("{} did not answer within {}; is it running, reachable, and does it "
+                  "know this key?",
+                  impl_->endpoint, format_duration(timeout)));
 }
 
 }  // namespace lockstep::io

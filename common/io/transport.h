@@ -17,8 +17,8 @@
 namespace lockstep::io {
 
 struct KeyPair {
-  PublicKey public_key;     // z85, 40 characters
-  std::string secret_key;   // z85, 40 characters
+  PublicKey public_key;    // z85, 40 characters
+  std::string secret_key;  // z85, 40 characters
 };
 KeyPair generate_key_pair();
 // A file of mode 0600: "public <z85>\nsecret <z85>\n"; made atomically when it does not exist.
@@ -52,8 +52,8 @@ struct SocketLimits {
 class ServerSocket {
  public:
   struct Incoming {
-    std::string peer;      // routing id: valid while that connection lives
-    PublicKey key;         // who it is, proven by CURVE
+    std::string peer;  // routing id: valid while that connection lives
+    PublicKey key;     // who it is, proven by CURVE
     std::string bytes;
   };
   static Result<ServerSocket> bind(Transport& transport, const std::string& endpoint,
@@ -63,9 +63,9 @@ class ServerSocket {
   ServerSocket(ServerSocket&&) noexcept;
   ServerSocket& operator=(ServerSocket&&) noexcept;
 
-  void* handle() const;                 // for EventLoop::watch_socket
-  std::string endpoint() const;         // with the real port when bound to tcp://…:*
-  std::optional<Incoming> receive();    // nullopt when nothing waits; never blocks
+  void* handle() const;               // for EventLoop::watch_socket
+  std::string endpoint() const;       // with the real port when bound to tcp://…:*
+  std::optional<Incoming> receive();  // nullopt when nothing waits; never blocks
   // unavailable: the peer is gone; resource_exhausted: its queue is full. Never blocks.
   Status send(const std::string& peer, std::string_view bytes);
 

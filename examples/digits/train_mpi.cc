@@ -115,7 +115,8 @@ void train(std::vector<double>& w, std::vector<Image> mine, int rank, int size, 
       std::fill(gradient.begin(), gradient.end(), 0.0);
       loss = 0;
       for (int i = 0; i < kBatch; ++i) loss += backward(w, mine[start + i], gradient) / kBatch;
-      MPI_Allreduce(MPI_IN_PLACE, gradient.data(), kParameters, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      MPI_Allreduce(MPI_IN_PLACE, gradient.data(), kParameters, MPI_DOUBLE, MPI_SUM,
+                    MPI_COMM_WORLD);
       for (int i = 0; i < kParameters; ++i) w[i] -= kLearningRate * gradient[i] / size;
     }
     if (rank == 0 && epoch % 5 == 0) std::printf("epoch %3d  loss %.4f\n", epoch, loss);
@@ -137,7 +138,8 @@ int main(int argc, char** argv) {
   }
   std::vector<Image> images = load(argv[1]);
   if (images.size() <= kTestImages) {
-    std::fprintf(stderr, "%s: %zu images; scikit-learn's digits.csv has 1797\n", argv[1], images.size());
+    std::fprintf(stderr, "%s: %zu images; scikit-learn's digits.csv has 1797\n", argv[1],
+                 images.size());
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   std::mt19937_64 shuffle(7);

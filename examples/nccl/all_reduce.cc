@@ -35,7 +35,8 @@ void check(ncclResult_t status, const char* what) {
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
-  if (value == nullptr) die(std::string(name) + " is not set; run this as a job with distribution pytorch");
+  if (value == nullptr)
+    die(std::string(name) + " is not set; run this as a job with distribution pytorch");
   return value;
 }
 
@@ -121,7 +122,8 @@ int main(int argc, char** argv) {
   check(ncclCommInitRank(&comm, world, id, rank), "ncclCommInitRank");
 
   std::vector<float> host(count);
-  for (std::size_t i = 0; i < count; ++i) host[i] = static_cast<float>(rank + 1) + static_cast<float>(i % 7);
+  for (std::size_t i = 0; i < count; ++i)
+    host[i] = static_cast<float>(rank + 1) + static_cast<float>(i % 7);
   float* data = nullptr;
   check(cudaMalloc(&data, count * sizeof(float)), "cudaMalloc");
   check(cudaMemcpy(data, host.data(), count * sizeof(float), cudaMemcpyHostToDevice), "copy in");
@@ -135,7 +137,7 @@ int main(int argc, char** argv) {
       die("element " + std::to_string(i) + " is " + std::to_string(host[i]) + ", not " +
           std::to_string(expected(i, world)));
   check(ncclCommDestroy(comm), "ncclCommDestroy");
-  std::printf("rank %d of %d: all-reduce of %zu floats is right (first call %.1f ms)\n", rank, world,
-              count, took.count());
+  std::printf("rank %d of %d: all-reduce of %zu floats is right (first call %.1f ms)\n", rank,
+              world, count, took.count());
   return 0;
 }

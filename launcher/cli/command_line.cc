@@ -41,9 +41,8 @@ std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& wo
   for (const auto& word : words) {
     const auto verbs = group->get_subcommands([](const CLI::App*) { return true; });
     if (verbs.empty() || word.empty() || word[0] == '-') return "";
-    const auto found = std::find_if(verbs.begin(), verbs.end(), [&](const CLI::App* verb) {
-      return verb->get_name() == word;
-    });
+    const auto found = std::find_if(verbs.begin(), verbs.end(),
+                                    [&](const CLI::App* verb) { return verb->get_name() == word; });
     if (found != verbs.end()) {
       group = *found;
       path += word + " ";

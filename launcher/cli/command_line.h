@@ -1,6 +1,6 @@
 #pragma once
-// The command line as a whole: words in; either a text with an exit code (help, version, a usage error)
-// or the work to do.
+// The command line as a whole: words in; either a text with an exit code (help, version, a usage
+// error) or the work to do.
 
 #include <string>
 #include <vector>
@@ -10,10 +10,10 @@
 namespace lockstep::cli {
 
 struct CommandLine {
-  Action action;        // empty: only print
-  std::string out;      // for stdout
-  std::string err;      // for stderr
-  int exit_code = 0;    // when there is no action
+  Action action;      // empty: only print
+  std::string out;    // for stdout
+  std::string err;    // for stderr
+  int exit_code = 0;  // when there is no action
 };
 
 // `words` without the program's name.

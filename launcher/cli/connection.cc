@@ -66,8 +66,8 @@ Status Connection::Impl::dial(const Endpoint& endpoint) {
   TRY_ASSIGN(auto new_control, io::ClientSocket::connect(transport, endpoint.control,
                                                          endpoint.public_key, keys, limits));
   limits.max_message_bytes = static_cast<std::int64_t>(kMaxBulkMessageBytes) + (1 << 20);
-  TRY_ASSIGN(auto new_bulk, io::ClientSocket::connect(transport, endpoint.bulk,
-                                                      endpoint.public_key, keys, limits));
+  TRY_ASSIGN(auto new_bulk, io::ClientSocket::connect(transport, endpoint.bulk, endpoint.public_key,
+                                                      keys, limits));
   control.emplace(std::move(new_control));
   bulk.emplace(std::move(new_bulk));
   links_watched = false;
@@ -124,9 +124,9 @@ Result<Message> Connection::ask(const Message& request, Duration timeout, Durati
   while (!reply && !broken) {
     const Instant now = me.clock.now();
     if (now >= end)
-      return make_error(ErrorCode::unavailable,
-                        "the launcher did not answer within " + format_duration(timeout) +
-                            "; see `lockstep status`");
+      return make_error(ErrorCode::unavailable, "the launcher did not answer within " +
+                                                    format_duration(timeout) +
+                                                    "; see `lockstep status`");
     Envelope envelope;
     envelope.sequence = ++me.sequence;
     envelope.deadline_ms = std::max<std::int64_t>(1, (end - now).count() / 1'000'000);

@@ -1,7 +1,7 @@
 #pragma once
-// The client's end of a launcher: the control and the bulk socket, dialled at once, and requests that
-// are answered or fail within a time. Requests are idempotent and repeated until then. It decides
-// nothing about jobs.
+// The client's end of a launcher: the control and the bulk socket, dialled at once, and requests
+// that are answered or fail within a time. Requests are idempotent and repeated until then. It
+// decides nothing about jobs.
 
 #include <functional>
 #include <memory>
@@ -20,7 +20,8 @@ namespace lockstep::cli {
 
 class Connection {
  public:
-  static Result<std::unique_ptr<Connection>> open(const Endpoint& endpoint, const io::KeyPair& keys);
+  static Result<std::unique_ptr<Connection>> open(const Endpoint& endpoint,
+                                                  const io::KeyPair& keys);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

@@ -15,11 +15,11 @@
 namespace lockstep::cli {
 
 // Our own exit codes; a job's own codes pass through unchanged.
-inline constexpr int kExitFailure = 1;          // a request failed (no such job, refused, …)
-inline constexpr int kExitUsage = 2;            // the command line or the job file is wrong
+inline constexpr int kExitFailure = 1;           // a request failed (no such job, refused, …)
+inline constexpr int kExitUsage = 2;             // the command line or the job file is wrong
 inline constexpr int kExitLockstepFailed = 125;  // run and stream: no launcher, or Lockstep's fault
 inline constexpr int kExitInterrupted = 130;
-inline constexpr int kExitOutputClosed = 141;   // nobody reads our output any more, as 128+SIGPIPE
+inline constexpr int kExitOutputClosed = 141;  // nobody reads our output any more, as 128+SIGPIPE
 
 struct Context {
   Home home;

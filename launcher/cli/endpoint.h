@@ -1,6 +1,6 @@
 #pragma once
-// Where a launcher listens and who it is: the file that the daemon writes when it is ready, or a copy of
-// it that LOCKSTEP_LAUNCHER names. It opens no socket.
+// Where a launcher listens and who it is: the file that the daemon writes when it is ready, or a
+// copy of it that LOCKSTEP_LAUNCHER names. It opens no socket.
 
 #include <optional>
 #include <string>

@@ -13,16 +13,19 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kKeepAlive = seconds(1);
-constexpr Duration kSilence = seconds(3);         // without an answer: the launcher is gone
-constexpr Duration kLogsAfterEnd = seconds(30);   // the rest of the logs of a final job
-constexpr Duration kResumeAfter = seconds(5);     // logs silent: ask for them again, by offset
+constexpr Duration kSilence = seconds(3);        // without an answer: the launcher is gone
+constexpr Duration kLogsAfterEnd = seconds(30);  // the rest of the logs of a final job
+constexpr Duration kResumeAfter = seconds(5);    // logs silent: ask for them again, by offset
 constexpr std::uint32_t kCredit = 64;
 
 }  // namespace
 
 struct Follower::Impl {
   Impl(Connection& c, Terminal& t, FindEndpoint f, FollowOptions o)
-      : connection(c), terminal(t), find_endpoint(std::move(f)), options(std::move(o)),
+      : connection(c),
+        terminal(t),
+        find_endpoint(std::move(f)),
+        options(std::move(o)),
         merge({.prefix = !options.single_rank,
                .color = t.color(),
                .from_start = options.filter.tail_lines < 0,
@@ -55,7 +58,7 @@ struct Follower::Impl {
   std::optional<JobView> job;
   std::string shown_state;
   std::optional<Error> failure;
-  std::optional<std::string> log_end;      // the status word of LogEnd
+  std::optional<std::string> log_end;  // the status word of LogEnd
   std::optional<Instant> final_since;
   int interrupts = 0;
   bool cancel_pending = false;
@@ -64,8 +67,8 @@ struct Follower::Impl {
   Instant next_keep_alive;
   Instant last_answer;
   Instant last_log;
-  std::uint32_t taken = 0;                 // chunks since credit was given back
-  std::optional<Instant> launcher_started; // another value: another launcher process
+  std::uint32_t taken = 0;                  // chunks since credit was given back
+  std::optional<Instant> launcher_started;  // another value: another launcher process
   bool lost_said = false;
 };
 
@@ -178,11 +181,9 @@ void Follower::Impl::on_chunk(const LogChunk& chunk) {
   if (chunk.key.attempt.job != options.job) return;
   last_log = now;
   switch (merge.add(chunk, now)) {
-    case LogMerge::Outcome::gap:
-      return follow_logs();
+    case LogMerge::Outcome::gap: return follow_logs();
     case LogMerge::Outcome::taken:
-    case LogMerge::Outcome::seen_before:
-      break;
+    case LogMerge::Outcome::seen_before: break;
   }
   if (++taken < kCredit / 2) return;
   BulkEnvelope envelope;
@@ -209,8 +210,8 @@ bool Follower::Impl::finished(Instant now) {
   if (!final_since) return false;
   if (log_end || job->attempts.empty()) return true;
   if (now - *final_since < kLogsAfterEnd) return false;
-  terminal.note("the last of the logs did not arrive; see `lockstep job logs " +
-                options.job.value + "`");
+  terminal.note("the last of the logs did not arrive; see `lockstep job logs " + options.job.value +
+                "`");
   return true;
 }
 
@@ -231,7 +232,9 @@ Result<FollowEnd> Follower::run() {
   listener.on_control = [&](const Envelope& envelope) { me.on_control(envelope); };
   listener.on_bulk = [&](const BulkEnvelope& envelope) { me.on_bulk(envelope); };
   listener.on_control_up = [&] { me.connection.send(WatchJob{me.options.job}); };
-  listener.on_bulk_up = [&] { if (!me.log_end) me.follow_logs(); };
+  listener.on_bulk_up = [&] {
+    if (!me.log_end) me.follow_logs();
+  };
   TRY(me.connection.listen(std::move(listener)));
   const auto end = [&](FollowEnd::How how) {
     me.merge.finish();

@@ -1,6 +1,7 @@
 #pragma once
-// One job watched to its end: its state on the status line, its logs on our standard output and error,
-// Ctrl-C, and a launcher that goes away and comes back. It starts no job and prints no final report.
+// One job watched to its end: its state on the status line, its logs on our standard output and
+// error, Ctrl-C, and a launcher that goes away and comes back. It starts no job and prints no final
+// report.
 
 #include <functional>
 #include <memory>

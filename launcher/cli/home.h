@@ -1,6 +1,6 @@
 #pragma once
-// The tree below $LOCKSTEP_HOME (default ~/.lockstep) as the command line knows it. The launcher owns
-// launcher/, each local agent its folder in nodes/.
+// The tree below $LOCKSTEP_HOME (default ~/.lockstep) as the command line knows it. The launcher
+// owns launcher/, each local agent its folder in nodes/.
 //
 //   keys/user.key                     our CURVE key pair, 0600
 //   up.lock                           held while a launcher or agents are started or stopped

@@ -107,8 +107,7 @@ Status LocalLauncher::add_agents(const Endpoint& endpoint, int nodes) {
   return wait_for_nodes(*connection, missing, processes);
 }
 
-Status LocalLauncher::wait_for_nodes(Connection& connection,
-                                     const std::vector<AgentStart>& started,
+Status LocalLauncher::wait_for_nodes(Connection& connection, const std::vector<AgentStart>& started,
                                      const std::vector<io::ProcessIdentity>& processes) {
   io::SystemClock clock;
   const Instant end = clock.now() + kNodesTimeout;
@@ -116,8 +115,8 @@ Status LocalLauncher::wait_for_nodes(Connection& connection,
     TRY_ASSIGN(const NodesReply reply, connection.ask_for<NodesReply>(ListNodes{}));
     std::size_t ready = 0;
     for (std::size_t i = 0; i < started.size(); ++i) {
-      const bool alive = std::any_of(
-          reply.nodes.begin(), reply.nodes.end(), [&](const NodeView& node) {
+      const bool alive =
+          std::any_of(reply.nodes.begin(), reply.nodes.end(), [&](const NodeView& node) {
             return node.name == started[i].name && node.liveness == Liveness::alive;
           });
       if (alive) ++ready;
@@ -141,10 +140,11 @@ Status LocalLauncher::up(int nodes) {
     const int have = wanted_nodes();
     if (nodes > have) return grow(*endpoint, have, nodes);
     if (nodes != 0 && nodes < have)
-      return make_error(ErrorCode::conflict,
-                        fmt::format("{} local nodes are up already; to have {}, run `lockstep down` "
-                                    "first",
-                                    have, nodes));
+      return make_error(
+          ErrorCode::conflict,
+          fmt::format("{} local nodes are up already; to have {}, run `lockstep down` "
+                      "first",
+                      have, nodes));
   }
   const Result<Endpoint> endpoint = ensure(nodes == 0 ? wanted_nodes() : nodes, true);
   if (!endpoint) return endpoint.error();
@@ -158,10 +158,11 @@ Status LocalLauncher::grow(const Endpoint& endpoint, int from, int to) {
   TRY_ASSIGN(const auto connection, Connection::open(endpoint, keys));
   TRY_ASSIGN(const StatusReply reply, connection->ask_for<StatusReply>(GetStatus{}));
   if (const int active = active_jobs(reply.status); active > 0)
-    return make_error(ErrorCode::conflict,
-                      fmt::format("{} job(s) are not finished, and going from {} to {} nodes divides "
-                                  "the machine anew; wait for them, or `lockstep down --cancel`",
-                                  active, from, to));
+    return make_error(
+        ErrorCode::conflict,
+        fmt::format("{} job(s) are not finished, and going from {} to {} nodes divides "
+                    "the machine anew; wait for them, or `lockstep down --cancel`",
+                    active, from, to));
   TRY(end_agents());
   TRY(end_processes({endpoint.process}, seconds(10)));
   const Result<Endpoint> started = start_all(to);
@@ -245,8 +246,8 @@ Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
   return {};
 }
 
-// An agent that lives removes the cgroups of a killed runner at once; let it, before it ends. Those of
-// a node without an agent go when its agent starts again.
+// An agent that lives removes the cgroups of a killed runner at once; let it, before it ends. Those
+// of a node without an agent go when its agent starts again.
 void LocalLauncher::wait_for_clean_nodes() {
   io::SystemClock clock;
   const Instant end = clock.now() + kCleanTimeout;

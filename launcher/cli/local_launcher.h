@@ -1,7 +1,7 @@
 #pragma once
-// "Local computer" without set-up: brings a launcher and its local nodes up, keeps them up, and ends
-// them. One lock file makes two command lines at once start one launcher. Whoever names a launcher of
-// his own (LOCKSTEP_LAUNCHER) does without all this.
+// "Local computer" without set-up: brings a launcher and its local nodes up, keeps them up, and
+// ends them. One lock file makes two command lines at once start one launcher. Whoever names a
+// launcher of his own (LOCKSTEP_LAUNCHER) does without all this.
 
 #include <memory>
 #include <string>
@@ -21,8 +21,9 @@ class LocalLauncher {
  public:
   LocalLauncher(const Home& home, Terminal& terminal) : home_(home), terminal_(terminal) {}
 
-  // A live launcher with live local nodes; starts what is missing. `nodes` 0 = as many as there were
-  // last time, or 1. With `heal` false only a missing launcher is started, never a missing agent.
+  // A live launcher with live local nodes; starts what is missing. `nodes` 0 = as many as there
+  // were last time, or 1. With `heal` false only a missing launcher is started, never a missing
+  // agent.
   Result<Endpoint> ensure(int nodes, bool heal);
 
   // `lockstep up`: as ensure, and more nodes than before are added. Says what is up.

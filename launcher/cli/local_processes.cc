@@ -35,8 +35,8 @@ std::map<std::string, std::string> daemon_environment() {
   return environment;
 }
 
-// Waits until `ready` holds, woken by changes in `directory`; false when `process` ended or the time
-// is over before.
+// Waits until `ready` holds, woken by changes in `directory`; false when `process` ended or the
+// time is over before.
 bool wait_in_directory(const std::string& directory, const io::ProcessIdentity& process,
                        const std::function<bool()>& ready) {
   io::SystemClock clock;
@@ -143,13 +143,20 @@ Result<io::ProcessIdentity> start_agent(const Home& home, const Endpoint& launch
   io::DetachedStart start;
   start.program = program;
   start.arguments = {"lockstep-agent",
-                     "--launcher", launcher.join,
-                     "--token-file", home.join_token(agent.name),
-                     "--home", home.node(agent.name),
-                     "--name", agent.name,
-                     "--cpus", cpu_list(agent.share.cpus),
-                     "--memory", std::to_string(agent.share.memory.count),
-                     "--gpus", agent.share.gpus};
+                     "--launcher",
+                     launcher.join,
+                     "--token-file",
+                     home.join_token(agent.name),
+                     "--home",
+                     home.node(agent.name),
+                     "--name",
+                     agent.name,
+                     "--cpus",
+                     cpu_list(agent.share.cpus),
+                     "--memory",
+                     std::to_string(agent.share.memory.count),
+                     "--gpus",
+                     agent.share.gpus};
   start.environment = daemon_environment();
   start.log_path = home.agent_log(agent.name);
   TRY_ASSIGN(const io::ProcessIdentity process, io::start_detached(start));

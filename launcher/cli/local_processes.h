@@ -1,6 +1,7 @@
 #pragma once
-// The processes that `lockstep up` starts on this machine: one lockstepd and its local agents. Starts
-// them, finds them again by pid and start time, and ends them. The caller holds Home::up_lock.
+// The processes that `lockstep up` starts on this machine: one lockstepd and its local agents.
+// Starts them, finds them again by pid and start time, and ends them. The caller holds
+// Home::up_lock.
 
 #include <functional>
 #include <optional>

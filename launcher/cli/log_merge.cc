@@ -14,8 +14,7 @@ constexpr std::array<int, 6> kColors = {36, 32, 33, 35, 34, 31};
 
 }  // namespace
 
-LogMerge::LogMerge(MergeOptions options, Sink sink)
-    : options_(options), sink_(std::move(sink)) {}
+LogMerge::LogMerge(MergeOptions options, Sink sink) : options_(options), sink_(std::move(sink)) {}
 
 std::string LogMerge::prefix_of(const LogChunk& chunk) const {
   const std::string text = fmt::format("{}:{} | ", chunk.node_name, chunk.key.rank);
@@ -59,7 +58,8 @@ void LogMerge::write_lines(const LogKey& key, Log& log, Instant now) {
   }
 }
 
-// Whole lines, or the beginning or the rest of one. One call of the sink, so that a line is one write.
+// Whole lines, or the beginning or the rest of one. One call of the sink, so that a line is one
+// write.
 void LogMerge::write_piece(const LogKey& key, Log& log, std::string_view piece) {
   if (piece.empty()) return;
   bool at_line_start = true;

@@ -1,8 +1,8 @@
 #pragma once
-// The logs of all ranks as one readable stream. Chunks come in by offset; what was seen is dropped, so
-// that a follow may be repeated and each byte is still shown once. Several ranks are merged line by
-// line behind a `node:rank` prefix; a single rank's bytes pass through untouched. It reads no clock and
-// writes to no file: what shall be written is handed to a sink.
+// The logs of all ranks as one readable stream. Chunks come in by offset; what was seen is dropped,
+// so that a follow may be repeated and each byte is still shown once. Several ranks are merged line
+// by line behind a `node:rank` prefix; a single rank's bytes pass through untouched. It reads no
+// clock and writes to no file: what shall be written is handed to a sink.
 
 #include <functional>
 #include <map>
@@ -17,8 +17,8 @@
 namespace lockstep::cli {
 
 struct MergeOptions {
-  bool prefix = true;   // false: a single rank, bytes as they are
-  bool color = false;   // prefix in a colour per rank
+  bool prefix = true;      // false: a single rank, bytes as they are
+  bool color = false;      // prefix in a colour per rank
   bool from_start = true;  // false: the first chunk of a log may begin anywhere (--tail)
   Duration show_partial_after = seconds(1);  // a line without its newline
 };
@@ -47,8 +47,8 @@ class LogMerge {
   struct Log {
     std::uint64_t position = 0;  // next offset
     std::string prefix;
-    std::string pending;         // the line without its newline
-    Instant since;               // of pending
+    std::string pending;  // the line without its newline
+    Instant since;        // of pending
   };
   void write_lines(const LogKey& key, Log& log, Instant now);
   void write_piece(const LogKey& key, Log& log, std::string_view piece);

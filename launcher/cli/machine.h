@@ -23,7 +23,7 @@ struct Machine {
 struct NodeShare {
   std::vector<int> cpus;  // sorted
   Bytes memory;
-  std::string gpus;       // "I/N": the agent, which sees the GPUs, takes its part of them
+  std::string gpus;  // "I/N": the agent, which sees the GPUs, takes its part of them
 };
 
 Machine this_machine();

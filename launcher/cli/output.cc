@@ -17,8 +17,8 @@ std::size_t width_of(const std::string& text) {
   }));
 }
 
-// A word that no YAML reader takes for anything but a string stands bare; all else as in JSON, which
-// is YAML too.
+// A word that no YAML reader takes for anything but a string stands bare; all else as in JSON,
+// which is YAML too.
 bool may_stand_bare(const std::string& text) {
   if (text.empty() || text.size() > 200) return false;
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };

@@ -29,7 +29,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Text that came from elsewhere, safe for a terminal: control characters but newline and tab become '?'.
+// Text that came from elsewhere, safe for a terminal: control characters but newline and tab become
+// '?'.
 std::string printable(std::string_view text);
 
 }  // namespace lockstep::cli

@@ -23,7 +23,8 @@ Status read_environment(const std::vector<std::string>& assignments, JobSpec& sp
       continue;
     }
     const char* value = std::getenv(name.c_str());
-    if (value == nullptr) return wrong(fmt::format("--env {}: this variable is not set here", name));
+    if (value == nullptr)
+      return wrong(fmt::format("--env {}: this variable is not set here", name));
     spec.environment_variables[name] = value;
   }
   return {};

@@ -14,7 +14,7 @@ struct RunArguments {
   int nodes = 1;
   int ranks = 1;  // on each node
   std::string distribution = "none";
-  std::string code;  // "" = the current directory
+  std::string code;              // "" = the current directory
   std::vector<std::string> env;  // K=V, or K
   std::string name;
   std::string timeout;

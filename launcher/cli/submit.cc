@@ -14,8 +14,7 @@ constexpr Duration kSubmitTimeout = seconds(60);
 Result<snapshot::Snapshot> capture_source(const Context& context, const Submission& submission) {
   snapshot::CaptureOptions options;
   TRY(io::make_directories(context.home.stat_cache(), 0700));
-  options.stat_cache =
-      snapshot::stat_cache_path(context.home.stat_cache(), *submission.directory);
+  options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), *submission.directory);
   options.allow_home_or_root = submission.directory_was_named;
   return snapshot::capture(*submission.directory, options);
 }

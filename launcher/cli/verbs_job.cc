@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -129,9 +129,9 @@ int logs(Context& context, const JobOptions& options) {
                                        spec.resources.instance_count - 1, *options.node)),
                 kExitUsage);
   if (options.follow) hold_interrupts(true);
-  const auto end = Follower(**connection, context.terminal,
-                            [&context] { return context.find_endpoint(); },
-                            logs_filter(options, spec))
+  const auto end = Follower(
+                       **connection, context.terminal,
+                       [&context] { return context.find_endpoint(); }, logs_filter(options, spec))
                        .run();
   if (!end) return fail(context.terminal, end.error());
   if (end->how == FollowEnd::How::output_closed) return kExitOutputClosed;
@@ -157,8 +157,8 @@ CLI::App* named(CLI::App* verb, const std::shared_ptr<JobOptions>& options) {
 }
 
 void add_create(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
-  auto* verb = add_verb(group, table, options, "create", "submit a job file (Azure ML v2 YAML)",
-                        create);
+  auto* verb =
+      add_verb(group, table, options, "create", "submit a job file (Azure ML v2 YAML)", create);
   verb->footer(kCreateExamples);
   verb->add_option("-f,--file", options->file, "the job file")->required();
   verb->add_option("--set", options->overrides, "KEY.KEY=VALUE, over the file; may be repeated")
@@ -171,7 +171,8 @@ void add_create(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptio
 }
 
 void add_logs(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
-  auto* verb = named(add_verb(group, table, options, "logs", "what the ranks wrote", logs), options);
+  auto* verb =
+      named(add_verb(group, table, options, "logs", "what the ranks wrote", logs), options);
   verb->add_option("--rank", options->rank, "only this rank (global)")
       ->check(CLI::Range(0, kMaxCount));
   verb->add_option("--node", options->node, "only this node (its rank in the job)")
@@ -203,8 +204,8 @@ void add_job_verbs(VerbTable table) {
   stream_verb->add_flag("-q,--quiet", options->quiet, "only output, and failures");
   add_logs(group, table, options);
   named(add_verb(group, table, options, "cancel", "end a job", cancel), options);
-  add_format(*named(add_verb(group, table, options, "explain", "why it runs where it does, or waits",
-                             explain),
+  add_format(*named(add_verb(group, table, options, "explain",
+                             "why it runs where it does, or waits", explain),
                     options),
              options->format);
 }

@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
@@ -35,10 +35,11 @@ int show(Context& context, const NodeOptions& options) {
   const auto reply = (*connection)->ask_for<NodesReply>(ShowNode{options.name});
   if (!reply) return fail(context.terminal, reply.error());
   if (reply->nodes.empty())
-    return fail(context.terminal, make_error(ErrorCode::not_found,
-                                             fmt::format("there is no node '{}'; see `lockstep node "
-                                                         "list`",
-                                                         options.name)));
+    return fail(
+        context.terminal,
+        make_error(ErrorCode::not_found, fmt::format("there is no node '{}'; see `lockstep node "
+                                                     "list`",
+                                                     options.name)));
   const NodeView& node = reply->nodes.front();
   return print(context, options.format, to_json(node), node_text(node, io::SystemClock().now()));
 }
@@ -55,19 +56,17 @@ int token(Context& context, const NodeOptions& options) {
                 kExitUsage);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply =
-      (*connection)->ask_for<TokenReply>(CreateToken{valid_for, options.uses});
+  const auto reply = (*connection)->ask_for<TokenReply>(CreateToken{valid_for, options.uses});
   if (!reply) return fail(context.terminal, reply.error());
-  const Json json{{"token", reply->token}, {"expires", to_string(reply->expires)},
-                  {"uses", options.uses}};
+  const Json json{
+      {"token", reply->token}, {"expires", to_string(reply->expires)}, {"uses", options.uses}};
   return print(context, options.format, json, reply->token + "\n");
 }
 
 int set_drain(Context& context, const NodeOptions& options, bool drain) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply =
-      (*connection)->ask_for<Done>(DrainNode{options.name, drain, options.reason});
+  const auto reply = (*connection)->ask_for<Done>(DrainNode{options.name, drain, options.reason});
   if (!reply) return fail(context.terminal, reply.error());
   if (!reply->message.empty()) context.terminal.note(reply->message);
   return 0;

@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
@@ -76,23 +76,25 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   follow.show_state = !options.quiet;
   follow.single_rank = world_size == 1;
   hold_interrupts(true);
-  const auto end = Follower(connection, context.terminal,
-                            [&context] { return context.find_endpoint(); }, follow)
-                       .run();
+  const auto end =
+      Follower(
+          connection, context.terminal, [&context] { return context.find_endpoint(); }, follow)
+          .run();
   if (!end) return fail(context.terminal, end.error(), kExitLockstepFailed);
   const std::string& name = job.value;
   switch (end->how) {
-    case FollowEnd::How::finished:
-      break;
+    case FollowEnd::How::finished: break;
     case FollowEnd::How::detached:
-      context.terminal.note(fmt::format("left {0}; it goes on without us. Come back with: lockstep "
-                                        "job stream {0}",
-                                        name));
+      context.terminal.note(
+          fmt::format("left {0}; it goes on without us. Come back with: lockstep "
+                      "job stream {0}",
+                      name));
       return kExitInterrupted;
     case FollowEnd::How::output_closed:
-      context.terminal.note(fmt::format("our output was closed; the job goes on. See: lockstep job "
-                                        "show {}",
-                                        name));
+      context.terminal.note(
+          fmt::format("our output was closed; the job goes on. See: lockstep job "
+                      "show {}",
+                      name));
       return kExitOutputClosed;
   }
   say_how_it_ended(context, *end->job, options.quiet);
@@ -101,7 +103,8 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
 
 void add_run_verb(VerbTable table) {
   const auto arguments = std::make_shared<RunArguments>();
-  auto* verb = table.app.add_subcommand("run", "run [OPTIONS] -- COMMAND...: run a command as a job, to its end");
+  auto* verb = table.app.add_subcommand(
+      "run", "run [OPTIONS] -- COMMAND...: run a command as a job, to its end");
   verb->footer(kRunExamples);
   verb->add_option("-N,--nodes", arguments->nodes, "nodes (default 1)")
       ->check(CLI::Range(1, kMaxNodesPerJob));
@@ -110,7 +113,8 @@ void add_run_verb(VerbTable table) {
   verb->add_option("--distribution", arguments->distribution, "mpi, pytorch or none (default)");
   verb->add_option("--code", arguments->code,
                    "source directory to take along (default: the current one)");
-  verb->add_option("--env", arguments->env, "NAME=VALUE, or NAME to take our value; may be repeated")
+  verb->add_option("--env", arguments->env,
+                   "NAME=VALUE, or NAME to take our value; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("--name", arguments->name, "the job's name (default: a generated one)");
@@ -124,7 +128,8 @@ void add_run_verb(VerbTable table) {
   verb->add_flag("-q,--quiet", arguments->quiet, "show only the job's output, and failures");
   verb->callback([table, arguments] {
     if (table.command.empty())
-      throw CLI::RequiredError("COMMAND: write it behind --, as in: lockstep run -- python train.py");
+      throw CLI::RequiredError(
+          "COMMAND: write it behind --, as in: lockstep run -- python train.py");
     arguments->command = table.command;
     table.action = [arguments](Context& context) { return run(context, *arguments); };
   });

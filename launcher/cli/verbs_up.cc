@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
@@ -12,10 +12,11 @@ namespace lockstep::cli {
 namespace {
 
 Error not_ours(const Context& context, std::string_view verb) {
-  return make_error(ErrorCode::conflict,
-                    fmt::format("{}: LOCKSTEP_LAUNCHER names a launcher of someone else ({}); unset "
-                                "it to use a local one",
-                                verb, context.launcher));
+  return make_error(
+      ErrorCode::conflict,
+      fmt::format("{}: LOCKSTEP_LAUNCHER names a launcher of someone else ({}); unset "
+                  "it to use a local one",
+                  verb, context.launcher));
 }
 
 int show_status(Context& context, Connection& connection, Format format) {

@@ -6,9 +6,7 @@ namespace lockstep::cli {
 
 namespace {
 
-Json time_or_null(Instant time) {
-  return time.ns == 0 ? Json(nullptr) : Json(to_string(time));
-}
+Json time_or_null(Instant time) { return time.ns == 0 ? Json(nullptr) : Json(to_string(time)); }
 
 Json map_of(const std::map<std::string, std::string>& map) {
   Json json = Json::object();

@@ -1,7 +1,7 @@
 #pragma once
-// Views as JSON. A job is shaped like `az ml job show`: Azure's keys first, with Azure's meaning; then
-// what a job file says under `lockstep`; then how it goes (reason, exit_code, report, attempts).
-// Scripts read this: keys are only added.
+// Views as JSON. A job is shaped like `az ml job show`: Azure's keys first, with Azure's meaning;
+// then what a job file says under `lockstep`; then how it goes (reason, exit_code, report,
+// attempts). Scripts read this: keys are only added.
 
 #include <nlohmann/json_fwd.hpp>
 #include <vector>

@@ -31,7 +31,8 @@ std::string command_text(const Command& command) {
   if (const auto* shell = std::get_if<ShellCommand>(&command)) return shell->text;
   std::string text;
   for (const auto& word : std::get<Argv>(command).words) {
-    const bool plain = !word.empty() && word.find_first_of(" \t\n\"'\\$&|;<>()*?") == std::string::npos;
+    const bool plain =
+        !word.empty() && word.find_first_of(" \t\n\"'\\$&|;<>()*?") == std::string::npos;
     if (!text.empty()) text += ' ';
     text += plain ? word : "'" + word + "'";
   }
@@ -42,7 +43,8 @@ std::string command_text(const Command& command) {
 class Lines {
  public:
   void add(std::string_view label, std::string_view value) {
-    if (!value.empty()) text_ += fmt::format("{:<14}{}\n", std::string(label) + ":", printable(value));
+    if (!value.empty())
+      text_ += fmt::format("{:<14}{}\n", std::string(label) + ":", printable(value));
   }
   std::string text() const { return text_; }
 
@@ -58,12 +60,11 @@ std::string counts(const std::map<std::string, int>& map) {
 }
 
 std::string part_line(const PartView& part) {
-  std::string line = fmt::format("    {}: node rank {}, ranks {}, {}", part.node_name, part.node_rank,
-                                 part.ranks == 1
-                                     ? std::to_string(part.first_rank)
-                                     : fmt::format("{}-{}", part.first_rank,
-                                                   part.first_rank + part.ranks - 1),
-                                 to_string(part.state));
+  std::string line = fmt::format(
+      "    {}: node rank {}, ranks {}, {}", part.node_name, part.node_rank,
+      part.ranks == 1 ? std::to_string(part.first_rank)
+                      : fmt::format("{}-{}", part.first_rank, part.first_rank + part.ranks - 1),
+      to_string(part.state));
   if (!part.progress.empty()) line += " (" + printable(part.progress) + ")";
   line += fmt::format("; cpus {}, memory {}", ranges_of(part.allotment.cpus),
                       to_string(part.allotment.memory));
@@ -94,22 +95,18 @@ std::string signal_name(int exit_code) {
 
 std::string how_it_ended(const ExitReport& report) {
   switch (report.cause) {
-    case Cause::exit_code:
-      return fmt::format("exited with code {}", report.exit_code);
+    case Cause::exit_code: return fmt::format("exited with code {}", report.exit_code);
     case Cause::signal:
       return fmt::format("was killed by {} (exit code {})", signal_name(report.exit_code),
                          report.exit_code);
     case Cause::out_of_memory:
       return fmt::format("was killed because it ran out of memory (OOM; exit code {})",
                          report.exit_code);
-    case Cause::mpi_abort:
-      return fmt::format("called MPI_Abort (exit code {})", report.exit_code);
+    case Cause::mpi_abort: return fmt::format("called MPI_Abort (exit code {})", report.exit_code);
     case Cause::exit_without_finalize:
       return "exited with code 0 after MPI_Init but before MPI_Finalize";
-    case Cause::never_connected:
-      return "never joined its MPI job: it ran alone as rank 0 of 1";
-    case Cause::command_not_found:
-      return "could not start: command not found (exit code 127)";
+    case Cause::never_connected: return "never joined its MPI job: it ran alone as rank 0 of 1";
+    case Cause::command_not_found: return "could not start: command not found (exit code 127)";
     case Cause::command_not_executable:
       return "could not start: the command is not executable (exit code 126)";
     case Cause::completed:
@@ -119,8 +116,7 @@ std::string how_it_ended(const ExitReport& report) {
     case Cause::start_failed:
     case Cause::port_taken:
     case Cause::runner_lost:
-    case Cause::node_lost:
-      break;
+    case Cause::node_lost: break;
   }
   return "";
 }
@@ -134,7 +130,8 @@ std::string first_failure(const ExitReport& report) {
         report.message.empty() ? std::string(to_string(report.cause)) : printable(report.message);
     return fmt::format("  {}{}\n", what, when);
   }
-  std::string text = fmt::format("  first failure: rank {}{}{}: {}\n", *report.rank, where, when, how);
+  std::string text =
+      fmt::format("  first failure: rank {}{}{}: {}\n", *report.rank, where, when, how);
   if (!report.message.empty()) text += "  " + printable(report.message) + "\n";
   return text;
 }
@@ -241,8 +238,8 @@ std::string node_text(const NodeView& node, Instant now) {
   lines.add("state", node_state(node));
   lines.add("reason", node.reason);
   lines.add("last heard", ago(node.last_heard, now));
-  lines.add("host", fmt::format("{} ({}, {}, {})", have.hostname, have.os, have.kernel,
-                                have.architecture));
+  lines.add("host",
+            fmt::format("{} ({}, {}, {})", have.hostname, have.os, have.kernel, have.architecture));
   lines.add("cpus", fmt::format("{} ({}); {} socket(s), {} NUMA node(s)", have.cpus.size(),
                                 ranges_of(have.cpus), have.sockets, have.numa_nodes));
   lines.add("memory", to_string(have.memory));
@@ -265,8 +262,9 @@ std::string node_text(const NodeView& node, Instant now) {
 
 std::string status_text(const LauncherStatus& status, Instant now) {
   Lines lines;
-  lines.add("launcher", fmt::format("running, version {}, pid {}, up since {} ({})", status.version,
-                                    status.pid, to_string(status.started), ago(status.started, now)));
+  lines.add("launcher",
+            fmt::format("running, version {}, pid {}, up since {} ({})", status.version, status.pid,
+                        to_string(status.started), ago(status.started, now)));
   lines.add("home", status.home);
   lines.add("endpoint", status.endpoint);
   lines.add("nodes", counts(status.nodes));
@@ -281,10 +279,9 @@ std::string failure_report(const JobView& job) {
     return fmt::format("job {} {}{}\n", name, to_string(job.status),
                        job.reason.empty() ? "" : ": " + printable(job.reason));
   const ExitReport& report = *job.report;
-  std::string text = fmt::format("job {} {}{}\n", name, to_string(job.status),
-                                 job.attempts.size() > 1
-                                     ? fmt::format(" in attempt {}", job.attempts.size())
-                                     : "");
+  std::string text = fmt::format(
+      "job {} {}{}\n", name, to_string(job.status),
+      job.attempts.size() > 1 ? fmt::format(" in attempt {}", job.attempts.size()) : "");
   text += first_failure(report);
   text += last_words(report);
   if (!report.terminated_ranks.empty())

@@ -18,8 +18,8 @@ std::string status_text(const LauncherStatus& status, Instant now);
 // "0-3,8": sorted ids as ranges; "" when there are none.
 std::string ranges_of(std::vector<int> ids);
 
-// What a person reads when a job did not complete: who failed first, where, when, how, its last words
-// on stderr, what was then terminated, and where to look. "" for a job that completed.
+// What a person reads when a job did not complete: who failed first, where, when, how, its last
+// words on stderr, what was then terminated, and where to look. "" for a job that completed.
 std::string failure_report(const JobView& job);
 
 // What `run`, `job create --stream` and `job stream` exit with for a final job: its first failing

@@ -11,22 +11,67 @@
 namespace lockstep::launcher {
 
 // Send the node its current desired state (Core::desired_for at the time of sending).
-struct SendDesired { NodeId node; };
-struct AcceptSession { NodeId node; SessionId session; PublicKey key; };
-struct RefuseSession { PublicKey key; SessionId session; std::string reason; };
-struct AskForSession { PublicKey key; SessionId session; };  // SessionLost: it must open again
-struct AckObserved { NodeId node; SessionId session; std::uint64_t sequence = 0; };
-struct AckHeartbeat { NodeId node; SessionId session; };
+struct SendDesired {
+  NodeId node;
+};
+struct AcceptSession {
+  NodeId node;
+  SessionId session;
+  PublicKey key;
+};
+struct RefuseSession {
+  PublicKey key;
+  SessionId session;
+  std::string reason;
+};
+struct AskForSession {
+  PublicKey key;
+  SessionId session;
+};  // SessionLost: it must open again
+struct AckObserved {
+  NodeId node;
+  SessionId session;
+  std::uint64_t sequence = 0;
+};
+struct AckHeartbeat {
+  NodeId node;
+  SessionId session;
+};
 // Tell everyone who watches the job (JobUpdate), and the log followers when it is final.
-struct JobChanged { JobId job; };
+struct JobChanged {
+  JobId job;
+};
 // Start expecting these log sizes; answer with LogsDurableInput when they are on disk.
-struct AwaitLogs { AttemptId attempt; NodeId node; std::vector<LogSize> sizes; };
-struct AllowNode { NodeId node; PublicKey key; };  // the ZAP handler lets this key in from now on
-struct ReplySubmitted { ReplyTo to; JobId job; };
-struct ReplyJoined { ReplyTo to; NodeId node; std::string name; };
-struct ReplyDone { ReplyTo to; std::string message; };
-struct ReplyRefused { ReplyTo to; ErrorCode code = ErrorCode::internal; std::string message; };
-struct ExitDaemon { ReplyTo to; };  // shutdown was granted: reply Done, then leave the loop
+struct AwaitLogs {
+  AttemptId attempt;
+  NodeId node;
+  std::vector<LogSize> sizes;
+};
+struct AllowNode {
+  NodeId node;
+  PublicKey key;
+};  // the ZAP handler lets this key in from now on
+struct ReplySubmitted {
+  ReplyTo to;
+  JobId job;
+};
+struct ReplyJoined {
+  ReplyTo to;
+  NodeId node;
+  std::string name;
+};
+struct ReplyDone {
+  ReplyTo to;
+  std::string message;
+};
+struct ReplyRefused {
+  ReplyTo to;
+  ErrorCode code = ErrorCode::internal;
+  std::string message;
+};
+struct ExitDaemon {
+  ReplyTo to;
+};  // shutdown was granted: reply Done, then leave the loop
 
 using Action = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
                             AckHeartbeat, JobChanged, AwaitLogs, AllowNode, ReplySubmitted,

@@ -1,7 +1,7 @@
 // What nodes say, and what their silence means: sessions, heartbeats, observed parts, liveness.
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <utility>
 
 #include "launcher/core/reactor.h"

@@ -1,7 +1,7 @@
 // What people ask for: submit, cancel, drain, tokens, joins, shutdown.
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "launcher/core/placement.h"
 #include "launcher/core/reactor.h"
@@ -101,8 +101,7 @@ void Reactor::on(const DrainInput& input) {
   const Node* node = state_.node_called(input.name_or_id);
   if (node == nullptr) {
     refuse(input.reply, ErrorCode::not_found,
-           fmt::format("there is no node '{}'; `lockstep node list` shows all",
-                       input.name_or_id));
+           fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
     return;
   }
   const std::optional<std::string> wanted =
@@ -114,8 +113,8 @@ void Reactor::on(const DrainInput& input) {
   else if (node->parts.empty())
     message += " is drained";
   else
-    message += " takes no new work; " + counted(node->parts.size(), "attempt") +
-               " on it may still run";
+    message +=
+        " takes no new work; " + counted(node->parts.size(), "attempt") + " on it may still run";
   act(ReplyDone{input.reply, std::move(message)});
 }
 

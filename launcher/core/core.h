@@ -1,6 +1,6 @@
 #pragma once
-// The launcher as a function: inputs in, facts and actions out. It owns the state of jobs, nodes and
-// tokens and decides everything; it never reads a clock, a socket, a file or a random source.
+// The launcher as a function: inputs in, facts and actions out. It owns the state of jobs, nodes
+// and tokens and decides everything; it never reads a clock, a socket, a file or a random source.
 // The shell appends the facts durably before it performs any action.
 
 #include <memory>
@@ -19,11 +19,11 @@ namespace lockstep::launcher {
 struct CoreConfig {
   Duration heartbeat_interval = seconds(1);
   int missed_heartbeats_unknown = 3;
-  Duration node_lost_timeout = seconds(10);   // since the last word of the node
-  Duration reconnect_grace = seconds(60);     // after a launcher start nothing is LOST before
-  Duration stop_grace = seconds(10);          // between SIGTERM and SIGKILL
-  Duration prepare_timeout = minutes(30);     // a part that is not prepared by then fails its attempt
-  Duration logs_timeout = minutes(5);         // finalizing waits this long for logs of an ALIVE node
+  Duration node_lost_timeout = seconds(10);  // since the last word of the node
+  Duration reconnect_grace = seconds(60);    // after a launcher start nothing is LOST before
+  Duration stop_grace = seconds(10);         // between SIGTERM and SIGKILL
+  Duration prepare_timeout = minutes(30);  // a part that is not prepared by then fails its attempt
+  Duration logs_timeout = minutes(5);      // finalizing waits this long for logs of an ALIVE node
   std::size_t max_queued_jobs = 100'000;
   // Set by `lockstep up`: the target has exactly these nodes, and a job that needs more is refused.
   std::optional<int> fixed_nodes;
@@ -31,7 +31,7 @@ struct CoreConfig {
 };
 
 struct Step {
-  std::vector<Fact> facts;      // already applied
+  std::vector<Fact> facts;  // already applied
   std::vector<Action> actions;
 };
 
@@ -48,9 +48,9 @@ class Core {
 
   // Recovery: the stored facts in order, then `recovered` once, then resume().
   void replay(const StampedFact& fact);
-  void recovered(Instant now);               // all nodes UNKNOWN, reconnect_grace begins
-  std::vector<Action> resume() const;        // what should be in flight right now
-  Instant next_deadline() const;             // Instant::never() when nothing is due
+  void recovered(Instant now);         // all nodes UNKNOWN, reconnect_grace begins
+  std::vector<Action> resume() const;  // what should be in flight right now
+  Instant next_deadline() const;       // Instant::never() when nothing is due
 
   DesiredState desired_for(NodeId node) const;
 

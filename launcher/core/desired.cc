@@ -38,8 +38,7 @@ DesiredState desired_for(const State& state, const CoreConfig& config, NodeId no
   desired.revision = holder->revision;
   for (const auto& [id, node_rank] : holder->parts) {
     const Job& job = *state.job(id.job);
-    desired.assignments.push_back(
-        assignment_of(job, *state.attempt(id), node_rank, config));
+    desired.assignments.push_back(assignment_of(job, *state.attempt(id), node_rank, config));
   }
   return desired;
 }

@@ -18,13 +18,22 @@ struct ReplyTo {
 
 struct SubmitInput {
   ReplyTo reply;
-  std::string submission;     // client's idempotence key
-  JobSpec spec;               // submitter filled from the key by the shell
-  std::string generated_name; // used when spec.name is empty
+  std::string submission;      // client's idempotence key
+  JobSpec spec;                // submitter filled from the key by the shell
+  std::string generated_name;  // used when spec.name is empty
 };
-struct CancelInput { ReplyTo reply; JobId job; std::string by; };  // by: user name, for the report
-struct DrainInput { ReplyTo reply; std::string name_or_id; bool drain = true; std::string reason; };
-struct TokenInput {           // the shell made the secret; the core keeps its hash
+struct CancelInput {
+  ReplyTo reply;
+  JobId job;
+  std::string by;
+};  // by: user name, for the report
+struct DrainInput {
+  ReplyTo reply;
+  std::string name_or_id;
+  bool drain = true;
+  std::string reason;
+};
+struct TokenInput {  // the shell made the secret; the core keeps its hash
   ReplyTo reply;
   Digest secret_hash;
   Instant expires;
@@ -33,22 +42,37 @@ struct TokenInput {           // the shell made the secret; the core keeps its h
 struct JoinInput {
   ReplyTo reply;
   Digest secret_hash;
-  PublicKey key;              // of the joining node
+  PublicKey key;  // of the joining node
   std::string name;
 };
-struct ShutdownInput { ReplyTo reply; bool cancel_jobs = false; };
+struct ShutdownInput {
+  ReplyTo reply;
+  bool cancel_jobs = false;
+};
 
-struct SessionInput { PublicKey key; SessionOpen open; };
-struct HeartbeatInput { PublicKey key; Heartbeat beat; };
-struct ObservedInput { PublicKey key; Observed observed; };
+struct SessionInput {
+  PublicKey key;
+  SessionOpen open;
+};
+struct HeartbeatInput {
+  PublicKey key;
+  Heartbeat beat;
+};
+struct ObservedInput {
+  PublicKey key;
+  Observed observed;
+};
 
 // All log bytes named by the part's NodeExitReport are durable (or were declared lost).
-struct LogsDurableInput { AttemptId attempt; NodeId node; };
+struct LogsDurableInput {
+  AttemptId attempt;
+  NodeId node;
+};
 
-struct TickInput {};          // next_deadline() has come, or nothing else has for a second
+struct TickInput {};  // next_deadline() has come, or nothing else has for a second
 
-using Input = std::variant<SubmitInput, CancelInput, DrainInput, TokenInput, JoinInput,
-                           ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
-                           LogsDurableInput, TickInput>;
+using Input =
+    std::variant<SubmitInput, CancelInput, DrainInput, TokenInput, JoinInput, ShutdownInput,
+                 SessionInput, HeartbeatInput, ObservedInput, LogsDurableInput, TickInput>;
 
 }  // namespace lockstep::launcher

@@ -1,7 +1,7 @@
 #include "launcher/core/invariants.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <set>
 
 #include "launcher/core/retry.h"

@@ -1,8 +1,8 @@
 #pragma once
 // What the launcher thinks of the health of its nodes, from what it heard and when. Not part of
-// State: after a restart everything here begins again, with every node UNKNOWN. Two things live here:
-// the polled clock, and one NodeWatch per node. Decides ALIVE and UNKNOWN; that a node is LOST is a
-// fact, and the reactor's to record.
+// State: after a restart everything here begins again, with every node UNKNOWN. Two things live
+// here: the polled clock, and one NodeWatch per node. Decides ALIVE and UNKNOWN; that a node is
+// LOST is a fact, and the reactor's to record.
 
 #include <cstdint>
 #include <map>
@@ -48,9 +48,9 @@ struct StaleTalk {
 
 struct NodeWatch {
   Liveness liveness = Liveness::unknown;
-  Instant heard;                   // polled time of the last word (or of the start of watching)
-  Instant last_heard;              // real time of the last word; ns = 0: none since this start
-  std::optional<SessionId> live;   // the session accepted since this launcher start
+  Instant heard;                  // polled time of the last word (or of the start of watching)
+  Instant last_heard;             // real time of the last word; ns = 0: none since this start
+  std::optional<SessionId> live;  // the session accepted since this launcher start
   std::map<SessionId, StaleTalk> stale_talk;
   std::map<SessionId, std::string> refused;  // cloned images: session -> reason
   // Attempts that are not assigned here and, by the node's own full report, may still run. The node

@@ -99,8 +99,8 @@ std::optional<std::string> not_now(const Cluster& cluster, const Node& node, con
   const std::string holder = to_string(*used.holder);
   if (used.whole) return "is held as a whole by " + holder;
   if (shape.whole_node()) return "is shared by " + holder + ", and the whole node is asked for";
-  auto reason = short_of("cpus", free_cpus(node, used).size(), node.inventory.cpus.size(),
-                         shape.cpus);
+  auto reason =
+      short_of("cpus", free_cpus(node, used).size(), node.inventory.cpus.size(), shape.cpus);
   if (!reason)
     reason = short_of("gpus", free_gpus(node, used).size(), node.inventory.gpus.size(), shape.gpus);
   if (!reason) reason = short_of_memory(node, used, shape.memory);

@@ -1,7 +1,7 @@
 #include "launcher/core/placement.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -28,8 +28,7 @@ Pools gather(const State& state, const Shape& shape, std::vector<std::string>* o
   std::set<PoolKey> hosts;
   for (const auto& [id, node] : state.nodes()) {
     if (auto reason = never_fits(node, shape)) {
-      if (objections->size() < kMaxReasonNodes)
-        objections->push_back(node.name + " " + *reason);
+      if (objections->size() < kMaxReasonNodes) objections->push_back(node.name + " " + *reason);
       continue;
     }
     fitting.push_back(&node);
@@ -98,9 +97,8 @@ std::vector<const Node*> choose(const Pool& free, std::size_t count, const Histo
 std::vector<const Node*> seat(std::vector<const Node*> chosen, const History& history) {
   std::vector<const Node*> seats(chosen.size(), nullptr);
   for (std::size_t i = 0; i < history.previous.size() && i < seats.size(); ++i) {
-    const auto it = std::find_if(chosen.begin(), chosen.end(), [&](const Node* node) {
-      return node->id == history.previous[i];
-    });
+    const auto it = std::find_if(chosen.begin(), chosen.end(),
+                                 [&](const Node* node) { return node->id == history.previous[i]; });
     if (it == chosen.end()) continue;
     seats[i] = *it;
     chosen.erase(it);
@@ -134,8 +132,8 @@ Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
   for (std::size_t i = 0; i < seats.size(); ++i) {
     placed.parts.push_back({seats[i]->id, allot(cluster, *seats[i], shape)});
     if (placed.why.size() >= kMaxWhyLines) continue;
-    const bool kept = last != nullptr && i < last->parts.size() &&
-                      last->parts[i].node == seats[i]->id;
+    const bool kept =
+        last != nullptr && i < last->parts.size() && last->parts[i].node == seats[i]->id;
     placed.why.push_back(fmt::format("node rank {}: {} ({}){}", i, seats[i]->name,
                                      describe(placed.parts.back().allotment),
                                      kept ? ", as in the attempt before" : ""));
@@ -179,8 +177,8 @@ Placement place(const Cluster& cluster, const Job& job) {
     most_free = std::max(most_free, free.size());
     if (free.size() < count) continue;
     std::vector<const Node*> chosen = choose(free, count, history);
-    const auto kept = static_cast<std::size_t>(
-        std::count_if(chosen.begin(), chosen.end(), [&](const Node* node) {
+    const auto kept =
+        static_cast<std::size_t>(std::count_if(chosen.begin(), chosen.end(), [&](const Node* node) {
           return std::find(history.previous.begin(), history.previous.end(), node->id) !=
                  history.previous.end();
         }));
@@ -190,8 +188,8 @@ Placement place(const Cluster& cluster, const Job& job) {
   }
   if (!possible) return impossible(cluster, shape, pools, objections);
   if (best.empty())
-    return Blocked{fmt::format("waits for {}: {} of them {} free now{}", describe(shape),
-                               most_free, most_free == 1 ? "is" : "are", joined(objections))};
+    return Blocked{fmt::format("waits for {}: {} of them {} free now{}", describe(shape), most_free,
+                               most_free == 1 ? "is" : "are", joined(objections))};
   return placed_on(cluster, shape, job, seat(std::move(best), history), objections);
 }
 
@@ -225,8 +223,8 @@ std::vector<std::string> explain_nodes(const Cluster& cluster, const Shape& shap
   std::vector<std::string> lines;
   for (const auto& [id, node] : cluster.state.nodes()) {
     if (lines.size() >= kMaxWhyLines) {
-      lines.push_back(fmt::format("… and {} more nodes",
-                                  cluster.state.nodes().size() - lines.size()));
+      lines.push_back(
+          fmt::format("… and {} more nodes", cluster.state.nodes().size() - lines.size()));
       break;
     }
     auto reason = never_fits(node, shape);

@@ -1,7 +1,7 @@
 #pragma once
-// Where a job would run now: pure functions over State and node health. A gang is placed whole or not
-// at all, within one network label; partial requests share a node; the order is by node id, except
-// that a later attempt keeps its nodes and their ranks where it can. Changes nothing.
+// Where a job would run now: pure functions over State and node health. A gang is placed whole or
+// not at all, within one network label; partial requests share a node; the order is by node id,
+// except that a later attempt keeps its nodes and their ranks where it can. Changes nothing.
 
 #include <compare>
 #include <optional>
@@ -33,8 +33,12 @@ struct Placed {
   std::vector<PartPlacement> parts;  // index = node rank
   std::vector<std::string> why;
 };
-struct Blocked { std::string reason; };     // enough nodes could take it, but not now
-struct Impossible { std::string reason; };  // not with the nodes there are
+struct Blocked {
+  std::string reason;
+};  // enough nodes could take it, but not now
+struct Impossible {
+  std::string reason;
+};  // not with the nodes there are
 using Placement = std::variant<Placed, Blocked, Impossible>;
 
 struct Cluster {

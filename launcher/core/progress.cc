@@ -1,7 +1,7 @@
 // The life of a job from placed to final: rules over the state, applied to every job that changed.
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "launcher/core/reactor.h"
 #include "launcher/core/retry.h"
@@ -137,10 +137,9 @@ void Reactor::prepare_timed_out(const AttemptId& id) {
   const NodeWatch& watch = watches_.at(late->node);
   const auto progress = watch.progress.find(id);
   emit(AttemptDoomed{id,
-                     prepare_timeout_report(state_, attempt,
-                                            progress == watch.progress.end() ? ""
-                                                                             : progress->second,
-                                            config_.prepare_timeout, now_),
+                     prepare_timeout_report(
+                         state_, attempt, progress == watch.progress.end() ? "" : progress->second,
+                         config_.prepare_timeout, now_),
                      StopReason::gang_failed});
 }
 

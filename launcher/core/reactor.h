@@ -42,10 +42,12 @@ class Reactor {
   void emit(Fact fact);
   void note(const Fact& fact);  // what a fact means for timers, queue and messages
   template <typename Doing>
-  void act(Doing action) { step_.actions.push_back(std::move(action)); }
+  void act(Doing action) {
+    step_.actions.push_back(std::move(action));
+  }
   void refuse(const ReplyTo& to, ErrorCode code, std::string message);
   void finish_cut_step();
-  void settle();                // advance jobs and schedule until nothing follows
+  void settle();  // advance jobs and schedule until nothing follows
   void schedule();
   void send_messages();
   void fire(const TimerKey& timer);
@@ -100,16 +102,16 @@ class Reactor {
   Scheduler scheduler_;
   Timers timers_;
   PolledClock clock_;
-  Instant now_;                    // real time of this step, for facts
-  std::optional<Instant> grace_until_;  // polled: nothing becomes LOST before
+  Instant now_;                                   // real time of this step, for facts
+  std::optional<Instant> grace_until_;            // polled: nothing becomes LOST before
   std::optional<std::vector<ReplyTo>> stopping_;  // a shutdown waits for its jobs
 
-  bool recovering_ = false;        // the next step is the first since recovered()
+  bool recovering_ = false;  // the next step is the first since recovered()
 
   // Within one step.
   Step step_;
-  std::set<JobId> dirty_jobs_;     // rules may apply to them
-  std::set<JobId> changed_jobs_;   // someone may watch them
+  std::set<JobId> dirty_jobs_;    // rules may apply to them
+  std::set<JobId> changed_jobs_;  // someone may watch them
   std::set<NodeId> touched_nodes_;
 };
 

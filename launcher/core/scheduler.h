@@ -1,8 +1,8 @@
 #pragma once
 // Whose turn it is: strict order of submission among the jobs that could be placed. A job for which
-// the cluster has no nodes at all is parked and blocks nobody; the first one that merely has to wait
-// for busy nodes blocks all behind it. Holds only what can be rebuilt from State's queue, so that a
-// step costs the jobs it moves, not the jobs that wait.
+// the cluster has no nodes at all is parked and blocks nobody; the first one that merely has to
+// wait for busy nodes blocks all behind it. Holds only what can be rebuilt from State's queue, so
+// that a step costs the jobs it moves, not the jobs that wait.
 
 #include <cstdint>
 #include <functional>
@@ -27,7 +27,7 @@ class Scheduler {
 
   void add(const Job& job);
   void remove(const Job& job);
-  void capacity_changed() { dirty_ = true; }   // something was freed, or came back
+  void capacity_changed() { dirty_ = true; }                    // something was freed, or came back
   void topology_changed() { dirty_ = topology_dirty_ = true; }  // what could ever be placed changed
   bool dirty() const { return dirty_; }
 

@@ -1,7 +1,7 @@
 #include "launcher/core/sessions.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace lockstep::launcher {
 
@@ -40,9 +40,9 @@ Speaker identify_open(const Node& node, NodeWatch& watch, const SessionOpen& ope
 
 std::string refuse_clones(const Node& node, NodeWatch& watch, SessionId stale) {
   const std::string both =
-      watch.live ? fmt::format("sessions {:x} and {:x} are both alive", stale.value,
-                               watch.live->value)
-                 : fmt::format("session {:x} was replaced by a newer one", stale.value);
+      watch.live
+          ? fmt::format("sessions {:x} and {:x} are both alive", stale.value, watch.live->value)
+          : fmt::format("session {:x} was replaced by a newer one", stale.value);
   const std::string reason = fmt::format(
       "two agents speak as node {} (id {}): {}; its image was cloned. Delete the agent's identity "
       "on one of the machines and join that one anew with a token, then start both again",

@@ -1,7 +1,7 @@
 #pragma once
 // Who speaks for a node: the session that was accepted last, one nobody knows, an older one whose
-// late messages still arrive, or, when an older one does not fall silent, a cloned image: two agents
-// with one identity, of which neither can be trusted. Knows nothing of parts or jobs.
+// late messages still arrive, or, when an older one does not fall silent, a cloned image: two
+// agents with one identity, of which neither can be trusted. Knows nothing of parts or jobs.
 
 #include <string>
 
@@ -19,9 +19,9 @@ enum class Speaker {
   refused,  // was found to be one of two clones before
 };
 
-// Judges the session of a message of `node`, and remembers stale talk in `watch`. A replaced session
-// that is heard again and again for `clone_after` of polled time is a clone; late and doubled
-// messages of a dead agent cease before.
+// Judges the session of a message of `node`, and remembers stale talk in `watch`. A replaced
+// session that is heard again and again for `clone_after` of polled time is a clone; late and
+// doubled messages of a dead agent cease before.
 Speaker identify(const Node& node, NodeWatch& watch, SessionId session, Instant polled,
                  Duration clone_after);
 inline constexpr int kCloneMessages = 3;

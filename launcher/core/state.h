@@ -109,14 +109,14 @@ struct Job {
   JobId id;
   std::uint64_t order = 0;  // of submission; 1, 2, …
   std::string submission;
-  JobSpec spec;             // name filled
+  JobSpec spec;  // name filled
   Instant submitted;
   Phase phase = Phase::waiting;
   std::optional<std::string> cancel_by;
   std::vector<Attempt> attempts;  // numbers 1, 2, …
   int charged_retries = 0;
   int uncharged_retries = 0;
-  std::string requeued_because;   // of the last requeue
+  std::string requeued_because;  // of the last requeue
   std::optional<Finish> finish;
 
   const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }

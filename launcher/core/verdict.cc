@@ -1,8 +1,8 @@
 #include "launcher/core/verdict.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <csignal>
-#include <fmt/format.h>
 #include <tuple>
 #include <utility>
 
@@ -35,8 +35,7 @@ bool belongs_to_rank(Cause cause) {
     case Cause::exit_without_finalize:
     case Cause::never_connected:
     case Cause::command_not_found:
-    case Cause::command_not_executable:
-      return true;
+    case Cause::command_not_executable: return true;
     case Cause::completed:
     case Cause::timeout:
     case Cause::canceled:
@@ -44,8 +43,7 @@ bool belongs_to_rank(Cause cause) {
     case Cause::start_failed:
     case Cause::port_taken:
     case Cause::runner_lost:
-    case Cause::node_lost:
-      return false;
+    case Cause::node_lost: return false;
   }
   return false;
 }
@@ -125,9 +123,8 @@ std::string rank_in_words(const RankExit& rank, const std::string& node) {
     case Cause::out_of_memory:
       return with_detail(who + " ran out of memory and was killed by the kernel", rank.detail);
     case Cause::mpi_abort:
-      return who + " called " + (rank.detail.empty()
-                                     ? fmt::format("MPI_Abort({})", rank.exit_code)
-                                     : rank.detail);
+      return who + " called " +
+             (rank.detail.empty() ? fmt::format("MPI_Abort({})", rank.exit_code) : rank.detail);
     case Cause::exit_without_finalize:
       return who + " exited with code 0 without calling MPI_Finalize";
     case Cause::never_connected:
@@ -144,8 +141,7 @@ std::string rank_in_words(const RankExit& rank, const std::string& node) {
     case Cause::workspace_failed:
     case Cause::port_taken:
     case Cause::runner_lost:
-    case Cause::node_lost:
-      break;
+    case Cause::node_lost: break;
   }
   return with_detail(who + " failed (" + std::string(to_string(rank.cause)) + ")", rank.detail);
 }
@@ -175,8 +171,7 @@ std::string node_in_words(Cause cause, const std::string& node, const std::strin
     case Cause::never_connected:
     case Cause::command_not_found:
     case Cause::command_not_executable:
-    case Cause::canceled:
-      break;
+    case Cause::canceled: break;
   }
   return with_detail("node " + node + " failed (" + std::string(to_string(cause)) + ")", detail);
 }
@@ -203,8 +198,8 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
   report.exit_code = failing_code(exit_code_of(node_exit));
   const std::string detail =
       failure.part->gone ? failure.part->gone->why : failure.part->report->exit->message;
-  report.message = node_in_words(failure.cause, report.node_name, detail,
-                                 state.job(attempt.id.job)->spec);
+  report.message =
+      node_in_words(failure.cause, report.node_name, detail, state.job(attempt.id.job)->spec);
   return report;
 }
 
@@ -234,8 +229,8 @@ ExitReport unexplained(const State& state, const Attempt& attempt, Instant now) 
 
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now) {
   const std::vector<Failure> failures = failures_of(attempt);
-  const auto first = std::min_element(
-      failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
+  const auto first =
+      std::min_element(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
         const int first_a = precedence(a.cause), first_b = precedence(b.cause);
         return first_a != first_b ? first_a < first_b : earlier(a, b);
       });
@@ -271,8 +266,8 @@ ExitReport prepare_timeout_report(const State& state, const Attempt& attempt,
   });
   if (late != attempt.parts.end()) report.node = late->node;
   report.node_name = state.node_name(report.node);
-  report.message = fmt::format("node {} was not prepared within {}", report.node_name,
-                               format_duration(limit));
+  report.message =
+      fmt::format("node {} was not prepared within {}", report.node_name, format_duration(limit));
   if (!progress.empty()) report.message += " (last: " + progress + ")";
   return report;
 }

@@ -9,11 +9,13 @@
 
 namespace lockstep::launcher {
 
-// The verdict on what has ended of the attempt so far. `now` stamps what carries no time of its own.
+// The verdict on what has ended of the attempt so far. `now` stamps what carries no time of its
+// own.
 //
 // A lost node or runner is the cause whatever the ranks say, since their failures follow from it.
-// Else the first failure by time is: a rank that failed by itself, or a node that could not prepare,
-// start or go on. Ranks that we terminated are consequences. All parts completed = completed.
+// Else the first failure by time is: a rank that failed by itself, or a node that could not
+// prepare, start or go on. Ranks that we terminated are consequences. All parts completed =
+// completed.
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now);
 
 ExitReport canceled_report(const Job& job, Instant now);

@@ -1,7 +1,7 @@
 #include "launcher/core/views.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <iterator>
 
 namespace lockstep::launcher {
@@ -172,8 +172,8 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
   view.job = view_of(cluster, scheduler, job, queue_position(cluster.state, job));
   std::vector<std::string>& lines = view.lines;
   for (const Attempt& attempt : job.attempts) {
-    lines.push_back(fmt::format("attempt {} was placed at {}:", attempt.id.number,
-                                to_string(attempt.placed)));
+    lines.push_back(
+        fmt::format("attempt {} was placed at {}:", attempt.id.number, to_string(attempt.placed)));
     for (const std::string& why : attempt.why) lines.push_back("  " + why);
     if (attempt.ended) lines.push_back("  ended: " + attempt.ended->message);
   }

@@ -40,7 +40,8 @@ Result<std::string> value_of(std::string_view inner,
                       fmt::format("'{}' is not an expression; write ${{{{inputs.NAME}}}}", whole));
   const std::string name(inner.substr(kInputs.size()));
   if (const auto found = inputs.find(name); found != inputs.end()) return found->second;
-  if (const auto dot = name.find('.'); dot != std::string::npos && inputs.count(name.substr(0, dot)))
+  if (const auto dot = name.find('.');
+      dot != std::string::npos && inputs.count(name.substr(0, dot)))
     return make_error(ErrorCode::unsupported, fmt::format("'{}' is not supported yet", whole));
   std::string message = fmt::format("unknown input '{}' in '{}'", name, whole);
   std::vector<std::string_view> names;
@@ -61,16 +62,14 @@ Result<std::string> substitute(const Source& source, const YamlNode& node,
   while (true) {
     const auto open = text.find(kOpen, at);
     const auto optional = text.find(kOptional, at);
-    if (optional < open && open != std::string::npos &&
-        text.find("]]", optional) > open)
+    if (optional < open && open != std::string::npos && text.find("]]", optional) > open)
       return source.error(place_of_expression(source, node, kOptional),
                           "'$[[…]]' is not supported yet", ErrorCode::unsupported);
     if (open == std::string::npos) return out + text.substr(at);
     out += text.substr(at, open - at);
     const auto close = text.find(kClose, open + kOpen.size());
     if (close == std::string::npos)
-      return source.error(place_of_expression(source, node, kOpen),
-                          "'${{' has no closing '}}'");
+      return source.error(place_of_expression(source, node, kOpen), "'${{' has no closing '}}'");
     const std::string_view expression =
         std::string_view(text).substr(open, close + kClose.size() - open);
     const auto inner = expression.substr(kOpen.size(), expression.size() - 5);

@@ -10,8 +10,8 @@
 
 namespace lockstep::spec {
 
-// `node` is a scalar; returns its text with each ${{inputs.NAME}} replaced by the input's text, exactly
-// (no quoting is added). Errors point at the expression where it can be found in the file.
+// `node` is a scalar; returns its text with each ${{inputs.NAME}} replaced by the input's text,
+// exactly (no quoting is added). Errors point at the expression where it can be found in the file.
 Result<std::string> substitute(const Source& source, const YamlNode& node,
                                const std::map<std::string, std::string>& inputs);
 

@@ -34,18 +34,17 @@ bool is_remote(const std::string& code) {
 Result<std::string> find_code(const Source& source, const ReadJob& job) {
   namespace fs = std::filesystem;
   if (is_remote(*job.code))
-    return source.error(job.code_place,
-                        fmt::format("code '{}' is not supported yet; name a local directory",
-                                    *job.code),
-                        ErrorCode::unsupported);
+    return source.error(
+        job.code_place,
+        fmt::format("code '{}' is not supported yet; name a local directory", *job.code),
+        ErrorCode::unsupported);
   const fs::path directory = fs::path(source.name).parent_path() / *job.code;
   std::error_code failure;
   const fs::file_status status = fs::status(directory, failure);
   if (fs::is_directory(status)) return directory.lexically_normal().string();
   const std::string_view why = fs::exists(status) ? "is not a directory" : "does not exist";
-  return source.error(job.code_place,
-                      fmt::format("code '{}' {} ({})", *job.code, why,
-                                  directory.lexically_normal().string()));
+  return source.error(job.code_place, fmt::format("code '{}' {} ({})", *job.code, why,
+                                                  directory.lexically_normal().string()));
 }
 
 }  // namespace

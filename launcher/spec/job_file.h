@@ -1,7 +1,8 @@
 #pragma once
-// The door of launcher/spec: an Azure ML CLI v2 command-job file (YAML), with --set overrides, becomes
-// a JobSpec. Every error begins with FILE:LINE:COLUMN, or with "--set k.l=v" when an override is at
-// fault. It submits nothing and captures nothing: the code directory is only found and checked.
+// The door of launcher/spec: an Azure ML CLI v2 command-job file (YAML), with --set overrides,
+// becomes a JobSpec. Every error begins with FILE:LINE:COLUMN, or with "--set k.l=v" when an
+// override is at fault. It submits nothing and captures nothing: the code directory is only found
+// and checked.
 
 #include <optional>
 #include <string>

@@ -122,21 +122,17 @@ Status JobReader::check_value(const YamlEntry& entry, const std::string& path, S
     return error(node.place, fmt::format("'{}' must be a mapping of keys to values, not {}", path,
                                          describe(node.kind)));
   if (!wants_mapping && node.kind != YamlNode::Kind::scalar)
-    return error(node.place, fmt::format("'{}' must be {}, not {}", path,
-                                         shape == Shape::text ? "a text" : "a number",
-                                         describe(node.kind)));
+    return error(node.place,
+                 fmt::format("'{}' must be {}, not {}", path,
+                             shape == Shape::text ? "a text" : "a number", describe(node.kind)));
   switch (shape) {
     case Shape::text:
-    case Shape::not_yet:
-      return {};
-    case Shape::section:
-      return check_section(node, path);
-    case Shape::text_map:
-      return check_text_map(node, path);
+    case Shape::not_yet: return {};
+    case Shape::section: return check_section(node, path);
+    case Shape::text_map: return check_text_map(node, path);
     case Shape::whole_number:
     case Shape::duration:
-    case Shape::bytes:
-      return check_number(entry, path, shape);
+    case Shape::bytes: return check_number(entry, path, shape);
   }
   return {};
 }
@@ -149,14 +145,13 @@ Status JobReader::check_text_map(const YamlNode& node, const std::string& path) 
   for (const auto& entry : node.entries) {
     const std::string name = join(path, entry.key);
     switch (entry.value.kind) {
-      case YamlNode::Kind::scalar:
-        continue;
+      case YamlNode::Kind::scalar: continue;
       case YamlNode::Kind::null:
-        return error(entry.place, fmt::format("'{}' has no value; write \"\" for an empty one", name));
+        return error(entry.place,
+                     fmt::format("'{}' has no value; write \"\" for an empty one", name));
       case YamlNode::Kind::sequence:
         return error(entry.value.place, fmt::format("'{}' must be a text, not a list", name));
-      case YamlNode::Kind::mapping:
-        break;
+      case YamlNode::Kind::mapping: break;
     }
     if (!has_inner_keys || entry.value.entries.empty())
       return error(entry.value.place, fmt::format("'{}' must be a text, not a mapping", name));
@@ -178,8 +173,8 @@ Status JobReader::check_number(const YamlEntry& entry, const std::string& path, 
     if (!bytes)
       return error(place, fmt::format("'{}': '{}' is not a size; write 512m or 2g", path, value));
     if (*bytes < mebibytes(1))
-      return error(place, fmt::format("'{}': '{}' is {}, too small to run in; write 512m or 2g", path,
-                                      value, to_string(*bytes)));
+      return error(place, fmt::format("'{}': '{}' is {}, too small to run in; write 512m or 2g",
+                                      path, value, to_string(*bytes)));
   }
   if (shape == Shape::whole_number && !to_whole_number(value))
     return error(place, fmt::format("'{}': '{}' is not a whole number", path, value));
@@ -268,7 +263,8 @@ Status JobReader::fill_compute(JobSpec& spec) const {
   if (compute == nullptr) return {};
   std::string target = compute->text;
   if (target.rfind("azureml:", 0) == 0) target.erase(0, 8);
-  if (target.empty()) return error(compute->place, "'compute' is empty; write local, or leave it out");
+  if (target.empty())
+    return error(compute->place, "'compute' is empty; write local, or leave it out");
   if (target != "local")
     return source_.error(compute->place,
                          fmt::format("compute '{}' is not supported yet; only 'local' is", target),
@@ -283,8 +279,7 @@ Status JobReader::fill_distribution(JobSpec& spec) const {
   if (at("distribution.type") == nullptr)
     return error(section->place, "'distribution' needs a 'type': mpi or pytorch");
   TRY_ASSIGN(const std::string kind, word("distribution.type"));
-  spec.distribution.kind =
-      kind == "mpi" ? Distribution::Kind::mpi : Distribution::Kind::pytorch;
+  spec.distribution.kind = kind == "mpi" ? Distribution::Kind::mpi : Distribution::Kind::pytorch;
   spec.distribution.processes_per_node =
       number("distribution.process_count_per_instance").value_or(1);
   return {};

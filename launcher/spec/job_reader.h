@@ -1,6 +1,6 @@
 #pragma once
-// From a YAML tree to a JobSpec: checks every key against the table of keys.h, then fills the fields.
-// It reads no file; the code directory is only named here.
+// From a YAML tree to a JobSpec: checks every key against the table of keys.h, then fills the
+// fields. It reads no file; the code directory is only named here.
 
 #include <optional>
 #include <string>

@@ -8,8 +8,8 @@ namespace lockstep::spec {
 
 namespace {
 
-// Azure ML CLI v2 command job (reference: azuremlschemas commandJob), then the keys of the other kinds
-// of job that people put beside them, then ours under `lockstep`.
+// Azure ML CLI v2 command job (reference: azuremlschemas commandJob), then the keys of the other
+// kinds of job that people put beside them, then ours under `lockstep`.
 constexpr KnownKey kKeys[] = {
     {"$schema", Shape::text},
     {"type", Shape::text},

@@ -1,7 +1,7 @@
 #pragma once
 // Every key of a job file that we know, in one table: what shape its value has, or that it is
-// recognised and not supported yet. Also the words that a few keys take, and the nearest known key to
-// a misspelt one. It reads no file.
+// recognised and not supported yet. Also the words that a few keys take, and the nearest known key
+// to a misspelt one. It reads no file.
 
 #include <span>
 #include <string>
@@ -10,13 +10,13 @@
 namespace lockstep::spec {
 
 enum class Shape {
-  text,          // a scalar, as written
+  text,  // a scalar, as written
   whole_number,
-  duration,      // seconds, or 90s, 5m, 2h
-  bytes,         // 2g, 512m
-  section,       // a mapping with keys of its own in this table
-  text_map,      // a mapping with keys of the user's choice; values are scalars
-  not_yet,       // recognised, refused by name
+  duration,  // seconds, or 90s, 5m, 2h
+  bytes,     // 2g, 512m
+  section,   // a mapping with keys of its own in this table
+  text_map,  // a mapping with keys of the user's choice; values are scalars
+  not_yet,   // recognised, refused by name
 };
 
 struct KnownKey {
@@ -35,8 +35,8 @@ struct KnownWord {
 };
 std::span<const KnownWord> known_words();
 
-// The full path of the known key nearest to `key` inside `section` ("" = top level): by edit distance,
-// else the same key in another section. "" when nothing is near.
+// The full path of the known key nearest to `key` inside `section` ("" = top level): by edit
+// distance, else the same key in another section. "" when nothing is near.
 std::string nearest_key(std::string_view section, std::string_view key);
 
 // The nearest of `candidates` to `word`, or "" when none is near.

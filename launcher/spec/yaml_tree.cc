@@ -62,8 +62,8 @@ bool quote_is_closed(std::string_view text, std::size_t at) {
   return false;
 }
 
-// Builds the tree from yaml-cpp's events. After the first problem it only ignores: nothing is thrown
-// through the library.
+// Builds the tree from yaml-cpp's events. After the first problem it only ignores: nothing is
+// thrown through the library.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   explicit TreeBuilder(std::string_view text) : text_(text) {}
@@ -89,7 +89,8 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     if (problem_) return;
     const auto it = anchors_.find(anchor);
-    if (it == anchors_.end()) return fail(to_place(mark), "this alias stands inside its own anchor");
+    if (it == anchors_.end())
+      return fail(to_place(mark), "this alias stands inside its own anchor");
     if (stack_.size() + depth_of(it->second) > kMaxDepth) return too_deep(to_place(mark));
     const std::size_t size = count_nodes(it->second);
     if (nodes_ + size > kMaxNodes) return too_many(to_place(mark));
@@ -132,8 +133,8 @@ class TreeBuilder final : public YAML::EventHandler {
     if (!problem_) problem_ = Problem{std::move(place), std::move(message)};
   }
   void too_many(Place place) {
-    fail(std::move(place), fmt::format("the document has more than {} values (aliases expanded)",
-                                       kMaxNodes));
+    fail(std::move(place),
+         fmt::format("the document has more than {} values (aliases expanded)", kMaxNodes));
   }
   void too_deep(Place place) {
     fail(std::move(place), fmt::format("is nested more than {} levels deep", kMaxDepth));
@@ -392,8 +393,8 @@ Status apply_override(YamlNode& root, const std::string& assignment) {
     if (word.empty()) return nowhere.error(place, "has an empty key");
     if (node->kind == YamlNode::Kind::null) node->kind = YamlNode::Kind::mapping;
     if (node->kind != YamlNode::Kind::mapping)
-      return nowhere.error(place, fmt::format("'{}' would stand inside {}, which is no mapping", word,
-                                              describe(node->kind)));
+      return nowhere.error(place, fmt::format("'{}' would stand inside {}, which is no mapping",
+                                              word, describe(node->kind)));
     auto it = std::find_if(node->entries.begin(), node->entries.end(),
                            [&](const YamlEntry& entry) { return entry.key == word; });
     if (it == node->entries.end()) {

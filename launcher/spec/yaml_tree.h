@@ -1,7 +1,7 @@
 #pragma once
-// A YAML document as plain values that know where they stand: each key and value carries its line and
-// column, or the --set override it came from. Aliases are expanded under a bound. It owns no file and
-// knows no job: what the keys mean is job_reader's part.
+// A YAML document as plain values that know where they stand: each key and value carries its line
+// and column, or the --set override it came from. Aliases are expanded under a bound. It owns no
+// file and knows no job: what the keys mean is job_reader's part.
 
 #include <cstddef>
 #include <optional>
@@ -19,9 +19,9 @@ inline constexpr std::size_t kMaxNodes = 20'000;  // after aliases are expanded
 inline constexpr std::size_t kMaxDepth = 32;
 
 struct Place {
-  int line = 1;           // 1-based, as editors count
+  int line = 1;  // 1-based, as editors count
   int column = 1;
-  std::size_t offset = 0;  // in bytes, where the text begins
+  std::size_t offset = 0;                    // in bytes, where the text begins
   std::optional<std::string> override_text;  // "k.l=v" of a --set; absent = the file
 };
 
@@ -32,8 +32,8 @@ struct YamlNode {
   Kind kind = Kind::null;
   std::string text;  // scalar: as written, quotes removed
   Place place;
-  std::vector<YamlNode> items;      // sequence
-  std::vector<YamlEntry> entries;   // mapping, in the order of the file
+  std::vector<YamlNode> items;     // sequence
+  std::vector<YamlEntry> entries;  // mapping, in the order of the file
 
   const YamlEntry* find(std::string_view key) const;
 };
@@ -59,8 +59,8 @@ struct Source {
 // One document whose root is a mapping; everything else is an error with its place.
 Result<YamlNode> parse_yaml(const Source& source);
 
-// Applies "k.l=v": makes what is missing on the way, replaces what is there. A value that starts with
-// { or [ is YAML; any other is taken as written.
+// Applies "k.l=v": makes what is missing on the way, replaces what is there. A value that starts
+// with { or [ is YAML; any other is taken as written.
 Status apply_override(YamlNode& root, const std::string& assignment);
 
 // "a mapping", "a list", "a value", "nothing": for messages.

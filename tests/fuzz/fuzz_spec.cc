@@ -1,4 +1,5 @@
-// Any bytes as a job file, alone and with an override: parsed or refused with a place, never a crash.
+// Any bytes as a job file, alone and with an override: parsed or refused with a place, never a
+// crash.
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,6 @@
-// Stands in for libnvidia-ml.so.1: as many GPUs as $LOCKSTEP_FAKE_GPUS says, 80 GiB each, listed by NVML
-// index in the reverse of PCI order. LOCKSTEP_FAKE_NVML_ERROR makes nvmlInit_v2 fail with that code.
+// Stands in for libnvidia-ml.so.1: as many GPUs as $LOCKSTEP_FAKE_GPUS says, 80 GiB each, listed by
+// NVML index in the reverse of PCI order. LOCKSTEP_FAKE_NVML_ERROR makes nvmlInit_v2 fail with that
+// code.
 
 #include <cstdio>
 #include <cstdlib>
@@ -41,9 +42,7 @@ int nvmlInit_v2() {
 
 int nvmlShutdown() { return kSuccess; }
 
-const char* nvmlErrorString(int code) {
-  return code == 9 ? "Driver Not Loaded" : "Unknown Error";
-}
+const char* nvmlErrorString(int code) { return code == 9 ? "Driver Not Loaded" : "Unknown Error"; }
 
 int nvmlDeviceGetCount_v2(unsigned* count) {
   *count = gpu_count();

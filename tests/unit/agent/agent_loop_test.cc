@@ -67,11 +67,12 @@ class FakeLauncher {
   // A port that was just closed is free a moment later.
   io::ServerSocket bind(const std::string& endpoint) {
     std::optional<io::ServerSocket> socket;
-    EXPECT_TRUE(turn_until([] { std::this_thread::yield(); }, [&] {
-      auto bound = io::ServerSocket::bind(transport_, endpoint, "any", keys);
-      if (bound) socket.emplace(*std::move(bound));
-      return socket.has_value();
-    }));
+    EXPECT_TRUE(turn_until([] { std::this_thread::yield(); },
+                           [&] {
+                             auto bound = io::ServerSocket::bind(transport_, endpoint, "any", keys);
+                             if (bound) socket.emplace(*std::move(bound));
+                             return socket.has_value();
+                           }));
     return std::move(socket).value();
   }
   void receive_control() {
@@ -220,8 +221,9 @@ TEST_F(AgentLoopTest, ARunnerThatCrashesIsLost) {
   launcher_.want({assignment});
   ASSERT_TRUE(until_finished(assignment.attempt));
   EXPECT_EQ(launcher_.parts[assignment.attempt].exit->cause, Cause::runner_lost);
-  EXPECT_EQ(launcher_.parts[assignment.attempt].exit->message,
-            "the runner died without a final report; its log ends: first | second | no more memory");
+  EXPECT_EQ(
+      launcher_.parts[assignment.attempt].exit->message,
+      "the runner died without a final report; its log ends: first | second | no more memory");
 }
 
 // So that the launcher collects them before it lets the part go.
@@ -268,9 +270,8 @@ TEST_F(AgentLoopTest, ARestartedAgentKeepsItsRunnerAndItsLogs) {
   start_agent();
   ASSERT_TRUE(until([&] { return launcher_.sessions.size() == 2; }));
   EXPECT_NE(launcher_.sessions[1].session, launcher_.sessions[0].session);
-  ASSERT_TRUE(until([&] {
-    return launcher_.parts[assignment.attempt].state == PartState::running;
-  }));
+  ASSERT_TRUE(
+      until([&] { return launcher_.parts[assignment.attempt].state == PartState::running; }));
   Assignment stop = assignment;
   stop.phase = WantedPhase::stop;
   launcher_.want({stop});

@@ -18,10 +18,11 @@ namespace {
 TEST(CleanupTest, KillsWhatACgroupHoldsAndRemovesIt) {
   const TempDir dir;
   const CgroupPlace place = cgroup_place();
-  const std::string base = (place.v1("memory").empty() ? place.v2 : place.v1("memory")) + "/lockstep";
+  const std::string base =
+      (place.v1("memory").empty() ? place.v2 : place.v1("memory")) + "/lockstep";
   const std::string group = base + "/cleanup-test-" + std::to_string(::getpid());
-  if ((::mkdir(base.c_str(), 0755) != 0 && errno != EEXIST) ||
-      ::mkdir(group.c_str(), 0755) != 0 || ::mkdir((group + "/rank_0").c_str(), 0755) != 0) {
+  if ((::mkdir(base.c_str(), 0755) != 0 && errno != EEXIST) || ::mkdir(group.c_str(), 0755) != 0 ||
+      ::mkdir((group + "/rank_0").c_str(), 0755) != 0) {
     GTEST_SKIP() << "no cgroup is writable here";
   }
   const pid_t child = ::fork();
@@ -57,10 +58,10 @@ TEST(CleanupTest, RemovesAPartWithWhatIsStillMountedInIt) {
   put(part.path() + "/lower/file", "x");
   ASSERT_TRUE(io::make_directories(part.code()));
   ASSERT_TRUE(io::make_directories(mount_point));
-  const bool mounted = ::mount((part.path() + "/lower").c_str(), part.code().c_str(), nullptr,
-                               MS_BIND, nullptr) == 0 &&
-                       ::mount(part.code().c_str(), mount_point.c_str(), nullptr, MS_BIND,
-                               nullptr) == 0;
+  const bool mounted =
+      ::mount((part.path() + "/lower").c_str(), part.code().c_str(), nullptr, MS_BIND, nullptr) ==
+          0 &&
+      ::mount(part.code().c_str(), mount_point.c_str(), nullptr, MS_BIND, nullptr) == 0;
   if (!mounted) GTEST_SKIP() << "this user may not mount";
   const Status removed = remove_part(part, mount_point);
   EXPECT_TRUE(removed) << removed.error().message;

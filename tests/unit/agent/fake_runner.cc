@@ -75,8 +75,8 @@ class FakeRunner {
     done_ = true;
   }
   void write_log(const std::string& text) {
-    const auto file = io::open_file(directory_.log(0, LogStream::out),
-                                    O_WRONLY | O_CREAT | O_APPEND);
+    const auto file =
+        io::open_file(directory_.log(0, LogStream::out), O_WRONLY | O_CREAT | O_APPEND);
     (void)io::write_all(file->get(), text);
   }
 

@@ -47,7 +47,8 @@ TEST(CpuProbeTest, CountsSocketsAndNumaNodesOfItsCpus) {
   EXPECT_EQ(probe_cpus(sys.path()).sockets, 1) << "a machine that says nothing has one";
   for (const int cpu : mine) {
     const std::string id = cpu == mine.front() ? "0\n" : "1\n";
-    put(sys / ("devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/physical_package_id"), id);
+    put(sys / ("devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/physical_package_id"),
+        id);
   }
   put(sys / "devices/system/node/node0/cpulist", "0-1023\n");
   put(sys / "devices/system/node/node1/cpulist", "5000-5001\n");

@@ -44,10 +44,11 @@ class SupervisorTest : public testing::Test {
     return turn_until([&] { turn(); }, [&] { return last<T>() != nullptr; });
   }
   bool await_state(PartState state) {
-    return turn_until([&] { turn(); }, [&] {
-      const auto* report = last<RunnerReported>();
-      return report && report->report.state == state;
-    });
+    return turn_until([&] { turn(); },
+                      [&] {
+                        const auto* report = last<RunnerReported>();
+                        return report && report->report.state == state;
+                      });
   }
   Assignment start(const std::string& behaviour) {
     const Assignment assignment = make_assignment("job", behaviour);

@@ -56,7 +56,8 @@ TEST(Bytes, ParsesTheFieldsForms) {
   EXPECT_EQ(parse_bytes("1.5k"), Bytes{1536});
   EXPECT_EQ(parse_bytes("7"), Bytes{7});
   EXPECT_EQ(parse_bytes("2GiB"), gibibytes(2));
-  for (const char* bad : {"", "g", "-1g", "2x", "99999999999t"}) EXPECT_FALSE(parse_bytes(bad)) << bad;
+  for (const char* bad : {"", "g", "-1g", "2x", "99999999999t"})
+    EXPECT_FALSE(parse_bytes(bad)) << bad;
 }
 
 TEST(Result, CarriesAnErrorWithItsContext) {

@@ -71,9 +71,12 @@ TEST(ExitCode, FollowsTheShellsAndDesign) {
   exit = {};
   exit.cause = Cause::exit_without_finalize;
   EXPECT_EQ(exit_code_of(exit), 1);
-  for (const auto& [cause, code] : {std::pair{Cause::timeout, 124}, {Cause::command_not_found, 127},
-                                    {Cause::command_not_executable, 126}, {Cause::canceled, 130},
-                                    {Cause::node_lost, 125}, {Cause::completed, 0}}) {
+  for (const auto& [cause, code] : {std::pair{Cause::timeout, 124},
+                                    {Cause::command_not_found, 127},
+                                    {Cause::command_not_executable, 126},
+                                    {Cause::canceled, 130},
+                                    {Cause::node_lost, 125},
+                                    {Cause::completed, 0}}) {
     exit = {};
     exit.cause = cause;
     EXPECT_EQ(exit_code_of(exit), code) << to_string(cause);

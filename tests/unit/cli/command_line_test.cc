@@ -60,9 +60,11 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
 TEST(CommandLine, GoodOnesHaveWorkToDo) {
   const std::vector<Words> cases = {
       {"run", "--", "true"},
-      {"run", "-N", "2", "-n", "4", "--distribution", "mpi", "--env", "A=b", "--env", "C=d", "--code",
-       ".", "--name", "x", "--timeout", "5m", "--gpus", "1", "--detach", "--", "a", "--", "-N"},
-      {"job", "create", "-f", "job.yml", "--set", "a.b=c", "--set", "d=e", "--name", "x", "--stream"},
+      {"run", "-N",     "2",  "-n",     "4", "--distribution", "mpi", "--env",  "A=b", "--env",
+       "C=d", "--code", ".",  "--name", "x", "--timeout",      "5m",  "--gpus", "1",   "--detach",
+       "--",  "a",      "--", "-N"},
+      {"job", "create", "-f", "job.yml", "--set", "a.b=c", "--set", "d=e", "--name", "x",
+       "--stream"},
       {"job", "list", "-o", "json"},
       {"job", "show", "x", "-o", "yaml"},
       {"job", "stream", "x"},

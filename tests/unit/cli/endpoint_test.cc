@@ -20,9 +20,10 @@ std::string text(int pid, std::uint64_t ticks) {
 TEST(Endpoint, IsReadFromJson) {
   const auto endpoint = endpoint_from(text(12, 34));
   ASSERT_TRUE(endpoint);
-  EXPECT_EQ(*endpoint, (Endpoint{{12, 34}, "ipc:///c", "ipc:///b", "tcp://127.0.0.1:7",
-                                 PublicKey(kKey)}));
-  for (const char* bad : {"", "{", "[]", "{}", R"({"control": 1})"}) EXPECT_FALSE(endpoint_from(bad));
+  EXPECT_EQ(*endpoint,
+            (Endpoint{{12, 34}, "ipc:///c", "ipc:///b", "tcp://127.0.0.1:7", PublicKey(kKey)}));
+  for (const char* bad : {"", "{", "[]", "{}", R"({"control": 1})"})
+    EXPECT_FALSE(endpoint_from(bad));
 }
 
 TEST(Endpoint, IsLiveOnlyWithItsProcess) {

@@ -1,8 +1,8 @@
 #pragma once
-// A launcher for one job, over real sockets and in a thread of its own: it takes the submission, tells
-// the job's state, and serves its logs in small chunks under the follower's credit and offsets. It can
-// break in the middle and come back at the same place as another process would: without any memory of
-// its clients.
+// A launcher for one job, over real sockets and in a thread of its own: it takes the submission,
+// tells the job's state, and serves its logs in small chunks under the follower's credit and
+// offsets. It can break in the middle and come back at the same place as another process would:
+// without any memory of its clients.
 
 #include <atomic>
 #include <condition_variable>
@@ -30,12 +30,12 @@ class FakeLauncher {
     std::string text;
   };
   struct Script {
-    JobView job;                     // as it is at first
+    JobView job;  // as it is at first
     std::vector<Log> logs;
     std::size_t chunk_bytes = 7;
-    int break_after_chunks = 0;      // 0 = never; each break is followed by a restart
+    int break_after_chunks = 0;  // 0 = never; each break is followed by a restart
     int breaks = 1;
-    bool ends_by_itself = true;      // else only by CancelJob
+    bool ends_by_itself = true;  // else only by CancelJob
     JobView final_job;
     JobView canceled_job;
   };
@@ -107,7 +107,8 @@ class FakeLauncher {
     return all_sent_ && script_.ends_by_itself ? script_.final_job : script_.job;
   }
 
-  void send(io::ServerSocket& socket, const std::string& peer, std::uint64_t reply_to, Message body) {
+  void send(io::ServerSocket& socket, const std::string& peer, std::uint64_t reply_to,
+            Message body) {
     Envelope envelope;
     envelope.sequence = ++sequence_;
     envelope.reply_to = reply_to;

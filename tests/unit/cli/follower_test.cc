@@ -42,8 +42,8 @@ std::string numbered_lines(int rank, int count) {
   return text;
 }
 
-// Runs the follower in a child process with its output in files, as `lockstep` is a process. The child
-// is forked before the launcher opens its sockets, so that it inherits none of them.
+// Runs the follower in a child process with its output in files, as `lockstep` is a process. The
+// child is forked before the launcher opens its sockets, so that it inherits none of them.
 class Following : public testing::Test {
  protected:
   struct Ended {
@@ -98,8 +98,9 @@ class Following : public testing::Test {
     auto connection = Connection::open(endpoint, keys);
     if (!connection) return 98;
     options.job = JobId("j");
-    const auto end =
-        Follower(**connection, terminal, [&] { return std::optional(endpoint); }, options).run();
+    const auto end = Follower(
+                         **connection, terminal, [&] { return std::optional(endpoint); }, options)
+                         .run();
     if (!end) {
       terminal.note(end.error().message);
       return 97;

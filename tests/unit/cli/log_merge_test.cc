@@ -18,7 +18,8 @@ struct Written {
   }
 };
 
-LogChunk chunk(int rank, std::uint64_t offset, std::string data, LogStream stream = LogStream::out) {
+LogChunk chunk(int rank, std::uint64_t offset, std::string data,
+               LogStream stream = LogStream::out) {
   LogChunk chunk;
   chunk.key = {{JobId("j"), 1}, rank, stream};
   chunk.node_rank = rank / 2;

@@ -53,7 +53,8 @@ TEST(RunSpec, RefusesByName) {
             "run: --distribution 'ray' is not supported yet");
   EXPECT_EQ(refusal([](auto& a) { a.distribution = "gang"; }),
             "run: --distribution 'gang' is not mpi, pytorch or none");
-  EXPECT_EQ(refusal([](auto& a) { a.env = {"=x"}; }), "run: --env '=x' is not of the form NAME=VALUE");
+  EXPECT_EQ(refusal([](auto& a) { a.env = {"=x"}; }),
+            "run: --env '=x' is not of the form NAME=VALUE");
   EXPECT_EQ(refusal([](auto& a) { a.env = {"LOCKSTEP_NOT_SET_ANYWHERE"}; }),
             "run: --env LOCKSTEP_NOT_SET_ANYWHERE: this variable is not set here");
   EXPECT_EQ(refusal([](auto& a) { a.timeout = "soon"; }),
@@ -63,7 +64,8 @@ TEST(RunSpec, RefusesByName) {
   EXPECT_EQ(refusal([](auto& a) { a.memory = "lots"; }),
             "run: --memory 'lots' is not a size; write 512m or 2g");
   EXPECT_EQ(refusal([](auto& a) { a.name = "a b"; }).substr(0, 16), "run: name: 'a b'");
-  EXPECT_EQ(refusal([](auto& a) { a.cpus = 0; }), "run: lockstep.resources.cpus: must be at least 1");
+  EXPECT_EQ(refusal([](auto& a) { a.cpus = 0; }),
+            "run: lockstep.resources.cpus: must be at least 1");
 }
 
 }  // namespace

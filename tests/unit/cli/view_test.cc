@@ -55,10 +55,11 @@ TEST(JobTable, OneLineEach) {
   queued.status = JobStatus::queued;
   queued.reason = "waits for 2 free nodes";
   queued.submitted = kNoon + seconds(15);
-  EXPECT_EQ(job_table({queued, sample_job()}, kNoon + seconds(20)),
-            "NAME      STATUS  NODESxRANKS  SUBMITTED  RAN    REASON\n"
-            "next      Queued  1x1          5.0s ago   -      waits for 2 free nodes\n"
-            "gray_pig  Failed  2x2          20.0s ago  10.0s  rank 3 on local-1 exited with code 7\n");
+  EXPECT_EQ(
+      job_table({queued, sample_job()}, kNoon + seconds(20)),
+      "NAME      STATUS  NODESxRANKS  SUBMITTED  RAN    REASON\n"
+      "next      Queued  1x1          5.0s ago   -      waits for 2 free nodes\n"
+      "gray_pig  Failed  2x2          20.0s ago  10.0s  rank 3 on local-1 exited with code 7\n");
   EXPECT_EQ(job_table({}, kNoon), "no jobs yet; try: lockstep run -- hostname\n");
 }
 

@@ -77,14 +77,16 @@ TEST(EventLoopTest, ADescriptorNumberUsedAgainInOneTurnGetsNoStaleEvent) {
   EventLoop loop;
   Pipe a, b;
   int stale = 0, first = 0;
-  // Whichever runs first replaces the other's watch by one on a silent descriptor of the same number.
+  // Whichever runs first replaces the other's watch by one on a silent descriptor of the same
+  // number.
   const auto replace = [&](Pipe& other) {
     ++first;
     Pipe silent;
     loop.unwatch(other.read.get(), EventLoop::Interest::read);
     ASSERT_GE(::dup2(silent.read.get(), other.read.get()), 0);
     loop.watch(other.read.get(), EventLoop::Interest::read, [&] { ++stale; });
-    // Its write end closes with `silent`; the hang-up may be told in the next turn, not in this one.
+    // Its write end closes with `silent`; the hang-up may be told in the next turn, not in this
+    // one.
   };
   loop.watch(a.read.get(), EventLoop::Interest::read, [&] { replace(b); });
   loop.watch(b.read.get(), EventLoop::Interest::read, [&] { replace(a); });

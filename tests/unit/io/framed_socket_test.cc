@@ -34,7 +34,8 @@ struct Pair {
 
 TEST(FramedSocketTest, CarriesFramesOfEverySizeInOrder) {
   Pair pair;
-  const std::vector<std::string> frames = {"", "a", std::string(1 << 20, 'x'), std::string("\0", 1)};
+  const std::vector<std::string> frames = {"", "a", std::string(1 << 20, 'x'),
+                                           std::string("\0", 1)};
   for (const auto& frame : frames) pair.left->send(frame);
   EXPECT_TRUE(turn_until(pair.loop, [&] { return pair.right_got.size() == frames.size(); }));
   EXPECT_EQ(pair.right_got, frames);
@@ -43,7 +44,8 @@ TEST(FramedSocketTest, CarriesFramesOfEverySizeInOrder) {
 
 TEST(FramedSocketTest, QueuesWhatThePeerDoesNotReadYet) {
   Pair pair;
-  for (int i = 0; i < 64; ++i) pair.left->send(std::string(1 << 20, static_cast<char>('a' + i % 26)));
+  for (int i = 0; i < 64; ++i)
+    pair.left->send(std::string(1 << 20, static_cast<char>('a' + i % 26)));
   EXPECT_GT(pair.left->backlog_bytes(), 0u);
   EXPECT_TRUE(turn_until(pair.loop, [&] { return pair.right_got.size() == 64; }));
   for (int i = 0; i < 64; ++i) EXPECT_EQ(pair.right_got[i][0], 'a' + i % 26);
@@ -115,8 +117,10 @@ TEST(FramedSocketTest, WorksBehindAPathLongerThanAUnixAddress) {
   ASSERT_TRUE(client_fd) << client_fd.error().message;
   auto server_fd = accept_unix(listener->get());
   ASSERT_TRUE(server_fd);
-  FramedSocket client(loop, *std::move(client_fd), 100, [](std::string) {}, [] {});
-  FramedSocket server(loop, *std::move(server_fd), 100, [&](std::string f) { got = f; }, [] {});
+  FramedSocket client(
+      loop, *std::move(client_fd), 100, [](std::string) {}, [] {});
+  FramedSocket server(
+      loop, *std::move(server_fd), 100, [&](std::string f) { got = f; }, [] {});
   client.send("hello");
   EXPECT_TRUE(turn_until(loop, [&] { return got == "hello"; }));
 }

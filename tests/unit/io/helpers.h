@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of common/io share: a temporary directory that cleans up after itself, and turning a
-// loop until a condition holds.
+// What the tests of common/io share: a temporary directory that cleans up after itself, and turning
+// a loop until a condition holds.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

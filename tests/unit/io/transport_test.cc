@@ -78,8 +78,8 @@ TEST_F(TransportTest, AnUnknownKeyIsRefused) {
 TEST_F(TransportTest, AClientWithTheWrongServerKeyNeverGetsThrough) {
   ServerSocket server = serve();
   const KeyPair keys = allowed_client();
-  auto client = ClientSocket::connect(transport_, server.endpoint(),
-                                      generate_key_pair().public_key, keys);
+  auto client =
+      ClientSocket::connect(transport_, server.endpoint(), generate_key_pair().public_key, keys);
   ASSERT_TRUE(client);
   for (int i = 0; i < 20; ++i) loop_.turn(milliseconds(5));
   EXPECT_FALSE(client->send("x"));
@@ -154,9 +154,8 @@ TEST_F(TransportTest, TellsOfALinkThatWasUpBeforeItWasWatched) {
   ClientSocket client = dial(server.endpoint(), allowed_client());
   ASSERT_TRUE(turn_until(loop_, [&] { return client.send("x").has_value(); }));
   int up = 0;
-  ASSERT_TRUE(client.watch_link(loop_, [&](ClientSocket::Link link) {
-    up += link == ClientSocket::Link::up ? 1 : 100;
-  }));
+  ASSERT_TRUE(client.watch_link(
+      loop_, [&](ClientSocket::Link link) { up += link == ClientSocket::Link::up ? 1 : 100; }));
   EXPECT_TRUE(turn_until(loop_, [&] { return up > 0; }));
   EXPECT_EQ(up, 1);
 }

@@ -124,8 +124,7 @@ TEST_F(Gang, revision_grows_whenever_the_assignments_change) {
 TEST_F(Gang, the_first_failure_stops_the_others) {
   submit_gang(2);
   run();
-  launcher.finished(n2, first,
-                    node_exit({rank_exit(2, Cause::signal, 9), terminated(3)}));
+  launcher.finished(n2, first, node_exit({rank_exit(2, Cause::signal, 9), terminated(3)}));
   const AttemptDoomed doomed = launcher.facts<AttemptDoomed>().at(0);
   EXPECT_EQ(doomed.report.rank, 2);
   EXPECT_EQ(launcher.assignment(n1, first).phase, WantedPhase::stop);

@@ -5,7 +5,6 @@
 namespace lockstep::launcher {
 namespace {
 
-
 CoreConfig fixed(int nodes) {
   CoreConfig config;
   config.fixed_nodes = nodes;

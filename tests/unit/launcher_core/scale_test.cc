@@ -38,8 +38,9 @@ struct BareLauncher {
     }
   }
   void submit(int i, int width = 1) {
-    core.handle(now, SubmitInput{{}, "s" + std::to_string(i),
-                                 job_spec("job" + std::to_string(i), width), ""});
+    core.handle(
+        now,
+        SubmitInput{{}, "s" + std::to_string(i), job_spec("job" + std::to_string(i), width), ""});
   }
   void finish(FakeNode& node) {
     const DesiredState desired = core.desired_for(node.id);

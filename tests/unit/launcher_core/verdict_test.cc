@@ -92,8 +92,8 @@ TEST(Verdict, ranks_that_we_terminated_are_never_the_cause) {
 }
 
 TEST(Verdict, within_a_node_its_runner_knows_the_order) {
-  NodeExitReport exit = node_exit({rank_exit(2, Cause::exit_code, 1, at(10)),
-                                   rank_exit(3, Cause::exit_code, 2, at(10))});
+  NodeExitReport exit = node_exit(
+      {rank_exit(2, Cause::exit_code, 1, at(10)), rank_exit(3, Cause::exit_code, 2, at(10))});
   exit.first_failed_rank = 3;
   EXPECT_EQ(verdict_on(all_terminated(0), exit).rank, 3);
 }

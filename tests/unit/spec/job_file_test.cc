@@ -21,7 +21,8 @@ JobFile good(const std::string& text, const std::vector<std::string>& overrides 
 std::string shell(const JobFile& job) { return std::get<ShellCommand>(job.spec.command).text; }
 
 TEST(JobFile, ReadsEveryKeyThatIsSupported) {
-  const auto job = good(R"($schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json
+  const auto job =
+      good(R"($schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json
 type: command
 name: digits-1
 display_name: Digits
@@ -85,14 +86,18 @@ TEST(JobFile, DefaultsAreAzures) {
   EXPECT_EQ(job.spec.resources, ResourceRequest{});
   EXPECT_FALSE(job.spec.timeout);
   EXPECT_FALSE(job.code_dir);
-  EXPECT_EQ(good("command: x\ndistribution: {type: mpi}\n").spec.distribution.processes_per_node, 1);
+  EXPECT_EQ(good("command: x\ndistribution: {type: mpi}\n").spec.distribution.processes_per_node,
+            1);
 }
 
 TEST(JobFile, AcceptsWhatAPersonWouldExpect) {
   EXPECT_EQ(good("command: x\nname: 42\n").spec.name, "42");
   EXPECT_EQ(good("command: x\nlimits: {timeout: 5m}\n").spec.timeout, minutes(5));
   EXPECT_EQ(good("command: x\ntags:\nlimits:\n").spec.tags.size(), 0u);
-  EXPECT_EQ(good("\xef\xbb\xbf" "command: x\r\nname: dos\r\n").spec.name, "dos");
+  EXPECT_EQ(good("\xef\xbb\xbf"
+                 "command: x\r\nname: dos\r\n")
+                .spec.name,
+            "dos");
   EXPECT_EQ(shell(good("{\"command\": \"a\\tb\"}")), "a\tb");
   EXPECT_EQ(shell(good("--- # start\ncommand: x\n...\n")), "x");
   EXPECT_EQ(good("command: x\ntags: {a: &v !!str 1, b: *v}\n").spec.tags.at("b"), "1");
@@ -101,10 +106,10 @@ TEST(JobFile, AcceptsWhatAPersonWouldExpect) {
 }
 
 TEST(JobFile, OverridesApplyInOrderBeforeTheChecks) {
-  const auto job = good("command: old\nresources: {instance_count: bad}\n",
-                        {"command=run a=b", "resources.instance_count=3", "tags.a=1", "tags.b=x.y",
-                         "environment_variables={A: 1, B: two}", "inputs.lr=1e-3", "tags.a=2",
-                         "description="});
+  const auto job =
+      good("command: old\nresources: {instance_count: bad}\n",
+           {"command=run a=b", "resources.instance_count=3", "tags.a=1", "tags.b=x.y",
+            "environment_variables={A: 1, B: two}", "inputs.lr=1e-3", "tags.a=2", "description="});
   EXPECT_EQ(shell(job), "run a=b");
   EXPECT_EQ(job.spec.resources.instance_count, 3);
   EXPECT_EQ(job.spec.tags, (std::map<std::string, std::string>{{"a", "2"}, {"b", "x.y"}}));
@@ -142,8 +147,7 @@ TEST_F(OnDisk, CodeThatIsNotThereIsRefusedWithItsPlace) {
   const std::string path = write("command: x\ncode: ./srv\n");
   const auto missing = load_job(path);
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().message,
-            path + ":2:7: code './srv' does not exist (" + dir_ + "/srv)");
+  EXPECT_EQ(missing.error().message, path + ":2:7: code './srv' does not exist (" + dir_ + "/srv)");
   std::ofstream(dir_ + "/srv") << "a file";
   EXPECT_EQ(load_job(path).error().message,
             path + ":2:7: code './srv' is not a directory (" + dir_ + "/srv)");

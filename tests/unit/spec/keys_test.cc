@@ -31,8 +31,7 @@ TEST(Keys, EachThatIsNotSupportedYetIsRefusedByName) {
     if (const auto star = path.find('*'); star != std::string::npos) path[star] = 'x';
     const auto job = parse_job("job.yml", "command: x\n", {path + "=1"});
     ASSERT_FALSE(job) << path;
-    EXPECT_EQ(job.error().message,
-              fmt::format("--set {0}=1: '{0}' is not supported yet", path));
+    EXPECT_EQ(job.error().message, fmt::format("--set {0}=1: '{0}' is not supported yet", path));
     EXPECT_EQ(job.error().code, ErrorCode::unsupported);
     ++refused;
   }
@@ -44,7 +43,8 @@ TEST(Keys, TheNearestKeyIsFoundOnlyWhenItIsNear) {
   EXPECT_EQ(nearest_key("", "Command"), "command");
   EXPECT_EQ(nearest_key("", "display-name"), "display_name");
   EXPECT_EQ(nearest_key("distribution", "process_count"), "");
-  EXPECT_EQ(nearest_key("", "process_count_per_instance"), "distribution.process_count_per_instance");
+  EXPECT_EQ(nearest_key("", "process_count_per_instance"),
+            "distribution.process_count_per_instance");
   EXPECT_EQ(nearest_key("", "timeout"), "limits.timeout");
   EXPECT_EQ(nearest_key("", "xyz"), "");
   EXPECT_EQ(nearest_key("", std::string(100'000, 'e')), "");
