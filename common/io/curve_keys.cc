@@ -24,7 +24,7 @@ bool is_z85_key(const std::string& text) {
 KeyPair generate_key_pair() {
   char public_key[41] = {}, secret_key[41] = {};
   CHECK(zmq_curve_keypair(public_key, secret_key) == 0, "libzmq was built without CURVE");
-  return {PublicKey(public_key), secret_key};
+  return {PublicKey(public_key), secret_key, ""};
 }
 
 namespace {
@@ -41,7 +41,7 @@ Result<KeyPair> parse_key_pair(const std::string& path, const std::string& text)
                           " does not hold a key pair; restore it, or remove it to get a new "
                           "identity");
   }
-  return KeyPair{PublicKey(public_key), secret_key};
+  return KeyPair{PublicKey(public_key), secret_key, path};
 }
 
 }  // namespace

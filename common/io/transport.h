@@ -19,6 +19,7 @@ namespace lockstep::io {
 struct KeyPair {
   PublicKey public_key;    // z85, 40 characters
   std::string secret_key;  // z85, 40 characters
+  std::string path = {};   // the file they were loaded from, for messages; "" = none
 };
 KeyPair generate_key_pair();
 // A file of mode 0600: "public <z85>\nsecret <z85>\n"; made atomically when it does not exist.
@@ -77,7 +78,8 @@ class ServerSocket {
 
 // DEALER + CURVE client. Reconnects by itself; IMMEDIATE, so that nothing queues for a dead server.
 // When its connection breaks, libzmq also drops what had arrived and was not received yet: a server
-// that answers and leaves at once may go unheard.
+// that answers and leaves at once may go unheard. And it does not dial again after our key was
+// refused: send() and send_within() do that, at most twice a second.
 class ClientSocket {
  public:
   static Result<ClientSocket> connect(Transport& transport, const std::string& endpoint,
@@ -90,7 +92,7 @@ class ClientSocket {
   enum class Link {
     up,       // connected, and let in
     down,     // the connection broke; dialling goes on
-    refused,  // the server's gate does not let our key in; dialling goes on
+    refused,  // the server's gate does not let our key in; dialled again by the next send
   };
   // Calls the handler on the loop at each change from now on. Once per socket; the socket must be
   // destroyed on the loop's thread, before the loop.
@@ -100,7 +102,8 @@ class ClientSocket {
   std::optional<std::string> receive();
   // unavailable: not connected (yet) or the queue is full; the caller's protocol repeats.
   Status send(std::string_view bytes);
-  // The same, but waits up to `timeout` for the connection.
+  // The same, but waits up to `timeout` for the connection. permission_denied, at once: the server
+  // refuses our key. unavailable: the error says what was met at the endpoint, nobody or another.
   Status send_within(std::string_view bytes, Duration timeout);
 
  private:

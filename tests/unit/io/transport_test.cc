@@ -1,6 +1,8 @@
 #include "common/io/transport.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <zmq.h>
 
@@ -244,6 +246,91 @@ TEST_F(TransportTest, SendWithinWaitsForTheConnectionAndNoLonger) {
   const auto failed = nowhere.send_within("x", milliseconds(20));
   ASSERT_FALSE(failed);
   EXPECT_NE(failed.error().message.find("tcp://127.0.0.1:1"), std::string::npos);
+}
+
+// A client blocks in send_within while the server's gate is served here.
+class BlockedSend {
+ public:
+  BlockedSend(EventLoop& loop, ClientSocket& client, Duration timeout) {
+    std::atomic<bool> done{false};
+    std::thread sender([&] {
+      status_ = client.send_within("x", timeout);
+      done = true;
+    });
+    EXPECT_TRUE(turn_until(loop, [&] { return done.load(); }));
+    sender.join();
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  Status status_ = make_error(ErrorCode::internal, "not yet");
+};
+
+TEST_F(TransportTest, ARefusedKeyIsToldAtOnceWithItsFile) {
+  ServerSocket server = serve();
+  KeyPair keys = generate_key_pair();
+  keys.path = "/somewhere/user.key";
+  ClientSocket client = dial(server.endpoint(), keys);
+  SystemClock clock;
+  const Instant before = clock.now();
+  const BlockedSend blocked(loop_, client, seconds(15));
+  ASSERT_FALSE(blocked.status());
+  EXPECT_LT(clock.now() - before, seconds(10));
+  EXPECT_EQ(blocked.status().error().code, ErrorCode::permission_denied);
+  EXPECT_NE(blocked.status().error().message.find("/somewhere/user.key"), std::string::npos);
+}
+
+TEST_F(TransportTest, AnotherServersKeyNobodyAndSilenceAreToldApart) {
+  ServerSocket server = serve();
+  auto other = ClientSocket::connect(transport_, server.endpoint(), generate_key_pair().public_key,
+                                     allowed_client());
+  ASSERT_TRUE(other);
+  const BlockedSend wrong(loop_, *other, milliseconds(500));
+  ASSERT_FALSE(wrong.status());
+  EXPECT_NE(wrong.status().error().message.find("is not the launcher whose key"), std::string::npos)
+      << wrong.status().error().message;
+
+  ClientSocket nowhere = dial("tcp://127.0.0.1:1", allowed_client());
+  const BlockedSend nobody(loop_, nowhere, milliseconds(300));
+  ASSERT_FALSE(nobody.status());
+  EXPECT_NE(nobody.status().error().message.find("nobody listened at tcp://127.0.0.1:1"),
+            std::string::npos)
+      << nobody.status().error().message;
+
+  // A listener that never says a word.
+  const Fd mute(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(mute.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(mute.get(), 8), 0);
+  ASSERT_EQ(::getsockname(mute.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  ClientSocket unheard =
+      dial("tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port)), allowed_client());
+  const BlockedSend silent(loop_, unheard, milliseconds(300));
+  ASSERT_FALSE(silent.status());
+  EXPECT_NE(silent.status().error().message.find("took the connection and did not answer"),
+            std::string::npos)
+      << silent.status().error().message;
+}
+
+// libzmq itself does not dial again after a refusal.
+TEST_F(TransportTest, ARefusedKeyThatIsAuthorisedLaterGetsThrough) {
+  ServerSocket server = serve();
+  const KeyPair keys = generate_key_pair();
+  ClientSocket client = dial(server.endpoint(), keys);
+  std::vector<ClientSocket::Link> seen;
+  ASSERT_TRUE(client.watch_link(loop_, [&](ClientSocket::Link link) { seen.push_back(link); }));
+  ASSERT_TRUE(turn_until(loop_, [&] { return !seen.empty(); }));
+  EXPECT_EQ(seen.back(), ClientSocket::Link::refused);
+  const std::size_t asked = asked_.size();
+  ASSERT_TRUE(turn_until(loop_, [&] { return !client.send("x") && asked_.size() >= asked + 2; }))
+      << "it is dialled again while it is still refused";
+  allowed_.insert(keys.public_key.value);
+  ASSERT_TRUE(turn_until(loop_, [&] { return client.send("now").has_value(); }));
+  EXPECT_EQ(seen.back(), ClientSocket::Link::up);
+  EXPECT_EQ(expect_message(server)->bytes, "now");
 }
 
 TEST_F(TransportTest, WorksOverIpc) {
