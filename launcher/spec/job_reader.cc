@@ -207,6 +207,11 @@ Result<std::string> JobReader::word(std::string_view path) const {
     words.push_back(known.word);
     if (known.supported) choices += (choices.empty() ? "" : " or ") + std::string(known.word);
   }
+  // Our own name for it, which `run --distribution` takes and `job show` prints.
+  if (path == "distribution.type" && value == "none")
+    return error(node.place,
+                 "'distribution.type': Azure has no type 'none'; leave 'distribution' out for one "
+                 "plain rank on each node (more of them: `lockstep run -n`)");
   const std::string near = nearest(value, words);
   return error(node.place, fmt::format("'{}': unknown word '{}'; {}", path, node.text,
                                        near.empty() ? "it must be " + choices

@@ -208,6 +208,11 @@ const std::vector<BadInput>& table() {
        "command: x\ndistribution: {type: pytroch}\n",
        {},
        "job.yml:2:22: 'distribution.type': unknown word 'pytroch'; did you mean 'pytorch'?"},
+      {"no_distribution_by_its_name",
+       "command: x\ndistribution: {type: none}\n",
+       {},
+       "job.yml:2:22: 'distribution.type': Azure has no type 'none'; leave 'distribution' out for "
+       "one plain rank on each node (more of them: `lockstep run -n`)"},
       {"unknown_distribution",
        "command: x\ndistribution: {type: gang}\n",
        {},
