@@ -1,5 +1,7 @@
 #include "launcher/cli/output.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -33,10 +35,51 @@ bool may_stand_bare(const std::string& text) {
   return true;
 }
 
+// JSON lets these stand in a text as they are; YAML's readers refuse them or take them for the end
+// of a line.
+bool yaml_escapes(unsigned code) {
+  return (code >= 0x7F && code <= 0x9F) || code == 0x2028 || code == 0x2029 || code == 0xFEFF ||
+         code == 0xFFFE || code == 0xFFFF;
+}
+
+// `text` is valid UTF-8, as JSON's writer leaves it.
+std::string yaml_quoted(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    unsigned code = length == 1 ? lead : lead & (0xFFu >> (length + 1));
+    for (std::size_t i = 1; i < length; ++i)
+      code = code << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3Fu);
+    if (yaml_escapes(code)) {
+      out += fmt::format("\\u{:04x}", code);
+    } else {
+      out.append(text, at, length);
+    }
+    at += length;
+  }
+  return out;
+}
+
 std::string yaml_scalar(const Json& json) {
   if (json.is_string() && may_stand_bare(json.get_ref<const std::string&>()))
     return json.get<std::string>();
-  return json.dump(-1, ' ', false, kReplace);
+  std::string text = json.dump(-1, ' ', false, kReplace);
+  if (json.is_string()) return yaml_quoted(text);
+  // YAML 1.1 knows 1.0e-06 as a number, and takes 1e-06 for a text.
+  const auto exponent = text.find('e');
+  if (json.is_number_float() && exponent != std::string::npos && text.find('.') > exponent)
+    text.insert(exponent, ".0");
+  return text;
+}
+
+// A key of more characters than YAML lets stand before a colon is announced by a question mark.
+constexpr std::size_t kMaxPlainKey = 500;
+
+std::string yaml_key(const std::string& key, const std::string& blanks) {
+  const std::string text = yaml_scalar(Json(key));
+  if (text.size() <= kMaxPlainKey) return text + ":";
+  return "? " + text + "\n" + blanks + ":";
 }
 
 void write_yaml(const Json& json, std::size_t indent, std::string& out) {
@@ -55,7 +98,7 @@ void write_yaml(const Json& json, std::size_t indent, std::string& out) {
   };
   if (json.is_object()) {
     for (const auto& [key, value] : json.items()) {
-      out += blanks + yaml_scalar(Json(key)) + ":";
+      out += blanks + yaml_key(key, blanks);
       write_child(value, false);
     }
   } else {
