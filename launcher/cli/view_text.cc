@@ -39,18 +39,44 @@ std::string command_text(const Command& command) {
   return text;
 }
 
-// "label:      value" lines, without the empty ones.
+// "label:      value" lines, without the empty ones; further lines of a value are indented.
 class Lines {
  public:
+  static constexpr std::size_t kLabelWidth = 14;
+
   void add(std::string_view label, std::string_view value) {
-    if (!value.empty())
-      text_ += fmt::format("{:<14}{}\n", std::string(label) + ":", printable(value));
+    if (value.empty()) return;
+    std::string shown = printable(value);
+    while (!shown.empty() && shown.back() == '\n') shown.pop_back();
+    for (auto at = shown.find('\n'); at != std::string::npos; at = shown.find('\n', at + 1))
+      shown.insert(at + 1, kLabelWidth, ' ');
+    text_ += fmt::format("{:<{}}{}\n", std::string(label) + ":", kLabelWidth, shown);
   }
   std::string text() const { return text_; }
 
  private:
   std::string text_;
 };
+
+// "a=1, b=x y".
+std::string pairs_of(const std::map<std::string, std::string>& map) {
+  std::string text;
+  for (const auto& [key, value] : map) {
+    if (!text.empty()) text += ", ";
+    text.append(key).append("=").append(value);
+  }
+  return text;
+}
+
+// "cpus 2, memory 1.0 GiB, all gpus": what the job asked for on each node.
+std::string asked_of(const ResourceRequest& asked) {
+  if (!asked.cpus && !asked.memory && !asked.gpus) return "whole nodes";
+  return fmt::format("{}, {}, {}{} on each node",
+                     asked.cpus ? fmt::format("cpus {}", *asked.cpus) : "all cpus",
+                     asked.memory ? "memory " + to_string(*asked.memory) : "all memory",
+                     asked.gpus ? fmt::format("gpus {}", *asked.gpus) : "all gpus",
+                     asked.isolate_gpus ? " (one for each rank)" : "");
+}
 
 std::string counts(const std::map<std::string, int>& map) {
   std::string text;
@@ -190,12 +216,15 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("display name", spec.display_name);
   lines.add("experiment", spec.experiment_name);
   lines.add("description", spec.description);
+  lines.add("tags", pairs_of(spec.tags));
+  lines.add("inputs", pairs_of(spec.inputs));
   lines.add("command", command_text(spec.command));
   lines.add("shape", fmt::format("{} node{} x {} rank{} ({})", spec.resources.instance_count,
                                  spec.resources.instance_count == 1 ? "" : "s",
                                  spec.distribution.processes_per_node,
                                  spec.distribution.processes_per_node == 1 ? "" : "s",
                                  to_string(spec.distribution.kind)));
+  lines.add("holds", asked_of(spec.resources));
   if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
   lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),
                                      ago(job.submitted, now), spec.submitter));

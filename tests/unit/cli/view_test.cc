@@ -71,8 +71,11 @@ TEST(JobText, SaysAll) {
             "display name: Digits\n"
             "experiment:   handwriting\n"
             "description:  A small network.\n"
+            "tags:         owner=ada\n"
+            "inputs:       lr=1e-3\n"
             "command:      python train.py\n"
             "shape:        2 nodes x 2 ranks (mpi)\n"
+            "holds:        whole nodes\n"
             "timeout:      1m30s\n"
             "submitted:    2030-01-01T12:00:00.000Z (20.0s ago) by ada\n"
             "ended:        2030-01-01T12:00:12.000Z\n"
@@ -81,6 +84,19 @@ TEST(JobText, SaysAll) {
             "attempt 1\n"
             "    local-1: node rank 1, ranks 2-3, finished; cpus 2-3, memory 4.0 GiB\n"
             "    ended: rank 3 on local-1 exited with code 7\n");
+}
+
+TEST(JobText, IndentsFurtherLinesAndSaysWhatIsHeld) {
+  JobView job = sample_job();
+  job.spec.description = "two\nlines\n";
+  job.spec.tags = {{"a", "b c"}, {"owner", "ada"}};
+  job.spec.resources.cpus = 2;
+  job.spec.resources.memory = gibibytes(1);
+  const std::string text = job_text(job, kNoon);
+  for (const char* part :
+       {"description:  two\n              lines\ntags:         a=b c, owner=ada\n",
+        "holds:        cpus 2, memory 1.0 GiB, all gpus on each node\n"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
 TEST(NodeTable, OneLineEach) {
