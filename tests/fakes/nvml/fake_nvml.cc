@@ -1,6 +1,6 @@
-// Stands in for libnvidia-ml.so.1: as many GPUs as $LOCKSTEP_FAKE_GPUS says, 80 GiB each, listed by
-// NVML index in the reverse of PCI order. LOCKSTEP_FAKE_NVML_ERROR makes nvmlInit_v2 fail with that
-// code.
+// Stands in for libnvidia-ml.so.1: as many GPUs as $LOCKSTEP_FAKE_GPUS says (8 where it is not set,
+// as in daemons, whose environment is clean), 80 GiB each, listed by NVML index in the reverse of
+// PCI order. LOCKSTEP_FAKE_NVML_ERROR makes nvmlInit_v2 fail with that code.
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,7 @@ constexpr int kInvalidArgument = 2;
 
 unsigned gpu_count() {
   const char* text = std::getenv("LOCKSTEP_FAKE_GPUS");
-  return text ? static_cast<unsigned>(std::atoi(text)) : 0;
+  return text ? static_cast<unsigned>(std::atoi(text)) : 8;
 }
 
 // A handle is the device's place in PCI order, plus one.
