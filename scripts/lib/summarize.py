@@ -2,10 +2,13 @@
 
 usage: summarize.py RESULTS-DIRECTORY EXPECTED-SKIPS. Reads GoogleTest's and pytest's XML, and ctest's
 JUnit file for programs that are not GoogleTest. A skip that EXPECTED-SKIPS does not name (pattern,
-two spaces, reason) is a failure. Exit code 1 when anything failed or nothing ran.
+two spaces, root, user or any, two spaces, reason) for whoever runs the tests is a failure. Exit code 1
+when anything failed or nothing ran.
 """
 import fnmatch
+import os
 import pathlib
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -38,13 +41,27 @@ def cases(directory):
                 yield case.get("name"), "passed" if ok else "failed", ""
 
 
+def expected_skips(text, who):
+    """The patterns that hold for `who`, root or user; what only root can do must not skip as root."""
+    patterns = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = re.split(r" {2,}", line.strip(), maxsplit=2)
+        if len(fields) != 3 or fields[1] not in ("root", "user", "any"):
+            sys.exit(f"expected skips, line {number}: not 'PATTERN  root|user|any  REASON': {line}")
+        if fields[1] in (who, "any"):
+            patterns.append(fields[0])
+    return patterns
+
+
 def main():
     directory, expected_file = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    lines = expected_file.read_text().splitlines() if expected_file.exists() else []
-    expected = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
+    who = "root" if os.geteuid() == 0 else "user"
+    expected = expected_skips(expected_file.read_text(encoding="utf-8"), who)
     count = {"passed": 0, "failed": 0, "skipped": 0}
     for name, outcome, text in cases(directory):
-        if outcome == "skipped" and not any(fnmatch.fnmatch(name, e) for e in expected):
+        if outcome == "skipped" and not any(fnmatch.fnmatchcase(name, e) for e in expected):
             print(f"UNEXPECTED SKIP {name}: {text.strip()}")
             outcome = "failed"
         elif outcome == "skipped":
