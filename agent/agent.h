@@ -61,7 +61,7 @@ class Agent {
   void send(Message body);
 
   void perform(SendSession& action);
-  void perform(SendHeartbeat& action) { send(std::move(action.beat)); }
+  void perform(SendHeartbeat& action) { send(action.beat); }
   void perform(SendObserved& action) { send(std::move(action.observed)); }
   void perform(StageWorkspace& action);
   void perform(StartRunner& action) { supervisor_.start(action.assignment); }
