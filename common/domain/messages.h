@@ -84,9 +84,10 @@ struct CancelJob {
   JobId job;
   friend bool operator==(const CancelJob&, const CancelJob&) = default;
 };
-struct ListJobs {  // newest first; limit 0 = all
-  bool all = true;
-  int limit = 0;
+struct ListJobs {   // newest first, a page at a time
+  bool all = true;  // false: only jobs that are not final
+  int limit = 0;    // 0 = as many as one reply holds
+  JobId after;      // goes on behind this job; empty = from the newest
   friend bool operator==(const ListJobs&, const ListJobs&) = default;
 };
 struct ShowJob {
@@ -144,6 +145,7 @@ struct JobUpdate {
 };
 struct JobsReply {
   std::vector<JobView> jobs;
+  std::int64_t more = 0;  // so many older ones were asked for and are not in here
   friend bool operator==(const JobsReply&, const JobsReply&) = default;
 };
 struct ExplainReply {

@@ -173,10 +173,12 @@ Status from_wire(const CancelJob& from, lockstep::CancelJob* to) {
 void to_wire(const lockstep::ListJobs& from, ListJobs* to) {
   to->set_all(from.all);
   to->set_limit(from.limit);
+  to->set_after(from.after.value);
 }
 
 Status from_wire(const ListJobs& from, lockstep::ListJobs* to) {
   to->all = from.all();
+  TRY(read_text(from.after(), "after", &to->after.value, 1'024));
   return read_number(from.limit(), 0, INT32_MAX, "limit", &to->limit);
 }
 
@@ -262,8 +264,10 @@ Status from_wire(const JobUpdate& from, lockstep::JobUpdate* to) {
 
 void to_wire(const lockstep::JobsReply& from, JobsReply* to) {
   write_list(from.jobs, to->mutable_jobs());
+  to->set_more(from.more);
 }
 Status from_wire(const JobsReply& from, lockstep::JobsReply* to) {
+  to->more = from.more();
   return read_list(from.jobs(), kMaxJobsInReply, "jobs", &to->jobs);
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -13,19 +16,66 @@ Message no_such_job(const JobId& job) {
                  fmt::format("there is no job '{}'; `lockstep job list` shows all", job.value)};
 }
 
+std::size_t rough_bytes(const std::map<std::string, std::string>& map) {
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : map) bytes += key.size() + value.size() + 8;
+  return bytes;
+}
+
+// About what a view takes in a message; only the parts that can be large are counted exactly.
+std::size_t rough_bytes(const JobView& view) {
+  const JobSpec& spec = view.spec;
+  std::size_t bytes = 512 + spec.description.size() + view.reason.size();
+  bytes += rough_bytes(spec.environment_variables) + rough_bytes(spec.tags);
+  bytes += rough_bytes(spec.inputs);
+  if (const auto* shell = std::get_if<ShellCommand>(&spec.command)) {
+    bytes += shell->text.size();
+  } else {
+    for (const auto& word : std::get<Argv>(spec.command).words) bytes += word.size() + 4;
+  }
+  const auto of_report = [](const std::optional<ExitReport>& report) {
+    if (!report) return std::size_t{0};
+    return 64 + report->message.size() + report->stderr_tail.size() +
+           4 * report->terminated_ranks.size();
+  };
+  for (const auto& attempt : view.attempts) {
+    bytes += 64 + of_report(attempt.report);
+    for (const auto& part : attempt.parts)
+      bytes +=
+          96 + part.progress.size() + 4 * (part.allotment.cpus.size() + part.allotment.gpus.size());
+  }
+  return bytes + of_report(view.report);
+}
+
 struct Answerer {
   const Core& core;
   const LauncherInfo& info;
 
   std::optional<Message> operator()(const ListJobs& question) const {
+    if (!question.after.value.empty() && core.state().job(question.after) == nullptr)
+      return no_such_job(question.after);
+    const auto limit = question.limit > 0 ? static_cast<std::size_t>(question.limit) : SIZE_MAX;
+    const std::size_t most = std::min(limit, kMaxJobsPerPage);
+    const auto wanted = [&](const Job& job) { return question.all || !is_final(job.status()); };
     JobsReply reply;
-    for (auto& view : core.job_views()) {
-      if (!question.all && is_final(view.status)) continue;
-      if (question.limit > 0 && reply.jobs.size() >= static_cast<std::size_t>(question.limit))
-        break;
+    std::size_t bytes = 0;
+    core.each_job_view(question.after, wanted, [&](JobView view) {
       reply.jobs.push_back(std::move(view));
-    }
+      bytes += rough_bytes(reply.jobs.back());
+      return reply.jobs.size() < most && bytes < kMaxPageBytes;
+    });
+    if (!reply.jobs.empty()) reply.more = count_before(JobId(reply.jobs.back().spec.name), wanted);
     return reply;
+  }
+  template <typename Wanted>
+  std::int64_t count_before(const JobId& id, const Wanted& wanted) const {
+    const State& state = core.state();
+    std::int64_t count = 0;
+    for (const auto& [order, older] : state.submitted()) {
+      if (order >= state.job(id)->order) break;
+      if (wanted(*state.job(older))) ++count;
+    }
+    return count;
   }
   std::optional<Message> operator()(const ShowJob& question) const { return job(question.job); }
   std::optional<Message> operator()(const WatchJob& question) const { return job(question.job); }

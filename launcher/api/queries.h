@@ -17,6 +17,10 @@ struct LauncherInfo {
   Instant started;
 };
 
+// One reply to ListJobs holds no more than this; the rest is asked for with `after`.
+inline constexpr std::size_t kMaxJobsPerPage = 1'000;
+inline constexpr std::size_t kMaxPageBytes = 8u << 20;
+
 // The answer to ListJobs, ShowJob, ExplainJob, WatchJob (its first), ListNodes, ShowNode and
 // GetStatus; nullopt for every other message.
 std::optional<Message> answer(const Core& core, const LauncherInfo& info, const Message& question);

@@ -35,8 +35,21 @@ std::optional<JobView> Core::job_view(const JobId& id) const {
                  queue_position(state(), *job));
 }
 
+void Core::each_job_view(const JobId& after, const std::function<bool(const Job&)>& wanted,
+                         const std::function<bool(JobView)>& take) const {
+  launcher::each_job_view(impl_->reactor.cluster(), impl_->reactor.scheduler(), after, wanted,
+                          take);
+}
+
 std::vector<JobView> Core::job_views() const {
-  return views_of_jobs(impl_->reactor.cluster(), impl_->reactor.scheduler());
+  std::vector<JobView> views;
+  each_job_view(
+      {}, [](const Job&) { return true; },
+      [&](JobView view) {
+        views.push_back(std::move(view));
+        return true;
+      });
+  return views;
 }
 
 std::vector<NodeView> Core::node_views() const {

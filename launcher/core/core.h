@@ -3,6 +3,7 @@
 // and tokens and decides everything; it never reads a clock, a socket, a file or a random source.
 // The shell appends the facts durably before it performs any action.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ struct Step {
 };
 
 class State;
+struct Job;
 
 class Core {
  public:
@@ -57,6 +59,9 @@ class Core {
   // Read-only pictures for launcher/api.
   const State& state() const;
   std::optional<JobView> job_view(const JobId& job) const;
+  // Newest first, those submitted before `after` (empty: all), until `take` returns false.
+  void each_job_view(const JobId& after, const std::function<bool(const Job&)>& wanted,
+                     const std::function<bool(JobView)>& take) const;
   std::vector<JobView> job_views() const;    // newest first
   std::vector<NodeView> node_views() const;  // by node id
   std::optional<NodeView> node_view(const std::string& name_or_id) const;

@@ -138,16 +138,19 @@ int queue_position(const State& state, const Job& job) {
   return static_cast<int>(std::distance(state.queue().begin(), it)) + 1;
 }
 
-std::vector<JobView> views_of_jobs(const Cluster& cluster, const Scheduler& scheduler) {
+void each_job_view(const Cluster& cluster, const Scheduler& scheduler, const JobId& after,
+                   const std::function<bool(const Job&)>& wanted,
+                   const std::function<bool(JobView)>& take) {
   const State& state = cluster.state;
-  std::vector<JobView> views;
-  views.reserve(state.submitted().size());
-  int queued = static_cast<int>(state.queue().size());
-  for (auto it = state.submitted().rbegin(); it != state.submitted().rend(); ++it) {
-    const bool waits = state.queue().count(it->first) != 0;
-    views.push_back(view_of(cluster, scheduler, *state.job(it->second), waits ? queued-- : 0));
+  const Job* last = state.job(after);
+  auto end = last ? state.submitted().lower_bound(last->order) : state.submitted().end();
+  auto queue_end = last ? state.queue().lower_bound(last->order) : state.queue().end();
+  auto queued = static_cast<int>(std::distance(state.queue().begin(), queue_end));
+  for (auto it = std::make_reverse_iterator(end); it != state.submitted().rend(); ++it) {
+    const Job& job = *state.job(it->second);
+    const int position = state.queue().count(it->first) != 0 ? queued-- : 0;
+    if (wanted(job) && !take(view_of(cluster, scheduler, job, position))) return;
   }
-  return views;
 }
 
 NodeView view_of(const Cluster& cluster, const Node& node) {

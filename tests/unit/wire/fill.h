@@ -140,7 +140,7 @@ class Filler {
   void fill(Desired& v) { auto& [a, b] = v; each(a, b); }
   void fill(Submit& v) { auto& [a, b] = v; each(a, b); }
   void fill(CancelJob& v) { auto& [a] = v; each(a); }
-  void fill(ListJobs& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ListJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ShowJob& v) { auto& [a] = v; each(a); }
   void fill(ExplainJob& v) { auto& [a] = v; each(a); }
   void fill(WatchJob& v) { auto& [a] = v; each(a); }
@@ -153,7 +153,7 @@ class Filler {
   void fill(SubmitReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobReply& v) { auto& [a] = v; each(a); }
   void fill(JobUpdate& v) { auto& [a] = v; each(a); }
-  void fill(JobsReply& v) { auto& [a] = v; each(a); }
+  void fill(JobsReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(ExplainReply& v) { auto& [a] = v; each(a); }
   void fill(NodesReply& v) { auto& [a] = v; each(a); }
   void fill(TokenReply& v) { auto& [a, b] = v; each(a, b); }

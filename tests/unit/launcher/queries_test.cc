@@ -1,0 +1,109 @@
+// Long lists are answered in pages that fit into a message, whatever the jobs hold.
+
+#include "launcher/api/queries.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "common/wire/control.h"
+#include "launcher/core/core.h"
+
+namespace lockstep::launcher {
+namespace {
+
+class Jobs {
+ public:
+  Jobs() { core_.recovered(now_); }
+  void submit(int i, const std::string& command) {
+    JobSpec spec;
+    spec.name = "job" + std::to_string(i);
+    spec.command = ShellCommand{command};
+    spec.run_as = "ada";
+    core_.handle(now_, SubmitInput{{}, "s" + std::to_string(i), spec, ""});
+  }
+  JobsReply list(ListJobs question) const {
+    const auto reply = answer(core_, {}, question);
+    return reply ? std::get<JobsReply>(*reply) : JobsReply{};
+  }
+  // Every page of it; `largest` is told the encoded size of the largest one.
+  std::vector<std::string> all(std::size_t& largest) const {
+    std::vector<std::string> names;
+    ListJobs question;
+    for (bool more = true; more;) {
+      const JobsReply page = list(question);
+      for (const auto& job : page.jobs) names.push_back(job.spec.name);
+      more = page.more > 0;
+      if (!page.jobs.empty()) question.after = JobId(names.back());
+      Envelope envelope;
+      envelope.body = page;
+      largest = std::max(largest, wire::encode(envelope).size());
+    }
+    return names;
+  }
+  Core& core() { return core_; }
+
+ private:
+  Core core_{CoreConfig{}};
+  Instant now_{1'700'000'000'000'000'000};
+};
+
+TEST(ListJobsQuestion, ThousandsComeInPagesNewestFirst) {
+  constexpr int kJobs = 10'000;
+  Jobs jobs;
+  for (int i = 1; i <= kJobs; ++i) jobs.submit(i, "python train.py --lr 0.1");
+  const JobsReply few = jobs.list({true, 50, {}});
+  ASSERT_EQ(few.jobs.size(), 50u);
+  EXPECT_EQ(few.jobs.front().spec.name, "job10000");
+  EXPECT_EQ(few.jobs.front().queue_position, kJobs);
+  EXPECT_EQ(few.more, kJobs - 50);
+  const JobsReply next = jobs.list({true, 50, JobId(few.jobs.back().spec.name)});
+  ASSERT_EQ(next.jobs.size(), 50u);
+  EXPECT_EQ(next.jobs.front().spec.name, "job9950");
+  EXPECT_EQ(next.jobs.front().queue_position, kJobs - 50);
+  EXPECT_EQ(next.more, kJobs - 100);
+
+  std::size_t largest = 0;
+  const auto start = std::chrono::steady_clock::now();
+  const auto names = jobs.all(largest);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  ASSERT_EQ(names.size(), static_cast<std::size_t>(kJobs));
+  for (int i = 0; i < kJobs; ++i)
+    EXPECT_EQ(names[static_cast<std::size_t>(i)], "job" + std::to_string(kJobs - i));
+  EXPECT_LT(largest, 2u << 20);
+  RecordProperty("largest_page_bytes", static_cast<int>(largest));
+  RecordProperty("all_pages_ms", static_cast<int>(took.count() * 1000));
+}
+
+TEST(ListJobsQuestion, APageOfLargeJobsStaysSmallToo) {
+  Jobs jobs;
+  for (int i = 1; i <= 300; ++i) jobs.submit(i, "echo " + std::string(100'000, 'x'));
+  const JobsReply page = jobs.list({});
+  EXPECT_LT(page.jobs.size(), 100u);
+  EXPECT_EQ(page.more, 300 - static_cast<std::int64_t>(page.jobs.size()));
+  std::size_t largest = 0;
+  EXPECT_EQ(jobs.all(largest).size(), 300u);
+  EXPECT_LT(largest, 2 * kMaxPageBytes);
+}
+
+TEST(ListJobsQuestion, OnlyUnfinishedOnesAreCountedWhenAskedSo) {
+  Jobs jobs;
+  for (int i = 1; i <= 4; ++i) jobs.submit(i, "true");
+  jobs.core().handle(Instant{1'700'000'000'000'000'001}, CancelInput{{}, JobId("job2"), "ada"});
+  ASSERT_TRUE(is_final(jobs.core().job_view(JobId("job2"))->status));
+  const JobsReply page = jobs.list({false, 2, {}});
+  ASSERT_EQ(page.jobs.size(), 2u);
+  EXPECT_EQ(page.more, 1);
+  EXPECT_EQ(jobs.list({false, 0, JobId("job3")}).jobs.size(), 1u);
+}
+
+TEST(ListJobsQuestion, AnUnknownPlaceIsRefused) {
+  Jobs jobs;
+  jobs.submit(1, "true");
+  const auto reply = answer(jobs.core(), {}, ListJobs{true, 0, JobId("nobody")});
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(std::get<Refused>(*reply).code, ErrorCode::not_found);
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
