@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 
 #include "launcher/spec/keys.h"
@@ -27,12 +28,27 @@ Environment:
   LOCKSTEP_LAUNCHER   the endpoint.json of a launcher to use instead of the local one
 
 Exit codes of run, job create --stream and job stream:
-  the job's own first failing code;  124 timed out;  125 Lockstep itself failed, or no launcher;
-  126 not executable;  127 not found;  128+n killed by signal n;  130 canceled or Ctrl-C;
-  141 our output was closed. All verbs: 2 the command line or the job file is wrong; 1 refused.)";
+  the job's own first failing code;  124 timed out;  125 Lockstep failed, refused it, or is not there;
+  126 not executable;  127 not found;  128+n killed by signal n;  129 left by SIGHUP;
+  130 canceled or Ctrl-C;  141 our output was closed
+Of all other verbs: 0, or 1 when it failed or was refused;  130 and 141 as above.
+Of all verbs: 2 the command line or the job file is wrong, and nothing was done.)";
 
+constexpr const char* kCommandBehindDashes =
+    "the command stands behind --, as in: lockstep run -- python train.py\n";
 constexpr const char* kRunUsage =
     "usage: lockstep run [-N NODES] [-n RANKS_PER_NODE] [OPTIONS] -- COMMAND...\n";
+
+// CLI11 takes the next word for the value of "--name="; here it is the empty text.
+std::vector<std::string> with_empty_values(const std::vector<std::string>& words) {
+  std::vector<std::string> split;
+  for (const auto& word : words) {
+    const bool empty_value = word.rfind("--", 0) == 0 && word.find('=') == word.size() - 1;
+    split.push_back(empty_value ? word.substr(0, word.size() - 1) : word);
+    if (empty_value) split.emplace_back();
+  }
+  return split;
+}
 
 // "unknown verb 'jbo'; did you mean 'job'?", or "": CLI11 would only say that one is required.
 std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& words) {
@@ -59,7 +75,7 @@ std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& wo
 
 }  // namespace
 
-void add_format(CLI::App& verb, Format& format) {
+void add_format(CLI::App& verb, Format& format, const char* what) {
   verb.add_option_function<std::string>(
           "-o,--output",
           [&format](const std::string& word) {
@@ -68,8 +84,29 @@ void add_format(CLI::App& verb, Format& format) {
               throw CLI::ValidationError("--output", "'" + word + "' is not table, json or yaml");
             format = *known;
           },
-          "table (default), json or yaml")
+          what)
       ->type_name("FORMAT");
+}
+
+CLI::Validator whole_number(int least, int most) {
+  const auto check = [least, most](const std::string& word) -> std::string {
+    int value = 0;
+    const char* end = word.data() + word.size();
+    const auto [stop, failure] = std::from_chars(word.data(), end, value);
+    if (failure == std::errc{} && stop == end && value >= least && value <= most) return "";
+    const bool bounded = most != std::numeric_limits<int>::max();
+    return "'" + word + "' is not a whole number " +
+           (bounded ? "from " + std::to_string(least) + " to " + std::to_string(most)
+                    : "of at least " + std::to_string(least));
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator filled(const std::string& instead) {
+  const auto check = [instead](const std::string& word) {
+    return word.empty() ? "must not be empty; " + instead : std::string();
+  };
+  return CLI::Validator(check, "");
 }
 
 CommandLine parse_command_line(const std::vector<std::string>& words) {
@@ -86,17 +123,21 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   add_job_verbs(table);
   add_node_verbs(table);
   add_snapshot_verb(table);
-  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+  const bool has_dashes = dashes != words.end();
+  app.failure_message([has_dashes](const CLI::App* failed, const CLI::Error& error) {
     const bool in_run = failed->got_subcommand("run");
-    return std::string("lockstep: ") + error.what() + "\n" + (in_run ? kRunUsage : "") +
-           "see lockstep --help\n";
+    const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    return std::string("lockstep: ") + error.what() + "\n" +
+           (in_run && extras && !has_dashes ? kCommandBehindDashes : "") +
+           (in_run ? kRunUsage : "") + "see lockstep " + (in_run ? "run " : "") + "--help\n";
   });
   if (std::string unknown = unknown_verb(app, words); !unknown.empty()) {
     result.err = "lockstep: " + unknown + "\nsee lockstep --help\n";
     result.exit_code = kExitUsage;
     return result;
   }
-  std::vector<std::string> reversed(std::make_reverse_iterator(dashes), words.rend());
+  const auto ours = with_empty_values({words.begin(), dashes});
+  std::vector<std::string> reversed(ours.rbegin(), ours.rend());
   try {
     app.parse(reversed);
     if (dashes != words.end() && !app.got_subcommand("run"))

@@ -15,9 +15,11 @@
 namespace lockstep::cli {
 
 // Our own exit codes; a job's own codes pass through unchanged.
-inline constexpr int kExitFailure = 1;           // a request failed (no such job, refused, …)
-inline constexpr int kExitUsage = 2;             // the command line or the job file is wrong
-inline constexpr int kExitLockstepFailed = 125;  // run and stream: no launcher, or Lockstep's fault
+inline constexpr int kExitFailure = 1;  // a request failed (no such job, refused, …)
+inline constexpr int kExitUsage = 2;    // the command line or the job file is wrong
+inline constexpr int kExitLockstepFailed =
+    125;                                 // the same for the verbs that end with a job's code
+inline constexpr int kExitHungUp = 129;  // the terminal was closed, as 128+SIGHUP
 inline constexpr int kExitInterrupted = 130;
 inline constexpr int kExitOutputClosed = 141;  // nobody reads our output any more, as 128+SIGPIPE
 
@@ -38,7 +40,7 @@ struct Context {
 // Says the error on stderr and returns `code`.
 int fail(Terminal& terminal, const Error& error, int code = kExitFailure);
 
-// SIGINT and SIGTERM wait (for a Follower) or end us, in this thread and those it starts.
+// SIGINT, SIGTERM and SIGHUP wait (for a Follower) or end us, in this thread and those it starts.
 void hold_interrupts(bool hold);
 
 // Writes `text` as a table, or the JSON in the format asked for.

@@ -4,9 +4,11 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "common/domain/bulk.h"
 #include "common/io/clock.h"
+#include "launcher/cli/state_lines.h"
 
 namespace lockstep::cli {
 
@@ -27,13 +29,16 @@ struct Follower::Impl {
         find_endpoint(std::move(f)),
         options(std::move(o)),
         merge({.prefix = !options.single_rank,
-               .color = t.color(),
+               .color = t.color() && !options.all_to_stderr,
                .from_start = options.filter.tail_lines < 0,
                .show_partial_after = seconds(1)},
               [this](LogStream stream, std::string_view bytes) {
+                if (options.all_to_stderr) stream = LogStream::err;
                 output_open = terminal.write(stream, bytes) && output_open;
               }) {}
 
+  Status listen();
+  FollowEnd end(FollowEnd::How how);
   void subscribe();
   void follow_logs();
   void keep_alive(Instant now);
@@ -42,8 +47,10 @@ struct Follower::Impl {
   void on_bulk(const BulkEnvelope& envelope);
   void on_job(const JobView& view);
   void on_chunk(const LogChunk& chunk);
+  void on_signal(int signal);
   void on_interrupt();
-  void show_state();
+  void ask_to_cancel();
+  void show_state(Instant now);
   bool finished(Instant now);
   Instant next_deadline() const;
 
@@ -56,12 +63,13 @@ struct Follower::Impl {
   bool output_open = true;
 
   std::optional<JobView> job;
-  std::string shown_state;
+  StateLines lines;
   std::optional<Error> failure;
   std::optional<std::string> log_end;  // the status word of LogEnd
   std::optional<Instant> final_since;
   int interrupts = 0;
-  bool cancel_pending = false;
+  bool hung_up = false;
+  FollowEnd::Cancel cancel = FollowEnd::Cancel::not_asked;
   std::uint64_t cancel_sequence = 0;
 
   Instant next_keep_alive;
@@ -98,8 +106,9 @@ void Follower::Impl::keep_alive(Instant now) {
   if (now - last_answer > kSilence) reconnect(now);
   connection.send(WatchJob{options.job});
   connection.send(GetStatus{});
-  if (cancel_pending) cancel_sequence = connection.send(CancelJob{options.job});
+  if (cancel == FollowEnd::Cancel::unanswered) ask_to_cancel();
   if (!log_end && now - last_log > kResumeAfter) follow_logs();
+  if (options.keep_nodes && !lost_said && !final_since) options.keep_nodes();
 }
 
 void Follower::Impl::reconnect(Instant now) {
@@ -126,13 +135,13 @@ void Follower::Impl::on_control(const Envelope& envelope) {
     return;
   }
   if (std::holds_alternative<Done>(envelope.body)) {
-    if (envelope.reply_to == cancel_sequence) cancel_pending = false;
+    cancel = FollowEnd::Cancel::agreed;  // nothing else is answered so
     return;
   }
   const auto* refused = std::get_if<Refused>(&envelope.body);
   if (refused == nullptr) return;
-  if (cancel_pending && envelope.reply_to == cancel_sequence) {
-    cancel_pending = false;  // it ended meanwhile
+  if (cancel == FollowEnd::Cancel::unanswered && envelope.reply_to == cancel_sequence) {
+    cancel = FollowEnd::Cancel::agreed;  // it ended meanwhile
     return;
   }
   if (!job) failure = make_error(refused->code, refused->message);
@@ -142,28 +151,27 @@ void Follower::Impl::on_job(const JobView& view) {
   if (view.spec.name != options.job.value) return;
   if (job && is_final(job->status)) return;  // an answer that was on its way
   job = view;
-  if (options.show_state) show_state();
-  if (is_final(view.status) && !final_since) final_since = clock.now();
+  const Instant now = clock.now();
+  if (options.show_state) {
+    if (!terminal.has_status_line()) lines.on_job(view, now);
+    show_state(now);
+  }
+  if (is_final(view.status) && !final_since) final_since = now;
 }
 
-void Follower::Impl::show_state() {
-  std::string text = fmt::format("{}: {}", job->spec.name, to_string(job->status));
-  if (is_final(job->status)) {
-    terminal.clear_status();
+// On a terminal always, in one line that is replaced; elsewhere only what is worth a line.
+void Follower::Impl::show_state(Instant now) {
+  if (!terminal.has_status_line()) {
+    if (const auto line = lines.take(now)) terminal.note(*line);
     return;
   }
-  if (!job->reason.empty()) text += " (" + job->reason + ")";
-  std::string state = text;
+  if (is_final(job->status)) return terminal.clear_status();
+  std::string text = state_text(*job);
   if (!job->attempts.empty())
     for (const auto& part : job->attempts.back().parts)
       if (!part.progress.empty() && job->reason.find(part.progress) == std::string::npos)
         text += fmt::format("; {}: {}", part.node_name, part.progress);
-  if (state != shown_state) {
-    terminal.status(text);
-    shown_state = std::move(state);
-  } else {
-    terminal.progress(text);
-  }
+  terminal.progress(text);
 }
 
 void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
@@ -192,6 +200,14 @@ void Follower::Impl::on_chunk(const LogChunk& chunk) {
   connection.send_bulk(std::move(envelope));
 }
 
+void Follower::Impl::on_signal(int signal) {
+  if (signal == SIGHUP) {
+    hung_up = true;
+  } else {
+    on_interrupt();
+  }
+}
+
 void Follower::Impl::on_interrupt() {
   if (++interrupts > 1 || !options.cancel_on_interrupt) return;
   if (lost_said && !find_endpoint()) {
@@ -199,9 +215,15 @@ void Follower::Impl::on_interrupt() {
     terminal.note("no launcher runs that could cancel " + options.job.value);
     return;
   }
-  terminal.note(fmt::format("canceling {}; press Ctrl-C again to leave it to end by itself",
-                            options.job.value));
-  cancel_pending = true;
+  terminal.note(
+      fmt::format("canceling {}: SIGTERM now, SIGKILL if that does not end it; Ctrl-C "
+                  "again stops waiting for its end",
+                  options.job.value));
+  ask_to_cancel();
+}
+
+void Follower::Impl::ask_to_cancel() {
+  cancel = FollowEnd::Cancel::unanswered;
   cancel_sequence = connection.send(CancelJob{options.job});
 }
 
@@ -216,7 +238,7 @@ bool Follower::Impl::finished(Instant now) {
 }
 
 Instant Follower::Impl::next_deadline() const {
-  return std::min(next_keep_alive, merge.next_deadline());
+  return std::min({next_keep_alive, merge.next_deadline(), lines.next_deadline()});
 }
 
 Follower::Follower(Connection& connection, Terminal& terminal, FindEndpoint find_endpoint,
@@ -225,33 +247,45 @@ Follower::Follower(Connection& connection, Terminal& terminal, FindEndpoint find
                                    std::move(options))) {}
 Follower::~Follower() { impl_->connection.stop_listening(); }
 
+Status Follower::Impl::listen() {
+  // A blocked signal is queued even when it is ignored: nohup's SIGHUP must not be asked for.
+  struct sigaction hangup {};
+  std::vector<int> signals{SIGINT, SIGTERM};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+    signals.push_back(SIGHUP);
+  TRY(connection.loop().watch_signals(signals, [this](int signal) { on_signal(signal); }));
+  Connection::Listener listener;
+  listener.on_control = [this](const Envelope& envelope) { on_control(envelope); };
+  listener.on_bulk = [this](const BulkEnvelope& envelope) { on_bulk(envelope); };
+  listener.on_control_up = [this] { connection.send(WatchJob{options.job}); };
+  listener.on_bulk_up = [this] {
+    if (!log_end) follow_logs();
+  };
+  return connection.listen(std::move(listener));
+}
+
+FollowEnd Follower::Impl::end(FollowEnd::How how) {
+  merge.finish();
+  terminal.clear_status();
+  return {how, job, interrupts > 0, cancel, lines.said_any()};
+}
+
 Result<FollowEnd> Follower::run() {
   Impl& me = *impl_;
-  TRY(me.connection.loop().watch_signals({SIGINT, SIGTERM}, [&](int) { me.on_interrupt(); }));
-  Connection::Listener listener;
-  listener.on_control = [&](const Envelope& envelope) { me.on_control(envelope); };
-  listener.on_bulk = [&](const BulkEnvelope& envelope) { me.on_bulk(envelope); };
-  listener.on_control_up = [&] { me.connection.send(WatchJob{me.options.job}); };
-  listener.on_bulk_up = [&] {
-    if (!me.log_end) me.follow_logs();
-  };
-  TRY(me.connection.listen(std::move(listener)));
-  const auto end = [&](FollowEnd::How how) {
-    me.merge.finish();
-    me.terminal.clear_status();
-    return FollowEnd{how, me.job, me.interrupts > 0};
-  };
+  TRY(me.listen());
   me.last_answer = me.clock.now();
   me.next_keep_alive = me.last_answer + kKeepAlive;
   me.subscribe();
   while (true) {
     const Instant now = me.clock.now();
     if (me.failure) return *me.failure;
-    if (!me.output_open) return end(FollowEnd::How::output_closed);
+    if (me.hung_up) return me.end(FollowEnd::How::hung_up);
+    if (!me.output_open) return me.end(FollowEnd::How::output_closed);
     if (me.interrupts > (me.options.cancel_on_interrupt ? 1 : 0))
-      return end(FollowEnd::How::detached);
-    if (me.finished(now)) return end(FollowEnd::How::finished);
+      return me.end(FollowEnd::How::detached);
+    if (me.finished(now)) return me.end(FollowEnd::How::finished);
     if (now >= me.next_keep_alive) me.keep_alive(now);
+    if (now >= me.lines.next_deadline()) me.show_state(now);
     me.merge.show_partial(now);
     me.connection.loop().turn(me.next_deadline() - now);
   }

@@ -1,7 +1,7 @@
 #pragma once
 // One job watched to its end: its state on the status line, its logs on our standard output and
-// error, Ctrl-C, and a launcher that goes away and comes back. It starts no job and prints no final
-// report.
+// error, Ctrl-C, a closed terminal, and a launcher that goes away and comes back. It starts no job
+// and prints no final report.
 
 #include <functional>
 #include <memory>
@@ -21,13 +21,19 @@ struct FollowOptions {
   bool until_final = true;           // false: what is logged now, then the end
   LogFollow filter;                  // rank, node_rank, stream, tail_lines, attempt
   bool single_rank = false;          // bytes pass through without a prefix
+  bool all_to_stderr = false;        // standard output is for something else
+  std::function<void()> keep_nodes;  // called now and then while the job goes on; may be empty
 };
 
 struct FollowEnd {
-  enum class How { finished, detached, output_closed };
+  // detached: by Ctrl-C or SIGTERM; hung_up: by SIGHUP, the terminal was closed
+  enum class How { finished, detached, hung_up, output_closed };
+  enum class Cancel { not_asked, unanswered, agreed };
   How how = How::finished;
   std::optional<JobView> job;  // the last that was heard of it
   bool interrupted = false;    // Ctrl-C was pressed
+  Cancel cancel = Cancel::not_asked;
+  bool spoke = false;  // a line about the job's state was written
 };
 
 // `find_endpoint` tells where the launcher listens now; nullopt while there is none.
@@ -38,7 +44,8 @@ class Follower {
   Follower(Connection& connection, Terminal& terminal, FindEndpoint find_endpoint,
            FollowOptions options);
   ~Follower();
-  // SIGINT and SIGTERM must be blocked in all threads.
+  // SIGINT, SIGTERM and SIGHUP must be blocked in all threads (hold_interrupts). Ctrl-C and SIGTERM
+  // are one; SIGHUP always only leaves, and is passed over when it was ignored (nohup).
   Result<FollowEnd> run();
 
  private:

@@ -15,6 +15,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kNodesTimeout = seconds(20);
+constexpr Duration kRestartTimeout = seconds(3);  // others wait meanwhile
 constexpr Duration kShutdownTimeout = minutes(5);
 constexpr Duration kCleanTimeout = seconds(5);
 
@@ -86,50 +87,74 @@ Result<Endpoint> LocalLauncher::start_all(int nodes) {
   return endpoint;
 }
 
+Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connection,
+                                                            const Endpoint& endpoint, int nodes,
+                                                            Duration timeout) {
+  const auto shares = divide(this_machine(), nodes);
+  Started started;
+  for (int i = 0; i < nodes; ++i)
+    if (living_agents(home_, Home::node_name(i)).empty())
+      started.agents.push_back({Home::node_name(i), shares[static_cast<std::size_t>(i)], ""});
+  const int uses = static_cast<int>(started.agents.size());
+  TRY_ASSIGN(const TokenReply token,
+             connection.ask_for<TokenReply>(CreateToken{minutes(10), uses}, timeout));
+  for (auto& agent : started.agents) {
+    agent.token = token.token;
+    TRY_ASSIGN(const io::ProcessIdentity process, start_agent(home_, endpoint, agent));
+    started.processes.push_back(process);
+  }
+  return started;
+}
+
 // Starts those of the local agents that do not live, and waits until their nodes are usable.
 Status LocalLauncher::add_agents(const Endpoint& endpoint, int nodes) {
   if (agents_alive(nodes)) return {};
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
   TRY_ASSIGN(const auto connection, Connection::open(endpoint, keys));
-  const auto shares = divide(this_machine(), nodes);
-  std::vector<AgentStart> missing;
-  for (int i = 0; i < nodes; ++i)
-    if (living_agents(home_, Home::node_name(i)).empty())
-      missing.push_back({Home::node_name(i), shares[static_cast<std::size_t>(i)], ""});
-  TRY_ASSIGN(const TokenReply token, connection->ask_for<TokenReply>(CreateToken{
-                                         minutes(10), static_cast<int>(missing.size())}));
-  std::vector<io::ProcessIdentity> processes;
-  for (auto& agent : missing) {
-    agent.token = token.token;
-    TRY_ASSIGN(const io::ProcessIdentity process, start_agent(home_, endpoint, agent));
-    processes.push_back(process);
-  }
-  return wait_for_nodes(*connection, missing, processes);
+  TRY_ASSIGN(const Started started, start_missing(*connection, endpoint, nodes, kNodesTimeout));
+  return wait_for_nodes(*connection, started);
 }
 
-Status LocalLauncher::wait_for_nodes(Connection& connection, const std::vector<AgentStart>& started,
-                                     const std::vector<io::ProcessIdentity>& processes) {
+Result<std::vector<std::string>> LocalLauncher::restart_agents() {
+  std::vector<std::string> names;
+  // A launcher that its operator started by hand has the nodes that join it, none of ours.
+  if (!io::exists(home_.local_nodes()) || agents_alive(wanted_nodes())) return names;
+  TRY_ASSIGN(const auto lock, io::FileLock::try_acquire(home_.up_lock()));
+  const auto endpoint = live_endpoint(home_.endpoint());
+  if (!lock || !endpoint || !io::exists(home_.local_nodes()) || agents_alive(wanted_nodes()))
+    return names;
+  TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
+  TRY_ASSIGN(const auto connection, Connection::open(*endpoint, keys));
+  TRY_ASSIGN(const Started started,
+             start_missing(*connection, *endpoint, wanted_nodes(), kRestartTimeout));
+  for (const auto& agent : started.agents) names.push_back(agent.name);
+  return names;
+}
+
+Status LocalLauncher::wait_for_nodes(Connection& connection, const Started& started) {
+  const auto& agents = started.agents;
+  const auto& processes = started.processes;
   io::SystemClock clock;
   const Instant end = clock.now() + kNodesTimeout;
   while (true) {
     TRY_ASSIGN(const NodesReply reply, connection.ask_for<NodesReply>(ListNodes{}));
     std::size_t ready = 0;
-    for (std::size_t i = 0; i < started.size(); ++i) {
+    for (std::size_t i = 0; i < agents.size(); ++i) {
       const bool alive =
           std::any_of(reply.nodes.begin(), reply.nodes.end(), [&](const NodeView& node) {
-            return node.name == started[i].name && node.liveness == Liveness::alive;
+            return node.name == agents[i].name && node.liveness == Liveness::alive;
           });
       if (alive) ++ready;
       if (!alive && !io::is_alive(processes[i]))
         return make_error(ErrorCode::unavailable,
-                          fmt::format("the agent of {} ended while it started{}", started[i].name,
-                                      log_tail(home_.agent_log(started[i].name))));
+                          fmt::format("the agent of {} ended while it started{}", agents[i].name,
+                                      log_tail(home_.agent_log(agents[i].name))));
     }
-    if (ready == started.size()) return {};
+    if (ready == agents.size()) return {};
     if (clock.now() >= end)
       return make_error(ErrorCode::deadline_exceeded,
                         fmt::format("{} of {} local node(s) did not get ready within {}; see {}",
-                                    started.size() - ready, started.size(),
+                                    agents.size() - ready, agents.size(),
                                     format_duration(kNodesTimeout), home_.nodes()));
     sleep_briefly();
   }

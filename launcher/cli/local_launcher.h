@@ -26,6 +26,10 @@ class LocalLauncher {
   // agent.
   Result<Endpoint> ensure(int nodes, bool heal);
 
+  // Starts again those local agents that died, without waiting for them; their names. Does nothing
+  // without a live launcher, or while another command line starts or stops things.
+  Result<std::vector<std::string>> restart_agents();
+
   // `lockstep up`: as ensure, and more nodes than before are added. Says what is up.
   Status up(int nodes);
   // `lockstep down`. conflict while jobs run, unless `cancel`.
@@ -33,9 +37,14 @@ class LocalLauncher {
 
  private:
   Result<Endpoint> start_all(int nodes);
+  struct Started {
+    std::vector<AgentStart> agents;
+    std::vector<io::ProcessIdentity> processes;
+  };
+  Result<Started> start_missing(Connection& connection, const Endpoint& endpoint, int nodes,
+                                Duration timeout);
   Status add_agents(const Endpoint& endpoint, int nodes);
-  Status wait_for_nodes(Connection& connection, const std::vector<AgentStart>& started,
-                        const std::vector<io::ProcessIdentity>& processes);
+  Status wait_for_nodes(Connection& connection, const Started& started);
   Status grow(const Endpoint& endpoint, int from, int to);
   Result<Endpoint> wake_for_down(bool cancel);
   Status down_without_launcher(const Error& why, bool cancel);

@@ -57,6 +57,9 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
     spec.resources.memory = parse_bytes(arguments.memory);
     if (!spec.resources.memory)
       return wrong(fmt::format("--memory '{}' is not a size; write 512m or 2g", arguments.memory));
+    if (*spec.resources.memory < mebibytes(1))
+      return wrong(fmt::format("--memory '{}' is {}, too small to run in; write 512m or 2g",
+                               arguments.memory, to_string(*spec.resources.memory)));
   }
   if (!arguments.timeout.empty()) {
     const Duration timeout = parse_duration(arguments.timeout);

@@ -45,14 +45,6 @@ void Terminal::note(std::string_view text) {
   err(line);
 }
 
-void Terminal::status(std::string_view text) {
-  if (err_tty_) {
-    progress(text);
-  } else {
-    note(text);
-  }
-}
-
 void Terminal::progress(std::string_view text) {
   if (!err_tty_) return;
   clear_status();

@@ -24,9 +24,9 @@ class Terminal {
   void note(std::string_view text);
   // Text of ours on stderr, as it is.
   void err(std::string_view text) { write(LogStream::err, text); }
-  // The status line: replaces the last one on a terminal, a line of its own elsewhere.
-  void status(std::string_view text);
-  // The same, but only on a terminal (progress that changes many times a second).
+  // Whether there is a status line: standard error is a terminal.
+  bool has_status_line() const { return err_tty_; }
+  // The status line: replaces the last one on a terminal; nothing elsewhere.
   void progress(std::string_view text);
   void clear_status();
 

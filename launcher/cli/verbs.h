@@ -3,6 +3,7 @@
 // the chosen one leaves the work to be done in `action`.
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@
 
 namespace CLI {
 class App;
-}
+class Validator;
+}  // namespace CLI
 
 namespace lockstep::cli {
 
@@ -30,16 +32,24 @@ void add_node_verbs(VerbTable table);     // node list|show|token|drain|resume
 void add_snapshot_verb(VerbTable table);  // snapshot
 
 // "-o, --output table|json|yaml", shared by all verbs that answer with data.
-void add_format(CLI::App& verb, Format& format);
+void add_format(CLI::App& verb, Format& format, const char* what = "table (default), json or yaml");
 
-// A job that is not waited for: its name, or all of it.
-int print_created(Context& context, Connection& connection, const JobId& job, Format format);
+// Checks of an option's value: what is wrong, and what is allowed. `instead` says how to do
+// without.
+CLI::Validator whole_number(int least, int most = std::numeric_limits<int>::max());
+CLI::Validator filled(const std::string& instead);
+
+// A job that is not waited for: its name, or all of it. `otherwise`: the exit code when it fails.
+int print_created(Context& context, Connection& connection, const JobId& job, Format format,
+                  int otherwise);
 
 // Waits for the job's end with its logs, says how it ended, and returns the exit code.
 struct WatchOptions {
   bool cancel_on_interrupt = false;
   bool quiet = false;
-  int world_size = 0;  // 0 = not known yet: the launcher is asked
+  int world_size = 0;             // 0 = not known yet: the launcher is asked
+  Format format = Format::table;  // else what the ranks write goes to standard error, and the
+                                  // job's record to standard output in the end
 };
 int watch_to_end(Context& context, Connection& connection, const JobId& job,
                  const WatchOptions& options);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
-#include <limits>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
@@ -20,8 +19,6 @@ constexpr const char* kCreateExamples = R"(
   lockstep job create -f job.yml --set resources.instance_count=4 --set inputs.lr=0.01
 Without --stream the job's name is printed (or the whole job, with -o).)";
 
-constexpr int kMaxCount = std::numeric_limits<int>::max();
-
 struct JobOptions {
   std::string name;
   std::string file;
@@ -29,7 +26,8 @@ struct JobOptions {
   std::string new_name;
   bool stream = false;
   bool quiet = false;
-  int limit = 0;
+  int max_results = 50;
+  bool all_results = false;
   std::optional<int> rank, node;
   bool only_out = false, only_err = false, follow = false;
   int tail = -1;
@@ -51,16 +49,36 @@ int create(Context& context, const JobOptions& options) {
       submit(context, **connection, {std::move(file->spec), std::move(file->code_dir), true});
   if (!job) return fail(context.terminal, job.error(), otherwise);
   if (options.stream)
-    return watch_to_end(context, **connection, *job, {true, options.quiet, world_size});
-  return print_created(context, **connection, *job, options.format);
+    return watch_to_end(context, **connection, *job,
+                        {true, options.quiet, world_size, options.format});
+  return print_created(context, **connection, *job, options.format, otherwise);
+}
+
+// Page by page; `most` 0 = all.
+Result<JobsReply> newest_jobs(Connection& connection, int most) {
+  JobsReply all;
+  do {
+    ListJobs question;
+    if (most > 0) question.limit = most - static_cast<int>(all.jobs.size());
+    if (!all.jobs.empty()) question.after = JobId(all.jobs.back().spec.name);
+    TRY_ASSIGN(JobsReply page, connection.ask_for<JobsReply>(question));
+    std::move(page.jobs.begin(), page.jobs.end(), std::back_inserter(all.jobs));
+    all.more = page.jobs.empty() ? 0 : page.more;
+  } while (all.more > 0 && (most == 0 || all.jobs.size() < static_cast<std::size_t>(most)));
+  return all;
 }
 
 int list(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<JobsReply>(ListJobs{true, options.limit});
-  if (!reply) return fail(context.terminal, reply.error());
-  return print(context, options.format, to_json(reply->jobs), job_table(reply->jobs, now()));
+  const auto listed = newest_jobs(**connection, options.all_results ? 0 : options.max_results);
+  if (!listed) return fail(context.terminal, listed.error());
+  print(context, options.format, to_json(listed->jobs), job_table(listed->jobs, now()));
+  if (listed->more > 0)
+    context.terminal.note(fmt::format(
+        "these are the newest {} of {} jobs; --max-results N shows more, --all-results all",
+        listed->jobs.size(), static_cast<std::int64_t>(listed->jobs.size()) + listed->more));
+  return 0;
 }
 
 int show(Context& context, const JobOptions& options) {
@@ -92,7 +110,7 @@ int cancel(Context& context, const JobOptions& options) {
 int stream(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
-  return watch_to_end(context, **connection, JobId(options.name), {false, options.quiet, 0});
+  return watch_to_end(context, **connection, JobId(options.name), {false, options.quiet});
 }
 
 FollowOptions logs_filter(const JobOptions& options, const JobSpec& spec) {
@@ -108,6 +126,15 @@ FollowOptions logs_filter(const JobOptions& options, const JobSpec& spec) {
   follow.filter.tail_lines = options.tail;
   follow.single_rank = options.rank.has_value() || spec.world_size() == 1;
   return follow;
+}
+
+std::string no_such_attempt(const JobOptions& options, const JobView& job) {
+  const std::size_t count = job.attempts.size();
+  return fmt::format("job logs: {} has {}, no attempt {}", options.name,
+                     count == 0   ? "not been started yet"
+                     : count == 1 ? "one attempt"
+                                  : fmt::format("attempts 1 to {}", count),
+                     options.attempt);
 }
 
 int logs(Context& context, const JobOptions& options) {
@@ -128,6 +155,10 @@ int logs(Context& context, const JobOptions& options) {
                            fmt::format("job logs: {} has nodes 0 to {}, no node {}", options.name,
                                        spec.resources.instance_count - 1, *options.node)),
                 kExitUsage);
+  if (options.attempt > known->job.attempts.size())
+    return fail(context.terminal,
+                make_error(ErrorCode::invalid_argument, no_such_attempt(options, known->job)),
+                kExitUsage);
   if (options.follow) hold_interrupts(true);
   const auto end = Follower(
                        **connection, context.terminal,
@@ -135,6 +166,7 @@ int logs(Context& context, const JobOptions& options) {
                        .run();
   if (!end) return fail(context.terminal, end.error());
   if (end->how == FollowEnd::How::output_closed) return kExitOutputClosed;
+  if (end->how == FollowEnd::How::hung_up) return kExitHungUp;
   if (end->how == FollowEnd::How::finished) return 0;
   context.terminal.note("left the logs; come back with: lockstep job logs " + options.name + " -f");
   return kExitInterrupted;
@@ -152,7 +184,11 @@ CLI::App* add_verb(CLI::App& group, VerbTable table, const std::shared_ptr<JobOp
 }
 
 CLI::App* named(CLI::App* verb, const std::shared_ptr<JobOptions>& options) {
-  verb->add_option("NAME", options->name, "the job's name")->required();
+  auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
+  name->check(filled("`lockstep job list` shows the names"));
+  verb->parse_complete_callback([name] {
+    if (name->count() == 0) throw CLI::RequiredError("NAME");
+  });
   return verb;
 }
 
@@ -160,28 +196,33 @@ void add_create(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptio
   auto* verb =
       add_verb(group, table, options, "create", "submit a job file (Azure ML v2 YAML)", create);
   verb->footer(kCreateExamples);
-  verb->add_option("-f,--file", options->file, "the job file")->required();
+  verb->add_option("-f,--file", options->file, "the job file")
+      ->required()
+      ->check(filled("name the job file"));
   verb->add_option("--set", options->overrides, "KEY.KEY=VALUE, over the file; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb->add_option("--name", options->new_name, "the job's name, over the file");
-  verb->add_flag("--stream", options->stream, "wait for its end with its logs; Ctrl-C cancels it");
-  verb->add_flag("-q,--quiet", options->quiet, "with --stream: only output, and failures");
-  add_format(*verb, options->format);
+  verb->add_option("-n,--name", options->new_name, "the job's name, over the file")
+      ->check(filled("leave it out to take the file's"));
+  auto* stream = verb->add_flag("-s,--stream", options->stream,
+                                "wait for its end with its logs; Ctrl-C cancels it");
+  verb->add_flag("-q,--quiet", options->quiet, "with --stream: only output, and failures")
+      ->needs(stream);
+  add_format(*verb, options->format, "print the job's record (with --stream, in the end)");
 }
 
 void add_logs(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
   auto* verb =
       named(add_verb(group, table, options, "logs", "what the ranks wrote", logs), options);
-  verb->add_option("--rank", options->rank, "only this rank (global)")
-      ->check(CLI::Range(0, kMaxCount));
+  verb->add_option("--rank", options->rank, "only this rank (global)")->check(whole_number(0));
   verb->add_option("--node", options->node, "only this node (its rank in the job)")
-      ->check(CLI::Range(0, kMaxCount));
+      ->check(whole_number(0));
   auto* out = verb->add_flag("--stdout", options->only_out, "only standard output");
   verb->add_flag("--stderr", options->only_err, "only standard error")->excludes(out);
   verb->add_option("--tail", options->tail, "only the last lines of each rank and stream")
-      ->check(CLI::Range(0, kMaxCount));
-  verb->add_option("--attempt", options->attempt, "of this attempt (default: the newest)");
+      ->check(whole_number(0));
+  verb->add_option("--attempt", options->attempt, "of this attempt (default: the newest)")
+      ->check(whole_number(1));
   verb->add_flag("-f,--follow", options->follow, "go on until the job ends");
 }
 
@@ -192,9 +233,13 @@ void add_job_verbs(VerbTable table) {
   auto& group = *table.app.add_subcommand("job", "create, look at and cancel jobs");
   group.require_subcommand(1);
   add_create(group, table, options);
-  auto* list_verb = add_verb(group, table, options, "list", "all jobs, newest first", list);
-  list_verb->add_option("--limit", options->limit, "at most so many")
-      ->check(CLI::Range(1, kMaxCount));
+  auto* list_verb = add_verb(group, table, options, "list", "jobs, newest first", list);
+  auto* all = list_verb->add_flag("-a,--all-results", options->all_results, "all jobs");
+  list_verb
+      ->add_option("-r,--max-results,--limit", options->max_results,
+                   "the newest so many (default 50)")
+      ->check(whole_number(1))
+      ->excludes(all);
   add_format(*list_verb, options->format);
   add_format(*named(add_verb(group, table, options, "show", "one job in full", show), options),
              options->format);

@@ -95,7 +95,9 @@ void add_node_verbs(VerbTable table) {
     return verb;
   };
   const auto named = [&](CLI::App* verb) {
-    verb->add_option("NAME", options->name, "the node's name or id")->required();
+    verb->add_option("NAME", options->name, "the node's name or id")
+        ->required()
+        ->check(filled("`lockstep node list` shows the names"));
     return verb;
   };
   add_format(*add("list", "all nodes", list), options->format);
@@ -105,8 +107,9 @@ void add_node_verbs(VerbTable table) {
       "\n  lockstep node token --uses 4 > token   (a secret; keep it in a file of mode 0600)\n"
       "  lockstep-agent --launcher tcp://HOST:PORT --token-file token   on each node");
   token_verb->add_option("--uses", options->uses, "how many nodes may join with it (default 1)")
-      ->check(CLI::Range(1, 10'000));
-  token_verb->add_option("--valid-for", options->valid_for, "how long it holds (default 60m)");
+      ->check(whole_number(1, 10'000));
+  token_verb->add_option("--valid-for", options->valid_for, "how long it holds (default 60m)")
+      ->check(filled("leave it out for 60m"));
   add_format(*token_verb, options->format);
   auto* drain_verb = named(add("drain", "place nothing new on a node", drain));
   drain_verb->add_option("--reason", options->reason, "shown in node list");

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
 #include "launcher/cli/follower.h"
+#include "launcher/cli/node_keeper.h"
 #include "launcher/cli/run_spec.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
@@ -19,11 +21,34 @@ The words behind -- are run exactly, without a shell, once per rank:
   lockstep run -n 4 --distribution mpi -- ./hello
   lockstep run -N 2 -n 8 --distribution pytorch --gpus 8 -- python train_ddp.py
   lockstep run --detach --name night -- ./long.sh;  lockstep job stream night
-  lockstep run -- bash -c 'echo $RANK; hostname')";
+  lockstep run -- bash -c 'echo $LOCKSTEP_RANK; hostname'
+  lockstep run -o json -- ./eval.sh > job.json   the ranks' output goes to standard error
+
+Ctrl-C or SIGTERM cancels the job (its ranks get SIGTERM, and SIGKILL after a grace time) and waits
+for its end; Ctrl-C again stops waiting. A closed terminal (SIGHUP) leaves the job running.
+
+Exit codes: the job's own first failing code; 124 timed out; 125 Lockstep failed or refused the job;
+126 not executable; 127 not found; 128+n killed by signal n; 129 left by SIGHUP; 130 canceled or
+Ctrl-C; 141 our output was closed; 2 the command line is wrong.)";
+
+// What a job file's `code` is refused for as well, before anything is started.
+Status check_code(const RunArguments& arguments) {
+  std::error_code failure;
+  const auto status = std::filesystem::status(arguments.code, failure);
+  if (arguments.code.empty() || std::filesystem::is_directory(status)) return {};
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("run: --code '{}' {}; name the source directory, or leave --code out to take the "
+                  "current one",
+                  arguments.code,
+                  std::filesystem::exists(status) ? "is not a directory" : "does not exist"));
+}
 
 int run(Context& context, const RunArguments& arguments) {
   auto spec = spec_of(arguments);
   if (!spec) return fail(context.terminal, spec.error(), kExitUsage);
+  if (const Status code = check_code(arguments); !code)
+    return fail(context.terminal, code.error(), kExitUsage);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
   Submission submission;
@@ -33,31 +58,64 @@ int run(Context& context, const RunArguments& arguments) {
   const int world_size = submission.spec.world_size();
   const auto job = submit(context, **connection, std::move(submission));
   if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
-  if (arguments.detach) return print_created(context, **connection, *job, arguments.format);
-  return watch_to_end(context, **connection, *job, {true, arguments.quiet, world_size});
+  if (arguments.detach)
+    return print_created(context, **connection, *job, arguments.format, kExitLockstepFailed);
+  return watch_to_end(context, **connection, *job,
+                      {true, arguments.quiet, world_size, arguments.format});
 }
 
 }  // namespace
 
-int print_created(Context& context, Connection& connection, const JobId& job, Format format) {
+int print_created(Context& context, Connection& connection, const JobId& job, Format format,
+                  int otherwise) {
   if (format == Format::table) {
     context.terminal.out(job.value + "\n");
     return 0;
   }
   const auto reply = connection.ask_for<JobReply>(ShowJob{job});
-  if (!reply) return fail(context.terminal, reply.error());
+  if (!reply) return fail(context.terminal, reply.error(), otherwise);
   return print(context, format, to_json(reply->job), "");
 }
 
 namespace {
 
-void say_how_it_ended(Context& context, const JobView& job, bool quiet) {
+// A job that completes at once is not worth a line in a log file.
+void say_how_it_ended(Context& context, const JobView& job, bool worth_a_line) {
   if (job.status != JobStatus::completed) {
     context.terminal.err(failure_report(job));
-  } else if (!quiet) {
+  } else if (worth_a_line) {
     context.terminal.note(fmt::format("{}: Completed after {}", job.spec.name,
                                       format_duration(job.ended - job.submitted)));
   }
+}
+
+int finished(Context& context, Connection& connection, const FollowEnd& end,
+             const WatchOptions& options) {
+  const JobView& job = *end.job;
+  const bool worth_a_line = end.spoke || context.terminal.has_status_line();
+  say_how_it_ended(context, job, worth_a_line && !options.quiet);
+  if (options.format != Format::table) {
+    const auto reply = connection.ask_for<JobReply>(ShowJob{JobId(job.spec.name)});
+    print(context, options.format, to_json(reply ? reply->job : job), "");
+  }
+  return end.interrupted ? kExitInterrupted : exit_code_of(job);
+}
+
+std::string how_we_left(const std::string& name, FollowEnd::Cancel cancel) {
+  switch (cancel) {
+    case FollowEnd::Cancel::not_asked:
+      return fmt::format("left {0}; it goes on without us. Come back with: lockstep job stream {0}",
+                         name);
+    case FollowEnd::Cancel::unanswered:
+      return fmt::format(
+          "left {0}; the launcher has not answered yet whether it cancels it. Look with: lockstep "
+          "job show {0}; ask again with: lockstep job cancel {0}",
+          name);
+    case FollowEnd::Cancel::agreed:
+      return fmt::format("left {0}; it is still being canceled. Look with: lockstep job show {0}",
+                         name);
+  }
+  return "";
 }
 
 }  // namespace
@@ -75,30 +133,30 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   follow.cancel_on_interrupt = options.cancel_on_interrupt;
   follow.show_state = !options.quiet;
   follow.single_rank = world_size == 1;
+  follow.all_to_stderr = options.format != Format::table;
+  NodeKeeper keeper(context.home, context.terminal);
+  if (context.launcher.empty())
+    follow.keep_nodes = [&keeper] { keeper.check(io::SystemClock().now()); };
   hold_interrupts(true);
   const auto end =
       Follower(
           connection, context.terminal, [&context] { return context.find_endpoint(); }, follow)
           .run();
   if (!end) return fail(context.terminal, end.error(), kExitLockstepFailed);
-  const std::string& name = job.value;
   switch (end->how) {
-    case FollowEnd::How::finished: break;
+    case FollowEnd::How::finished: return finished(context, connection, *end, options);
     case FollowEnd::How::detached:
-      context.terminal.note(
-          fmt::format("left {0}; it goes on without us. Come back with: lockstep "
-                      "job stream {0}",
-                      name));
+      context.terminal.note(how_we_left(job.value, end->cancel));
       return kExitInterrupted;
+    case FollowEnd::How::hung_up:
+      context.terminal.note(how_we_left(job.value, end->cancel));
+      return kExitHungUp;
     case FollowEnd::How::output_closed:
-      context.terminal.note(
-          fmt::format("our output was closed; the job goes on. See: lockstep job "
-                      "show {}",
-                      name));
+      context.terminal.note("our output was closed; the job goes on. See: lockstep job show " +
+                            job.value);
       return kExitOutputClosed;
   }
-  say_how_it_ended(context, *end->job, options.quiet);
-  return end->interrupted ? kExitInterrupted : exit_code_of(*end->job);
+  return kExitLockstepFailed;
 }
 
 void add_run_verb(VerbTable table) {
@@ -107,29 +165,35 @@ void add_run_verb(VerbTable table) {
       "run", "run [OPTIONS] -- COMMAND...: run a command as a job, to its end");
   verb->footer(kRunExamples);
   verb->add_option("-N,--nodes", arguments->nodes, "nodes (default 1)")
-      ->check(CLI::Range(1, kMaxNodesPerJob));
+      ->check(whole_number(1, kMaxNodesPerJob));
   verb->add_option("-n,--ranks-per-node", arguments->ranks, "processes on each node (default 1)")
-      ->check(CLI::Range(1, kMaxRanksPerNode));
+      ->check(whole_number(1, kMaxRanksPerNode));
   verb->add_option("--distribution", arguments->distribution, "mpi, pytorch or none (default)");
   verb->add_option("--code", arguments->code,
-                   "source directory to take along (default: the current one)");
-  verb->add_option("--env", arguments->env,
+                   "source directory to take along (default: the current one)")
+      ->check(filled("leave it out to take the current directory"));
+  verb->add_option("-e,--env", arguments->env,
                    "NAME=VALUE, or NAME to take our value; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb->add_option("--name", arguments->name, "the job's name (default: a generated one)");
-  verb->add_option("--timeout", arguments->timeout, "end it after this long: 90, 90s, 5m, 2h, 1d");
-  verb->add_option("--cpus", arguments->cpus, "cpus on each node (default: all of the node)");
-  verb->add_option("--memory", arguments->memory, "memory on each node, e.g. 4g (default: all)");
-  verb->add_option("--gpus", arguments->gpus, "GPUs on each node (default: all)");
-  verb->add_flag("--detach", arguments->detach,
-                 "return at once; print the job's name, or all of it with -o");
-  add_format(*verb, arguments->format);
+  verb->add_option("--name", arguments->name, "the job's name (default: a generated one)")
+      ->check(filled("leave it out to get a generated name"));
+  verb->add_option("--timeout", arguments->timeout, "end it after this long: 90, 90s, 5m, 2h, 1d")
+      ->check(filled("leave it out to set no limit"));
+  verb->add_option("--cpus", arguments->cpus, "cpus on each node (default: all of the node)")
+      ->check(whole_number(1));
+  verb->add_option("--memory", arguments->memory, "memory on each node, e.g. 4g (default: all)")
+      ->check(filled("leave it out to hold all"));
+  verb->add_option("--gpus", arguments->gpus, "GPUs on each node, 0 for none (default: all)")
+      ->check(whole_number(0));
+  verb->add_flag("-d,--detach", arguments->detach,
+                 "return at once; print the job's name, or its record with -o");
+  add_format(*verb, arguments->format, "print the job's record in the end: json or yaml");
   verb->add_flag("-q,--quiet", arguments->quiet, "show only the job's output, and failures");
   verb->callback([table, arguments] {
     if (table.command.empty())
-      throw CLI::RequiredError(
-          "COMMAND: write it behind --, as in: lockstep run -- python train.py");
+      throw CLI::ValidationError(
+          "run", "there is no COMMAND; write it behind --, as in: lockstep run -- python train.py");
     arguments->command = table.command;
     table.action = [arguments](Context& context) { return run(context, *arguments); };
   });

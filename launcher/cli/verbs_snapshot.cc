@@ -68,7 +68,9 @@ int take(Context& context, const SnapshotOptions& options) {
 void add_snapshot_verb(VerbTable table) {
   const auto options = std::make_shared<SnapshotOptions>();
   auto* verb = table.app.add_subcommand("snapshot", "what a job would take along of a directory");
-  verb->add_option("DIR", options->directory, "the directory")->required();
+  verb->add_option("DIR", options->directory, "the directory")
+      ->required()
+      ->check(filled("name a directory, such as ."));
   verb->add_flag("--skipped", options->skipped, "list what is left out, and by which pattern");
   add_format(*verb, options->format);
   verb->callback([table, options] {

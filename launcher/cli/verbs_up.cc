@@ -69,7 +69,7 @@ void add_up_verbs(VerbTable table) {
   const auto options = std::make_shared<UpOptions>();
   auto* up_verb = table.app.add_subcommand("up", "start a launcher and local nodes, or add nodes");
   up_verb->add_option("--nodes", options->nodes, "local nodes that divide this machine (default 1)")
-      ->check(CLI::Range(1, kMaxLocalNodes));
+      ->check(whole_number(1, kMaxLocalNodes));
   add_format(*up_verb, options->format);
   up_verb->callback([table, options] {
     table.action = [options](Context& context) {

@@ -42,6 +42,9 @@ std::string numbered_lines(int rank, int count) {
   return text;
 }
 
+constexpr int kLeftCanceled = 92;  // what the child exits with
+constexpr int kHungUp = 91;
+
 // Runs the follower in a child process with its output in files, as `lockstep` is a process. The
 // child is forked before the launcher opens its sockets, so that it inherits none of them.
 class Following : public testing::Test {
@@ -107,7 +110,9 @@ class Following : public testing::Test {
     }
     switch (end->how) {
       case FollowEnd::How::finished: return end->job ? static_cast<int>(end->job->status) : 93;
-      case FollowEnd::How::detached: return 96;
+      case FollowEnd::How::detached:
+        return end->cancel == FollowEnd::Cancel::agreed ? kLeftCanceled : 96;
+      case FollowEnd::How::hung_up: return kHungUp;
       case FollowEnd::How::output_closed: return 95;
     }
     return 94;
@@ -216,6 +221,80 @@ TEST_F(Following, CtrlCInAStreamOnlyLeaves) {
   ::kill(child.pid, SIGINT);
   EXPECT_EQ(wait(child).code, 96);
   EXPECT_EQ(launcher_->cancels(), 0);
+}
+
+// A job that does not end soon after its cancel: the launcher has agreed, the ranks still stop.
+TEST_F(Following, TheSecondCtrlCStopsWaitingAndTheCancelStands) {
+  auto plan = script(1);
+  plan.ends_by_itself = false;
+  plan.canceled_job = view(JobStatus::cancel_requested, 1);
+  plan.logs = {{key(0, LogStream::out), "running\n"}};
+  FollowOptions options;
+  options.cancel_on_interrupt = true;
+  options.single_rank = true;
+  const Child child = start(plan, options);
+  ASSERT_TRUE(wait_for_text(child, "/out", "running"));
+  ::kill(child.pid, SIGTERM);  // as Ctrl-C
+  ASSERT_TRUE(wait_for_text(child, "/err", "Ctrl-C again stops waiting for its end"));
+  ASSERT_TRUE(wait_for_text(child, "/err", "j: CancelRequested"));
+  ::kill(child.pid, SIGINT);
+  const Ended ended = wait(child);
+  EXPECT_EQ(ended.code, kLeftCanceled) << ended.err;
+  EXPECT_GE(launcher_->cancels(), 1);
+}
+
+TEST_F(Following, AClosedTerminalLeavesTheJobRunning) {
+  auto plan = script(1);
+  plan.ends_by_itself = false;
+  plan.logs = {{key(0, LogStream::out), "running\n"}};
+  FollowOptions options;
+  options.cancel_on_interrupt = true;
+  options.single_rank = true;
+  const Child child = start(plan, options);
+  ASSERT_TRUE(wait_for_text(child, "/out", "running"));
+  ::kill(child.pid, SIGHUP);
+  EXPECT_EQ(wait(child).code, kHungUp);
+  EXPECT_EQ(launcher_->cancels(), 0);
+}
+
+TEST_F(Following, UnderNohupAClosedTerminalIsNothing) {
+  auto plan = script(1);
+  plan.ends_by_itself = false;
+  plan.logs = {{key(0, LogStream::out), "running\n"}};
+  FollowOptions options;
+  options.cancel_on_interrupt = true;
+  options.single_rank = true;
+  ::signal(SIGHUP, SIG_IGN);  // the child inherits it
+  const Child child = start(plan, options);
+  ::signal(SIGHUP, SIG_DFL);
+  ASSERT_TRUE(wait_for_text(child, "/out", "running"));
+  ::kill(child.pid, SIGHUP);
+  ::kill(child.pid, SIGINT);
+  EXPECT_EQ(wait(child).code, kCanceled);
+}
+
+TEST_F(Following, StandardOutputCanBeKeptForSomethingElse) {
+  auto plan = script(1);
+  plan.logs = {{key(0, LogStream::out), "to out\n"}, {key(0, LogStream::err), "to err\n"}};
+  FollowOptions options;
+  options.single_rank = true;
+  options.show_state = false;
+  options.all_to_stderr = true;
+  const Ended ended = wait(start(plan, options));
+  EXPECT_EQ(ended.code, kCompleted) << ended.err;
+  EXPECT_EQ(ended.out, "");
+  for (const char* line : {"to out\n", "to err\n"})
+    EXPECT_NE(ended.err.find(line), std::string::npos) << ended.err;
+}
+
+TEST_F(Following, ATrivialJobGivesNoLine) {
+  auto plan = script(1);
+  plan.logs = {{key(0, LogStream::out), "done\n"}};
+  FollowOptions options;
+  options.single_rank = true;
+  const Ended ended = wait(start(plan, options));
+  EXPECT_EQ(ended.out, "done\n");
+  EXPECT_EQ(ended.err, "");
 }
 
 TEST_F(Following, WithoutFollowOnlyWhatIsThere) {

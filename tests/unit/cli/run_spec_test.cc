@@ -63,6 +63,9 @@ TEST(RunSpec, RefusesByName) {
             "run: --timeout '0' is not a time; write seconds, or 90s, 5m, 2h, 1d");
   EXPECT_EQ(refusal([](auto& a) { a.memory = "lots"; }),
             "run: --memory 'lots' is not a size; write 512m or 2g");
+  EXPECT_EQ(refusal([](auto& a) { a.memory = "0"; }),
+            "run: --memory '0' is 0 B, too small to run in; write 512m or 2g");
+  EXPECT_EQ(refusal([](auto& a) { a.env = {""}; }), "run: --env '' is not of the form NAME=VALUE");
   EXPECT_EQ(refusal([](auto& a) { a.name = "a b"; }).substr(0, 16), "run: name: 'a b'");
   EXPECT_EQ(refusal([](auto& a) { a.cpus = 0; }),
             "run: lockstep.resources.cpus: must be at least 1");

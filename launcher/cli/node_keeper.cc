@@ -1,0 +1,24 @@
+#include "launcher/cli/node_keeper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "launcher/cli/local_launcher.h"
+
+namespace lockstep::cli {
+
+void NodeKeeper::check(Instant now) {
+  if (now < next_) return;
+  const auto started = LocalLauncher(home_, terminal_).restart_agents();
+  if (started && started->empty()) return;
+  next_ = now + pause_;
+  pause_ = std::min(pause_ * 2, kLongestPause);
+  if (!started)
+    return terminal_.note(started.error().message + "; `lockstep up` starts the local nodes");
+  for (const auto& name : *started)
+    terminal_.note(fmt::format("the agent of node {} had ended; started it again (its log: {})",
+                               name, home_.agent_log(name)));
+}
+
+}  // namespace lockstep::cli

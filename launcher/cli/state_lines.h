@@ -1,0 +1,42 @@
+#pragma once
+// Which states of a job are worth a line where there is no status line (a pipe, a log file): what
+// lasts, a wait and its reason, and the going on after a wait. Trivial jobs give no line at all. It
+// reads no clock and writes nothing.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/base/time.h"
+#include "common/domain/views.h"
+
+namespace lockstep::cli {
+
+class StateLines {
+ public:
+  static constexpr Duration kWorthSaying = seconds(1);
+  // Progress that changes all the time is told so often.
+  static constexpr Duration kBetweenReasons = seconds(10);
+
+  void on_job(const JobView& job, Instant now);
+  // The line that is due, once.
+  std::optional<std::string> take(Instant now);
+  Instant next_deadline() const;  // never() when nothing waits to be said
+  bool said_any() const { return said_any_; }
+
+ private:
+  struct Seen {
+    JobStatus status = JobStatus::queued;
+    std::size_t attempts = 0;
+    std::string text;
+  };
+  std::optional<Seen> now_;
+  Instant due_ = Instant::never();
+  std::optional<Instant> said_;  // the last line of this state
+  bool said_any_ = false;
+};
+
+// "NAME: Running (reason)", with the attempt from the second one on.
+std::string state_text(const JobView& job);
+
+}  // namespace lockstep::cli
