@@ -14,6 +14,16 @@ namespace {
 
 bool writable(const std::string& path) { return ::access(path.c_str(), W_OK) == 0; }
 
+// A cgroup with processes cannot hand controllers to children, except for the machine's root, which
+// alone has no cgroup.type; what a container sees as its top is none (cgroups(7)).
+bool can_hand_on_memory(const std::string& base) {
+  const auto handed_on = io::read_file(base + "/cgroup.subtree_control");
+  if (handed_on && handed_on->find("memory") != std::string::npos) return true;
+  if (!io::exists(base + "/cgroup.type")) return true;
+  const auto members = io::read_file(base + "/cgroup.procs");
+  return members && members->empty();
+}
+
 // Our own cgroup holds processes (us), so children with controllers can only be made beside it, in
 // what was delegated; root may also use the top.
 bool has_v2(const CgroupPlace& place, const std::string& root) {
@@ -23,7 +33,7 @@ bool has_v2(const CgroupPlace& place, const std::string& root) {
   for (const std::string& base : candidates) {
     const auto controllers = io::read_file(base + "/cgroup.controllers");
     if (!controllers || controllers->find("memory") == std::string::npos) continue;
-    if (writable(base + "/cgroup.subtree_control")) return true;
+    if (writable(base + "/cgroup.subtree_control") && can_hand_on_memory(base)) return true;
   }
   return false;
 }

@@ -117,6 +117,21 @@ TEST(IsolationProbeTest, TakesV2WhereTheMemoryControllerIsDelegated) {
   EXPECT_NE(probe_isolation(root.path()).kind, "cgroup-v2") << "as in a hybrid hierarchy";
 }
 
+TEST(IsolationProbeTest, TakesNoV2WhoseTopHoldsProcessesAsInAContainer) {
+  const TempDir root;
+  fake_v2(root);
+  put(root / "sys/fs/cgroup/cgroup.controllers", "cpu memory pids\n");
+  put(root / "sys/fs/cgroup/cgroup.subtree_control", "");
+  put(root / "sys/fs/cgroup/cgroup.type", "domain\n");
+  put(root / "sys/fs/cgroup/cgroup.procs", "1\n17\n");
+  EXPECT_NE(probe_isolation(root.path()).kind, "cgroup-v2");
+  put(root / "sys/fs/cgroup/cgroup.subtree_control", "memory pids\n");
+  EXPECT_EQ(probe_isolation(root.path()).kind, "cgroup-v2") << "it is handed on already";
+  put(root / "sys/fs/cgroup/cgroup.subtree_control", "");
+  put(root / "sys/fs/cgroup/cgroup.procs", "");
+  EXPECT_EQ(probe_isolation(root.path()).kind, "cgroup-v2");
+}
+
 TEST(IsolationProbeTest, TakesV1ElseSaysWhatIsMissing) {
   const TempDir root;
   const IsolationProbe none = probe_isolation(root.path());
