@@ -67,8 +67,10 @@ std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& wo
     std::vector<std::string_view> names;
     for (const auto* verb : verbs) names.push_back(verb->get_name());
     const std::string near = spec::nearest(word, names);
-    return "unknown verb '" + path + word + "'" +
-           (near.empty() ? "" : "; did you mean '" + path + near + "'?");
+    std::string known;
+    for (const auto name : names) known.append(known.empty() ? "" : ", ").append(name);
+    return "unknown verb '" + path + word + "'; " +
+           (near.empty() ? "there are " + known : "did you mean '" + path + near + "'?");
   }
   return "";
 }

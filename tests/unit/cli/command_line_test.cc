@@ -20,7 +20,7 @@ TEST(CommandLine, HelpAndVersionGoToStandardOutput) {
 TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
   const std::vector<std::pair<Words, std::string>> cases = {
       {{}, "A subcommand is required"},
-      {{"fly"}, "unknown verb 'fly'"},
+      {{"fly"}, "unknown verb 'fly'; there are up, down, status, run, job, node, snapshot"},
       {{"jbo", "list"}, "unknown verb 'jbo'; did you mean 'job'?"},
       {{"job", "lsit"}, "unknown verb 'job lsit'; did you mean 'job list'?"},
       {{"run"}, "lockstep: run: there is no COMMAND; write it behind --, as in: "},
