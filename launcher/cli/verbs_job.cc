@@ -19,6 +19,8 @@ constexpr const char* kCreateExamples = R"(
   lockstep job create -f job.yml --set resources.instance_count=4 --set inputs.lr=0.01
 Without --stream the job's name is printed (or the whole job, with -o).)";
 
+constexpr int kJobsInTable = 50;  // unless told otherwise
+
 struct JobOptions {
   std::string name;
   std::string file;
@@ -26,7 +28,7 @@ struct JobOptions {
   std::string new_name;
   bool stream = false;
   bool quiet = false;
-  int max_results = 50;
+  std::optional<int> max_results;
   bool all_results = false;
   std::optional<int> rank, node;
   bool only_out = false, only_err = false, follow = false;
@@ -71,7 +73,10 @@ Result<JobsReply> newest_jobs(Connection& connection, int most) {
 int list(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto listed = newest_jobs(**connection, options.all_results ? 0 : options.max_results);
+  // A person wants the newest; a script wants nothing left out that it did not ask to leave out.
+  const bool all = options.all_results || options.format != Format::table;
+  const auto listed =
+      newest_jobs(**connection, options.max_results.value_or(all ? 0 : kJobsInTable));
   if (!listed) return fail(context.terminal, listed.error());
   print(context, options.format, to_json(listed->jobs), job_table(listed->jobs, now()));
   if (listed->more > 0)
@@ -237,7 +242,7 @@ void add_job_verbs(VerbTable table) {
   auto* all = list_verb->add_flag("-a,--all-results", options->all_results, "all jobs");
   list_verb
       ->add_option("-r,--max-results,--limit", options->max_results,
-                   "the newest so many (default 50)")
+                   "the newest so many (default: 50 in a table, all in json or yaml)")
       ->check(whole_number(1))
       ->excludes(all);
   add_format(*list_verb, options->format);

@@ -80,7 +80,7 @@ def up_site(shared_bin):
 @pytest.mark.parametrize("case", CASES)
 def test_bad_input(up_site, case):
     what, codes, texts = CASES[case]
-    jobs_before = len(up_site.json("job", "list", "--all-results"))
+    jobs_before = len(up_site.json("job", "list"))
     if isinstance(what, File):
         up_site.write("job.yml", what.text)
         done = up_site.run("job", "create", "-f", "job.yml", "--stream", *what.words)
@@ -91,6 +91,6 @@ def test_bad_input(up_site, case):
     for text in texts:
         assert text in err, err
     assert "terminate called" not in err and "Traceback" not in err
-    assert len(up_site.json("job", "list", "--all-results")) == jobs_before
+    assert len(up_site.json("job", "list")) == jobs_before
     good = up_site.run("run", "--", "echo", "good")
     assert (good.returncode, good.stdout) == (0, b"good\n"), good.stderr

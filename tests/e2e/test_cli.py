@@ -195,5 +195,7 @@ def test_a_list_is_short_and_says_what_it_leaves_out(site):
     done = site.run("job", "list", "--max-results", "2", "-o", "json")
     assert [job["name"] for job in json.loads(done.stdout)] == names[:0:-1]
     assert b"these are the newest 2 of 3 jobs" in done.stderr
-    done = site.run("job", "list", "--all-results", "-o", "json")
-    assert [job["name"] for job in json.loads(done.stdout)] == names[::-1] and done.stderr == b""
+    for words in ([], ["--all-results"]):
+        done = site.run("job", "list", *words, "-o", "json")
+        assert [job["name"] for job in json.loads(done.stdout)] == names[::-1] and done.stderr == b""
+    assert "newest 2 of 3 jobs" in site.run("job", "list", "-r", "2").stderr.decode()
