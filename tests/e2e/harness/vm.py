@@ -54,7 +54,7 @@ def kernel():
     return CACHE
 
 
-def _initramfs(directory, task):
+def _initramfs(directory, task, places):
     root = directory / "root"
     for name in ("bin", "modules", "host"):
         (root / name).mkdir(parents=True)
@@ -65,6 +65,7 @@ def _initramfs(directory, task):
         shutil.copy(module, root / "modules")
     (root / "modules" / "order").write_text("".join(f"{m.rpartition('/')[2]}\n" for m in MODULES))
     (root / "task").write_text(task)
+    (root / "places").write_text("".join(f"{i} {place}\n" for i, place in enumerate(places)))
     image = directory / "initramfs"
     with open(image, "wb") as out:
         names = subprocess.run(["find", "."], cwd=root, stdout=subprocess.PIPE, check=True).stdout
@@ -73,8 +74,9 @@ def _initramfs(directory, task):
     return image
 
 
-def run(task, timeout_s):
-    """Boots, runs `task` (text for sh) as root, switches off; returns what the task printed."""
+def run(task, places, timeout_s):
+    """Boots, runs `task` (text for sh) as root, switches off; returns what the task printed. `places`:
+    directories that the task sees even where they lie in /tmp or a home."""
     for program in ("qemu-system-x86_64", "busybox"):
         if not shutil.which(program):
             raise Unavailable(f"{program} is not installed")
@@ -83,7 +85,7 @@ def run(task, timeout_s):
         directory = pathlib.Path(name)
         words = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "2048",
                  "-nodefaults", "-display", "none", "-no-reboot", "-kernel", image_of,
-                 "-initrd", _initramfs(directory, task),
+                 "-initrd", _initramfs(directory, task, places),
                  "-append", "console=ttyS0 quiet panic=-1 cgroup_no_v1=all mitigations=off",
                  "-serial", f"file:{directory}/console", "-serial", f"file:{directory}/output",
                  "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap"]
