@@ -12,6 +12,7 @@
 namespace lockstep::agent {
 namespace {
 
+constexpr Duration kRedialRefusedAfter = seconds(5);
 constexpr int kWorkers = 4;  // staging, starts and removals at once
 
 Config core_config(const AgentConfig& config) {
@@ -79,12 +80,14 @@ void Agent::turn(Duration longest) {
     emit(Tick{});
     handle_inputs();
   }
+  if (redial_at_ <= now) redial();
   supervisor_.tick(now);
   bulk_.tick(now);
 }
 
 Instant Agent::next_deadline() const {
-  return std::min({core_.next_deadline(), supervisor_.next_deadline(), bulk_.next_deadline()});
+  return std::min(
+      {core_.next_deadline(), supervisor_.next_deadline(), bulk_.next_deadline(), redial_at_});
 }
 
 void Agent::handle_inputs() {
@@ -127,9 +130,11 @@ void Agent::on_link(io::ClientSocket::Link link) {
       return;
     case io::ClientSocket::Link::refused:
       spdlog::error(
-          "{} does not know the key of this node; if it was removed there, remove {} and "
-          "join again",
-          endpoint, config_.home.path());
+          "{} does not know the key of this node ({}); asking again in {}. If the launcher was "
+          "made "
+          "anew, remove identity.json and keys in {} and join again with a token",
+          endpoint, config_.home.keys(), format_duration(kRedialRefusedAfter), config_.home.path());
+      redial_at_ = clock_.now() + kRedialRefusedAfter;
       return;
   }
 }
@@ -200,6 +205,11 @@ void Agent::perform(RemovePart& action) {
 
 void Agent::perform(Reconnect&) {
   spdlog::warn("{} is silent; dialling again", config_.identity.control_endpoint);
+  redial();
+}
+
+void Agent::redial() {
+  redial_at_ = Instant::never();
   loop_.unwatch_socket(control_->handle());
   control_.reset();
   dial();

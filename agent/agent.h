@@ -56,6 +56,7 @@ class Agent {
   void handle_inputs();
   Instant next_deadline() const;
   void dial();
+  void redial();
   void receive();
   void on_link(io::ClientSocket::Link link);
   void send(Message body);
@@ -86,6 +87,7 @@ class Agent {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late
   std::uint64_t sequence_ = 0;
   bool leaving_ = false;
+  Instant redial_at_ = Instant::never();  // our key was refused: libzmq does not dial again
   std::optional<std::string> refused_;
 };
 

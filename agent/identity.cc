@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
-#include <utility>
 #include <variant>
 
-#include "agent/inventory/network.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/wire/control.h"
@@ -19,12 +18,22 @@ constexpr int kFormat = 1;
 constexpr Duration kAskAgainEvery = seconds(2);
 constexpr std::string_view kTcp = "tcp://";
 
-// "tcp://host:port" -> (host, ":port"); nullopt for any other kind.
-std::optional<std::pair<std::string, std::string>> split_tcp(const std::string& endpoint) {
+struct HostPort {
+  std::string host;
+  int port = 0;
+};
+
+// nullopt when it is no tcp://host:port.
+std::optional<HostPort> split_tcp(const std::string& endpoint) {
   if (endpoint.compare(0, kTcp.size(), kTcp) != 0) return std::nullopt;
   const auto colon = endpoint.rfind(':');
-  if (colon <= kTcp.size()) return std::nullopt;
-  return std::pair(endpoint.substr(kTcp.size(), colon - kTcp.size()), endpoint.substr(colon));
+  if (colon == std::string::npos || colon <= kTcp.size()) return std::nullopt;
+  HostPort found{endpoint.substr(kTcp.size(), colon - kTcp.size()), 0};
+  const char* const end = endpoint.data() + endpoint.size();
+  const auto read = std::from_chars(endpoint.data() + colon + 1, end, found.port);
+  if (read.ec != std::errc() || read.ptr != end || found.port < 1 || found.port > 65535)
+    return std::nullopt;
+  return found;
 }
 
 Envelope request(std::uint64_t sequence, Message body) {
@@ -71,21 +80,35 @@ Status save_identity(const std::string& path, const Identity& identity) {
   return io::write_file_atomically(path, json.dump(2) + "\n", 0600);
 }
 
-std::string reachable(const std::string& endpoint, const std::string& launcher) {
-  const auto target = split_tcp(endpoint);
-  const auto known = split_tcp(launcher);
-  if (!target || !known) return endpoint;
-  const bool nowhere =
-      target->first == "*" || target->first == "0.0.0.0" || target->first == "[::]";
-  const bool only_there = is_loopback_address(target->first) && !is_loopback_address(known->first);
-  if (!nowhere && !only_there) return endpoint;
-  return std::string(kTcp) + known->first + target->second;
+Endpoints endpoints_of(const wire::JoinToken& token) {
+  return {token.control_endpoint, token.bulk_endpoint, token.join_endpoint};
+}
+
+Endpoints endpoints_of(const Identity& identity) {
+  return {identity.control_endpoint, identity.bulk_endpoint, ""};
+}
+
+Result<Endpoints> as_dialled(Endpoints told, const std::string& launcher) {
+  if (launcher.empty()) return told;
+  const auto said = split_tcp(launcher);
+  if (!said) {
+    return make_error(ErrorCode::invalid_argument,
+                      "--launcher: '" + launcher + "' is not tcp://HOST:PORT, PORT 1 to 65535");
+  }
+  const auto control = split_tcp(told.control);
+  int shift = control ? said->port - control->port : 0;
+  for (const std::string* endpoint : {&told.control, &told.bulk, &told.join})
+    if (const auto known = split_tcp(*endpoint); known && known->port == said->port) shift = 0;
+  for (std::string* endpoint : {&told.control, &told.bulk, &told.join})
+    if (const auto known = split_tcp(*endpoint))
+      *endpoint = fmt::format("{}{}:{}", kTcp, said->host, known->port + shift);
+  return told;
 }
 
 Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
-                      const std::string& launcher, const io::KeyPair& keys, const std::string& name,
+                      const Endpoints& at, const io::KeyPair& keys, const std::string& name,
                       Duration timeout) {
-  const std::string endpoint = reachable(token.join_endpoint, launcher);
+  const std::string& endpoint = at.join;
   TRY_ASSIGN(io::ClientSocket socket,
              io::ClientSocket::connect(transport, endpoint, token.launcher_key, keys,
                                        {.max_message_bytes = kMaxJoinMessageBytes}));
@@ -126,8 +149,8 @@ Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire:
   identity.node = accepted->node;
   identity.name = accepted->name;
   identity.launcher_key = token.launcher_key;
-  identity.control_endpoint = token.control_endpoint;
-  identity.bulk_endpoint = token.bulk_endpoint;
+  identity.control_endpoint = at.control;
+  identity.bulk_endpoint = at.bulk;
   return identity;
 }
 

@@ -25,13 +25,22 @@ struct Identity {
 Result<std::optional<Identity>> load_identity(const std::string& path);
 Status save_identity(const std::string& path, const Identity& identity);
 
-// An endpoint as this node must dial it: the host of `launcher` in place of one that names no host
-// (*, 0.0.0.0, [::]), or that is a loopback address while `launcher` is not.
-std::string reachable(const std::string& endpoint, const std::string& launcher);
+// A launcher's three sockets, tcp://host:port each; `join` is "" once it is not needed any more.
+struct Endpoints {
+  std::string control, bulk, join;
+  friend bool operator==(const Endpoints&, const Endpoints&) = default;
+};
+Endpoints endpoints_of(const wire::JoinToken& token);
+Endpoints endpoints_of(const Identity& identity);
 
-// Asks for membership over the join socket, with our key. Blocks, at most `timeout`.
+// What a person says with --launcher wins over what the launcher told: its host (NAT), and its port
+// as that of the control socket, from which the others keep their distance (port forwards). A port
+// that is one of `told` changes no port. "": `told` as it is. invalid_argument: no tcp://HOST:PORT.
+Result<Endpoints> as_dialled(Endpoints told, const std::string& launcher);
+
+// Asks for membership over the join socket at `at`, with our key. Blocks, at most `timeout`.
 Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
-                      const std::string& launcher, const io::KeyPair& keys, const std::string& name,
+                      const Endpoints& at, const io::KeyPair& keys, const std::string& name,
                       Duration timeout);
 
 }  // namespace lockstep::agent

@@ -37,7 +37,10 @@ std::string default_home() {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("--launcher", options.launcher, "tcp://HOST:PORT of the launcher");
+  app.add_option(
+      "--launcher", options.launcher,
+      "tcp://HOST:PORT where this node reaches the launcher; remembered, and needed only "
+      "where the token's address does not lead there");
   app.add_option("--token-file", options.token_file,
                  "file with the join token, or - for standard input; needed once");
   app.add_option("--home", options.home, "where attempts, caches and the identity are kept");
@@ -49,7 +52,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--gpus", options.share.gpus,
                  "offer only these: none, a count, a list, or a share I/N");
   app.add_option("--network", options.network, "label of the network that its nodes share");
-  app.add_option("--log-level", options.log_level, "debug, info, warn or error");
+  app.add_option("--log-level", options.log_level, "debug, info, warn or error")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   app.set_version_flag("--version", std::string("lockstep-agent ") + LOCKSTEP_VERSION);
 }
 
@@ -93,33 +97,59 @@ Result<wire::JoinToken> read_token(const std::string& file) {
   return token;
 }
 
-Result<Identity> identify_node(const Options& options, const Home& home, const io::KeyPair& keys,
-                               io::EventLoop& loop, io::Transport& transport) {
-  TRY_ASSIGN(std::optional<Identity> known, load_identity(home.identity()));
-  if (!known) {
-    TRY_ASSIGN(const wire::JoinToken token, read_token(options.token_file));
-    const std::string name = options.name.empty() ? io::host_name() : options.name;
-    TRY_ASSIGN(known, join(loop, transport, token, options.launcher, keys, name, kJoinTimeout));
-    TRY(save_identity(home.identity(), *known));
-    spdlog::info("joined as node {} ({})", known->name, known->node.value);
+// What this node knows of its launcher before it says a word to it.
+struct Membership {
+  std::optional<Identity> known;
+  std::optional<wire::JoinToken> token;  // needed to join; later it tells where the launcher is now
+  Endpoints dialled;
+};
+
+Result<Membership> find_launcher(const Options& options, const Home& home) {
+  Membership found;
+  TRY_ASSIGN(found.known, load_identity(home.identity()));
+  Endpoints told;
+  if (!found.known) {
+    TRY_ASSIGN(found.token, read_token(options.token_file));
+    told = endpoints_of(*found.token);
+  } else {
+    told = endpoints_of(*found.known);
+    // The file may be long gone, and standard input is nobody's then.
+    const bool readable = !options.token_file.empty() && options.token_file != "-";
+    const auto token = readable ? read_token(options.token_file) : Result<wire::JoinToken>(Error{});
+    if (token && token->launcher_key == found.known->launcher_key) told = endpoints_of(*token);
   }
-  known->control_endpoint = reachable(known->control_endpoint, options.launcher);
-  known->bulk_endpoint = reachable(known->bulk_endpoint, options.launcher);
-  return *std::move(known);
+  TRY_ASSIGN(found.dialled, as_dialled(std::move(told), options.launcher));
+  return found;
 }
 
-Result<Inventory> measure(const Options& options, const Home& home, const Identity& identity) {
+Result<Identity> become_member(const Options& options, const Home& home, Membership member,
+                               const io::KeyPair& keys, io::EventLoop& loop,
+                               io::Transport& transport) {
+  std::optional<Identity> identity = member.known;
+  if (!identity) {
+    const std::string name = options.name.empty() ? io::host_name() : options.name;
+    TRY_ASSIGN(identity,
+               join(loop, transport, *member.token, member.dialled, keys, name, kJoinTimeout));
+    spdlog::info("joined as node {} ({})", identity->name, identity->node.value);
+  }
+  identity->control_endpoint = member.dialled.control;
+  identity->bulk_endpoint = member.dialled.bulk;
+  if (identity != member.known) TRY(save_identity(home.identity(), *identity));
+  return *std::move(identity);
+}
+
+Result<Inventory> measure(const Options& options, const Home& home, const Endpoints& launcher) {
   InventoryRequest request;
   request.share = options.share;
   if (!options.memory.empty()) {
     request.share.memory = parse_bytes(options.memory);
-    if (!request.share.memory) {
+    if (!request.share.memory || request.share.memory->count == 0) {
       return make_error(ErrorCode::invalid_argument,
                         "--memory " + options.memory + " is no size; write 512m, 16g or bytes");
     }
   }
   request.home = home.path();
-  request.launcher_endpoint = identity.control_endpoint;
+  request.launcher_endpoint = launcher.control;
   request.advertise = options.advertise;
   request.network = options.network;
   return take_inventory(request);
@@ -141,8 +171,11 @@ Status run(const Options& options) {
   AgentConfig config;
   config.home = home;
   TRY_ASSIGN(config.keys, io::load_or_create_key_pair(home.keys()));
-  TRY_ASSIGN(config.identity, identify_node(options, home, config.keys, loop, transport));
-  TRY_ASSIGN(config.inventory, measure(options, home, config.identity));
+  TRY_ASSIGN(Membership member, find_launcher(options, home));
+  // Before it joins: a wrong flag shall not cost the token.
+  TRY_ASSIGN(config.inventory, measure(options, home, member.dialled));
+  TRY_ASSIGN(config.identity,
+             become_member(options, home, std::move(member), config.keys, loop, transport));
   config.runner_program = io::program_directory() + "/lockstep-runner";
   const auto up = std::chrono::duration_cast<milliseconds>(io::since_boot());
   config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());

@@ -29,14 +29,24 @@ TEST(IdentityTest, IsKeptPrivatelyAndReadBack) {
   EXPECT_EQ(load_identity(path).error().code, ErrorCode::corrupt);
 }
 
-TEST(IdentityTest, EndpointsWithoutAHostTakeTheLaunchers) {
-  EXPECT_EQ(reachable("tcp://*:5", "tcp://host:1"), "tcp://host:5");
-  EXPECT_EQ(reachable("tcp://0.0.0.0:5", "tcp://host:1"), "tcp://host:5");
-  EXPECT_EQ(reachable("tcp://127.0.0.1:5", "tcp://host:1"), "tcp://host:5");
-  EXPECT_EQ(reachable("tcp://127.0.0.1:5", "tcp://127.0.0.2:1"), "tcp://127.0.0.1:5");
-  EXPECT_EQ(reachable("tcp://other:5", "tcp://host:1"), "tcp://other:5");
-  EXPECT_EQ(reachable("tcp://*:5", ""), "tcp://*:5");
-  EXPECT_EQ(reachable("ipc:///run/x", "tcp://host:1"), "ipc:///run/x");
+TEST(IdentityTest, WhatAPersonSaysOfTheLauncherWinsOverWhatItTold) {
+  const Endpoints told{"tcp://10.0.0.1:7070", "tcp://10.0.0.1:7071", "tcp://10.0.0.1:7072"};
+  EXPECT_EQ(as_dialled(told, "").value(), told);
+  const Endpoints nat{"tcp://gate:7070", "tcp://gate:7071", "tcp://gate:7072"};
+  EXPECT_EQ(as_dialled(told, "tcp://gate:7070").value(), nat);
+  EXPECT_EQ(as_dialled(told, "tcp://gate:7072").value(), nat) << "one of its own ports";
+  const Endpoints forwarded{"tcp://gate:9000", "tcp://gate:9001", "tcp://gate:9002"};
+  EXPECT_EQ(as_dialled(told, "tcp://gate:9000").value(), forwarded);
+  const Endpoints v6{"tcp://[fe80::1]:7070", "tcp://[fe80::1]:7071", "tcp://[fe80::1]:7072"};
+  EXPECT_EQ(as_dialled(told, "tcp://[fe80::1]:7070").value(), v6);
+  const Endpoints later{"tcp://10.0.0.1:7070", "tcp://10.0.0.1:7071", ""};
+  EXPECT_EQ(as_dialled(later, "tcp://gate:9000").value(),
+            (Endpoints{"tcp://gate:9000", "tcp://gate:9001", ""}));
+  const Endpoints nowhere{"tcp://0.0.0.0:5", "tcp://*:6", "tcp://127.0.0.1:7"};
+  EXPECT_EQ(as_dialled(nowhere, "tcp://host:5").value(),
+            (Endpoints{"tcp://host:5", "tcp://host:6", "tcp://host:7"}));
+  for (const char* bad : {"host:7070", "tcp://host", "tcp://:7070", "tcp://host:x", "tcp://host:0"})
+    EXPECT_EQ(as_dialled(told, bad).error().code, ErrorCode::invalid_argument) << bad;
 }
 
 // A launcher's join socket that answers as `answer` says, on a thread and loop of its own.
@@ -86,7 +96,8 @@ class JoinServer {
 class JoinTest : public testing::Test {
  protected:
   Result<Identity> join_at(const JoinServer& server, Duration timeout = seconds(20)) {
-    return join(loop_, transport_, server.token(), "", keys_, "n1", timeout);
+    return join(loop_, transport_, server.token(), endpoints_of(server.token()), keys_, "n1",
+                timeout);
   }
   io::EventLoop loop_;
   io::Transport transport_{loop_, [](const auto&, const auto&) { return false; }};
