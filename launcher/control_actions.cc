@@ -26,10 +26,11 @@ struct Performer {
   void operator()(const RefuseSession& action) const {
     spdlog::warn("session {:x} was refused: {}", action.session.value, action.reason);
     server.send_to_session(action.key, action.session,
-                           SessionRefused{action.session, action.reason});
+                           SessionRefused{action.session, action.reason, action.removed});
   }
   void operator()(const AskForSession& action) const {
-    server.send_to_session(action.key, action.session, SessionLost{action.session});
+    server.send_to_session(action.key, action.session,
+                           SessionLost{action.session, action.question});
   }
   void operator()(const AckObserved& action) const {
     to_node(action.node, action.session, ObservedAck{action.session, action.sequence});
@@ -41,6 +42,7 @@ struct Performer {
   void operator()(const AllowNode& action) const {
     server.gate_.allow_node(action.key, action.node);
   }
+  void operator()(const RevokeNode& action) const { server.gate_.revoke_node(action.key); }
   void operator()(const AwaitLogs&) const {}  // the daemon's part
 
   void operator()(const ReplySubmitted& action) const {

@@ -49,6 +49,8 @@ struct Core::Impl {
   Duration heartbeat;
   Link link = Link::none;
   std::optional<std::uint64_t> revision;  // applied; none: nothing is staged or removed
+  std::uint64_t answers = 0;              // the launcher's newest question
+  std::optional<std::string> removed;     // from the launcher: why we leave when all parts are gone
   Instant last_word;
   Instant next_beat = Instant::never();  // heartbeat when open, SessionOpen again when opening
   Instant observe_at = Instant::never();
@@ -71,7 +73,7 @@ struct Core::Impl {
 
   void hear(const SessionAccepted& message);
   void hear(const SessionRefused& message);
-  void hear(const SessionLost&);
+  void hear(const SessionLost& message);
   void hear(const HeartbeatAck&) {}
   void hear(const ObservedAck& message) { unacked.acknowledged(message.sequence); }
   void hear(const Desired& message) { apply(message.desired); }
@@ -80,6 +82,7 @@ struct Core::Impl {
 
   Part* find(const AttemptId& attempt);
   void open_session();
+  void leave_when_empty();
   void apply(const DesiredState& desired);
   void want(const Assignment& assignment);
   void recover(const FoundPart& found);
@@ -106,6 +109,7 @@ void Core::Impl::open_session() {
   open.boot = config.boot;
   open.session = config.session;
   open.desired_revision = revision.value_or(0);
+  open.answers = answers;
   for (const auto& [attempt, part] : parts) open.parts.push_back(part.report);
   out.push_back(SendSession{std::move(open)});
 }
@@ -135,10 +139,22 @@ void Core::Impl::hear(const SessionAccepted& message) {
 
 void Core::Impl::hear(const SessionRefused& message) {
   link = Link::refused;
-  out.push_back(ExitAgent{message.reason});
+  if (!message.removed) {
+    out.push_back(ExitAgent{message.reason});
+    return;
+  }
+  // The launcher knows this node no more, so nobody else ends what runs here.
+  removed = message.reason;
+  apply({UINT64_MAX, {}});
+  leave_when_empty();
 }
 
-void Core::Impl::hear(const SessionLost&) {
+void Core::Impl::leave_when_empty() {
+  if (removed && parts.empty()) out.push_back(ExitAgent{*removed});
+}
+
+void Core::Impl::hear(const SessionLost& message) {
+  answers = message.question;
   if (link == Link::open) open_session();
 }
 
@@ -339,6 +355,7 @@ void Core::Impl::on(const PartRemoved& input) {
   parts.erase(input.attempt);
   unacked.removed(input.attempt);
   observe_at = std::min(observe_at, now);
+  leave_when_empty();
 }
 
 void Core::Impl::end(Part& part, NodeExitReport exit) {

@@ -25,6 +25,7 @@ struct SessionOpen {  // first message of an agent start, and again after Sessio
   Inventory inventory;
   std::vector<PartReport> parts;       // observed state in full: what is not here does not run here
   std::uint64_t desired_revision = 0;  // newest applied in this session; what is newer is unknown
+  std::uint64_t answers = 0;           // the question of the newest SessionLost; 0: none was heard
   friend bool operator==(const SessionOpen&, const SessionOpen&) = default;
 };
 struct Heartbeat {
@@ -53,10 +54,14 @@ struct SessionAccepted {
 struct SessionRefused {  // wrong version, cloned node, unknown node: the agent prints and exits
   SessionId session;
   std::string reason;
+  bool removed = false;  // the node was removed: its agent ends what runs here before it exits
   friend bool operator==(const SessionRefused&, const SessionRefused&) = default;
 };
-struct SessionLost {  // the launcher does not know this session (it restarted): open again
+// The launcher does not know this session (it restarted), or not whether what it was told of it is
+// still so: open again, and say which question that answers.
+struct SessionLost {
   SessionId session;
+  std::uint64_t question = 0;
   friend bool operator==(const SessionLost&, const SessionLost&) = default;
 };
 struct HeartbeatAck {
@@ -119,6 +124,10 @@ struct DrainNode {
   bool drain = true;
   std::string reason;
   friend bool operator==(const DrainNode&, const DrainNode&) = default;
+};
+struct RemoveNode {  // for good: its key is revoked, its id not given again
+  std::string name_or_id;
+  friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
 struct GetStatus {
   friend bool operator==(const GetStatus&, const GetStatus&) = default;
@@ -192,12 +201,12 @@ struct JoinRefused {
   friend bool operator==(const JoinRefused&, const JoinRefused&) = default;
 };
 
-using Message =
-    std::variant<SessionOpen, Heartbeat, Observed, SessionAccepted, SessionRefused, SessionLost,
-                 HeartbeatAck, ObservedAck, Desired, Submit, CancelJob, ListJobs, ShowJob,
-                 ExplainJob, WatchJob, ListNodes, ShowNode, CreateToken, DrainNode, GetStatus,
-                 Shutdown, SubmitReply, JobReply, JobUpdate, JobsReply, ExplainReply, NodesReply,
-                 TokenReply, StatusReply, Done, Refused, JoinRequest, JoinAccepted, JoinRefused>;
+using Message = std::variant<SessionOpen, Heartbeat, Observed, SessionAccepted, SessionRefused,
+                             SessionLost, HeartbeatAck, ObservedAck, Desired, Submit, CancelJob,
+                             ListJobs, ShowJob, ExplainJob, WatchJob, ListNodes, ShowNode,
+                             CreateToken, DrainNode, RemoveNode, GetStatus, Shutdown, SubmitReply,
+                             JobReply, JobUpdate, JobsReply, ExplainReply, NodesReply, TokenReply,
+                             StatusReply, Done, Refused, JoinRequest, JoinAccepted, JoinRefused>;
 
 struct Envelope {
   std::uint32_t version = kProtocolVersion;

@@ -31,6 +31,7 @@ struct BodyWriter {
   void operator()(const ShowNode& m) const { pb::to_wire(m, wire->mutable_show_node()); }
   void operator()(const CreateToken& m) const { pb::to_wire(m, wire->mutable_create_token()); }
   void operator()(const DrainNode& m) const { pb::to_wire(m, wire->mutable_drain_node()); }
+  void operator()(const RemoveNode& m) const { pb::to_wire(m, wire->mutable_remove_node()); }
   void operator()(const GetStatus& m) const { pb::to_wire(m, wire->mutable_get_status()); }
   void operator()(const Shutdown& m) const { pb::to_wire(m, wire->mutable_shutdown()); }
   void operator()(const SubmitReply& m) const { pb::to_wire(m, wire->mutable_submit_reply()); }
@@ -84,6 +85,8 @@ Status read_body(const pb::Envelope& wire, Message* body) {
       return pb::from_wire(wire.create_token(), &body->emplace<CreateToken>());
     case pb::Envelope::kDrainNode:
       return pb::from_wire(wire.drain_node(), &body->emplace<DrainNode>());
+    case pb::Envelope::kRemoveNode:
+      return pb::from_wire(wire.remove_node(), &body->emplace<RemoveNode>());
     case pb::Envelope::kGetStatus:
       return pb::from_wire(wire.get_status(), &body->emplace<GetStatus>());
     case pb::Envelope::kShutdown: return pb::from_wire(wire.shutdown(), &body->emplace<Shutdown>());

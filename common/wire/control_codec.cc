@@ -47,6 +47,7 @@ void to_wire(const lockstep::SessionOpen& from, SessionOpen* to) {
   to_wire(from.inventory, to->mutable_inventory());
   write_list(from.parts, to->mutable_parts());
   to->set_desired_revision(from.desired_revision);
+  to->set_answers(from.answers);
 }
 
 Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
@@ -56,6 +57,7 @@ Status from_wire(const SessionOpen& from, lockstep::SessionOpen* to) {
   TRY(read_text(from.version(), "session.version", &to->version, 1'024));
   TRY(from_wire(from.inventory(), &to->inventory));
   to->desired_revision = from.desired_revision();
+  to->answers = from.answers();
   return read_list(from.parts(), kMaxHeldParts, "session.parts", &to->parts);
 }
 
@@ -107,19 +109,23 @@ Status from_wire(const SessionAccepted& from, lockstep::SessionAccepted* to) {
 void to_wire(const lockstep::SessionRefused& from, SessionRefused* to) {
   to->set_session(from.session.value);
   to->set_reason(from.reason);
+  to->set_removed(from.removed);
 }
 
 Status from_wire(const SessionRefused& from, lockstep::SessionRefused* to) {
   to->session = SessionId(from.session());
+  to->removed = from.removed();
   return read_text(from.reason(), "session.reason", &to->reason);
 }
 
 void to_wire(const lockstep::SessionLost& from, SessionLost* to) {
   to->set_session(from.session.value);
+  to->set_question(from.question);
 }
 
 Status from_wire(const SessionLost& from, lockstep::SessionLost* to) {
   to->session = SessionId(from.session());
+  to->question = from.question();
   return {};
 }
 
@@ -225,6 +231,13 @@ Status from_wire(const DrainNode& from, lockstep::DrainNode* to) {
   TRY(read_text(from.name_or_id(), "name_or_id", &to->name_or_id, 1'024));
   to->drain = from.drain();
   return read_text(from.reason(), "reason", &to->reason);
+}
+
+void to_wire(const lockstep::RemoveNode& from, RemoveNode* to) {
+  to->set_name_or_id(from.name_or_id);
+}
+Status from_wire(const RemoveNode& from, lockstep::RemoveNode* to) {
+  return read_text(from.name_or_id(), "name_or_id", &to->name_or_id, 1'024);
 }
 
 void to_wire(const lockstep::GetStatus&, GetStatus*) {}

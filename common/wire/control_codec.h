@@ -45,6 +45,8 @@ void to_wire(const lockstep::CreateToken& from, CreateToken* to);
 Status from_wire(const CreateToken& from, lockstep::CreateToken* to);
 void to_wire(const lockstep::DrainNode& from, DrainNode* to);
 Status from_wire(const DrainNode& from, lockstep::DrainNode* to);
+void to_wire(const lockstep::RemoveNode& from, RemoveNode* to);
+Status from_wire(const RemoveNode& from, lockstep::RemoveNode* to);
 void to_wire(const lockstep::GetStatus& from, GetStatus* to);
 Status from_wire(const GetStatus& from, lockstep::GetStatus* to);
 void to_wire(const lockstep::Shutdown& from, Shutdown* to);

@@ -23,10 +23,12 @@ struct RefuseSession {
   PublicKey key;
   SessionId session;
   std::string reason;
+  bool removed = false;
 };
 struct AskForSession {
   PublicKey key;
   SessionId session;
+  std::uint64_t question = 0;
 };  // SessionLost: it must open again
 struct AckObserved {
   NodeId node;
@@ -51,6 +53,9 @@ struct AllowNode {
   NodeId node;
   PublicKey key;
 };  // the ZAP handler lets this key in from now on
+struct RevokeNode {
+  PublicKey key;
+};  // from now on it is let in only to be told that its node was removed
 struct ReplySubmitted {
   ReplyTo to;
   JobId job;
@@ -74,7 +79,7 @@ struct ExitDaemon {
 };  // shutdown was granted: reply Done, then leave the loop
 
 using Action = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
-                            AckHeartbeat, JobChanged, AwaitLogs, AllowNode, ReplySubmitted,
-                            ReplyJoined, ReplyDone, ReplyRefused, ExitDaemon>;
+                            AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode,
+                            ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ExitDaemon>;
 
 }  // namespace lockstep::launcher

@@ -29,6 +29,14 @@ PartReport checked(PartReport report, const JobSpec& spec) {
   return report;
 }
 
+std::string told_removed(const RemovedNode& node) {
+  return fmt::format(
+      "node {} was removed from this launcher{} at {}; to let this machine join again, remove "
+      "identity.json and keys in the agent's home (--home) and give it a new token (`lockstep node "
+      "token`)",
+      node.name, node.by.empty() ? "" : " by " + node.by, to_string(node.at));
+}
+
 bool is_new(const std::optional<PartReport>& known, const PartReport& report) {
   return !known || report.state > known->state;
 }
@@ -39,6 +47,10 @@ bool is_new(const std::optional<PartReport>& known, const PartReport& report) {
 const Node* Reactor::known_speaker(const PublicKey& key, NodeId claimed, SessionId session) {
   const Node* node = state_.node_with_key(key);
   if (node != nullptr && node->id == claimed) return node;
+  if (const RemovedNode* removed = state_.removed_with_key(key)) {
+    act(RefuseSession{key, session, told_removed(*removed), true});
+    return nullptr;
+  }
   act(RefuseSession{key, session,
                     node == nullptr
                         ? "this node's key is not known to the launcher; join it again with a "
@@ -74,27 +86,47 @@ void Reactor::on(const SessionInput& input) {
     case Speaker::live:
       // A doubled or late copy: what it lacks may have begun after it was written.
       for (const PartReport& report : open.parts) take_report(node->id, report);
+      if (watch.question != 0 && open.answers == watch.question) {
+        watch.question = 0;
+        take_leftovers(node->id, open);
+        scheduler_.capacity_changed();
+      }
       break;
     case Speaker::unknown: accept_session(*node, open); break;
   }
   act(AcceptSession{node->id, open.session, input.key});
+  ask_of_leftovers(node->id, input.key);
   watch.sent_revision = node->revision;
   heard(node->id);
 }
 
 void Reactor::accept_session(const Node& node, const SessionOpen& open) {
+  const bool known_session = node.session == open.session;
   compare_parts(node, open);
   const bool news = node.session != open.session || node.boot != open.boot || node.lost ||
                     !(node.inventory == open.inventory);
   if (news) emit(NodeSessionStarted{node.id, open.boot, open.session, open.inventory});
   NodeWatch& watch = watches_.at(node.id);
   watch.live = open.session;
-  watch.leftovers.clear();
+  take_leftovers(node.id, open);
+  const bool may_be_late = known_session && !watch.leftovers.empty();
+  watch.question = may_be_late ? static_cast<std::uint64_t>(now_.ns) + 1 : 0;
+}
+
+void Reactor::take_leftovers(NodeId node, const SessionOpen& open) {
+  std::set<AttemptId>& leftovers = watches_.at(node).leftovers;
+  leftovers.clear();
   for (const PartReport& report : open.parts) {
     const bool runs = report.state != PartState::finished;
-    if (runs && state_.assigned_part(report.attempt, node.id) == nullptr)
-      watch.leftovers.insert(report.attempt);
+    if (runs && state_.assigned_part(report.attempt, node) == nullptr)
+      leftovers.insert(report.attempt);
   }
+}
+
+void Reactor::ask_of_leftovers(NodeId node, const PublicKey& key) {
+  NodeWatch& watch = watches_.at(node);
+  if (watch.leftovers.empty()) watch.question = 0;
+  if (watch.question != 0) act(AskForSession{key, *watch.live, watch.question});
 }
 
 // A full report, or a new boot, proves what does not run here, but nothing of a part that was
@@ -142,6 +174,7 @@ void Reactor::on(const HeartbeatInput& input) {
   }
   heard(node->id);
   act(AckHeartbeat{node->id, beat.session});
+  ask_of_leftovers(node->id, input.key);
   watch.sent_revision = beat.desired_revision;
   touched_nodes_.insert(node->id);
 }

@@ -118,6 +118,38 @@ void Reactor::on(const DrainInput& input) {
   act(ReplyDone{input.reply, std::move(message)});
 }
 
+void Reactor::on(const RemoveNodeInput& input) {
+  const Node* node = state_.node_called(input.name_or_id);
+  if (node == nullptr) {
+    for (const auto& [id, removed] : state_.removed_nodes())  // the answer was lost: asked again
+      if (removed.name == input.name_or_id || std::to_string(id.value) == input.name_or_id)
+        return act(ReplyDone{input.reply, "node " + removed.name + " is removed"});
+    return refuse(
+        input.reply, ErrorCode::not_found,
+        fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
+  }
+  const NodeId id = node->id;
+  const std::string name = node->name;
+  if (watches_.liveness(id) == Liveness::alive)
+    return refuse(input.reply, ErrorCode::conflict,
+                  fmt::format("node {} is ALIVE; end its lockstep-agent first, and remove it when "
+                              "`lockstep node list` shows it as UNKNOWN or LOST",
+                              name));
+  if (!node->parts.empty())
+    return refuse(input.reply, ErrorCode::conflict,
+                  fmt::format("node {} holds {} (the first is {}); it can be removed when it is "
+                              "LOST, or has handed over what it holds",
+                              name, counted(node->parts.size(), "attempt"),
+                              to_string(node->parts.begin()->first)));
+  const PublicKey key = node->key;
+  emit(NodeRemoved{id, input.by});
+  timers_.clear({TimerKey::Kind::node, id, {}});
+  watches_.forget(id);
+  touched_nodes_.erase(id);
+  act(RevokeNode{key});
+  act(ReplyDone{input.reply, "node " + name + " is removed"});
+}
+
 void Reactor::on(const TokenInput& input) {
   if (input.uses < 1 || input.expires <= now_) {
     refuse(input.reply, ErrorCode::invalid_argument,
@@ -148,6 +180,13 @@ void Reactor::on(const JoinInput& input) {
   if (const Node* node = state_.node_with_key(input.key)) {
     act(AllowNode{node->id, node->key});
     act(ReplyJoined{input.reply, node->id, node->name});
+    return;
+  }
+  if (const RemovedNode* removed = state_.removed_with_key(input.key)) {
+    refuse(input.reply, ErrorCode::permission_denied,
+           fmt::format("this is the key of node {}, which was removed; remove the agent's keys and "
+                       "identity.json, so that it gets new ones",
+                       removed->name));
     return;
   }
   const Token& grant = token->second;

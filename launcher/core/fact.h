@@ -43,6 +43,11 @@ struct NodeDrainChanged {
   std::string reason;
   friend bool operator==(const NodeDrainChanged&, const NodeDrainChanged&) = default;
 };
+struct NodeRemoved {  // for good: it held no part; its key is revoked
+  NodeId node;
+  std::string by;
+  friend bool operator==(const NodeRemoved&, const NodeRemoved&) = default;
+};
 
 struct JobSubmitted {
   JobId job;
@@ -117,7 +122,7 @@ struct JobFinished {
 using Fact =
     std::variant<TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged,
                  JobSubmitted, CancelRequested, AttemptPlaced, GangFormed, PartChanged, PartGone,
-                 AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished>;
+                 AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished, NodeRemoved>;
 
 struct StampedFact {
   Instant at;

@@ -33,6 +33,11 @@ struct DrainInput {
   bool drain = true;
   std::string reason;
 };
+struct RemoveNodeInput {
+  ReplyTo reply;
+  std::string name_or_id;
+  std::string by;  // user name
+};
 struct TokenInput {  // the shell made the secret; the core keeps its hash
   ReplyTo reply;
   Digest secret_hash;
@@ -71,8 +76,8 @@ struct LogsDurableInput {
 
 struct TickInput {};  // next_deadline() has come, or nothing else has for a second
 
-using Input =
-    std::variant<SubmitInput, CancelInput, DrainInput, TokenInput, JoinInput, ShutdownInput,
-                 SessionInput, HeartbeatInput, ObservedInput, LogsDurableInput, TickInput>;
+using Input = std::variant<SubmitInput, CancelInput, DrainInput, RemoveNodeInput, TokenInput,
+                           JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
+                           LogsDurableInput, TickInput>;
 
 }  // namespace lockstep::launcher

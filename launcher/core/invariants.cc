@@ -18,6 +18,7 @@ class Checker {
   std::vector<std::string> run() {
     for (const auto& [id, job] : state_.jobs()) check_job(job);
     for (const auto& [id, node] : state_.nodes()) check_node(node);
+    for (const auto& [id, node] : state_.removed_nodes()) check_removed(id, node);
     for (const auto& [order, id] : state_.queue()) {
       const Job* job = state_.job(id);
       expect(job != nullptr && job->order == order, "queue", "holds jobs at their places");
@@ -85,6 +86,10 @@ class Checker {
       tally.assigned += part.assigned() ? 1 : 0;
       expect(!part.finished() || part.report->exit.has_value(), what, "has a report of each end");
       const Node* node = state_.node(part.node);
+      if (node == nullptr) {
+        expect(!part.assigned() && part.ended(), what, "holds nothing on a node that was removed");
+        continue;
+      }
       const auto index = node->parts.find(attempt.id);
       expect(part.assigned() == (index != node->parts.end()), what, "is known to its nodes");
       if (index != node->parts.end()) expect(index->second == i, what, "has its rank on its nodes");
@@ -101,6 +106,14 @@ class Checker {
       const Part& part = attempt.parts[i];
       expect(part.at_least(PartState::prepared) || part.gone, what, "starts when all are prepared");
     }
+  }
+
+  void check_removed(NodeId id, const RemovedNode& node) {
+    const std::string what = "removed node " + node.name;
+    expect(state_.node(id) == nullptr, what, "is no node any more");
+    expect(id < state_.next_node_id(), what, "has an id that is not given again");
+    expect(state_.node_with_key(node.key) == nullptr, what, "has a key that is nobody's");
+    expect(state_.removed_with_key(node.key) == &node, what, "is known by its key");
   }
 
   void check_node(const Node& node) {

@@ -56,6 +56,10 @@ struct NodeWatch {
   // Attempts that are not assigned here and, by the node's own full report, may still run. The node
   // gets nothing new before they are gone.
   std::set<AttemptId> leftovers;
+  // What the node was asked because `leftovers` may come from a late copy of an opening, of parts
+  // that it has told of since as removed; 0: nothing is asked. An opening that answers this was
+  // written after it.
+  std::uint64_t question = 0;
   std::map<AttemptId, std::string> progress;  // of parts that are being staged, in words
   std::uint64_t sent_revision = 0;
 };
@@ -64,6 +68,7 @@ inline constexpr std::size_t kMaxStaleSessions = 16;
 class NodeWatches {
  public:
   NodeWatch& at(NodeId node) { return watches_[node]; }
+  void forget(NodeId node) { watches_.erase(node); }
   const NodeWatch* find(NodeId node) const {
     const auto it = watches_.find(node);
     return it == watches_.end() ? nullptr : &it->second;

@@ -51,6 +51,7 @@ void Reactor::finish_cut_step() {
 
 std::vector<Action> Reactor::resume() const {
   std::vector<Action> actions;
+  for (const auto& [id, node] : state_.removed_nodes()) actions.push_back(RevokeNode{node.key});
   for (const auto& [id, node] : state_.nodes()) {
     actions.push_back(AllowNode{id, node.key});
     for (const auto& [attempt, rank] : node.parts) {
@@ -97,6 +98,7 @@ struct JobOf {
   const JobId* operator()(const NodeSessionStarted&) const { return nullptr; }
   const JobId* operator()(const NodeLost&) const { return nullptr; }
   const JobId* operator()(const NodeDrainChanged&) const { return nullptr; }
+  const JobId* operator()(const NodeRemoved&) const { return nullptr; }
 };
 
 }  // namespace

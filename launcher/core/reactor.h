@@ -58,6 +58,7 @@ class Reactor {
   void on(const SubmitInput& input);
   void on(const CancelInput& input);
   void on(const DrainInput& input);
+  void on(const RemoveNodeInput& input);
   void on(const TokenInput& input);
   void on(const JoinInput& input);
   void on(const ShutdownInput& input);
@@ -75,6 +76,8 @@ class Reactor {
   const Node* known_speaker(const PublicKey& key, NodeId claimed, SessionId session);
   void refuse_both(const Node& node, const PublicKey& key, SessionId stale);
   void accept_session(const Node& node, const SessionOpen& open);
+  void take_leftovers(NodeId node, const SessionOpen& open);
+  void ask_of_leftovers(NodeId node, const PublicKey& key);
   void compare_parts(const Node& node, const SessionOpen& open);
   void take_report(NodeId node, const PartReport& report);
   void heard(NodeId node);

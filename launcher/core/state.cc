@@ -80,9 +80,15 @@ const Part* State::assigned_part(const AttemptId& id, NodeId node) const {
   return &attempt(id)->parts[static_cast<std::size_t>(it->second)];
 }
 
+const RemovedNode* State::removed_with_key(const PublicKey& key) const {
+  const auto it = revoked_.find(key);
+  return it == revoked_.end() ? nullptr : &removed_.at(it->second);
+}
+
 std::string State::node_name(NodeId id) const {
-  const Node* node = this->node(id);
-  return node != nullptr ? node->name : "node " + std::to_string(id.value);
+  if (const Node* node = this->node(id)) return node->name;
+  const auto removed = removed_.find(id);
+  return removed != removed_.end() ? removed->second.name : "node " + std::to_string(id.value);
 }
 
 Job& State::job_ref(const JobId& id) {
@@ -169,6 +175,16 @@ struct State::Applier {
     Node& node = state.node_ref(fact.node);
     node.drain.reset();
     if (fact.draining) node.drain = fact.reason;
+  }
+
+  void operator()(const NodeRemoved& fact) const {
+    const Node& node = state.node_ref(fact.node);
+    CHECK(node.parts.empty(), "a node is removed only when it holds nothing");
+    state.removed_[fact.node] = RemovedNode{node.name, node.key, fact.by, at};
+    state.revoked_[node.key] = fact.node;
+    state.keys_.erase(node.key);
+    state.names_.erase(node.name);
+    state.nodes_.erase(fact.node);
   }
 
   void operator()(const JobSubmitted& fact) const {

@@ -40,6 +40,15 @@ struct Node {
 };
 inline constexpr std::size_t kMaxPastSessions = 16;
 
+// What is kept of a node that was removed: enough to tell its agent, and to name it in old reports.
+struct RemovedNode {
+  std::string name;
+  PublicKey key;
+  std::string by;
+  Instant at;
+  friend bool operator==(const RemovedNode&, const RemovedNode&) = default;
+};
+
 // One attempt's share on one node.
 struct Part {
   struct Gone {
@@ -143,10 +152,13 @@ class State {
   const Node* node(NodeId id) const;
   const Node* node_with_key(const PublicKey& key) const;
   const Node* node_called(const std::string& name_or_id) const;
+  const std::map<NodeId, RemovedNode>& removed_nodes() const { return removed_; }
+  // Null unless `key` was that of a node that was removed.
+  const RemovedNode* removed_with_key(const PublicKey& key) const;
   const Job* job_of_submission(const std::string& submission) const;
   // The part of the attempt that is still assigned to the node.
   const Part* assigned_part(const AttemptId& id, NodeId node) const;
-  std::string node_name(NodeId id) const;  // "node 7" when unknown
+  std::string node_name(NodeId id) const;  // also of a removed one; "node 7" when unknown
   NodeId next_node_id() const { return NodeId(next_node_); }
 
   friend bool operator==(const State&, const State&) = default;
@@ -169,6 +181,8 @@ class State {
   std::set<JobId> unfinished_;
   std::map<PublicKey, NodeId> keys_;
   std::map<std::string, NodeId> names_;
+  std::map<NodeId, RemovedNode> removed_;
+  std::map<PublicKey, NodeId> revoked_;
   std::map<std::string, JobId> submissions_;
   std::uint64_t next_node_ = 1;
 };

@@ -55,6 +55,10 @@ struct FactWriter {
     to->set_draining(f.draining);
     to->set_reason(f.reason);
   }
+  void operator()(const launcher::NodeRemoved& f) const {
+    wire->mutable_node_removed()->set_node(f.node.value);
+    wire->mutable_node_removed()->set_by(f.by);
+  }
   void operator()(const launcher::JobSubmitted& f) const {
     auto* to = wire->mutable_job_submitted();
     to->set_job(f.job.value);
@@ -143,6 +147,10 @@ Status from_wire(const NodeDrainChanged& from, launcher::NodeDrainChanged* to) {
   to->draining = from.draining();
   return read_text(from.reason(), "drain.reason", &to->reason);
 }
+Status from_wire(const NodeRemoved& from, launcher::NodeRemoved* to) {
+  to->node = NodeId(from.node());
+  return read_text(from.by(), "removed.by", &to->by);
+}
 Status from_wire(const JobSubmitted& from, launcher::JobSubmitted* to) {
   TRY(read_job(from.job(), "job", &to->job));
   TRY(read_text(from.submission(), "submission", &to->submission));
@@ -212,6 +220,7 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kNodeLost: return read_into<launcher::NodeLost>(from.node_lost(), to);
     case Fact::kNodeDrainChanged:
       return read_into<launcher::NodeDrainChanged>(from.node_drain_changed(), to);
+    case Fact::kNodeRemoved: return read_into<launcher::NodeRemoved>(from.node_removed(), to);
     case Fact::kJobSubmitted: return read_into<launcher::JobSubmitted>(from.job_submitted(), to);
     case Fact::kCancelRequested:
       return read_into<launcher::CancelRequested>(from.cancel_requested(), to);

@@ -176,6 +176,7 @@ void Cluster::start_faults() {
   now_and_then(weather.partition, "partition", &Cluster::cut_off_node);
   now_and_then(weather.clone, "clone", &Cluster::clone_node);
   now_and_then(weather.drain, "drain", &Cluster::drain_node);
+  now_and_then(weather.remove, "remove_node", &Cluster::remove_node);
 }
 
 void Cluster::restart_launcher_later() {
@@ -270,6 +271,17 @@ void Cluster::drain_node() {
   world.after(world.random.between(seconds(1), seconds(20)), [this, name] {
     if (!winding_down) workload.drain(name, false);
   });
+}
+
+// A person asks for it whatever the node's state; it joins again when its agent was told.
+void Cluster::remove_node() {
+  Node& node = some_node();
+  if (node.id.value == 0 || !launcher.up()) return;
+  const auto view = launcher.core()->node_view(std::to_string(node.id.value));
+  if (!view || (view->liveness == Liveness::alive && world.random.chance(0.9))) return;
+  world.count("fault:remove_node");
+  workload.ask(launcher::RemoveNodeInput{{}, std::to_string(node.id.value), "ada"},
+               "remove n" + std::to_string(node.index));
 }
 
 // ---- the end -----------------------------------------------------------------------------------

@@ -28,9 +28,9 @@ class Cluster {
   Oracle oracle;
   Workload workload;
   std::vector<std::unique_ptr<Node>> nodes;
-  std::set<AttemptId> broken;     // some rank of it died
-  std::set<NodeId> drained_once;  // by a committed fact
-  bool winding_down = false;      // no more faults
+  std::set<AttemptId> broken;          // some rank of it died
+  std::set<std::string> drained_once;  // names, by a committed fact
+  bool winding_down = false;           // no more faults
 
   // ---- network ----
   void over_network(std::function<void()> arrival);  // client <-> launcher
@@ -75,6 +75,7 @@ class Cluster {
   void cut_off_node();
   void clone_node();
   void drain_node();
+  void remove_node();
 
   std::vector<std::weak_ptr<Runner>> runners_;
   std::uint16_t next_port_ = 10'000;

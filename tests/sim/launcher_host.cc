@@ -183,10 +183,10 @@ void LauncherHost::record(const StampedFact& fact) {
   cluster_.oracle.committed(fact);
   journal_.push_back(fact);
   static constexpr const char* kNames[] = {
-      "TokenCreated",     "NodeJoined",   "NodeSessionStarted", "NodeLost",
-      "NodeDrainChanged", "JobSubmitted", "CancelRequested",    "AttemptPlaced",
-      "GangFormed",       "PartChanged",  "PartGone",           "AttemptDoomed",
-      "AttemptEnded",     "JobRequeued",  "PartReleased",       "JobFinished"};
+      "TokenCreated", "NodeJoined",      "NodeSessionStarted", "NodeLost",    "NodeDrainChanged",
+      "JobSubmitted", "CancelRequested", "AttemptPlaced",      "GangFormed",  "PartChanged",
+      "PartGone",     "AttemptDoomed",   "AttemptEnded",       "JobRequeued", "PartReleased",
+      "JobFinished",  "NodeRemoved"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.note("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
@@ -203,7 +203,7 @@ void LauncherHost::count_transitions(const StampedFact& fact,
     count_transition(name);
   }
   if (const auto* drained = std::get_if<launcher::NodeDrainChanged>(&fact.fact))
-    if (drained->draining) cluster_.drained_once.insert(drained->node);
+    if (drained->draining) cluster_.drained_once.insert(committed_.node_name(drained->node));
   if (const auto* lost = std::get_if<launcher::NodeLost>(&fact.fact))
     cluster_.world.note("node {} is lost: {}", lost->node.value, lost->reason);
   if (const auto* gone = std::get_if<launcher::PartGone>(&fact.fact))
@@ -284,11 +284,13 @@ void LauncherHost::act(const launcher::AcceptSession& action) {
 
 void LauncherHost::act(const launcher::RefuseSession& action) {
   cluster_.world.count("launcher:refuse_session");
-  cluster_.to_agent_with_key(action.key, SessionRefused{action.session, action.reason});
+  cluster_.to_agent_with_key(action.key,
+                             SessionRefused{action.session, action.reason, action.removed});
 }
 
 void LauncherHost::act(const launcher::AskForSession& action) {
-  cluster_.to_agent_with_key(action.key, SessionLost{action.session});
+  if (action.question != 0) cluster_.world.count("launcher:asks_of_leftovers");
+  cluster_.to_agent_with_key(action.key, SessionLost{action.session, action.question});
 }
 
 void LauncherHost::act(const launcher::AckObserved& action) {
@@ -314,7 +316,8 @@ void LauncherHost::act(const launcher::ReplySubmitted& action) {
 }
 
 void LauncherHost::act(const launcher::ReplyJoined& action) {
-  if (committed_.node(action.node) == nullptr)
+  const bool removed = committed_.removed_nodes().count(action.node) != 0;  // in the same turn
+  if (committed_.node(action.node) == nullptr && !removed)
     cluster_.world.violate("oracle:reply", "a node was told of an identity never committed");
   cluster_.workload.joined(action.to, action.node);
 }

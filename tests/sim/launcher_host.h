@@ -61,6 +61,7 @@ class LauncherHost {
   void act(const launcher::JobChanged&) {}
   void act(const launcher::AwaitLogs& action);
   void act(const launcher::AllowNode&) {}
+  void act(const launcher::RevokeNode&) {}
   void act(const launcher::ReplySubmitted& action);
   void act(const launcher::ReplyJoined& action);
   void act(const launcher::ReplyDone& action);

@@ -264,9 +264,18 @@ void AgentProcess::act(const agent::Reconnect&) {
 
 void AgentProcess::act(const agent::ExitAgent& action) {
   cluster_.world.note("agent of n{} leaves: {}", node_.index, action.reason);
-  cluster_.world.count(clone_ ? "agent:clone_refused" : "agent:refused");
+  const bool removed = cluster_.launcher.committed().removed_with_key(node_.key) != nullptr;
+  cluster_.world.count(clone_    ? "agent:clone_refused"
+                       : removed ? "agent:removed"
+                                 : "agent:refused");
   dead_ = true;
   if (clone_) return;
+  if (removed) {
+    if (!core_.observed().empty())
+      cluster_.world.violate("oracle:removed", "the agent of a removed node left parts behind");
+    node_.join_anew();
+    return;
+  }
   cluster_.world.after(seconds(15), [this_node = &node_, self = self_] {
     const auto agent = self.lock();
     if (this_node->up && agent && this_node->agent == agent) this_node->start_agent();
@@ -297,6 +306,13 @@ void Node::joined(NodeId given) {
   id = given;
   cluster.oracle.node_joined(id, index);
   start_agent();
+}
+
+// A person gave it a new token and removed its keys.
+void Node::join_anew() {
+  id = NodeId(0);
+  key = PublicKey("key-" + std::to_string(index) + "-" + std::to_string(++identities));
+  cluster.workload.join(*this);
 }
 
 void Node::start_agent() {

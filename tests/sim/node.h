@@ -75,6 +75,7 @@ class Node {
   Node(Cluster& cluster, int index);
 
   void joined(NodeId id);  // the launcher accepted it: its agent starts
+  void join_anew();        // it was removed, and told so
   void start_agent();
   void kill_agent();  // -9
   void reboot(Duration down_for);
@@ -91,6 +92,7 @@ class Node {
   NodeId id;
   PublicKey key;
   int boots = 1;
+  int identities = 1;
   bool up = true;
   bool partitioned = false;
   std::map<AttemptId, AttemptFiles> directories;

@@ -20,7 +20,7 @@ struct Weather {
   double launcher_crash = 0, launcher_stop = 0;
   double agent_crash = 0, agent_stop = 0;
   double runner_crash = 0, spawn_crash = 0;
-  double reboot = 0, partition = 0, clone = 0, drain = 0;
+  double reboot = 0, partition = 0, clone = 0, drain = 0, remove = 0;
   bool calm = false;
 
   static Weather fine() {
@@ -58,6 +58,7 @@ inline Weather draw_weather(Random& random) {
   w.partition = sometimes(0.4, 10, 60);
   w.clone = sometimes(0.1, 20, 60);
   w.drain = sometimes(0.3, 10, 60);
+  w.remove = sometimes(0.3, 2, 10);
   return w;
 }
 

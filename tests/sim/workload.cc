@@ -78,7 +78,7 @@ void Workload::begin() {
   const Digest secret = sha256("secret");
   ask(
       launcher::TokenInput{
-          {}, secret, World::kStart + minutes(600), static_cast<int>(cluster_.nodes.size())},
+          {}, secret, World::kStart + minutes(600), 100 * static_cast<int>(cluster_.nodes.size())},
       "token");
   jobs_left_ = cluster_.world.random.between(3, 14);
   cluster_.world.after(seconds(3), [this] { submit_next(); });
@@ -114,6 +114,11 @@ void Workload::cancel(const JobId& job) {
   cluster_.world.count("fault:cancel");
   cluster_.oracle.client_canceled(job);
   ask(launcher::CancelInput{{}, job, "ada"}, "cancel " + job.value);
+}
+
+void Workload::join(const Node& node) {
+  const std::string name = "n" + std::to_string(node.index);
+  ask(launcher::JoinInput{{}, sha256("secret"), node.key, name}, "join " + name);
 }
 
 void Workload::drain(const std::string& node, bool drain) {
@@ -187,9 +192,7 @@ void Workload::done(const launcher::ReplyTo& to) {
   on_reply(to, [this](const Request& request) {
     const auto& state = cluster_.launcher.committed();
     if (std::holds_alternative<launcher::TokenInput>(request.input)) {
-      for (auto& node : cluster_.nodes)
-        ask(launcher::JoinInput{{}, sha256("secret"), node->key, "n" + std::to_string(node->index)},
-            "join n" + std::to_string(node->index));
+      for (auto& node : cluster_.nodes) join(*node);
     }
     if (const auto* canceled = std::get_if<launcher::CancelInput>(&request.input)) {
       const auto* job = state.job(canceled->job);
@@ -200,7 +203,7 @@ void Workload::done(const launcher::ReplyTo& to) {
     }
     if (const auto* drained = std::get_if<launcher::DrainInput>(&request.input)) {
       const auto* node = state.node_called(drained->name_or_id);
-      if (drained->drain && (node == nullptr || cluster_.drained_once.count(node->id) == 0))
+      if (drained->drain && node != nullptr && cluster_.drained_once.count(node->name) == 0)
         cluster_.world.violate("oracle:reply", "a drain was confirmed but not committed");
     }
   });
@@ -216,6 +219,12 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
       return;
     }
     if (cancel && code == ErrorCode::conflict) return;
+    // Alive, or it still holds something: whoever asks tries again another day.
+    const bool remove = std::holds_alternative<launcher::RemoveNodeInput>(request.input);
+    if (remove && code == ErrorCode::conflict) return;
+    // Removed meanwhile; it joins again under the same name.
+    const bool drain = std::holds_alternative<launcher::DrainInput>(request.input);
+    if (drain && code == ErrorCode::not_found) return ask(request.input, request.what);
     cluster_.world.violate("oracle:refused", request.what + " was refused: " + message);
   });
 }

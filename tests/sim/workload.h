@@ -13,6 +13,7 @@
 namespace lockstep::sim {
 
 class Cluster;
+class Node;
 
 class Workload {
  public:
@@ -21,6 +22,7 @@ class Workload {
   void begin();  // token, joins, and submissions over time
   void ask(launcher::Input input, std::string what);
   void cancel(const JobId& job);
+  void join(const Node& node);
   void drain(const std::string& node, bool drain);
   void wind_down();  // resume all nodes, cancel what would never end
   void shut_down();

@@ -162,6 +162,34 @@ TEST_F(AgentCore, RefusedMeansLeave) {
   EXPECT_EQ(core.next_deadline(), Instant::never());
 }
 
+TEST_F(AgentCore, AQuestionIsAnsweredByTheNextOpening) {
+  open();
+  accept({});
+  hear(SessionLost{kSession, 77});
+  EXPECT_EQ(take<SendSession>().open.answers, 77u);
+  hear(SessionLost{kSession, 78});
+  pass(seconds(1));
+  EXPECT_EQ(take<SendSession>().open.answers, 78u) << "the newest question counts";
+}
+
+TEST_F(AgentCore, ARemovedNodeEndsWhatRunsBeforeItLeaves) {
+  auto assignment = part(1, WantedPhase::run);
+  run(assignment, PartState::running);
+  hear(SessionRefused{kSession, "node n1 was removed", true});
+  const auto told = take<UpdateRunner>();
+  EXPECT_EQ(told.assignment.phase, WantedPhase::stop);
+  give(RunnerReported{assignment.attempt, in_state(assignment, PartState::finished)});
+  EXPECT_EQ(take<RemovePart>().attempt, assignment.attempt);
+  give(PartRemoved{assignment.attempt});
+  EXPECT_EQ(take<ExitAgent>().reason, "node n1 was removed");
+}
+
+TEST_F(AgentCore, ARemovedNodeWithoutPartsLeavesAtOnce) {
+  open();
+  hear(SessionRefused{kSession, "node n1 was removed", true});
+  EXPECT_EQ(take<ExitAgent>().reason, "node n1 was removed");
+}
+
 TEST_F(AgentCore, SilenceOfTheLauncherKillsNothing) {
   auto assignment = part(1, WantedPhase::run);
   run(assignment, PartState::running);

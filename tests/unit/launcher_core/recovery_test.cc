@@ -137,6 +137,68 @@ TEST(Recovery, an_opening_is_compared_with_its_own_nodes_revisions) {
   EXPECT_THAT(launcher.facts<PartGone>(), IsEmpty());
 }
 
+// A late copy of an opening lists an attempt that the node has told of since as removed. It says so
+// only once, so the next launcher has to ask whether that still runs there.
+TEST(Recovery, a_late_opening_that_lists_a_removed_attempt_holds_the_node_only_until_it_answers) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId lost = launcher.submit(job_spec("lost"));
+  launcher.observe(n1, attempt(lost), PartState::running);
+  launcher.cancel(lost);
+  launcher.pass(seconds(20));  // not heard: LOST, its attempt fenced and canceled
+  ASSERT_EQ(launcher.status(lost), JobStatus::canceled);
+  const SessionOpen listing = launcher.opening(n1, {report(attempt(lost), PartState::stopping)});
+  launcher.send(SessionInput{n1.key, listing});
+  launcher.expect_one<AcceptSession>();
+  launcher.take<AskForSession>();
+  launcher.drop_notices();
+  launcher.removed(n1, attempt(lost));
+
+  launcher.restart();
+  launcher.send(SessionInput{n1.key, listing});  // late
+  launcher.drop_notices();
+  launcher.expect_one<AcceptSession>();
+  const std::uint64_t question = launcher.expect_one<AskForSession>().question;
+  ASSERT_NE(question, 0U);
+  const JobId next = launcher.submit(job_spec("next"));
+  EXPECT_EQ(launcher.status(next), JobStatus::queued) << "what was listed may still run";
+  launcher.beat(n1);
+  EXPECT_EQ(launcher.expect_one<AskForSession>().question, question) << "until it is answered";
+
+  launcher.send(SessionInput{n1.key, launcher.opening(n1)});  // of before the question
+  launcher.expect_one<AcceptSession>();
+  launcher.expect_one<AskForSession>();
+  EXPECT_EQ(launcher.status(next), JobStatus::queued);
+  SessionOpen answer = launcher.opening(n1);
+  answer.answers = question;
+  launcher.send(SessionInput{n1.key, answer});
+  launcher.expect_one<AcceptSession>();
+  launcher.drop_notices();
+  EXPECT_TRUE(launcher.assigned(n1, attempt(next)));
+  launcher.beat(n1);
+}
+
+TEST(Recovery, an_answer_that_still_lists_the_attempt_holds_the_node_until_it_is_removed) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId lost = launcher.submit(job_spec("lost"));
+  launcher.observe(n1, attempt(lost), PartState::running);
+  launcher.cancel(lost);
+  launcher.pass(seconds(20));
+  const PartReport stopping = report(attempt(lost), PartState::stopping);
+  launcher.send(SessionInput{n1.key, launcher.opening(n1, {stopping})});
+  launcher.expect_one<AcceptSession>();
+  SessionOpen answer = launcher.opening(n1, {stopping});
+  answer.answers = launcher.expect_one<AskForSession>().question;
+  launcher.drop_notices();
+  launcher.send(SessionInput{n1.key, answer});
+  launcher.expect_one<AcceptSession>();
+  const JobId next = launcher.submit(job_spec("next"));
+  EXPECT_EQ(launcher.status(next), JobStatus::queued);
+  launcher.removed(n1, attempt(lost));
+  EXPECT_TRUE(launcher.assigned(n1, attempt(next)));
+}
+
 TEST(Recovery, the_prepare_time_out_counts_no_time_in_which_no_launcher_ran) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");

@@ -129,12 +129,12 @@ class Filler {
   void fill(LauncherStatus& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
 
   // common/domain/messages.h
-  void fill(SessionOpen& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(SessionOpen& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(Heartbeat& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SessionAccepted& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(SessionRefused& v) { auto& [a, b] = v; each(a, b); }
-  void fill(SessionLost& v) { auto& [a] = v; each(a); }
+  void fill(SessionRefused& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(SessionLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(HeartbeatAck& v) { auto& [a] = v; each(a); }
   void fill(ObservedAck& v) { auto& [a, b] = v; each(a, b); }
   void fill(Desired& v) { auto& [a, b] = v; each(a, b); }
@@ -148,6 +148,7 @@ class Filler {
   void fill(ShowNode& v) { auto& [a] = v; each(a); }
   void fill(CreateToken& v) { auto& [a, b] = v; each(a, b); }
   void fill(DrainNode& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(RemoveNode& v) { auto& [a] = v; each(a); }
   void fill(GetStatus&) {}
   void fill(Shutdown& v) { auto& [a] = v; each(a); }
   void fill(SubmitReply& v) { auto& [a, b] = v; each(a, b); }
@@ -209,6 +210,7 @@ class Filler {
   void fill(launcher::NodeSessionStarted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::NodeLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::NodeDrainChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::NodeRemoved& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobSubmitted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::CancelRequested& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartPlacement& v) { auto& [a, b] = v; each(a, b); }
