@@ -67,6 +67,10 @@ struct ClientRequests {
     server.engine_.feed(DrainInput{server.expect_reply(from, server.control_), drain.name_or_id,
                                    drain.drain, drain.reason});
   }
+  void operator()(const RemoveNode& remove) const {
+    server.engine_.feed(
+        RemoveNodeInput{server.expect_reply(from, server.control_), remove.name_or_id, user});
+  }
   void operator()(const Shutdown& shutdown) const {
     server.engine_.feed(
         ShutdownInput{server.expect_reply(from, server.control_), shutdown.cancel_jobs});
@@ -132,7 +136,9 @@ void ControlServer::on_control(io::ServerSocket::Incoming incoming) {
   request.sequence = envelope->sequence;
   if (envelope->deadline_ms > 0)
     request.deadline = engine_.now() + milliseconds(envelope->deadline_ms);
-  if (gate_.node_of(request.key)) return std::visit(NodeMessages{*this, request}, envelope->body);
+  // A removed node's key is a node's too: the core tells it.
+  if (gate_.node_of(request.key) || gate_.is_revoked(request.key))
+    return std::visit(NodeMessages{*this, request}, envelope->body);
   // Asked again for each message: a user whose line was removed is out at once.
   const auto user = gate_.user_of(request.key);
   if (!user)
@@ -143,14 +149,19 @@ void ControlServer::on_control(io::ServerSocket::Incoming incoming) {
 void ControlServer::submit(const Request& request, const std::string& user, Submit submit) {
   auto& spec = submit.spec;
   spec.submitter = user;
-  if (!settings_.allow_root) {
-    // Without a name an agent of root's would run the job as root.
-    if (spec.run_as.empty()) spec.run_as = user;
-    if (spec.run_as == "root")
-      return refuse(request, ErrorCode::permission_denied,
-                    "jobs may not run as root on this launcher; submit as another user, or start "
-                    "lockstepd with --allow-root");
-  }
+  // Who a key belongs to was said when it was authorised; what its holder says does not count.
+  if (spec.run_as.empty()) spec.run_as = user;
+  if (spec.run_as == "root" && !settings_.allow_root)
+    return refuse(request, ErrorCode::permission_denied,
+                  "jobs may not run as root on this launcher; submit as another user, or start "
+                  "lockstepd with --allow-root");
+  const bool administrator = user == "root" || user == settings_.owner;
+  if (spec.run_as != user && !administrator)
+    return refuse(
+        request, ErrorCode::permission_denied,
+        fmt::format("this key is authorised as '{}', so its jobs run as {} and not as {}; "
+                    "only root and {}, who runs the launcher, may choose another account",
+                    user, user, spec.run_as, settings_.owner));
   const auto feed = [this, request](Submit accepted) {
     engine_.feed(SubmitInput{expect_reply(request, control_), std::move(accepted.submission),
                              std::move(accepted.spec), generated_job_name(io::random_u64())});

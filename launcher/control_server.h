@@ -25,6 +25,7 @@ class ControlServer {
     LauncherInfo info;
     wire::JoinToken token;  // its secret and expiry are filled in for each new one
     bool allow_root = false;
+    std::string owner;  // the account that runs this launcher
     Duration heartbeat_interval = seconds(1);
   };
   // Is this snapshot whole in the blob store? Answered later, on the loop.

@@ -20,6 +20,7 @@
 #include "launcher/gatekeeper.h"
 #include "launcher/home.h"
 #include "launcher/sockets.h"
+#include "launcher/start_record.h"
 
 namespace lockstep::launcher {
 
@@ -83,7 +84,10 @@ Status Daemon::open() {
   TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
   bulk.emplace(BulkServer::Parts{loop, engine, gate, sockets->bulk, *blobs, home.logs()});
   ControlServer::Settings settings;
-  settings.info = {sockets->control.endpoint(), getpid(), home.path(), engine.started()};
+  settings.info = {advertised(sockets->control.endpoint(), options.advertise), getpid(),
+                   home.path(), engine.started()};
+  TRY_ASSIGN(const io::User owner, io::current_user());
+  settings.owner = owner.name;
   settings.token.launcher_key = keys.public_key;
   settings.token.control_endpoint = advertised(sockets->control.endpoint(), options.advertise);
   settings.token.bulk_endpoint = advertised(sockets->bulk.endpoint(), options.advertise);
@@ -108,9 +112,16 @@ Status Daemon::open() {
 Status Daemon::announce() const {
   const auto self = io::identify(getpid());
   if (!self) return make_error(ErrorCode::io, "cannot read /proc/self/stat");
-  return write_endpoint_file(home.endpoint(),
-                             {self->pid, self->start_ticks, sockets->control.endpoint(),
-                              sockets->bulk.endpoint(), sockets->join.endpoint(), keys.public_key});
+  EndpointFile file{self->pid,       self->start_ticks,       "", "", "",
+                    keys.public_key, io::current_boot().value};
+  const auto place = [&](const io::ServerSocket& socket, std::string& far, std::string& here) {
+    far = advertised(socket.endpoint(), options.advertise);
+    here = as_dialled_here(socket.endpoint());
+  };
+  place(sockets->control, file.control, file.local_control);
+  place(sockets->bulk, file.bulk, file.local_bulk);
+  place(sockets->join, file.join, file.local_join);
+  return write_endpoint_file(home.endpoint(), file);
 }
 
 bool Daemon::settle() {
@@ -167,18 +178,13 @@ Result<io::FileLock> lock_home(const LauncherHome& home) {
                   other ? std::to_string(other->pid) : "unknown", home.path()));
 }
 
-}  // namespace
+StartRecord record_of(const Options& options) {
+  StartRecord record{options.by_lockstep, options.command, to_string(io::SystemClock().now()), ""};
+  if (!record.command.empty()) record.command[0] = io::program_directory() + "/lockstepd";
+  return record;
+}
 
-ExitCode run_daemon(const Options& options) {
-  mallopt(M_ARENA_MAX, 2);
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not our death
-  const LauncherHome home(options.home);
-  const auto lock = lock_home(home);
-  if (!lock)
-    return report(lock.error().code == ErrorCode::conflict ? ExitCode::already_running
-                                                           : ExitCode::store_refused,
-                  lock.error());
+ExitCode run_in(const Options& options, const LauncherHome& home) {
   auto engine = Engine::recover(home.journal(), options.core);
   if (!engine) return report(ExitCode::store_refused, engine.error());
   malloc_trim(0);
@@ -197,6 +203,28 @@ ExitCode run_daemon(const Options& options) {
     return report(ExitCode::store_refused, done.error());
   spdlog::info("lockstepd {} listens on {}", LOCKSTEP_VERSION, daemon.sockets->control.endpoint());
   return daemon.run();
+}
+
+}  // namespace
+
+ExitCode run_daemon(const Options& options) {
+  mallopt(M_ARENA_MAX, 2);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not our death
+  const LauncherHome home(options.home);
+  const auto lock = lock_home(home);
+  if (!lock)
+    return report(lock.error().code == ErrorCode::conflict ? ExitCode::already_running
+                                                           : ExitCode::store_refused,
+                  lock.error());
+  StartRecord record = record_of(options);
+  if (const auto done = write_start_record(home.started(), record); !done)
+    return report(ExitCode::store_refused, done.error());
+  const ExitCode code = run_in(options, home);
+  record.ended = to_string(io::SystemClock().now());
+  if (const auto done = write_start_record(home.started(), record); !done)
+    spdlog::warn("{}", done.error().message);
+  return code;
 }
 
 }  // namespace lockstep::launcher

@@ -7,11 +7,18 @@
 namespace lockstep::launcher {
 
 Status write_endpoint_file(const std::string& path, const EndpointFile& endpoint) {
-  const nlohmann::json json = {
-      {"pid", endpoint.pid},         {"start_ticks", endpoint.start_ticks},
-      {"control", endpoint.control}, {"bulk", endpoint.bulk},
-      {"join", endpoint.join},       {"public_key", endpoint.public_key.value},
-      {"version", LOCKSTEP_VERSION}};
+  const nlohmann::json json = {{"pid", endpoint.pid},
+                               {"start_ticks", endpoint.start_ticks},
+                               {"control", endpoint.control},
+                               {"bulk", endpoint.bulk},
+                               {"join", endpoint.join},
+                               {"public_key", endpoint.public_key.value},
+                               {"version", LOCKSTEP_VERSION},
+                               {"boot", endpoint.boot},
+                               {"local",
+                                {{"control", endpoint.local_control},
+                                 {"bulk", endpoint.local_bulk},
+                                 {"join", endpoint.local_join}}}};
   return io::write_file_atomically(path, json.dump(2) + "\n", 0600, false);
 }
 
@@ -32,6 +39,16 @@ Result<EndpointFile> read_endpoint_file(const std::string& path) {
   endpoint.bulk = word("bulk");
   endpoint.join = word("join");
   endpoint.public_key = PublicKey(word("public_key"));
+  endpoint.boot = word("boot");
+  const auto local = json.find("local");
+  const auto local_word = [&](const char* key, const std::string& otherwise) {
+    if (local == json.end() || !local->is_object()) return otherwise;
+    const auto it = local->find(key);
+    return it != local->end() && it->is_string() ? it->get<std::string>() : otherwise;
+  };
+  endpoint.local_control = local_word("control", endpoint.control);
+  endpoint.local_bulk = local_word("bulk", endpoint.bulk);
+  endpoint.local_join = local_word("join", endpoint.join);
   return endpoint;
 }
 

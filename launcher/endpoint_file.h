@@ -1,6 +1,6 @@
 #pragma once
-// endpoint.json: where this launcher listens and who it is, for the command line on this machine.
-// Its presence says nothing: readers check that the process lives.
+// endpoint.json: where this launcher is reached and who it is; a copy serves other machines. Its
+// presence says nothing: readers check that the process lives.
 
 #include <string>
 
@@ -12,8 +12,10 @@ namespace lockstep::launcher {
 struct EndpointFile {
   int pid = 0;
   std::uint64_t start_ticks = 0;
-  std::string control, bulk, join;
+  std::string control, bulk, join;  // as other machines dial them
   PublicKey public_key;
+  std::string boot;                                                  // of the machine it runs on
+  std::string local_control = {}, local_bulk = {}, local_join = {};  // as dialled from there
 };
 
 Status write_endpoint_file(const std::string& path, const EndpointFile& endpoint);  // 0600, atomic

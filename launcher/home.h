@@ -6,6 +6,7 @@
 //     endpoint.json               0600: pid, start_ticks, control, bulk, join, public_key; written
 //     when
 //                                 it is ready; the ports in it are used again after a restart
+//     started.json                0600: launcher/start_record.h
 //     keys/launcher.key           0600, the launcher's CURVE keys
 //     keys/authorized_users       "NAME PUBLICKEY" a line; read again when it changes
 //     journal.db, journal.db-wal  all facts (launcher/store)
@@ -22,6 +23,7 @@ class LauncherHome {
   const std::string& path() const { return path_; }
   std::string lock() const { return path_ + "/lock"; }
   std::string endpoint() const { return path_ + "/endpoint.json"; }
+  std::string started() const { return path_ + "/started.json"; }
   std::string keys() const { return path_ + "/keys"; }
   std::string launcher_key() const { return keys() + "/launcher.key"; }
   std::string authorized_users() const { return keys() + "/authorized_users"; }

@@ -40,6 +40,11 @@ Status complete(const Texts& texts, Options* options) {
   if (options->home[0] != '/')
     return bad("--home: '" + options->home + "' is not an absolute path");
   while (options->home.size() > 1 && options->home.back() == '/') options->home.pop_back();
+  const bool has_port = options->advertise.find(':') != std::string::npos &&
+                        options->advertise.find(']') == std::string::npos;
+  if (has_port || options->advertise.find('/') != std::string::npos)
+    return bad("--advertise: '" + options->advertise +
+               "' is not a host; write a name, an address, or [an IPv6 address], without a port");
   if (texts.fixed_nodes > 0) {
     options->core.fixed_nodes = texts.fixed_nodes;
     options->allow_root = true;  // the command line started us for the person who runs it
@@ -73,6 +78,7 @@ Result<Listen> parse_listen(const std::string& text) {
 
 std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
   Options options;
+  options.command.assign(argv, argv + argc);
   Texts texts;
   CLI::App app(
       "lockstepd: the launcher of Lockstep. It keeps the queue, the nodes, blobs and logs.",
@@ -81,9 +87,13 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
   app.add_option("--home", options.home, "directory of this launcher (absolute)")->required();
   app.add_option("--listen", texts.listen,
                  "tcp://HOST:PORT; PORT, PORT+1 and PORT+2 are used (default: loopback, any)");
-  app.add_option("--advertise", options.advertise, "host that nodes dial, written into tokens");
+  app.add_option(
+      "--advertise", options.advertise,
+      "host by which other machines reach this one, for tokens and endpoint.json (default: that "
+      "of --listen; for 0.0.0.0 the address of the default route)");
   app.add_option("--fixed-nodes", texts.fixed_nodes, "the target has exactly N nodes")
       ->check(CLI::Range(1, 10'000));
+  app.add_flag("--started-by-lockstep", options.by_lockstep)->group("");  // hidden
   app.add_flag("--allow-root", options.allow_root, "jobs may run as root");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "common/base/result.h"
 #include "launcher/core/core.h"
@@ -29,8 +30,10 @@ struct Listen {
 struct Options {
   std::string home;
   std::optional<Listen> listen;  // absent: loopback, the ports of last time if they are free
-  std::string advertise;         // host name or address for tokens; default: that of `listen`
+  std::string advertise;         // host for tokens and endpoint.json; default: that of `listen`
   bool allow_root = false;
+  bool by_lockstep = false;          // the command line started us
+  std::vector<std::string> command;  // our own argv
   std::string log_level = "info";
   CoreConfig core;
 };

@@ -5,13 +5,15 @@
 
 #include "common/domain/bulk.h"
 #include "common/domain/messages.h"
-#include "common/io/process.h"
 #include "launcher/endpoint_file.h"
 #include "launcher/gatekeeper.h"
+#include "launcher/own_address.h"
 
 namespace lockstep::launcher {
 
 namespace {
+
+constexpr std::string_view kTcp = "tcp://";
 
 struct Endpoints {
   std::string control, bulk, join;
@@ -55,8 +57,10 @@ Result<Sockets> Sockets::bind(io::Transport& transport, const io::KeyPair& keys,
   const auto loopback = [](const std::string& text) {
     return text.rfind("tcp://127.0.0.1:", 0) == 0;
   };
-  if (before && loopback(before->control) && loopback(before->bulk) && loopback(before->join)) {
-    auto again = bind_all(transport, keys, {before->control, before->bulk, before->join});
+  if (before && loopback(before->local_control) && loopback(before->local_bulk) &&
+      loopback(before->local_join)) {
+    auto again =
+        bind_all(transport, keys, {before->local_control, before->local_bulk, before->local_join});
     if (again) return again;
     spdlog::warn("the ports of last time are taken, so agents must be started again: {}",
                  again.error().message);
@@ -64,17 +68,35 @@ Result<Sockets> Sockets::bind(io::Transport& transport, const io::KeyPair& keys,
   return bind_all(transport, keys, any_on("127.0.0.1"));
 }
 
-std::string advertised(const std::string& endpoint, const std::string& advertise) {
+namespace {
+
+// "tcp://", host, ":port"; the host is empty when it is no tcp endpoint.
+struct Split {
+  std::string host, port;
+};
+Split split(const std::string& endpoint) {
+  if (endpoint.rfind(kTcp, 0) != 0) return {};
   const auto colon = endpoint.rfind(':');
-  const std::string prefix = "tcp://";
-  if (endpoint.rfind(prefix, 0) != 0) return endpoint;
-  std::string host = endpoint.substr(prefix.size(), colon - prefix.size());
-  const bool everywhere = host == "0.0.0.0" || host == "[::]" || host == "*";
-  if (!advertise.empty())
-    host = advertise;
-  else if (everywhere)
-    host = io::host_name();
-  return prefix + host + endpoint.substr(colon);
+  return {endpoint.substr(kTcp.size(), colon - kTcp.size()), endpoint.substr(colon)};
+}
+
+bool is_wildcard(const std::string& host) {
+  return host == "0.0.0.0" || host == "[::]" || host == "*";
+}
+
+}  // namespace
+
+std::string advertised(const std::string& endpoint, const std::string& advertise) {
+  const auto [host, port] = split(endpoint);
+  if (host.empty()) return endpoint;
+  if (!advertise.empty()) return std::string(kTcp) + advertise + port;
+  return is_wildcard(host) ? std::string(kTcp) + own_address() + port : endpoint;
+}
+
+std::string as_dialled_here(const std::string& endpoint) {
+  const auto [host, port] = split(endpoint);
+  if (host.empty() || !is_wildcard(host)) return endpoint;
+  return std::string(kTcp) + (host == "[::]" ? "[::1]" : "127.0.0.1") + port;
 }
 
 }  // namespace lockstep::launcher

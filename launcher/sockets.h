@@ -19,8 +19,10 @@ struct Sockets {
                               const std::string& endpoint_file);
 };
 
-// The endpoint as nodes shall dial it: with `advertise` as host, or this host's name where the
-// socket listens on all interfaces.
+// The endpoint as other machines shall dial it: with `advertise` as host, or own_address() where
+// the socket listens on all interfaces.
 std::string advertised(const std::string& endpoint, const std::string& advertise);
+// The same for programs on this machine: loopback where it listens on all interfaces.
+std::string as_dialled_here(const std::string& endpoint);
 
 }  // namespace lockstep::launcher

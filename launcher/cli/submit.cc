@@ -35,8 +35,6 @@ Status upload(Context& context, Connection& connection, const snapshot::Snapshot
 
 Result<JobId> submit(Context& context, Connection& connection, Submission submission) {
   JobSpec& spec = submission.spec;
-  TRY_ASSIGN(const io::User user, io::current_user());
-  spec.run_as = user.name;
   TRY(validate(spec));
   std::optional<snapshot::Snapshot> snapshot;
   if (submission.directory) {

@@ -12,7 +12,7 @@
 namespace lockstep::cli {
 
 struct Submission {
-  JobSpec spec;                          // without snapshot and run_as
+  JobSpec spec;                          // without snapshot; run_as is the launcher's to fill
   std::optional<std::string> directory;  // absent: the job starts in an empty one
   bool directory_was_named = false;      // $HOME and / are captured only then
 };

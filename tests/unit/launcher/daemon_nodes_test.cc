@@ -176,6 +176,41 @@ TEST_F(DaemonNodesTest, AfterAKillTheNodeIsAskedForItsSessionAndGoesOn) {
   EXPECT_EQ(accepted->desired.assignments[0].attempt.job, JobId("long"));
 }
 
+TEST_F(DaemonNodesTest, ARemovedNodeIsToldSoAndLetInNoMore) {
+  Peer node(daemon_.endpoint());
+  const NodeId id = bring_up(node);
+  const auto alive = ann_->ask_for<Refused>(RemoveNode{"n1"});
+  ASSERT_TRUE(alive);
+  EXPECT_EQ(alive->code, ErrorCode::conflict);
+  ASSERT_TRUE(ann_->wait(
+      [&] {
+        const auto nodes = ann_->ask_for<NodesReply>(ListNodes{});
+        return nodes && nodes->nodes.at(0).liveness != Liveness::alive;
+      },
+      test::kPatience));
+  ASSERT_TRUE(ann_->ask_for<Done>(RemoveNode{"n1"})) << daemon_.log();
+  EXPECT_TRUE(ann_->ask_for<NodesReply>(ListNodes{})->nodes.empty());
+  EXPECT_TRUE(ann_->ask_for<Done>(RemoveNode{"n1"})) << "asked again";
+  // Over the connection that it still has, and over a new one, of the next launcher too.
+  node.send(Heartbeat{id, SessionId(77), 1, 0});
+  const auto told = node.next<SessionRefused>();
+  ASSERT_TRUE(told);
+  EXPECT_TRUE(told->removed);
+  EXPECT_THAT(told->reason, HasSubstr("node n1 was removed from this launcher by ann"));
+  daemon_.signal(SIGKILL);
+  ASSERT_TRUE(daemon_.start({"--allow-root"})) << daemon_.log();
+  Peer back(daemon_.endpoint(), node.keys());
+  back.send(open(id, SessionId(78)));
+  const auto again = back.next<SessionRefused>();
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->removed);
+  EXPECT_EQ(back.ask_for<Refused>(GetStatus{})->code, ErrorCode::permission_denied);
+  const auto rejoin = back.join(JoinRequest{new_token().secret, "n1", "test"});
+  ASSERT_TRUE(rejoin && std::holds_alternative<JoinRefused>(*rejoin));
+  Peer fresh(daemon_.endpoint());
+  EXPECT_GT(join(fresh), id) << "its name is free, its id is not";
+}
+
 TEST_F(DaemonNodesTest, DrainAndResume) {
   Peer node(daemon_.endpoint());
   bring_up(node);

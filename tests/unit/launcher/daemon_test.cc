@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "common/io/file_system.h"
+#include "common/io/process.h"
 #include "common/wire/control.h"
 #include "tests/unit/launcher/daemon_process.h"
 
@@ -140,6 +141,62 @@ TEST_F(DaemonTest, RootJobsAreRefusedUnlessAllowed) {
   EXPECT_THAT(refused->message, HasSubstr("--allow-root"));
   ASSERT_TRUE(ann.ask_for<SubmitReply>(Submit{"a", small_job("anns")}));
   EXPECT_EQ(ann.ask_for<JobReply>(ShowJob{JobId("anns")})->job.spec.run_as, "ann");
+}
+
+TEST_F(DaemonTest, AKeyRunsJobsAsTheUserItWasAuthorisedAs) {
+  start();
+  Peer ann(daemon_.endpoint(), user_);
+  for (const char* other : {"bob", "root"}) {
+    auto spec = small_job("stolen");
+    spec.run_as = other;
+    const auto refused = ann.ask_for<Refused>(Submit{other, spec});
+    ASSERT_TRUE(refused) << other;
+    EXPECT_EQ(refused->code, ErrorCode::permission_denied);
+    EXPECT_THAT(refused->message, HasSubstr("this key is authorised as 'ann'"));
+  }
+  auto own = small_job("own");
+  own.run_as = "ann";
+  EXPECT_TRUE(ann.ask_for<SubmitReply>(Submit{"own", own}));
+  ASSERT_TRUE(ann.ask_for<SubmitReply>(Submit{"unsaid", small_job("unsaid")}));
+  EXPECT_EQ(ann.ask_for<JobReply>(ShowJob{JobId("unsaid")})->job.spec.run_as, "ann");
+}
+
+TEST_F(DaemonTest, WhoRunsTheLauncherMayChooseAnAccount) {
+  start();
+  Peer owner(daemon_.endpoint(), test::authorized_user(daemon_, io::current_user().value().name));
+  auto spec = small_job("for-ann");
+  spec.run_as = "ann";
+  ASSERT_TRUE(owner.ask_for<SubmitReply>(Submit{"f", spec})) << daemon_.log();
+  EXPECT_EQ(owner.ask_for<JobReply>(ShowJob{JobId("for-ann")})->job.spec.run_as, "ann");
+}
+
+TEST_F(DaemonTest, OnAllInterfacesItTellsAnAddressThatCanBeDialled) {
+  start({"--listen", "tcp://0.0.0.0:*"});
+  EXPECT_EQ(daemon_.endpoint().control.find("0.0.0.0"), std::string::npos);
+  EXPECT_EQ(daemon_.endpoint().local_control.rfind("tcp://127.0.0.1:", 0), 0u);
+  auto here = daemon_.endpoint();
+  here.control = here.local_control;
+  EXPECT_TRUE(Peer(here, user_).ask_for<StatusReply>(GetStatus{}));
+  EXPECT_TRUE(Peer(daemon_.endpoint(), user_).ask_for<StatusReply>(GetStatus{}));
+  daemon_.signal(SIGTERM);
+  start({"--listen", "tcp://0.0.0.0:*", "--advertise", "gate.example"});
+  EXPECT_EQ(daemon_.endpoint().control.rfind("tcp://gate.example:", 0), 0u);
+  EXPECT_EQ(daemon_.endpoint().join.rfind("tcp://gate.example:", 0), 0u);
+  here = daemon_.endpoint();
+  here.control = here.local_control;
+  const auto token = Peer(here, user_).ask_for<TokenReply>(CreateToken{minutes(1), 1});
+  ASSERT_TRUE(token);
+  EXPECT_EQ(wire::decode_join_token(token->token)->bulk_endpoint, daemon_.endpoint().bulk);
+}
+
+TEST_F(DaemonTest, ItLeavesWordOfHowItWasStartedAndWhenItLeft) {
+  start({"--stop-grace", "7s"});
+  const auto running = io::read_file(daemon_.home().started()).value();
+  EXPECT_THAT(running, HasSubstr("\"7s\""));
+  EXPECT_THAT(running, HasSubstr("\"by_lockstep\": false"));
+  EXPECT_THAT(running, HasSubstr("\"ended\": \"\""));
+  daemon_.signal(SIGTERM);
+  EXPECT_THAT(io::read_file(daemon_.home().started()).value(), HasSubstr("\"ended\": \"20"));
 }
 
 TEST_F(DaemonTest, AfterAKillTheJobsAreStillThereOnTheSamePorts) {

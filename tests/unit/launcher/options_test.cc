@@ -59,6 +59,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{"--home", "/h", "--fixed-nodes", "x"}, "--fixed-nodes"},
                     Case{{"--home", "/h", "--log-level", "loud"}, "--log-level"},
                     Case{{"--home", "/h", "--stop-grace", "soon"}, "--stop-grace"},
+                    Case{{"--home", "/h", "--advertise", "tcp://x"}, "--advertise"},
+                    Case{{"--home", "/h", "--advertise", "x:1"}, "--advertise"},
                     Case{{"--home", "/h", "extra"}, "extra"}));
 
 TEST(Options, ListenTakesAnyPort) {
