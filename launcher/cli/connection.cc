@@ -1,5 +1,7 @@
 #include "launcher/cli/connection.h"
 
+#include <fmt/format.h>
+
 #include "common/domain/bulk.h"
 #include "common/io/clock.h"
 #include "common/wire/bulk.h"
@@ -45,6 +47,7 @@ struct Connection::Impl {
   void drain_control();
   void drain_bulk();
   Status dial(const Endpoint& endpoint);
+  Error explained(Error error) const;
 
   io::KeyPair keys;
   io::EventLoop loop;
@@ -102,7 +105,18 @@ Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint,
 io::EventLoop& Connection::loop() { return impl_->loop; }
 io::ClientSocket& Connection::bulk() { return *impl_->bulk; }
 
-Result<Message> Connection::ask(const Message& request, Duration timeout, Duration repeat_after) {
+// Whoever reads it may be the one who has to ask for it.
+Error Connection::Impl::explained(Error error) const {
+  if (error.code != ErrorCode::permission_denied) return error;
+  const auto user = io::current_user();
+  error.message += fmt::format(
+      "; ask its owner to add this line to keys/authorized_users in the launcher's home: {} {}",
+      user ? user->name : "NAME", keys.public_key.value);
+  return error;
+}
+
+Result<Message> Connection::ask(const Message& request, Duration timeout, Duration repeat_after,
+                                std::optional<io::ProcessIdentity> until_gone) {
   Impl& me = *impl_;
   const Instant end = me.clock.now() + timeout;
   const std::uint64_t first = me.sequence + 1;
@@ -121,6 +135,13 @@ Result<Message> Connection::ask(const Message& request, Duration timeout, Durati
       }
     }
   });
+  std::optional<io::Fd> gone;
+  if (until_gone) {
+    TRY_ASSIGN(gone, io::open_process(*until_gone));
+    waiting.watch(gone->get(), io::EventLoop::Interest::read, [&] {
+      if (!broken) broken = make_error(ErrorCode::unavailable, "the launcher has ended");
+    });
+  }
   while (!reply && !broken) {
     const Instant now = me.clock.now();
     if (now >= end)
@@ -131,7 +152,9 @@ Result<Message> Connection::ask(const Message& request, Duration timeout, Durati
     envelope.sequence = ++me.sequence;
     envelope.deadline_ms = std::max<std::int64_t>(1, (end - now).count() / 1'000'000);
     envelope.body = request;
-    TRY(me.control->send_within(wire::encode(envelope), std::min(end - now, Duration(seconds(5)))));
+    const Status sent =
+        me.control->send_within(wire::encode(envelope), std::min(end - now, Duration(seconds(5))));
+    if (!sent) return me.explained(sent.error());
     const Instant repeat = std::min(end, me.clock.now() + repeat_after);
     while (!reply && !broken && me.clock.now() < repeat) waiting.turn(repeat - me.clock.now());
   }

@@ -29,9 +29,11 @@ class Connection {
   io::EventLoop& loop();
   io::ClientSocket& bulk();  // for common/transfer, while nothing is followed
 
-  // The reply, or the launcher's refusal, or unavailable.
+  // The reply, or the launcher's refusal, or unavailable; the last also, at once, when `until_gone`
+  // ends: its last words may be lost with its connection.
   Result<Message> ask(const Message& request, Duration timeout = seconds(20),
-                      Duration repeat_after = seconds(2));
+                      Duration repeat_after = seconds(2),
+                      std::optional<io::ProcessIdentity> until_gone = {});
   // The same for a request with one kind of reply.
   template <typename Reply>
   Result<Reply> ask_for(const Message& request, Duration timeout = seconds(20)) {

@@ -1,6 +1,7 @@
 #include "launcher/cli/endpoint.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "common/io/file_system.h"
 
@@ -21,6 +22,17 @@ Result<Endpoint> endpoint_from(const std::string& json_text) {
   endpoint.control = text("control");
   endpoint.bulk = text("bulk");
   endpoint.join = text("join");
+  // On the launcher's own machine the addresses for others may lead nowhere (a gateway's).
+  const auto local = json.find("local");
+  const bool here = local != json.end() && local->is_object() &&
+                    text("boot") == io::current_boot().value && io::is_alive(endpoint.process);
+  if (here) {
+    for (const auto& [key, into] : {std::pair("control", &endpoint.control),
+                                    {"bulk", &endpoint.bulk},
+                                    {"join", &endpoint.join}})
+      if (const auto it = local->find(key); it != local->end() && it->is_string())
+        *into = it->get<std::string>();
+  }
   endpoint.public_key = PublicKey(text("public_key"));
   if (endpoint.control.empty() || endpoint.bulk.empty() || endpoint.public_key.value.size() != 40)
     return make_error(ErrorCode::corrupt,

@@ -6,9 +6,11 @@
 //   up.lock                           held while a launcher or agents are started or stopped
 //   local_nodes                       how many local nodes there shall be, as text
 //   launcher/endpoint.json            0600, by the daemon: where it listens, who it is
+//   launcher/started.json             by the daemon: how it was started, by whom, when it left
 //   launcher/keys/authorized_users    "NAME PUBLICKEY" a line
 //   launcher/lockstepd.log            what the daemon printed
 //   nodes/local-K/agent.pid           "pid ticks", by the agent
+//   nodes/local-K/identity.json, keys by the agent: which node it is
 //   nodes/local-K/started.pid         "pid ticks" of the agent we started last
 //   nodes/local-K/agent.log, join.token (0600)
 //   stat-cache/                       one file per captured directory
@@ -30,6 +32,8 @@ class Home {
   std::string local_nodes() const { return path_ + "/local_nodes"; }
   std::string launcher() const { return path_ + "/launcher"; }
   std::string endpoint() const { return launcher() + "/endpoint.json"; }
+  std::string launcher_started() const { return launcher() + "/started.json"; }
+  std::string journal() const { return launcher() + "/journal.db"; }
   std::string launcher_keys() const { return launcher() + "/keys"; }
   std::string authorized_users() const { return launcher_keys() + "/authorized_users"; }
   std::string launcher_log() const { return launcher() + "/lockstepd.log"; }
@@ -37,6 +41,10 @@ class Home {
   std::string nodes() const { return path_ + "/nodes"; }
   std::string node(const std::string& name) const { return nodes() + "/" + name; }
   std::string agent_pid(const std::string& name) const { return node(name) + "/agent.pid"; }
+  std::string agent_identity(const std::string& name) const {
+    return node(name) + "/identity.json";
+  }
+  std::string agent_keys(const std::string& name) const { return node(name) + "/keys"; }
   std::string started_pid(const std::string& name) const { return node(name) + "/started.pid"; }
   std::string agent_log(const std::string& name) const { return node(name) + "/agent.log"; }
   std::string join_token(const std::string& name) const { return node(name) + "/join.token"; }

@@ -9,6 +9,8 @@
 #include <cstdlib>
 
 #include "common/io/clock.h"
+#include "launcher/cli/past_launcher.h"
+#include "launcher/cli/surplus_nodes.h"
 
 namespace lockstep::cli {
 
@@ -33,7 +35,7 @@ Status shut_down(Connection& connection, const io::ProcessIdentity& process, boo
   io::SystemClock clock;
   const Instant end = clock.now() + kShutdownTimeout;
   while (true) {
-    const auto reply = connection.ask(Shutdown{cancel}, seconds(5), seconds(5));
+    const auto reply = connection.ask(Shutdown{cancel}, seconds(5), seconds(5), process);
     if (reply || !io::is_alive(process)) return {};
     if (reply.error().code != ErrorCode::unavailable || clock.now() >= end) return reply.error();
   }
@@ -79,11 +81,14 @@ Result<Endpoint> LocalLauncher::ensure(int nodes, bool heal) {
 }
 
 Result<Endpoint> LocalLauncher::start_all(int nodes) {
+  TRY(may_start_launcher(home_));
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
   TRY(authorize(home_, keys.public_key));
   TRY(io::write_file_atomically(home_.local_nodes(), std::to_string(nodes) + "\n", 0644, false));
   TRY_ASSIGN(Endpoint endpoint, start_daemon(home_, nodes));
   TRY(add_agents(endpoint, nodes));
+  TRY_ASSIGN(const auto connection, Connection::open(endpoint, keys));
+  remove_surplus_nodes(*connection, home_, nodes);
   return endpoint;
 }
 
@@ -162,6 +167,7 @@ Status LocalLauncher::wait_for_nodes(Connection& connection, const Started& star
 
 Status LocalLauncher::up(int nodes) {
   if (const auto endpoint = live_endpoint(home_.endpoint())) {
+    if (is_operators(home_) && !io::exists(home_.local_nodes())) return up_beside_operator(nodes);
     const int have = wanted_nodes();
     if (nodes > have) return grow(*endpoint, have, nodes);
     if (nodes != 0 && nodes < have)
@@ -174,6 +180,17 @@ Status LocalLauncher::up(int nodes) {
   const Result<Endpoint> endpoint = ensure(nodes == 0 ? wanted_nodes() : nodes, true);
   if (!endpoint) return endpoint.error();
   return {};
+}
+
+Status LocalLauncher::up_beside_operator(int nodes) {
+  if (nodes == 0) return {};
+  return make_error(
+      ErrorCode::conflict,
+      fmt::format(
+          "the launcher in {} runs and was not started by `lockstep`: it has the nodes that "
+          "join it; start a lockstep-agent with a token of `lockstep node token`, or choose "
+          "another LOCKSTEP_HOME",
+          home_.launcher()));
 }
 
 // The machine is divided anew, so nothing may run meanwhile.

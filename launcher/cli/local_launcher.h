@@ -45,6 +45,7 @@ class LocalLauncher {
                                 Duration timeout);
   Status add_agents(const Endpoint& endpoint, int nodes);
   Status wait_for_nodes(Connection& connection, const Started& started);
+  Status up_beside_operator(int nodes);
   Status grow(const Endpoint& endpoint, int from, int to);
   Result<Endpoint> wake_for_down(bool cancel);
   Status down_without_launcher(const Error& why, bool cancel);

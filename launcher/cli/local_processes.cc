@@ -116,8 +116,12 @@ Result<Endpoint> start_daemon(const Home& home, int fixed_nodes) {
   TRY_ASSIGN(const std::string program, sibling("lockstepd"));
   io::DetachedStart start;
   start.program = program;
-  start.arguments = {"lockstepd", "--home", home.launcher(), "--fixed-nodes",
-                     std::to_string(fixed_nodes)};
+  start.arguments = {"lockstepd",
+                     "--home",
+                     home.launcher(),
+                     "--fixed-nodes",
+                     std::to_string(fixed_nodes),
+                     "--started-by-lockstep"};
   start.environment = daemon_environment();
   start.log_path = home.launcher_log();
   TRY_ASSIGN(const io::ProcessIdentity process, io::start_detached(start));

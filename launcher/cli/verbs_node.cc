@@ -79,6 +79,15 @@ int resume(Context& context, const NodeOptions& options) {
   return set_drain(context, options, false);
 }
 
+int remove(Context& context, const NodeOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<Done>(RemoveNode{options.name});
+  if (!reply) return fail(context.terminal, reply.error());
+  context.terminal.note(reply->message);
+  return 0;
+}
+
 using Verb = int (*)(Context&, const NodeOptions&);
 
 }  // namespace
@@ -114,6 +123,10 @@ void add_node_verbs(VerbTable table) {
   auto* drain_verb = named(add("drain", "place nothing new on a node", drain));
   drain_verb->add_option("--reason", options->reason, "shown in node list");
   named(add("resume", "take a drained node into use again", resume));
+  named(add("remove", "take a node that is gone off the list, for good", remove))
+      ->footer(
+          "\n  Refused while it is ALIVE or holds an attempt. Its key is revoked: an agent that\n"
+          "  comes back is told so, ends what runs there, and exits.");
 }
 
 }  // namespace lockstep::cli

@@ -4,6 +4,7 @@
 
 #include "common/io/clock.h"
 #include "launcher/cli/local_launcher.h"
+#include "launcher/cli/past_launcher.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
 
@@ -49,6 +50,8 @@ int status(Context& context, Format format) {
     if (!named) return fail(context.terminal, named.error().within("LOCKSTEP_LAUNCHER"));
   } else if (!context.find_endpoint()) {
     const std::string text = "launcher:     not running (" + context.home.path() + ")\n";
+    if (const Status may = may_start_launcher(context.home); !may)
+      context.terminal.note(may.error().message);
     print(context, format, Json{{"running", false}, {"home", context.home.path()}}, text);
     return kExitFailure;
   }

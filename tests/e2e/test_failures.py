@@ -47,6 +47,17 @@ def test_exit_zero_before_finalize_is_a_failure_that_says_so(any_site):
     assert b"MPI_Finalize" in done.stderr, done.stderr
 
 
+def test_a_rank_that_never_calls_mpi_init_is_named(any_site):
+    any_site.up(1)
+    program = any_site.install_program("mpi_hello")
+    for silent in (0, 1):
+        script = f'[ "$OMPI_COMM_WORLD_RANK" = {silent} ] && exit 0; exec {program}'
+        done = any_site.run("run", "-n", "2", "--distribution", "mpi", "--", "sh", "-c", script)
+        assert done.returncode not in (0, 125), done.stderr
+        assert f"rank {silent}".encode() in done.stderr, done.stderr
+        assert b"without connecting" in done.stderr, done.stderr
+
+
 def test_out_of_memory_is_called_so(site):
     site.up(1)
     if "cgroup" not in site.json("node", "show", "local-0")["inventory"]["isolation"]:

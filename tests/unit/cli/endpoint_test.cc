@@ -26,6 +26,21 @@ TEST(Endpoint, IsReadFromJson) {
     EXPECT_FALSE(endpoint_from(bad));
 }
 
+TEST(Endpoint, OnItsOwnMachineIsDialledLocally) {
+  const auto me = io::identify(getpid());
+  ASSERT_TRUE(me);
+  const auto with_local = [&](std::uint64_t ticks, const std::string& boot) {
+    std::string json = text(me->pid, ticks);
+    json.pop_back();
+    json += R"(, "boot": ")" + boot + R"(", "local": {"control": "tcp://127.0.0.1:5"}})";
+    return endpoint_from(json)->control;
+  };
+  const std::string boot = io::current_boot().value;
+  EXPECT_EQ(with_local(me->start_ticks, boot), "tcp://127.0.0.1:5");
+  EXPECT_EQ(with_local(me->start_ticks, "another"), "ipc:///c") << "a copy on another machine";
+  EXPECT_EQ(with_local(me->start_ticks + 1, boot), "ipc:///c");
+}
+
 TEST(Endpoint, IsLiveOnlyWithItsProcess) {
   char path[] = "/tmp/lockstep-endpoint-XXXXXX";
   ASSERT_NE(mkdtemp(path), nullptr);

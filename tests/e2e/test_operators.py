@@ -1,0 +1,160 @@
+"""A launcher that its operator starts by hand, keys that it does not know, nodes that come and go."""
+import signal
+import subprocess
+import time
+
+import pytest
+from harness.site import alive, wait_until
+
+
+class Operator:
+    """lockstepd in the site's own home, and agents beside it, all started by hand."""
+
+    def __init__(self, site):
+        self.site = site
+        self.started = []
+
+    def _start(self, *words):
+        with open(self.site.directory / "by-hand.log", "ab") as log:
+            process = subprocess.Popen([str(w) for w in words], stdin=subprocess.DEVNULL, stdout=log,
+                                       stderr=log, env=self.site.environment())
+        self.started.append(process)
+        return process
+
+    def launcher(self, *flags):
+        home = self.site.home / "launcher"
+        process = self._start(self.site.bin / "lockstepd", "--home", home, "--allow-root", *flags)
+        wait_until(lambda: self.site.run("status").returncode == 0, "the launcher answers", 30)
+        return process
+
+    def agent_words(self, name, *flags):
+        return [self.site.bin / "lockstep-agent", "--home", self.site.directory / name, "--name", name,
+                "--cpus", "0-0", *flags]
+
+    def agent(self, name, *flags):
+        return self._start(*self.agent_words(name, *flags))
+
+    def token(self):
+        path = self.site.directory / "token"
+        path.write_text(self.site.ok("node", "token"))
+        path.chmod(0o600)
+        return path
+
+    def close(self):
+        for process in self.started:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+            process.wait(timeout=30)
+
+
+@pytest.fixture
+def operator(site):
+    made = Operator(site)
+    yield made
+    made.close()
+
+
+def states(site):
+    return {node["name"]: node["liveness"] for node in site.json("node", "list")}
+
+
+def test_an_operators_launcher_that_died_is_not_replaced(site, operator):
+    launcher = operator.launcher("--listen", "tcp://0.0.0.0:*")
+    assert b"was not started by `lockstep`" in site.run("up", "--nodes", "2").stderr
+    assert launcher.poll() is None
+    launcher.send_signal(signal.SIGKILL)
+    launcher.wait(timeout=30)
+    for words in (["job", "list"], ["up"], ["run", "--", "true"], ["status"]):
+        done = site.run(*words)
+        assert done.returncode != 0, words
+        text = done.stderr.decode()
+        assert "is not running (it was started at" in text, words
+        assert "lockstepd --home" in text and "--listen 'tcp://0.0.0.0:*'" in text, words
+    assert not site.launcher_pids() and not site.agent_pids()
+    operator.launcher("--listen", "tcp://0.0.0.0:*")
+    assert site.json("job", "list") == []
+
+
+def test_a_wrong_flag_of_an_agent_costs_no_token(site, operator):
+    operator.launcher()
+    token = operator.token()
+    for flags in (["--cpus", "0"], ["--cpus", "900-901"], ["--memory", "much"], ["--gpus", "77"],
+                  ["--launcher", "nowhere:1"], ["--log-level", "loud"]):
+        words = [w for w in operator.agent_words("n1", "--token-file", token)]
+        if flags[0] == "--cpus":
+            del words[words.index("--cpus"):words.index("--cpus") + 2]
+        done = subprocess.run([str(w) for w in [*words, *flags]], capture_output=True, timeout=60,
+                              env=site.environment(), check=False)
+        assert done.returncode != 0, flags
+    operator.agent("n1", "--token-file", token)
+    wait_until(lambda: states(site) == {"n1": "ALIVE"}, "the token still let the node in", 30)
+
+
+def test_the_address_that_the_agent_was_told_wins_and_is_remembered(site, operator):
+    operator.launcher("--listen", "tcp://127.0.0.1:*", "--advertise", "203.0.113.9")
+    endpoint = site.json("status")["endpoint"]
+    port = endpoint.rpartition(":")[2]
+    assert endpoint == f"tcp://203.0.113.9:{port}"
+    agent = operator.agent("n1", "--launcher", f"tcp://127.0.0.1:{port}", "--token-file", operator.token())
+    wait_until(lambda: states(site) == {"n1": "ALIVE"}, "the node joined through --launcher", 30)
+    agent.send_signal(signal.SIGTERM)
+    agent.wait(timeout=30)
+    operator.agent("n1")
+    wait_until(lambda: site.run("run", "--", "true").returncode == 0, "it is remembered", 60)
+
+
+def test_a_removed_node_is_told_so_and_exits(site, operator):
+    operator.launcher("--node-lost-timeout", "4s")
+    agent = operator.agent("n1", "--token-file", operator.token())
+    wait_until(lambda: states(site) == {"n1": "ALIVE"}, "the node joined", 30)
+    refused = site.run("node", "remove", "n1")
+    assert refused.returncode == 1 and b"ALIVE" in refused.stderr
+    site.submit("--name", "left", "--", "sleep", "600")
+    site.wait_for_status("left", "Running")
+    ranks = site.rank_pids("left")
+    agent.send_signal(signal.SIGTERM)
+    agent.wait(timeout=30)
+    wait_until(lambda: states(site) == {"n1": "LOST"}, "the node is LOST", 60)
+    assert b"is removed" in site.run("node", "remove", "n1").stderr
+    assert states(site) == {}
+    assert b"there is no node" in site.run("node", "remove", "ghost").stderr
+
+    # Its ranks still run: it ends them before it leaves.
+    assert all(alive(pid) for pid in ranks.values())
+    back = operator.agent("n1")
+    assert back.wait(timeout=60) != 0
+    assert b"node n1 was removed from this launcher" in (site.directory / "by-hand.log").read_bytes()
+    wait_until(lambda: not any(alive(pid) for pid in ranks.values()), "its ranks have ended", 30)
+    site.ok("job", "cancel", "left")
+
+
+def test_an_unauthorised_key_is_told_so_at_once(site, operator, tmp_path):
+    operator.launcher()
+    started = time.monotonic()
+    done = site.run("status", env={"LOCKSTEP_HOME": str(tmp_path),
+                                   "LOCKSTEP_LAUNCHER": str(site.home / "launcher" / "endpoint.json")})
+    text = done.stderr.decode()
+    assert done.returncode == 1
+    assert f"refused this key ({tmp_path}/keys/user.key)" in text and "authorized_users" in text
+    assert time.monotonic() - started < 4
+
+
+def test_fewer_local_nodes_leave_no_lost_ones(site):
+    site.up(3)
+    site.ok("down")
+    site.up(1)
+    assert states(site) == {"local-0": "ALIVE"}
+    site.ok("down")
+    site.up(2)
+    assert states(site) == {"local-0": "ALIVE", "local-1": "ALIVE"}
+    assert site.run("run", "-N", "2", "--", "true").returncode == 0
+
+
+def test_down_never_waits_for_a_reply_that_is_lost(site):
+    longest = 0.0
+    for _ in range(8):
+        site.up(1)
+        started = time.monotonic()
+        site.ok("down")
+        longest = max(longest, time.monotonic() - started)
+    assert longest < 4, "a lost reply costs 5 s"
