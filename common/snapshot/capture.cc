@@ -57,10 +57,11 @@ struct ToHash {
 
 class Hasher {
  public:
-  Hasher(const std::string& directory, Scan& scan, std::vector<std::vector<Digest>>& digests)
-      : directory_(directory), scan_(scan), digests_(digests) {}
+  Hasher(const std::string& directory, const CaptureOptions& options, Scan& scan,
+         std::vector<std::vector<Digest>>& digests)
+      : directory_(directory), options_(options), scan_(scan), digests_(digests) {}
 
-  Status run(const std::vector<ToHash>& work, int threads);
+  Status run(const std::vector<ToHash>& work);
   std::uint64_t bytes_read() const { return bytes_read_; }
 
  private:
@@ -70,6 +71,7 @@ class Hasher {
                    std::uint64_t& size);
 
   const std::string& directory_;
+  const CaptureOptions& options_;
   Scan& scan_;
   std::vector<std::vector<Digest>>& digests_;
   std::atomic<std::size_t> next_{0};
@@ -79,9 +81,9 @@ class Hasher {
   Status first_error_;
 };
 
-Status Hasher::run(const std::vector<ToHash>& work, int threads) {
-  const auto count =
-      std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), work.size() / 8 + 1);
+Status Hasher::run(const std::vector<ToHash>& work) {
+  const auto threads = static_cast<std::size_t>(std::max(options_.hash_threads, 1));
+  const auto count = std::min<std::size_t>(threads, work.size() / 8 + 1);
   std::vector<std::thread> others;
   for (std::size_t i = 1; i < count; ++i) others.emplace_back([&] { worker(work); });
   worker(work);
@@ -121,6 +123,7 @@ Status Hasher::hash(const ToHash& item, std::string& buffer) {
     Digest digest;
     std::uint64_t size = 0;
     TRY(hash_once(fd, path, buffer, digest, size));
+    if (options_.on_read) options_.on_read(relative);
     TRY_ASSIGN(const StatResult after, stat_of(fd.get(), path));
     if (before.identity != after.identity || size != after.identity.size) continue;
     file.identity = after.identity;
@@ -236,8 +239,8 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
       }
     }
   }
-  Hasher hasher(snapshot.directory, found, digests);
-  TRY(hasher.run(work, options.hash_threads));
+  Hasher hasher(snapshot.directory, options, found, digests);
+  TRY(hasher.run(work));
   snapshot.files_read = work.size();
   snapshot.bytes_read = {hasher.bytes_read()};
 

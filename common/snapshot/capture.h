@@ -4,6 +4,7 @@
 // stores no blobs: an upload reads the files again and verifies them.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct CaptureOptions {
   std::string stat_cache;           // file; "" = none. See stat_cache_path
   bool allow_home_or_root = false;  // else $HOME and / are refused
   int hash_threads = 2;
+  // Called after each reading of a file, with its path relative to the root, on the thread that
+  // read it.
+  std::function<void(const std::string& path)> on_read;
 };
 
 struct FileRecord {

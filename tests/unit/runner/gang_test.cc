@@ -1,0 +1,81 @@
+// Two real runners as one gang on loopback, each with an attempt directory of its own.
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/runner/attempt.h"
+
+namespace lockstep::runner::testing {
+namespace {
+
+// A launcher's part for gangs: prepare both, then hand out the table.
+class GangTest : public ::testing::Test {
+ protected:
+  void start(Distribution::Kind kind, const Command& command) {
+    GangTable gang;
+    std::vector<FakeAgent> agents;
+    for (int i = 0; i < 2; ++i) {
+      auto& assignment = nodes_[i].assignment;
+      assignment.solo = false;
+      assignment.phase = WantedPhase::prepare;
+      assignment.node_rank = i;
+      assignment.spec.resources.instance_count = 2;
+      assignment.spec.distribution = {kind, 2};
+      assignment.spec.command = command;
+      nodes_[i].start();
+    }
+    for (int i = 0; i < 2; ++i) {
+      agents.emplace_back(nodes_[i]);
+      const auto report = agents[i].report_in(PartState::prepared);
+      ASSERT_TRUE(report) << nodes_[i].runner_log();
+      GangMember member;
+      member.node = NodeId(static_cast<std::uint64_t>(i + 1));
+      member.hostname = "n" + std::to_string(i);
+      member.address = "127.0.0.1";
+      member.runner_port = report->runner_port;
+      member.runner_key = report->runner_key;
+      gang.members.push_back(member);
+      if (i == 0) gang.master_port = report->master_port;
+    }
+    EXPECT_GT(gang.master_port, 0);
+    for (int i = 0; i < 2; ++i) {
+      nodes_[i].assignment.phase = WantedPhase::run;
+      nodes_[i].assignment.gang = gang;
+      agents[i].send(nodes_[i].assignment);
+    }
+  }
+  void wait() {
+    for (auto& node : nodes_) ASSERT_EQ(node.wait(), 0) << node.runner_log();
+  }
+
+  Attempt nodes_[2];
+};
+
+TEST_F(GangTest, TwoNodesRunOnLoopback) {
+  start(Distribution::Kind::none, ShellCommand{"echo $LOCKSTEP_RANK of $LOCKSTEP_WORLD_SIZE"});
+  wait();
+  for (auto& node : nodes_) EXPECT_EQ(node.report().cause, Cause::completed);
+  EXPECT_EQ(nodes_[0].out(1), "1 of 4\n");
+  EXPECT_EQ(nodes_[1].out(3), "3 of 4\n");
+}
+
+TEST_F(GangTest, ARankThatFailsEndsTheOtherNodeToo) {
+  start(Distribution::Kind::pytorch,
+        ShellCommand{"trap '' TERM; [ $RANK = 3 ] && exit 9; while :; do sleep 1; done"});
+  wait();
+  EXPECT_EQ(nodes_[1].report().cause, Cause::exit_code);
+  EXPECT_EQ(nodes_[1].report().first_failed_rank, 3);
+  EXPECT_EQ(nodes_[0].report().cause, Cause::canceled);
+  for (const auto& rank : nodes_[0].report().ranks) EXPECT_TRUE(rank.terminated_by_us);
+}
+
+TEST_F(GangTest, MpiRanksOfTwoNodesAreOneWorld) {
+  const std::string program = LOCKSTEP_RANK_PROGRAMS "/mpi_hello";
+  if (!io::exists(program)) GTEST_SKIP() << "needs the target rank_programs (Open MPI)";
+  start(Distribution::Kind::mpi, Argv{{program, "4", "1"}});
+  wait();
+  for (auto& node : nodes_) EXPECT_EQ(node.report().cause, Cause::completed) << node.runner_log();
+  EXPECT_NE(nodes_[1].out(3).find("rank 3 of 4"), std::string::npos) << nodes_[1].err(3);
+}
+
+}  // namespace
+}  // namespace lockstep::runner::testing
