@@ -115,8 +115,9 @@ void Runner::gang_received(int from, GangMessage message) {
   if (auto* abort = std::get_if<GangAbort>(&message)) {
     spdlog::info("node rank {} ended the gang: {}", abort->node_rank, abort->message);
     feed(AbortFromPeer{std::move(*abort)});
-  } else if (std::holds_alternative<GangDrained>(message)) {
+  } else if (const auto* drained = std::get_if<GangDrained>(&message)) {
     spdlog::debug("the ranks of node rank {} are done", from);
+    feed(PeerDrained{*drained});
   } else if (bootstrap_) {
     bootstrap_->receive(message);
   } else {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -74,9 +75,11 @@ struct GangAbort {
   std::string message;
   friend bool operator==(const GangAbort&, const GangAbort&) = default;
 };
-// All ranks of the subtree exited 0 (sent up), and of the gang (sent down): runners may leave.
+// All ranks of this node exited 0. Under mpi it says whether they ever connected to their PMIx
+// server: all did or none, else the node had failed. Absent: no MPI job, or an older runner.
 struct GangDrained {
   int node_rank = 0;
+  std::optional<bool> connected = {};
   friend bool operator==(const GangDrained&, const GangDrained&) = default;
 };
 using GangMessage = std::variant<GangHello, GangReady, GangStart, FencePart, FenceDone,

@@ -77,6 +77,7 @@ struct BodyWriter {
   }
   void operator()(const GangDrained& m) const {
     wire->mutable_drained()->set_node_rank(m.node_rank);
+    if (m.connected) wire->mutable_drained()->set_connected(*m.connected);
   }
 };
 
@@ -106,6 +107,11 @@ Status read_abort(const pb::GangAbort& from, GangAbort* to) {
   return pb::read_text(from.message(), "abort.message", &to->message);
 }
 
+Status read_drained(const pb::GangDrained& from, GangDrained* to) {
+  if (from.has_connected()) to->connected = from.connected();
+  return read_node(from.node_rank(), "drained.node_rank", &to->node_rank);
+}
+
 Status read_body(const pb::GangMessage& wire, GangMessage* body) {
   switch (wire.body_case()) {
     case pb::GangMessage::kHello: return read_hello(wire.hello(), &body->emplace<GangHello>());
@@ -123,8 +129,7 @@ Status read_body(const pb::GangMessage& wire, GangMessage* body) {
       return read_modex_reply(wire.modex_reply(), &body->emplace<ModexReply>());
     case pb::GangMessage::kAbort: return read_abort(wire.abort(), &body->emplace<GangAbort>());
     case pb::GangMessage::kDrained:
-      return read_node(wire.drained().node_rank(), "drained.node_rank",
-                       &body->emplace<GangDrained>().node_rank);
+      return read_drained(wire.drained(), &body->emplace<GangDrained>());
     case pb::GangMessage::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <csignal>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -10,18 +11,18 @@ namespace lockstep::launcher {
 
 namespace {
 
-// One thing that failed by itself. `rank` is null when a node as a whole failed.
+// One thing that failed by itself. `rank` is absent when a node as a whole failed.
 struct Failure {
   Instant time;
   int node_rank = 0;
   const Part* part = nullptr;
-  const RankExit* rank = nullptr;
+  std::optional<RankExit> rank;
   Cause cause = Cause::completed;
 };
 
 bool earlier(const Failure& a, const Failure& b) {
-  const int rank_a = a.rank != nullptr ? a.rank->rank : -1;
-  const int rank_b = b.rank != nullptr ? b.rank->rank : -1;
+  const int rank_a = a.rank ? a.rank->rank : -1;
+  const int rank_b = b.rank ? b.rank->rank : -1;
   return std::tie(a.time, a.node_rank, rank_a) < std::tie(b.time, b.node_rank, rank_b);
 }
 
@@ -72,19 +73,35 @@ Instant time_of_failure(const NodeExitReport& exit) {
   return time;
 }
 
-std::vector<Failure> failures_of(const Attempt& attempt) {
+// The rank of another node that this one's ranks waited for in vain; nullopt when it names none.
+std::optional<Failure> stranger_in(const Attempt& attempt, const NodeExitReport& exit,
+                                   int ranks_per_node) {
+  if (exit.cause != Cause::never_connected || !exit.first_failed_rank) return std::nullopt;
+  RankExit stranger;
+  stranger.rank = *exit.first_failed_rank;
+  const int node_rank = stranger.rank / ranks_per_node;
+  if (stranger.rank < 0 || node_rank >= attempt.size()) return std::nullopt;
+  stranger.cause = exit.cause;
+  stranger.time = time_of_failure(exit);
+  const Part* part = &attempt.parts[static_cast<std::size_t>(node_rank)];
+  return Failure{stranger.time, node_rank, part, stranger, exit.cause};
+}
+
+std::vector<Failure> failures_of(const Attempt& attempt, int ranks_per_node) {
   std::vector<Failure> failures;
   for (int i = 0; i < attempt.size(); ++i) {
     const Part& part = attempt.parts[static_cast<std::size_t>(i)];
-    if (part.gone) failures.push_back({part.gone->at, i, &part, nullptr, part.gone->cause});
+    if (part.gone) failures.push_back({part.gone->at, i, &part, std::nullopt, part.gone->cause});
     if (!part.finished() || !part.report->exit) continue;
     const NodeExitReport& exit = *part.report->exit;
     if (const RankExit* rank = first_failed_rank(exit))
-      failures.push_back({rank->time, i, &part, rank, rank->cause});
+      failures.push_back({rank->time, i, &part, *rank, rank->cause});
+    else if (auto stranger = stranger_in(attempt, exit, ranks_per_node))
+      failures.push_back(*std::move(stranger));
     const bool node_failed = exit.cause != Cause::completed && exit.cause != Cause::canceled &&
                              !belongs_to_rank(exit.cause);
     if (node_failed && !exit.first_failed_rank)
-      failures.push_back({time_of_failure(exit), i, &part, nullptr, exit.cause});
+      failures.push_back({time_of_failure(exit), i, &part, std::nullopt, exit.cause});
   }
   return failures;
 }
@@ -186,7 +203,7 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
   report.node_name = state.node_name(report.node);
   report.time = failure.time;
   report.terminated_ranks = terminated_ranks(attempt);
-  if (failure.rank != nullptr) {
+  if (failure.rank) {
     report.rank = failure.rank->rank;
     report.exit_code = failing_code(exit_code_of(*failure.rank));
     report.message = rank_in_words(*failure.rank, report.node_name);
@@ -228,7 +245,8 @@ ExitReport unexplained(const State& state, const Attempt& attempt, Instant now) 
 }  // namespace
 
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now) {
-  const std::vector<Failure> failures = failures_of(attempt);
+  const JobSpec& spec = state.job(attempt.id.job)->spec;
+  const std::vector<Failure> failures = failures_of(attempt, spec.distribution.processes_per_node);
   const auto first =
       std::min_element(failures.begin(), failures.end(), [](const Failure& a, const Failure& b) {
         const int first_a = precedence(a.cause), first_b = precedence(b.cause);

@@ -14,8 +14,9 @@ namespace lockstep::launcher {
 //
 // A lost node or runner is the cause whatever the ranks say, since their failures follow from it.
 // Else the first failure by time is: a rank that failed by itself, or a node that could not
-// prepare, start or go on. Ranks that we terminated are consequences. All parts completed =
-// completed.
+// prepare, start or go on. A rank that never joined its MPI job may be named by another node's
+// runner, whose ranks waited for it; its own runner saw it exit 0 and may have left before. Ranks
+// that we terminated are consequences. All parts completed = completed.
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now);
 
 ExitReport canceled_report(const Job& job, Instant now);

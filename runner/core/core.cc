@@ -10,6 +10,14 @@ namespace lockstep::runner {
 using State = RankRecord::State;
 using Client = RankRecord::Client;
 
+namespace {
+
+constexpr const char* kNeverConnected =
+    "it ended without joining the job's MPI world although other ranks did: it saw itself as "
+    "rank 0 of 1; check that all ranks run the same MPI library";
+
+}  // namespace
+
 // ---- getting ready -----------------------------------------------------------------------------
 
 void Core::Impl::on(const Begin& input) {
@@ -105,12 +113,40 @@ void Core::Impl::on(const RankConnected& input) {
   auto* record = ranks.find(input.rank);
   if (record == nullptr) return;
   record->client = Client::connected;  // again, when a rank runs one MPI program after another
-  if (over() || terminating || !is_mpi()) return;
-  for (auto& other : ranks.all()) {  // these were "rank 0 of 1": this one would wait for ever
-    if (other.state != State::ended || other.client != Client::none) continue;
-    other.state = State::settling;
-    other.settle_at = now + kSettle;
+  fail_for_stranger();
+  suspect_the_unconnected();
+}
+
+void Core::Impl::on(const PeerDrained& input) {
+  const auto& [node_rank, connected] = input.drained;
+  if (!is_mpi() || !connected) return;
+  if (*connected) {
+    peers_connected = true;
+    return suspect_the_unconnected();
   }
+  if (!stranger) stranger = node_rank * assignment.spec.distribution.processes_per_node;
+  fail_for_stranger();
+}
+
+// Some rank of the gang has connected: those that are done and never did were "rank 0 of 1".
+void Core::Impl::suspect_the_unconnected() {
+  if (over() || terminating || !is_mpi()) return;
+  for (auto& record : ranks.all()) {
+    if (record.state != State::ended || record.client != Client::none) continue;
+    record.state = State::settling;
+    record.settle_at = now + kSettle;
+  }
+}
+
+// Ours have connected and wait for ever in their first fence for one that is no more.
+void Core::Impl::fail_for_stranger() {
+  if (over() || terminating || !is_mpi() || !stranger || !ranks.any_connected()) return;
+  RankExit exit;
+  exit.rank = *stranger;
+  exit.cause = Cause::never_connected;
+  exit.detail = kNeverConnected;
+  exit.time = now;
+  fail({exit.cause, exit.rank, sentence(exit)}, exit, kFailureGrace);
 }
 
 void Core::Impl::on(const RankFinalized& input) {
@@ -150,8 +186,11 @@ void Core::Impl::on(const RankExited& input) {
 }
 
 void Core::Impl::ended_well(RankRecord& record) {
-  const bool odd = record.client == Client::connected ||
-                   (record.client == Client::none && ranks.other_connected(record.exit.rank));
+  // What a gang is told of its ranks must be true: its peers may fail for it.
+  const bool told = assignment.nodes() > 1;
+  const bool odd =
+      record.client == Client::connected ||
+      (record.client == Client::none && (told || ranks.other_connected(record.exit.rank)));
   if (!is_mpi() || !odd) return;
   record.state = State::settling;
   record.settle_at = now + kSettle;
@@ -164,11 +203,10 @@ void Core::Impl::judge(RankRecord& record) {
     record.exit.cause = Cause::exit_without_finalize;
     record.exit.detail = "it exited with code 0 after MPI_Init but did not call MPI_Finalize";
     fail_rank(record);
-  } else if (record.client == Client::none && ranks.other_connected(record.exit.rank)) {
+  } else if (record.client == Client::none &&
+             (peers_connected || ranks.other_connected(record.exit.rank))) {
     record.exit.cause = Cause::never_connected;
-    record.exit.detail =
-        "it ended without joining the job's MPI world although other ranks did: it saw itself as "
-        "rank 0 of 1; check that all ranks run the same MPI library";
+    record.exit.detail = kNeverConnected;
     fail_rank(record);
   }
 }

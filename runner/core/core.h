@@ -10,8 +10,10 @@
 // Terminating: a failure sends SIGTERM, and SIGKILL after kFailureGrace, so that an MPI job never
 // hangs; a stop or a time-out leaves the assignment's grace. KillEverything always comes last.
 // Under mpi a rank that exits 0 must have finalized if it connected, and must have connected if
-// another rank here did. If no rank connected, the command was no MPI program: it simply completed.
-// A runner leaves when its own ranks are done: GangDrained is told, and nobody waits for it. On
+// another rank of the gang did. If no rank connected, the command was no MPI program: it simply
+// completed. A runner leaves when its own ranks are done: GangDrained is told, and nobody waits for
+// it. So a node whose ranks never connected may be gone when another node's ranks do and wait for
+// them in vain: then that other runner fails, and names the first rank of the node that left. On
 // Leave the gang's socket must still deliver what was queued (the last FenceDone).
 
 #include <memory>
@@ -46,7 +48,9 @@ struct PeerLost {
 struct AbortFromPeer {
   GangAbort abort;
 };
-struct DrainedByGang {};  // every rank of the gang is done
+struct PeerDrained {
+  GangDrained drained;
+};  // every rank of another node exited 0
 struct RankStarted {
   int rank = 0;
   int pid = 0;
@@ -88,9 +92,9 @@ struct SetupFailed {
 };
 struct Tick {};
 using Input = std::variant<Begin, Endpoint, AssignmentChanged, GangConnected, PeerLost,
-                           AbortFromPeer, DrainedByGang, RankStarted, RankStartFailed,
-                           RankConnected, RankFinalized, RankAborted, RankExited, StderrTail,
-                           LogsDrained, MasterPortTaken, SpawnLost, SetupFailed, Tick>;
+                           AbortFromPeer, PeerDrained, RankStarted, RankStartFailed, RankConnected,
+                           RankFinalized, RankAborted, RankExited, StderrTail, LogsDrained,
+                           MasterPortTaken, SpawnLost, SetupFailed, Tick>;
 
 // ---- actions -----------------------------------------------------------------------------------
 struct LeasePorts {

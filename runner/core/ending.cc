@@ -143,7 +143,8 @@ void Core::Impl::finish_if_ended() {
   if (over() || !ranks.all_ended()) return;
   if (phase != Phase::running && !terminating) return;
   if (assignment.nodes() > 1 && phase == Phase::running && !failure && !stopped)
-    out.push_back(TellGang{GangDrained{assignment.node_rank}});
+    out.push_back(TellGang{GangDrained{
+        assignment.node_rank, is_mpi() ? std::optional(ranks.any_connected()) : std::nullopt}});
   phase = Phase::draining;
   insist_at = now + kInsistEvery;
   out.push_back(KillEverything{});  // what double-forked may hold our pipes open
@@ -159,7 +160,8 @@ void Core::Impl::on(const LogsDrained& input) {
 }
 
 void Core::Impl::quote() {
-  if (failure && failure->rank) unquoted.push_back(*failure->rank);
+  if (failure && failure->rank && ranks.find(*failure->rank) != nullptr)
+    unquoted.push_back(*failure->rank);
   for (const auto& record : ranks.all()) {
     const auto& exit = record.exit;
     if (exit.cause == Cause::completed || exit.terminated_by_us || !exit.started) continue;

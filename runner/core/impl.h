@@ -40,6 +40,9 @@ struct Core::Impl {
   std::vector<LogSize> logs;
   std::optional<NodeExitReport> final_report;
 
+  bool peers_connected = false;  // ranks of another node, done by now, had met their PMIx server
+  std::optional<int> stranger;   // first rank of the first node that is done and never met its own
+
   Instant now;
   std::vector<Action> out;
 
@@ -49,7 +52,7 @@ struct Core::Impl {
   void on(const GangConnected&);
   void on(const PeerLost&) {}  // what a vanished peer means, the launcher says
   void on(const AbortFromPeer& input);
-  void on(const DrainedByGang&) {}  // nobody waits for the others to leave
+  void on(const PeerDrained& input);
   void on(const RankStarted& input);
   void on(const RankStartFailed& input);
   void on(const RankConnected& input);
@@ -79,6 +82,8 @@ struct Core::Impl {
   void tell_gang(const RankExit& first, const std::string& message);
   void ended_well(RankRecord& record);
   void judge(RankRecord& record);
+  void suspect_the_unconnected();
+  void fail_for_stranger();
   void expire_timers();
   void finish_if_ended();
   void quote();

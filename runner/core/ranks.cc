@@ -46,6 +46,11 @@ bool RankTable::any_live() const {
                      [](const auto& r) { return r.state == State::live; });
 }
 
+bool RankTable::any_connected() const {
+  return std::any_of(records_.begin(), records_.end(),
+                     [](const auto& r) { return r.client != RankRecord::Client::none; });
+}
+
 bool RankTable::other_connected(int rank) const {
   return std::any_of(records_.begin(), records_.end(), [rank](const auto& r) {
     return r.exit.rank != rank && r.client != RankRecord::Client::none;

@@ -43,6 +43,7 @@ class RankTable {
   bool any_active() const;
   bool any_started() const;
   bool any_live() const;
+  bool any_connected() const;            // some rank here has met the server
   bool other_connected(int rank) const;  // some rank here but this one has met the server
   Instant next_settle() const;
 

@@ -89,14 +89,27 @@ void Runner::try_connect(const GangTable& gang) {
 }
 
 void Runner::act(const runner::TellGang& action) {
-  const auto* abort = std::get_if<GangAbort>(&action.message);
-  if (abort == nullptr || !core_.gang()) return;
+  if (!core_.gang()) return;
   for (const auto& member : core_.gang()->members) {
     const auto peer = cluster_.runner_at(member.runner_port);
-    if (!peer || peer.get() == this || !cluster_.linked(node_, member.node)) continue;
-    peer->later(cluster_.world.random.between(milliseconds(1), milliseconds(20)),
-                [raw = peer.get(), abort = *abort] { raw->give(runner::AbortFromPeer{abort}); });
+    if (!peer || peer.get() == this) continue;
+    if (const auto* abort = std::get_if<GangAbort>(&action.message)) {
+      if (!cluster_.linked(node_, member.node)) continue;
+      peer->later(cluster_.world.random.between(milliseconds(1), milliseconds(20)),
+                  [raw = peer.get(), abort = *abort] { raw->give(runner::AbortFromPeer{abort}); });
+    } else if (const auto* drained = std::get_if<GangDrained>(&action.message)) {
+      peer->hear_drained(node_.id, *drained);
+      if (cluster_.world.random.chance(0.1)) peer->hear_drained(node_.id, *drained);
+    }
   }
+}
+
+// Resent until it arrives, as what a gang's link still owes when its runner leaves.
+void Runner::hear_drained(NodeId from, const GangDrained& drained) {
+  later(cluster_.world.random.between(milliseconds(1), milliseconds(20)), [this, from, drained] {
+    if (!cluster_.linked(node_, from)) return hear_drained(from, drained);
+    give(runner::PeerDrained{drained});
+  });
 }
 
 void Runner::peer_died(int node_rank) {

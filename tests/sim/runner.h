@@ -55,6 +55,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void arm();
   void later(Duration delay, std::function<void()> event);
   void try_connect(const GangTable& gang);
+  void hear_drained(NodeId from, const GangDrained& drained);
   void live(int rank);  // the rank runs from here to its end
   void end_by_itself(int rank);
   void end(int rank, Ending ending, int code, int signal, bool oom);

@@ -22,8 +22,8 @@ void draw_failure(JobPlan& plan, Random& random) {
     case Ending::abort: plan.code = random.between(1, 120); break;
     case Ending::signal: plan.code = random.chance(0.5) ? SIGSEGV : SIGKILL; break;
     case Ending::out_of_memory: plan.code = SIGKILL; break;
-    case Ending::never_connected:  // only seen when another rank of the node is there and waits
-      if (spec.distribution.processes_per_node < 2) plan.ending = Ending::no_finalize;
+    case Ending::never_connected:  // only seen when another rank is there and waits
+      if (spec.world_size() < 2) plan.ending = Ending::no_finalize;
       plan.coupled = true;
       break;
     case Ending::ok:

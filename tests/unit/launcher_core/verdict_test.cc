@@ -98,6 +98,42 @@ TEST(Verdict, within_a_node_its_runner_knows_the_order) {
   EXPECT_EQ(verdict_on(all_terminated(0), exit).rank, 3);
 }
 
+// Ranks 2 and 3 never called MPI_Init: n2's runner saw them exit 0 and was gone when n1's ranks
+// did.
+TEST(Verdict, a_rank_that_never_joined_is_named_by_the_node_that_waited_for_it) {
+  NodeExitReport waited = all_terminated(0);
+  waited.cause = Cause::never_connected;
+  waited.first_failed_rank = 2;
+  const NodeExitReport alone = node_exit({rank_exit(2), rank_exit(3)});
+  const ExitReport report = verdict_on(waited, alone);
+  EXPECT_EQ(report.cause, Cause::never_connected);
+  EXPECT_EQ(report.rank, 2);
+  EXPECT_EQ(report.node_name, "n2");
+  EXPECT_EQ(report.exit_code, 1);
+  EXPECT_EQ(report.time, at(50));
+  EXPECT_THAT(report.message, HasSubstr("rank 2 (node n2) ended without connecting"));
+  EXPECT_THAT(report.terminated_ranks, ElementsAre(0, 1));
+}
+
+TEST(Verdict, a_failure_before_the_wait_for_a_stranger_ended_is_the_cause) {
+  NodeExitReport waited = all_terminated(0);
+  waited.cause = Cause::never_connected;
+  waited.first_failed_rank = 2;
+  const NodeExitReport crashed = node_exit({rank_exit(2), rank_exit(3, Cause::signal, 11, at(20))});
+  EXPECT_EQ(verdict_on(waited, crashed).rank, 3);
+}
+
+TEST(Verdict, a_rank_that_the_job_does_not_have_is_not_believed) {
+  NodeExitReport waited = all_terminated(0);
+  waited.cause = Cause::never_connected;
+  for (const int rank : {4, 1'000'000}) {
+    waited.first_failed_rank = rank;
+    const ExitReport report = verdict_on(waited, node_exit({rank_exit(2), rank_exit(3)}));
+    EXPECT_NE(report.cause, Cause::completed);
+    EXPECT_FALSE(report.rank);
+  }
+}
+
 TEST(Verdict, a_time_out_ends_with_124) {
   NodeExitReport exit = all_terminated(0);
   exit.cause = Cause::timeout;

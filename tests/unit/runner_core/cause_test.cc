@@ -180,5 +180,162 @@ TEST_F(RunnerCore, TakenMasterPortIsItsOwnCause) {
   EXPECT_EQ(drain_and_end().cause, Cause::port_taken);
 }
 
+// ---- ranks that wait over nodes for one that never joined ---------------------------------------
+
+constexpr auto kMpi = Distribution::Kind::mpi;
+
+class MpiGang : public RunnerCore {
+ protected:
+  // Node 0 of three, whose ranks wait in their first fence, has learnt that it is in vain.
+  void expect_to_fail_for(int rank) {
+    const auto abort = std::get<GangAbort>(take<TellGang>().message);
+    EXPECT_EQ(abort.first.rank, rank);
+    EXPECT_EQ(abort.first.cause, Cause::never_connected);
+    take_report(PartState::stopping);
+    take_signal(SIGTERM);
+  }
+
+  void end_for(int rank, int ranks_here) {
+    for (int i = 0; i < ranks_here; ++i) give(RankExited{i, 0, SIGTERM, false});
+    const auto report = drain_and_end();  // no stderr of a rank that was never here
+    EXPECT_EQ(report.cause, Cause::never_connected);
+    EXPECT_EQ(report.first_failed_rank, rank);
+    EXPECT_EQ(report.message.rfind("rank " + std::to_string(rank) + " exited with code 0", 0), 0u)
+        << report.message;
+    for (const auto& exit : report.ranks) EXPECT_TRUE(exit.terminated_by_us);
+  }
+
+  std::optional<bool> told() { return std::get<GangDrained>(take<TellGang>().message).connected; }
+};
+
+TEST_F(MpiGang, APeerThatEndedBeforeOursConnectedIsNamed) {
+  run_gang(part(3, 2, kMpi));
+  give(PeerDrained{{2, false}});
+  give(PeerDrained{{1, false}});  // the first heard is the one to name
+  give(PeerDrained{{2, false}});  // repeated
+  give(RankConnected{1});
+  expect_to_fail_for(4);
+  give(RankConnected{0});         // late
+  give(PeerDrained{{1, false}});  // late
+  end_for(4, 2);
+  give(PeerDrained{{1, false}});
+}
+
+TEST_F(MpiGang, APeerThatEndedAfterOursConnectedIsNamed) {
+  run_gang(part(3, 1, kMpi));
+  give(RankConnected{0});
+  give(PeerDrained{{1, false}});
+  expect_to_fail_for(1);
+  give(PeerDrained{{1, false}});
+  end_for(1, 1);
+}
+
+TEST_F(MpiGang, APeerThatEndedBeforeWeStartedIsNamed) {
+  auto assignment = part(2, 1, kMpi);
+  give(Begin{assignment});
+  take<LeasePorts>();
+  give(Endpoint{7000, PublicKey("key"), 6105});
+  take_report(PartState::prepared);
+  assignment.phase = WantedPhase::run;
+  assignment.gang = table_of(2);
+  give(AssignmentChanged{assignment});
+  take<ConnectGang>();
+  give(PeerDrained{{1, false}});
+  give(GangConnected{});
+  start_all(assignment);
+  give(RankConnected{0});
+  expect_to_fail_for(1);
+  end_for(1, 1);
+}
+
+TEST_F(MpiGang, ARankThatSettlesIsNoReasonToSpareThePeer) {
+  run_gang(part(2, 1, kMpi));
+  give(RankConnected{0});
+  give(RankExited{0, 0, 0, false});  // its RankFinalized has not come yet
+  give(PeerDrained{{1, false}});
+  EXPECT_EQ(std::get<GangAbort>(take<TellGang>().message).first.rank, 1);
+  EXPECT_EQ(drain_and_end().cause, Cause::never_connected);
+}
+
+TEST_F(MpiGang, OfPlainScriptsCompletesInAnyOrder) {
+  for (const bool peer_first : {true, false}) {
+    core = Core();
+    run_gang(part(2, 2, kMpi));
+    if (peer_first) give(PeerDrained{{1, false}});
+    give(RankExited{0, 0, 0, false});
+    give(RankExited{1, 0, 0, false});
+    pass(kSettle);
+    EXPECT_EQ(told(), false);
+    take_drain();
+    if (!peer_first) give(PeerDrained{{1, false}});
+    give(LogsDrained{});
+    EXPECT_EQ(take_end().cause, Cause::completed);
+  }
+}
+
+TEST_F(MpiGang, IsNotToldOfARankWhoseConnectionWasHeardAfterItsExit) {
+  run_gang(part(2, 1, kMpi));
+  give(PeerDrained{{1, true}});
+  give(RankExited{0, 0, 0, false});
+  give(RankConnected{0});
+  give(RankFinalized{0});
+  EXPECT_EQ(told(), true);
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
+TEST_F(MpiGang, RunsTwoMpiProgramsInARow) {
+  run_gang(part(2, 1, kMpi));
+  for (int program = 0; program < 2; ++program) {
+    give(RankConnected{0});
+    give(RankFinalized{0});
+  }
+  give(PeerDrained{{1, true}});
+  give(RankExited{0, 0, 0, false});
+  EXPECT_EQ(told(), true);
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
+// Its peers joined, met nobody and left: here the rank itself is at hand, and is quoted.
+TEST_F(MpiGang, OurRankThatNeverConnectedWhilePeersDid) {
+  for (const bool peer_first : {true, false}) {
+    core = Core();
+    run_gang(part(2, 2, kMpi));
+    if (peer_first) give(PeerDrained{{1, true}});
+    give(RankExited{1, 0, 0, false});
+    pass(kSettle);
+    if (peer_first) {
+      std::get<GangAbort>(take<TellGang>().message);
+    } else {
+      give(PeerDrained{{1, true}});
+      pass(kSettle);
+      std::get<GangAbort>(take<TellGang>().message);
+    }
+    take_report(PartState::stopping);
+    take_signal(SIGTERM);
+    give(RankExited{0, 0, SIGTERM, false});
+    const auto report = drain_quote_and_end(1);
+    EXPECT_EQ(report.cause, Cause::never_connected);
+    EXPECT_EQ(report.first_failed_rank, 1);
+  }
+}
+
+TEST_F(MpiGang, NothingIsConcludedFromAPeerThatDoesNotSay) {
+  run_gang(part(2, 1, kMpi));
+  give(RankConnected{0});
+  give(PeerDrained{{1, std::nullopt}});
+  give(RankFinalized{0});
+  give(RankExited{0, 0, 0, false});
+  EXPECT_EQ(told(), true);
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
+TEST_F(MpiGang, OtherKindsSayNothingAndWaitForNothing) {
+  run_gang(part(2, 1, Distribution::Kind::pytorch));
+  give(PeerDrained{{1, false}});
+  give(RankExited{0, 0, 0, false});
+  EXPECT_EQ(told(), std::nullopt);
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
 }  // namespace
 }  // namespace lockstep::runner

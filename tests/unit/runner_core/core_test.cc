@@ -177,7 +177,7 @@ TEST_F(RunnerCore, AGangThatNeverConnectsFailsToStart) {
 TEST_F(RunnerCore, AVanishedPeerIsTheLaunchersBusiness) {
   run_gang(part(3, 1));
   give(PeerLost{1});
-  give(DrainedByGang{});
+  give(PeerDrained{{1}});
   give(RankExited{0, 0, 0, false});
   take<TellGang>();
   EXPECT_EQ(drain_and_end().cause, Cause::completed);

@@ -202,7 +202,7 @@ class Filler {
   void fill(ModexRequest& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ModexReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(GangAbort& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(GangDrained& v) { auto& [a] = v; each(a); }
+  void fill(GangDrained& v) { auto& [a, b] = v; each(a, b); }
 
   // launcher/core/fact.h
   void fill(launcher::TokenCreated& v) { auto& [a, b, c] = v; each(a, b, c); }

@@ -35,6 +35,15 @@ TEST(RunnerCodec, AFenceCarriesBinaryAndEmptyContributions) {
   EXPECT_TRUE(*received == sent);
 }
 
+TEST(RunnerCodec, ADrainedNodeThatSaysNoIsNotOneThatSaysNothing) {
+  for (const std::optional<bool> connected : {std::optional(false), std::optional<bool>()}) {
+    const GangMessage sent = GangDrained{3, connected};
+    const auto received = wire::decode_gang(wire::encode(sent));
+    ASSERT_TRUE(received) << received.error().message;
+    EXPECT_TRUE(*received == sent);
+  }
+}
+
 TEST(RunnerCodec, StoredFilesSurviveARoundTrip) {
   const auto assignment = filled<Assignment>();
   const auto report = filled<NodeExitReport>();
