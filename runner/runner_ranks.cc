@@ -34,6 +34,14 @@ const char* name_of(spawn::SpawnStage stage) {
   return "start";
 }
 
+// execve says ENOENT for a script whose interpreter is missing, too.
+std::string exec_error(const std::string& program, int error) {
+  const bool is_path = program.find('/') != std::string::npos;
+  return fmt::format("{}{}: {}", program,
+                     error == ENOENT && is_path ? " (or the interpreter in its #! line)" : "",
+                     std::strerror(error));
+}
+
 // As shells have it.
 int exit_code_of(int error, spawn::SpawnStage stage) {
   if (stage != spawn::SpawnStage::exec) return 125;
@@ -123,10 +131,9 @@ void Runner::rank_started(int rank, int pid) {
 
 void Runner::rank_failed(int rank, int error, spawn::SpawnStage stage) {
   const int code = exit_code_of(error, stage);
-  const std::string what = stage == spawn::SpawnStage::exec
-                               ? program_of(orders_.assignment.spec.command)
-                               : std::string("cannot ") + name_of(stage);
-  const std::string why = fmt::format("{}: {}", what, std::strerror(error));
+  const std::string why = stage == spawn::SpawnStage::exec
+                              ? exec_error(program_of(orders_.assignment.spec.command), error)
+                              : fmt::format("cannot {}: {}", name_of(stage), std::strerror(error));
   spdlog::error("rank {} did not start: {}", rank, why);
   feed(RankStartFailed{rank, code, why});
 }

@@ -6,15 +6,29 @@
 
 #include "launcher/cli/command_line.h"
 
+namespace {
+
+using namespace lockstep::cli;
+
+// What a verb wrote and nobody got is no success.
+int with_output(Terminal& terminal, int exit_code) {
+  const auto& lost = terminal.lost_output();
+  if (!lost) return exit_code;
+  if (lost->closed) return exit_code == 0 ? kExitOutputClosed : exit_code;
+  terminal.note("our output is not complete: " + lost->why);
+  return exit_code == 0 ? kExitFailure : exit_code;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace lockstep::cli;
   ::signal(SIGPIPE, SIG_IGN);  // a closed output is an answer of write(2), and said
   const CommandLine line = parse_command_line(std::vector<std::string>(argv + 1, argv + argc));
   Terminal terminal;
   terminal.out(line.out);
   terminal.err(line.err);
-  if (!line.action) return line.exit_code;
+  if (!line.action) return with_output(terminal, line.exit_code);
   const char* launcher = std::getenv("LOCKSTEP_LAUNCHER");
   Context context{Home::from_environment(), launcher == nullptr ? "" : launcher, terminal};
-  return line.action(context);
+  return with_output(terminal, line.action(context));
 }

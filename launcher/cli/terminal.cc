@@ -1,5 +1,6 @@
 #include "launcher/cli/terminal.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -16,6 +17,12 @@ std::size_t columns() {
   winsize size{};
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return size.ws_col;
+}
+
+// A pipe or socket whose reader is gone says so; a full disk does not.
+bool is_closed(int fd) {
+  pollfd entry{fd, POLLOUT, 0};
+  return ::poll(&entry, 1, 0) == 1 && (entry.revents & (POLLERR | POLLNVAL)) != 0;
 }
 
 }  // namespace
@@ -36,7 +43,10 @@ bool Terminal::write(LogStream stream, std::string_view bytes) {
   clear_status();
   const bool to_out = stream == LogStream::out;
   if (to_out ? out_tty_ : err_tty_) at_line_start_ = bytes.back() == '\n';
-  return io::write_all(to_out ? STDOUT_FILENO : STDERR_FILENO, bytes).has_value();
+  const Status written = io::write_all(to_out ? STDOUT_FILENO : STDERR_FILENO, bytes);
+  if (!written && to_out && !lost_output_)
+    lost_output_ = LostOutput{is_closed(STDOUT_FILENO), written.error().message};
+  return written.has_value();
 }
 
 void Terminal::note(std::string_view text) {

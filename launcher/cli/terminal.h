@@ -2,6 +2,7 @@
 // Our standard output and error: whole writes, one status line on a terminal that makes room for
 // everything else, and plain lines where there is no terminal. It never waits for input.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,9 +18,15 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   bool color() const { return out_tty_ && color_; }
-  // False once nobody reads the stream any more (EPIPE).
+  // False when it could not be written: see lost_output().
   bool write(LogStream stream, std::string_view bytes);
   void out(std::string_view text) { write(LogStream::out, text); }
+  // How standard output was lost, if it was: nobody reads it any more, or it cannot be written.
+  struct LostOutput {
+    bool closed = false;
+    std::string why;
+  };
+  const std::optional<LostOutput>& lost_output() const { return lost_output_; }
   // A line of ours on stderr: "lockstep: TEXT".
   void note(std::string_view text);
   // Text of ours on stderr, as it is.
@@ -35,6 +42,7 @@ class Terminal {
   bool err_tty_ = false;
   bool color_ = false;
   bool status_shown_ = false;
+  std::optional<LostOutput> lost_output_;
   bool at_line_start_ = true;  // of the terminal, as far as we wrote to it
 };
 

@@ -43,7 +43,11 @@ int create(Context& context, const JobOptions& options) {
   const int otherwise = options.stream ? kExitLockstepFailed : kExitFailure;
   auto file = spec::load_job(options.file, options.overrides);
   if (!file) return fail(context.terminal, file.error(), kExitUsage);
-  if (!options.new_name.empty()) file->spec.name = options.new_name;
+  if (!options.new_name.empty()) {
+    if (const Status valid = validate_job_name(options.new_name); !valid)
+      return fail(context.terminal, valid.error().within("--name"), kExitUsage);
+    file->spec.name = options.new_name;
+  }
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), otherwise);
   const int world_size = file->spec.world_size();
@@ -170,7 +174,7 @@ int logs(Context& context, const JobOptions& options) {
                        [&context] { return context.find_endpoint(); }, logs_filter(options, spec))
                        .run();
   if (!end) return fail(context.terminal, end.error());
-  if (end->how == FollowEnd::How::output_closed) return kExitOutputClosed;
+  if (end->how == FollowEnd::How::output_closed) return 0;  // main says it
   if (end->how == FollowEnd::How::hung_up) return kExitHungUp;
   if (end->how == FollowEnd::How::finished) return 0;
   context.terminal.note("left the logs; come back with: lockstep job logs " + options.name + " -f");

@@ -98,7 +98,17 @@ int finished(Context& context, Connection& connection, const FollowEnd& end,
     const auto reply = connection.ask_for<JobReply>(ShowJob{JobId(job.spec.name)});
     print(context, options.format, to_json(reply ? reply->job : job), "");
   }
-  return end.interrupted ? kExitInterrupted : exit_code_of(job);
+  if (end.interrupted) return kExitInterrupted;
+  const int code = exit_code_of(job);
+  return code == 0 && context.terminal.lost_output() ? kExitLockstepFailed : code;
+}
+
+int output_lost(Context& context, const JobId& job) {
+  const auto& lost = context.terminal.lost_output();
+  const bool closed = !lost || lost->closed;
+  context.terminal.note(fmt::format("our output {}; the job goes on. See: lockstep job show {}",
+                                    closed ? "was closed" : "cannot be written", job.value));
+  return closed ? kExitOutputClosed : kExitLockstepFailed;
 }
 
 std::string how_we_left(const std::string& name, FollowEnd::Cancel cancel) {
@@ -151,10 +161,7 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
     case FollowEnd::How::hung_up:
       context.terminal.note(how_we_left(job.value, end->cancel));
       return kExitHungUp;
-    case FollowEnd::How::output_closed:
-      context.terminal.note("our output was closed; the job goes on. See: lockstep job show " +
-                            job.value);
-      return kExitOutputClosed;
+    case FollowEnd::How::output_closed: return output_lost(context, job);
   }
   return kExitLockstepFailed;
 }

@@ -228,6 +228,8 @@ std::map<std::string, std::string> JobReader::text_map(std::string_view path) co
 Status JobReader::fill_texts(ReadJob& job) const {
   JobSpec& spec = job.spec;
   spec.name = text("name");
+  if (const YamlNode* name = at("name"); name != nullptr && spec.name.empty())
+    return error(name->place, "'name' is empty; leave it out to get a generated one");
   spec.display_name = text("display_name");
   spec.experiment_name = text("experiment_name");
   if (spec.experiment_name.empty()) spec.experiment_name = "Default";

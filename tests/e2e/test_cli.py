@@ -199,3 +199,15 @@ def test_a_list_is_short_and_says_what_it_leaves_out(site):
         done = site.run("job", "list", *words, "-o", "json")
         assert [job["name"] for job in json.loads(done.stdout)] == names[::-1] and done.stderr == b""
     assert "newest 2 of 3 jobs" in site.run("job", "list", "-r", "2").stderr.decode()
+
+
+def test_output_that_cannot_be_written_is_no_success(site):
+    site.up(1)
+    for words, code in ((["job", "list", "-o", "json"], 1), (["node", "token"], 1), (["--help"], 1),
+                        (["run", "--detach", "--", "true"], 1), (["run", "-o", "json", "--", "true"], 125),
+                        (["run", "--", "echo", "lost"], 125)):
+        with open("/dev/full", "wb") as full:
+            done = site.run(*words, stdout=full)
+        assert done.returncode == code, (words, done.stderr)
+        assert b"our output is not complete" in done.stderr, words
+        assert b"No space left on device" in done.stderr, words

@@ -56,10 +56,11 @@ class Site:
                       "--init-groups"]
         return prefix + [str(self.bin / "lockstep")] + [str(w) for w in words]
 
-    def run(self, *words, cwd=None, timeout=DEADLINE_S, env=None, stdin=subprocess.DEVNULL):
+    def run(self, *words, cwd=None, timeout=DEADLINE_S, env=None, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE):
         """Runs to the end; returns CompletedProcess with bytes in stdout and stderr."""
         return subprocess.run(self._argv(words), cwd=cwd or self.work, stdin=stdin,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
+                              stdout=stdout, stderr=subprocess.PIPE, timeout=timeout,
                               env={**self.environment(), **(env or {})}, check=False)
 
     def start(self, *words, cwd=None, **options):

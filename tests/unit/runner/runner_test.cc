@@ -94,6 +94,14 @@ TEST_P(RunnerTest, AnUnknownProgramIs127) {
   EXPECT_EQ(report.ranks.at(0).detail, "no-such-program-anywhere: No such file or directory");
 }
 
+TEST_P(RunnerTest, AMissingFileOrInterpreterIsSaid) {
+  attempt_.argv({"./no-such-file"});
+  const auto report = run_to_end();
+  EXPECT_EQ(exit_code_of(report.ranks.at(0)), 127);
+  EXPECT_EQ(report.ranks.at(0).detail,
+            "./no-such-file (or the interpreter in its #! line): No such file or directory");
+}
+
 TEST_P(RunnerTest, AFileThatCannotRunIs126) {
   attempt_.argv({"/etc/passwd"});
   const auto report = run_to_end();
