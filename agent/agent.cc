@@ -12,7 +12,6 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr Duration kRedialRefusedAfter = seconds(5);
 constexpr int kWorkers = 4;  // staging, starts and removals at once
 
 Config core_config(const AgentConfig& config) {

@@ -26,22 +26,41 @@ BulkLink::~BulkLink() { close(); }
 
 void BulkLink::open() {
   close_at_ = shipper_.empty() ? clock_.now() + kCloseAfter : Instant::never();
-  if (socket_) return;
+  if (!socket_) dial();
+}
+
+void BulkLink::dial() {
   auto socket = io::ClientSocket::connect(transport_, peer_.endpoint, peer_.server_key, peer_.keys,
                                           {.max_message_bytes = kMaxBulkMessageBytes});
-  if (!socket) return spdlog::error("logs cannot be sent: {}", socket.error().message);
+  if (!socket) {
+    redial_at_ = clock_.now() + kRedialRefusedAfter;
+    return spdlog::error("logs cannot be sent: {}", socket.error().message);
+  }
   socket_.emplace(*std::move(socket));
   loop_.watch_socket(socket_->handle(), [this] { receive(); });
-  const Status watched = socket_->watch_link(loop_, [this](io::ClientSocket::Link link) {
-    if (link == io::ClientSocket::Link::up)
-      shipper_.on_link_up();
-    else
-      shipper_.on_link_down();
-  });
+  const Status watched =
+      socket_->watch_link(loop_, [this](io::ClientSocket::Link link) { on_link(link); });
   if (!watched) spdlog::error("{}", watched.error().message);
 }
 
+void BulkLink::on_link(io::ClientSocket::Link link) {
+  switch (link) {
+    case io::ClientSocket::Link::up:
+      redial_at_ = Instant::never();
+      shipper_.on_link_up();
+      return;
+    case io::ClientSocket::Link::down: shipper_.on_link_down(); return;
+    case io::ClientSocket::Link::refused:
+      shipper_.on_link_down();
+      redial_at_ = clock_.now() + kRedialRefusedAfter;
+      spdlog::error("{} does not know the key of this node: logs wait; asking again in {}",
+                    peer_.endpoint, format_duration(kRedialRefusedAfter));
+      return;
+  }
+}
+
 void BulkLink::close() {
+  redial_at_ = Instant::never();
   if (!socket_) return;
   loop_.unwatch_socket(socket_->handle());
   socket_.reset();
@@ -58,12 +77,18 @@ void BulkLink::forget(const AttemptId& attempt) {
   if (shipper_.empty()) close_at_ = clock_.now() + kCloseAfter;
 }
 
-Instant BulkLink::next_deadline() const { return std::min(shipper_.next_deadline(), close_at_); }
+Instant BulkLink::next_deadline() const {
+  return std::min({shipper_.next_deadline(), close_at_, redial_at_});
+}
 
 void BulkLink::tick(Instant now) {
   if (now >= close_at_) {
     close_at_ = Instant::never();
     close();
+  }
+  if (now >= redial_at_) {
+    close();
+    dial();
   }
   shipper_.tick(now);
 }

@@ -10,6 +10,10 @@
 
 namespace lockstep::agent {
 
+// When the launcher refused our key, which it may come to know later (restored, or authorised
+// anew): libzmq does not dial again by itself.
+inline constexpr Duration kRedialRefusedAfter = seconds(5);
+
 class BulkLink {
  public:
   struct Peer {
@@ -31,6 +35,8 @@ class BulkLink {
  private:
   Status send(BulkMessage message);
   void receive();
+  void dial();
+  void on_link(io::ClientSocket::Link link);
   void close();
 
   io::EventLoop& loop_;
@@ -41,6 +47,7 @@ class BulkLink {
   std::optional<io::ClientSocket> socket_;
   std::uint64_t sequence_ = 0;
   Instant close_at_ = Instant::never();
+  Instant redial_at_ = Instant::never();  // our key was refused, or no socket could be had
 };
 
 }  // namespace lockstep::agent

@@ -1,0 +1,101 @@
+#include "agent/bulk_link.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include "common/wire/bulk.h"
+#include "tests/unit/agent/helpers.h"
+
+namespace lockstep::agent {
+namespace {
+
+class ManualClock final : public io::Clock {
+ public:
+  Instant now() override { return now_; }
+  void pass(Duration duration) { now_ = now_ + duration; }
+
+ private:
+  Instant now_{1'000'000'000};
+};
+
+// A launcher's bulk socket that lets keys in or not, and a link to it.
+class BulkLinkTest : public testing::Test {
+ protected:
+  BulkLinkTest() : directory_(dir_ / "job.1") {
+    EXPECT_TRUE(io::make_directories(directory_.logs()));
+    auto bound = io::ServerSocket::bind(transport_, "tcp://127.0.0.1:*", "bulk", launcher_keys_);
+    EXPECT_TRUE(bound);
+    server_.emplace(*std::move(bound));
+    loop_.watch_socket(server_->handle(), [this] { receive(); });
+    link_.emplace(
+        loop_, transport_, clock_,
+        BulkLink::Peer{server_->endpoint(), launcher_keys_.public_key, io::generate_key_pair()},
+        NodeId(1));
+  }
+  ~BulkLinkTest() override { loop_.unwatch_socket(server_->handle()); }
+
+  void receive() {
+    while (auto got = server_->receive()) {
+      const auto envelope = wire::decode_bulk(got->bytes);
+      ASSERT_TRUE(envelope) << envelope.error().message;
+      if (const auto* append = std::get_if<LogAppend>(&envelope->body)) log_ += append->data;
+    }
+  }
+  bool turn_until_so(const std::function<bool()>& condition) {
+    return turn_until(
+        [this] {
+          loop_.turn(milliseconds(5));
+          link_->tick(clock_.now());
+        },
+        condition);
+  }
+  bool refused_for_the(int time) {
+    return turn_until_so([this, time] {
+      return knocks_ == time && link_->next_deadline() == clock_.now() + kRedialRefusedAfter;
+    });
+  }
+
+  TempDir dir_;
+  io::AttemptDir directory_;
+  io::EventLoop loop_;
+  bool authorised_ = false;
+  int knocks_ = 0;
+  io::Transport transport_{loop_, [this](const std::string&, const PublicKey&) {
+                             ++knocks_;
+                             return authorised_;
+                           }};
+  ManualClock clock_;
+  const io::KeyPair launcher_keys_ = io::generate_key_pair();
+  std::optional<io::ServerSocket> server_;
+  std::optional<BulkLink> link_;
+  std::string log_;
+};
+
+// libzmq does not dial again after a refusal, and nothing is sent over a link that never came up.
+TEST_F(BulkLinkTest, IsDialledAgainWhenItsKeyWasRefusedAndThenAuthorised) {
+  const auto file = io::open_file(directory_.log(0, LogStream::out), O_WRONLY | O_CREAT);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(io::write_all(file->get(), "epoch 1\n"));
+  link_->ship({JobId("job"), 1}, directory_, false);
+  ASSERT_TRUE(refused_for_the(1));
+  clock_.pass(kRedialRefusedAfter);
+  ASSERT_TRUE(refused_for_the(2));
+
+  authorised_ = true;
+  clock_.pass(kRedialRefusedAfter);
+  EXPECT_TRUE(turn_until_so([this] { return log_ == "epoch 1\n"; }));
+  EXPECT_EQ(knocks_, 3);
+}
+
+TEST_F(BulkLinkTest, WithNothingToShipIsNotDialledForEver) {
+  link_->open();
+  const Instant opened = clock_.now();
+  for (int knock = 1; clock_.now() - opened < seconds(60); ++knock) {
+    ASSERT_TRUE(refused_for_the(knock)) << "at the " << knock << "th";
+    clock_.pass(kRedialRefusedAfter);
+  }
+  EXPECT_TRUE(turn_until_so([this] { return link_->next_deadline() == Instant::never(); }));
+}
+
+}  // namespace
+}  // namespace lockstep::agent
