@@ -60,13 +60,11 @@ struct LogSize {
   friend bool operator==(const LogSize&, const LogSize&) = default;
 };
 
-// A runner's durable final report.
+// A runner's durable final report. Under never_connected it may blame another node's rank.
 struct NodeExitReport {
-  Cause cause = Cause::completed;  // of the first failure here; completed when none
-  // First rank *of this node* that failed by itself. Under never_connected it may be another
-  // node's: one that ended well before this node knew that its own ranks wait for it in vain.
-  std::optional<int> first_failed_rank;
-  std::string message;  // for causes without a rank (start_failed, …)
+  Cause cause = Cause::completed;        // of the first failure here; completed when none
+  std::optional<int> first_failed_rank;  // first rank *of this node* that failed by itself
+  std::string message;                   // for causes without a rank (start_failed, …)
   std::vector<RankExit> ranks;
   std::vector<LogSize> logs;
   Instant started;  // first rank started; 0 when none did

@@ -58,6 +58,40 @@ def test_a_rank_that_never_calls_mpi_init_is_named(any_site):
         assert b"without connecting" in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("first", ["silent", "joined"])
+def test_a_rank_on_another_node_that_never_calls_mpi_init_is_named(any_site, first):
+    """The others wait for it: from when its runner may be gone, or from before it ends."""
+    any_site.up(2)
+    program = any_site.install_program("mpi_hello")
+    for silent in (0, 1):
+        mark = f"{any_site.directory}/{first}-{silent}"
+        wait, tell = f"until [ -e {mark} ]; do sleep 0.05; done", f"touch {mark}"
+        before_exit, before_init = (tell, wait) if first == "silent" else (wait, tell)
+        script = (f"[ $OMPI_COMM_WORLD_RANK = {silent} ] && {{ {before_exit}; exit 0; }}; "
+                  f"{before_init}; exec {program}")
+        done = any_site.run("run", "-N", "2", "-n", "1", "--distribution", "mpi", "--", "sh", "-c", script)
+        assert done.returncode not in (0, 125), done.stderr
+        assert f"rank {silent} (node".encode() in done.stderr, done.stderr
+        assert b"without connecting" in done.stderr, done.stderr
+
+
+def test_scripts_without_mpi_complete_under_mpi_over_nodes(any_site):
+    any_site.up(2)
+    plain = any_site.run("run", "-N", "2", "-n", "2", "--distribution", "mpi", "--", "sh", "-c",
+                         "sleep 0.$OMPI_COMM_WORLD_RANK; echo plain")
+    assert plain.returncode == 0, plain.stderr
+    assert plain.stdout.count(b"plain") == 4, plain.stdout
+
+
+def test_two_mpi_programs_in_a_row_complete_over_nodes(any_site):
+    any_site.up(2)
+    program = any_site.install_program("mpi_hello")
+    twice = any_site.run("run", "-N", "2", "-n", "2", "--distribution", "mpi", "--", "sh", "-c",
+                         f"{program} && exec {program}")
+    assert twice.returncode == 0, twice.stderr
+    assert twice.stdout.count(b" of 4") == 8, twice.stdout
+
+
 def test_out_of_memory_is_called_so(site):
     site.up(1)
     if "cgroup" not in site.json("node", "show", "local-0")["inventory"]["isolation"]:
