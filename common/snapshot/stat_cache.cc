@@ -38,7 +38,7 @@ StatCache StatCache::load(const std::string& path) {
     return cache;
   }
   cache.rows_.resize(header.rows);
-  std::memcpy(cache.rows_.data(), body.data(), body.size());
+  if (!body.empty()) std::memcpy(cache.rows_.data(), body.data(), body.size());
   return cache;
 }
 

@@ -283,7 +283,7 @@ TEST_F(DaemonTest, SecretsAreForTheOwnerOnly) {
 }
 
 TEST_F(DaemonTest, AtRestItIsSmall) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef LOCKSTEP_SANITIZED
   GTEST_SKIP() << "sanitizers take memory of their own";
 #endif
   start();
