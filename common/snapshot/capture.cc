@@ -223,7 +223,7 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
   TRY_ASSIGN(snapshot.directory, absolute(directory));
   if (!options.allow_home_or_root) TRY(refuse_home_and_root(snapshot.directory));
   const std::int64_t scanned_at_ns = wall_clock_ns();
-  TRY_ASSIGN(Scan found, scan(snapshot.directory));
+  TRY_ASSIGN(Scan found, scan(snapshot.directory, options.own_files));
   const StatCache cache = StatCache::load(options.stat_cache);
 
   std::vector<std::vector<Digest>> digests(found.folders.size());

@@ -17,6 +17,7 @@ namespace lockstep::snapshot {
 struct CaptureOptions {
   std::string stat_cache;           // file; "" = none. See stat_cache_path
   bool allow_home_or_root = false;  // else $HOME and / are refused
+  std::string own_files = {};       // Lockstep's home, with its keys: never captured
   int hash_threads = 2;
   // Called after each reading of a file, with its path relative to the root, on the thread that
   // read it.

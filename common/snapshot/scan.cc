@@ -31,7 +31,10 @@ struct Name {
 
 class Scanner {
  public:
-  Scanner(std::string directory, Scan& out) : directory_(std::move(directory)), out_(out) {}
+  Scanner(std::string directory, const std::string& left_out, Scan& out)
+      : directory_(std::move(directory)), out_(out) {
+    if (left_out.empty() || ::stat(left_out.c_str(), &left_out_) != 0) left_out_ = {};
+  }
   Status run();
 
  private:
@@ -46,6 +49,7 @@ class Scanner {
 
   const std::string directory_;
   Scan& out_;
+  struct stat left_out_ {};                           // all zero: nothing
   std::vector<std::unique_ptr<IgnoreFile>> ignores_;  // from the root down to here
   bool has_amlignore_ = false;
 };
@@ -178,6 +182,10 @@ Status Scanner::enter_folder(std::size_t index, int fd, const Name& name, int de
   if (!folder) return cannot("open", path);
   struct stat info {};
   if (::fstat(folder.get(), &info) != 0) return cannot("stat", path);
+  if (info.st_dev == left_out_.st_dev && info.st_ino == left_out_.st_ino) {
+    out_.skipped.push_back({path + "/", "", 0, "Lockstep's own files and keys"});
+    return {};
+  }
   const std::size_t child = out_.folders.size();
   out_.folders.emplace_back();
   out_.folders[child].path = path + "/";
@@ -221,9 +229,9 @@ Status Scanner::add_other(std::size_t index, int fd, const Name& name) {
 
 }  // namespace
 
-Result<Scan> scan(const std::string& directory) {
+Result<Scan> scan(const std::string& directory, const std::string& left_out) {
   Scan result;
-  TRY(Scanner(directory, result).run());
+  TRY(Scanner(directory, left_out, result).run());
   return result;
 }
 

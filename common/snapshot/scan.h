@@ -39,7 +39,8 @@ struct Scan {
   std::vector<SkippedPath> skipped;
 };
 
-Result<Scan> scan(const std::string& directory);
+// `left_out`: a directory that is not looked into wherever it is met; "" = none.
+Result<Scan> scan(const std::string& directory, const std::string& left_out = "");
 
 // What fstat says, as identity.
 struct StatResult {

@@ -60,6 +60,13 @@ bool LocalLauncher::agents_alive(int nodes) const {
   return true;
 }
 
+Error LocalLauncher::home_unusable(Error error) const {
+  error.message =
+      fmt::format("Lockstep cannot use its home {}: {}; LOCKSTEP_HOME chooses another place",
+                  home_.path(), error.message);
+  return error;
+}
+
 Result<Endpoint> LocalLauncher::ensure(int nodes, bool heal) {
   if (nodes == 0) {
     nodes = wanted_nodes();
@@ -68,8 +75,10 @@ Result<Endpoint> LocalLauncher::ensure(int nodes, bool heal) {
   }
   if (auto endpoint = live_endpoint(home_.endpoint()))
     if (!heal || agents_alive(wanted_nodes())) return *endpoint;
-  TRY(io::make_directories(home_.path(), 0700));
-  TRY_ASSIGN(const auto lock, io::FileLock::acquire(home_.up_lock()));
+  if (const Status made = io::make_directories(home_.path(), 0700); !made)
+    return home_unusable(made.error());
+  const auto lock = io::FileLock::acquire(home_.up_lock());
+  if (!lock) return home_unusable(lock.error());
   if (auto endpoint = live_endpoint(home_.endpoint())) {  // another command line was first
     if (heal) TRY(add_agents(*endpoint, wanted_nodes()));
     return *endpoint;

@@ -36,6 +36,7 @@ class LocalLauncher {
   Status down(bool cancel);
 
  private:
+  Error home_unusable(Error error) const;
   Result<Endpoint> start_all(int nodes);
   struct Started {
     std::vector<AgentStart> agents;

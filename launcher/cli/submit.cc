@@ -15,6 +15,7 @@ Result<snapshot::Snapshot> capture_source(const Context& context, const Submissi
   snapshot::CaptureOptions options;
   TRY(io::make_directories(context.home.stat_cache(), 0700));
   options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), *submission.directory);
+  options.own_files = context.home.path();
   options.allow_home_or_root = submission.directory_was_named;
   return snapshot::capture(*submission.directory, options);
 }

@@ -58,6 +58,7 @@ int take(Context& context, const SnapshotOptions& options) {
     return fail(context.terminal, made.error());
   capture.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), options.directory);
   capture.allow_home_or_root = true;
+  capture.own_files = context.home.path();
   const auto snapshot = snapshot::capture(options.directory, capture);
   if (!snapshot) return fail(context.terminal, snapshot.error());
   return print(context, options.format, json_of(*snapshot), text_of(*snapshot, options.skipped));

@@ -211,3 +211,14 @@ def test_output_that_cannot_be_written_is_no_success(site):
         assert done.returncode == code, (words, done.stderr)
         assert b"our output is not complete" in done.stderr, words
         assert b"No space left on device" in done.stderr, words
+
+
+def test_a_home_inside_the_source_directory_stays_at_home(site):
+    site.up(1)
+    done = site.run("run", "--code", str(site.home.parent), "--", "find", ".", "-name", "*.key")
+    assert (done.returncode, done.stdout) == (0, b""), (done.stdout, done.stderr)
+
+
+def test_a_home_that_cannot_be_used_is_named(site):
+    done = site.run("run", "--", "true", env={"LOCKSTEP_HOME": "/proc/no-home"})
+    assert done.returncode == 125 and b"LOCKSTEP_HOME chooses another place" in done.stderr, done.stderr

@@ -135,6 +135,20 @@ TEST(Capture, AFileThatChangedOnceIsReadAgain) {
   EXPECT_EQ(captured->files.at(0).digest, sha256("xy"));
 }
 
+TEST(Capture, LockstepsOwnFilesStayAtHome) {
+  TempDir dir;
+  dir.file("train.py", "x");
+  dir.file("home/keys/user.key", "secret");
+  CaptureOptions options;
+  options.own_files = dir / "home";
+  const Snapshot snapshot = must_capture(dir, options);
+  EXPECT_EQ(snapshot.files.size(), 1u);
+  ASSERT_EQ(snapshot.skipped.size(), 1u);
+  EXPECT_EQ(snapshot.skipped[0].path, "home/");
+  options.own_files = dir / "nothing-there";
+  EXPECT_EQ(must_capture(dir, options).files.size(), 2u);
+}
+
 TEST(Capture, RefusesHomeAndRoot) {
   TempDir dir;
   dir.file("x", "x");
