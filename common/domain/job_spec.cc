@@ -34,6 +34,9 @@ Status validate_command(const Command& command) {
   return {};
 }
 
+// Linux passes no longer word to a program (MAX_ARG_STRLEN, with its closing NUL).
+constexpr std::size_t kMaxWordBytes = (1 << 17) - 1;
+
 Status validate_environment(const std::map<std::string, std::string>& variables) {
   std::size_t bytes = 0;
   for (const auto& [name, value] : variables) {
@@ -41,6 +44,10 @@ Status validate_environment(const std::map<std::string, std::string>& variables)
       return invalid("environment_variables: '" + name + "' is not a variable name");
     if (value.find('\0') != std::string::npos)
       return invalid("environment_variables." + name + ": holds a NUL byte");
+    if (const std::size_t word = name.size() + 1 + value.size(); word > kMaxWordBytes)
+      return invalid("environment_variables." + name + ": has " + std::to_string(word) +
+                     " bytes with its name; at most " + std::to_string(kMaxWordBytes) +
+                     " are possible; put the value in a file");
     bytes += name.size() + value.size() + 2;
   }
   if (bytes > kMaxEnvironmentBytes)

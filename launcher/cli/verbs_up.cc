@@ -49,6 +49,13 @@ int status(Context& context, Format format) {
     const auto named = read_endpoint(context.launcher);
     if (!named) return fail(context.terminal, named.error().within("LOCKSTEP_LAUNCHER"));
   } else if (!context.find_endpoint()) {
+    const auto endpoint = read_endpoint(context.home.endpoint());
+    if (!endpoint && endpoint.error().code == ErrorCode::permission_denied)
+      return fail(context.terminal,
+                  make_error(ErrorCode::permission_denied,
+                             endpoint.error().message +
+                                 "; whether a launcher runs there, only its account can see; "
+                                 "LOCKSTEP_HOME chooses another home"));
     const std::string text = "launcher:     not running (" + context.home.path() + ")\n";
     if (const Status may = may_start_launcher(context.home); !may)
       context.terminal.note(may.error().message);

@@ -8,7 +8,7 @@ import time
 
 import pytest
 import yaml
-from harness.site import wait_until
+from harness.site import Site, wait_until
 
 JOB_FILE = """
 command: >-
@@ -222,3 +222,18 @@ def test_a_home_inside_the_source_directory_stays_at_home(site):
 def test_a_home_that_cannot_be_used_is_named(site):
     done = site.run("run", "--", "true", env={"LOCKSTEP_HOME": "/proc/no-home"})
     assert done.returncode == 125 and b"LOCKSTEP_HOME chooses another place" in done.stderr, done.stderr
+
+
+def test_a_home_that_may_not_be_read_is_not_called_empty(site):
+    site.up(1)
+    stranger = Site(site.directory)
+    if os.geteuid() == 0:
+        stranger.user = "nobody"
+    mode = 0o700 if os.geteuid() == 0 else 0
+    site.home.chmod(mode)
+    try:
+        done = stranger.run("status")
+    finally:
+        site.home.chmod(0o755)
+    assert done.returncode == 1 and b"not running" not in done.stdout
+    assert b"Permission denied" in done.stderr and b"only its account can see" in done.stderr

@@ -43,6 +43,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"command", [](JobSpec& s) { s.command = ShellCommand{std::string(200'000, 'x')}; }},
         Bad{"environment_variables", [](JobSpec& s) { s.environment_variables["a=b"] = "c"; }},
         Bad{"environment_variables.A",
+            [](JobSpec& s) { s.environment_variables["A"] = std::string((1 << 17) - 2, 'x'); }},
+        Bad{"environment_variables.A",
             [](JobSpec& s) { s.environment_variables["A"] = std::string("x\0y", 3); }},
         Bad{"resources.instance_count", [](JobSpec& s) { s.resources.instance_count = 0; }},
         Bad{"distribution.process_count_per_instance",
