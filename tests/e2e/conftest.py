@@ -3,6 +3,7 @@ import os
 import pathlib
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,10 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness import leftovers  # noqa: E402
 from harness.site import BUILD, Site, wait_until  # noqa: E402
+
+# Under nohup, or behind a shell's '&', these are ignored, and what the tests start would inherit that.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 USER = "lockstep-test"
 
