@@ -26,6 +26,7 @@ std::string_view to_string(PartState state) {
     case PartState::prepared: return "prepared";
     case PartState::running: return "running";
     case PartState::stopping: return "stopping";
+    case PartState::collecting: return "collecting";
     case PartState::finished: return "finished";
   }
   return "finished";

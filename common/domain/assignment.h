@@ -78,19 +78,22 @@ struct DesiredState {
   friend bool operator==(const DesiredState&, const DesiredState&) = default;
 };
 
-// States of a part, only forward (any state may jump to finished).
-enum class PartState { staging, prepared, running, stopping, finished };
+// States of a part, only forward (any state may jump to finished). `collecting`: its ranks have
+// ended, and what they left is on its way to the launcher.
+enum class PartState { staging, prepared, running, stopping, collecting, finished };
 std::string_view to_string(PartState state);
 
 struct PartReport {
   AttemptId attempt;
   PartState state = PartState::staging;
-  std::string progress;           // in words while staging ("fetching 3.1/12.0 MiB")
+  std::string progress;           // in words while it lasts ("fetching 3.1/12.0 MiB")
   std::uint16_t runner_port = 0;  // from prepared on (0 when solo)
   PublicKey runner_key;
   std::uint16_t master_port = 0;       // from prepared on, node rank 0 only
   Instant started;                     // from running on
   std::optional<NodeExitReport> exit;  // when finished
+  // When finished: what its ranks left, without what is empty. Before: ./logs as they were lately.
+  std::vector<CollectedOutput> outputs;
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };
 

@@ -95,6 +95,7 @@ Status validate(const JobSpec& spec) {
   if (!spec.name.empty()) TRY(validate_job_name(spec.name));
   TRY(validate_command(spec.command));
   TRY(validate_environment(spec.environment_variables));
+  TRY(validate(spec.outputs));
   TRY(validate_numbers(spec));
   if (!spec.compute.empty() && spec.compute != "local")
     return make_error(

@@ -12,6 +12,7 @@
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/domain/outputs.h"
 
 namespace lockstep {
 
@@ -60,6 +61,9 @@ struct JobSpec {
   Command command;
   std::map<std::string, std::string> environment_variables;
   std::map<std::string, std::string> inputs;  // literal inputs, already substituted into command
+  // Their ${{outputs.NAME}} still stands in the command and in environment_variables: each node puts
+  // in the path there.
+  std::vector<OutputSpec> outputs;
   Distribution distribution;
   ResourceRequest resources;
   std::optional<Duration> timeout;  // of one attempt's running time

@@ -41,6 +41,7 @@ struct PartView {
   PartState state = PartState::staging;
   std::string progress;
   Allotment allotment;
+  std::vector<CollectedOutput> outputs;  // see PartReport
   friend bool operator==(const PartView&, const PartView&) = default;
 };
 

@@ -14,6 +14,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "common/snapshot/lower_folders.h"
 #include "common/snapshot/manifest.h"
 #include "common/snapshot/scan.h"
 
@@ -155,7 +156,8 @@ Status Hasher::hash_once(const io::Fd& fd, const std::string& path, std::string&
 
 // Directory objects, bottom up: a folder's children have larger indexes than itself.
 void build_directories(const Scan& scan, const std::vector<std::vector<Digest>>& digests,
-                       Snapshot& out) {
+                       const LowerTree* lower, Snapshot& out) {
+  LowerFolders below(scan, lower);
   std::vector<DirectoryObject> objects(scan.folders.size());
   for (std::size_t i = scan.folders.size(); i-- > 0;) {
     const ScannedFolder& folder = scan.folders[i];
@@ -177,6 +179,7 @@ void build_directories(const Scan& scan, const std::vector<std::vector<Digest>>&
     for (const ScannedLink& link : folder.links) {
       directory.entries.push_back({link.name, EntryKind::symlink, 0, 0, {}, link.target});
     }
+    below.show_through(i, directory);
     std::sort(directory.entries.begin(), directory.entries.end(),
               [](const Entry& a, const Entry& b) { return a.name < b.name; });
     objects[i].bytes = encode(directory);
@@ -185,6 +188,8 @@ void build_directories(const Scan& scan, const std::vector<std::vector<Digest>>&
   }
   out.root = objects[0].digest;
   out.folders = scan.folders.size() - 1;
+  out.lower_files = below.files();
+  out.lower_total = below.total();
   std::unordered_set<Digest> seen;
   for (DirectoryObject& object : objects) {
     if (seen.insert(object.digest).second) out.directories.push_back(std::move(object));
@@ -216,22 +221,15 @@ void save_cache(const CaptureOptions& options, const Scan& scan,
   static_cast<void>(StatCache::save(options.stat_cache, std::move(rows), scanned_at_ns));
 }
 
-}  // namespace
-
-Result<Snapshot> capture(const std::string& directory, const CaptureOptions& options) {
-  Snapshot snapshot;
-  TRY_ASSIGN(snapshot.directory, absolute(directory));
-  if (!options.allow_home_or_root) TRY(refuse_home_and_root(snapshot.directory));
-  const std::int64_t scanned_at_ns = wall_clock_ns();
-  TRY_ASSIGN(Scan found, scan(snapshot.directory, options.own_files));
-  const StatCache cache = StatCache::load(options.stat_cache);
-
+// Hashes what `cache` does not know, and fills all of `snapshot` but its name.
+Result<std::vector<std::vector<Digest>>> digest_all(Scan& found, const StatCache& cache,
+                                                    const CaptureOptions& options,
+                                                    Snapshot& snapshot) {
   std::vector<std::vector<Digest>> digests(found.folders.size());
   std::vector<ToHash> work;
-  std::size_t file_count = 0;
   for (std::size_t i = 0; i < found.folders.size(); ++i) {
     digests[i].resize(found.folders[i].files.size());
-    for (std::size_t f = 0; f < digests[i].size(); ++f, ++file_count) {
+    for (std::size_t f = 0; f < digests[i].size(); ++f) {
       if (const auto known = cache.find(found.folders[i].files[f].identity)) {
         digests[i][f] = *known;
       } else {
@@ -243,10 +241,11 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
   TRY(hasher.run(work));
   snapshot.files_read = work.size();
   snapshot.bytes_read = {hasher.bytes_read()};
+  return digests;
+}
 
-  build_directories(found, digests, snapshot);
-  TRY(refuse_too_large(snapshot));
-  snapshot.files.reserve(file_count);
+void list_files(const Scan& found, const std::vector<std::vector<Digest>>& digests,
+                Snapshot& snapshot) {
   for (std::size_t i = 0; i < found.folders.size(); ++i) {
     for (std::size_t f = 0; f < digests[i].size(); ++f) {
       const ScannedFile& file = found.folders[i].files[f];
@@ -255,11 +254,41 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
       snapshot.total.count += file.identity.size;
     }
   }
-  snapshot.skipped = std::move(found.skipped);
-  const bool is_cache_exact = work.empty() && cache.size() == file_count;
+}
+
+}  // namespace
+
+Result<Snapshot> capture(const std::string& directory, const CaptureOptions& options) {
+  Snapshot snapshot;
+  TRY_ASSIGN(snapshot.directory, absolute(directory));
+  if (!options.allow_home_or_root) TRY(refuse_home_and_root(snapshot.directory));
+  const std::int64_t scanned_at_ns = wall_clock_ns();
+  TRY_ASSIGN(Scan found, scan(snapshot.directory, options.own_files));
+  const StatCache cache = StatCache::load(options.stat_cache);
+  TRY_ASSIGN(const auto digests, digest_all(found, cache, options, snapshot));
+  build_directories(found, digests, nullptr, snapshot);
+  TRY(refuse_too_large(snapshot));
+  list_files(found, digests, snapshot);
+  const bool is_cache_exact = snapshot.files_read == 0 && cache.size() == snapshot.files.size();
   if (!options.stat_cache.empty() && !is_cache_exact) {
     save_cache(options, found, digests, scanned_at_ns);
   }
+  snapshot.skipped = std::move(found.skipped);
+  snapshot.opened = std::make_shared<io::Fd>(std::move(found.root));
+  return snapshot;
+}
+
+Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
+                              const TreeOptions& options) {
+  Snapshot snapshot;
+  snapshot.directory = shown_as;
+  TRY_ASSIGN(Scan found, scan(std::move(opened), shown_as, {false, options.is_upper}));
+  TRY_ASSIGN(const auto digests, digest_all(found, {}, {}, snapshot));
+  build_directories(found, digests, options.lower ? &*options.lower : nullptr, snapshot);
+  TRY(refuse_too_large(snapshot));
+  list_files(found, digests, snapshot);
+  snapshot.skipped = std::move(found.skipped);
+  snapshot.opened = std::make_shared<io::Fd>(std::move(found.root));
   return snapshot;
 }
 

@@ -5,12 +5,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/bytes.h"
 #include "common/base/digest.h"
 #include "common/base/result.h"
+#include "common/io/file_system.h"
+#include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {
 
@@ -44,7 +49,8 @@ struct SkippedPath {
 
 struct Snapshot {
   Digest root;
-  std::string directory;                     // absolute path of what was captured
+  std::string directory;                     // absolute path of what was captured, for people
+  std::shared_ptr<const io::Fd> opened;      // the same, to read its files from
   std::vector<DirectoryObject> directories;  // each digest once
   std::vector<FileRecord> files;  // in tree order; the same content may come several times
   std::vector<SkippedPath> skipped;
@@ -53,11 +59,31 @@ struct Snapshot {
   Bytes total;                   // of all files
   std::uint64_t files_read = 0;  // hashed now, not found in the stat cache
   Bytes bytes_read;
+  // Files of an overlay's lower tree that show through: in `root`, not in `files`.
+  std::uint64_t lower_files = 0;
+  Bytes lower_total;
+};
+
+// A tree by its directory objects, all that are reachable: what lies below an overlay.
+struct LowerTree {
+  Digest root;
+  std::map<Digest, Directory> directories;
+};
+
+struct TreeOptions {
+  bool is_upper = false;           // the upper directory of an overlay: whiteouts are heeded
+  std::optional<LowerTree> lower;  // and this is what lies below it
 };
 
 // Files that cannot be read, and files that change each time they are read, fail the capture and
 // are named. Sockets, fifos and devices are skipped and listed.
 Result<Snapshot> capture(const std::string& directory, const CaptureOptions& options);
+
+// A directory as it is, without ignore rules, .git included, as its users see it through the
+// overlay. `opened` is read with the rights of the calling thread and never left by a symlink that
+// stands at a last component; what cannot be read is skipped and listed, and so are special files.
+Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
+                              const TreeOptions& options);
 
 // The cache file of one source directory below a folder for all of them.
 std::string stat_cache_path(const std::string& cache_folder, const std::string& directory);

@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
 
+#include "common/domain/outputs.h"
 #include "common/snapshot/ignore.h"
 #include "common/snapshot/manifest.h"
 
@@ -31,8 +34,9 @@ struct Name {
 
 class Scanner {
  public:
-  Scanner(std::string directory, const std::string& left_out, Scan& out)
-      : directory_(std::move(directory)), out_(out) {
+  Scanner(std::string directory, const ScanOptions& options, Scan& out)
+      : directory_(std::move(directory)), options_(options), out_(out) {
+    const std::string& left_out = options_.left_out;
     if (left_out.empty() || ::stat(left_out.c_str(), &left_out_) != 0) left_out_ = {};
   }
   Status run();
@@ -45,9 +49,13 @@ class Scanner {
   Status add_link(std::size_t index, int fd, const std::string& name);
   Status push_ignore_file(int fd, const std::string& base, const std::string& name);
   bool is_ignored(const std::string& path, bool is_directory);
+  bool is_kept_out(const std::string& path, const Name& name, bool is_directory);
+  // An entry that cannot be read: fails the scan, or is skipped and listed.
+  Status unreadable(std::string_view what, const std::string& path);
   Error cannot(std::string_view what, const std::string& path) const;
 
   const std::string directory_;
+  const ScanOptions options_;
   Scan& out_;
   struct stat left_out_ {};                           // all zero: nothing
   std::vector<std::unique_ptr<IgnoreFile>> ignores_;  // from the root down to here
@@ -62,6 +70,12 @@ Error Scanner::cannot(std::string_view what, const std::string& path) const {
     error.message += "; make it readable or name it in .amlignore or .gitignore";
   }
   return error;
+}
+
+Status Scanner::unreadable(std::string_view what, const std::string& path) {
+  if (options_.is_source || (errno != EACCES && errno != EPERM)) return cannot(what, path);
+  out_.skipped.push_back({path, "", 0, "permission denied"});
+  return {};
 }
 
 Result<std::vector<Name>> names_in(int fd, const std::string& path) {
@@ -83,17 +97,21 @@ Result<std::vector<Name>> names_in(int fd, const std::string& path) {
   return names;
 }
 
+// As overlayfs marks it, mounted by root or in a user namespace.
+bool is_opaque(int folder) {
+  char value = 0;
+  for (const char* name : {"trusted.overlay.opaque", "user.overlay.opaque"})
+    if (::fgetxattr(folder, name, &value, 1) == 1 && value == 'y') return true;
+  return false;
+}
+
 bool holds(const std::vector<Name>& names, std::string_view wanted) {
   return std::any_of(names.begin(), names.end(), [&](const Name& n) { return n.text == wanted; });
 }
 
 Status Scanner::run() {
-  out_.root.reset(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!out_.root) {
-    const auto code = errno == ENOENT || errno == ENOTDIR ? ErrorCode::not_found : ErrorCode::io;
-    return make_error(code, errno_error(errno, "cannot open " + directory_).message);
-  }
   out_.folders.emplace_back();
+  if (options_.is_upper) out_.folders[0].opaque = is_opaque(out_.root.get());
   return scan_folder(0, out_.root.get(), 0);
 }
 
@@ -106,7 +124,9 @@ Status Scanner::scan_folder(std::size_t index, int fd, int depth) {
   }
   TRY_ASSIGN(const std::vector<Name> names, names_in(fd, directory_ + "/" + path));
   const std::size_t outer = ignores_.size();
-  if (depth == 0 && holds(names, ".amlignore")) {
+  if (!options_.is_source) {
+    // Every entry belongs to it.
+  } else if (depth == 0 && holds(names, ".amlignore")) {
     has_amlignore_ = true;
     TRY(push_ignore_file(fd, path, ".amlignore"));
   } else if (!has_amlignore_ && holds(names, ".gitignore")) {
@@ -154,6 +174,17 @@ bool Scanner::is_ignored(const std::string& path, bool is_directory) {
   return false;
 }
 
+// git's own files, what a pattern names, and the folder in which jobs keep their named outputs.
+bool Scanner::is_kept_out(const std::string& path, const Name& name, bool is_directory) {
+  if (!options_.is_source) return false;
+  const char* why = name.text == ".git"       ? "git's own files"
+                    : path == kReservedFolder ? "kept for the outputs of jobs"
+                                              : nullptr;
+  if (why == nullptr) return is_ignored(path, is_directory);
+  out_.skipped.push_back({is_directory ? path + "/" : path, "", 0, why});
+  return true;
+}
+
 Status Scanner::scan_entry(std::size_t index, int fd, const Name& name, int depth) {
   const std::string path = out_.folders[index].path + name.text;
   unsigned char type = name.type;
@@ -164,11 +195,7 @@ Status Scanner::scan_entry(std::size_t index, int fd, const Name& name, int dept
     }
     type = static_cast<unsigned char>(IFTODT(info.st_mode));
   }
-  if (name.text == ".git") {
-    out_.skipped.push_back({type == DT_DIR ? path + "/" : path, "", 0, "git's own files"});
-    return {};
-  }
-  if (is_ignored(path, type == DT_DIR)) return {};
+  if (is_kept_out(path, name, type == DT_DIR)) return {};
   if (type == DT_DIR) return enter_folder(index, fd, name, depth);
   if (type == DT_LNK) return add_link(index, fd, name.text);
   return add_other(index, fd, name);
@@ -179,7 +206,7 @@ Status Scanner::enter_folder(std::size_t index, int fd, const Name& name, int de
   const io::Fd folder(
       ::openat(fd, name.text.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder && errno == ENOENT) return {};  // gone since it was listed
-  if (!folder) return cannot("open", path);
+  if (!folder) return unreadable("open", path + "/");
   struct stat info {};
   if (::fstat(folder.get(), &info) != 0) return cannot("stat", path);
   if (info.st_dev == left_out_.st_dev && info.st_ino == left_out_.st_ino) {
@@ -191,6 +218,7 @@ Status Scanner::enter_folder(std::size_t index, int fd, const Name& name, int de
   out_.folders[child].path = path + "/";
   out_.folders[child].name = name.text;
   out_.folders[child].mode = info.st_mode & 07777;
+  if (options_.is_upper) out_.folders[child].opaque = is_opaque(folder.get());
   out_.folders[index].folders.push_back(child);
   return scan_folder(child, folder.get(), depth + 1);
 }
@@ -215,7 +243,13 @@ Status Scanner::add_other(std::size_t index, int fd, const Name& name) {
   if (::fstatat(fd, name.text.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
     return errno == ENOENT ? Status() : cannot("stat", path);
   }
+  if (options_.is_upper && S_ISCHR(info.st_mode) && info.st_rdev == makedev(0, 0)) {
+    out_.folders[index].whiteouts.push_back(name.text);
+    return {};
+  }
   if (S_ISREG(info.st_mode)) {
+    if (!options_.is_source && ::faccessat(fd, name.text.c_str(), R_OK, AT_EACCESS) != 0)
+      return errno == ENOENT ? Status() : unreadable("read", path);
     out_.folders[index].files.push_back({name.text, info.st_mode & 07777, identity_of(info)});
     return {};
   }
@@ -230,8 +264,20 @@ Status Scanner::add_other(std::size_t index, int fd, const Name& name) {
 }  // namespace
 
 Result<Scan> scan(const std::string& directory, const std::string& left_out) {
+  io::Fd root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root) {
+    const auto code = errno == ENOENT || errno == ENOTDIR ? ErrorCode::not_found : ErrorCode::io;
+    return make_error(code, errno_error(errno, "cannot open " + directory).message);
+  }
+  ScanOptions options;
+  options.left_out = left_out;
+  return scan(std::move(root), directory, options);
+}
+
+Result<Scan> scan(io::Fd root, const std::string& directory, const ScanOptions& options) {
   Scan result;
-  TRY(Scanner(directory, left_out, result).run());
+  result.root = std::move(root);
+  TRY(Scanner(directory, options, result).run());
   return result;
 }
 

@@ -31,6 +31,10 @@ struct ScannedFolder {
   std::vector<ScannedFile> files;
   std::vector<ScannedLink> links;
   std::vector<std::size_t> folders;  // indexes in Scan::folders, all larger than its own
+  // Of an overlay's upper directory: names of the lower one that are gone here, and whether all
+  // are.
+  std::vector<std::string> whiteouts;
+  bool opaque = false;
 };
 
 struct Scan {
@@ -39,8 +43,18 @@ struct Scan {
   std::vector<SkippedPath> skipped;
 };
 
-// `left_out`: a directory that is not looked into wherever it is met; "" = none.
+struct ScanOptions {
+  // false: every entry belongs to it, .git and ignored ones too, and what cannot be read is skipped
+  // and listed.
+  bool is_source = true;
+  bool is_upper = false;  // of an overlay: whiteouts and opaque folders are noticed
+  std::string left_out;   // a directory that is not looked into wherever it is met; "" = none
+};
+
+// A source directory.
 Result<Scan> scan(const std::string& directory, const std::string& left_out = "");
+// `root` is open; `directory` is its name for people.
+Result<Scan> scan(io::Fd root, const std::string& directory, const ScanOptions& options);
 
 // What fstat says, as identity.
 struct StatResult {

@@ -123,7 +123,8 @@ Error Uploader::changed(const snapshot::FileRecord& file) const {
 
 Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& file) {
   const std::string path = snapshot_.directory + "/" + file.path;
-  const io::Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const io::Fd fd(::openat(snapshot_.opened->get(), file.path.c_str(),
+                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd && (errno == ENOENT || errno == ELOOP)) return changed(file);
   if (!fd) return errno_error(errno, "cannot read " + path);
   Sha256 hash;

@@ -17,16 +17,36 @@ static_assert(pair(lockstep::WantedPhase::stop, WANTED_PHASE_STOP));
 static_assert(pair(lockstep::StopReason::canceled, STOP_REASON_CANCELED));
 static_assert(pair(lockstep::StopReason::gang_failed, STOP_REASON_GANG_FAILED));
 static_assert(pair(lockstep::StopReason::superseded, STOP_REASON_SUPERSEDED));
-static_assert(pair(lockstep::PartState::staging, PART_STATE_STAGING));
-static_assert(pair(lockstep::PartState::prepared, PART_STATE_PREPARED));
-static_assert(pair(lockstep::PartState::running, PART_STATE_RUNNING));
-static_assert(pair(lockstep::PartState::stopping, PART_STATE_STOPPING));
-static_assert(pair(lockstep::PartState::finished, PART_STATE_FINISHED));
+static_assert(pair(lockstep::OutputKind::outputs, OUTPUT_KIND_OUTPUTS));
+static_assert(pair(lockstep::OutputKind::logs, OUTPUT_KIND_LOGS));
+static_assert(pair(lockstep::OutputKind::named, OUTPUT_KIND_NAMED));
+
+constexpr std::size_t kMaxProblems = 1'000;
 
 }  // namespace
 
+// Not by number: collecting came later, and stands in the middle of the order.
+PartState wire_part_state(lockstep::PartState state) {
+  switch (state) {
+    case lockstep::PartState::staging: return PART_STATE_STAGING;
+    case lockstep::PartState::prepared: return PART_STATE_PREPARED;
+    case lockstep::PartState::running: return PART_STATE_RUNNING;
+    case lockstep::PartState::stopping: return PART_STATE_STOPPING;
+    case lockstep::PartState::collecting: return PART_STATE_COLLECTING;
+    case lockstep::PartState::finished: return PART_STATE_FINISHED;
+  }
+  return PART_STATE_UNSPECIFIED;
+}
+
 Status read_part_state(int value, const char* field, lockstep::PartState* out) {
-  return read_enum(value, lockstep::PartState::finished, field, out);
+  for (auto state : {lockstep::PartState::staging, lockstep::PartState::prepared,
+                     lockstep::PartState::running, lockstep::PartState::stopping,
+                     lockstep::PartState::collecting, lockstep::PartState::finished}) {
+    if (value != wire_part_state(state)) continue;
+    *out = state;
+    return {};
+  }
+  return bad_field(field, "holds an unknown value " + std::to_string(value));
 }
 
 Status read_stop_reason(int value, const char* field, lockstep::StopReason* out) {
@@ -130,15 +150,36 @@ Status from_wire(const DesiredState& from, lockstep::DesiredState* to) {
                    &to->assignments);
 }
 
+void to_wire(const lockstep::CollectedOutput& from, CollectedOutput* to) {
+  to->set_kind(wire_enum<OutputKind>(from.kind));
+  to->set_name(from.name);
+  if (from.tree) to->set_tree(std::string(from.tree->view()));
+  to->set_files(from.files);
+  to->set_size_bytes(from.size.count);
+  write_texts(from.problems, to->mutable_problems());
+}
+
+Status from_wire(const CollectedOutput& from, lockstep::CollectedOutput* to) {
+  TRY(read_enum(from.kind(), lockstep::OutputKind::named, "output.kind", &to->kind));
+  to->name = from.name();
+  if (!to->name.empty() && !valid_output_name(to->name))
+    return bad_field("output.name", "is not an output's name");
+  if (from.has_tree()) TRY(read_digest(from.tree(), "output.tree", &to->tree.emplace()));
+  to->files = from.files();
+  to->size = Bytes{from.size_bytes()};
+  return read_texts(from.problems(), kMaxProblems, "output.problems", &to->problems);
+}
+
 void to_wire(const lockstep::PartReport& from, PartReport* to) {
   to_wire(from.attempt, to->mutable_attempt());
-  to->set_state(wire_enum<PartState>(from.state));
+  to->set_state(wire_part_state(from.state));
   to->set_progress(from.progress);
   to->set_runner_port(from.runner_port);
   to->set_runner_key(from.runner_key.value);
   to->set_master_port(from.master_port);
   to->set_started_ns(from.started.ns);
   if (from.exit) to_wire(*from.exit, to->mutable_exit());
+  write_list(from.outputs, to->mutable_outputs());
 }
 
 Status from_wire(const PartReport& from, lockstep::PartReport* to) {
@@ -150,7 +191,7 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   TRY(read_port(from.master_port(), "part.master_port", &to->master_port));
   TRY(read_instant(from.started_ns(), "part.started", &to->started));
   if (from.has_exit()) TRY(from_wire(from.exit(), &to->exit.emplace()));
-  return {};
+  return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);
 }
 
 }  // namespace lockstep::pb

@@ -11,6 +11,11 @@ static_assert(static_cast<int>(lockstep::Distribution::Kind::mpi) + 1 == DISTRIB
 static_assert(static_cast<int>(lockstep::Distribution::Kind::pytorch) + 1 ==
               DISTRIBUTION_KIND_PYTORCH);
 
+static_assert(static_cast<int>(lockstep::OutputType::uri_folder) + 1 == OUTPUT_TYPE_URI_FOLDER);
+static_assert(static_cast<int>(lockstep::OutputType::uri_file) + 1 == OUTPUT_TYPE_URI_FILE);
+static_assert(static_cast<int>(lockstep::OutputMode::rw_mount) + 1 == OUTPUT_MODE_RW_MOUNT);
+static_assert(static_cast<int>(lockstep::OutputMode::upload) + 1 == OUTPUT_MODE_UPLOAD);
+
 constexpr bool pair(lockstep::Cause domain, Cause wire) {
   return static_cast<int>(domain) + 1 == static_cast<int>(wire);
 }
@@ -71,6 +76,19 @@ Status read_command(const JobSpec& from, lockstep::Command* to) {
 
 }  // namespace
 
+void to_wire(const lockstep::OutputSpec& from, OutputSpec* to) {
+  to->set_name(from.name);
+  to->set_type(wire_enum<OutputType>(from.type));
+  to->set_mode(wire_enum<OutputMode>(from.mode));
+}
+
+// The name becomes part of paths; validate() looks at it once all are here.
+Status from_wire(const OutputSpec& from, lockstep::OutputSpec* to) {
+  TRY(read_text(from.name(), "output.name", &to->name));
+  TRY(read_enum(from.type(), lockstep::OutputType::uri_file, "output.type", &to->type));
+  return read_enum(from.mode(), lockstep::OutputMode::upload, "output.mode", &to->mode);
+}
+
 void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   to->set_name(from.name);
   to->set_display_name(from.display_name);
@@ -84,6 +102,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
     write_texts(std::get<lockstep::Argv>(from.command).words, to->mutable_argv()->mutable_words());
   write_map(from.environment_variables, to->mutable_environment_variables());
   write_map(from.inputs, to->mutable_inputs());
+  write_list(from.outputs, to->mutable_outputs());
   auto* distribution = to->mutable_distribution();
   distribution->set_kind(wire_enum<DistributionKind>(from.distribution.kind));
   distribution->set_processes_per_node(from.distribution.processes_per_node);
@@ -106,6 +125,8 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(read_map(from.environment_variables(), kMaxEntries, "environment_variables",
                &to->environment_variables));
   TRY(read_map(from.inputs(), kMaxEntries, "inputs", &to->inputs));
+  TRY(read_list(from.outputs(), kMaxOutputs, "outputs", &to->outputs));
+  TRY(validate(to->outputs));
   TRY(read_enum(from.distribution().kind(), lockstep::Distribution::Kind::pytorch,
                 "distribution.kind", &to->distribution.kind));
   TRY(read_number(from.distribution().processes_per_node(), 1, kMaxRanksPerNode,

@@ -11,6 +11,8 @@ namespace lockstep::pb {
 // A list that ranks or nodes of one attempt fill is no longer than this.
 inline constexpr std::size_t kMaxRanksInReport = 10'000;
 
+void to_wire(const lockstep::OutputSpec& from, OutputSpec* to);
+Status from_wire(const OutputSpec& from, lockstep::OutputSpec* to);
 void to_wire(const lockstep::JobSpec& from, JobSpec* to);
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to);
 void to_wire(const lockstep::RankExit& from, RankExit* to);

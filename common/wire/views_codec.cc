@@ -56,9 +56,10 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   to->set_node_rank(from.node_rank);
   to->set_first_rank(from.first_rank);
   to->set_ranks(from.ranks);
-  to->set_state(wire_enum<PartState>(from.state));
+  to->set_state(wire_part_state(from.state));
   to->set_progress(from.progress);
   to_wire(from.allotment, to->mutable_allotment());
+  write_list(from.outputs, to->mutable_outputs());
 }
 
 Status from_wire(const PartView& from, lockstep::PartView* to) {
@@ -69,7 +70,8 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(read_rank(from.ranks(), "part.ranks", &to->ranks));
   TRY(read_part_state(from.state(), "part.state", &to->state));
   TRY(read_text(from.progress(), "part.progress", &to->progress));
-  return from_wire(from.allotment(), &to->allotment);
+  TRY(from_wire(from.allotment(), &to->allotment));
+  return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);
 }
 
 void to_wire(const lockstep::AttemptView& from, AttemptView* to) {

@@ -73,8 +73,20 @@ class Filler {
   }
   void fill(RetryPolicy& v) { auto& [a] = v; each(a); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
+  }
+
+  // common/domain/outputs.h
+  void fill(OutputSpec& v) {
+    auto& [name, b, c] = v;
+    each(b, c);
+    name = "output_" + std::to_string(next_int());
+  }
+  void fill(CollectedOutput& v) {
+    auto& [a, name, c, d, e, f] = v;
+    each(a, c, d, e, f);
+    name = "output_" + std::to_string(next_int());
   }
 
   // common/domain/exit_report.h
@@ -110,7 +122,10 @@ class Filler {
     node_rank = 1;
   }
   void fill(DesiredState& v) { auto& [a, b] = v; each(a, b); }
-  void fill(PartReport& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(PartReport& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
   void fill(WorkspacePlan& v) {
     auto& [mode, b, c] = v;
     each(b, c);
@@ -118,7 +133,10 @@ class Filler {
   }
 
   // common/domain/views.h
-  void fill(PartView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(PartView& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(JobView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(NodeView& v) {

@@ -1,0 +1,89 @@
+#include "common/domain/outputs.h"
+
+#include <cctype>
+#include <set>
+
+namespace lockstep {
+
+bool valid_output_name(const std::string& name) {
+  if (name.empty() || name.size() > kMaxOutputNameBytes) return false;
+  if (std::isdigit(static_cast<unsigned char>(name[0])) != 0) return false;
+  for (char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
+  return true;
+}
+
+std::string_view to_string(OutputType type) {
+  switch (type) {
+    case OutputType::uri_folder: return "uri_folder";
+    case OutputType::uri_file: return "uri_file";
+  }
+  return "uri_folder";
+}
+
+std::string_view to_string(OutputMode mode) {
+  switch (mode) {
+    case OutputMode::rw_mount: return "rw_mount";
+    case OutputMode::upload: return "upload";
+  }
+  return "rw_mount";
+}
+
+Status validate(const std::vector<OutputSpec>& outputs) {
+  const auto invalid = [](std::string message) {
+    return make_error(ErrorCode::invalid_argument, std::move(message));
+  };
+  if (outputs.size() > kMaxOutputs)
+    return invalid("outputs: there are " + std::to_string(outputs.size()) + "; at most " +
+                   std::to_string(kMaxOutputs) + " are possible");
+  std::set<std::string> names;
+  for (const OutputSpec& output : outputs) {
+    if (!valid_output_name(output.name))
+      return invalid("outputs: '" + output.name + "' is not an output's name: 1 to " +
+                     std::to_string(kMaxOutputNameBytes) +
+                     " letters, digits or '_', not starting with a digit");
+    if (!names.insert(output.name).second)
+      return invalid("outputs: '" + output.name + "' is named twice");
+  }
+  return {};
+}
+
+std::string named_output_folder(const std::string& name) {
+  return std::string(kReservedFolder) + "/" + std::string(kOutputsFolder) + "/" + name;
+}
+
+std::map<std::string, std::string> output_paths(const std::vector<OutputSpec>& outputs,
+                                                const std::string& working_directory) {
+  std::map<std::string, std::string> paths;
+  for (const OutputSpec& output : outputs) {
+    std::string path = working_directory + "/" + named_output_folder(output.name);
+    if (output.type == OutputType::uri_file) path += "/" + output.name;
+    paths.emplace(output.name, std::move(path));
+  }
+  return paths;
+}
+
+std::string output_expression(std::string_view name) {
+  return "${{outputs." + std::string(name) + "}}";
+}
+
+std::string put_in_outputs(std::string text, const std::map<std::string, std::string>& paths) {
+  for (const auto& [name, path] : paths) {
+    const std::string expression = output_expression(name);
+    for (std::size_t at = text.find(expression); at != std::string::npos;
+         at = text.find(expression, at + path.size()))
+      text.replace(at, expression.size(), path);
+  }
+  return text;
+}
+
+std::string describe(OutputKind kind, const std::string& name) {
+  switch (kind) {
+    case OutputKind::outputs: return "./outputs";
+    case OutputKind::logs: return "./logs";
+    case OutputKind::named: return "output '" + name + "'";
+  }
+  return "./outputs";
+}
+
+}  // namespace lockstep

@@ -1,0 +1,73 @@
+#pragma once
+// What a job leaves behind: what its file asks to be kept (OutputSpec), where its ranks write it,
+// and what a node collected of it after its ranks ended (CollectedOutput). `./outputs` and `./logs`
+// are kept of every job; named outputs only of jobs that ask for them.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/digest.h"
+#include "common/base/result.h"
+
+namespace lockstep {
+
+enum class OutputType { uri_folder, uri_file };
+std::string_view to_string(OutputType type);
+
+enum class OutputMode { rw_mount, upload };  // Azure's words; both are collected at the end
+std::string_view to_string(OutputMode mode);
+
+struct OutputSpec {
+  std::string name;
+  OutputType type = OutputType::uri_folder;
+  OutputMode mode = OutputMode::rw_mount;
+  friend bool operator==(const OutputSpec&, const OutputSpec&) = default;
+};
+inline constexpr std::size_t kMaxOutputs = 100;
+inline constexpr std::size_t kMaxOutputNameBytes = 100;
+
+// 1 to kMaxOutputNameBytes letters, digits and '_', not a digit first: part of paths and variables.
+bool valid_output_name(const std::string& name);
+// At most kMaxOutputs, each with a valid name of its own.
+Status validate(const std::vector<OutputSpec>& outputs);
+
+// ---- where ranks write -------------------------------------------------------------------------
+// Folders of the working directory, on every node. A snapshot never holds the reserved one.
+inline constexpr std::string_view kOutputsFolder = "outputs";
+inline constexpr std::string_view kLogsFolder = "logs";
+inline constexpr std::string_view kReservedFolder = ".lockstep";
+std::string named_output_folder(const std::string& name);  // ".lockstep/outputs/<name>"
+
+// Name -> what a rank writes to: the folder, or for uri_file a file in it that has its name.
+std::map<std::string, std::string> output_paths(const std::vector<OutputSpec>& outputs,
+                                                const std::string& working_directory);
+
+// "${{outputs.NAME}}", as launcher/spec leaves it in commands and variables for the node.
+std::string output_expression(std::string_view name);
+// `text` with the expression of each of `paths` replaced.
+std::string put_in_outputs(std::string text, const std::map<std::string, std::string>& paths);
+
+// ---- what came back ----------------------------------------------------------------------------
+enum class OutputKind { outputs, logs, named };
+
+struct CollectedOutput {
+  OutputKind kind = OutputKind::outputs;
+  std::string name;            // of a named one
+  std::optional<Digest> tree;  // in the launcher's blob store; absent: empty, or not collected
+  std::uint64_t files = 0;     // symlinks are not counted
+  Bytes size;                  // of the files
+  std::vector<std::string> problems;  // what could not be collected, and why
+  friend bool operator==(const CollectedOutput&, const CollectedOutput&) = default;
+};
+inline constexpr std::size_t kMaxCollectedOutputs = kMaxOutputs + 2;
+inline constexpr std::size_t kMaxOutputProblems = 20;  // then "and 7 more"
+
+// "./outputs", "./logs", "output 'model'".
+std::string describe(OutputKind kind, const std::string& name);
+
+}  // namespace lockstep
