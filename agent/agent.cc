@@ -44,6 +44,8 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
       bulk_(loop, transport, clock,
             {config_.identity.bulk_endpoint, config_.identity.launcher_key, config_.keys},
             config_.identity.node),
+      collections_(loop, workers_, config_.home, config_.outputs,
+                   [this](Input input) { emit(std::move(input)); }),
       workers_(kWorkers),
       supervisor_(loop, workers_, config_.home, config_.runner_program,
                   [this](Input input) { emit(std::move(input)); }) {
@@ -198,6 +200,7 @@ void Agent::perform(ShipLogs& action) {
 
 void Agent::perform(RemovePart& action) {
   bulk_.forget(action.attempt);
+  collections_.forget(action.attempt);
   recovered_.erase(action.attempt);
   supervisor_.remove(action.attempt);
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "agent/bulk_link.h"
+#include "agent/collections.h"
 #include "agent/core/core.h"
 #include "agent/identity.h"
 #include "agent/supervise/home.h"
@@ -32,6 +33,7 @@ struct AgentConfig {
   Inventory inventory;
   std::string runner_program;
   StageWorkspaceFunction stage;
+  OutputFunctions outputs;
   SessionId session;
   BootId boot;
   bool same_boot = true;  // as the agent that was here before
@@ -69,6 +71,7 @@ class Agent {
   void perform(UpdateRunner& action) { supervisor_.update(action.assignment); }
   void perform(ShipLogs& action);
   void perform(KillRunner& action) { supervisor_.kill(action.attempt); }
+  void perform(CollectOutputs& action) { collections_.start(action.assignment); }
   void perform(RemovePart& action);
   void perform(Reconnect&);
   void perform(ExitAgent& action);
@@ -81,6 +84,7 @@ class Agent {
   std::deque<Input> inputs_;
   std::optional<io::ClientSocket> control_;
   BulkLink bulk_;
+  Collections collections_;  // outlives the workers: they look for it
   Workers workers_;
   Supervisor supervisor_;
   std::set<AttemptId> recovered_;  // parts of an earlier agent: their logs may be half sent

@@ -181,8 +181,10 @@ Status run(const Options& options) {
   config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
   config.boot = io::current_boot();
   TRY_ASSIGN(config.same_boot, note_boot(home, config.boot));
-  TRY_ASSIGN(config.stage,
-             workspace_stager(home, config.identity, config.keys, config.inventory, transport));
+  TRY_ASSIGN(WorkspaceFunctions functions,
+             workspace_functions(home, config.identity, config.keys, config.inventory, transport));
+  config.stage = std::move(functions.stage);
+  config.outputs = std::move(functions.outputs);
   spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
                config.identity.name, config.identity.node.value, home.path(), ::getpid());
   Agent running(loop, transport, clock, std::move(config));

@@ -5,19 +5,55 @@
 #include "agent/workspace/workspace.h"
 
 namespace lockstep::agent {
+namespace {
 
-Result<StageWorkspaceFunction> workspace_stager(const Home& home, const Identity& identity,
-                                                const io::KeyPair& keys, const Inventory& inventory,
-                                                io::Transport& transport) {
+constexpr Duration kTryAgainAfter = seconds(2);
+
+// Goes on while the launcher is away, until the collection is given up.
+class PatientSink final : public OutputSink {
+ public:
+  PatientSink(OutputSink& launcher, const OutputFunctions::Progress& tell, Patience& patience)
+      : launcher_(launcher), tell_(tell), patience_(patience) {}
+
+  Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override {
+    for (;;) {
+      Status pushed = launcher_.push(tree, progress);
+      const bool away = !pushed && pushed.error().code == ErrorCode::unavailable;
+      if (!away || patience_.given_up()) return pushed;
+      tell_("waits to send what it left: " + pushed.error().message);
+      if (!patience_.wait(kTryAgainAfter)) return pushed;
+    }
+  }
+
+ private:
+  OutputSink& launcher_;
+  const OutputFunctions::Progress& tell_;
+  Patience& patience_;
+};
+
+}  // namespace
+
+Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity& identity,
+                                               const io::KeyPair& keys, const Inventory& inventory,
+                                               io::Transport& transport) {
   TRY_ASSIGN(std::shared_ptr<Workspace> workspace,
              Workspace::open({home.cache(), inventory.workdir_mode}));
   const auto blobs = std::make_shared<LauncherBlobs>(transport, identity.bulk_endpoint,
                                                      identity.launcher_key, keys);
-  return StageWorkspaceFunction(
-      [workspace, blobs](const Assignment& assignment, const io::AttemptDir& directory,
-                         const std::function<void(const std::string&)>& progress) {
-        return workspace->stage(assignment, directory, *blobs, progress);
-      });
+  WorkspaceFunctions functions;
+  functions.stage = [workspace, blobs](const Assignment& assignment,
+                                       const io::AttemptDir& directory,
+                                       const std::function<void(const std::string&)>& progress) {
+    return workspace->stage(assignment, directory, *blobs, progress);
+  };
+  functions.outputs.is_anything_left = is_anything_left;
+  functions.outputs.collect = [workspace, blobs](
+                                  const Assignment& assignment, const io::AttemptDir& directory,
+                                  const OutputFunctions::Progress& progress, Patience& patience) {
+    PatientSink sink(*blobs, progress, patience);
+    return workspace->collect(assignment, directory, *blobs, sink, progress);
+  };
+  return functions;
 }
 
 }  // namespace lockstep::agent

@@ -1,14 +1,19 @@
 #pragma once
-// Connects agent/workspace to the loop's staging action: one cache per home, blobs from the
-// launcher.
+// Connects agent/workspace to the loop's staging and collecting actions: one cache per home, blobs
+// from the launcher.
 
 #include "agent/agent.h"
 
 namespace lockstep::agent {
 
-// `transport` outlives the function.
-Result<StageWorkspaceFunction> workspace_stager(const Home& home, const Identity& identity,
-                                                const io::KeyPair& keys, const Inventory& inventory,
-                                                io::Transport& transport);
+struct WorkspaceFunctions {
+  StageWorkspaceFunction stage;
+  OutputFunctions outputs;
+};
+
+// `transport` outlives the functions.
+Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity& identity,
+                                               const io::KeyPair& keys, const Inventory& inventory,
+                                               io::Transport& transport);
 
 }  // namespace lockstep::agent

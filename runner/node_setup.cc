@@ -72,8 +72,8 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
     return fail(Cause::start_failed, made.error());
   if (const auto made = make_owned_directory(directory.tmp(), setup.run_as); !made)
     return fail(Cause::start_failed, made.error());
-  const auto workspace =
-      Workspace::prepare(orders.workspace, directory, setup.run_as.uid, setup.run_as.gid);
+  const auto workspace = Workspace::prepare(orders.workspace, directory, setup.run_as.uid,
+                                            setup.run_as.gid, orders.assignment.spec.outputs);
   if (!workspace) return fail(Cause::workspace_failed, workspace.error());
   const IsolationRequest request{cgroup_request(directory, orders.assignment),
                                  io::program_directory() + "/lockstep-spawn", &*workspace};

@@ -76,6 +76,7 @@ Status Runner::ensure_bootstrap() {
   launch_.gang = gang_.get();
   launch_.bootstrap = bootstrap_.get();
   launch_.directory = setup_.directory;
+  launch_.outputs = output_paths(assignment.spec.outputs, setup_.directory);
   launch_.cgroups = setup_.isolation.cgroups ? &*setup_.isolation.cgroups : nullptr;
   launch_.become_run_as = geteuid() == 0;
   return {};

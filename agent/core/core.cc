@@ -68,6 +68,8 @@ struct Core::Impl {
   void on(const RunnerStarted& input);
   void on(const RunnerReported& input);
   void on(const RunnerGone& input);
+  void on(const OutputsProgress& input);
+  void on(const OutputsCollected& input);
   void on(const PartRemoved& input);
   void on(const Tick&) {}
 
@@ -90,6 +92,7 @@ struct Core::Impl {
   void converge_alive(Part& part);
   void attach(Part& part);
   void remove(Part& part);
+  void collect(Part& part, NodeExitReport exit);
   void end(Part& part, NodeExitReport exit);
   void changed(const Part& part, Instant tell_at);
   void run_part_timers();
@@ -231,6 +234,8 @@ void Core::Impl::converge(Part& part) {
     case Stage::starting:
     case Stage::removing: return;  // what is at work answers first
     case Stage::alive: return converge_alive(part);
+    // Not wanted: the launcher let go of it, and would refuse what comes back.
+    case Stage::collecting:
     case Stage::ended:
       if (!part.wanted) remove(part);
       return;
@@ -279,11 +284,14 @@ void Core::Impl::recover(const FoundPart& found) {
     return attach(part);
   }
   out.push_back(ShipLogs{attempt});
-  if (found.runner == Runner::finished && found.exit) return end(part, *found.exit);
+  // What an earlier agent collected, it may not have told: all of it is collected again. That its
+  // ranks have ended is known, even over a reboot.
+  part.report.state = PartState::collecting;
+  if (found.runner == Runner::finished && found.exit) return collect(part, *found.exit);
   out.push_back(KillRunner{attempt});
   const std::string why = "the runner died without a final report while no agent watched";
-  end(part,
-      unreported_exit(Cause::runner_lost, with_last_words(why, found.last_words), now, found.logs));
+  collect(part, unreported_exit(Cause::runner_lost, with_last_words(why, found.last_words), now,
+                                found.logs));
 }
 
 void Core::Impl::attach(Part& part) {
@@ -323,15 +331,19 @@ void Core::Impl::on(const RunnerStarted& input) {
 void Core::Impl::on(const RunnerReported& input) {
   auto* part = find(input.attempt);
   if (part == nullptr) return;
-  const bool over = part->report.state == PartState::finished || part->stage == Stage::removing;
+  const bool over = part->stage == Stage::collecting || part->stage == Stage::removing ||
+                    part->report.state == PartState::finished;
   if (over) return;
   if (part->stage != Stage::alive) attach(*part);
   if (input.report.state < part->report.state) return;
   if (input.report.state == PartState::finished) {
     auto exit = input.report.exit.value_or(
         unreported_exit(Cause::runner_lost, "the runner finished without saying how", now));
+    const PartState shown = part->report.state;
     part->report = input.report;
-    return end(*part, std::move(exit));
+    part->report.state = shown;  // until all that it left is collected
+    part->report.exit.reset();
+    return collect(*part, std::move(exit));
   }
   if (input.report == part->report) return;
   part->report = input.report;
@@ -346,7 +358,35 @@ void Core::Impl::on(const RunnerGone& input) {
   const std::string why =
       part->killed ? "the runner did not stop in time and was killed"
                    : with_last_words("the runner died without a final report", input.last_words);
-  end(*part, unreported_exit(Cause::runner_lost, why, now, input.logs));
+  collect(*part, unreported_exit(Cause::runner_lost, why, now, input.logs));
+}
+
+// Its ranks have ended, however: the part is not finished before what they left is kept.
+void Core::Impl::collect(Part& part, NodeExitReport exit) {
+  part.stage = Stage::collecting;
+  part.exit = std::move(exit);
+  part.kill_at = Instant::never();
+  part.tell_again = Instant::never();
+  part.report.attempt = part.assignment.attempt;
+  out.push_back(CollectOutputs{part.assignment});
+  converge(part);
+}
+
+void Core::Impl::on(const OutputsProgress& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::collecting) return;
+  const bool news = part->report.state != PartState::collecting;
+  part->report.state = PartState::collecting;
+  part->report.progress = input.text;
+  changed(*part, news ? now : now + heartbeat);
+}
+
+void Core::Impl::on(const OutputsCollected& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::collecting) return;
+  part->report.outputs = input.outputs;
+  part->report.progress.clear();
+  end(*part, *std::move(part->exit));
 }
 
 void Core::Impl::on(const PartRemoved& input) {
@@ -363,6 +403,7 @@ void Core::Impl::end(Part& part, NodeExitReport exit) {
   part.kill_at = Instant::never();
   part.tell_again = Instant::never();
   part.report.attempt = part.assignment.attempt;
+  part.exit.reset();
   part.report.state = PartState::finished;
   part.report.exit = std::move(exit);
   changed(part, now);

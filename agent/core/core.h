@@ -52,12 +52,21 @@ struct RunnerGone {
   std::vector<LogSize> logs = {};
   std::string last_words = {};
 };
+struct OutputsProgress {  // there is something to collect; how far it is, in words
+  AttemptId attempt;
+  std::string text;
+};
+struct OutputsCollected {  // all that can be kept is in the launcher's blob store
+  AttemptId attempt;
+  std::vector<CollectedOutput> outputs = {};
+};
 struct PartRemoved {
   AttemptId attempt;
 };  // its directory, cgroups and mounts are gone
 struct Tick {};
 using Input = std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, StagingProgress,
-                           RunnerStarted, RunnerReported, RunnerGone, PartRemoved, Tick>;
+                           RunnerStarted, RunnerReported, RunnerGone, OutputsProgress,
+                           OutputsCollected, PartRemoved, Tick>;
 
 // ---- actions (idempotent) ----------------------------------------------------------------------
 struct SendSession {
@@ -84,15 +93,20 @@ struct ShipLogs {
 struct KillRunner {
   AttemptId attempt;
 };  // SIGKILL runner and all that it started
+// Bring what its ranks left to the launcher, however long that takes -> OutputsCollected.
+struct CollectOutputs {
+  Assignment assignment;
+};
 struct RemovePart {
   AttemptId attempt;
-};                    // -> PartRemoved
+};                    // -> PartRemoved; a collection at work is given up
 struct Reconnect {};  // the launcher is silent: close and dial again
 struct ExitAgent {
   std::string reason;
 };  // refused: print and leave with a non-zero code
 using Action = std::variant<SendSession, SendHeartbeat, SendObserved, StageWorkspace, StartRunner,
-                            UpdateRunner, ShipLogs, KillRunner, RemovePart, Reconnect, ExitAgent>;
+                            UpdateRunner, ShipLogs, KillRunner, CollectOutputs, RemovePart,
+                            Reconnect, ExitAgent>;
 
 struct Config {
   NodeId node;

@@ -18,6 +18,7 @@ struct Part {
     discarding,  // it still is, but its result is of no use: report.exit says why
     starting,    // StartRunner is at work
     alive,       // its runner lives
+    collecting,  // its runner is gone, CollectOutputs is at work; `exit` waits to be told
     ended,       // report.exit says how; its directory may be there
     removing,    // RemovePart is at work
   };
@@ -26,6 +27,7 @@ struct Part {
   bool wanted = true;       // by the desired state that is applied
   bool runner_told = true;  // its runner was told `assignment`, as far as an agent can know
   PartReport report;
+  std::optional<NodeExitReport> exit;     // while collecting: what is told at its end
   Instant tell_again = Instant::never();  // while the runner lags behind what is wanted
   Instant kill_at = Instant::never();     // a stop was ordered: the runner is killed then
   bool killed = false;                    // it was

@@ -18,4 +18,12 @@ Status LauncherBlobs::fetch_tree(const Digest& root, snapshot::BlobStore& cache,
   return transfer::download_tree(socket, root, cache, progress);
 }
 
+Status LauncherBlobs::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) {
+  TRY_ASSIGN(io::ClientSocket socket,
+             io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
+  auto sent = transfer::upload_snapshot(socket, tree, progress);
+  if (!sent) return std::move(sent).error();
+  return {};
+}
+
 }  // namespace lockstep::agent

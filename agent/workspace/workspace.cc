@@ -146,6 +146,21 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
   return plan;
 }
 
+Result<std::vector<CollectedOutput>> Workspace::collect(const Assignment& assignment,
+                                                        const io::AttemptDir& directory,
+                                                        BlobSource& source, OutputSink& sink,
+                                                        const OnProgress& progress) {
+  Teller teller(progress);
+  const auto read_object = [&](const Digest& digest) -> Result<std::string> {
+    auto object = impl_->blobs->get(digest);
+    if (object || !assignment.spec.snapshot) return object;
+    TRY(impl_->fetch(*assignment.spec.snapshot, source, teller));  // damaged, or thrown out since
+    return impl_->blobs->get(digest);
+  };
+  return collect_outputs({assignment, directory, read_object, sink,
+                          [&](const std::string& text) { teller.say(text); }});
+}
+
 Status Workspace::Impl::lay_out(const io::AttemptDir& directory,
                                 const snapshot::Owner& owner) const {
   const snapshot::Owner ours = snapshot::current_owner();

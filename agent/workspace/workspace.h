@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "agent/workspace/collect.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/domain/assignment.h"
@@ -29,13 +30,14 @@ class BlobSource {
 };
 
 // The launcher's bulk socket, dialled anew for each tree.
-class LauncherBlobs final : public BlobSource {
+class LauncherBlobs final : public BlobSource, public OutputSink {
  public:
   // `transport` outlives this.
   LauncherBlobs(io::Transport& transport, std::string endpoint, PublicKey launcher_key,
                 io::KeyPair keys);
   Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                     const transfer::OnProgress& progress) override;
+  Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override;
 
  private:
   io::Transport& transport_;
@@ -60,6 +62,10 @@ class Workspace {
   // not started is safe. A tree that is here already costs a few system calls.
   Result<WorkspacePlan> stage(const Assignment& assignment, const io::AttemptDir& directory,
                               BlobSource& source, const OnProgress& progress);
+  // What its ranks left, once its runner is gone: see collect.h. For worker threads.
+  Result<std::vector<CollectedOutput>> collect(const Assignment& assignment,
+                                               const io::AttemptDir& directory, BlobSource& source,
+                                               OutputSink& sink, const OnProgress& progress);
 
  private:
   struct Impl;

@@ -25,11 +25,12 @@ struct VerbTable {
   const std::vector<std::string>& command;
 };
 
-void add_up_verbs(VerbTable table);       // up, down, status
-void add_run_verb(VerbTable table);       // run
-void add_job_verbs(VerbTable table);      // job create|list|show|stream|logs|cancel|explain
-void add_node_verbs(VerbTable table);     // node list|show|token|drain|resume
-void add_snapshot_verb(VerbTable table);  // snapshot
+void add_up_verbs(VerbTable table);   // up, down, status
+void add_run_verb(VerbTable table);   // run
+void add_job_verbs(VerbTable table);  // job create|list|show|stream|logs|download|cancel|…
+void add_download_verb(CLI::App& group, VerbTable table);  // job download
+void add_node_verbs(VerbTable table);                      // node list|show|token|drain|resume
+void add_snapshot_verb(VerbTable table);                   // snapshot
 
 // "-o, --output table|json|yaml", shared by all verbs that answer with data.
 void add_format(CLI::App& verb, Format& format, const char* what = "table (default), json or yaml");

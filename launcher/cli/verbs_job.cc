@@ -257,6 +257,7 @@ void add_job_verbs(VerbTable table) {
                             options);
   stream_verb->add_flag("-q,--quiet", options->quiet, "only output, and failures");
   add_logs(group, table, options);
+  add_download_verb(group, table);
   named(add_verb(group, table, options, "cancel", "end a job", cancel), options);
   add_format(*named(add_verb(group, table, options, "explain",
                              "why it runs where it does, or waits", explain),

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
+#include "launcher/cli/download.h"
 #include "launcher/cli/follower.h"
 #include "launcher/cli/node_keeper.h"
 #include "launcher/cli/run_spec.h"
@@ -93,6 +94,9 @@ int finished(Context& context, Connection& connection, const FollowEnd& end,
              const WatchOptions& options) {
   const JobView& job = *end.job;
   const bool worth_a_line = end.spoke || context.terminal.has_status_line();
+  if (!job.attempts.empty())
+    for (const auto& problem : output_problems(job.attempts.back()))
+      context.terminal.note(printable(problem));
   say_how_it_ended(context, job, worth_a_line && !options.quiet);
   if (options.format != Format::table) {
     const auto reply = connection.ask_for<JobReply>(ShowJob{JobId(job.spec.name)});

@@ -43,6 +43,27 @@ Json asked_of(const JobSpec& spec) {
   return json;
 }
 
+Json output_json(const CollectedOutput& output) {
+  Json json;
+  json["kind"] = output.kind == OutputKind::named  ? "named"
+                 : output.kind == OutputKind::logs ? "logs"
+                                                   : "outputs";
+  json["name"] = output.kind == OutputKind::named ? Json(output.name) : Json(nullptr);
+  json["digest"] = output.tree ? Json(output.tree->hex()) : Json(nullptr);
+  json["files"] = output.files;
+  json["size"] = output.size.count;
+  json["problems"] = output.problems;
+  return json;
+}
+
+Json outputs_of(const std::vector<OutputSpec>& outputs) {
+  Json json = Json::object();
+  for (const auto& output : outputs)
+    json[output.name] = {{"type", std::string(to_string(output.type))},
+                         {"mode", std::string(to_string(output.mode))}};
+  return json;
+}
+
 Json part_json(const PartView& part) {
   Json json;
   json["node_name"] = part.node_name;
@@ -54,6 +75,8 @@ Json part_json(const PartView& part) {
   json["cpus"] = part.allotment.cpus;
   json["memory"] = part.allotment.memory.count;
   json["gpus"] = part.allotment.gpus;
+  json["outputs"] = Json::array();
+  for (const auto& output : part.outputs) json["outputs"].push_back(output_json(output));
   return json;
 }
 
@@ -154,6 +177,7 @@ Json to_json(const JobView& job) {
   json["compute"] = spec.compute.empty() ? "local" : spec.compute;
   json["environment_variables"] = map_of(spec.environment_variables);
   json["inputs"] = map_of(spec.inputs);
+  json["outputs"] = outputs_of(spec.outputs);
   json["distribution"] = distribution_of(spec);
   json["resources"] = {{"instance_count", spec.resources.instance_count}};
   json["limits"] = spec.timeout ? Json{{"timeout", seconds_of(*spec.timeout)}} : Json(nullptr);

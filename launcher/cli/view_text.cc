@@ -98,6 +98,27 @@ std::string part_line(const PartView& part) {
   return line + "\n";
 }
 
+// "      left ./outputs: 3 files, 1.2 MiB".
+std::string output_lines(const PartView& part) {
+  std::string text;
+  for (const auto& output : part.outputs) {
+    const std::string what = describe(output.kind, output.name);
+    if (output.tree)
+      text += fmt::format("      left {}: {} file{}, {}\n", what, output.files,
+                          output.files == 1 ? "" : "s", to_string(output.size));
+    for (const auto& problem : output.problems)
+      text += fmt::format("      {}: {}\n", what, printable(problem));
+  }
+  return text;
+}
+
+std::string names_of(const std::vector<OutputSpec>& outputs) {
+  std::string text;
+  for (const auto& output : outputs)
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", output.name, to_string(output.type));
+  return text;
+}
+
 std::string node_state(const NodeView& node) {
   return std::string(to_string(node.liveness)) + (node.draining ? ",draining" : "");
 }
@@ -218,6 +239,7 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("description", spec.description);
   lines.add("tags", pairs_of(spec.tags));
   lines.add("inputs", pairs_of(spec.inputs));
+  lines.add("outputs", names_of(spec.outputs));
   lines.add("command", command_text(spec.command));
   lines.add("shape", fmt::format("{} node{} x {} rank{} ({})", spec.resources.instance_count,
                                  spec.resources.instance_count == 1 ? "" : "s",
@@ -234,7 +256,7 @@ std::string job_text(const JobView& job, Instant now) {
   std::string text = lines.text();
   for (const auto& attempt : job.attempts) {
     text += fmt::format("attempt {}\n", attempt.number);
-    for (const auto& part : attempt.parts) text += part_line(part);
+    for (const auto& part : attempt.parts) text += part_line(part) + output_lines(part);
     if (attempt.report && attempt.report->cause != Cause::completed)
       text += "    ended: " + printable(attempt.report->message) + "\n";
   }

@@ -37,6 +37,11 @@ std::string told_removed(const RemovedNode& node) {
       node.name, node.by.empty() ? "" : " by " + node.by, to_string(node.at));
 }
 
+// What a report of the same state says in words, for people only.
+bool has_progress(PartState state) {
+  return state == PartState::staging || state == PartState::collecting;
+}
+
 bool is_new(const std::optional<PartReport>& known, const PartReport& report) {
   return !known || report.state > known->state;
 }
@@ -137,7 +142,8 @@ void Reactor::compare_parts(const Node& node, const SessionOpen& open) {
   for (const PartReport& report : open.parts) {
     listed.insert(report.attempt);
     const bool rebooted = node.session && node.boot != open.boot;
-    if (!rebooted || report.state == PartState::finished) take_report(node.id, report);
+    // Of what ran when the node went down its word is old; of what had ended it is not.
+    if (!rebooted || report.state >= PartState::collecting) take_report(node.id, report);
   }
   const bool rebooted = node.session && node.boot != open.boot;
   const bool known_session = node.session == open.session;
@@ -150,7 +156,7 @@ void Reactor::compare_parts(const Node& node, const SessionOpen& open) {
     if (part->finished()) {
       // Its directory is gone, so no more of its logs can come.
       if (absent) emit(PartReleased{id, node.id});
-    } else if (rebooted) {
+    } else if (rebooted && (absent || !part->at_least(PartState::collecting))) {
       emit(PartGone{id, node.id, Cause::node_lost, "it was rebooted"});
     } else if (part->report && absent) {
       emit(PartGone{id, node.id, Cause::runner_lost, "the node's full report lacks it"});
@@ -211,7 +217,7 @@ void Reactor::take_report(NodeId node, const PartReport& report) {
   if (is_new(part->report, report)) {
     const JobSpec& spec = state_.job(report.attempt.job)->spec;
     emit(PartChanged{report.attempt, node, checked(report, spec)});
-  } else if (report.state == PartState::staging && !report.progress.empty()) {
+  } else if (has_progress(report.state) && !report.progress.empty()) {
     std::string& progress = watch.progress[report.attempt];
     if (progress != report.progress) job_changed(report.attempt.job);
     progress = report.progress;

@@ -81,6 +81,7 @@ class Checker {
       expect(nodes.insert(part.node).second, what, "has one part on a node at most");
       tally.prepared += part.at_least(PartState::prepared) ? 1 : 0;
       tally.running += part.at_least(PartState::running) ? 1 : 0;
+      tally.over += part.at_least(PartState::collecting) || part.gone ? 1 : 0;
       tally.ended += part.ended() ? 1 : 0;
       tally.failed += part.failed() ? 1 : 0;
       tally.assigned += part.assigned() ? 1 : 0;

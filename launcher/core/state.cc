@@ -32,7 +32,7 @@ JobStatus Job::status() const {
   }
   const Attempt& attempt = attempts.back();
   const Attempt::Tally& tally = attempt.tally;
-  if (tally.ended == attempt.size()) return JobStatus::finalizing;
+  if (tally.over == attempt.size()) return JobStatus::finalizing;
   if (tally.running == attempt.size()) return JobStatus::running;
   if (attempt.gang || tally.prepared == attempt.size()) return JobStatus::starting;
   return JobStatus::preparing;
@@ -293,6 +293,7 @@ struct State::Applier {
   static void count(Attempt::Tally& tally, const Part& part, int by) {
     if (part.at_least(PartState::prepared)) tally.prepared += by;
     if (part.at_least(PartState::running)) tally.running += by;
+    if (part.at_least(PartState::collecting) || part.gone) tally.over += by;
     if (part.ended()) tally.ended += by;
     if (part.failed()) tally.failed += by;
   }

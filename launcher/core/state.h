@@ -77,6 +77,7 @@ struct Attempt {
   struct Tally {
     int prepared = 0;  // at_least(prepared)
     int running = 0;   // at_least(running)
+    int over = 0;      // its ranks have ended: at_least(collecting), or gone
     int ended = 0;
     int failed = 0;
     int assigned = 0;

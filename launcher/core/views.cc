@@ -19,6 +19,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   view.allotment = part.allotment;
   if (part.ended()) {
     view.state = PartState::finished;
+    if (part.finished() && !part.gone) view.outputs = part.report->outputs;
     if (part.gone) view.progress = part.gone->why;
     return view;
   }
@@ -64,12 +65,28 @@ std::string first_node(const Cluster& cluster, const Attempt& attempt, Predicate
   return "";
 }
 
+// The first part that has not `reached` its next state, with what it says of it.
+template <typename Predicate>
+std::string first_progress(const Cluster& cluster, const Job& job, const Attempt& attempt,
+                           Predicate reached) {
+  for (int i = 0; i < attempt.size(); ++i) {
+    if (reached(attempt.parts[static_cast<std::size_t>(i)])) continue;
+    const PartView view = view_of_part(cluster, job, attempt, i);
+    return fmt::format("node {}: {}", view.node_name,
+                       view.progress.empty() ? std::string(to_string(view.state)) : view.progress);
+  }
+  return "";
+}
+
 std::string reason_of_placed(const Cluster& cluster, const Job& job, const Attempt& attempt) {
   const std::string running =
       first_node(cluster, attempt, [](const Part& part) { return !part.ended(); });
   if (attempt.doomed)
     return attempt.doomed->report.message +
            (running.empty() ? "; waits to hear of all its nodes" : "; waits for " + running);
+  const bool collects = attempt.tally.over == attempt.size() && !running.empty();
+  if (collects)
+    return first_progress(cluster, job, attempt, [](const Part& part) { return part.ended(); });
   if (job.cancel_by) return "waits for " + running + " to stop it";
   if (running.empty()) {
     const std::string silent = first_node(cluster, attempt, [&](const Part& part) {
@@ -78,14 +95,9 @@ std::string reason_of_placed(const Cluster& cluster, const Job& job, const Attem
     return "a rank failed; before it is judged, " + silent + " must be heard";
   }
   if (attempt.tally.running == attempt.size()) return "";
-  for (int i = 0; i < attempt.size(); ++i) {
-    const Part& part = attempt.parts[static_cast<std::size_t>(i)];
-    if (part.at_least(attempt.gang ? PartState::running : PartState::prepared)) continue;
-    const PartView view = view_of_part(cluster, job, attempt, i);
-    return fmt::format("node {}: {}", view.node_name,
-                       view.progress.empty() ? std::string(to_string(view.state)) : view.progress);
-  }
-  return "";
+  return first_progress(cluster, job, attempt, [&](const Part& part) {
+    return part.at_least(attempt.gang ? PartState::running : PartState::prepared);
+  });
 }
 
 std::string reason_of_logs(const Cluster& cluster, const Job& job) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "launcher/spec/keys.h"
@@ -28,34 +29,50 @@ Place place_of_expression(const Source& source, const YamlNode& node, std::strin
   return at == std::string_view::npos ? node.place : source.place_of(at);
 }
 
-Result<std::string> value_of(std::string_view inner,
-                             const std::map<std::string, std::string>& inputs) {
-  constexpr std::string_view kInputs = "inputs.";
+// `kind`: "input" or "output"; `known`: the names that the job has.
+Error unknown_name(std::string_view kind, const std::string& name, const std::string& whole,
+                   const std::vector<std::string_view>& known) {
+  const auto dot = name.find('.');
+  const bool is_known = std::find(known.begin(), known.end(), name.substr(0, dot)) != known.end();
+  if (dot != std::string::npos && is_known)
+    return make_error(ErrorCode::unsupported, fmt::format("'{}' is not supported yet", whole));
+  std::string message = fmt::format("unknown {} '{}' in '{}'", kind, name, whole);
+  const std::string near = nearest(name, known);
+  if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
+  if (known.empty()) message += fmt::format("; the job has no '{}s'", kind);
+  return make_error(ErrorCode::invalid_argument, message);
+}
+
+Result<std::string> value_of(std::string_view inner, const JobSpec& spec) {
+  constexpr std::string_view kInputs = "inputs.", kOutputs = "outputs.";
   const std::string whole = fmt::format("${{{{{}}}}}", inner);
-  for (std::string_view later : {"outputs.", "search_space.", "parent."})
+  for (std::string_view later : {"search_space.", "parent."})
     if (inner.rfind(later, 0) == 0)
       return make_error(ErrorCode::unsupported, fmt::format("'{}' is not supported yet", whole));
-  if (inner.rfind(kInputs, 0) != 0)
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("'{}' is not an expression; write ${{{{inputs.NAME}}}}", whole));
-  const std::string name(inner.substr(kInputs.size()));
-  if (const auto found = inputs.find(name); found != inputs.end()) return found->second;
-  if (const auto dot = name.find('.');
-      dot != std::string::npos && inputs.count(name.substr(0, dot)))
-    return make_error(ErrorCode::unsupported, fmt::format("'{}' is not supported yet", whole));
-  std::string message = fmt::format("unknown input '{}' in '{}'", name, whole);
   std::vector<std::string_view> names;
-  for (const auto& [known, value] : inputs) names.push_back(known);
-  const std::string near = nearest(name, names);
-  if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
-  if (names.empty()) message += "; the job has no 'inputs'";
-  return make_error(ErrorCode::invalid_argument, message);
+  if (inner.rfind(kInputs, 0) == 0) {
+    const std::string name(inner.substr(kInputs.size()));
+    if (const auto found = spec.inputs.find(name); found != spec.inputs.end()) return found->second;
+    for (const auto& [known, value] : spec.inputs) names.push_back(known);
+    return unknown_name("input", name, whole, names);
+  }
+  if (inner.rfind(kOutputs, 0) == 0) {
+    const std::string name(inner.substr(kOutputs.size()));
+    for (const OutputSpec& output : spec.outputs) {
+      if (output.name == name) return output_expression(name);
+      names.push_back(output.name);
+    }
+    return unknown_name("output", name, whole, names);
+  }
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("'{}' is not an expression; write ${{{{inputs.NAME}}}} or "
+                                "${{{{outputs.NAME}}}}",
+                                whole));
 }
 
 }  // namespace
 
-Result<std::string> substitute(const Source& source, const YamlNode& node,
-                               const std::map<std::string, std::string>& inputs) {
+Result<std::string> substitute(const Source& source, const YamlNode& node, const JobSpec& spec) {
   const std::string& text = node.text;
   std::string out;
   std::size_t at = 0;
@@ -73,7 +90,7 @@ Result<std::string> substitute(const Source& source, const YamlNode& node,
     const std::string_view expression =
         std::string_view(text).substr(open, close + kClose.size() - open);
     const auto inner = expression.substr(kOpen.size(), expression.size() - 5);
-    auto value = value_of(trim(inner), inputs);
+    auto value = value_of(trim(inner), spec);
     if (!value)
       return source.error(place_of_expression(source, node, expression), value.error().message,
                           value.error().code);

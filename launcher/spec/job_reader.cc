@@ -52,14 +52,19 @@ class JobReader {
   Status check_section(const YamlNode& node, const std::string& section) const;
   Status check_value(const YamlEntry& entry, const std::string& path, Shape shape) const;
   Status check_text_map(const YamlNode& node, const std::string& path) const;
+  Status check_outputs(const YamlNode& node) const;
   Status check_number(const YamlEntry& entry, const std::string& path, Shape shape) const;
 
   std::string text(std::string_view path) const;
   std::optional<int> number(std::string_view path) const;
-  Result<std::string> word(std::string_view path) const;
+  Result<std::string> word(std::string_view path) const { return word_of(*at(path), path, path); }
+  // `words`: the path under which known_words() has them; `shown`: the path for people.
+  Result<std::string> word_of(const YamlNode& node, std::string_view words,
+                              std::string_view shown) const;
   std::map<std::string, std::string> text_map(std::string_view path) const;
 
   Status fill_texts(ReadJob& job) const;
+  Status fill_outputs(JobSpec& spec) const;
   Status fill_command(JobSpec& spec) const;
   Status fill_compute(JobSpec& spec) const;
   Status fill_distribution(JobSpec& spec) const;
@@ -117,7 +122,8 @@ Status JobReader::check_section(const YamlNode& node, const std::string& section
 Status JobReader::check_value(const YamlEntry& entry, const std::string& path, Shape shape) const {
   const YamlNode& node = entry.value;
   if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
-  const bool wants_mapping = shape == Shape::section || shape == Shape::text_map;
+  const bool wants_mapping =
+      shape == Shape::section || shape == Shape::text_map || shape == Shape::outputs;
   if (wants_mapping && node.kind != YamlNode::Kind::mapping)
     return error(node.place, fmt::format("'{}' must be a mapping of keys to values, not {}", path,
                                          describe(node.kind)));
@@ -130,6 +136,7 @@ Status JobReader::check_value(const YamlEntry& entry, const std::string& path, S
     case Shape::not_yet: return {};
     case Shape::section: return check_section(node, path);
     case Shape::text_map: return check_text_map(node, path);
+    case Shape::outputs: return check_outputs(node);
     case Shape::whole_number:
     case Shape::duration:
     case Shape::bytes: return check_number(entry, path, shape);
@@ -158,6 +165,31 @@ Status JobReader::check_text_map(const YamlNode& node, const std::string& path) 
     const YamlEntry& first = entry.value.entries.front();
     if (find_key(join(inner, first.key)) == nullptr) return unknown_key(first, inner);
     return not_yet(first.place, fmt::format("'{}'", join(name, first.key)));
+  }
+  return {};
+}
+
+Status JobReader::check_outputs(const YamlNode& node) const {
+  for (const auto& output : node.entries) {
+    const std::string path = join("outputs", output.key);
+    if (!valid_output_name(output.key))
+      return error(
+          output.place,
+          fmt::format("'{}' is not an output's name: letters, digits and '_', not starting "
+                      "with a digit",
+                      output.key));
+    if (output.value.kind == YamlNode::Kind::null) continue;
+    if (output.value.kind != YamlNode::Kind::mapping)
+      return error(output.value.place,
+                   fmt::format("'{}' must be a mapping (type, mode) or nothing, not {}", path,
+                               describe(output.value.kind)));
+    for (const auto& entry : output.value.entries) {
+      const KnownKey* key = find_key(join("outputs.*", entry.key));
+      if (key == nullptr) return unknown_key(entry, "outputs.*");
+      const std::string inner = join(path, entry.key);
+      if (key->shape == Shape::not_yet) return not_yet(entry.place, fmt::format("'{}'", inner));
+      TRY(check_value(entry, inner, key->shape));
+    }
   }
   return {};
 }
@@ -192,15 +224,15 @@ std::optional<int> JobReader::number(std::string_view path) const {
 }
 
 // One of the words that the key takes; letters in either case, as Azure has it.
-Result<std::string> JobReader::word(std::string_view path) const {
-  const YamlNode& node = *at(path);
+Result<std::string> JobReader::word_of(const YamlNode& node, std::string_view words_path,
+                                       std::string_view path) const {
   if (node.kind != YamlNode::Kind::scalar)
     return error(node.place, fmt::format("'{}' must be a text, not {}", path, describe(node.kind)));
   const std::string value = lower(node.text);
   std::vector<std::string_view> words;
   std::string choices;
   for (const auto& known : known_words()) {
-    if (known.path != path) continue;
+    if (known.path != words_path) continue;
     if (known.word == value && !known.supported)
       return not_yet(node.place, fmt::format("{} '{}'", path, value));
     if (known.word == value) return value;
@@ -244,6 +276,25 @@ Status JobReader::fill_texts(ReadJob& job) const {
   return {};
 }
 
+Status JobReader::fill_outputs(JobSpec& spec) const {
+  const YamlNode* outputs = at("outputs");
+  if (outputs == nullptr) return {};
+  for (const auto& entry : outputs->entries) {
+    OutputSpec output;
+    output.name = entry.key;
+    for (const auto& inner : entry.value.entries) {
+      if (inner.value.kind == YamlNode::Kind::null) continue;
+      const std::string words = join("outputs.*", inner.key);
+      const std::string shown = join(join("outputs", entry.key), inner.key);
+      TRY_ASSIGN(const std::string word, word_of(inner.value, words, shown));
+      if (word == "uri_file") output.type = OutputType::uri_file;
+      if (word == "upload") output.mode = OutputMode::upload;
+    }
+    spec.outputs.push_back(std::move(output));
+  }
+  return {};
+}
+
 Status JobReader::fill_command(JobSpec& spec) const {
   const YamlNode* command = at("command");
   if (command == nullptr) {
@@ -252,11 +303,11 @@ Status JobReader::fill_command(JobSpec& spec) const {
     return error(place, entry ? "'command' is empty; say what to run"
                               : "the required key 'command' is missing; say what to run");
   }
-  TRY_ASSIGN(std::string shell_text, substitute(source_, *command, spec.inputs));
+  TRY_ASSIGN(std::string shell_text, substitute(source_, *command, spec));
   spec.command = ShellCommand{std::move(shell_text)};
   if (const YamlNode* variables = at("environment_variables")) {
     for (const auto& entry : variables->entries) {
-      TRY_ASSIGN(std::string value, substitute(source_, entry.value, spec.inputs));
+      TRY_ASSIGN(std::string value, substitute(source_, entry.value, spec));
       if (entry.key.empty() || entry.key.find('=') != std::string::npos)
         return error(entry.place, fmt::format("'{}' is not a variable's name", entry.key));
       spec.environment_variables[entry.key] = std::move(value);
@@ -331,6 +382,7 @@ Result<ReadJob> JobReader::read() {
   TRY(check_section(root_, ""));
   ReadJob job;
   TRY(fill_texts(job));
+  TRY(fill_outputs(job.spec));
   TRY(fill_compute(job.spec));
   TRY(fill_distribution(job.spec));
   TRY(fill_resources(job.spec));

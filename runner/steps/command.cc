@@ -12,7 +12,7 @@ Status set_command(const LaunchContext& context, RankLaunch& rank) {
   if (const auto* shell = std::get_if<ShellCommand>(&command)) {
     const char* program = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
     process.program = program;
-    process.argv = {program, "-c", shell->text};
+    process.argv = {program, "-c", put_in_outputs(shell->text, context.outputs)};
     return {};
   }
   process.argv = std::get<Argv>(command).words;

@@ -25,10 +25,11 @@ Status set_environment(const LaunchContext& context, RankLaunch& rank) {
   auto environment = login_environment(context);
   for (auto& [name, value] : common_environment(*context.gang, rank.rank, rank.local_rank))
     environment[name] = value;
+  for (const auto& [name, path] : context.outputs) environment["AZURE_ML_OUTPUT_" + name] = path;
   TRY_ASSIGN(const auto bootstrap, context.bootstrap->environment(rank.rank, rank.local_rank));
   for (const auto& [name, value] : bootstrap) environment[name] = value;
   for (const auto& [name, value] : context.gang->assignment.spec.environment_variables)
-    if (bootstrap.count(name) == 0) environment[name] = value;
+    if (bootstrap.count(name) == 0) environment[name] = put_in_outputs(value, context.outputs);
   rank.process.environment = std::move(environment);
   return {};
 }

@@ -3,6 +3,7 @@
 // visible array (launch_steps.cc). A step reads the node's LaunchContext and writes into the rank's
 // process; it starts nothing, and touches nothing of another rank.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct LaunchContext {
   std::vector<int> cpus;             // what the ranks may use, neighbours of one core side by side
   const Cgroups* cgroups = nullptr;  // null: this node has none
   bool become_run_as = false;        // we are root: ids are changed to gang->run_as
+  std::map<std::string, std::string> outputs = {};  // named output -> its path for the ranks
 };
 
 struct RankLaunch {

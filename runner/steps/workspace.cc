@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "common/io/file_system.h"
@@ -51,12 +52,16 @@ std::string parent_of(const std::string& path) { return path.substr(0, path.rfin
 }  // namespace
 
 Workspace::Workspace(WorkspacePlan plan, io::AttemptDir directory, std::uint32_t uid,
-                     std::uint32_t gid)
-    : plan_(std::move(plan)), directory_(std::move(directory)), uid_(uid), gid_(gid) {}
+                     std::uint32_t gid, const std::vector<OutputSpec>& outputs)
+    : plan_(std::move(plan)), directory_(std::move(directory)), uid_(uid), gid_(gid) {
+  for (const OutputSpec& output : outputs)
+    output_folders_.push_back(named_output_folder(output.name));
+}
 
 Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::AttemptDir& directory,
-                                     std::uint32_t uid, std::uint32_t gid) {
-  Workspace workspace(plan, directory, uid, gid);
+                                     std::uint32_t uid, std::uint32_t gid,
+                                     const std::vector<OutputSpec>& outputs) {
+  Workspace workspace(plan, directory, uid, gid, outputs);
   TRY(make_owned(directory.code(), uid, gid, 0755));
   if (workspace.must_mount()) {
     TRY(make_owned(directory.upper(), uid, gid, 0755));
@@ -92,7 +97,10 @@ Status Workspace::mount_overlay() const {
   std::string options =
       fmt::format("lowerdir={},upperdir={},workdir={}", escaped(plan_.tree),
                   escaped(directory_.upper()), escaped(directory_.overlay_work()));
-  if (plan_.mode == Mode::overlay_userns) options += ",userxattr";
+  // What the upper directory holds must be whole without the mount, since outputs are read from it:
+  // no renamed folder that points to the lower tree, no file with its metadata alone. A user
+  // namespace has neither.
+  options += plan_.mode == Mode::overlay_userns ? ",userxattr" : ",redirect_dir=off,metacopy=off";
   if (::mount("lockstep", directory_.code().c_str(), "overlay", 0, options.c_str()) != 0)
     return errno_error(errno, fmt::format("mount overlay on {} ({})", directory_.code(), options));
   return {};
@@ -115,8 +123,34 @@ Status Workspace::bind_common_path() const {
 }
 
 Status Workspace::make_job_directories(const std::string& below) const {
-  TRY(make_owned(below + "/outputs", uid_, gid_, 0755));
-  return make_owned(below + "/logs", uid_, gid_, 0755);
+  TRY(make_owned(below + "/" + std::string(kOutputsFolder), uid_, gid_, 0755));
+  TRY(make_owned(below + "/" + std::string(kLogsFolder), uid_, gid_, 0755));
+  for (const std::string& folder : output_folders_) TRY(make_folders(below, folder));
+  return {};
+}
+
+// Name by name and through no symlink: a forged snapshot may hold one.
+Status Workspace::make_folders(const std::string& below, const std::string& folder) const {
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  io::Fd at(open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!at) return errno_error(errno, below);
+  for (std::size_t from = 0; from <= folder.size();) {
+    const auto slash = std::min(folder.find('/', from), folder.size());
+    const std::string name = folder.substr(from, slash - from);
+    const bool made = mkdirat(at.get(), name.c_str(), 0755) == 0;
+    if (!made && errno != EEXIST)
+      return errno_error(errno, fmt::format("make directory {}/{}", below, folder));
+    io::Fd next(openat(at.get(), name.c_str(), kFlags));
+    if (!next)
+      return errno_error(errno, fmt::format("{}/{} is kept for named outputs, but the snapshot has "
+                                            "something else there",
+                                            below, folder));
+    if (made && uid_ != geteuid() && fchown(next.get(), uid_, gid_) != 0)
+      return errno_error(errno, fmt::format("chown {}/{} to {}:{}", below, folder, uid_, gid_));
+    at = std::move(next);
+    from = slash + 1;
+  }
+  return {};
 }
 
 }  // namespace lockstep::runner

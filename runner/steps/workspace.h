@@ -3,8 +3,10 @@
 // namespace of lockstep-spawn and its ranks alone. All mounts vanish with the last of them.
 
 #include <string>
+#include <vector>
 
 #include "common/base/result.h"
+#include "common/domain/outputs.h"
 #include "common/domain/workspace_plan.h"
 #include "common/io/attempt_dir.h"
 
@@ -14,7 +16,8 @@ class Workspace {
  public:
   // Makes the directories that mounts need; those a rank writes to belong to uid:gid.
   static Result<Workspace> prepare(const WorkspacePlan& plan, const io::AttemptDir& directory,
-                                   std::uint32_t uid, std::uint32_t gid);
+                                   std::uint32_t uid, std::uint32_t gid,
+                                   const std::vector<OutputSpec>& outputs = {});
 
   bool must_mount() const { return plan_.mode != WorkspacePlan::Mode::ready; }
   bool wants_mount() const { return must_mount() || !plan_.mount_point.empty(); }
@@ -26,14 +29,17 @@ class Workspace {
   std::string directory(bool mounted) const;
 
  private:
-  Workspace(WorkspacePlan plan, io::AttemptDir directory, std::uint32_t uid, std::uint32_t gid);
+  Workspace(WorkspacePlan plan, io::AttemptDir directory, std::uint32_t uid, std::uint32_t gid,
+            const std::vector<OutputSpec>& outputs);
   Status mount_overlay() const;
   Status bind_common_path() const;
   Status make_job_directories(const std::string& below) const;
+  Status make_folders(const std::string& below, const std::string& folder) const;
 
   WorkspacePlan plan_;
   io::AttemptDir directory_;
   std::uint32_t uid_, gid_;
+  std::vector<std::string> output_folders_;  // of named outputs, below the working directory
 };
 
 }  // namespace lockstep::runner

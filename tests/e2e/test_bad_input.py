@@ -32,7 +32,7 @@ CASES = {
     "duplicate-key": (File("command: true\ncommand: false\n"), {USAGE}, ["job.yml:2:1", "command"]),
     "unknown-input": (File("command: echo ${{inputs.lr}}\n"), {USAGE}, ["job.yml:1:", "lr"]),
     "outputs-expression": (File("command: echo ${{outputs.model}}\n"), {USAGE},
-                           ["job.yml:1:", "not supported yet"]),
+                           ["job.yml:1:", "unknown output 'model'"]),
     "tensorflow": (File("command: true\ndistribution: {type: tensorflow}\n"), {USAGE},
                    ["job.yml:2:", "tensorflow", "not supported yet"]),
     "unknown-distribution": (File("command: true\ndistribution: {type: pytroch}\n"), {USAGE},

@@ -34,6 +34,8 @@ constexpr std::string_view kRequired[] = {
     "fault:crash_after_commit",
     "fault:crash_amid_actions",
     "fault:log_slow",
+    "fault:collecting_slow",
+    "agent:outputs_wait",
     "fault:port_taken",
     "fault:launcher_crash",
     "fault:launcher_stop",
@@ -96,6 +98,9 @@ constexpr std::string_view kRequired[] = {
     "part:prepared->stopping",
     "part:prepared->finished",
     "part:running->stopping",
+    "part:running->collecting",
+    "part:stopping->collecting",
+    "part:collecting->finished",
     "part:running->finished",
     "part:stopping->finished",
     "part:none->gone",
@@ -103,6 +108,7 @@ constexpr std::string_view kRequired[] = {
     "part:prepared->gone",
     "part:running->gone",
     "part:stopping->gone",
+    "part:collecting->gone",
     "part:finished->released",
 };
 

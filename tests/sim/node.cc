@@ -238,8 +238,45 @@ void AgentProcess::act(const agent::KillRunner& action) {
   cluster_.oracle.strays_changed(action.attempt, node_.index, 0);
 }
 
+void AgentProcess::act(const agent::CollectOutputs& action) {
+  const AttemptId attempt = action.assignment.attempt;
+  if (!collecting_.insert(attempt).second) return;
+  auto& random = cluster_.world.random;
+  const bool is_empty = clone_ || cluster_.oracle.outputs_on(attempt, node_.index).empty();
+  Duration takes = random.between(milliseconds(1), milliseconds(20));
+  if (!is_empty && random.chance(cluster_.weather.collecting_slow)) {
+    cluster_.world.count("fault:collecting_slow");
+    takes = random.between(seconds(2), seconds(40));
+  }
+  later(takes / 4, [this, attempt, is_empty] {
+    if (collecting_.count(attempt) == 0) return;
+    if (!is_empty) return give(agent::OutputsProgress{attempt, "collecting ./outputs"});
+    collecting_.erase(attempt);
+    give(agent::OutputsCollected{attempt});
+  });
+  if (is_empty) return;
+  if (cluster_.saboteur.has(Defect::outputs_not_awaited)) {
+    collecting_.erase(attempt);
+    return give(agent::OutputsCollected{attempt, cluster_.oracle.outputs_on(attempt, node_.index)});
+  }
+  later(takes, [this, attempt] { push_outputs(attempt); });
+}
+
+// Goes on until the launcher is there.
+void AgentProcess::push_outputs(const AttemptId& attempt) {
+  if (collecting_.count(attempt) == 0) return;
+  if (stopped_ || !node_.reachable() || !cluster_.launcher.up()) {
+    cluster_.world.count("agent:outputs_wait");
+    return later(seconds(1), [this, attempt] { push_outputs(attempt); });
+  }
+  cluster_.oracle.outputs_arrived(attempt, node_.index);
+  collecting_.erase(attempt);
+  give(agent::OutputsCollected{attempt, cluster_.oracle.outputs_on(attempt, node_.index)});
+}
+
 void AgentProcess::act(const agent::RemovePart& action) {
   const AttemptId attempt = action.attempt;
+  collecting_.erase(attempt);
   if (clone_) {
     node_.clone_directories.erase(attempt);
     return later(milliseconds(1), [this, attempt] { give(agent::PartRemoved{attempt}); });

@@ -47,11 +47,13 @@ class AgentProcess {
   void act(const agent::UpdateRunner& action);
   void act(const agent::ShipLogs& action);
   void act(const agent::KillRunner& action);
+  void act(const agent::CollectOutputs& action);
   void act(const agent::RemovePart& action);
   void act(const agent::Reconnect& action);
   void act(const agent::ExitAgent& action);
   void arm();
   void pump_logs(const AttemptId& attempt);
+  void push_outputs(const AttemptId& attempt);
   // Runs `event` later, unless this process died by then.
   void later(Duration delay, std::function<void()> event);
 
@@ -66,6 +68,7 @@ class AgentProcess {
   std::deque<agent::Input> waiting_;  // while stopped
   Instant armed_ = Instant::never();
   std::set<AttemptId> shipping_;
+  std::set<AttemptId> collecting_;
   std::weak_ptr<AgentProcess> self_;
   friend class Node;
 };

@@ -58,6 +58,9 @@ class Oracle {
   bool any_failed(const AttemptId& attempt) const { return failed_.count(attempt) != 0; }
   // The log files that the attempt's ranks left on the node.
   std::vector<LogSize> logs_on(const AttemptId& attempt, int node) const;
+  // What they left in ./outputs there: nothing where none ran, and sometimes where some did.
+  std::vector<CollectedOutput> outputs_on(const AttemptId& attempt, int node) const;
+  void outputs_arrived(const AttemptId& attempt, int node) { arrived_.insert({attempt, node}); }
   bool running(const AttemptId& attempt, int node) const;
   bool anything_runs(int node) const;
   bool logs_durable(const AttemptId& attempt, NodeId node) const {
@@ -100,6 +103,7 @@ class Oracle {
 
   void judge(const launcher::AttemptPlaced& fact);
   void judge(const launcher::GangFormed& fact);
+  void judge(const launcher::PartChanged& fact);
   void judge(const launcher::PartReleased& fact);
   void judge(const launcher::JobRequeued& fact);
   void judge(const launcher::JobFinished& fact);
@@ -119,6 +123,7 @@ class Oracle {
   std::set<AttemptId> ports_taken_;
   std::set<JobId> canceled_;
   std::set<std::pair<AttemptId, NodeId>> durable_;
+  std::set<std::pair<AttemptId, int>> arrived_;  // outputs in the launcher's store, by node index
   std::map<std::pair<AttemptId, NodeId>, Instant> finished_at_;
   std::map<std::pair<AttemptId, NodeId>, Duration> durable_since_;  // polled time of the launcher
   std::map<AttemptId, Duration> ended_since_;                       // the same

@@ -32,6 +32,9 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::leftovers_not_killed, "leftovers_not_killed"},
       {Defect::runner_started_twice, "runner_started_twice"},
       {Defect::stop_not_told, "stop_not_told"},
+      {Defect::outputs_not_awaited, "outputs_not_awaited"},
+      {Defect::outputs_of_another_attempt, "outputs_of_another_attempt"},
+      {Defect::outputs_of_failures_dropped, "outputs_of_failures_dropped"},
       {Defect::exit_code_taken_for_zero, "exit_code_taken_for_zero"},
       {Defect::signal_taken_for_zero, "signal_taken_for_zero"},
       {Defect::out_of_memory_unseen, "out_of_memory_unseen"},
@@ -77,6 +80,11 @@ void Saboteur::spoil_observed(Observed& observed) {
     if (has(Defect::exit_code_lost) && report.exit)
       for (auto& rank : report.exit->ranks)
         if (rank.exit_code != 0) rank.exit_code = 1;
+    if (has(Defect::outputs_of_another_attempt) && !report.outputs.empty())
+      report.outputs = first_outputs_.emplace(report.attempt.job, report.outputs).first->second;
+    if (has(Defect::outputs_of_failures_dropped) && report.exit &&
+        report.exit->cause != Cause::completed)
+      report.outputs.clear();
   }
   const auto over = [](const PartReport& report) { return report.state == PartState::finished; };
   if (has(Defect::observed_acknowledged_unread) && ++counted_ % 5 == 0)

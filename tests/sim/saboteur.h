@@ -45,6 +45,9 @@ enum class Defect {
   leftovers_not_killed,
   runner_started_twice,
   stop_not_told,
+  outputs_not_awaited,
+  outputs_of_another_attempt,
+  outputs_of_failures_dropped,
   // runner
   exit_code_taken_for_zero,
   signal_taken_for_zero,
@@ -89,6 +92,7 @@ class Saboteur {
 
   Defect defect_;
   std::uint64_t counted_ = 0;
+  std::map<JobId, std::vector<CollectedOutput>> first_outputs_;
   std::map<JobId, std::uint32_t> newest_;        // attempt that was heard of
   std::map<AttemptId, Assignment> assignments_;  // that agents started runners for
   std::set<std::pair<SessionId, std::uint64_t>> sent_;

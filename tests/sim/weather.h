@@ -14,7 +14,7 @@ struct Weather {
   double runner_socket_loss = 0;  // agent <-> runner connection breaks on a message
   double staging_fails = 0, staging_slow = 0, start_fails = 0;
   double commit_fails = 0, crash_in_turn = 0;
-  double log_slow = 0;
+  double log_slow = 0, collecting_slow = 0;
   double port_taken = 0;
   // Mean seconds between two faults of a kind; 0 = never.
   double launcher_crash = 0, launcher_stop = 0;
@@ -47,6 +47,7 @@ inline Weather draw_weather(Random& random) {
   w.commit_fails = sometimes(0.2, 0.0005, 0.005);
   w.crash_in_turn = sometimes(0.3, 0.0005, 0.01);
   w.log_slow = sometimes(0.3, 0.05, 0.4);
+  w.collecting_slow = sometimes(0.4, 0.05, 0.4);
   w.port_taken = sometimes(0.3, 0.05, 0.3);
   w.launcher_crash = sometimes(0.4, 5, 60);
   w.launcher_stop = sometimes(0.3, 10, 60);

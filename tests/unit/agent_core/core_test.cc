@@ -33,6 +33,13 @@ PartReport in_state(const Assignment& assignment, PartState state) {
   return report;
 }
 
+std::vector<CollectedOutput> some_outputs() {
+  CollectedOutput outputs;
+  outputs.tree = sha256("tree");
+  outputs.files = 3;
+  return {outputs};
+}
+
 class AgentCore : public ::testing::Test {
  protected:
   void TearDown() override { nothing_more(); }
@@ -120,9 +127,12 @@ TEST_F(AgentCore, APartFromWantedToRemoved) {
   give(RunnerReported{assignment.attempt, in_state(assignment, PartState::running)});
   EXPECT_EQ(observed_and_acked().state, PartState::running);
   give(RunnerReported{assignment.attempt, in_state(assignment, PartState::finished)});
+  EXPECT_EQ(take<CollectOutputs>().assignment.attempt, assignment.attempt);
+  give(OutputsCollected{assignment.attempt, some_outputs()});
   const auto last = observed_and_acked();
   EXPECT_EQ(last.state, PartState::finished);
   EXPECT_TRUE(last.exit.has_value());
+  EXPECT_EQ(last.outputs, some_outputs());
   hear(Desired{kSession, wanting({})});
   EXPECT_EQ(take<RemovePart>().attempt, assignment.attempt);
   give(PartRemoved{assignment.attempt});
@@ -258,15 +268,18 @@ TEST_F(AgentCore, NothingIsDoneBeforeTheFirstDesiredState) {
                   {part(4), FoundPart::Runner::gone, {}}}});
   EXPECT_EQ(take<ShipLogs>().attempt, part(2).attempt);
   EXPECT_EQ(take<ShipLogs>().attempt, part(3).attempt);
+  EXPECT_EQ(take<CollectOutputs>().assignment.attempt, part(3).attempt);
   EXPECT_EQ(take<ShipLogs>().attempt, part(4).attempt);
   EXPECT_EQ(take<KillRunner>().attempt, part(4).attempt);  // what it may have left
+  EXPECT_EQ(take<CollectOutputs>().assignment.attempt, part(4).attempt);
   pass(minutes(60));
   give(Connected{});
   const auto open = take<SendSession>().open;
   EXPECT_EQ(open.desired_revision, 0u);
   ASSERT_EQ(open.parts.size(), 4u);
-  EXPECT_EQ(open.parts[2].state, PartState::finished);
-  EXPECT_EQ(open.parts[3].exit->cause, Cause::runner_lost);
+  EXPECT_EQ(open.parts[2].state, PartState::collecting);
+  EXPECT_FALSE(open.parts[2].exit.has_value());
+  EXPECT_EQ(open.parts[3].state, PartState::collecting);
 
   accept({part(1), part(2, WantedPhase::run)});
   EXPECT_EQ(take<StageWorkspace>().assignment.attempt, part(1).attempt);
@@ -396,8 +409,11 @@ TEST_F(AgentCore, ARunnerThatDiesLeavesNothingAndIsReported) {
   run(assignment, PartState::running);
   give(RunnerGone{assignment.attempt, {{0, 12, 3}}});
   EXPECT_EQ(take<KillRunner>().attempt, assignment.attempt);
+  take<CollectOutputs>();
+  give(OutputsCollected{assignment.attempt, some_outputs()});
   const auto last = observed_and_acked();
   EXPECT_EQ(last.exit->cause, Cause::runner_lost);
+  EXPECT_EQ(last.outputs, some_outputs());
   EXPECT_EQ(last.exit->logs, (std::vector<LogSize>{{0, 12, 3}}));  // they are still collected
   give(RunnerGone{assignment.attempt});
   give(RunnerReported{assignment.attempt, in_state(assignment, PartState::running)});
@@ -434,6 +450,44 @@ TEST_F(AgentCore, ProgressTravelsAtTheNextBeat) {
   pass(seconds(1));
   take<SendHeartbeat>();
   EXPECT_EQ(observed_and_acked().progress, "fetching 2 of 3 MiB");
+}
+
+TEST_F(AgentCore, APartIsNotFinishedBeforeWhatItLeftIsCollected) {
+  auto assignment = part(1, WantedPhase::run);
+  run(assignment, PartState::running);
+  give(RunnerReported{assignment.attempt, in_state(assignment, PartState::finished)});
+  take<CollectOutputs>();
+  EXPECT_EQ(core.observed().at(0).state, PartState::running);  // nothing may be there to collect
+  give(OutputsProgress{assignment.attempt, "collecting ./outputs"});
+  const auto at_work = observed_and_acked();
+  EXPECT_EQ(at_work.state, PartState::collecting);
+  EXPECT_EQ(at_work.progress, "collecting ./outputs");
+  EXPECT_FALSE(at_work.exit.has_value());
+  // Neither a late word of its runner nor a cancel changes that.
+  give(RunnerReported{assignment.attempt, in_state(assignment, PartState::finished)});
+  give(RunnerGone{assignment.attempt});
+  assignment.phase = WantedPhase::stop;
+  hear(Desired{kSession, wanting({assignment})});
+  EXPECT_EQ(core.observed().at(0).state, PartState::collecting);
+  give(OutputsCollected{assignment.attempt, some_outputs()});
+  const auto last = observed_and_acked();
+  EXPECT_EQ(last.state, PartState::finished);
+  EXPECT_EQ(last.progress, "");
+  EXPECT_EQ(last.outputs, some_outputs());
+  give(OutputsCollected{assignment.attempt});  // late
+  give(OutputsProgress{assignment.attempt, "late"});
+}
+
+TEST_F(AgentCore, WhatNobodyWantsAnyMoreIsRemovedWhileItIsCollected) {
+  auto assignment = part(1, WantedPhase::run);
+  run(assignment, PartState::running);
+  give(RunnerReported{assignment.attempt, in_state(assignment, PartState::finished)});
+  take<CollectOutputs>();
+  hear(Desired{kSession, wanting({})});
+  EXPECT_EQ(take<RemovePart>().attempt, assignment.attempt);
+  give(OutputsCollected{assignment.attempt, some_outputs()});  // it crossed the removal
+  give(PartRemoved{assignment.attempt});
+  EXPECT_EQ(removed_and_acked(), assignment.attempt);
 }
 
 TEST_F(AgentCore, RemovalIsAskedForAgain) {

@@ -20,6 +20,24 @@ JobFile good(const std::string& text, const std::vector<std::string>& overrides 
 
 std::string shell(const JobFile& job) { return std::get<ShellCommand>(job.spec.command).text; }
 
+TEST(JobFile, OutputsHaveATypeAndAModeAndTheirExpressionsStayForTheNode) {
+  const auto job = good(
+      "command: train ${{outputs.model}} ${{ outputs.report }} ${{inputs.lr}}\n"
+      "environment_variables: {OUT: 'to ${{outputs.model}}'}\n"
+      "inputs: {lr: 1}\n"
+      "outputs:\n"
+      "  model:\n"
+      "  report: {type: URI_FILE, mode: upload}\n"
+      "  other: {type: }\n");
+  const std::vector<OutputSpec> wanted = {
+      {"model", OutputType::uri_folder, OutputMode::rw_mount},
+      {"report", OutputType::uri_file, OutputMode::upload},
+      {"other", OutputType::uri_folder, OutputMode::rw_mount}};
+  EXPECT_EQ(job.spec.outputs, wanted);
+  EXPECT_EQ(shell(job), "train ${{outputs.model}} ${{outputs.report}} 1");
+  EXPECT_EQ(job.spec.environment_variables.at("OUT"), "to ${{outputs.model}}");
+}
+
 TEST(JobFile, ReadsEveryKeyThatIsSupported) {
   const auto job =
       good(R"($schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json

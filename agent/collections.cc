@@ -1,0 +1,86 @@
+#include "agent/collections.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace lockstep::agent {
+namespace {
+
+constexpr int kCollectors = 4;  // attempts at once
+
+}  // namespace
+
+bool Patience::wait(Duration duration) {
+  std::unique_lock lock(mutex_);
+  return !changed_.wait_for(lock, duration, [this] { return given_up_.load(); });
+}
+
+void Patience::give_up() {
+  {
+    const std::lock_guard lock(mutex_);
+    given_up_ = true;
+  }
+  changed_.notify_all();
+}
+
+Collections::Collections(io::EventLoop& loop, Workers& quick, Home home, OutputFunctions functions,
+                         Emit emit)
+    : loop_(loop),
+      quick_(quick),
+      home_(std::move(home)),
+      functions_(std::move(functions)),
+      emit_(std::move(emit)),
+      workers_(kCollectors) {}
+
+Collections::~Collections() {
+  for (auto& [attempt, patience] : at_work_) patience->give_up();
+}
+
+void Collections::start(const Assignment& assignment) {
+  auto& patience = at_work_[assignment.attempt];
+  if (patience) return;  // it is at work
+  patience = std::make_shared<Patience>();
+  quick_.submit([this, assignment, patience = patience] {
+    if (!patience->given_up()) look(assignment, patience);
+  });
+}
+
+void Collections::forget(const AttemptId& attempt) {
+  const auto found = at_work_.find(attempt);
+  if (found == at_work_.end()) return;
+  found->second->give_up();
+  at_work_.erase(found);
+}
+
+void Collections::look(const Assignment& assignment, const std::shared_ptr<Patience>& patience) {
+  const AttemptId& attempt = assignment.attempt;
+  if (!functions_.collect || !functions_.is_anything_left(assignment, home_.attempt(attempt)))
+    return say(patience, OutputsCollected{attempt, {}});
+  workers_.submit([this, assignment, patience] {
+    if (!patience->given_up()) collect(assignment, patience);
+  });
+}
+
+void Collections::collect(const Assignment& assignment, const std::shared_ptr<Patience>& patience) {
+  const AttemptId& attempt = assignment.attempt;
+  const auto tell = [&](const std::string& text) { say(patience, OutputsProgress{attempt, text}); };
+  auto collected = functions_.collect(assignment, home_.attempt(attempt), tell, *patience);
+  if (patience->given_up()) return;
+  if (collected) return say(patience, OutputsCollected{attempt, *std::move(collected)});
+  spdlog::error("outputs of {}: {}", to_string(attempt), collected.error().message);
+  CollectedOutput lost;
+  lost.problems.push_back(collected.error().message);
+  say(patience, OutputsCollected{attempt, {std::move(lost)}});
+}
+
+// Workers end before we do; what they posted may run when we are gone, and then is given up.
+void Collections::say(const std::shared_ptr<Patience>& patience, Input input) {
+  loop_.post([this, patience, input = std::move(input)] {
+    if (patience->given_up()) return;
+    if (const auto* done = std::get_if<OutputsCollected>(&input)) at_work_.erase(done->attempt);
+    emit_(input);
+  });
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,73 @@
+#pragma once
+// Brings what finished attempts left to the launcher, on threads of its own: a launcher that is
+// away is waited for, so one part may take long and must not hold up staging or removal. It decides
+// nothing: it is asked by an action of agent/core and answers with an input.
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "agent/core/core.h"
+#include "agent/supervise/home.h"
+#include "agent/supervise/workers.h"
+#include "common/io/event_loop.h"
+
+namespace lockstep::agent {
+
+// How long a collection goes on trying: until somebody gives it up.
+class Patience {
+ public:
+  // False: it was given up, before or within `duration`.
+  bool wait(Duration duration);
+  bool given_up() const { return given_up_; }
+  void give_up();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<bool> given_up_ = false;
+};
+
+// agent/workspace, as the shell uses it: see collect.h there. Empty: nothing is ever left.
+struct OutputFunctions {
+  using Progress = std::function<void(const std::string&)>;
+  std::function<bool(const Assignment&, const io::AttemptDir&)> is_anything_left;
+  std::function<Result<std::vector<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
+                                                     const Progress&, Patience&)>
+      collect;
+};
+
+class Collections {
+ public:
+  using Emit = std::function<void(Input)>;  // called on the loop's thread
+
+  // `quick`: for the look whether there is anything; it ends before this does.
+  Collections(io::EventLoop& loop, Workers& quick, Home home, OutputFunctions functions, Emit emit);
+  ~Collections();
+  Collections(const Collections&) = delete;
+  Collections& operator=(const Collections&) = delete;
+
+  void start(const Assignment& assignment);  // -> OutputsProgress…, OutputsCollected
+  // What is at work for it gives up, and nothing more is said.
+  void forget(const AttemptId& attempt);
+
+ private:
+  void look(const Assignment& assignment, const std::shared_ptr<Patience>& patience);
+  void collect(const Assignment& assignment, const std::shared_ptr<Patience>& patience);
+  void say(const std::shared_ptr<Patience>& patience, Input input);  // from a worker
+
+  io::EventLoop& loop_;
+  Workers& quick_;
+  const Home home_;
+  const OutputFunctions functions_;
+  const Emit emit_;
+  std::map<AttemptId, std::shared_ptr<Patience>> at_work_;
+  Workers workers_;  // last: it ends first
+};
+
+}  // namespace lockstep::agent

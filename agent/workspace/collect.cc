@@ -1,0 +1,291 @@
+#include "agent/workspace/collect.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+
+#include "agent/workspace/act_as.h"
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+#include "common/wire/runner.h"
+
+namespace lockstep::agent {
+namespace {
+
+using snapshot::Directory;
+using snapshot::EntryKind;
+using snapshot::LowerTree;
+using Mode = WorkspacePlan::Mode;
+
+constexpr int kMaxCaptures = 3;  // of a tree whose files change meanwhile
+constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+struct Place {
+  OutputKind kind = OutputKind::outputs;
+  std::string name;
+  std::string folder;  // of the working directory
+};
+
+std::vector<Place> places_of(const JobSpec& spec) {
+  std::vector<Place> places = {{OutputKind::outputs, "", std::string(kOutputsFolder)},
+                               {OutputKind::logs, "", std::string(kLogsFolder)}};
+  for (const OutputSpec& output : spec.outputs)
+    places.push_back({OutputKind::named, output.name, named_output_folder(output.name)});
+  return places;
+}
+
+// Of an attempt that never had its workspace: nothing was written.
+std::optional<WorkspacePlan> plan_of(const io::AttemptDir& directory) {
+  const auto bytes = io::read_file(directory.workspace());
+  if (!bytes) return std::nullopt;
+  auto plan = wire::decode_workspace_plan(*bytes);
+  if (!plan) return std::nullopt;
+  return *std::move(plan);
+}
+
+bool is_overlay(const WorkspacePlan& plan) {
+  return plan.mode != Mode::ready && !plan.tree.empty();
+}
+
+// Where what the ranks wrote lies on disk.
+std::string written_below(const WorkspacePlan& plan, const io::AttemptDir& directory) {
+  return plan.mode == Mode::ready ? directory.code() : directory.upper();
+}
+
+struct Opened {
+  enum class What { folder, absent, hidden, other } what = What::absent;
+  io::Fd fd;
+  std::string why;  // other: what it is instead
+};
+
+Opened not_a_folder(int parent, const std::string& name) {
+  struct stat info {};
+  if (::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  if (S_ISCHR(info.st_mode) && info.st_rdev == makedev(0, 0)) return {Opened::What::hidden, {}, ""};
+  if (S_ISLNK(info.st_mode))
+    return {
+        Opened::What::other, {}, "is a symlink; only a folder is kept, and links are not followed"};
+  if (S_ISDIR(info.st_mode)) return {Opened::What::other, {}, "cannot be read: permission denied"};
+  return {Opened::What::other, {}, "is not a folder; only a folder is kept"};
+}
+
+// Name by name, following no symlink: ranks may have put one anywhere.
+Opened open_below(const io::Fd& base, const std::string& folder) {
+  io::Fd at(::openat(base.get(), ".", kFolderFlags));
+  for (std::size_t from = 0; from <= folder.size();) {
+    const auto slash = std::min(folder.find('/', from), folder.size());
+    const std::string name = folder.substr(from, slash - from);
+    io::Fd next(::openat(at.get(), name.c_str(), kFolderFlags));
+    if (!next) return not_a_folder(at.get(), name);
+    at = std::move(next);
+    from = slash + 1;
+  }
+  return {Opened::What::folder, std::move(at), ""};
+}
+
+bool is_empty(const io::Fd& folder) {
+  const int copy = ::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  std::unique_ptr<DIR, int (*)(DIR*)> stream(copy < 0 ? nullptr : ::fdopendir(copy), ::closedir);
+  if (!stream) return false;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") return false;
+  }
+  return true;
+}
+
+io::Fd open_base(const std::string& path) {
+  return io::Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+bool is_anything_at(const io::Fd& base, const std::string& folder) {
+  const Opened opened = open_below(base, folder);
+  if (opened.what == Opened::What::folder) return !is_empty(opened.fd);
+  return opened.what == Opened::What::other;
+}
+
+class Collector {
+ public:
+  Collector(const CollectParts& parts, WorkspacePlan plan, io::User user)
+      : parts_(parts), plan_(std::move(plan)), user_(std::move(user)) {}
+
+  Result<std::vector<CollectedOutput>> run();
+
+ private:
+  Result<std::optional<LowerTree>> lower_of(const std::string& folder);
+  Result<std::optional<Digest>> find_lower(const std::string& folder);
+  Status load(const Digest& digest, LowerTree& tree, int depth);
+  Status collect(const Place& place, const io::Fd& base, CollectedOutput& out);
+  Status capture_and_push(const Place& place, io::Fd folder, std::optional<LowerTree> lower,
+                          CollectedOutput& out);
+  static void take_lower_alone(const LowerTree& lower, CollectedOutput& out);
+
+  const CollectParts& parts_;
+  const WorkspacePlan plan_;
+  const io::User user_;
+};
+
+Result<std::vector<CollectedOutput>> Collector::run() {
+  std::vector<CollectedOutput> collected;
+  const io::Fd base = open_base(written_below(plan_, parts_.directory));
+  if (!base) return collected;
+  for (const Place& place : places_of(parts_.assignment.spec)) {
+    CollectedOutput out;
+    out.kind = place.kind;
+    out.name = place.name;
+    if (const Status done = collect(place, base, out); !done) {
+      if (done.error().code == ErrorCode::unavailable) return done.error();
+      out.tree.reset();
+      out.problems.push_back(done.error().message);
+    }
+    if (out.tree || !out.problems.empty()) collected.push_back(std::move(out));
+  }
+  return collected;
+}
+
+Status Collector::collect(const Place& place, const io::Fd& base, CollectedOutput& out) {
+  // Our own cache, so before the thread acts as the job's user.
+  TRY_ASSIGN(std::optional<LowerTree> lower, lower_of(place.folder));
+  TRY_ASSIGN(const ActAs user, ActAs::begin(user_));
+  Opened opened = open_below(base, place.folder);
+  switch (opened.what) {
+    case Opened::What::folder:
+      return capture_and_push(place, std::move(opened.fd), std::move(lower), out);
+    case Opened::What::other: out.problems.push_back(place.folder + " " + opened.why); return {};
+    case Opened::What::hidden: return {};
+    case Opened::What::absent:
+      if (lower) take_lower_alone(*lower, out);
+      return {};
+  }
+  return {};
+}
+
+void list_problems(const snapshot::Snapshot& tree, CollectedOutput& out) {
+  for (const snapshot::SkippedPath& skipped : tree.skipped) {
+    if (out.problems.size() == kMaxOutputProblems) break;
+    out.problems.push_back(fmt::format("{} was left out: {}", skipped.path, skipped.pattern));
+  }
+  if (tree.skipped.size() > kMaxOutputProblems)
+    out.problems.push_back(fmt::format("and {} more", tree.skipped.size() - kMaxOutputProblems));
+}
+
+Status Collector::capture_and_push(const Place& place, io::Fd folder,
+                                   std::optional<LowerTree> lower, CollectedOutput& out) {
+  if (!lower && is_empty(folder)) return {};
+  const std::string shown = describe(place.kind, place.name);
+  const auto progress = [&](const transfer::Progress& done) {
+    constexpr double kMebibyte = 1 << 20;
+    parts_.tell(fmt::format("collecting {}: {:.1f}/{:.1f} MiB", shown,
+                            static_cast<double>(done.done_bytes) / kMebibyte,
+                            static_cast<double>(done.total_bytes) / kMebibyte));
+  };
+  parts_.tell("collecting " + shown);
+  for (int captures = 1;; ++captures) {
+    io::Fd again(::openat(folder.get(), ".", kFolderFlags));
+    TRY_ASSIGN(const snapshot::Snapshot tree,
+               snapshot::capture_tree(std::move(again), place.folder, {is_overlay(plan_), lower}));
+    const Status pushed = parts_.sink.push(tree, progress);
+    const bool changed = !pushed && pushed.error().code == ErrorCode::conflict;
+    if (changed && captures < kMaxCaptures) continue;
+    if (!pushed) return pushed.error();
+    out.tree = tree.root;
+    out.files = tree.files.size() + tree.lower_files;
+    out.size.count = tree.total.count + tree.lower_total.count;
+    list_problems(tree, out);
+    return {};
+  }
+}
+
+// Nobody touched the folder: it is as the snapshot has it, and the launcher has that.
+void Collector::take_lower_alone(const LowerTree& lower, CollectedOutput& out) {
+  const auto count = [&](const auto& self, const Digest& digest) -> void {
+    for (const snapshot::Entry& entry : lower.directories.at(digest).entries) {
+      if (entry.kind == EntryKind::directory) self(self, entry.digest);
+      if (entry.kind != EntryKind::file) continue;
+      ++out.files;
+      out.size.count += entry.size;
+    }
+  };
+  count(count, lower.root);
+  if (!lower.directories.at(lower.root).entries.empty()) out.tree = lower.root;
+}
+
+// ---- the source tree below
+// -----------------------------------------------------------------------
+
+Result<std::optional<LowerTree>> Collector::lower_of(const std::string& folder) {
+  if (!is_overlay(plan_) || !parts_.assignment.spec.snapshot) return std::optional<LowerTree>();
+  TRY_ASSIGN(const std::optional<Digest> root, find_lower(folder));
+  if (!root) return std::optional<LowerTree>();
+  LowerTree tree;
+  tree.root = *root;
+  TRY(load(*root, tree, 0));
+  return std::optional<LowerTree>(std::move(tree));
+}
+
+Result<std::optional<Digest>> Collector::find_lower(const std::string& folder) {
+  // One stat instead of reading objects, as most source trees have no such folder.
+  if (!io::exists(plan_.tree + "/" + folder)) return std::optional<Digest>();
+  Digest at = *parts_.assignment.spec.snapshot;
+  for (std::size_t from = 0; from <= folder.size();) {
+    const auto slash = std::min(folder.find('/', from), folder.size());
+    const std::string name = folder.substr(from, slash - from);
+    TRY_ASSIGN(const std::string bytes, parts_.read_object(at));
+    TRY_ASSIGN(const Directory directory, snapshot::decode_directory(bytes));
+    const snapshot::Entry* found = nullptr;
+    for (const snapshot::Entry& entry : directory.entries)
+      if (entry.name == name && entry.kind == EntryKind::directory) found = &entry;
+    if (found == nullptr) return std::optional<Digest>();
+    at = found->digest;
+    from = slash + 1;
+  }
+  return std::optional<Digest>(at);
+}
+
+Status Collector::load(const Digest& digest, LowerTree& tree, int depth) {
+  if (tree.directories.count(digest) != 0) return {};
+  if (depth > snapshot::kMaxTreeDepth)
+    return make_error(ErrorCode::corrupt, "the source tree is too deep");
+  TRY_ASSIGN(const std::string bytes, parts_.read_object(digest));
+  TRY_ASSIGN(Directory directory, snapshot::decode_directory(bytes));
+  const Directory& held = tree.directories.emplace(digest, std::move(directory)).first->second;
+  for (const snapshot::Entry& entry : held.entries)
+    if (entry.kind == EntryKind::directory) TRY(load(entry.digest, tree, depth + 1));
+  return {};
+}
+
+Result<io::User> user_of(const std::string& run_as) {
+  return run_as.empty() ? io::current_user() : io::find_user(run_as);
+}
+
+}  // namespace
+
+bool is_anything_left(const Assignment& assignment, const io::AttemptDir& directory) {
+  const auto plan = plan_of(directory);
+  if (!plan) return false;
+  const io::Fd base = open_base(written_below(*plan, directory));
+  if (!base) return false;
+  io::Fd below;
+  if (is_overlay(*plan)) below = open_base(plan->tree);
+  for (const Place& place : places_of(assignment.spec)) {
+    if (is_anything_at(base, place.folder)) return true;
+    if (below && is_anything_at(below, place.folder)) return true;
+  }
+  return false;
+}
+
+Result<std::vector<CollectedOutput>> collect_outputs(const CollectParts& parts) {
+  auto plan = plan_of(parts.directory);
+  if (!plan) return std::vector<CollectedOutput>();
+  TRY_ASSIGN(io::User user, user_of(parts.assignment.spec.run_as));
+  return Collector(parts, *std::move(plan), std::move(user)).run();
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,44 @@
+#pragma once
+// What the ranks of an attempt left on this node, brought to the launcher: `./outputs`, `./logs`
+// and named outputs, each as a tree of its own. Where the working directory was an overlay, the
+// mount is gone with the runner: its upper directory is read, and what shows through of the source
+// tree is taken from that tree's objects. It changes nothing on the node, so that doing it again is
+// safe.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/domain/assignment.h"
+#include "common/io/attempt_dir.h"
+#include "common/snapshot/blob_store.h"
+#include "common/snapshot/capture.h"
+#include "common/transfer/transfer.h"
+
+namespace lockstep::agent {
+
+// Where trees go. unavailable: it was given up (nothing is kept); conflict: a file changed on the
+// way, and is worth another capture.
+class OutputSink {
+ public:
+  virtual ~OutputSink() = default;
+  virtual Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) = 0;
+};
+
+// Whether there is anything to collect, at the price of a few system calls.
+bool is_anything_left(const Assignment& assignment, const io::AttemptDir& directory);
+
+struct CollectParts {
+  const Assignment& assignment;
+  const io::AttemptDir& directory;
+  // Directory objects of the source tree, for what shows through.
+  std::function<Result<std::string>(const Digest&)> read_object;
+  OutputSink& sink;
+  std::function<void(const std::string&)> tell;  // progress, in words
+};
+
+// An error: nothing can be said yet (the sink gave up), ask again. What cannot be collected for
+// good is a problem of its output.
+Result<std::vector<CollectedOutput>> collect_outputs(const CollectParts& parts);
+
+}  // namespace lockstep::agent

@@ -1,0 +1,61 @@
+#pragma once
+// What a job left, brought to a folder of ours: the trees of all nodes of one attempt, merged, and
+// what its ranks wrote to their standard streams. Everything is fetched into a folder beside and
+// verified before the first file appears.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/views.h"
+#include "launcher/cli/connection.h"
+#include "launcher/cli/log_files.h"
+#include "launcher/cli/tree_merge.h"
+
+namespace lockstep::cli {
+
+struct DownloadRequest {
+  std::string folder;                // made when it does not exist
+  std::uint32_t attempt = 0;         // 0 = the newest
+  bool artifacts = true;             // ./outputs, ./logs and user_logs
+  bool all_named = false;            // all named outputs
+  std::optional<std::string> named;  // this one
+};
+
+struct DownloadedTree {
+  OutputKind kind = OutputKind::outputs;
+  std::string name;  // of a named one
+  std::string path;  // below the folder: "artifacts/outputs", "named-outputs/model"
+  std::uint64_t files = 0;
+  Bytes size;
+  std::vector<std::string> nodes;
+  std::vector<Beside> beside;
+};
+
+struct Downloaded {
+  std::uint32_t attempt = 0;
+  std::vector<DownloadedTree> trees;
+  std::vector<LogFile> logs;  // below "artifacts/user_logs"
+};
+
+// What of the job's attempt is wanted and there. An error says what there is instead.
+struct DownloadPlan {
+  struct Tree {
+    DownloadedTree to;
+    std::vector<NodeTree> from;
+  };
+  std::uint32_t attempt = 0;
+  std::vector<Tree> trees;
+  bool logs = false;
+};
+Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& request);
+
+// "node local-1: ./outputs: a.sock was left out: a socket", for each part of the attempt.
+std::vector<std::string> output_problems(const AttemptView& attempt);
+
+using OnText = std::function<void(const std::string&)>;  // progress, in words
+Result<Downloaded> download_job(Connection& connection, const JobId& job, DownloadPlan plan,
+                                const std::string& folder, const OnText& progress);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,104 @@
+// What a download would bring: pure, from the job's record.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "launcher/cli/download.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+std::string path_of(OutputKind kind, const std::string& name) {
+  switch (kind) {
+    case OutputKind::outputs: return "artifacts/outputs";
+    case OutputKind::logs: return "artifacts/logs";
+    case OutputKind::named: return "named-outputs/" + name;
+  }
+  return "artifacts/outputs";
+}
+
+std::string when_it_comes(const JobView& job) {
+  if (is_final(job.status)) return "";
+  return fmt::format("; the job is {}, and what it leaves comes when its ranks have ended",
+                     to_string(job.status));
+}
+
+Result<const AttemptView*> attempt_of(const JobView& job, std::uint32_t number) {
+  const std::string& name = job.spec.name;
+  if (job.attempts.empty())
+    return make_error(ErrorCode::not_found,
+                      fmt::format("{} was never started: it left nothing", name));
+  if (number == 0) return &job.attempts.back();
+  for (const AttemptView& attempt : job.attempts)
+    if (attempt.number == number) return &attempt;
+  return make_error(
+      ErrorCode::not_found,
+      fmt::format("{} has {}, no attempt {}", name,
+                  job.attempts.size() == 1 ? std::string("one attempt")
+                                           : fmt::format("attempts 1 to {}", job.attempts.size()),
+                  number));
+}
+
+Status check_name(const JobView& job, const std::string& name) {
+  const auto& outputs = job.spec.outputs;
+  std::string known;
+  for (const OutputSpec& output : outputs) {
+    if (output.name == name) return {};
+    known += (known.empty() ? "" : ", ") + output.name;
+  }
+  return make_error(ErrorCode::not_found,
+                    fmt::format("{} has no output '{}'; {}", job.spec.name, name,
+                                known.empty() ? "its job file names none" : "it has " + known));
+}
+
+void add_tree(const AttemptView& attempt, OutputKind kind, const std::string& name,
+              DownloadPlan& plan) {
+  DownloadPlan::Tree tree;
+  tree.to.kind = kind;
+  tree.to.name = name;
+  tree.to.path = path_of(kind, name);
+  for (const PartView& part : attempt.parts) {
+    for (const CollectedOutput& output : part.outputs) {
+      if (output.kind != kind || output.name != name || !output.tree) continue;
+      tree.from.push_back({part.node_rank, *output.tree});
+      tree.to.nodes.push_back(part.node_name);
+    }
+  }
+  if (!tree.from.empty()) plan.trees.push_back(std::move(tree));
+}
+
+}  // namespace
+
+Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& request) {
+  TRY_ASSIGN(const AttemptView* attempt, attempt_of(job, request.attempt));
+  if (request.named) TRY(check_name(job, *request.named));
+  DownloadPlan plan;
+  plan.attempt = attempt->number;
+  plan.logs = request.artifacts;
+  if (request.artifacts) {
+    add_tree(*attempt, OutputKind::outputs, "", plan);
+    add_tree(*attempt, OutputKind::logs, "", plan);
+  }
+  for (const OutputSpec& output : job.spec.outputs)
+    if (request.all_named || request.named == output.name)
+      add_tree(*attempt, OutputKind::named, output.name, plan);
+  if (request.named && plan.trees.empty())
+    return make_error(ErrorCode::not_found,
+                      fmt::format("output '{}' of {} is empty in attempt {}{}", *request.named,
+                                  job.spec.name, plan.attempt, when_it_comes(job)));
+  return plan;
+}
+
+std::vector<std::string> output_problems(const AttemptView& attempt) {
+  std::vector<std::string> lines;
+  for (const PartView& part : attempt.parts)
+    for (const CollectedOutput& output : part.outputs)
+      for (const std::string& problem : output.problems)
+        lines.push_back(fmt::format("node {}: {}: {}", part.node_name,
+                                    describe(output.kind, output.name), problem));
+  return lines;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,68 @@
+#include "launcher/cli/move_tree.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "common/io/file_system.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+Status in_the_way(int errnum, const std::string& path) {
+  if (errnum == ELOOP || errnum == ENOTDIR || errnum == EEXIST || errnum == EISDIR ||
+      errnum == ENOTEMPTY)
+    return make_error(ErrorCode::conflict,
+                      path +
+                          " is in the way: a file or symlink where a folder belongs, or the other "
+                          "way round; move it, or choose another --download-path");
+  return errno_error(errnum, "cannot write " + path);
+}
+
+Status move_into(const io::Fd& from, const std::string& from_path, const io::Fd& to,
+                 const std::string& to_path) {
+  TRY_ASSIGN(const std::vector<std::string> names, io::list_directory(from_path));
+  for (const std::string& name : names) {
+    struct stat info {};
+    if (::fstatat(from.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+      return errno_error(errno, from_path + "/" + name);
+    const std::string target = to_path + "/" + name;
+    if (!S_ISDIR(info.st_mode)) {
+      if (::renameat(from.get(), name.c_str(), to.get(), name.c_str()) != 0)
+        return in_the_way(errno, target);
+      continue;
+    }
+    if (::mkdirat(to.get(), name.c_str(), 0700) != 0 && errno != EEXIST)
+      return in_the_way(errno, target);
+    const io::Fd into(::openat(to.get(), name.c_str(), kFolderFlags));
+    if (!into) return in_the_way(errno, target);
+    // Whatever the ranks' folder allowed: it is emptied, and filled, by its owner.
+    if (::fchmodat(from.get(), name.c_str(), 0700, 0) != 0)
+      return errno_error(errno, from_path + "/" + name);
+    const io::Fd out_of(::openat(from.get(), name.c_str(), kFolderFlags));
+    if (!out_of) return errno_error(errno, from_path + "/" + name);
+    TRY(move_into(out_of, from_path + "/" + name, into, target));
+    if (::fchmod(into.get(), (info.st_mode & 0777) | 0700) != 0) return errno_error(errno, target);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status move_tree(const std::string& from, const std::string& to) {
+  TRY(io::make_directories(to));
+  const io::Fd source(::open(from.c_str(), kFolderFlags));
+  if (!source) return errno_error(errno, from);
+  const io::Fd target(::open(to.c_str(), kFolderFlags));
+  if (!target) return in_the_way(errno, to);
+  return move_into(source, from, target, to);
+}
+
+}  // namespace lockstep::cli

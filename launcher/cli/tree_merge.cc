@@ -1,0 +1,128 @@
+#include "launcher/cli/tree_merge.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace lockstep::cli {
+
+namespace {
+
+using snapshot::Directory;
+using snapshot::Entry;
+using snapshot::EntryKind;
+
+struct NodeEntry {
+  int node_rank = 0;
+  Entry entry;
+};
+
+bool same_content(const Entry& a, const Entry& b) {
+  return a.kind == b.kind && a.digest == b.digest && a.target == b.target;
+}
+
+class Merger {
+ public:
+  Merger(const DirectoryObjects& objects, std::vector<Beside>& beside)
+      : objects_(objects), beside_(beside) {}
+
+  // A directory entry without its name: digest, size.
+  Result<Entry> merge(const std::vector<NodeTree>& folders, const std::string& path, int depth);
+
+ private:
+  Result<Entry> merge_entry(std::vector<NodeEntry> same_name, const std::string& path, int depth,
+                            std::vector<NodeEntry>& left_over);
+  void place_beside(const std::vector<NodeEntry>& left_over, const std::string& path,
+                    std::set<std::string>& names, Directory& out);
+
+  const DirectoryObjects& objects_;
+  std::vector<Beside>& beside_;
+};
+
+Result<Entry> Merger::merge(const std::vector<NodeTree>& folders, const std::string& path,
+                            int depth) {
+  if (depth > snapshot::kMaxTreeDepth)
+    return make_error(ErrorCode::corrupt, path + " lies too deep");
+  std::map<std::string, std::vector<NodeEntry>> by_name;
+  for (const NodeTree& folder : folders) {
+    TRY_ASSIGN(const std::string bytes, objects_.read(folder.root));
+    TRY_ASSIGN(Directory directory, snapshot::decode_directory(bytes));
+    for (Entry& entry : directory.entries)
+      by_name[entry.name].push_back({folder.node_rank, std::move(entry)});
+  }
+  std::set<std::string> names;
+  for (const auto& [name, entries] : by_name) names.insert(name);
+  Directory merged;
+  for (auto& [name, entries] : by_name) {
+    std::vector<NodeEntry> left_over;
+    TRY_ASSIGN(Entry entry, merge_entry(std::move(entries), path + name, depth, left_over));
+    merged.entries.push_back(std::move(entry));
+    place_beside(left_over, path, names, merged);
+  }
+  std::sort(merged.entries.begin(), merged.entries.end(),
+            [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  const std::string bytes = encode(merged);
+  Entry out;
+  out.kind = EntryKind::directory;
+  out.mode = 0755;
+  out.size = bytes.size();
+  out.digest = sha256(bytes);
+  TRY(objects_.write(out.digest, bytes));
+  return out;
+}
+
+// The lowest rank's, joined with the folders of the others when it is one.
+Result<Entry> Merger::merge_entry(std::vector<NodeEntry> same_name, const std::string& path,
+                                  int depth, std::vector<NodeEntry>& left_over) {
+  Entry first = same_name.front().entry;
+  std::vector<NodeTree> folders;
+  for (NodeEntry& item : same_name) {
+    const bool joins = first.kind == EntryKind::directory && item.entry.kind == first.kind;
+    if (joins) folders.push_back({item.node_rank, item.entry.digest});
+    if (joins || same_content(first, item.entry)) continue;
+    const bool is_known =
+        std::any_of(left_over.begin(), left_over.end(),
+                    [&](const NodeEntry& other) { return same_content(other.entry, item.entry); });
+    if (!is_known) left_over.push_back(std::move(item));
+  }
+  const bool differ = std::any_of(folders.begin(), folders.end(), [&](const NodeTree& folder) {
+    return folder.root != first.digest;
+  });
+  if (!differ) return first;
+  TRY_ASSIGN(const Entry joined, merge(folders, path + "/", depth + 1));
+  first.digest = joined.digest;
+  first.size = joined.size;
+  return first;
+}
+
+void Merger::place_beside(const std::vector<NodeEntry>& left_over, const std::string& path,
+                          std::set<std::string>& names, Directory& out) {
+  for (const NodeEntry& item : left_over) {
+    std::string suffix = ".node" + std::to_string(item.node_rank);
+    const auto named = [&] {
+      return item.entry.name.substr(0, snapshot::kMaxNameBytes - suffix.size()) + suffix;
+    };
+    while (!names.insert(named()).second) suffix += "_";
+    Entry entry = item.entry;
+    entry.name = named();
+    beside_.push_back({item.node_rank, path + item.entry.name, path + entry.name});
+    out.entries.push_back(std::move(entry));
+  }
+}
+
+}  // namespace
+
+Result<Digest> merge_trees(std::vector<NodeTree> trees, const DirectoryObjects& objects,
+                           std::vector<Beside>& beside) {
+  std::sort(trees.begin(), trees.end(),
+            [](const NodeTree& a, const NodeTree& b) { return a.node_rank < b.node_rank; });
+  const bool differ = std::any_of(trees.begin(), trees.end(), [&](const NodeTree& tree) {
+    return tree.root != trees.front().root;
+  });
+  if (!differ) return trees.front().root;
+  TRY_ASSIGN(const Entry root, Merger(objects, beside).merge(trees, "", 0));
+  return root.digest;
+}
+
+}  // namespace lockstep::cli

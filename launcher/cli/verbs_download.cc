@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "launcher/cli/download.h"
+#include "launcher/cli/verbs.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr const char* kDownloadExamples = R"(
+  lockstep job download NAME                       ./artifacts: outputs/, logs/, user_logs/
+  lockstep job download NAME --output-name model   ./named-outputs/model
+  lockstep job download NAME --all -p results      both, in results/
+A file that is there already is replaced; others are left alone.)";
+
+struct DownloadOptions {
+  std::string name;
+  std::string folder = ".";
+  std::string output;
+  bool all = false;
+  std::uint32_t attempt = 0;
+  Format format = Format::table;
+};
+
+Json tree_json(const DownloadedTree& tree) {
+  Json json;
+  json["name"] = tree.kind == OutputKind::named ? Json(tree.name) : Json(nullptr);
+  json["path"] = tree.path;
+  json["files"] = tree.files;
+  json["size"] = tree.size.count;
+  json["nodes"] = tree.nodes;
+  json["beside"] = Json::array();
+  for (const Beside& beside : tree.beside)
+    json["beside"].push_back(
+        {{"node_rank", beside.node_rank}, {"path", beside.path}, {"kept_as", beside.kept_as}});
+  return json;
+}
+
+Json to_json(const DownloadOptions& options, const Downloaded& done,
+             const std::vector<std::string>& problems) {
+  Json json;
+  json["name"] = options.name;
+  json["attempt"] = done.attempt;
+  json["download_path"] = options.folder;
+  json["outputs"] = Json::array();
+  for (const auto& tree : done.trees) json["outputs"].push_back(tree_json(tree));
+  json["user_logs"] = Json::array();
+  for (const auto& log : done.logs)
+    json["user_logs"].push_back({{"path", "artifacts/user_logs/" + log.name}, {"size", log.bytes}});
+  json["problems"] = problems;
+  return json;
+}
+
+std::string counted(std::uint64_t files) {
+  return fmt::format("{} file{}", files, files == 1 ? "" : "s");
+}
+
+std::string text_of(const DownloadOptions& options, const Downloaded& done) {
+  std::string text;
+  for (const auto& tree : done.trees) {
+    text += fmt::format("{}/{}: {}, {} (from {})\n", options.folder, tree.path, counted(tree.files),
+                        to_string(tree.size), fmt::join(tree.nodes, ", "));
+    for (const Beside& beside : tree.beside)
+      text += fmt::format("  {} of node rank {} differs: kept as {}\n", printable(beside.path),
+                          beside.node_rank, printable(beside.kept_as));
+  }
+  if (done.logs.empty()) return text;
+  Bytes size;
+  for (const auto& log : done.logs) size.count += log.bytes;
+  return text + fmt::format("{}/artifacts/user_logs: {}, {}\n", options.folder,
+                            counted(done.logs.size()), to_string(size));
+}
+
+Error nothing_left(const JobView& job) {
+  return make_error(ErrorCode::not_found,
+                    fmt::format("{} left nothing{}", job.spec.name,
+                                is_final(job.status)
+                                    ? ": no file in ./outputs or ./logs, and no word of its ranks"
+                                    : fmt::format(" yet; it is {}", to_string(job.status))));
+}
+
+int download(Context& context, const DownloadOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const JobId id(options.name);
+  const auto reply = (*connection)->ask_for<JobReply>(ShowJob{id});
+  if (!reply) return fail(context.terminal, reply.error());
+  DownloadRequest request;
+  request.folder = options.folder;
+  request.attempt = options.attempt;
+  request.all_named = options.all;
+  if (!options.output.empty()) request.named = options.output;
+  request.artifacts = options.all || !request.named;
+  auto plan = plan_download(reply->job, request);
+  if (!plan) return fail(context.terminal, plan.error());
+  const auto done = download_job(**connection, id, *std::move(plan), options.folder,
+                                 [&](const std::string& text) { context.terminal.progress(text); });
+  context.terminal.clear_status();
+  if (!done) return fail(context.terminal, done.error());
+  const auto problems = output_problems(reply->job.attempts[done->attempt - 1]);
+  for (const std::string& problem : problems) context.terminal.note(printable(problem));
+  if (done->trees.empty() && done->logs.empty())
+    return fail(context.terminal, nothing_left(reply->job));
+  return print(context, options.format, to_json(options, *done, problems), text_of(options, *done));
+}
+
+}  // namespace
+
+void add_download_verb(CLI::App& group, VerbTable table) {
+  const auto options = std::make_shared<DownloadOptions>();
+  auto* verb = group.add_subcommand("download", "what a job left: outputs, logs, named outputs");
+  verb->footer(kDownloadExamples);
+  auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
+  name->check(filled("`lockstep job list` shows the names"));
+  verb->parse_complete_callback([name] {
+    if (name->count() == 0) throw CLI::RequiredError("NAME");
+  });
+  verb->add_option("-p,--download-path", options->folder, "the folder (default: the current one)")
+      ->check(filled("leave it out to take the current folder"));
+  auto* all = verb->add_flag("--all", options->all, "artifacts, and all named outputs");
+  verb->add_option("--output-name", options->output, "only this named output")
+      ->check(filled("leave it out to get the artifacts"))
+      ->excludes(all);
+  verb->add_option("--attempt", options->attempt, "of this attempt (default: the newest)")
+      ->check(whole_number(1));
+  add_format(*verb, options->format);
+  verb->callback([table, options] {
+    table.action = [options](Context& context) { return download(context, *options); };
+  });
+}
+
+}  // namespace lockstep::cli
