@@ -72,6 +72,7 @@ class Agent {
   void perform(ShipLogs& action);
   void perform(KillRunner& action) { supervisor_.kill(action.attempt); }
   void perform(CollectOutputs& action) { collections_.start(action.assignment); }
+  void perform(CaptureLogs& action) { collections_.capture_logs(action.assignment); }
   void perform(RemovePart& action);
   void perform(Reconnect&);
   void perform(ExitAgent& action);

@@ -34,6 +34,7 @@ Collections::Collections(io::EventLoop& loop, Workers& quick, Home home, OutputF
       workers_(kCollectors) {}
 
 Collections::~Collections() {
+  *alive_ = false;
   for (auto& [attempt, patience] : at_work_) patience->give_up();
 }
 
@@ -46,7 +47,26 @@ void Collections::start(const Assignment& assignment) {
   });
 }
 
+void Collections::capture_logs(const Assignment& assignment) {
+  if (!functions_.capture_logs || !capturing_.insert(assignment.attempt).second) return;
+  workers_.submit([this, alive = alive_, assignment, seen = logs_seen_[assignment.attempt],
+                   directory = home_.attempt(assignment.attempt)]() mutable {
+    const auto captured = functions_.capture_logs(assignment, directory, seen);
+    // Nothing is lost by a failure: they are looked at again soon, and collected in the end.
+    if (!captured) spdlog::debug("{}", captured.error().message);
+    const bool is_new = captured && captured->has_value();
+    loop_.post([this, alive, attempt = assignment.attempt, seen, is_new,
+                logs = is_new ? **captured : CollectedOutput()] {
+      if (!*alive || capturing_.erase(attempt) == 0 || !is_new) return;
+      logs_seen_[attempt] = seen;
+      emit_(LogsCaptured{attempt, logs});
+    });
+  });
+}
+
 void Collections::forget(const AttemptId& attempt) {
+  capturing_.erase(attempt);
+  logs_seen_.erase(attempt);
   const auto found = at_work_.find(attempt);
   if (found == at_work_.end()) return;
   found->second->give_up();

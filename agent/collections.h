@@ -9,6 +9,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,10 @@ struct OutputFunctions {
   std::function<Result<std::vector<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
                                                      const Progress&, Patience&)>
       collect;
+  // ./logs of a part that runs, if they are not as `seen` says; that is renewed.
+  std::function<Result<std::optional<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
+                                                       Digest& seen)>
+      capture_logs;
 };
 
 class Collections {
@@ -52,7 +58,8 @@ class Collections {
   Collections(const Collections&) = delete;
   Collections& operator=(const Collections&) = delete;
 
-  void start(const Assignment& assignment);  // -> OutputsProgress…, OutputsCollected
+  void start(const Assignment& assignment);         // -> OutputsProgress…, OutputsCollected
+  void capture_logs(const Assignment& assignment);  // -> LogsCaptured, when they changed
   // What is at work for it gives up, and nothing more is said.
   void forget(const AttemptId& attempt);
 
@@ -67,6 +74,9 @@ class Collections {
   const OutputFunctions functions_;
   const Emit emit_;
   std::map<AttemptId, std::shared_ptr<Patience>> at_work_;
+  std::map<AttemptId, Digest> logs_seen_;  // of those that were captured
+  std::set<AttemptId> capturing_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   Workers workers_;  // last: it ends first
 };
 

@@ -53,6 +53,11 @@ Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity&
     PatientSink sink(*blobs, progress, patience);
     return workspace->collect(assignment, directory, *blobs, sink, progress);
   };
+  functions.outputs.capture_logs = [workspace, blobs](const Assignment& assignment,
+                                                      const io::AttemptDir& directory,
+                                                      Digest& seen) {
+    return workspace->capture_logs(assignment, directory, *blobs, *blobs, seen);
+  };
   return functions;
 }
 

@@ -70,6 +70,7 @@ struct Core::Impl {
   void on(const RunnerGone& input);
   void on(const OutputsProgress& input);
   void on(const OutputsCollected& input);
+  void on(const LogsCaptured& input);
   void on(const PartRemoved& input);
   void on(const Tick&) {}
 
@@ -249,6 +250,7 @@ void Core::Impl::converge_alive(Part& part) {
     wanted.stop_reason = StopReason::superseded;
     part.runner_told = false;
   }
+  if (wanted.phase == WantedPhase::stop) part.capture_at = Instant::never();
   if (wanted.phase == WantedPhase::stop)
     part.kill_at = std::min(part.kill_at, now + wanted.grace + config.stop_overdue);
   if (part.runner_told) return;
@@ -341,14 +343,20 @@ void Core::Impl::on(const RunnerReported& input) {
         unreported_exit(Cause::runner_lost, "the runner finished without saying how", now));
     const PartState shown = part->report.state;
     part->report = input.report;
+    part->report.outputs = part->logs;
     part->report.state = shown;  // until all that it left is collected
     part->report.exit.reset();
     return collect(*part, std::move(exit));
   }
-  if (input.report == part->report) return;
-  part->report = input.report;
-  part->report.attempt = input.attempt;
+  PartReport report = input.report;
+  report.attempt = input.attempt;
+  report.outputs = part->logs;
+  if (report == part->report) return;
+  part->report = std::move(report);
   changed(*part, now);
+  const bool captures =
+      part->report.state == PartState::running && part->assignment.phase != WantedPhase::stop;
+  if (captures && part->capture_at == Instant::never()) part->capture_at = now + config.logs_every;
 }
 
 void Core::Impl::on(const RunnerGone& input) {
@@ -367,6 +375,7 @@ void Core::Impl::collect(Part& part, NodeExitReport exit) {
   part.exit = std::move(exit);
   part.kill_at = Instant::never();
   part.tell_again = Instant::never();
+  part.capture_at = Instant::never();
   part.report.attempt = part.assignment.attempt;
   out.push_back(CollectOutputs{part.assignment});
   converge(part);
@@ -379,6 +388,14 @@ void Core::Impl::on(const OutputsProgress& input) {
   part->report.state = PartState::collecting;
   part->report.progress = input.text;
   changed(*part, news ? now : now + heartbeat);
+}
+
+void Core::Impl::on(const LogsCaptured& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::alive) return;
+  part->logs = {input.logs};
+  part->report.outputs = part->logs;
+  changed(*part, now + heartbeat);
 }
 
 void Core::Impl::on(const OutputsCollected& input) {
@@ -419,6 +436,10 @@ void Core::Impl::run_part_timers() {
   for (auto& [attempt, part] : parts) {
     if (part.stage == Stage::removing && now >= part.remove_again) remove(part);
     if (part.stage != Stage::alive) continue;
+    if (now >= part.capture_at) {
+      part.capture_at = now + config.logs_every;
+      out.push_back(CaptureLogs{part.assignment});
+    }
     if (now >= part.tell_again) {
       part.runner_told = !lags(part.report.state, part.assignment.phase);
       part.tell_again = Instant::never();
@@ -460,7 +481,8 @@ Instant Core::next_deadline() const {
   Instant next = Instant::never();
   for (const auto& [attempt, part] : impl.parts) {
     if (part.stage == Stage::removing) next = std::min(next, part.remove_again);
-    if (part.stage == Stage::alive) next = std::min({next, part.tell_again, part.kill_at});
+    if (part.stage == Stage::alive)
+      next = std::min({next, part.tell_again, part.kill_at, part.capture_at});
   }
   if (impl.link == Link::none || impl.link == Link::refused) return next;
   next = std::min({next, impl.next_beat, impl.last_word + impl.config.launcher_silent_after});

@@ -60,13 +60,17 @@ struct OutputsCollected {  // all that can be kept is in the launcher's blob sto
   AttemptId attempt;
   std::vector<CollectedOutput> outputs = {};
 };
+struct LogsCaptured {  // its ./logs changed; so they are now
+  AttemptId attempt;
+  CollectedOutput logs;
+};
 struct PartRemoved {
   AttemptId attempt;
 };  // its directory, cgroups and mounts are gone
 struct Tick {};
 using Input = std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, StagingProgress,
                            RunnerStarted, RunnerReported, RunnerGone, OutputsProgress,
-                           OutputsCollected, PartRemoved, Tick>;
+                           OutputsCollected, LogsCaptured, PartRemoved, Tick>;
 
 // ---- actions (idempotent) ----------------------------------------------------------------------
 struct SendSession {
@@ -97,6 +101,10 @@ struct KillRunner {
 struct CollectOutputs {
   Assignment assignment;
 };
+// While it runs: bring ./logs to the launcher if they changed -> LogsCaptured.
+struct CaptureLogs {
+  Assignment assignment;
+};
 struct RemovePart {
   AttemptId attempt;
 };                    // -> PartRemoved; a collection at work is given up
@@ -105,8 +113,8 @@ struct ExitAgent {
   std::string reason;
 };  // refused: print and leave with a non-zero code
 using Action = std::variant<SendSession, SendHeartbeat, SendObserved, StageWorkspace, StartRunner,
-                            UpdateRunner, ShipLogs, KillRunner, CollectOutputs, RemovePart,
-                            Reconnect, ExitAgent>;
+                            UpdateRunner, ShipLogs, KillRunner, CollectOutputs, CaptureLogs,
+                            RemovePart, Reconnect, ExitAgent>;
 
 struct Config {
   NodeId node;
@@ -114,6 +122,7 @@ struct Config {
   SessionId session;
   Duration heartbeat_interval = seconds(1);
   Duration launcher_silent_after = seconds(5);  // then dial again; runners are left alone
+  Duration logs_every = seconds(10);            // ./logs of a part that runs
   Duration stop_overdue = seconds(30);          // past grace: the runner itself is killed
 };
 

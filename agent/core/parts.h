@@ -27,6 +27,8 @@ struct Part {
   bool wanted = true;       // by the desired state that is applied
   bool runner_told = true;  // its runner was told `assignment`, as far as an agent can know
   PartReport report;
+  std::vector<CollectedOutput> logs;      // ./logs, as they were captured last
+  Instant capture_at = Instant::never();  // while it runs
   std::optional<NodeExitReport> exit;     // while collecting: what is told at its end
   Instant tell_again = Instant::never();  // while the runner lags behind what is wanted
   Instant kill_at = Instant::never();     // a stop was ordered: the runner is killed then

@@ -14,6 +14,7 @@
 #include "agent/workspace/act_as.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "common/snapshot/scan.h"
 #include "common/wire/runner.h"
 
 namespace lockstep::agent {
@@ -117,6 +118,7 @@ class Collector {
       : parts_(parts), plan_(std::move(plan)), user_(std::move(user)) {}
 
   Result<std::vector<CollectedOutput>> run();
+  Result<std::optional<CollectedOutput>> capture_logs(Digest& seen);
 
  private:
   Result<std::optional<LowerTree>> lower_of(const std::string& folder);
@@ -130,6 +132,7 @@ class Collector {
   const CollectParts& parts_;
   const WorkspacePlan plan_;
   const io::User user_;
+  bool is_running_ = false;  // its ranks still write
 };
 
 Result<std::vector<CollectedOutput>> Collector::run() {
@@ -148,6 +151,42 @@ Result<std::vector<CollectedOutput>> Collector::run() {
     if (out.tree || !out.problems.empty()) collected.push_back(std::move(out));
   }
   return collected;
+}
+
+// Everything about a folder but its content.
+Result<Digest> look_of(io::Fd folder) {
+  TRY_ASSIGN(const snapshot::Scan found,
+             snapshot::scan(std::move(folder), std::string(kLogsFolder), {false, true}));
+  Sha256 hash;
+  const auto add = [&](const std::string& text) { hash.update(text + '\0'); };
+  for (const snapshot::ScannedFolder& inside : found.folders) {
+    add(inside.path);
+    for (const auto& file : inside.files)
+      add(fmt::format("{} {} {} {} {}", file.name, file.mode, file.identity.inode,
+                      file.identity.size, file.identity.mtime_ns));
+    for (const auto& link : inside.links) add(link.name + " -> " + link.target);
+    for (const auto& gone : inside.whiteouts) add("gone " + gone);
+  }
+  return hash.finish();
+}
+
+Result<std::optional<CollectedOutput>> Collector::capture_logs(Digest& seen) {
+  const Place place = {OutputKind::logs, "", std::string(kLogsFolder)};
+  const io::Fd base = open_base(written_below(plan_, parts_.directory));
+  Digest look;
+  {
+    TRY_ASSIGN(const ActAs user, ActAs::begin(user_));
+    Opened opened = open_below(base, place.folder);
+    if (opened.what != Opened::What::folder) return std::optional<CollectedOutput>();
+    TRY_ASSIGN(look, look_of(std::move(opened.fd)));
+  }
+  if (look == seen) return std::optional<CollectedOutput>();
+  is_running_ = true;
+  CollectedOutput out;
+  out.kind = place.kind;
+  TRY(collect(place, base, out));
+  seen = look;
+  return out.tree ? std::optional<CollectedOutput>(std::move(out)) : std::nullopt;
 }
 
 Status Collector::collect(const Place& place, const io::Fd& base, CollectedOutput& out) {
@@ -190,7 +229,8 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder,
   for (int captures = 1;; ++captures) {
     io::Fd again(::openat(folder.get(), ".", kFolderFlags));
     TRY_ASSIGN(const snapshot::Snapshot tree,
-               snapshot::capture_tree(std::move(again), place.folder, {is_overlay(plan_), lower}));
+               snapshot::capture_tree(std::move(again), place.folder,
+                                      {is_overlay(plan_), lower, is_running_}));
     const Status pushed = parts_.sink.push(tree, progress);
     const bool changed = !pushed && pushed.error().code == ErrorCode::conflict;
     if (changed && captures < kMaxCaptures) continue;
@@ -279,6 +319,13 @@ bool is_anything_left(const Assignment& assignment, const io::AttemptDir& direct
     if (below && is_anything_at(below, place.folder)) return true;
   }
   return false;
+}
+
+Result<std::optional<CollectedOutput>> capture_logs(const CollectParts& parts, Digest& seen) {
+  auto plan = plan_of(parts.directory);
+  if (!plan) return std::optional<CollectedOutput>();
+  TRY_ASSIGN(io::User user, user_of(parts.assignment.spec.run_as));
+  return Collector(parts, *std::move(plan), std::move(user)).capture_logs(seen);
 }
 
 Result<std::vector<CollectedOutput>> collect_outputs(const CollectParts& parts) {

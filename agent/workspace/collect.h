@@ -6,6 +6,7 @@
 // safe.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,5 +41,10 @@ struct CollectParts {
 // An error: nothing can be said yet (the sink gave up), ask again. What cannot be collected for
 // good is a problem of its output.
 Result<std::vector<CollectedOutput>> collect_outputs(const CollectParts& parts);
+
+// ./logs of an attempt that runs, unless they are as `seen` says (all zero: never seen): names,
+// sizes and times, so that an unchanged folder costs one stat per file. What is written to
+// meanwhile is taken as far as it was there at first.
+Result<std::optional<CollectedOutput>> capture_logs(const CollectParts& parts, Digest& seen);
 
 }  // namespace lockstep::agent

@@ -108,6 +108,8 @@ struct Workspace::Impl {
   Result<std::string> tree(const Digest& root, const snapshot::Owner& owner, BlobSource& source,
                            Teller& teller);
   Status fetch(const Digest& root, BlobSource& source, Teller& teller);
+  Result<std::string> read_object(const Digest& digest, const Assignment& assignment,
+                                  BlobSource& source, Teller& teller);
   Status lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner) const;
   Status fill_code(const io::AttemptDir& directory, const std::string& tree,
                    const snapshot::Owner& owner, Teller& teller) const;
@@ -146,19 +148,36 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
   return plan;
 }
 
+Result<std::string> Workspace::Impl::read_object(const Digest& digest, const Assignment& assignment,
+                                                 BlobSource& source, Teller& teller) {
+  auto object = blobs->get(digest);
+  if (object || !assignment.spec.snapshot) return object;
+  TRY(fetch(*assignment.spec.snapshot, source, teller));  // damaged, or thrown out since
+  return blobs->get(digest);
+}
+
 Result<std::vector<CollectedOutput>> Workspace::collect(const Assignment& assignment,
                                                         const io::AttemptDir& directory,
                                                         BlobSource& source, OutputSink& sink,
                                                         const OnProgress& progress) {
   Teller teller(progress);
-  const auto read_object = [&](const Digest& digest) -> Result<std::string> {
-    auto object = impl_->blobs->get(digest);
-    if (object || !assignment.spec.snapshot) return object;
-    TRY(impl_->fetch(*assignment.spec.snapshot, source, teller));  // damaged, or thrown out since
-    return impl_->blobs->get(digest);
+  return collect_outputs(
+      {assignment, directory,
+       [&](const Digest& digest) { return impl_->read_object(digest, assignment, source, teller); },
+       sink, [&](const std::string& text) { teller.say(text); }});
+}
+
+Result<std::optional<CollectedOutput>> Workspace::capture_logs(const Assignment& assignment,
+                                                               const io::AttemptDir& directory,
+                                                               BlobSource& source, OutputSink& sink,
+                                                               Digest& seen) {
+  const OnProgress nobody;
+  Teller teller(nobody);
+  const auto read = [&](const Digest& digest) {
+    return impl_->read_object(digest, assignment, source, teller);
   };
-  return collect_outputs({assignment, directory, read_object, sink,
-                          [&](const std::string& text) { teller.say(text); }});
+  return lockstep::agent::capture_logs({assignment, directory, read, sink, [](const auto&) {}},
+                                       seen);
 }
 
 Status Workspace::Impl::lay_out(const io::AttemptDir& directory,

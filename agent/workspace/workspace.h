@@ -66,6 +66,11 @@ class Workspace {
   Result<std::vector<CollectedOutput>> collect(const Assignment& assignment,
                                                const io::AttemptDir& directory, BlobSource& source,
                                                OutputSink& sink, const OnProgress& progress);
+  // ./logs of one that runs.
+  Result<std::optional<CollectedOutput>> capture_logs(const Assignment& assignment,
+                                                      const io::AttemptDir& directory,
+                                                      BlobSource& source, OutputSink& sink,
+                                                      Digest& seen);
 
  private:
   struct Impl;

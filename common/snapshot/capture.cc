@@ -68,8 +68,8 @@ class Hasher {
  private:
   void worker(const std::vector<ToHash>& work);
   Status hash(const ToHash& item, std::string& buffer);
-  Status hash_once(const io::Fd& fd, const std::string& path, std::string& buffer, Digest& digest,
-                   std::uint64_t& size);
+  Status hash_once(const io::Fd& fd, const std::string& path, std::string& buffer,
+                   std::uint64_t most, Digest& digest, std::uint64_t& size);
 
   const std::string& directory_;
   const CaptureOptions& options_;
@@ -123,11 +123,13 @@ Status Hasher::hash(const ToHash& item, std::string& buffer) {
     if (!S_ISREG(before.mode)) break;
     Digest digest;
     std::uint64_t size = 0;
-    TRY(hash_once(fd, path, buffer, digest, size));
+    const std::uint64_t most = options_.is_growing ? before.identity.size : UINT64_MAX;
+    TRY(hash_once(fd, path, buffer, most, digest, size));
     if (options_.on_read) options_.on_read(relative);
     TRY_ASSIGN(const StatResult after, stat_of(fd.get(), path));
-    if (before.identity != after.identity || size != after.identity.size) continue;
-    file.identity = after.identity;
+    const bool as_it_was = before.identity == after.identity || options_.is_growing;
+    if (!as_it_was || size != before.identity.size) continue;
+    file.identity = before.identity;
     file.mode = after.mode & 07777;
     digests_[item.folder][item.file] = digest;
     return {};
@@ -139,10 +141,11 @@ Status Hasher::hash(const ToHash& item, std::string& buffer) {
 }
 
 Status Hasher::hash_once(const io::Fd& fd, const std::string& path, std::string& buffer,
-                         Digest& digest, std::uint64_t& size) {
+                         std::uint64_t most, Digest& digest, std::uint64_t& size) {
   Sha256 hash;
-  for (;;) {
-    const ssize_t got = ::pread(fd.get(), buffer.data(), buffer.size(), static_cast<off_t>(size));
+  while (size < most) {
+    const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), most - size);
+    const ssize_t got = ::pread(fd.get(), buffer.data(), wanted, static_cast<off_t>(size));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno_error(errno, "cannot read " + path);
     if (got == 0) break;
@@ -282,8 +285,10 @@ Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
                               const TreeOptions& options) {
   Snapshot snapshot;
   snapshot.directory = shown_as;
+  CaptureOptions hashing;
+  hashing.is_growing = options.is_growing;
   TRY_ASSIGN(Scan found, scan(std::move(opened), shown_as, {false, options.is_upper}));
-  TRY_ASSIGN(const auto digests, digest_all(found, {}, {}, snapshot));
+  TRY_ASSIGN(const auto digests, digest_all(found, {}, hashing, snapshot));
   build_directories(found, digests, options.lower ? &*options.lower : nullptr, snapshot);
   TRY(refuse_too_large(snapshot));
   list_files(found, digests, snapshot);

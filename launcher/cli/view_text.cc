@@ -104,7 +104,8 @@ std::string output_lines(const PartView& part) {
   for (const auto& output : part.outputs) {
     const std::string what = describe(output.kind, output.name);
     if (output.tree)
-      text += fmt::format("      left {}: {} file{}, {}\n", what, output.files,
+      text += fmt::format("      {} {}: {} file{}, {}\n",
+                          part.state == PartState::finished ? "left" : "so far", what, output.files,
                           output.files == 1 ? "" : "s", to_string(output.size));
     for (const auto& problem : output.problems)
       text += fmt::format("      {}: {}\n", what, printable(problem));

@@ -217,7 +217,21 @@ void Reactor::take_report(NodeId node, const PartReport& report) {
   if (is_new(part->report, report)) {
     const JobSpec& spec = state_.job(report.attempt.job)->spec;
     emit(PartChanged{report.attempt, node, checked(report, spec)});
-  } else if (has_progress(report.state) && !report.progress.empty()) {
+    if (report.state < PartState::finished && !report.outputs.empty())
+      watch.logs_so_far[report.attempt] = report.outputs;
+  } else if (report.state < PartState::finished && part->report->state == report.state) {
+    take_words(watch, report);
+  }
+}
+
+// What is for people only, and no fact.
+void Reactor::take_words(NodeWatch& watch, const PartReport& report) {
+  if (!report.outputs.empty()) {
+    std::vector<CollectedOutput>& logs = watch.logs_so_far[report.attempt];
+    if (logs != report.outputs) job_changed(report.attempt.job);
+    logs = report.outputs;
+  }
+  if (has_progress(report.state) && !report.progress.empty()) {
     std::string& progress = watch.progress[report.attempt];
     if (progress != report.progress) job_changed(report.attempt.job);
     progress = report.progress;
@@ -275,6 +289,7 @@ void Reactor::lose(NodeId id, const std::string& reason) {
   watch.liveness = Liveness::lost;
   watch.live.reset();
   watch.progress.clear();
+  watch.logs_so_far.clear();
 }
 
 // Whatever the node says of these parts from now on is refused.

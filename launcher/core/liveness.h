@@ -60,7 +60,8 @@ struct NodeWatch {
   // that it has told of since as removed; 0: nothing is asked. An opening that answers this was
   // written after it.
   std::uint64_t question = 0;
-  std::map<AttemptId, std::string> progress;  // of parts that are being staged, in words
+  std::map<AttemptId, std::string> progress;  // of parts that are staged or collected, in words
+  std::map<AttemptId, std::vector<CollectedOutput>> logs_so_far;  // ./logs of parts that run
   std::uint64_t sent_revision = 0;
 };
 inline constexpr std::size_t kMaxStaleSessions = 16;

@@ -129,10 +129,13 @@ void Reactor::note(const Fact& fact) {
     timers_.clear({TimerKey::Kind::prepare, {}, ended->attempt});
   if (const auto* changed = std::get_if<PartChanged>(&fact)) {
     watches_.at(changed->node).progress.erase(changed->attempt);
-    if (changed->report.state == PartState::finished) scheduler_.capacity_changed();
+    const bool finished = changed->report.state == PartState::finished;
+    if (finished) watches_.at(changed->node).logs_so_far.erase(changed->attempt);
+    if (finished) scheduler_.capacity_changed();
   }
   if (const auto* gone = std::get_if<PartGone>(&fact)) {
     touched_nodes_.insert(gone->node);
+    watches_.at(gone->node).logs_so_far.erase(gone->attempt);
     scheduler_.capacity_changed();
   }
   if (const auto* released = std::get_if<PartReleased>(&fact)) {

@@ -80,6 +80,7 @@ class Reactor {
   void ask_of_leftovers(NodeId node, const PublicKey& key);
   void compare_parts(const Node& node, const SessionOpen& open);
   void take_report(NodeId node, const PartReport& report);
+  void take_words(NodeWatch& watch, const PartReport& report);
   void heard(NodeId node);
   void node_came_back(NodeId node);
   void arm_node_timer(NodeId node);

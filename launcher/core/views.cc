@@ -30,6 +30,8 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
     view.progress = "the node has not answered yet";
   }
   if (const NodeWatch* watch = cluster.watches.find(part.node)) {
+    const auto logs = watch->logs_so_far.find(attempt.id);
+    if (logs != watch->logs_so_far.end()) view.outputs = logs->second;
     const auto newer = watch->progress.find(attempt.id);
     if (newer != watch->progress.end()) view.progress = newer->second;
   }

@@ -36,6 +36,7 @@ constexpr std::string_view kRequired[] = {
     "fault:log_slow",
     "fault:collecting_slow",
     "agent:outputs_wait",
+    "agent:capture_logs",
     "fault:port_taken",
     "fault:launcher_crash",
     "fault:launcher_stop",

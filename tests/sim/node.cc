@@ -262,6 +262,16 @@ void AgentProcess::act(const agent::CollectOutputs& action) {
   later(takes, [this, attempt] { push_outputs(attempt); });
 }
 
+void AgentProcess::act(const agent::CaptureLogs& action) {
+  const AttemptId attempt = action.assignment.attempt;
+  cluster_.world.count("agent:capture_logs");
+  if (!cluster_.world.random.chance(0.5)) return;
+  CollectedOutput logs;
+  logs.kind = OutputKind::logs;
+  logs.tree = sha256(std::to_string(cluster_.world.random.next()));
+  later(milliseconds(10), [this, attempt, logs] { give(agent::LogsCaptured{attempt, logs}); });
+}
+
 // Goes on until the launcher is there.
 void AgentProcess::push_outputs(const AttemptId& attempt) {
   if (collecting_.count(attempt) == 0) return;

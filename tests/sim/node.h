@@ -48,6 +48,7 @@ class AgentProcess {
   void act(const agent::ShipLogs& action);
   void act(const agent::KillRunner& action);
   void act(const agent::CollectOutputs& action);
+  void act(const agent::CaptureLogs& action);
   void act(const agent::RemovePart& action);
   void act(const agent::Reconnect& action);
   void act(const agent::ExitAgent& action);

@@ -478,6 +478,38 @@ TEST_F(AgentCore, APartIsNotFinishedBeforeWhatItLeftIsCollected) {
   give(OutputsProgress{assignment.attempt, "late"});
 }
 
+TEST_F(AgentCore, LogsOfAPartThatRunsAreCapturedNowAndThen) {
+  auto assignment = part(1, WantedPhase::run);
+  run(assignment, PartState::running);
+  const auto beat = [&] {
+    now = now + seconds(1);
+    hear(HeartbeatAck{kSession});
+    take<SendHeartbeat>();
+  };
+  for (int second = 1; second < 10; ++second) beat();
+  now = now + seconds(1);
+  hear(HeartbeatAck{kSession});
+  EXPECT_EQ(take<CaptureLogs>().assignment, assignment);
+  take<SendHeartbeat>();
+  give(LogsCaptured{assignment.attempt, some_outputs()[0]});
+  now = now + seconds(1);
+  hear(HeartbeatAck{kSession});
+  take<SendHeartbeat>();
+  const auto told = observed_and_acked();
+  EXPECT_EQ(told.state, PartState::running);
+  EXPECT_EQ(told.outputs, some_outputs());
+  // A word of its runner does not take them away; its end does.
+  auto said = in_state(assignment, PartState::running);
+  said.progress = "the disk is full";
+  give(RunnerReported{assignment.attempt, said});
+  EXPECT_EQ(observed_and_acked().outputs, some_outputs());
+  give(RunnerReported{assignment.attempt, in_state(assignment, PartState::finished)});
+  take<CollectOutputs>();
+  give(LogsCaptured{assignment.attempt, some_outputs()[0]});  // late
+  give(OutputsCollected{assignment.attempt});
+  EXPECT_TRUE(observed_and_acked().outputs.empty());
+}
+
 TEST_F(AgentCore, WhatNobodyWantsAnyMoreIsRemovedWhileItIsCollected) {
   auto assignment = part(1, WantedPhase::run);
   run(assignment, PartState::running);

@@ -138,6 +138,29 @@ TEST_P(RunnerTest, TheWorkingDirectoryIsReadyForAJob) {
   EXPECT_NE(attempt_.out().find("no\n"), std::string::npos);
 }
 
+TEST_P(RunnerTest, NamedOutputsHavePathsInTheWorkingDirectory) {
+  attempt_.assignment.spec.outputs = {{"model", OutputType::uri_folder, OutputMode::rw_mount},
+                                      {"report", OutputType::uri_file, OutputMode::upload}};
+  attempt_.assignment.spec.environment_variables["TO"] = "${{outputs.model}}/w";
+  attempt_.shell("echo 1 > ${{outputs.report}} && echo 2 > $TO && echo $AZURE_ML_OUTPUT_model");
+  EXPECT_EQ(run_to_end().cause, Cause::completed) << attempt_.err();
+  const std::string below = attempt_.directory().code() + "/.lockstep/outputs/";
+  EXPECT_EQ(attempt_.out(), below + "model\n");
+  EXPECT_EQ(*io::read_file(below + "model/w"), "2\n");
+  EXPECT_EQ(*io::read_file(below + "report/report"), "1\n");
+}
+
+TEST_P(RunnerTest, NamedOutputsAreNotMadeBehindASymlink) {
+  TemporaryDirectory elsewhere;
+  attempt_.assignment.spec.outputs = {{"model", OutputType::uri_folder, OutputMode::rw_mount}};
+  ASSERT_TRUE(io::make_directories(attempt_.directory().code()));
+  ASSERT_EQ(symlink(elsewhere.path().c_str(), (attempt_.directory().code() + "/.lockstep").c_str()),
+            0);
+  attempt_.shell("true");
+  EXPECT_NE(run_to_end().cause, Cause::completed);
+  EXPECT_TRUE(io::list_directory(elsewhere.path())->empty());
+}
+
 TEST_P(RunnerTest, EveryRankRunsOnce) {
   attempt_.ranks(5).shell("echo $LOCKSTEP_RANK/$LOCKSTEP_WORLD_SIZE");
   const auto report = run_to_end();

@@ -1,0 +1,250 @@
+"""What jobs leave behind comes back: ./outputs, ./logs, named outputs, the ranks' own words."""
+import hashlib
+import os
+import pathlib
+import signal
+
+import pytest
+from harness.site import wait_until
+
+WRITE = ("mkdir -p outputs/$LOCKSTEP_RANK; echo rank $LOCKSTEP_RANK > outputs/$LOCKSTEP_RANK/own; "
+         "echo common > outputs/common; echo node $LOCKSTEP_NODE_RANK > outputs/by-node; "
+         "echo log $LOCKSTEP_RANK >> logs/$LOCKSTEP_RANK.log; ")
+
+
+def tree(folder):
+    """{path: content} of all files below."""
+    folder = pathlib.Path(folder)
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*"))
+            if p.is_file() and not p.is_symlink()}
+
+
+def download(site, name, *words, into="got"):
+    into = site.directory / into
+    into.mkdir(exist_ok=True)
+    into.chmod(0o777)
+    return site.json("job", "download", name, "-p", into, *words), into
+
+
+def run_job(site, text, name, *words, status="Completed"):
+    site.write("job.yml", text)
+    site.ok("job", "create", "-f", "job.yml", "--name", name, *words)
+    return site.wait_for_status(name, status)
+
+
+def test_every_ranks_files_of_two_nodes_come_back(any_site):
+    any_site.up(2)
+    any_site.ok("run", "-N", "2", "-n", "2", "--name", "j", "--", "sh", "-c",
+                WRITE + "echo to stdout $LOCKSTEP_RANK; echo to stderr $LOCKSTEP_RANK >&2")
+    said, got = download(any_site, "j")
+    files = tree(got)
+    for rank in range(4):
+        assert files[f"artifacts/outputs/{rank}/own"] == b"rank %d\n" % rank
+        assert files[f"artifacts/logs/{rank}.log"] == b"log %d\n" % rank
+        assert files[f"artifacts/user_logs/std_log_process_{rank}.txt"] == b"to stdout %d\n" % rank
+        assert files[f"artifacts/user_logs/std_err_process_{rank}.txt"] == b"to stderr %d\n" % rank
+    assert files["artifacts/outputs/common"] == b"common\n"
+    assert files["artifacts/outputs/by-node"] == b"node 0\n"
+    assert files["artifacts/outputs/by-node.node1"] == b"node 1\n"
+    assert len(files) == 4 * 4 + 3
+    assert said["outputs"][0]["beside"] == [
+        {"node_rank": 1, "path": "by-node", "kept_as": "by-node.node1"}]
+    assert not list(got.glob(".lockstep*"))
+    # Again over what is there: the same, and what is not ours stays.
+    (got / "artifacts/outputs/mine").write_text("mine")
+    (got / "artifacts/outputs/common").write_text("changed")
+    os.chmod(got / "artifacts/outputs/common", 0o666)
+    assert tree(download(any_site, "j")[1]) == {**files, "artifacts/outputs/mine": b"mine"}
+    job = any_site.show("j")
+    left = {(p["node_rank"], o["kind"]): o["files"] for p in job["attempts"][0]["parts"]
+            for o in p["outputs"]}
+    assert left == {(0, "outputs"): 4, (0, "logs"): 2, (1, "outputs"): 4, (1, "logs"): 2}
+    assert b"left ./outputs: 4 files" in any_site.run("job", "show", "j").stdout
+
+
+NAMED = """
+command: >-
+  echo weights $LOCKSTEP_NODE_RANK > ${{outputs.model}}/w$LOCKSTEP_NODE_RANK;
+  test "$OUT" = "${{outputs.model}}/x" && test "$AZURE_ML_OUTPUT_model" = "${{outputs.model}}";
+  echo accuracy > ${{outputs.report}};
+  test -e outputs && test "$PWD/.lockstep/outputs/model" = "$AZURE_ML_OUTPUT_model";
+  echo $PWD
+environment_variables: {OUT: "${{ outputs.model }}/x"}
+code: ./src
+outputs:
+  model:
+  report: {type: uri_file, mode: upload}
+  unused: {type: uri_folder}
+resources: {instance_count: 2}
+"""
+
+
+def test_named_outputs(any_site):
+    any_site.up(2)
+    any_site.write("src/train.py", "x")
+    job = run_job(any_site, NAMED, "named")
+    assert job["outputs"]["report"] == {"type": "uri_file", "mode": "upload"}
+    _, got = download(any_site, "named", "--output-name", "model")
+    assert tree(got) == {"named-outputs/model/w0": b"weights 0\n",
+                         "named-outputs/model/w1": b"weights 1\n"}
+    _, got = download(any_site, "named", "--all", into="all")
+    assert set(tree(got)) == {"named-outputs/model/w0", "named-outputs/model/w1",
+                              "named-outputs/report/report",
+                              "artifacts/user_logs/std_log_process_0.txt",
+                              "artifacts/user_logs/std_log_process_1.txt"}
+    for name, word in (("nope", b"it has model, report, unused"), ("unused", b"is empty")):
+        done = any_site.run("job", "download", "named", "--output-name", name)
+        assert done.returncode == 1 and word in done.stderr, done.stderr
+
+
+def test_a_job_that_left_nothing_and_one_that_is_not_there(site):
+    site.up(1)
+    site.ok("run", "--name", "quiet", "--", "true")
+    done = site.run("job", "download", "quiet")
+    assert done.returncode == 1 and b"quiet left nothing" in done.stderr, done.stderr
+    assert not (site.work / "artifacts").exists()
+    done = site.run("job", "download", "nobody")
+    assert done.returncode == 1 and b"nobody" in done.stderr
+
+
+def test_failed_and_canceled_attempts_keep_what_they_wrote(any_site):
+    any_site.up(2)
+    done = any_site.run("run", "-N", "2", "--name", "failed", "--", "sh", "-c",
+                        WRITE + 'if [ $LOCKSTEP_RANK = 1 ]; then exit 3; fi; sleep 100')
+    assert done.returncode == 3
+    files = tree(download(any_site, "failed", into="failed")[1])
+    assert files["artifacts/outputs/0/own"] == b"rank 0\n"
+    assert files["artifacts/outputs/1/own"] == b"rank 1\n"
+    name = any_site.submit("--name", "canceled", "--", "sh", "-c", WRITE + "echo up; sleep 1000")
+    wait_until(lambda: any_site.logs(name), "it wrote")
+    any_site.ok("job", "cancel", name)
+    any_site.wait_for_status(name, "Canceled")
+    files = tree(download(any_site, name, into="canceled")[1])
+    assert files["artifacts/outputs/0/own"] == b"rank 0\n"
+    assert files["artifacts/logs/0.log"] == b"log 0\n"
+
+
+def test_each_attempt_of_a_retried_job_keeps_its_own(any_site):
+    any_site.up(1)
+    script = ("echo $LOCKSTEP_ATTEMPT > outputs/attempt; echo up; "
+              "while [ $LOCKSTEP_ATTEMPT = 1 ]; do sleep 0.05; done; touch outputs/second")
+    name = any_site.submit("--name", "again", "--", "sh", "-c", script)
+    wait_until(lambda: any_site.logs(name), "the first attempt wrote")
+    any_site.kill(any_site.runner_pids(name))
+    any_site.wait_for_status(name, "Completed")
+    newest = tree(download(any_site, name, into="newest")[1])
+    assert newest["artifacts/outputs/attempt"] == b"2\n" and "artifacts/outputs/second" in newest
+    first = tree(download(any_site, name, "--attempt", "1", into="first")[1])
+    assert first["artifacts/outputs/attempt"] == b"1\n" and "artifacts/outputs/second" not in first
+    done = any_site.run("job", "download", name, "--attempt", "3")
+    assert done.returncode == 1 and b"no attempt 3" in done.stderr
+
+
+def test_the_source_trees_outputs_are_completed_by_what_the_job_changed(any_site):
+    any_site.up(1)
+    for name in ("kept", "gone", "changed", "sub/kept", "dropped/x"):
+        any_site.write(f"outputs/{name}", "from the snapshot\n")
+    script = "rm outputs/gone; rm -r outputs/dropped; echo new > outputs/changed; echo 1 > outputs/made"
+    any_site.ok("run", "--name", "j", "--", "sh", "-c", script)
+    files = tree(download(any_site, "j")[1])
+    old = b"from the snapshot\n"
+    assert files == {"artifacts/outputs/kept": old, "artifacts/outputs/sub/kept": old,
+                     "artifacts/outputs/changed": b"new\n", "artifacts/outputs/made": b"1\n"}
+
+
+def test_what_cannot_be_kept_is_named_and_symlinks_lead_nowhere(any_site):
+    any_site.up(1)
+    program = ("import os, socket\n"
+               "os.chdir('outputs')\n"
+               "open('good', 'w').write('1')\n"
+               "os.mkfifo('pipe')\n"
+               "open('secret', 'w').write('2'); os.chmod('secret', 0)\n"
+               "os.symlink('/etc/shadow', 'shadow'); os.symlink('/etc', 'etc')\n"
+               "os.rmdir('../logs'); os.symlink('/etc', '../logs')\n")
+    done = any_site.run("run", "--name", "j", "--", "python3", "-c", program)
+    assert done.returncode == 0, done.stderr
+    assert b"pipe was left out: a fifo" in done.stderr, done.stderr
+    as_root = any_site.user is None and os.getuid() == 0
+    assert (b"secret was left out: permission denied" in done.stderr) == (not as_root)
+    assert b"logs is a symlink" in done.stderr
+    said, got = download(any_site, "j")
+    expected = {"artifacts/outputs/good": b"1"}
+    if as_root:
+        expected["artifacts/outputs/secret"] = b"2"
+    assert tree(got) == expected
+    assert os.readlink(got / "artifacts/outputs/etc") == "/etc"
+    assert os.readlink(got / "artifacts/outputs/shadow") == "/etc/shadow"
+    assert len(said["problems"]) == (2 if as_root else 3)
+
+
+def test_logs_of_a_job_that_runs_come_live(any_site):
+    any_site.up(1)
+    flag = any_site.directory / "live.flag"
+    script = (f"echo first > logs/a; while [ ! -e {flag} ]; do date >> logs/growing; sleep 0.01; done; "
+              "echo last > logs/a")
+    name = any_site.submit("--name", "live", "--", "sh", "-c", script)
+
+    def outputs():
+        return [o["kind"] for a in any_site.show(name)["attempts"] for p in a["parts"]
+                for o in p["outputs"]]
+
+    wait_until(lambda: outputs() == ["logs"], "the logs so far are there", 60)
+    assert any_site.show(name)["status"] == "Running"
+    files = tree(download(any_site, name)[1])
+    assert files["artifacts/logs/a"] == b"first\n" and files["artifacts/logs/growing"]
+    flag.touch(0o644)
+    any_site.wait_for_status(name, "Completed")
+    assert tree(download(any_site, name)[1])["artifacts/logs/a"] == b"last\n"
+
+
+def test_a_big_file_is_byte_exact(site):
+    site.up(1)
+    program = ("import hashlib, os\n"
+               "h = hashlib.sha256()\n"
+               "with open('outputs/big', 'wb') as out:\n"
+               "    for _ in range(100):\n"
+               "        data = os.urandom(1 << 21); out.write(data); h.update(data)\n"
+               "print(h.hexdigest())\n")
+    out = site.ok("run", "--name", "big", "--", "python3", "-c", program, timeout=300)
+    download(site, "big")
+    data = (site.directory / "got/artifacts/outputs/big").read_bytes()
+    assert len(data) == 100 << 21 and hashlib.sha256(data).hexdigest() == out.strip()
+
+
+def collecting_job(site, name):
+    """A job whose ranks have ended, while its outputs wait for a launcher that stands still."""
+    flag = site.directory / f"{name}.flag"
+    script = (f"echo up; while [ ! -e {flag} ]; do sleep 0.02; done; "
+              "head -c 30000000 /dev/urandom > outputs/x; sha256sum outputs/x")
+    site.ok("run", "--detach", "--name", name, "--", "sh", "-c", script)
+    wait_until(lambda: site.logs(name), "it runs")
+    launcher = site.launcher_pids()
+    site.kill(launcher, signal.SIGSTOP)
+    flag.touch()
+    wait_until(lambda: not site.rank_pids(name), "its ranks have ended")
+    wait_until(lambda: any(p.name == "final_report.pb" for p in site.home.rglob("final_report.pb")),
+               "its runner has ended")
+    return launcher
+
+
+def check_collected(site, name):
+    site.wait_for_status(name, "Completed")
+    _, got = download(site, name)
+    data = (got / "artifacts/outputs/x").read_bytes()
+    digest = (got / "artifacts/user_logs/std_log_process_0.txt").read_text().split()[1]
+    assert len(data) == 30_000_000 and hashlib.sha256(data).hexdigest() == digest
+    assert len(site.show(name)["attempts"]) == 1
+
+
+@pytest.mark.parametrize("what", ["agent", "launcher", "both"])
+def test_kill_while_outputs_are_collected(any_site, what):
+    any_site.up(1)
+    launcher = collecting_job(any_site, what)
+    if what in ("agent", "both"):
+        any_site.kill(any_site.agent_pids())
+    if what in ("launcher", "both"):
+        any_site.kill(launcher)
+    else:
+        any_site.kill(launcher, signal.SIGCONT)
+    any_site.up(1)
+    check_collected(any_site, what)

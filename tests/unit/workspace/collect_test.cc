@@ -1,0 +1,343 @@
+// What ranks left, collected from real directories: plain ones and overlays with whiteouts.
+
+#include "agent/workspace/collect.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+
+#include "common/wire/runner.h"
+#include "tests/unit/workspace/fixture.h"
+
+namespace lockstep::agent {
+namespace {
+
+// A launcher's store, which may be away and may find that files changed.
+class FakeSink final : public OutputSink {
+ public:
+  explicit FakeSink(snapshot::BlobStore& store) : store_(store) {}
+  Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override {
+    ++pushes;
+    if (!answers.empty()) {
+      Status answer = answers.front();
+      answers.erase(answers.begin());
+      if (!answer) return answer;
+    }
+    for (const auto& object : tree.directories) TRY(store_.put(object.digest, object.bytes));
+    for (const auto& file : tree.files) {
+      const io::Fd fd(::openat(tree.opened->get(), file.path.c_str(), O_RDONLY | O_NOFOLLOW));
+      std::string content(file.size, '\0');
+      if (::read(fd.get(), content.data(), content.size()) != static_cast<ssize_t>(file.size))
+        return make_error(ErrorCode::conflict, file.path + " changed");
+      TRY(store_.put(file.digest, content));
+    }
+    progress({1 << 20, 2 << 20});
+    return store_.sync();
+  }
+  std::vector<Status> answers;
+  int pushes = 0;
+
+ private:
+  snapshot::BlobStore& store_;
+};
+
+struct Collecting : Fixture {
+  explicit Collecting(const std::string& mode) : Fixture(mode) {}
+
+  void stage(std::optional<Digest> snapshot) {
+    job = assignment(snapshot);
+    const WorkspacePlan plan = must_stage(job);
+    put(attempt().workspace(), wire::encode(plan));
+    written = plan.mode == WorkspacePlan::Mode::ready ? attempt().code() : attempt().upper();
+    for (const char* folder : {"outputs", "logs"})
+      if (plan.mode == WorkspacePlan::Mode::ready || plan.tree.empty() ||
+          !io::exists(plan.tree + "/" + folder))
+        ::mkdir((written + "/" + folder).c_str(), 0755);
+    for (const OutputSpec& output : job.spec.outputs)
+      EXPECT_TRUE(io::make_directories(written + "/" + named_output_folder(output.name)));
+  }
+  static void put(const std::string& path, const std::string& text) {
+    EXPECT_TRUE(io::make_directories(path.substr(0, path.rfind('/'))));
+    EXPECT_TRUE(io::write_file_atomically(path, text, 0644, false));
+  }
+  void write(const std::string& name, const std::string& text) { put(written + "/" + name, text); }
+
+  Result<std::vector<CollectedOutput>> collect() {
+    return workspace->collect(job, attempt(), launcher, sink, progress);
+  }
+  // The one output of this kind; its tree is materialised into `name`.
+  CollectedOutput must_collect(OutputKind kind, const std::string& into = "") {
+    const auto all = collect();
+    EXPECT_TRUE(all) << all.error().message;
+    for (const CollectedOutput& output : *all) {
+      if (output.kind != kind) continue;
+      if (output.tree && !into.empty()) {
+        EXPECT_TRUE(launcher.store->missing_from(*output.tree)->empty());
+        EXPECT_TRUE(snapshot::materialize(*launcher.store, *output.tree, dir / into));
+      }
+      return output;
+    }
+    ADD_FAILURE() << "no such output";
+    return {};
+  }
+
+  Assignment job;
+  std::string written;
+  FakeSink sink{*launcher.store};
+};
+
+bool whiteout(const std::string& path) {
+  return ::mknod(path.c_str(), S_IFCHR | 0600, makedev(0, 0)) == 0;
+}
+
+TEST(Collect, NothingLeftCostsNothing) {
+  Collecting f("copy");
+  f.job.spec.outputs = {{"model", OutputType::uri_folder, OutputMode::upload}};
+  f.stage({});
+  EXPECT_FALSE(is_anything_left(f.job, f.attempt()));
+  const auto all = f.collect();
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(all->empty());
+  EXPECT_EQ(f.sink.pushes, 0);
+}
+
+TEST(Collect, AnAttemptThatWasNeverStagedLeftNothing) {
+  Collecting f("copy");
+  f.job = f.assignment({});
+  EXPECT_FALSE(is_anything_left(f.job, f.attempt()));
+  EXPECT_TRUE(f.collect()->empty());
+}
+
+TEST(Collect, EveryKindOfOutputComesBackAsItIs) {
+  Collecting f("copy");
+  snapshot::TempDir source;
+  source.file("train.py", "x");
+  source.file(".gitignore", "*.bin\noutputs/");
+  f.job = f.assignment({});
+  const Digest root = f.capture_and_store(source);
+  f.job.spec.snapshot = root;
+  f.stage(root);
+  f.job.spec.outputs = {{"model", OutputType::uri_folder, OutputMode::rw_mount}};
+  f.write("outputs/a/b.bin", "one");
+  f.write("outputs/.git/HEAD", "two");
+  f.write("outputs/.gitignore", "*");
+  f.write("logs/log.txt", "three");
+  f.write(named_output_folder("model") + "/weights", "four");
+  ASSERT_EQ(::chmod((f.written + "/outputs/a/b.bin").c_str(), 0755), 0);
+  ASSERT_EQ(::symlink("/etc/passwd", (f.written + "/outputs/link").c_str()), 0);
+  ASSERT_EQ(::mkdir((f.written + "/outputs/empty").c_str(), 0755), 0);
+  EXPECT_TRUE(is_anything_left(f.job, f.attempt()));
+
+  const CollectedOutput outputs = f.must_collect(OutputKind::outputs, "o");
+  EXPECT_EQ(outputs.files, 3u);
+  EXPECT_EQ(outputs.size.count, 7u);
+  EXPECT_TRUE(outputs.problems.empty());
+  EXPECT_EQ(*io::read_file(f.dir / "o/a/b.bin"), "one");
+  EXPECT_EQ(*io::read_file(f.dir / "o/.git/HEAD"), "two");
+  struct stat info {};
+  ASSERT_EQ(::stat((f.dir / "o/a/b.bin").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0755u);
+  ASSERT_EQ(::lstat((f.dir / "o/link").c_str(), &info), 0);
+  EXPECT_TRUE(S_ISLNK(info.st_mode));
+  EXPECT_TRUE(io::exists(f.dir / "o/empty"));
+  EXPECT_EQ(f.must_collect(OutputKind::logs).files, 1u);
+  const CollectedOutput model = f.must_collect(OutputKind::named, "m");
+  EXPECT_EQ(model.name, "model");
+  EXPECT_EQ(*io::read_file(f.dir / "m/weights"), "four");
+}
+
+TEST(Collect, WhatCannotBeKeptIsNamedAndTheRestIsKept) {
+  Collecting f("copy");
+  f.stage({});
+  f.write("outputs/good", "1");
+  ASSERT_EQ(::mkfifo((f.written + "/outputs/pipe").c_str(), 0644), 0);
+  const int sock = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{AF_UNIX, {}};
+  const std::string path = f.written + "/outputs/s";
+  ASSERT_LT(path.size(), sizeof address.sun_path);
+  path.copy(address.sun_path, path.size());
+  ASSERT_EQ(::bind(sock, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ::close(sock);
+  const CollectedOutput outputs = f.must_collect(OutputKind::outputs, "o");
+  EXPECT_EQ(outputs.files, 1u);
+  EXPECT_EQ(outputs.problems,
+            (std::vector<std::string>{"pipe was left out: a fifo", "s was left out: a socket"}));
+  EXPECT_EQ(*io::read_file(f.dir / "o/good"), "1");
+}
+
+TEST(Collect, UnreadableFilesAndFoldersAreNamed) {
+  // Root reads with the rights of the job's user, who cannot read these.
+  Collecting f("copy");
+  f.job = f.assignment({}, 1, ::geteuid() == 0 ? "nobody" : "");
+  const WorkspacePlan plan = f.must_stage(f.job);
+  Collecting::put(f.attempt().workspace(), wire::encode(plan));
+  f.written = f.attempt().code();
+  f.write("outputs/good", "1");
+  f.write("outputs/secret", "2");
+  f.write("outputs/hidden/x", "3");
+  ASSERT_EQ(::chmod((f.written + "/outputs/secret").c_str(), 0), 0);
+  ASSERT_EQ(::chmod((f.written + "/outputs/hidden").c_str(), 0), 0);
+  const CollectedOutput outputs = f.must_collect(OutputKind::outputs);
+  EXPECT_EQ(outputs.files, 1u);
+  EXPECT_EQ(outputs.problems, (std::vector<std::string>{"hidden/ was left out: permission denied",
+                                                        "secret was left out: permission denied"}));
+  ASSERT_EQ(::chmod((f.written + "/outputs/hidden").c_str(), 0755), 0);
+}
+
+TEST(Collect, NoSymlinkLeadsOutOfTheWorkingDirectory) {
+  Collecting f("copy");
+  f.stage({});
+  f.job.spec.outputs = {{"model", OutputType::uri_folder, OutputMode::rw_mount}};
+  ASSERT_EQ(::rmdir((f.written + "/outputs").c_str()), 0);
+  ASSERT_EQ(::symlink("/etc", (f.written + "/outputs").c_str()), 0);
+  ASSERT_EQ(::symlink("/", (f.written + "/.lockstep").c_str()), 0);
+  const CollectedOutput outputs = f.must_collect(OutputKind::outputs);
+  EXPECT_FALSE(outputs.tree);
+  ASSERT_EQ(outputs.problems.size(), 1u);
+  EXPECT_EQ(outputs.problems[0],
+            "outputs is a symlink; only a folder is kept, and links are not followed");
+  EXPECT_FALSE(f.must_collect(OutputKind::named).tree);
+}
+
+TEST(Collect, AFileThatChangesMeanwhileIsCapturedAgain) {
+  Collecting f("copy");
+  f.stage({});
+  f.write("outputs/a", "1");
+  f.sink.answers = {make_error(ErrorCode::conflict, "a changed"), Status()};
+  EXPECT_TRUE(f.must_collect(OutputKind::outputs).tree);
+  EXPECT_EQ(f.sink.pushes, 2);
+  const Error changed = make_error(ErrorCode::conflict, "a changed");
+  f.sink.answers = {changed, changed, changed};
+  const CollectedOutput lost = f.must_collect(OutputKind::outputs);
+  EXPECT_FALSE(lost.tree);
+  EXPECT_EQ(lost.problems, std::vector<std::string>{"a changed"});
+}
+
+TEST(Collect, LogsOfAnAttemptThatRunsAreCapturedWhenTheyChanged) {
+  Collecting f("copy");
+  f.stage({});
+  Digest seen;
+  const auto capture = [&] {
+    return f.workspace->capture_logs(f.job, f.attempt(), f.launcher, f.sink, seen);
+  };
+  EXPECT_FALSE(capture()->has_value()) << "they are empty";
+  f.write("logs/a", "1");
+  auto first = capture();
+  ASSERT_TRUE(first && first->has_value());
+  EXPECT_EQ((*first)->files, 1u);
+  EXPECT_TRUE(f.launcher.store->missing_from(*(*first)->tree)->empty());
+  EXPECT_FALSE(capture()->has_value()) << "nothing changed";
+  f.write("logs/a", "12");
+  f.sink.answers = {make_error(ErrorCode::unavailable, "away")};
+  EXPECT_FALSE(capture()) << "and is tried again";
+  ASSERT_TRUE(capture()->has_value());
+}
+
+TEST(Collect, ALauncherThatIsAwayIsNoVerdict) {
+  Collecting f("copy");
+  f.stage({});
+  f.write("outputs/a", "1");
+  f.sink.answers = {make_error(ErrorCode::unavailable, "no answer")};
+  const auto all = f.collect();
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().code, ErrorCode::unavailable);
+}
+
+void fill_outputs(const snapshot::TempDir& source) {
+  source.file("outputs/kept", "kept");
+  source.file("outputs/gone", "gone");
+  source.file("outputs/changed", "old");
+  source.file("outputs/sub/kept", "kept");
+  source.file("outputs/sub/deep/kept", "kept");
+  source.file("outputs/replaced/old", "old");
+  source.file("outputs/file_then_folder", "x");
+  source.file("logs/untouched", "as it was");
+}
+
+TEST(Collect, AnOverlayIsCompletedFromTheSourceTreeBelow) {
+  Collecting f("overlay");
+  snapshot::TempDir source;
+  fill_outputs(source);
+  const Digest root = f.capture_and_store(source);
+  f.stage(root);
+  f.write("outputs/changed", "new");
+  f.write("outputs/sub/made", "made");
+  if (!whiteout(f.written + "/outputs/gone")) GTEST_SKIP() << "this kernel makes no whiteouts";
+  f.write("outputs/replaced/new", "new");
+  const bool opaque =
+      ::setxattr((f.written + "/outputs/replaced").c_str(),
+                 ::geteuid() == 0 ? "trusted.overlay.opaque" : "user.overlay.opaque", "y", 1,
+                 0) == 0;
+  ASSERT_TRUE(opaque);
+  f.write("outputs/file_then_folder/x", "1");
+
+  const CollectedOutput outputs = f.must_collect(OutputKind::outputs, "o");
+  EXPECT_EQ(*io::list_directory(f.dir / "o"),
+            (std::vector<std::string>{"changed", "file_then_folder", "kept", "replaced", "sub"}));
+  EXPECT_EQ(*io::read_file(f.dir / "o/changed"), "new");
+  EXPECT_EQ(*io::list_directory(f.dir / "o/replaced"), std::vector<std::string>{"new"});
+  EXPECT_EQ(*io::list_directory(f.dir / "o/sub"),
+            (std::vector<std::string>{"deep", "kept", "made"}));
+  EXPECT_EQ(outputs.files, 7u);
+  EXPECT_TRUE(outputs.problems.empty());
+  // Nobody touched it: it needs no reading and no sending.
+  const CollectedOutput logs = f.must_collect(OutputKind::logs, "l");
+  EXPECT_EQ(*io::read_file(f.dir / "l/untouched"), "as it was");
+  EXPECT_EQ(logs.files, 1u);
+}
+
+TEST(Collect, AFolderThatTheJobRemovedIsNotBroughtBack) {
+  Collecting f("overlay");
+  snapshot::TempDir source;
+  fill_outputs(source);
+  f.stage(f.capture_and_store(source));
+  if (!whiteout(f.written + "/logs")) GTEST_SKIP() << "this kernel makes no whiteouts";
+  const auto all = f.collect();
+  ASSERT_TRUE(all);
+  for (const auto& output : *all) EXPECT_NE(output.kind, OutputKind::logs);
+}
+
+// What overlayfs itself shows, over operations of every kind, is what is collected.
+TEST(Collect, ARealOverlayIsCollectedAsItsRanksSawIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "mounting needs root";
+  Collecting f("overlay");
+  snapshot::TempDir source;
+  fill_outputs(source);
+  const Digest root = f.capture_and_store(source);
+  f.stage(root);
+  const WorkspacePlan plan = *wire::decode_workspace_plan(*io::read_file(f.attempt().workspace()));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string options =
+        fmt::format("lowerdir={},upperdir={},workdir={},redirect_dir=off,metacopy=off", plan.tree,
+                    f.attempt().upper(), f.attempt().overlay_work());
+    const std::string code = f.attempt().code();
+    if (::unshare(CLONE_NEWNS) != 0) ::_exit(1);
+    if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) ::_exit(2);
+    if (::mount("overlay", code.c_str(), "overlay", 0, options.c_str()) != 0) ::_exit(3);
+    const std::string work =
+        "cd " + code + "/outputs && echo new > changed && rm gone && rm -r replaced && " +
+        "mkdir replaced && echo n > replaced/new && mv sub/deep moved && chmod 600 kept && " +
+        "rm file_then_folder && mkdir file_then_folder && ln -s kept link && " +
+        "rm -r sub && mkdir sub && echo again > sub/kept && cp -a . " + (f.dir / "seen");
+    ::_exit(std::system(work.c_str()) == 0 ? 0 : 4);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(WEXITSTATUS(status), 0);
+  const CollectedOutput outputs = f.must_collect(OutputKind::outputs);
+  io::Fd seen(::open((f.dir / "seen").c_str(), O_RDONLY | O_DIRECTORY));
+  const auto wanted = snapshot::capture_tree(std::move(seen), "seen", {});
+  ASSERT_TRUE(wanted);
+  EXPECT_EQ(outputs.tree, wanted->root);
+  EXPECT_EQ(outputs.files, wanted->files.size());
+}
+
+}  // namespace
+}  // namespace lockstep::agent
