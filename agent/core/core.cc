@@ -369,8 +369,10 @@ void Core::Impl::on(const RunnerGone& input) {
   collect(*part, unreported_exit(Cause::runner_lost, why, now, input.logs));
 }
 
-// Its ranks have ended, however: the part is not finished before what they left is kept.
+// Its ranks have ended, however: the part is not finished before what they left is kept. Of a part
+// that the launcher let go of it would take nothing.
 void Core::Impl::collect(Part& part, NodeExitReport exit) {
+  if (!part.wanted) return end(part, std::move(exit));
   part.stage = Stage::collecting;
   part.exit = std::move(exit);
   part.kill_at = Instant::never();
@@ -436,7 +438,7 @@ void Core::Impl::run_part_timers() {
   for (auto& [attempt, part] : parts) {
     if (part.stage == Stage::removing && now >= part.remove_again) remove(part);
     if (part.stage != Stage::alive) continue;
-    if (now >= part.capture_at) {
+    if (link == Link::open && now >= part.capture_at) {
       part.capture_at = now + config.logs_every;
       out.push_back(CaptureLogs{part.assignment});
     }
@@ -481,8 +483,10 @@ Instant Core::next_deadline() const {
   Instant next = Instant::never();
   for (const auto& [attempt, part] : impl.parts) {
     if (part.stage == Stage::removing) next = std::min(next, part.remove_again);
-    if (part.stage == Stage::alive)
-      next = std::min({next, part.tell_again, part.kill_at, part.capture_at});
+    if (part.stage == Stage::alive) {
+      next = std::min({next, part.tell_again, part.kill_at});
+      if (impl.link == Link::open) next = std::min(next, part.capture_at);
+    }
   }
   if (impl.link == Link::none || impl.link == Link::refused) return next;
   next = std::min({next, impl.next_beat, impl.last_word + impl.config.launcher_silent_after});

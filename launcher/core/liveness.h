@@ -13,6 +13,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/node.h"
+#include "common/domain/outputs.h"
 
 namespace lockstep::launcher {
 

@@ -286,7 +286,6 @@ TEST_F(AgentCore, NothingIsDoneBeforeTheFirstDesiredState) {
   EXPECT_EQ(take<UpdateRunner>().assignment.attempt, part(2).attempt);
   EXPECT_EQ(take<RemovePart>().attempt, part(3).attempt);
   EXPECT_EQ(take<RemovePart>().attempt, part(4).attempt);
-  take<SendObserved>();
 }
 
 TEST_F(AgentCore, AnUnwantedRunnerIsStoppedThenKilledThenRemoved) {
@@ -526,7 +525,6 @@ TEST_F(AgentCore, RemovalIsAskedForAgain) {
   open({{part(1), FoundPart::Runner::finished, NodeExitReport{}}});
   accept({});
   take<RemovePart>();
-  take<SendObserved>();
   give(Connected{});
   take<SendSession>();
   now = now + seconds(5);
