@@ -3,6 +3,13 @@
 #include "agent/workspace/workspace.h"
 
 namespace lockstep::agent {
+namespace {
+
+// A socket whose key was refused, by a launcher that has just started, is silent for ever: another
+// is dialled soon.
+constexpr Duration kSilenceOfLauncher = seconds(20);
+
+}  // namespace
 
 LauncherBlobs::LauncherBlobs(io::Transport& transport, std::string endpoint, PublicKey launcher_key,
                              io::KeyPair keys)
@@ -21,7 +28,9 @@ Status LauncherBlobs::fetch_tree(const Digest& root, snapshot::BlobStore& cache,
 Status LauncherBlobs::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) {
   TRY_ASSIGN(io::ClientSocket socket,
              io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
-  auto sent = transfer::upload_snapshot(socket, tree, progress);
+  transfer::TransferOptions options;
+  options.give_up_after = kSilenceOfLauncher;
+  auto sent = transfer::upload_snapshot(socket, tree, progress, options);
   if (!sent) return std::move(sent).error();
   return {};
 }

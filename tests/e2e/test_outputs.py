@@ -64,6 +64,7 @@ def test_every_ranks_files_of_two_nodes_come_back(any_site):
 
 NAMED = """
 command: >-
+  set -e;
   echo weights $LOCKSTEP_NODE_RANK > ${{outputs.model}}/w$LOCKSTEP_NODE_RANK;
   test "$OUT" = "${{outputs.model}}/x" && test "$AZURE_ML_OUTPUT_model" = "${{outputs.model}}";
   echo accuracy > ${{outputs.report}};
@@ -109,8 +110,10 @@ def test_a_job_that_left_nothing_and_one_that_is_not_there(site):
 
 def test_failed_and_canceled_attempts_keep_what_they_wrote(any_site):
     any_site.up(2)
+    flag = any_site.directory / "written"
     done = any_site.run("run", "-N", "2", "--name", "failed", "--", "sh", "-c",
-                        WRITE + 'if [ $LOCKSTEP_RANK = 1 ]; then exit 3; fi; sleep 100')
+                        WRITE + f"if [ $LOCKSTEP_RANK = 0 ]; then touch {flag}; sleep 100; fi; "
+                        f"while [ ! -e {flag} ]; do sleep 0.02; done; exit 3")
     assert done.returncode == 3
     files = tree(download(any_site, "failed", into="failed")[1])
     assert files["artifacts/outputs/0/own"] == b"rank 0\n"
