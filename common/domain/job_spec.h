@@ -61,8 +61,7 @@ struct JobSpec {
   Command command;
   std::map<std::string, std::string> environment_variables;
   std::map<std::string, std::string> inputs;  // literal inputs, already substituted into command
-  // Their ${{outputs.NAME}} still stands in the command and in environment_variables: each node puts
-  // in the path there.
+  // ${{outputs.NAME}} still stands in command and environment_variables: each node has its paths.
   std::vector<OutputSpec> outputs;
   Distribution distribution;
   ResourceRequest resources;

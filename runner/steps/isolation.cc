@@ -31,7 +31,11 @@ Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
   }
   Error last;
   for (const auto& namespaces : attempts(isolation.cgroups.has_value(), *request.workspace)) {
-    if (!namespaces.mount) TRY(request.workspace->use_in_place());
+    if (const Status used = namespaces.mount ? Status() : request.workspace->use_in_place();
+        !used) {
+      last = used.error();
+      break;
+    }
     auto client = spawn::Client::launch(loop, request.spawn_program, namespaces, events);
     if (!client) {
       last = client.error();

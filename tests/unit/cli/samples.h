@@ -18,6 +18,7 @@ inline JobView sample_job() {
   spec.command = ShellCommand{"python train.py"};
   spec.environment_variables = {{"A", "b"}};
   spec.inputs = {{"lr", "1e-3"}};
+  spec.outputs = {{"model", OutputType::uri_folder, OutputMode::upload}};
   spec.distribution = {Distribution::Kind::mpi, 2};
   spec.resources.instance_count = 2;
   spec.timeout = seconds(90);
@@ -37,6 +38,7 @@ inline JobView sample_job() {
   part.node_name = "local-1";
   part.node_rank = 1;
   part.first_rank = 2;
+  part.outputs.push_back({OutputKind::named, "model", std::nullopt, 2, {300}, {"a: a fifo"}});
   part.ranks = 2;
   part.state = PartState::finished;
   part.allotment = {{2, 3}, gibibytes(4), {}};

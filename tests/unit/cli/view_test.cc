@@ -20,6 +20,7 @@ TEST(JobJson, IsShapedLikeAzures) {
     "experiment_name": "handwriting", "description": "A small network.",
     "tags": {"owner": "ada"}, "command": "python train.py", "compute": "local",
     "environment_variables": {"A": "b"}, "inputs": {"lr": "1e-3"},
+    "outputs": {"model": {"type": "uri_folder", "mode": "upload"}},
     "distribution": {"type": "mpi", "process_count_per_instance": 2},
     "resources": {"instance_count": 2}, "limits": {"timeout": 90},
     "creation_context": {"created_at": "2030-01-01T12:00:00.000Z", "created_by": "ada"},
@@ -32,7 +33,8 @@ TEST(JobJson, IsShapedLikeAzures) {
         "started": "2030-01-01T12:00:02.000Z", "ended": "2030-01-01T12:00:12.000Z",
         "parts": [{"node_name": "local-1", "node_rank": 1, "first_rank": 2, "ranks": 2,
                    "state": "finished", "progress": "", "cpus": [2, 3], "memory": 4294967296,
-                   "gpus": []}],
+                   "gpus": [], "outputs": [{"kind": "named", "name": "model", "digest": null,
+                                            "files": 2, "size": 300, "problems": ["a: a fifo"]}]}],
         "report": null}]})");
   want["report"] = report;
   want["attempts"][0]["report"] = report;

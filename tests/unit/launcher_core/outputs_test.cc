@@ -23,23 +23,35 @@ TEST(Outputs, a_job_is_finalizing_while_all_its_nodes_collect) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
   const JobId job = launcher.submit(job_spec("job", 2));
-  for (FakeNode* node : {&n1, &n2}) launcher.prepared(*node, attempt(job));
-  for (FakeNode* node : {&n1, &n2}) launcher.observe(*node, attempt(job), PartState::running);
+  for (FakeNode* node : {&n1, &n2}) {
+    launcher.prepared(*node, attempt(job));
+    launcher.drop_notices();
+  }
+  for (FakeNode* node : {&n1, &n2}) {
+    launcher.observe(*node, attempt(job), PartState::running);
+    launcher.drop_notices();
+  }
+  launcher.drop_notices();
   PartReport collecting = report(attempt(job), PartState::collecting);
   collecting.progress = "collecting ./outputs";
   launcher.observe(n1, collecting);
+  launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::running) << "n2 still runs";
   launcher.observe(n2, collecting);
+  launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
   EXPECT_EQ(launcher.view(job).reason, "node n1: collecting ./outputs");
   collecting.progress = "collecting ./outputs: 1.0/2.0 MiB";
   launcher.observe(n1, collecting);  // for people: no fact
+  launcher.drop_notices();
   EXPECT_EQ(launcher.view(job).reason, "node n1: collecting ./outputs: 1.0/2.0 MiB");
   EXPECT_EQ(launcher.facts<PartChanged>().size(), 6U);
   EXPECT_TRUE(launcher.view(job).attempts[0].parts[0].outputs.empty());
   launcher.observe(n1, finished_with(attempt(job), node_exit({rank_exit(0)}), "1"));
+  launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
   launcher.observe(n2, finished_with(attempt(job), node_exit({rank_exit(1)}), "2"));
+  launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::completed);
   launcher.drop_notices();
   launcher.restart();
@@ -53,10 +65,13 @@ TEST(Outputs, each_attempt_has_its_own_and_a_failed_one_has_them_too) {
   FakeNode n1 = launcher.join("n1");
   const JobId job = launcher.submit(job_spec("job"));
   launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
   launcher.observe(
       n1, finished_with(attempt(job), node_failure(Cause::runner_lost, "it died"), "first"));
+  launcher.drop_notices();
   ASSERT_EQ(launcher.view(job).attempts.size(), 2U);
   launcher.observe(n1, attempt(job, 2), PartState::running);
+  launcher.drop_notices();
   launcher.observe(
       n1, finished_with(attempt(job, 2), node_exit({rank_exit(0, Cause::exit_code, 3)}), "second"));
   launcher.drop_notices();
@@ -70,11 +85,13 @@ TEST(Outputs, logs_of_a_part_that_runs_are_shown_and_are_no_fact) {
   FakeNode n1 = launcher.join("n1");
   const JobId job = launcher.submit(job_spec("job"));
   launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
   const std::size_t facts = launcher.all_facts().size();
   PartReport running = report(attempt(job), PartState::running);
   for (const char* word : {"1", "2"}) {
     running.outputs = left(word);
     launcher.observe(n1, running);
+    launcher.drop_notices();
     EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs, left(word));
   }
   EXPECT_EQ(launcher.all_facts().size(), facts);
@@ -90,9 +107,10 @@ TEST(Outputs, of_a_lost_node_are_refused) {
   FakeNode n1 = launcher.join("n1");
   const JobId job = launcher.submit(job_spec("job"));
   launcher.observe(n1, attempt(job), PartState::collecting);
+  launcher.drop_notices();
   launcher.pass(launcher.config.node_lost_timeout + seconds(5));
   ASSERT_EQ(launcher.facts<PartGone>().size(), 1U);
-  launcher.observe(n1, finished_with(attempt(job), node_exit({rank_exit(0)}), "late"));
+  launcher.restart_agent(n1, {finished_with(attempt(job), node_exit({rank_exit(0)}), "late")});
   launcher.drop_notices();
   EXPECT_TRUE(launcher.view(job).attempts[0].parts[0].outputs.empty());
 }
@@ -102,7 +120,9 @@ TEST(Outputs, are_still_collected_after_a_reboot) {
   FakeNode n1 = launcher.join("n1");
   const JobId job = launcher.submit(job_spec("job"));
   launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
   launcher.reboot(n1, {report(attempt(job), PartState::collecting)});
+  launcher.drop_notices();
   EXPECT_TRUE(launcher.facts<PartGone>().empty()) << "its ranks had ended before";
   launcher.observe(n1, finished_with(attempt(job), node_exit({rank_exit(0)}), "1"));
   launcher.drop_notices();
@@ -114,6 +134,7 @@ TEST(Outputs, that_a_reboot_took_away_are_lost_with_the_attempt) {
   FakeNode n1 = launcher.join("n1");
   const JobId job = launcher.submit(job_spec("job"));
   launcher.observe(n1, attempt(job), PartState::collecting);
+  launcher.drop_notices();
   launcher.reboot(n1);
   EXPECT_EQ(launcher.facts<PartGone>().size(), 1U);
   launcher.drop_notices();

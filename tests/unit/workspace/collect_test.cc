@@ -175,6 +175,7 @@ TEST(Collect, UnreadableFilesAndFoldersAreNamed) {
   // Root reads with the rights of the job's user, who cannot read these.
   Collecting f("copy");
   f.job = f.assignment({}, 1, ::geteuid() == 0 ? "nobody" : "");
+  ASSERT_EQ(std::system(("chmod -R a+rwX " + (f.dir / "launcher")).c_str()), 0);
   const WorkspacePlan plan = f.must_stage(f.job);
   Collecting::put(f.attempt().workspace(), wire::encode(plan));
   f.written = f.attempt().code();
