@@ -287,7 +287,10 @@ Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
   snapshot.directory = shown_as;
   CaptureOptions hashing;
   hashing.is_growing = options.is_growing;
-  TRY_ASSIGN(Scan found, scan(std::move(opened), shown_as, {false, options.is_upper}));
+  ScanOptions scanning;
+  scanning.is_source = false;
+  scanning.is_upper = options.is_upper;
+  TRY_ASSIGN(Scan found, scan(std::move(opened), shown_as, scanning));
   TRY_ASSIGN(const auto digests, digest_all(found, {}, hashing, snapshot));
   build_directories(found, digests, options.lower ? &*options.lower : nullptr, snapshot);
   TRY(refuse_too_large(snapshot));
