@@ -155,8 +155,11 @@ Result<std::vector<CollectedOutput>> Collector::run() {
 
 // Everything about a folder but its content.
 Result<Digest> look_of(io::Fd folder) {
+  snapshot::ScanOptions scanning;
+  scanning.is_source = false;
+  scanning.is_upper = true;
   TRY_ASSIGN(const snapshot::Scan found,
-             snapshot::scan(std::move(folder), std::string(kLogsFolder), {false, true}));
+             snapshot::scan(std::move(folder), std::string(kLogsFolder), scanning));
   Sha256 hash;
   const auto add = [&](const std::string& text) { hash.update(text + '\0'); };
   for (const snapshot::ScannedFolder& inside : found.folders) {
@@ -257,8 +260,7 @@ void Collector::take_lower_alone(const LowerTree& lower, CollectedOutput& out) {
   if (!lower.directories.at(lower.root).entries.empty()) out.tree = lower.root;
 }
 
-// ---- the source tree below
-// -----------------------------------------------------------------------
+// ---- the source tree below ------------------------------------------------------------------
 
 Result<std::optional<LowerTree>> Collector::lower_of(const std::string& folder) {
   if (!is_overlay(plan_) || !parts_.assignment.spec.snapshot) return std::optional<LowerTree>();
