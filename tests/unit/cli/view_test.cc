@@ -75,6 +75,7 @@ TEST(JobText, SaysAll) {
             "description:  A small network.\n"
             "tags:         owner=ada\n"
             "inputs:       lr=1e-3\n"
+            "outputs:      model (uri_folder)\n"
             "command:      python train.py\n"
             "shape:        2 nodes x 2 ranks (mpi)\n"
             "holds:        whole nodes\n"
@@ -85,6 +86,7 @@ TEST(JobText, SaysAll) {
             "exit code:    7\n"
             "attempt 1\n"
             "    local-1: node rank 1, ranks 2-3, finished; cpus 2-3, memory 4.0 GiB\n"
+            "      output 'model': a: a fifo\n"
             "    ended: rank 3 on local-1 exited with code 7\n");
 }
 
