@@ -29,10 +29,9 @@ TEST(JobFile, OutputsHaveATypeAndAModeAndTheirExpressionsStayForTheNode) {
       "  model:\n"
       "  report: {type: URI_FILE, mode: upload}\n"
       "  other: {type: }\n");
-  const std::vector<OutputSpec> wanted = {
-      {"model", OutputType::uri_folder, OutputMode::rw_mount},
-      {"report", OutputType::uri_file, OutputMode::upload},
-      {"other", OutputType::uri_folder, OutputMode::rw_mount}};
+  const std::vector<OutputSpec> wanted = {{"model", OutputType::uri_folder, OutputMode::rw_mount},
+                                          {"report", OutputType::uri_file, OutputMode::upload},
+                                          {"other", OutputType::uri_folder, OutputMode::rw_mount}};
   EXPECT_EQ(job.spec.outputs, wanted);
   EXPECT_EQ(shell(job), "train ${{outputs.model}} ${{outputs.report}} 1");
   EXPECT_EQ(job.spec.environment_variables.at("OUT"), "to ${{outputs.model}}");
