@@ -10,6 +10,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/ids.h"
+#include "common/base/time.h"
 
 namespace lockstep {
 
@@ -62,11 +63,20 @@ struct LogKey {
   LogStream stream = LogStream::out;
   friend auto operator<=>(const LogKey&, const LogKey&) = default;
 };
+// When bytes were read from a rank's pipe, by its node's clock: those from `offset` up to the next
+// entry's within kLogTimeStep after `at`.
+struct LogTime {
+  std::uint64_t offset = 0;
+  Instant at;
+  friend auto operator<=>(const LogTime&, const LogTime&) = default;
+};
+inline constexpr Duration kLogTimeStep = milliseconds(250);
 struct LogAppend {
   NodeId node;
   LogKey key;
   std::uint64_t offset = 0;
   std::string data;
+  std::vector<LogTime> times = {};  // within data, by offset; none: its times are not known
   friend bool operator==(const LogAppend&, const LogAppend&) = default;
 };
 struct LogAck {  // after fsync: bytes [0, durable)
@@ -94,7 +104,9 @@ struct LogFollow {  // a client reads logs
     std::uint64_t offset = 0;
     friend bool operator==(const Position&, const Position&) = default;
   };
-  std::vector<Position> resume;  // where an interrupted follow goes on
+  std::vector<Position> resume;       // where an interrupted follow goes on
+  std::optional<Instant> since = {};  // only lines that began at this time or later
+  bool times = false;                 // LogChunk::times are wanted
   friend bool operator==(const LogFollow&, const LogFollow&) = default;
 };
 struct LogChunk {
@@ -103,6 +115,7 @@ struct LogChunk {
   std::string node_name;
   std::uint64_t offset = 0;
   std::string data;
+  std::vector<LogTime> times = {};  // if wanted; the first may lie before `offset`
   friend bool operator==(const LogChunk&, const LogChunk&) = default;
 };
 struct LogCredit {
@@ -135,5 +148,6 @@ inline constexpr std::size_t kMaxPieceBytes = 1u << 20;
 inline constexpr std::size_t kMaxBulkMessageBytes = 4u << 20;
 inline constexpr std::size_t kMaxDigestsPerRequest = 20'000;
 inline constexpr std::size_t kMaxLogChunkBytes = 256u << 10;
+inline constexpr std::size_t kMaxLogTimes = 4'096;  // in one message; more are thinned out
 
 }  // namespace lockstep

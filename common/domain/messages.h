@@ -103,6 +103,11 @@ struct ExplainJob {
   JobId job;
   friend bool operator==(const ExplainJob&, const ExplainJob&) = default;
 };
+struct ListEvents {  // of one job, oldest first
+  JobId job;
+  Instant since;  // those at this time or later
+  friend bool operator==(const ListEvents&, const ListEvents&) = default;
+};
 struct WatchJob {  // answered by JobReply now and a JobUpdate at each change
   JobId job;
   friend bool operator==(const WatchJob&, const WatchJob&) = default;
@@ -161,6 +166,12 @@ struct ExplainReply {
   ExplainView explain;
   friend bool operator==(const ExplainReply&, const ExplainReply&) = default;
 };
+struct EventsReply {
+  std::vector<JobEvent> events;
+  std::uint64_t left_out = 0;  // so many in the middle of its life were not kept
+  bool final = false;          // the job is final: these are all
+  friend bool operator==(const EventsReply&, const EventsReply&) = default;
+};
 struct NodesReply {
   std::vector<NodeView> nodes;
   friend bool operator==(const NodesReply&, const NodesReply&) = default;
@@ -201,12 +212,13 @@ struct JoinRefused {
   friend bool operator==(const JoinRefused&, const JoinRefused&) = default;
 };
 
-using Message = std::variant<SessionOpen, Heartbeat, Observed, SessionAccepted, SessionRefused,
-                             SessionLost, HeartbeatAck, ObservedAck, Desired, Submit, CancelJob,
-                             ListJobs, ShowJob, ExplainJob, WatchJob, ListNodes, ShowNode,
-                             CreateToken, DrainNode, RemoveNode, GetStatus, Shutdown, SubmitReply,
-                             JobReply, JobUpdate, JobsReply, ExplainReply, NodesReply, TokenReply,
-                             StatusReply, Done, Refused, JoinRequest, JoinAccepted, JoinRefused>;
+using Message =
+    std::variant<SessionOpen, Heartbeat, Observed, SessionAccepted, SessionRefused, SessionLost,
+                 HeartbeatAck, ObservedAck, Desired, Submit, CancelJob, ListJobs, ShowJob,
+                 ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode, CreateToken, DrainNode,
+                 RemoveNode, GetStatus, Shutdown, SubmitReply, JobReply, JobUpdate, JobsReply,
+                 ExplainReply, EventsReply, NodesReply, TokenReply, StatusReply, Done, Refused,
+                 JoinRequest, JoinAccepted, JoinRefused>;
 
 struct Envelope {
   std::uint32_t version = kProtocolVersion;

@@ -15,7 +15,8 @@ namespace lockstep {
 
 // ---- agent <-> runner (framed: u32 little-endian length, then one RunnerEnvelope) ---------------
 // The runner sends its whole status on each connection and at each change; the agent sends the
-// assignment again whenever its phase moved. Both are states, so a lost connection loses nothing.
+// assignment again whenever its phase moved, and what the launcher has of its logs. All are states,
+// so a lost connection loses nothing.
 struct RunnerStatus {
   PartReport report;
   friend bool operator==(const RunnerStatus&, const RunnerStatus&) = default;
@@ -24,7 +25,12 @@ struct UpdateAssignment {
   Assignment assignment;
   friend bool operator==(const UpdateAssignment&, const UpdateAssignment&) = default;
 };
-using RunnerControl = std::variant<RunnerStatus, UpdateAssignment>;
+struct LogsTaken {  // durable with the launcher, from the start of each log; not every rank is
+                    // named
+  std::vector<LogSize> logs;
+  friend bool operator==(const LogsTaken&, const LogsTaken&) = default;
+};
+using RunnerControl = std::variant<RunnerStatus, UpdateAssignment, LogsTaken>;
 
 // ---- runner <-> runner (CURVE, k-ary tree by node rank, one ordered path) -----------------------
 struct GangHello {  // child -> parent, first message

@@ -86,6 +86,16 @@ struct ExplainView {
   friend bool operator==(const ExplainView&, const ExplainView&) = default;
 };
 
+// One thing that happened to a job.
+struct JobEvent {
+  Instant at;
+  std::string what;           // one word: "Submitted", "Placed", "Running", …
+  std::uint32_t attempt = 0;  // 0: it concerns no attempt
+  std::string node_name;      // "": no one node
+  std::string message;
+  friend bool operator==(const JobEvent&, const JobEvent&) = default;
+};
+
 struct LauncherStatus {
   std::string version;
   std::string endpoint;

@@ -13,7 +13,9 @@
 //     final_report.pb    NodeExitReport, written beside and renamed: exists = the runner is done
 //     cgroups            one directory a line: what must be emptied and removed if the runner dies
 //     port.lock …        leases live in <runtime>/ports, not here
-//     logs/rank_<global rank>.stdout|.stderr      append-only, drained by the runner
+//     logs/rank_<global rank>.stdout|.stderr      append-only, drained by the runner; what the
+//                        launcher has becomes a hole
+//     logs/rank_<global rank>.stdout|.stderr.times    see log_times.h
 //     upper/ work/       overlay's own; or work tree copy in copy/
 //     code/              where the tree is mounted or copied (the ranks' working directory)
 //     tmp/               TMPDIR of the ranks, PMIx and vader directories; owned by the run-as user

@@ -115,18 +115,30 @@ Status from_wire(const LogKey& from, lockstep::LogKey* to) {
   return read_stream(from.stream(), &to->stream);
 }
 
+void to_wire(const lockstep::LogTime& from, LogTime* to) {
+  to->set_offset(from.offset);
+  to->set_at_ns(from.at.ns);
+}
+
+Status from_wire(const LogTime& from, lockstep::LogTime* to) {
+  TRY(read_offset(from.offset(), "time.offset", &to->offset));
+  return read_instant(from.at_ns(), "time.at", &to->at);
+}
+
 void to_wire(const lockstep::LogAppend& from, LogAppend* to) {
   to->set_node(from.node.value);
   to_wire(from.key, to->mutable_key());
   to->set_offset(from.offset);
   to->set_data(from.data);
+  write_list(from.times, to->mutable_times());
 }
 
 Status from_wire(const LogAppend& from, lockstep::LogAppend* to) {
   to->node = NodeId(from.node());
   TRY(from_wire(from.key(), &to->key));
   TRY(read_offset(from.offset(), "log.offset", &to->offset));
-  return read_log_data(from.data(), &to->data);
+  TRY(read_log_data(from.data(), &to->data));
+  return read_list(from.times(), kMaxLogTimes, "log.times", &to->times);
 }
 
 void to_wire(const lockstep::LogAck& from, LogAck* to) {
@@ -169,6 +181,8 @@ void to_wire(const lockstep::LogFollow& from, LogFollow* to) {
   to->set_follow(from.follow);
   to->set_credit(from.credit);
   write_list(from.resume, to->mutable_resume());
+  if (from.since) to->set_since_ns(from.since->ns);
+  to->set_times(from.times);
 }
 
 Status from_wire(const LogFollow& from, lockstep::LogFollow* to) {
@@ -181,6 +195,8 @@ Status from_wire(const LogFollow& from, lockstep::LogFollow* to) {
   to->tail_lines = from.tail_lines();
   to->follow = from.follow();
   to->credit = from.credit();
+  to->times = from.times();
+  if (from.has_since_ns()) TRY(read_instant(from.since_ns(), "since", &to->since.emplace()));
   return read_list(from.resume(), kMaxKeys, "resume", &to->resume);
 }
 
@@ -190,6 +206,7 @@ void to_wire(const lockstep::LogChunk& from, LogChunk* to) {
   to->set_node_name(from.node_name);
   to->set_offset(from.offset);
   to->set_data(from.data);
+  write_list(from.times, to->mutable_times());
 }
 
 Status from_wire(const LogChunk& from, lockstep::LogChunk* to) {
@@ -197,7 +214,8 @@ Status from_wire(const LogChunk& from, lockstep::LogChunk* to) {
   TRY(read_rank(from.node_rank(), "node_rank", &to->node_rank));
   TRY(read_text(from.node_name(), "node_name", &to->node_name));
   TRY(read_offset(from.offset(), "log.offset", &to->offset));
-  return read_log_data(from.data(), &to->data);
+  TRY(read_log_data(from.data(), &to->data));
+  return read_list(from.times(), kMaxLogTimes, "log.times", &to->times);
 }
 
 void to_wire(const lockstep::LogCredit& from, LogCredit* to) { to->set_chunks(from.chunks); }

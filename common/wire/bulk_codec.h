@@ -39,6 +39,8 @@ void to_wire(const lockstep::BlobPiece& from, BlobPiece* to);
 Status from_wire(const BlobPiece& from, lockstep::BlobPiece* to);
 void to_wire(const lockstep::LogKey& from, LogKey* to);
 Status from_wire(const LogKey& from, lockstep::LogKey* to);
+void to_wire(const lockstep::LogTime& from, LogTime* to);
+Status from_wire(const LogTime& from, lockstep::LogTime* to);
 void to_wire(const lockstep::LogFollow::Position& from, LogPosition* to);
 Status from_wire(const LogPosition& from, lockstep::LogFollow::Position* to);
 

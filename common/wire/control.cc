@@ -26,6 +26,7 @@ struct BodyWriter {
   void operator()(const ListJobs& m) const { pb::to_wire(m, wire->mutable_list_jobs()); }
   void operator()(const ShowJob& m) const { pb::to_wire(m, wire->mutable_show_job()); }
   void operator()(const ExplainJob& m) const { pb::to_wire(m, wire->mutable_explain_job()); }
+  void operator()(const ListEvents& m) const { pb::to_wire(m, wire->mutable_list_events()); }
   void operator()(const WatchJob& m) const { pb::to_wire(m, wire->mutable_watch_job()); }
   void operator()(const ListNodes& m) const { pb::to_wire(m, wire->mutable_list_nodes()); }
   void operator()(const ShowNode& m) const { pb::to_wire(m, wire->mutable_show_node()); }
@@ -39,6 +40,7 @@ struct BodyWriter {
   void operator()(const JobUpdate& m) const { pb::to_wire(m, wire->mutable_job_update()); }
   void operator()(const JobsReply& m) const { pb::to_wire(m, wire->mutable_jobs_reply()); }
   void operator()(const ExplainReply& m) const { pb::to_wire(m, wire->mutable_explain_reply()); }
+  void operator()(const EventsReply& m) const { pb::to_wire(m, wire->mutable_events_reply()); }
   void operator()(const NodesReply& m) const { pb::to_wire(m, wire->mutable_nodes_reply()); }
   void operator()(const TokenReply& m) const { pb::to_wire(m, wire->mutable_token_reply()); }
   void operator()(const StatusReply& m) const { pb::to_wire(m, wire->mutable_status_reply()); }
@@ -98,6 +100,10 @@ Status read_body(const pb::Envelope& wire, Message* body) {
       return pb::from_wire(wire.job_update(), &body->emplace<JobUpdate>());
     case pb::Envelope::kJobsReply:
       return pb::from_wire(wire.jobs_reply(), &body->emplace<JobsReply>());
+    case pb::Envelope::kListEvents:
+      return pb::from_wire(wire.list_events(), &body->emplace<ListEvents>());
+    case pb::Envelope::kEventsReply:
+      return pb::from_wire(wire.events_reply(), &body->emplace<EventsReply>());
     case pb::Envelope::kExplainReply:
       return pb::from_wire(wire.explain_reply(), &body->emplace<ExplainReply>());
     case pb::Envelope::kNodesReply:

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxJobsInReply = 200'000;
 constexpr std::size_t kMaxNodesInReply = 100'000;
+constexpr std::size_t kMaxEventsInReply = 10'000;
 
 constexpr bool pair(lockstep::ErrorCode domain, ErrorCode wire) {
   return static_cast<int>(domain) + 1 == static_cast<int>(wire);
@@ -198,6 +199,15 @@ Status from_wire(const ExplainJob& from, lockstep::ExplainJob* to) {
   return read_job_named(from, &to->job);
 }
 
+void to_wire(const lockstep::ListEvents& from, ListEvents* to) {
+  to->set_job(from.job.value);
+  to->set_since_ns(from.since.ns);
+}
+Status from_wire(const ListEvents& from, lockstep::ListEvents* to) {
+  TRY(read_job_named(from, &to->job));
+  return read_instant(from.since_ns(), "since", &to->since);
+}
+
 void to_wire(const lockstep::WatchJob& from, WatchJob* to) { to->set_job(from.job.value); }
 Status from_wire(const WatchJob& from, lockstep::WatchJob* to) {
   return read_job_named(from, &to->job);
@@ -282,6 +292,18 @@ void to_wire(const lockstep::JobsReply& from, JobsReply* to) {
 Status from_wire(const JobsReply& from, lockstep::JobsReply* to) {
   to->more = from.more();
   return read_list(from.jobs(), kMaxJobsInReply, "jobs", &to->jobs);
+}
+
+void to_wire(const lockstep::EventsReply& from, EventsReply* to) {
+  write_list(from.events, to->mutable_events());
+  to->set_left_out(from.left_out);
+  to->set_final(from.final);
+}
+Status from_wire(const EventsReply& from, lockstep::EventsReply* to) {
+  TRY(read_list(from.events(), kMaxEventsInReply, "events", &to->events));
+  to->left_out = from.left_out();
+  to->final = from.final();
+  return {};
 }
 
 void to_wire(const lockstep::ExplainReply& from, ExplainReply* to) {

@@ -8,6 +8,8 @@ namespace lockstep::wire {
 
 namespace {
 
+constexpr std::size_t kMaxRanksOfLogs = 10'000;
+
 template <typename Domain, typename Wire>
 constexpr bool pair(Domain domain, Wire wire) {
   return static_cast<int>(domain) + 1 == static_cast<int>(wire);
@@ -29,6 +31,8 @@ std::string encode(const RunnerControl& message) {
   wire.set_version(kRunnerVersion);
   if (const auto* status = std::get_if<RunnerStatus>(&message))
     pb::to_wire(status->report, wire.mutable_status());
+  else if (const auto* taken = std::get_if<LogsTaken>(&message))
+    pb::write_list(taken->logs, wire.mutable_logs_taken()->mutable_logs());
   else
     pb::to_wire(std::get<UpdateAssignment>(message).assignment, wire.mutable_update());
   return pb::serialize(wire);
@@ -44,6 +48,10 @@ Result<RunnerControl> decode_runner_control(std::string_view bytes) {
       return message;
     case pb::RunnerControl::kUpdate:
       TRY(pb::from_wire(wire.update(), &message.emplace<UpdateAssignment>().assignment));
+      return message;
+    case pb::RunnerControl::kLogsTaken:
+      TRY(pb::read_list(wire.logs_taken().logs(), kMaxRanksOfLogs, "logs_taken.logs",
+                        &message.emplace<LogsTaken>().logs));
       return message;
     case pb::RunnerControl::BODY_NOT_SET: break;
   }

@@ -150,6 +150,22 @@ Status from_wire(const ExplainView& from, lockstep::ExplainView* to) {
   return read_texts(from.lines(), 1'000'000, "explain.lines", &to->lines);
 }
 
+void to_wire(const lockstep::JobEvent& from, JobEvent* to) {
+  to->set_at_ns(from.at.ns);
+  to->set_what(from.what);
+  to->set_attempt(from.attempt);
+  to->set_node_name(from.node_name);
+  to->set_message(from.message);
+}
+
+Status from_wire(const JobEvent& from, lockstep::JobEvent* to) {
+  TRY(read_instant(from.at_ns(), "event.at", &to->at));
+  TRY(read_text(from.what(), "event.what", &to->what));
+  to->attempt = from.attempt();
+  TRY(read_text(from.node_name(), "event.node_name", &to->node_name));
+  return read_text(from.message(), "event.message", &to->message);
+}
+
 void to_wire(const lockstep::LauncherStatus& from, LauncherStatus* to) {
   to->set_version(from.version);
   to->set_endpoint(from.endpoint);

@@ -17,6 +17,8 @@ void to_wire(const lockstep::NodeView& from, NodeView* to);
 Status from_wire(const NodeView& from, lockstep::NodeView* to);
 void to_wire(const lockstep::ExplainView& from, ExplainView* to);
 Status from_wire(const ExplainView& from, lockstep::ExplainView* to);
+void to_wire(const lockstep::JobEvent& from, JobEvent* to);
+Status from_wire(const JobEvent& from, lockstep::JobEvent* to);
 void to_wire(const lockstep::LauncherStatus& from, LauncherStatus* to);
 Status from_wire(const LauncherStatus& from, lockstep::LauncherStatus* to);
 Status read_job_status(int value, const char* field, lockstep::JobStatus* out);

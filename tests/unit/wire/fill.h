@@ -144,6 +144,7 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i);
   }
   void fill(ExplainView& v) { auto& [a, b] = v; each(a, b); }
+  void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(LauncherStatus& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
 
   // common/domain/messages.h
@@ -161,6 +162,7 @@ class Filler {
   void fill(ListJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ShowJob& v) { auto& [a] = v; each(a); }
   void fill(ExplainJob& v) { auto& [a] = v; each(a); }
+  void fill(ListEvents& v) { auto& [a, b] = v; each(a, b); }
   void fill(WatchJob& v) { auto& [a] = v; each(a); }
   void fill(ListNodes&) {}
   void fill(ShowNode& v) { auto& [a] = v; each(a); }
@@ -174,6 +176,7 @@ class Filler {
   void fill(JobUpdate& v) { auto& [a] = v; each(a); }
   void fill(JobsReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(ExplainReply& v) { auto& [a] = v; each(a); }
+  void fill(EventsReply& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(NodesReply& v) { auto& [a] = v; each(a); }
   void fill(TokenReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(StatusReply& v) { auto& [a] = v; each(a); }
@@ -196,15 +199,16 @@ class Filler {
   }
   void fill(BlobData& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(LogKey& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(LogAppend& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(LogTime& v) { auto& [a, b] = v; each(a, b); }
+  void fill(LogAppend& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(LogAck& v) { auto& [a, b] = v; each(a, b); }
   void fill(LogResume& v) { auto& [a, b] = v; each(a, b); }
   void fill(LogFollow::Position& v) { auto& [a, b] = v; each(a, b); }
   void fill(LogFollow& v) {
-    auto& [a, b, c, d, e, f, g, h, i] = v;
-    each(a, b, c, d, e, f, g, h, i);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
   }
-  void fill(LogChunk& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(LogChunk& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(LogCredit& v) { auto& [a] = v; each(a); }
   void fill(LogEnd& v) { auto& [a] = v; each(a); }
   void fill(BulkRefused& v) { auto& [a] = v; each(a); }
@@ -212,6 +216,7 @@ class Filler {
   // common/domain/runner_messages.h
   void fill(RunnerStatus& v) { auto& [a] = v; each(a); }
   void fill(UpdateAssignment& v) { auto& [a] = v; each(a); }
+  void fill(LogsTaken& v) { auto& [a] = v; each(a); }
   void fill(GangHello& v) { auto& [a, b] = v; each(a, b); }
   void fill(GangReady& v) { auto& [a] = v; each(a); }
   void fill(GangStart&) {}
