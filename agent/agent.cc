@@ -43,11 +43,14 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
       core_(core_config(config_)),
       bulk_(loop, transport, clock,
             {config_.identity.bulk_endpoint, config_.identity.launcher_key, config_.keys},
-            config_.identity.node),
+            config_.identity.node,
+            [this](const AttemptId& attempt, const std::vector<LogSize>& logs) {
+              supervisor_.logs_taken(attempt, logs);
+            }),
       collections_(loop, workers_, config_.home, config_.outputs,
                    [this](Input input) { emit(std::move(input)); }),
       workers_(kWorkers),
-      supervisor_(loop, workers_, config_.home, config_.runner_program,
+      supervisor_(loop, workers_, config_.home, {config_.runner_program, config_.log_spool},
                   [this](Input input) { emit(std::move(input)); }) {
   Recovered recovered = supervisor_.recover(config_.same_boot);
   for (const FoundPart& part : recovered.parts) recovered_.insert(part.assignment.attempt);

@@ -32,6 +32,7 @@ struct AgentConfig {
   io::KeyPair keys;
   Inventory inventory;
   std::string runner_program;
+  Bytes log_spool = gibibytes(1);  // of one attempt here: see runner/steps/log_capture.h
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
   SessionId session;

@@ -15,12 +15,14 @@ constexpr Duration kCloseAfter = seconds(60);
 }  // namespace
 
 BulkLink::BulkLink(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Peer peer,
-                   NodeId node)
+                   NodeId node, LogShipper::Taken taken)
     : loop_(loop),
       transport_(transport),
       clock_(clock),
       peer_(std::move(peer)),
-      shipper_(loop, node, [this](BulkMessage message) { return send(std::move(message)); }) {}
+      shipper_(
+          loop, node, [this](BulkMessage message) { return send(std::move(message)); },
+          std::move(taken)) {}
 
 BulkLink::~BulkLink() { close(); }
 

@@ -21,7 +21,8 @@ class BulkLink {
     PublicKey server_key;
     io::KeyPair keys;
   };
-  BulkLink(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Peer peer, NodeId node);
+  BulkLink(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Peer peer, NodeId node,
+           LogShipper::Taken taken);
   ~BulkLink();
   BulkLink(const BulkLink&) = delete;
   BulkLink& operator=(const BulkLink&) = delete;

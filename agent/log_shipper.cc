@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
+
+#include "common/io/log_times.h"
 
 namespace lockstep::agent {
 namespace {
@@ -15,13 +18,14 @@ constexpr std::size_t kKeysPerResume = 1000;
 
 }  // namespace
 
-LogShipper::LogShipper(io::EventLoop& loop, NodeId node, Send send)
-    : LogShipper(loop, node, std::move(send), Limits{}) {}
+LogShipper::LogShipper(io::EventLoop& loop, NodeId node, Send send, Taken taken)
+    : LogShipper(loop, node, std::move(send), std::move(taken), Limits{}) {}
 
-LogShipper::LogShipper(io::EventLoop& loop, NodeId node, Send send, Limits limits)
+LogShipper::LogShipper(io::EventLoop& loop, NodeId node, Send send, Taken taken, Limits limits)
     : loop_(loop),
       node_(node),
       send_(std::move(send)),
+      taken_(std::move(taken)),
       limits_(limits),
       inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
   if (!inotify_) {
@@ -39,7 +43,7 @@ LogShipper::~LogShipper() {
 }
 
 void LogShipper::ship(const AttemptId& attempt, const io::AttemptDir& directory, bool known) {
-  const auto [place, added] = attempts_.try_emplace(attempt, Attempt{directory, known, -1, {}});
+  const auto [place, added] = attempts_.try_emplace(attempt, Attempt{directory, known, -1, {}, {}});
   if (!added) return;
   Attempt& entry = place->second;
   (void)io::make_directories(directory.logs());
@@ -133,7 +137,13 @@ void LogShipper::on_ack(const LogAck& ack, Instant now) {
   Stream* stream = find(ack.key);
   if (!stream) return;
   const std::uint64_t before = stream->sent - stream->acked;
+  const std::uint64_t known = stream->acked;
   if (stream->resuming) {
+    if (ack.durable < stream->acked)
+      spdlog::error(
+          "the launcher lost {} of the log of rank {} of {} that it had; where this node has given "
+          "them back to its disk they are sent as zeros",
+          to_string(Bytes{stream->acked - ack.durable}), ack.key.rank, to_string(ack.key.attempt));
     stream->resuming = false;
     stream->sent = stream->acked = ack.durable;
     stream->ask_at = Instant::never();
@@ -143,12 +153,30 @@ void LogShipper::on_ack(const LogAck& ack, Instant now) {
     const bool open = stream->sent != stream->acked;
     stream->ask_at = open ? now + limits_.resume_after : Instant::never();
   }
+  if (stream->acked > known) {
+    attempts_.at(ack.key.attempt).news.insert(ack.key.rank);
+    tell_at_ = std::min(tell_at_, std::max(now, told_at_ + limits_.tell_every));
+  }
   in_flight_ = in_flight_ - before + (stream->sent - stream->acked);
   enqueue(ack.key, *stream);
   next_ = {};
 }
 
+// The runners free what is taken, and go on where they waited for that.
+void LogShipper::tell_taken(Instant now) {
+  tell_at_ = Instant::never();
+  told_at_ = now;
+  for (auto& [attempt, entry] : attempts_) {
+    std::vector<LogSize> sizes;
+    for (const int rank : std::exchange(entry.news, {}))
+      sizes.push_back({rank, entry.streams[{rank, LogStream::out}].acked,
+                       entry.streams[{rank, LogStream::err}].acked});
+    if (!sizes.empty()) taken_(attempt, sizes);
+  }
+}
+
 void LogShipper::tick(Instant now) {
+  if (now >= tell_at_) tell_taken(now);
   if (now < next_) return;
   next_ = Instant::never();
   if (!linked_) return;
@@ -204,8 +232,10 @@ LogShipper::Progress LogShipper::send_chunk(const LogKey& key, Stream& stream, I
   } while (got < 0 && errno == EINTR);
   if (got < 0) spdlog::error("{}", errno_error(errno, "read " + path).message);
   if (got <= 0) return Progress::at_end;
-  const LogAppend append{node_, key, stream.sent, buffer_.substr(0, static_cast<std::size_t>(got))};
-  if (!send_(append)) return Progress::refused;
+  const std::uint64_t end = stream.sent + static_cast<std::uint64_t>(got);
+  LogAppend append{node_, key, stream.sent, buffer_.substr(0, static_cast<std::size_t>(got)), {}};
+  append.times = io::LogTimes(path).between(stream.sent, end, kMaxLogTimes, false);
+  if (!send_(std::move(append))) return Progress::refused;
   stream.sent += static_cast<std::uint64_t>(got);
   in_flight_ += static_cast<std::uint64_t>(got);
   if (stream.ask_at == Instant::never()) stream.ask_at = now + limits_.resume_after;

@@ -4,13 +4,17 @@
 // files, so a lost message or connection costs a question (LogResume) and nothing more. It reads
 // files that runners append to; it never writes or removes one.
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "common/base/time.h"
 #include "common/domain/bulk.h"
+#include "common/domain/exit_report.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
@@ -21,6 +25,8 @@ class LogShipper {
  public:
   // unavailable: the link is down or its queue full; asked again a little later.
   using Send = std::function<Status(BulkMessage)>;
+  // What of these logs the launcher has now; ranks of which nothing is news are left out.
+  using Taken = std::function<void(const AttemptId&, const std::vector<LogSize>&)>;
 
   struct Limits {
     std::uint64_t window_bytes = 4u << 20;    // unacknowledged, all streams together
@@ -28,10 +34,11 @@ class LogShipper {
     Duration resume_after = seconds(2);       // silence after which acknowledgements are asked for
     Duration retry_after = milliseconds(20);  // when the link would not take a message
     Duration scan_every = milliseconds(20);   // only where inotify cannot be had
+    Duration tell_every = milliseconds(50);   // Taken
   };
 
-  LogShipper(io::EventLoop& loop, NodeId node, Send send);
-  LogShipper(io::EventLoop& loop, NodeId node, Send send, Limits limits);
+  LogShipper(io::EventLoop& loop, NodeId node, Send send, Taken taken);
+  LogShipper(io::EventLoop& loop, NodeId node, Send send, Taken taken, Limits limits);
   ~LogShipper();
   LogShipper(const LogShipper&) = delete;
   LogShipper& operator=(const LogShipper&) = delete;
@@ -45,7 +52,7 @@ class LogShipper {
 
   bool empty() const { return attempts_.empty(); }
   std::uint64_t unacknowledged() const { return in_flight_; }
-  Instant next_deadline() const { return next_; }
+  Instant next_deadline() const { return std::min(next_, tell_at_); }
   void tick(Instant now);  // sends what may be sent; to be called in each turn of the loop
 
  private:
@@ -60,6 +67,7 @@ class LogShipper {
     bool known = false;
     int watch = -1;
     std::map<std::pair<int, LogStream>, Stream> streams;
+    std::set<int> news;  // ranks of which more was acknowledged than was told
   };
 
   void changed(const AttemptId& attempt, Attempt& entry, const std::string& file_name);
@@ -71,10 +79,12 @@ class LogShipper {
   enum class Progress { sent, at_end, refused };
   Progress send_chunk(const LogKey& key, Stream& stream, Instant now);
   void ask(Instant now);
+  void tell_taken(Instant now);
 
   io::EventLoop& loop_;
   const NodeId node_;
   const Send send_;
+  const Taken taken_;
   const Limits limits_;
   io::Fd inotify_;
   std::map<AttemptId, Attempt> attempts_;
@@ -83,6 +93,8 @@ class LogShipper {
   std::uint64_t in_flight_ = 0;
   Instant next_ = Instant::never();
   Instant blocked_until_{};
+  Instant tell_at_ = Instant::never();
+  Instant told_at_{};
   bool linked_ = false;
   std::string buffer_;
 };

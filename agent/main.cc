@@ -23,10 +23,11 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kJoinTimeout = seconds(30);
+constexpr Bytes kLeastLogSpool = mebibytes(1);
 
 struct Options {
   std::string launcher, token_file, home, name, advertise, network, log_level = "info";
-  std::string memory;
+  std::string memory, log_spool = "1g";
   Share share;
 };
 
@@ -51,6 +52,11 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--memory", options.memory, "offer only so much (16g)");
   app.add_option("--gpus", options.share.gpus,
                  "offer only these: none, a count, a list, or a share I/N");
+  app.add_option(
+         "--log-spool", options.log_spool,
+         "of each attempt, output that the launcher has not taken yet and that is kept here "
+         "before its ranks have to wait (default: 1g)")
+      ->envname("LOCKSTEP_LOG_SPOOL");
   app.add_option("--network", options.network, "label of the network that its nodes share");
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
@@ -155,6 +161,14 @@ Result<Inventory> measure(const Options& options, const Home& home, const Endpoi
   return take_inventory(request);
 }
 
+Result<Bytes> log_spool(const Options& options) {
+  const auto size = parse_bytes(options.log_spool);
+  if (size && *size >= kLeastLogSpool) return *size;
+  return make_error(ErrorCode::invalid_argument,
+                    "--log-spool " + options.log_spool + " is no size of at least " +
+                        to_string(kLeastLogSpool) + "; write 64m, 1g or bytes");
+}
+
 Status run(const Options& options) {
   const Home home(options.home.empty() ? default_home() : options.home);
   TRY(prepare_home(home));
@@ -170,6 +184,7 @@ Status run(const Options& options) {
   io::Transport transport(loop, [](const std::string&, const PublicKey&) { return false; });
   AgentConfig config;
   config.home = home;
+  TRY_ASSIGN(config.log_spool, log_spool(options));
   TRY_ASSIGN(config.keys, io::load_or_create_key_pair(home.keys()));
   TRY_ASSIGN(Membership member, find_launcher(options, home));
   // Before it joins: a wrong flag shall not cost the token.

@@ -10,21 +10,17 @@ namespace lockstep::runner {
 Result<std::unique_ptr<ControlServer>> ControlServer::listen(io::EventLoop& loop,
                                                              const std::string& directory,
                                                              const std::string& name,
-                                                             CurrentReport current,
-                                                             OnAssignment on_assignment) {
+                                                             Events events) {
   TRY_ASSIGN(io::Fd listener, io::listen_unix(directory, name));
   return std::unique_ptr<ControlServer>(
-      new ControlServer(loop, std::move(listener), directory + "/" + name, std::move(current),
-                        std::move(on_assignment)));
+      new ControlServer(loop, std::move(listener), directory + "/" + name, std::move(events)));
 }
 
-ControlServer::ControlServer(io::EventLoop& loop, io::Fd listener, std::string path,
-                             CurrentReport current, OnAssignment on_assignment)
+ControlServer::ControlServer(io::EventLoop& loop, io::Fd listener, std::string path, Events events)
     : loop_(loop),
       listener_(std::move(listener)),
       path_(std::move(path)),
-      current_(std::move(current)),
-      on_assignment_(std::move(on_assignment)) {
+      events_(std::move(events)) {
   loop_.watch(listener_.get(), io::EventLoop::Interest::read, [this] { accept(); });
 }
 
@@ -42,18 +38,17 @@ void ControlServer::accept() {
       loop_, *std::move(fd), kMaxRunnerFrameBytes,
       [this, id](std::string frame) { receive(id, frame); },
       [this, id] { connections_.erase(id); });
-  connections_[id]->send(wire::encode(RunnerControl(RunnerStatus{current_()})));
+  connections_[id]->send(wire::encode(RunnerControl(RunnerStatus{events_.current()})));
 }
 
 void ControlServer::receive(std::uint64_t connection, const std::string& frame) {
   auto message = wire::decode_runner_control(frame);
-  auto* update = message ? std::get_if<UpdateAssignment>(&*message) : nullptr;
-  if (update == nullptr) {
-    spdlog::warn("connection {} sent what is no assignment: {}", connection,
-                 message ? "a status" : message.error().message);
-    return;
-  }
-  on_assignment_(std::move(update->assignment));
+  if (auto* update = message ? std::get_if<UpdateAssignment>(&*message) : nullptr)
+    return events_.on_assignment(std::move(update->assignment));
+  if (const auto* taken = message ? std::get_if<LogsTaken>(&*message) : nullptr)
+    return events_.on_logs_taken(*taken);
+  spdlog::warn("connection {} sent what is no assignment: {}", connection,
+               message ? "a status" : message.error().message);
 }
 
 void ControlServer::tell(const PartReport& report) {

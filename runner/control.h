@@ -1,6 +1,7 @@
 #pragma once
 // The runner's end of control.sock: any number of agents may come and go (an agent restarts); each
-// gets the full status when it connects and at each change, and may send the assignment again.
+// gets the full status when it connects and at each change, and may send the assignment and what
+// the launcher has of the logs, again and again.
 
 #include <functional>
 #include <map>
@@ -15,14 +16,15 @@ namespace lockstep::runner {
 
 class ControlServer {
  public:
-  using OnAssignment = std::function<void(Assignment)>;
-  using CurrentReport = std::function<PartReport()>;
+  struct Events {
+    std::function<PartReport()> current;
+    std::function<void(Assignment)> on_assignment;
+    std::function<void(const LogsTaken&)> on_logs_taken;
+  };
 
   static Result<std::unique_ptr<ControlServer>> listen(io::EventLoop& loop,
                                                        const std::string& directory,
-                                                       const std::string& name,
-                                                       CurrentReport current,
-                                                       OnAssignment on_assignment);
+                                                       const std::string& name, Events events);
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
@@ -31,16 +33,14 @@ class ControlServer {
   std::size_t backlog_bytes() const;  // what is queued for all of them
 
  private:
-  ControlServer(io::EventLoop& loop, io::Fd listener, std::string path, CurrentReport current,
-                OnAssignment on_assignment);
+  ControlServer(io::EventLoop& loop, io::Fd listener, std::string path, Events events);
   void accept();
   void receive(std::uint64_t connection, const std::string& frame);
 
   io::EventLoop& loop_;
   io::Fd listener_;
   std::string path_;
-  CurrentReport current_;
-  OnAssignment on_assignment_;
+  Events events_;
   std::uint64_t last_connection_ = 0;
   std::map<std::uint64_t, std::unique_ptr<io::FramedSocket>> connections_;
 };

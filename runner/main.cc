@@ -1,6 +1,7 @@
-// lockstep-runner --attempt-dir DIR: supervises one attempt's ranks on this node, and outlives the
-// agent that started it. lockstep-runner --standby reads DIR from standard input, one line: started
-// ahead of time, it has its libraries linked when an attempt comes. See runner.h.
+// lockstep-runner --attempt-dir DIR [--log-spool BYTES]: supervises one attempt's ranks on this
+// node, and outlives the agent that started it. lockstep-runner --standby reads DIR from standard
+// input, one line: started ahead of time, it has its libraries linked when an attempt comes. See
+// runner.h.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -57,7 +59,7 @@ void raise_file_limit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-Status run(const io::AttemptDir& directory) {
+Status run(const io::AttemptDir& directory, Bytes log_spool) {
   TRY(start_log(directory));
   TRY(claim(directory));
   // Only the attempt's end, or SIGKILL, ends a runner: a service stop leaves jobs alone.
@@ -69,7 +71,7 @@ Status run(const io::AttemptDir& directory) {
   spdlog::info("lockstep-runner {} for {}, node rank {}, pid {}", LOCKSTEP_VERSION,
                to_string(orders.assignment.attempt), orders.assignment.node_rank, getpid());
   io::EventLoop loop;
-  return Runner(loop, directory, std::move(orders)).run();
+  return Runner(loop, directory, std::move(orders), log_spool).run();
 }
 
 // The line an agent writes once it needs us; "" when it left without.
@@ -94,18 +96,21 @@ std::string wait_for_order() {
 int main(int argc, char** argv) {
   using namespace lockstep;
   std::string directory;
-  if (argc == 3 && std::string_view(argv[1]) == "--attempt-dir") {
+  std::optional<Bytes> log_spool = runner::kDefaultLogSpool;
+  const bool bounded = argc == 5 && std::string_view(argv[3]) == "--log-spool";
+  if (bounded) log_spool = parse_bytes(argv[4]);
+  if ((argc == 3 || bounded) && log_spool && std::string_view(argv[1]) == "--attempt-dir") {
     directory = argv[2];
   } else if (argc == 2 && std::string_view(argv[1]) == "--standby") {
     directory = runner::wait_for_order();
     if (directory.empty()) return 0;
   } else {
     std::fprintf(stderr,
-                 "usage: lockstep-runner --attempt-dir DIR | --standby "
+                 "usage: lockstep-runner --attempt-dir DIR [--log-spool BYTES] | --standby "
                  "(it is started by lockstep-agent)\n");
     return runner::kOurFailure;
   }
-  const auto done = runner::run(io::AttemptDir(directory));
+  const auto done = runner::run(io::AttemptDir(directory), *log_spool);
   if (done) return 0;
   spdlog::error("{}", done.error().message);
   std::fprintf(stderr, "lockstep-runner: %s\n", done.error().message.c_str());

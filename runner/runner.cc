@@ -17,21 +17,21 @@ constexpr Duration kFarewellPatience = milliseconds(200);  // for the agent to t
 
 }  // namespace
 
-Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders)
+Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders, Bytes log_spool)
     : loop_(loop),
       directory_(std::move(directory)),
       orders_(std::move(orders)),
-      logs_(loop, directory_) {}
+      logs_(loop, directory_, log_spool) {}
 
 Runner::~Runner() = default;
 
 Status Runner::run() {
-  TRY_ASSIGN(control_, ControlServer::listen(
-                           loop_, directory_.path(), directory_.control_socket_name(),
-                           [this] { return core_.report(); },
-                           [this](Assignment assignment) {
-                             feed(AssignmentChanged{std::move(assignment)});
-                           }));
+  TRY_ASSIGN(control_,
+             ControlServer::listen(
+                 loop_, directory_.path(), directory_.control_socket_name(),
+                 {[this] { return with_blocked_reason(core_.report()); },
+                  [this](Assignment assignment) { feed(AssignmentChanged{std::move(assignment)}); },
+                  [this](const LogsTaken& taken) { logs_.taken(taken.logs); }}));
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
   setup_ = set_up_node(loop_, directory_, orders_, spawn_events());
   for (const auto& note : setup_.isolation.notes) spdlog::info("{}", note);
@@ -141,12 +141,15 @@ void Runner::send_to_gang(const GangMessage& message) {
 }
 
 void Runner::perform(const Report& action) {
-  PartReport report = action.report;
   blocked_shown_ = logs_.blocked_reason();
-  if (!blocked_shown_.empty()) report.progress = blocked_shown_;
-  spdlog::info("{}{}", to_string(report.state),
+  spdlog::info("{}{}", to_string(action.report.state),
                blocked_shown_.empty() ? "" : ": " + blocked_shown_);
-  control_->tell(report);
+  control_->tell(with_blocked_reason(action.report));
+}
+
+PartReport Runner::with_blocked_reason(PartReport report) const {
+  if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
+  return report;
 }
 
 void Runner::perform(const WriteFinalReport& action) {

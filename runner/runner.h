@@ -25,7 +25,8 @@ namespace lockstep::runner {
 
 class Runner {
  public:
-  Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders);
+  // `log_spool`: see LogCapture.
+  Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders, Bytes log_spool);
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
@@ -43,6 +44,7 @@ class Runner {
   void perform(const ConnectGang& action);
   void perform(const TellGang& action);
   void perform(const Report& action);
+  PartReport with_blocked_reason(PartReport report) const;
   void perform(const WriteFinalReport& action);
   void perform(const Leave& action);
   void write_final_report();

@@ -48,6 +48,11 @@ void RunnerProcess::update(const Assignment& assignment) {
   if (socket_) socket_->send(assignment_);
 }
 
+void RunnerProcess::logs_taken(const std::vector<LogSize>& logs) {
+  for (const LogSize& size : logs) logs_taken_[size.rank] = size;
+  if (socket_) socket_->send(wire::encode(RunnerControl(LogsTaken{logs})));
+}
+
 Status RunnerProcess::kill() { return io::signal_process(identity_, SIGKILL); }
 
 void RunnerProcess::dial(Instant now) {
@@ -68,6 +73,9 @@ void RunnerProcess::connected(io::Fd fd) {
         next_dial_ = {};  // the pidfd tells whether it died; until then, dial again
       });
   if (!assignment_.empty()) socket_->send(assignment_);
+  LogsTaken taken;
+  for (const auto& [rank, size] : logs_taken_) taken.logs.push_back(size);
+  if (!taken.logs.empty()) socket_->send(wire::encode(RunnerControl(std::move(taken))));
 }
 
 void RunnerProcess::receive(const std::string& frame) {

@@ -3,8 +3,10 @@
 // dialled again while the process lives. It owns the connection, never the process.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/base/time.h"
 #include "common/domain/runner_messages.h"
@@ -29,6 +31,8 @@ class RunnerProcess {
 
   // What the runner shall do; sent when the connection stands, and again after each reconnect.
   void update(const Assignment& assignment);
+  // The same for what the launcher has of its logs.
+  void logs_taken(const std::vector<LogSize>& logs);
   Status kill();
   // Its socket may be there now.
   void dial(Instant now);
@@ -47,6 +51,7 @@ class RunnerProcess {
   io::Fd process_;  // pidfd
   std::unique_ptr<io::FramedSocket> socket_;
   std::string assignment_;  // encoded; "" = nothing to tell
+  std::map<int, LogSize> logs_taken_;
   Instant next_dial_{};
   Duration dial_pause_;
 };

@@ -38,15 +38,16 @@ Status write_assignment(const io::AttemptDir& directory, const Assignment& assig
   return io::write_file_atomically(directory.assignment(), wire::encode(assignment), 0600, false);
 }
 
-Result<io::ProcessIdentity> start_runner(const std::string& program,
+Result<io::ProcessIdentity> start_runner(const Supervisor::RunnerProgram& runner,
                                          const io::AttemptDir& directory,
                                          const Assignment& assignment) {
   if (const auto living = find_runner(directory)) return *living;
   TRY(io::make_directories(directory.logs()));
   TRY(write_assignment(directory, assignment));
   io::DetachedStart start;
-  start.program = program;
-  start.arguments = {"lockstep-runner", "--attempt-dir", directory.path()};
+  start.program = runner.path;
+  start.arguments = {"lockstep-runner", "--attempt-dir", directory.path(), "--log-spool",
+                     std::to_string(runner.log_spool.count)};
   start.environment = runner_environment();
   start.log_path = directory.runner_log();
   return io::start_detached(start);
@@ -54,12 +55,12 @@ Result<io::ProcessIdentity> start_runner(const std::string& program,
 
 }  // namespace
 
-Supervisor::Supervisor(io::EventLoop& loop, Workers& workers, Home home, std::string runner_program,
+Supervisor::Supervisor(io::EventLoop& loop, Workers& workers, Home home, RunnerProgram runner,
                        Emit emit)
     : loop_(loop),
       workers_(workers),
       home_(std::move(home)),
-      runner_program_(std::move(runner_program)),
+      runner_(std::move(runner)),
       emit_(std::move(emit)),
       inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
   // Without inotify (its per-user limit) the dialling timer alone finds the sockets, a bit later.
@@ -86,9 +87,9 @@ void Supervisor::start(const Assignment& assignment) {
   const AttemptId attempt = assignment.attempt;
   parts_[attempt];
   watch_directory(attempt);
-  workers_.submit([this, alive = alive_, attempt, assignment, program = runner_program_,
+  workers_.submit([this, alive = alive_, attempt, assignment, runner = runner_,
                    directory = home_.attempt(attempt), &loop = loop_] {
-    auto result = start_runner(program, directory, assignment);
+    auto result = start_runner(runner, directory, assignment);
     loop.post([this, alive, attempt, result = std::move(result)] {
       if (*alive) started(attempt, result);
     });
@@ -129,6 +130,11 @@ void Supervisor::update(const Assignment& assignment) {
   }
   const auto found = parts_.find(assignment.attempt);
   if (found != parts_.end() && found->second.process) found->second.process->update(assignment);
+}
+
+void Supervisor::logs_taken(const AttemptId& attempt, const std::vector<LogSize>& logs) {
+  const auto found = parts_.find(attempt);
+  if (found != parts_.end() && found->second.process) found->second.process->logs_taken(logs);
 }
 
 void Supervisor::kill(const AttemptId& attempt) {

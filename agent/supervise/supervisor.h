@@ -22,8 +22,11 @@ class Supervisor {
   // Called on the loop's thread, never from inside one of our methods' own caller.
   using Emit = std::function<void(Input)>;
 
-  Supervisor(io::EventLoop& loop, Workers& workers, Home home, std::string runner_program,
-             Emit emit);
+  struct RunnerProgram {
+    std::string path;
+    Bytes log_spool = gibibytes(1);
+  };
+  Supervisor(io::EventLoop& loop, Workers& workers, Home home, RunnerProgram runner, Emit emit);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
@@ -32,6 +35,7 @@ class Supervisor {
   Recovered recover(bool same_boot);
   void start(const Assignment& assignment);  // -> RunnerStarted, RunnerReported…, RunnerGone
   void update(const Assignment& assignment);
+  void logs_taken(const AttemptId& attempt, const std::vector<LogSize>& logs);
   void kill(const AttemptId& attempt);
   void remove(const AttemptId& attempt);  // -> PartRemoved; asked again, it kills first
 
@@ -56,7 +60,7 @@ class Supervisor {
   io::EventLoop& loop_;
   Workers& workers_;
   Home home_;
-  std::string runner_program_;
+  RunnerProgram runner_;
   Emit emit_;
   std::map<AttemptId, Part> parts_;
   io::Fd inotify_;                    // tells when a control socket appears

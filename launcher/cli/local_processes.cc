@@ -29,9 +29,9 @@ int milliseconds_left(Instant end, Instant now) {
 // What a daemon needs of our environment; ranks get nothing of it.
 std::map<std::string, std::string> daemon_environment() {
   std::map<std::string, std::string> environment;
-  for (const char* name :
-       {"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH",
-        "LOCKSTEP_NVML_LIBRARY", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"})
+  for (const char* name : {"PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH",
+                           "LOCKSTEP_NVML_LIBRARY", "LOCKSTEP_LOG_SPOOL", "ASAN_OPTIONS",
+                           "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"})
     if (const char* value = std::getenv(name)) environment[name] = value;
   return environment;
 }

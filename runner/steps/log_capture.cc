@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,27 +11,43 @@
 #include <cstring>
 #include <utility>
 
+#include "common/io/log_times.h"
+
 namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
 constexpr Duration kRetryEvery = milliseconds(500);
-constexpr std::size_t kSyncOneByOne = 64;  // more dirty files than this: one syncfs
+constexpr Duration kShowAfter = seconds(1);  // a shorter wait is not worth a word
+constexpr std::size_t kSyncOneByOne = 64;    // more dirty files than this: one syncfs
+constexpr std::uint64_t kFreeStep = 1 << 20;
+constexpr std::uint64_t kKeptTail = 64 << 10;  // of each log, for failure reports
+constexpr std::uint64_t kBlock = 4096;
+constexpr std::uint64_t kWorthwhile = 64 << 10;  // room, before a paused stream goes on
 
 }  // namespace
 
 struct LogCapture::Stream {
+  Stream(int r, LogStream w, const std::string& p) : rank(r), which(w), path(p), times(p) {}
+
   int rank = 0;
   LogStream which = LogStream::out;
   std::string path;
+  io::LogTimes times;
   io::Fd pipe;  // the end we read; empty after its end
   io::Fd file;
-  std::uint64_t bytes = 0;
-  std::string pending;  // read, and refused by the disk: the pipe is not watched meanwhile
+  std::uint64_t bytes = 0;  // in the file
+  std::uint64_t taken = 0;  // of these, durable with the launcher
+  std::uint64_t freed = 0;  // of these, given back to the disk
+  std::string pending;      // read, and refused by the disk: the pipe is not watched meanwhile
+  bool paused = false;      // the spool has no room: the pipe is not watched meanwhile
+  Instant next_stamp;
+
+  std::uint64_t spooled() const { return bytes - taken; }
 };
 
-LogCapture::LogCapture(io::EventLoop& loop, io::AttemptDir directory)
-    : loop_(loop), directory_(std::move(directory)) {}
+LogCapture::LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool)
+    : loop_(loop), directory_(std::move(directory)), spool_bytes_(spool.count) {}
 
 LogCapture::~LogCapture() {
   for (auto& stream : streams_) close(*stream);
@@ -39,10 +56,7 @@ LogCapture::~LogCapture() {
 Result<LogCapture::Writers> LogCapture::open(int rank, std::uint32_t uid) {
   Writers writers;
   for (const LogStream which : {LogStream::out, LogStream::err}) {
-    auto stream = std::make_unique<Stream>();
-    stream->rank = rank;
-    stream->which = which;
-    stream->path = directory_.log(rank, which);
+    auto stream = std::make_unique<Stream>(rank, which, directory_.log(rank, which));
     TRY_ASSIGN(stream->file, io::open_file(stream->path, O_WRONLY | O_CREAT | O_APPEND, 0644));
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
@@ -54,21 +68,108 @@ Result<LogCapture::Writers> LogCapture::open(int rank, std::uint32_t uid) {
     fcntl(fds[0], F_SETPIPE_SZ, static_cast<int>(kReadBytes));  // a smaller one serves too
     if (uid != geteuid() && fchown(fds[1], uid, static_cast<gid_t>(-1)) != 0)
       return errno_error(errno, fmt::format("the output pipe of rank {} for uid {}", rank, uid));
-    Stream* raw = stream.get();
+    by_key_[{rank, which}] = stream.get();
     streams_.push_back(std::move(stream));
-    loop_.watch(fds[0], io::EventLoop::Interest::read, [this, raw] { read_some(*raw); });
+    watch(*streams_.back());
   }
   return writers;
 }
 
-void LogCapture::read_some(Stream& stream) {
-  buffer_.resize(kReadBytes);
+void LogCapture::watch(Stream& stream) {
+  loop_.watch(stream.pipe.get(), io::EventLoop::Interest::read,
+              [this, &stream] { read_some(stream, room(stream)); });
+}
+
+// ---- the spool ----------------------------------------------------------------------------------
+
+std::uint64_t LogCapture::share() const { return spool_bytes_ / 2 / streams_.size(); }
+
+// Half of the spool is common; the shares are the other half, so all together never exceed it.
+std::uint64_t LogCapture::room(const Stream& stream) const {
+  const std::uint64_t common = spool_bytes_ / 2 - std::min(spool_bytes_ / 2, spooled_);
+  const std::uint64_t own = share() - std::min(share(), stream.spooled());
+  return std::max(common, own);
+}
+
+void LogCapture::pause(Stream& stream) {
+  loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
+  stream.paused = true;
+  retry_at_ = {};  // at once; retry() knows the time
+}
+
+void LogCapture::resume_paused() {
+  const std::uint64_t least = std::min(kWorthwhile, std::max<std::uint64_t>(share() / 2, 1));
+  for (auto& stream : streams_) {
+    if (!stream->paused || room(*stream) < least) continue;
+    stream->paused = false;
+    paused_since_.reset();
+    retry_at_ = {};
+    if (stream->pipe) watch(*stream);
+  }
+}
+
+void LogCapture::taken(const std::vector<LogSize>& durable) {
+  const auto take = [this](int rank, LogStream which, std::uint64_t bytes) {
+    const auto found = by_key_.find({rank, which});
+    if (found == by_key_.end()) return;
+    Stream& stream = *found->second;
+    bytes = std::min(bytes, stream.bytes);
+    if (bytes <= stream.taken) return;
+    spooled_ -= bytes - stream.taken;
+    stream.taken = bytes;
+    free_taken(stream, std::clamp(share(), kWorthwhile, kFreeStep));
+  };
+  for (const LogSize& size : durable) {
+    take(size.rank, LogStream::out, size.stdout_bytes);
+    take(size.rank, LogStream::err, size.stderr_bytes);
+  }
+  resume_paused();
+}
+
+// Where the file system cannot, the space comes back with the attempt's directory.
+void LogCapture::free_taken(Stream& stream, std::uint64_t at_least) {
+  const std::uint64_t kept = stream.bytes - std::min(stream.bytes, kKeptTail);
+  const std::uint64_t end = std::min(stream.taken, kept) / kBlock * kBlock;
+  if (end < stream.freed + at_least) return;
+  (void)fallocate(stream.file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  static_cast<off_t>(stream.freed), static_cast<off_t>(end - stream.freed));
+  stream.freed = end;
+  stream.times.free_before(end);
+}
+
+// "logs of rank 3 wait: …"; "" while no rank has written what is not read.
+std::string LogCapture::spool_reason() const {
+  std::vector<int> ranks;
+  for (const auto& stream : streams_) {
+    int waiting = 0;
+    if (!stream->paused || !stream->pipe) continue;
+    if (ioctl(stream->pipe.get(), FIONREAD, &waiting) != 0 || waiting == 0) continue;
+    if (ranks.empty() || ranks.back() != stream->rank) ranks.push_back(stream->rank);
+  }
+  if (ranks.empty()) return "";
+  const std::string who = ranks.size() == 1
+                              ? fmt::format("rank {}", ranks[0])
+                              : fmt::format("{} ranks (the first is {})", ranks.size(), ranks[0]);
+  return fmt::format("logs of {} wait: the launcher has not taken {} (agent --log-spool is {})",
+                     who, to_string(Bytes{spooled_}), to_string(Bytes{spool_bytes_}));
+}
+
+// ---- reading and writing ------------------------------------------------------------------------
+
+void LogCapture::read_some(Stream& stream, std::size_t most) {
+  if (most == 0) return pause(stream);
+  buffer_.resize(std::min(most, kReadBytes));
   ssize_t length = 0;
   do {
     length = read(stream.pipe.get(), buffer_.data(), buffer_.size());
   } while (length < 0 && errno == EINTR);
   if (length < 0 && errno == EAGAIN) return;
   if (length <= 0) return close(stream);
+  const Instant now = clock_.now();
+  if (now >= stream.next_stamp) {
+    // A time that cannot be written is not worth a rank's wait.
+    if (stream.times.append({{stream.bytes, now}})) stream.next_stamp = now + kLogTimeStep;
+  }
   stream.pending.assign(buffer_, 0, static_cast<std::size_t>(length));
   if (!flush(stream)) loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
 }
@@ -85,41 +186,63 @@ bool LogCapture::flush(Stream& stream) {
       return false;
     }
     stream.bytes += static_cast<std::uint64_t>(written);
+    spooled_ += static_cast<std::uint64_t>(written);
     stream.pending.erase(0, static_cast<std::size_t>(written));
   }
   return true;
 }
 
-void LogCapture::retry(Instant now) {
-  if (now < retry_at_) return;
+bool LogCapture::retry_disk() {
   bool all = true;
+  for (auto& stream : streams_) free_taken(*stream, kBlock);
   for (auto& stream : streams_) {
     if (stream->pending.empty()) continue;
     if (!flush(*stream)) {
       all = false;
-    } else if (stream->pipe) {
-      Stream* raw = stream.get();
-      loop_.watch(raw->pipe.get(), io::EventLoop::Interest::read, [this, raw] { read_some(*raw); });
+    } else if (stream->pipe && !stream->paused) {
+      watch(*stream);
     }
   }
-  retry_at_ = all ? Instant::never() : now + kRetryEvery;
-  if (all) reason_.clear();
+  return all;
+}
+
+void LogCapture::retry(Instant now) {
+  if (now < retry_at_) return;
+  const auto waits = [](const auto& stream) { return !stream->pending.empty(); };
+  const auto is_paused = [](const auto& stream) { return stream->paused; };
+  retry_at_ = Instant::never();
+  if (std::any_of(streams_.begin(), streams_.end(), waits) && !retry_disk()) {
+    retry_at_ = now + kRetryEvery;
+    return;
+  }
+  reason_.clear();
+  if (std::none_of(streams_.begin(), streams_.end(), is_paused)) return paused_since_.reset();
+  if (!paused_since_) paused_since_ = now;
+  const bool lasts = now - *paused_since_ >= kShowAfter;
+  if (lasts) reason_ = spool_reason();
+  retry_at_ = lasts ? now + kRetryEvery : *paused_since_ + kShowAfter;
 }
 
 void LogCapture::close(Stream& stream) {
   if (!stream.pipe) return;
   loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
   stream.pipe.reset();
+  stream.paused = false;
 }
 
 bool LogCapture::drain() {
   std::vector<Stream*> dirty;
   for (auto& stream : streams_) {
-    // A descriptor that a process beyond our reach still holds gives EAGAIN: it had its time.
+    // Whatever the spool holds: no more than a pipe does. A descriptor that a process beyond our
+    // reach still holds gives EAGAIN, or goes on writing: it had its time.
+    const int capacity = stream->pipe ? fcntl(stream->pipe.get(), F_GETPIPE_SZ) : 0;
+    auto left = static_cast<std::uint64_t>(std::max(capacity, static_cast<int>(kBlock)));
     while (stream->pipe && stream->pending.empty()) {
       const std::uint64_t before = stream->bytes;
-      read_some(*stream);
-      if (stream->pending.empty() && stream->bytes == before) close(*stream);
+      read_some(*stream, left);
+      const std::uint64_t got = stream->bytes - before + stream->pending.size();
+      left -= std::min(left, got);
+      if (stream->pending.empty() && (got == 0 || left == 0)) close(*stream);
     }
     if (!stream->pending.empty()) return false;
     if (stream->bytes > 0) dirty.push_back(stream.get());
@@ -142,18 +265,16 @@ std::vector<LogSize> LogCapture::sizes() const {
 }
 
 std::string LogCapture::stderr_tail(int rank) const {
-  for (const auto& stream : streams_) {
-    if (stream->rank != rank || stream->which != LogStream::err) continue;
-    const auto file = io::open_file(stream->path, O_RDONLY);
-    if (!file) return "";
-    const std::uint64_t skip =
-        stream->bytes - std::min<std::uint64_t>(stream->bytes, kStderrTailBytes);
-    std::string text(kStderrTailBytes, '\0');
-    const ssize_t length = pread(file->get(), text.data(), text.size(), static_cast<off_t>(skip));
-    text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-    return text;
-  }
-  return "";
+  const auto found = by_key_.find({rank, LogStream::err});
+  if (found == by_key_.end()) return "";
+  const Stream& stream = *found->second;
+  const auto file = io::open_file(stream.path, O_RDONLY);
+  if (!file) return "";
+  const std::uint64_t skip = stream.bytes - std::min<std::uint64_t>(stream.bytes, kStderrTailBytes);
+  std::string text(kStderrTailBytes, '\0');
+  const ssize_t length = pread(file->get(), text.data(), text.size(), static_cast<off_t>(skip));
+  text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  return text;
 }
 
 }  // namespace lockstep::runner

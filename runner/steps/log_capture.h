@@ -1,22 +1,34 @@
 #pragma once
 // The ranks' stdout and stderr: one pipe per stream and rank, drained on the loop into append-only
-// files. What cannot be written (a full disk) stays in the pipe: the rank blocks, nothing is lost.
-// It owns pipes and files; it never interprets a byte, and shows nobody anything.
+// files, with the times of their bytes beside. What cannot be written (a full disk), or is more
+// than the spool may hold before the launcher has taken it, stays in the pipe: the rank blocks,
+// nothing is lost. What the launcher has taken is given back to the disk, up to the tail that a
+// failure report quotes. It owns pipes and files; it never interprets a byte, and shows nobody
+// anything.
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/base/bytes.h"
 #include "common/domain/exit_report.h"
 #include "common/io/attempt_dir.h"
+#include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::runner {
 
+inline constexpr Bytes kDefaultLogSpool = gibibytes(1);
+
 class LogCapture {
  public:
-  LogCapture(io::EventLoop& loop, io::AttemptDir directory);
+  // `spool`: of all ranks together, bytes that the launcher has not taken. One half is for whoever
+  // needs it; of the other each stream has its share, so that one rank does not silence the others.
+  LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool = kDefaultLogSpool);
   ~LogCapture();
   LogCapture(const LogCapture&) = delete;
   LogCapture& operator=(const LogCapture&) = delete;
@@ -28,28 +40,46 @@ class LogCapture {
   // They belong to `uid`, so that the rank may open /dev/stdout.
   Result<Writers> open(int rank, std::uint32_t uid);
 
-  // To be called when no process of ours is left: takes what still waits in the pipes, closes them,
-  // and syncs the files. False: the disk is full; ask again after retry_at().
+  // What is durable with the launcher, from the start of each log. Late or doubled is harmless.
+  void taken(const std::vector<LogSize>& durable);
+
+  // To be called when no process of ours is left: takes what still waits in the pipes, whatever the
+  // spool holds, closes them, and syncs the files. False: the disk is full; ask again after
+  // retry_at().
   bool drain();
   std::vector<LogSize> sizes() const;
   std::string stderr_tail(int rank) const;  // the last kStderrTailBytes
 
-  // While the disk refuses: when to call retry(), and why the ranks wait; never() and "" otherwise.
+  // While a rank may have to wait: when to call retry(), and, once it does, why; never() and ""
+  // otherwise.
   Instant retry_at() const { return retry_at_; }
   const std::string& blocked_reason() const { return reason_; }
   void retry(Instant now);
 
  private:
   struct Stream;
-  void read_some(Stream& stream);
+  void watch(Stream& stream);
+  void read_some(Stream& stream, std::size_t most);
   bool flush(Stream& stream);
+  void pause(Stream& stream);
+  void resume_paused();
   void close(Stream& stream);
+  std::uint64_t share() const;
+  std::uint64_t room(const Stream& stream) const;
+  void free_taken(Stream& stream, std::uint64_t at_least);
+  bool retry_disk();
+  std::string spool_reason() const;
 
   io::EventLoop& loop_;
   io::AttemptDir directory_;
+  const std::uint64_t spool_bytes_;
+  io::SystemClock clock_;  // stamps what is read
   std::vector<std::unique_ptr<Stream>> streams_;
+  std::map<std::pair<int, LogStream>, Stream*> by_key_;
+  std::uint64_t spooled_ = 0;  // written and not taken, all streams
   std::string buffer_;
   Instant retry_at_ = Instant::never();
+  std::optional<Instant> paused_since_;  // no stream that was paused has gone on since
   std::string reason_;
 };
 

@@ -30,7 +30,7 @@ class BulkLinkTest : public testing::Test {
     link_.emplace(
         loop_, transport_, clock_,
         BulkLink::Peer{server_->endpoint(), launcher_keys_.public_key, io::generate_key_pair()},
-        NodeId(1));
+        NodeId(1), [](const AttemptId&, const std::vector<LogSize>&) {});
   }
   ~BulkLinkTest() override { loop_.unwatch_socket(server_->handle()); }
 

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "common/io/log_times.h"
 #include "tests/unit/agent/helpers.h"
 
 namespace lockstep::agent {
@@ -39,6 +40,11 @@ class LogShipperTest : public testing::Test {
           if (!connected_) return make_error(ErrorCode::unavailable, "down");
           sent_.push_back(std::move(message));
           return {};
+        },
+        [this](const AttemptId& attempt, const std::vector<LogSize>& logs) {
+          EXPECT_EQ(attempt, attempt_);
+          for (const LogSize& size : logs) taken_[size.rank] = size;
+          ++told_;
         },
         limits);
     shipper_->on_link_up();
@@ -86,6 +92,8 @@ class LogShipperTest : public testing::Test {
   std::vector<BulkMessage> sent_;
   Store store_;
   int resumes_ = 0;
+  std::map<int, LogSize> taken_;
+  int told_ = 0;
   std::unique_ptr<LogShipper> shipper_;
 };
 
@@ -104,8 +112,48 @@ TEST_F(LogShipperTest, ShipsWhatIsThereAndWhatComesInTheTurnItComes) {
   EXPECT_EQ(store_.logs[err_], "oops\n");
   EXPECT_EQ(shipper_->unacknowledged(), 0u);
   EXPECT_EQ(shipper_->next_deadline(), Instant{}) << "the acknowledgement is looked at in a turn";
+  now_ = now_ + milliseconds(50);
   turn();
   EXPECT_EQ(shipper_->next_deadline(), Instant::never()) << "at rest nothing wakes it";
+}
+
+TEST_F(LogShipperTest, TellsWhatWasTakenAtMostEveryFiftyMilliseconds) {
+  append(0, LogStream::out, "four");
+  append(3, LogStream::err, "two");
+  shipper_->ship(attempt_, directory_, false);
+  turn();
+  answer();
+  turn();
+  EXPECT_EQ(told_, 1);
+  EXPECT_EQ(taken_[0], (LogSize{0, 4, 0}));
+  EXPECT_EQ(taken_[3], (LogSize{3, 0, 3}));
+  append(0, LogStream::out, "teen");
+  turn();
+  answer();
+  turn();
+  EXPECT_EQ(told_, 1) << "too soon";
+  EXPECT_EQ(shipper_->next_deadline(), now_ + milliseconds(50));
+  now_ = now_ + milliseconds(50);
+  turn();
+  EXPECT_EQ(told_, 2);
+  EXPECT_EQ(taken_[0], (LogSize{0, 8, 0}));
+}
+
+TEST_F(LogShipperTest, TimesTravelWithTheirBytes) {
+  const std::string path = directory_.log(0, LogStream::out);
+  append(0, LogStream::out, "one\ntwo\n");
+  ASSERT_TRUE(io::LogTimes(path).append({{0, Instant{1'000}}, {4, Instant{2'000}}}));
+  shipper_->ship(attempt_, directory_, false);
+  shipper_->tick(now_);
+  ASSERT_EQ(sent_.size(), 1u);
+  EXPECT_EQ(std::get<LogAppend>(sent_[0]).times,
+            (std::vector<LogTime>{{0, Instant{1'000}}, {4, Instant{2'000}}}));
+  answer();
+  append(0, LogStream::out, "three\n");
+  ASSERT_TRUE(io::LogTimes(path).append({{8, Instant{3'000}}}));
+  turn();
+  ASSERT_EQ(sent_.size(), 1u);
+  EXPECT_EQ(std::get<LogAppend>(sent_[0]).times, (std::vector<LogTime>{{8, Instant{3'000}}}));
 }
 
 TEST_F(LogShipperTest, KeepsItsWindowAndGoesOnWithTheAcknowledgements) {

@@ -25,7 +25,8 @@ class SupervisorTest : public testing::Test {
   void restart() {
     supervisor_.reset();
     inputs_.clear();
-    supervisor_ = std::make_unique<Supervisor>(loop_, workers_, home_, FAKE_RUNNER,
+    supervisor_ = std::make_unique<Supervisor>(loop_, workers_, home_,
+                                               Supervisor::RunnerProgram{FAKE_RUNNER, gibibytes(1)},
                                                [this](Input input) { inputs_.push_back(input); });
   }
   void turn() {
@@ -111,8 +112,10 @@ TEST_F(SupervisorTest, AKilledRunnerIsGone) {
 }
 
 TEST_F(SupervisorTest, AProgramThatIsNotThereIsToldAsAFailedStart) {
-  supervisor_ = std::make_unique<Supervisor>(loop_, workers_, home_, "/nonexistent/lockstep-runner",
-                                             [this](Input input) { inputs_.push_back(input); });
+  supervisor_ = std::make_unique<Supervisor>(
+      loop_, workers_, home_,
+      Supervisor::RunnerProgram{"/nonexistent/lockstep-runner", gibibytes(1)},
+      [this](Input input) { inputs_.push_back(input); });
   start("finish");
   ASSERT_TRUE(await<RunnerStarted>());
   ASSERT_FALSE(last<RunnerStarted>()->result);
