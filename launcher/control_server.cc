@@ -93,6 +93,7 @@ struct ClientRequests {
   void operator()(const ListJobs& m) const { question(m); }
   void operator()(const ShowJob& m) const { question(m); }
   void operator()(const ExplainJob& m) const { question(m); }
+  void operator()(const ListEvents& m) const { question(m); }
   void operator()(const ListNodes& m) const { question(m); }
   void operator()(const ShowNode& m) const { question(m); }
   void operator()(const GetStatus& m) const { question(m); }

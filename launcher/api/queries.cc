@@ -79,6 +79,11 @@ struct Answerer {
   }
   std::optional<Message> operator()(const ShowJob& question) const { return job(question.job); }
   std::optional<Message> operator()(const WatchJob& question) const { return job(question.job); }
+  std::optional<Message> operator()(const ListEvents& question) const {
+    auto events = core.job_events(question.job, question.since);
+    if (!events) return no_such_job(question.job);
+    return std::move(*events);
+  }
   std::optional<Message> operator()(const ExplainJob& question) const {
     auto view = core.explain(question.job);
     if (!view) return no_such_job(question.job);

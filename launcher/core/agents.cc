@@ -37,10 +37,8 @@ std::string told_removed(const RemovedNode& node) {
       node.name, node.by.empty() ? "" : " by " + node.by, to_string(node.at));
 }
 
-// What a report of the same state says in words, for people only.
-bool has_progress(PartState state) {
-  return state == PartState::staging || state == PartState::collecting;
-}
+// Where its words are not of its work but of its ranks' output, which cannot be written or sent.
+bool runs(PartState state) { return state == PartState::running || state == PartState::stopping; }
 
 bool is_new(const std::optional<PartReport>& known, const PartReport& report) {
   return !known || report.state > known->state;
@@ -90,7 +88,7 @@ void Reactor::on(const SessionInput& input) {
     case Speaker::stale: return;
     case Speaker::live:
       // A doubled or late copy: what it lacks may have begun after it was written.
-      for (const PartReport& report : open.parts) take_report(node->id, report);
+      for (const PartReport& report : open.parts) take_report(node->id, report, false);
       if (watch.question != 0 && open.answers == watch.question) {
         watch.question = 0;
         take_leftovers(node->id, open);
@@ -113,6 +111,7 @@ void Reactor::accept_session(const Node& node, const SessionOpen& open) {
   if (news) emit(NodeSessionStarted{node.id, open.boot, open.session, open.inventory});
   NodeWatch& watch = watches_.at(node.id);
   watch.live = open.session;
+  watch.words_of = 0;
   take_leftovers(node.id, open);
   const bool may_be_late = known_session && !watch.leftovers.empty();
   watch.question = may_be_late ? static_cast<std::uint64_t>(now_.ns) + 1 : 0;
@@ -143,7 +142,7 @@ void Reactor::compare_parts(const Node& node, const SessionOpen& open) {
     listed.insert(report.attempt);
     const bool rebooted = node.session && node.boot != open.boot;
     // Of what ran when the node went down its word is old; of what had ended it is not.
-    if (!rebooted || report.state >= PartState::collecting) take_report(node.id, report);
+    if (!rebooted || report.state >= PartState::collecting) take_report(node.id, report, true);
   }
   const bool rebooted = node.session && node.boot != open.boot;
   const bool known_session = node.session == open.session;
@@ -200,13 +199,15 @@ void Reactor::on(const ObservedInput& input) {
     case Speaker::live: break;
   }
   heard(node->id);
-  for (const PartReport& report : observed.parts) take_report(node->id, report);
+  const bool newest = observed.sequence >= watch.words_of;
+  if (newest) watch.words_of = observed.sequence;
+  for (const PartReport& report : observed.parts) take_report(node->id, report, newest);
   for (const AttemptId& attempt : observed.removed)
     if (watch.leftovers.erase(attempt) != 0) scheduler_.capacity_changed();
   act(AckObserved{node->id, observed.session, observed.sequence});
 }
 
-void Reactor::take_report(NodeId node, const PartReport& report) {
+void Reactor::take_report(NodeId node, const PartReport& report, bool newest) {
   NodeWatch& watch = watches_.at(node);
   const Part* part = state_.assigned_part(report.attempt, node);
   if (part == nullptr) {
@@ -219,32 +220,43 @@ void Reactor::take_report(NodeId node, const PartReport& report) {
     emit(PartChanged{report.attempt, node, checked(report, spec)});
     if (report.state < PartState::finished && !report.outputs.empty())
       watch.logs_so_far[report.attempt] = report.outputs;
-  } else if (report.state < PartState::finished && part->report->state == report.state) {
-    take_words(watch, report);
+  } else if (newest && report.state < PartState::finished && part->report->state == report.state) {
+    take_words(node, report);
   }
 }
 
 // What is for people only, and no fact.
-void Reactor::take_words(NodeWatch& watch, const PartReport& report) {
+void Reactor::take_words(NodeId node, const PartReport& report) {
+  NodeWatch& watch = watches_.at(node);
   if (!report.outputs.empty()) {
     std::vector<CollectedOutput>& logs = watch.logs_so_far[report.attempt];
     if (logs != report.outputs) job_changed(report.attempt.job);
     logs = report.outputs;
   }
-  if (has_progress(report.state) && !report.progress.empty()) {
-    std::string& progress = watch.progress[report.attempt];
-    if (progress != report.progress) job_changed(report.attempt.job);
-    progress = report.progress;
-  }
+  const auto known = watch.progress.find(report.attempt);
+  const std::string before = known != watch.progress.end()
+                                 ? known->second
+                                 : state_.assigned_part(report.attempt, node)->report->progress;
+  if (before == report.progress) return;
+  watch.progress[report.attempt] = report.progress;
+  job_changed(report.attempt.job);
+  if (!runs(report.state)) return;
+  const bool waits = !report.progress.empty();
+  note(report.attempt.job,
+       {now_, waits ? Event::Kind::logs_wait : Event::Kind::logs_go_on, report.attempt.number, node,
+        waits ? report.progress : "the ranks go on"});
 }
 
 void Reactor::heard(NodeId node) {
   NodeWatch& watch = watches_.at(node);
   watch.heard = clock_.polled();
-  watch.last_heard = now_;
   const bool back = watch.liveness != Liveness::alive;
+  // After a start of the launcher it only met them again.
+  const bool was_silent = back && watch.last_heard.ns != 0;
+  watch.last_heard = now_;
   watch.liveness = Liveness::alive;
   arm_node_timer(node);
+  if (was_silent) note_attempts(node, Event::Kind::node_heard, "it is heard again");
   if (back) node_came_back(node);
 }
 
@@ -274,6 +286,9 @@ void Reactor::node_silent(NodeId id) {
     case Liveness::alive:
       watch.liveness = Liveness::unknown;
       arm_node_timer(id);
+      note_attempts(id, Event::Kind::node_unknown,
+                    "nothing was heard of it for " +
+                        format_duration(clock_.polled() - watch.heard) + "; its ranks may go on");
       break;
     case Liveness::unknown:
       lose(id, "nothing was heard of it for " + format_duration(clock_.polled() - watch.heard));

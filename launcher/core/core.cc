@@ -71,6 +71,13 @@ std::optional<ExplainView> Core::explain(const JobId& id) const {
   return launcher::explain(impl_->reactor.cluster(), impl_->reactor.scheduler(), *job);
 }
 
+std::optional<EventsReply> Core::job_events(const JobId& id, Instant since) const {
+  const Job* job = state().job(id);
+  if (job == nullptr) return std::nullopt;
+  return EventsReply{events_of(state(), *job, impl_->reactor.notes(), since), job->events.left_out,
+                     job->phase == Job::Phase::final};
+}
+
 std::optional<NodeId> Core::node_with_key(const PublicKey& key) const {
   const Node* node = state().node_with_key(key);
   if (node == nullptr) return std::nullopt;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/messages.h"
 #include "common/domain/views.h"
 #include "launcher/core/action.h"
 #include "launcher/core/fact.h"
@@ -66,6 +67,8 @@ class Core {
   std::vector<NodeView> node_views() const;  // by node id
   std::optional<NodeView> node_view(const std::string& name_or_id) const;
   std::optional<ExplainView> explain(const JobId& job) const;
+  // What happened to it, oldest first, from `since` on.
+  std::optional<EventsReply> job_events(const JobId& job, Instant since) const;
   std::optional<NodeId> node_with_key(const PublicKey& key) const;
   // The nodes that ran an attempt, in node-rank order (for log names); empty when unknown.
   std::vector<NodeId> nodes_of(const AttemptId& attempt) const;

@@ -53,6 +53,32 @@ class Checker {
       check_attempt(job, attempt);
     }
     if (job.finish) check_end(job, what);
+    check_events(job, what);
+  }
+
+  void check_events(const Job& job, const std::string& what) {
+    const std::vector<Event>& events = job.events.events;
+    expect(!events.empty() && events.front().kind == Event::Kind::submitted &&
+               events.front().at == job.submitted,
+           what, "begins with its submission");
+    expect(events.size() <= kMaxEvents, what, "keeps a bounded list of events");
+    for (std::size_t i = 1; i < events.size(); ++i)
+      expect(events[i - 1].at <= events[i].at, what, "has events in order of time");
+    const auto count = [&](Event::Kind kind) {
+      return static_cast<std::size_t>(std::count_if(
+          events.begin(), events.end(), [&](const Event& event) { return event.kind == kind; }));
+    };
+    expect(count(Event::Kind::finished) == (job.finish ? 1U : 0U), what,
+           "ends once, in its events");
+    if (job.finish)
+      expect(events.back().kind == Event::Kind::finished && events.back().at == job.finish->at,
+             what, "has its verdict as its last event");
+    if (job.events.left_out > 0) return;
+    expect(count(Event::Kind::placed) == job.attempts.size(), what, "tells of each placement");
+    const auto over = static_cast<std::size_t>(
+        std::count_if(job.attempts.begin(), job.attempts.end(),
+                      [](const Attempt& attempt) { return attempt.ended.has_value(); }));
+    expect(count(Event::Kind::ended) == over, what, "tells of each attempt's end");
   }
 
   void check_end(const Job& job, const std::string& what) {

@@ -61,7 +61,8 @@ struct NodeWatch {
   // that it has told of since as removed; 0: nothing is asked. An opening that answers this was
   // written after it.
   std::uint64_t question = 0;
-  std::map<AttemptId, std::string> progress;  // of parts that are staged or collected, in words
+  std::map<AttemptId, std::string> progress;  // of parts that have not finished, in words
+  std::uint64_t words_of = 0;                 // sequence of the newest Observed of this session
   std::map<AttemptId, std::vector<CollectedOutput>> logs_so_far;  // ./logs of parts that run
   std::uint64_t sent_revision = 0;
 };

@@ -169,8 +169,30 @@ void Reactor::schedule() {
     const AttemptId id{job.id, static_cast<std::uint32_t>(job.attempts.size() + 1)};
     emit(AttemptPlaced{id, std::move(placed.parts), std::move(placed.why)});
   };
-  moves.waits = [this](const Job& job) { job_changed(job.id); };
+  moves.waits = [this](const Job& job) {
+    job_changed(job.id);
+    note_wait(job);
+  };
   scheduler_.run(cluster(), moves);
+}
+
+void Reactor::note(const JobId& job, Event event) {
+  notes_.add(job, {std::move(event), state_.job(job)->events.count()});
+}
+
+void Reactor::note_wait(const Job& job) {
+  std::string reason = scheduler_.reason(state_, job);
+  const auto* notes = notes_.of(job.id);
+  const bool said = notes != nullptr && notes->back().event.kind == Event::Kind::waits &&
+                    notes->back().event.text == reason &&
+                    notes->back().behind == job.events.count();
+  if (!said) note(job.id, {now_, Event::Kind::waits, 0, {}, std::move(reason)});
+}
+
+// For every attempt that may still run there.
+void Reactor::note_attempts(NodeId id, Event::Kind kind, const std::string& text) {
+  for (const auto& [attempt, rank] : state_.node(id)->parts)
+    if (!state_.attempt(attempt)->ended) note(attempt.job, {now_, kind, attempt.number, id, text});
 }
 
 void Reactor::send_messages() {

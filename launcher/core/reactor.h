@@ -35,6 +35,7 @@ class Reactor {
   const NodeWatches& watches() const { return watches_; }
   const Scheduler& scheduler() const { return scheduler_; }
   const CoreConfig& config() const { return config_; }
+  const Notes& notes() const { return notes_; }
   Cluster cluster() const { return {state_, watches_, config_}; }
 
  private:
@@ -53,6 +54,9 @@ class Reactor {
   void fire(const TimerKey& timer);
   void touch(const Attempt& attempt);  // its nodes' desired state may have changed
   void job_changed(const JobId& job) { changed_jobs_.insert(job); }
+  void note(const JobId& job, Event event);
+  void note_wait(const Job& job);
+  void note_attempts(NodeId node, Event::Kind kind, const std::string& text);
 
   // ---- clients.cc
   void on(const SubmitInput& input);
@@ -79,8 +83,9 @@ class Reactor {
   void take_leftovers(NodeId node, const SessionOpen& open);
   void ask_of_leftovers(NodeId node, const PublicKey& key);
   void compare_parts(const Node& node, const SessionOpen& open);
-  void take_report(NodeId node, const PartReport& report);
-  void take_words(NodeWatch& watch, const PartReport& report);
+  // `newest`: the node said nothing later; else what it says in words only is passed over.
+  void take_report(NodeId node, const PartReport& report, bool newest);
+  void take_words(NodeId node, const PartReport& report);
   void heard(NodeId node);
   void node_came_back(NodeId node);
   void arm_node_timer(NodeId node);
@@ -103,6 +108,7 @@ class Reactor {
   CoreConfig config_;
   State state_;
   NodeWatches watches_;
+  Notes notes_;
   Scheduler scheduler_;
   Timers timers_;
   PolledClock clock_;

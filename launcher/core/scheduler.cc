@@ -59,8 +59,9 @@ void Scheduler::unpark(const Cluster& cluster, const Moves& moves) {
     const Job& first = *cluster.state.job(cluster.state.queue().at(*it->second.orders.begin()));
     const Placement placement = place(cluster, first);
     if (const auto* impossible = std::get_if<Impossible>(&placement)) {
-      if (it->second.reason != impossible->reason) moves.waits(first);
+      const bool news = it->second.reason != impossible->reason;
       it->second.reason = impossible->reason;
+      if (news) moves.waits(first);
       ++it;
     } else {
       ready_.merge(it->second.orders);

@@ -6,6 +6,25 @@
 
 namespace lockstep::launcher {
 
+namespace {
+
+// "./outputs: 3 files, 8.4 MiB; ./logs: 1 file, 12 B".
+std::string in_words(const std::vector<CollectedOutput>& outputs) {
+  std::string text;
+  for (const CollectedOutput& output : outputs) {
+    if (!text.empty()) text += "; ";
+    text += describe(output.kind, output.name) + ": ";
+    text += output.tree ? std::to_string(output.files) +
+                              (output.files == 1 ? " file, " : " files, ") + to_string(output.size)
+                        : "not collected";
+    if (!output.problems.empty())
+      text += ", " + std::to_string(output.problems.size()) + " left out";
+  }
+  return text;
+}
+
+}  // namespace
+
 bool Part::failed() const {
   if (finished()) {
     if (!report->exit || report->exit->cause != Cause::completed) return true;
@@ -138,6 +157,30 @@ struct State::Applier {
   State& state;
   Instant at;
 
+  void note(Job& job, Event::Kind kind, const AttemptId& attempt = {}, NodeId node = {},
+            std::string text = "") const {
+    job.events.add({at, kind, attempt.number, node, std::move(text)});
+  }
+  // What a part's news means for the whole attempt. `before`: its tally until now.
+  void note_part(const PartChanged& fact, const Attempt& attempt,
+                 const Attempt::Tally& before) const {
+    Job& job = state.job_ref(fact.attempt.job);
+    const auto crossed = [&](int Attempt::Tally::*count) {
+      return before.*count < attempt.size() && attempt.tally.*count == attempt.size();
+    };
+    const bool first = job.events.events.back().kind == Event::Kind::placed;
+    if (first && fact.report.state == PartState::staging)
+      note(job, Event::Kind::preparing, fact.attempt, fact.node);
+    if (crossed(&Attempt::Tally::running) && fact.report.state == PartState::running)
+      note(job, Event::Kind::running, fact.attempt);
+    else if (crossed(&Attempt::Tally::prepared) && fact.report.state == PartState::prepared)
+      note(job, Event::Kind::prepared, fact.attempt);
+    else if (crossed(&Attempt::Tally::over) && fact.report.state == PartState::collecting)
+      note(job, Event::Kind::ranks_ended, fact.attempt);
+    if (fact.report.state == PartState::finished && !fact.report.outputs.empty())
+      note(job, Event::Kind::collected, fact.attempt, fact.node, in_words(fact.report.outputs));
+  }
+
   void operator()(const TokenCreated& fact) const {
     state.tokens_.emplace(fact.secret_hash, Token{fact.expires, fact.uses, 0});
   }
@@ -197,6 +240,7 @@ struct State::Applier {
     state.submitted_.emplace(job.order, job.id);
     state.queue_.emplace(job.order, job.id);
     state.unfinished_.insert(job.id);
+    note(job, Event::Kind::submitted);
     if (!fact.submission.empty()) state.submissions_.emplace(fact.submission, job.id);
     state.jobs_.emplace(fact.job, std::move(job));
   }
@@ -204,6 +248,7 @@ struct State::Applier {
   void operator()(const CancelRequested& fact) const {
     Job& job = state.job_ref(fact.job);
     job.cancel_by = fact.by;
+    note(job, Event::Kind::cancel_requested);
     state.queue_.erase(job.order);
     if (job.phase == Job::Phase::placed) state.touch_nodes(job.attempts.back());
   }
@@ -227,6 +272,7 @@ struct State::Applier {
       attempt.parts.push_back(std::move(part));
     }
     job.attempts.push_back(std::move(attempt));
+    note(job, Event::Kind::placed, fact.attempt);
     job.phase = Job::Phase::placed;
     state.queue_.erase(job.order);
   }
@@ -234,15 +280,18 @@ struct State::Applier {
   void operator()(const GangFormed& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     attempt.gang = fact.gang;
+    note(state.job_ref(fact.attempt.job), Event::Kind::gang_formed, fact.attempt);
     state.touch_nodes(attempt);
   }
 
   void operator()(const PartChanged& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
+    const Attempt::Tally before = attempt.tally;
     count(attempt.tally, part, -1);
     part.report = fact.report;
     count(attempt.tally, part, +1);
+    note_part(fact, attempt, before);
   }
 
   void operator()(const PartGone& fact) const {
@@ -252,11 +301,14 @@ struct State::Applier {
     part.gone = Part::Gone{fact.cause, fact.why, at};
     count(attempt.tally, part, +1);
     state.unassign(attempt, part);
+    note(state.job_ref(fact.attempt.job), Event::Kind::part_gone, fact.attempt, fact.node,
+         fact.why);
   }
 
   void operator()(const AttemptDoomed& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     attempt.doomed = Attempt::Doom{fact.report, fact.reason};
+    note(state.job_ref(fact.attempt.job), Event::Kind::failed, fact.attempt, fact.report.node);
     state.touch_nodes(attempt);
   }
 
@@ -264,13 +316,16 @@ struct State::Applier {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     attempt.ended = fact.report;
     attempt.ended_at = at;
-    state.job_ref(fact.attempt.job).phase = Job::Phase::ended;
+    Job& job = state.job_ref(fact.attempt.job);
+    job.phase = Job::Phase::ended;
+    note(job, Event::Kind::ended, fact.attempt);
   }
 
   void operator()(const JobRequeued& fact) const {
     Job& job = state.job_ref(fact.job);
     job.phase = Job::Phase::waiting;
     job.requeued_because = fact.why;
+    note(job, Event::Kind::requeued, fact.after, {}, fact.why);
     ++(fact.charged ? job.charged_retries : job.uncharged_retries);
     if (!job.cancel_by) state.queue_.emplace(job.order, job.id);
   }
@@ -286,6 +341,7 @@ struct State::Applier {
     Job& job = state.job_ref(fact.job);
     job.phase = Job::Phase::final;
     job.finish = Job::Finish{fact.status, fact.report, at};
+    note(job, Event::Kind::finished);
     state.queue_.erase(job.order);
     state.unfinished_.erase(job.id);
   }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/core/event.h"
 #include "launcher/core/fact.h"
 
 namespace lockstep::launcher {
@@ -128,6 +129,7 @@ struct Job {
   int uncharged_retries = 0;
   std::string requeued_because;  // of the last requeue
   std::optional<Finish> finish;
+  EventList events;
 
   const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }
   // No part of any attempt has logs outstanding on a node.

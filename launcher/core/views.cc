@@ -80,6 +80,20 @@ std::string first_progress(const Cluster& cluster, const Job& job, const Attempt
   return "";
 }
 
+// What the first part that has something to say says: that its ranks' output waits.
+std::string first_words(const Cluster& cluster, const Attempt& attempt) {
+  for (const Part& part : attempt.parts) {
+    const NodeWatch* watch = cluster.watches.find(part.node);
+    if (watch == nullptr || part.ended()) continue;
+    const auto newer = watch->progress.find(attempt.id);
+    const std::string& words =
+        newer != watch->progress.end() ? newer->second : part.report->progress;
+    if (!words.empty())
+      return fmt::format("node {}: {}", cluster.state.node_name(part.node), words);
+  }
+  return "";
+}
+
 std::string reason_of_placed(const Cluster& cluster, const Job& job, const Attempt& attempt) {
   const std::string running =
       first_node(cluster, attempt, [](const Part& part) { return !part.ended(); });
@@ -96,7 +110,7 @@ std::string reason_of_placed(const Cluster& cluster, const Job& job, const Attem
     });
     return "a rank failed; before it is judged, " + silent + " must be heard";
   }
-  if (attempt.tally.running == attempt.size()) return "";
+  if (attempt.tally.running == attempt.size()) return first_words(cluster, attempt);
   return first_progress(cluster, job, attempt, [&](const Part& part) {
     return part.at_least(attempt.gang ? PartState::running : PartState::prepared);
   });

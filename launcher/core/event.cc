@@ -1,0 +1,164 @@
+#include "launcher/core/event.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "launcher/core/state.h"
+
+namespace lockstep::launcher {
+
+std::string_view to_string(Event::Kind kind) {
+  switch (kind) {
+    case Event::Kind::submitted: return "Submitted";
+    case Event::Kind::cancel_requested: return "CancelRequested";
+    case Event::Kind::placed: return "Placed";
+    case Event::Kind::preparing: return "Preparing";
+    case Event::Kind::prepared: return "Prepared";
+    case Event::Kind::gang_formed: return "GangFormed";
+    case Event::Kind::running: return "Running";
+    case Event::Kind::part_gone: return "Lost";
+    case Event::Kind::failed: return "FirstFailure";
+    case Event::Kind::ranks_ended: return "RanksEnded";
+    case Event::Kind::collected: return "OutputsCollected";
+    case Event::Kind::ended: return "Ended";
+    case Event::Kind::requeued: return "Requeued";
+    case Event::Kind::finished: return "Finished";
+    case Event::Kind::waits: return "Waits";
+    case Event::Kind::node_unknown: return "NodeUnknown";
+    case Event::Kind::node_heard: return "NodeHeard";
+    case Event::Kind::logs_wait: return "LogsWait";
+    case Event::Kind::logs_go_on: return "LogsGoOn";
+  }
+  return "";
+}
+
+void EventList::add(Event event) {
+  if (events.size() >= kMaxEvents) {
+    events.erase(events.begin() + kFirstEvents);
+    ++left_out;
+  }
+  events.push_back(std::move(event));
+}
+
+void Notes::add(const JobId& job, Note note) {
+  std::vector<Note>& notes = notes_[job];
+  if (notes.size() >= kMaxNotesPerJob) {
+    notes.erase(notes.begin());
+    order_.erase(std::find(order_.begin(), order_.end(), job));
+  }
+  notes.push_back(std::move(note));
+  order_.push_back(job);
+  if (order_.size() <= kMaxNotes) return;
+  const auto oldest = notes_.find(order_.front());
+  order_.pop_front();
+  oldest->second.erase(oldest->second.begin());
+  if (oldest->second.empty()) notes_.erase(oldest);
+}
+
+const std::vector<Notes::Note>* Notes::of(const JobId& job) const {
+  const auto it = notes_.find(job);
+  return it == notes_.end() ? nullptr : &it->second;
+}
+
+namespace {
+
+constexpr std::size_t kNodesInText = 8;
+
+std::string nodes_of(const State& state, const Attempt& attempt) {
+  std::string text;
+  for (std::size_t i = 0; i < attempt.parts.size() && i < kNodesInText; ++i)
+    text += (i == 0 ? "" : ", ") + state.node_name(attempt.parts[i].node);
+  if (attempt.parts.size() > kNodesInText)
+    text += fmt::format(" and {} more", attempt.parts.size() - kNodesInText);
+  return text;
+}
+
+std::string ended_text(const ExitReport& report) {
+  return report.message.empty() ? std::string(to_string(report.cause)) : report.message;
+}
+
+std::string attempt_text(const State& state, const Attempt& attempt, const Event& event) {
+  switch (event.kind) {
+    case Event::Kind::placed: return "on " + nodes_of(state, attempt);
+    case Event::Kind::preparing: return "the source tree and the runners are prepared";
+    case Event::Kind::prepared:
+      return attempt.solo() ? "the node is ready"
+                            : fmt::format("all {} nodes are ready", attempt.size());
+    case Event::Kind::gang_formed:
+      return fmt::format("{} nodes know each other and start their ranks", attempt.size());
+    case Event::Kind::running: return "all ranks were started";
+    case Event::Kind::failed: return attempt.doomed ? attempt.doomed->report.message : "";
+    case Event::Kind::ranks_ended: return "no rank runs any more";
+    case Event::Kind::ended: return attempt.ended ? ended_text(*attempt.ended) : "";
+    case Event::Kind::submitted:
+    case Event::Kind::cancel_requested:
+    case Event::Kind::part_gone:
+    case Event::Kind::collected:
+    case Event::Kind::requeued:
+    case Event::Kind::finished:
+    case Event::Kind::waits:
+    case Event::Kind::node_unknown:
+    case Event::Kind::node_heard:
+    case Event::Kind::logs_wait:
+    case Event::Kind::logs_go_on: break;
+  }
+  return "";
+}
+
+std::string text_of(const State& state, const Job& job, const Event& event) {
+  if (!event.text.empty()) return event.text;
+  switch (event.kind) {
+    case Event::Kind::submitted: return "by " + job.spec.submitter;
+    case Event::Kind::cancel_requested: return "by " + job.cancel_by.value_or("");
+    case Event::Kind::finished:
+      if (!job.finish) return "";
+      if (job.finish->status == JobStatus::completed)
+        return std::string(to_string(job.finish->status));
+      return fmt::format("{}: {}", to_string(job.finish->status), ended_text(job.finish->report));
+    case Event::Kind::placed:
+    case Event::Kind::preparing:
+    case Event::Kind::prepared:
+    case Event::Kind::gang_formed:
+    case Event::Kind::running:
+    case Event::Kind::part_gone:
+    case Event::Kind::failed:
+    case Event::Kind::ranks_ended:
+    case Event::Kind::collected:
+    case Event::Kind::ended:
+    case Event::Kind::requeued:
+    case Event::Kind::waits:
+    case Event::Kind::node_unknown:
+    case Event::Kind::node_heard:
+    case Event::Kind::logs_wait:
+    case Event::Kind::logs_go_on: break;
+  }
+  const Attempt* attempt = state.attempt({job.id, event.attempt});
+  return attempt == nullptr ? "" : attempt_text(state, *attempt, event);
+}
+
+}  // namespace
+
+std::vector<JobEvent> events_of(const State& state, const Job& job, const Notes& notes,
+                                Instant since) {
+  std::vector<JobEvent> events;
+  const auto tell = [&](const Event& event) {
+    if (event.at < since) return;
+    events.push_back({event.at, std::string(to_string(event.kind)), event.attempt,
+                      event.node.value == 0 ? "" : state.node_name(event.node),
+                      text_of(state, job, event)});
+  };
+  const std::vector<Notes::Note> none;
+  const auto* of_job = notes.of(job.id);
+  auto note = of_job == nullptr ? none.begin() : of_job->begin();
+  const auto end = of_job == nullptr ? none.end() : of_job->end();
+  for (std::size_t i = 0; i < job.events.events.size(); ++i) {
+    const std::uint64_t number = i < kFirstEvents ? i : i + job.events.left_out;
+    for (; note != end && note->behind <= number; ++note) tell(note->event);
+    tell(job.events.events[i]);
+  }
+  for (; note != end; ++note) tell(note->event);
+  return events;
+}
+
+}  // namespace lockstep::launcher

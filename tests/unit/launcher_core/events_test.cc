@@ -1,0 +1,198 @@
+// What is told of a job: facts as events that survive a restart, and notes that do not.
+
+#include "launcher/core/event.h"
+
+#include "tests/unit/launcher_core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Events : public ::testing::Test {
+ protected:
+  EventsReply told(const JobId& job, Instant since = {}) {
+    return launcher.core->job_events(job, since).value();
+  }
+  std::vector<std::string> words(const JobId& job, Instant since = {}) {
+    std::vector<std::string> words;
+    for (const JobEvent& event : told(job, since).events) words.push_back(event.what);
+    return words;
+  }
+  JobEvent last(const JobId& job) { return told(job).events.back(); }
+
+  TestLauncher launcher;
+};
+
+TEST_F(Events, a_job_that_completes) {
+  FakeNode n1 = launcher.join("n1");
+  JobSpec spec = job_spec("job");
+  spec.submitter = "anna";
+  const JobId job = launcher.submit(spec);
+  launcher.observe(n1, attempt(job), PartState::staging);
+  launcher.observe(n1, attempt(job), PartState::running);
+  EXPECT_FALSE(told(job).final);
+  launcher.observe(n1, attempt(job), PartState::collecting);
+  launcher.finished(n1, attempt(job), node_exit({rank_exit(0)}));
+  EXPECT_THAT(words(job), ElementsAre("Submitted", "Placed", "Preparing", "Running", "RanksEnded",
+                                      "Ended", "Finished"));
+  const EventsReply reply = told(job);
+  EXPECT_TRUE(reply.final);
+  EXPECT_EQ(reply.events[0].message, "by anna");
+  EXPECT_EQ(reply.events[0].attempt, 0U);
+  EXPECT_EQ(reply.events[1].message, "on n1");
+  EXPECT_EQ(reply.events[1].attempt, 1U);
+  EXPECT_EQ(reply.events[2].node_name, "n1");
+  EXPECT_EQ(reply.events[6].message, "Completed");
+  EXPECT_FALSE(launcher.core->job_events(JobId("ghost"), {}).has_value());
+}
+
+TEST_F(Events, a_gang_tells_of_itself_once_not_of_each_node) {
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job", 2, 1));
+  for (FakeNode* node : {&n1, &n2}) launcher.observe(*node, attempt(job), PartState::staging);
+  for (FakeNode* node : {&n1, &n2}) launcher.prepared(*node, attempt(job));
+  for (FakeNode* node : {&n1, &n2}) launcher.observe(*node, attempt(job), PartState::running);
+  EXPECT_THAT(words(job),
+              ElementsAre("Submitted", "Placed", "Preparing", "Prepared", "GangFormed", "Running"));
+  launcher.finished(n2, attempt(job), node_exit({rank_exit(1, Cause::exit_code, 3)}));
+  EXPECT_EQ(last(job).what, "FirstFailure");
+  EXPECT_EQ(last(job).node_name, "n2");
+  EXPECT_THAT(last(job).message, HasSubstr("rank 1"));
+}
+
+TEST_F(Events, a_requeue_and_a_cancel_with_who_and_why) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.finished(n1, attempt(job), node_failure(Cause::runner_lost, "killed"));
+  launcher.cancel(job, "bob");
+  launcher.drop_notices();
+  const auto events = told(job).events;
+  EXPECT_THAT(words(job),
+              ElementsAre("Submitted", "Placed", "Ended", "Requeued", "Placed", "CancelRequested"));
+  EXPECT_THAT(events[3].message, HasSubstr("retry 1 of"));
+  EXPECT_EQ(events[3].attempt, 1U);
+  EXPECT_EQ(events[4].attempt, 2U);
+  EXPECT_EQ(events[5].message, "by bob");
+}
+
+TEST_F(Events, outputs_are_told_with_their_node) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  PartReport end = report(attempt(job), PartState::finished);
+  end.exit = node_exit({rank_exit(0)});
+  end.outputs = {{OutputKind::outputs, "", sha256("tree"), 3, mebibytes(2), {}}};
+  launcher.observe(n1, end);
+  launcher.drop_notices();
+  const auto events = told(job).events;
+  ASSERT_EQ(events[2].what, "OutputsCollected");
+  EXPECT_EQ(events[2].message, "./outputs: 3 files, 2.0 MiB");
+  EXPECT_EQ(events[2].node_name, "n1");
+}
+
+TEST_F(Events, why_a_job_waits_is_noted_when_it_changes) {
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.drop_notices();
+  EXPECT_THAT(words(job), ElementsAre("Submitted", "Waits"));
+  const std::string first = last(job).message;
+  FakeNode n1 = launcher.join("n1");
+  EXPECT_NE(first, "");
+  EXPECT_EQ(last(job).what, "Placed");
+}
+
+TEST_F(Events, a_silent_node_and_its_return) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  const Instant before = launcher.now + milliseconds(1);
+  launcher.pass(seconds(5));
+  EXPECT_THAT(words(job, before), ElementsAre("NodeUnknown"));
+  EXPECT_EQ(last(job).node_name, "n1");
+  launcher.beat(n1);
+  EXPECT_THAT(words(job, before), ElementsAre("NodeUnknown", "NodeHeard"));
+  launcher.pass(seconds(20));
+  EXPECT_THAT(words(job, before), ElementsAre("NodeUnknown", "NodeHeard", "NodeUnknown", "Lost",
+                                              "Ended", "Requeued", "Waits"));
+}
+
+TEST_F(Events, logs_that_wait_are_shown_and_told_and_go_on) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  EXPECT_EQ(launcher.view(job).reason, "");
+  PartReport waiting = report(attempt(job), PartState::running);
+  waiting.progress = "logs of rank 0 wait: the launcher has not taken 1.0 GiB";
+  launcher.observe(n1, waiting);
+  EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
+  EXPECT_EQ(launcher.view(job).reason, "node n1: " + waiting.progress);
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].progress, waiting.progress);
+  EXPECT_EQ(last(job).what, "LogsWait");
+  EXPECT_EQ(last(job).message, waiting.progress);
+  launcher.observe(n1, report(attempt(job), PartState::running));
+  EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
+  EXPECT_EQ(launcher.view(job).reason, "");
+  EXPECT_EQ(last(job).what, "LogsGoOn");
+}
+
+// A late copy of an earlier message must not show what is over.
+TEST_F(Events, late_words_are_passed_over) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  PartReport waiting = report(attempt(job), PartState::running);
+  waiting.progress = "logs wait";
+  launcher.observe(n1, report(attempt(job), PartState::running));
+  launcher.send(ObservedInput{n1.key, {n1.id, n1.session, n1.sequence - 1, {waiting}, {}}});
+  launcher.expect_one<AckObserved>();
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).reason, "");
+}
+
+TEST_F(Events, facts_survive_a_restart_and_notes_do_not) {
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.drop_notices();
+  FakeNode n1 = launcher.join("n1");
+  launcher.observe(n1, attempt(job), PartState::running);
+  EXPECT_EQ(words(job).at(1), "Waits");
+  EXPECT_EQ(words(job).back(), "Running");
+  launcher.restart();
+  launcher.drop_notices();
+  EXPECT_THAT(words(job), ElementsAre("Submitted", "Placed", "Running"));
+}
+
+TEST_F(Events, those_since_an_instant_only) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.tick(seconds(1));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
+  EXPECT_THAT(words(job, launcher.now), ElementsAre("Running"));
+  EXPECT_THAT(words(job, launcher.now + milliseconds(1)), IsEmpty());
+}
+
+TEST(EventListTest, keeps_the_first_and_the_newest) {
+  EventList list;
+  for (int i = 0; i < 1'000; ++i) list.add({Instant{i}, Event::Kind::placed, 1, {}, ""});
+  EXPECT_EQ(list.events.size(), kMaxEvents);
+  EXPECT_EQ(list.left_out, 1'000 - kMaxEvents);
+  EXPECT_EQ(list.events[kFirstEvents - 1].at, Instant{kFirstEvents - 1});
+  EXPECT_EQ(list.events.back().at, Instant{999});
+}
+
+TEST(NotesTest, are_bounded_for_each_job_and_for_all) {
+  Notes notes;
+  for (int i = 0; i < 500; ++i)
+    notes.add(JobId("a"), {{Instant{i}, Event::Kind::waits, 0, {}, ""}, 0});
+  EXPECT_EQ(notes.of(JobId("a"))->size(), kMaxNotesPerJob);
+  EXPECT_EQ(notes.of(JobId("a"))->front().event.at, Instant{400});
+  for (std::size_t i = 0; i < kMaxNotes; ++i)
+    notes.add(JobId("job" + std::to_string(i)),
+              {{Instant{1'000}, Event::Kind::waits, 0, {}, ""}, 0});
+  EXPECT_EQ(notes.of(JobId("a")), nullptr) << "the oldest made room";
+  EXPECT_NE(notes.of(JobId("job0")), nullptr);
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
