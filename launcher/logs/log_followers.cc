@@ -72,13 +72,22 @@ Status LogFollowers::start_attempt(Follower& follower, const AttemptId& attempt)
   TRY_ASSIGN(const auto keys, store_.list(attempt));
   for (const auto& key : keys) {
     if (!wants(follower, key)) continue;
-    if (follower.filter.tail_lines >= 0 && follower.positions.count(key) == 0) {
-      TRY_ASSIGN(follower.positions[key],
-                 store_.tail_offset(key, static_cast<std::uint64_t>(follower.filter.tail_lines)));
+    if (follower.positions.count(key) == 0) {
+      TRY_ASSIGN(follower.positions[key], begin_of(follower.filter, key));
     }
     follower.pending.insert(key);
   }
   return {};
+}
+
+Result<std::uint64_t> LogFollowers::begin_of(const LogFollow& filter, const LogKey& key) {
+  std::uint64_t begin = 0;
+  if (filter.tail_lines >= 0) {
+    TRY_ASSIGN(begin, store_.tail_offset(key, static_cast<std::uint64_t>(filter.tail_lines)));
+  }
+  if (!filter.since) return begin;
+  TRY_ASSIGN(const std::uint64_t since, store_.since_offset(key, *filter.since));
+  return std::max(begin, since);
 }
 
 void LogFollowers::credit(const std::string& peer, std::uint32_t chunks) {
@@ -138,8 +147,11 @@ bool LogFollowers::send_next(const std::string& peer, Follower& follower) {
     return true;
   }
   const auto place = directory_.place(key.attempt, key.rank);
-  LogChunk chunk{key, place ? place->node_rank : 0, place ? place->node_name : "", position,
-                 std::move(*data)};
+  LogChunk chunk{
+      key, place ? place->node_rank : 0, place ? place->node_name : "", position, std::move(*data),
+      {}};
+  if (follower.filter.times)
+    chunk.times = store_.times(key, position, position + chunk.data.size());
   const auto size = chunk.data.size();
   if (!send_(peer, follower.sequence, std::move(chunk))) return false;
   position += size;

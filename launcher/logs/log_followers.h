@@ -47,6 +47,7 @@ class LogFollowers {
   bool wants(const Follower& follower, const LogKey& key) const;
   Status start(Follower& follower);
   Status start_attempt(Follower& follower, const AttemptId& attempt);
+  Result<std::uint64_t> begin_of(const LogFollow& filter, const LogKey& key);
   // False: the follow is over.
   bool pump(const std::string& peer, Follower& follower);
   bool send_next(const std::string& peer, Follower& follower);

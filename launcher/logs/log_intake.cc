@@ -29,7 +29,8 @@ void LogIntake::acknowledge_later(const LogKey& key, const std::string& peer,
 Status LogIntake::append(const std::string& peer, std::uint64_t sequence, NodeId sender,
                          const LogAppend& message) {
   TRY(check_sender(message.key, sender, message.node));
-  TRY_ASSIGN(const LogExtent extent, store_.append(message.key, message.offset, message.data));
+  TRY_ASSIGN(const LogExtent extent,
+             store_.append(message.key, message.offset, message.data, message.times));
   acknowledge_later(message.key, peer, sequence, extent);
   sinks_.grew(message.key);
   return {};

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "common/io/attempt_dir.h"
+#include "common/io/log_times.h"
 
 namespace lockstep::launcher {
 
@@ -90,7 +91,8 @@ Result<LogStore::File*> LogStore::find(const LogKey& key, bool create) {
   return &it->second;
 }
 
-Result<LogExtent> LogStore::append(const LogKey& key, std::uint64_t offset, std::string_view data) {
+Result<LogExtent> LogStore::append(const LogKey& key, std::uint64_t offset, std::string_view data,
+                                   const std::vector<LogTime>& times) {
   TRY_ASSIGN(File * file, find(key, !data.empty() && offset == 0));
   if (file == nullptr) return LogExtent{};
   auto& extent = file->extent;
@@ -98,6 +100,10 @@ Result<LogExtent> LogStore::append(const LogKey& key, std::uint64_t offset, std:
   if (offset > extent.written || end <= extent.written) return extent;
   data.remove_prefix(extent.written - offset);
   TRY(write_at(file->fd->get(), data, extent.written, path(key)));
+  std::vector<LogTime> fresh;
+  for (const LogTime& time : times)
+    if (time.offset >= extent.written && time.offset < end) fresh.push_back(time);
+  (void)io::LogTimes(path(key)).append(fresh, 0600);  // for people: never in the way of the bytes
   extent.written = end;
   dirty_.insert(key);
   return extent;

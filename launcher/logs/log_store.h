@@ -4,7 +4,8 @@
 // durable is a batch that may run on another thread. It keeps no data in memory and decides
 // nothing.
 //
-//   <root>/<job>/<attempt>/rank_<N>.stdout|.stderr
+//   <root>/<job>/<attempt>/rank_<N>.stdout|.stderr          bytes
+//   <root>/<job>/<attempt>/rank_<N>.stdout|.stderr.times    io::LogTimes; not made durable
 
 #include <cstdint>
 #include <map>
@@ -48,7 +49,9 @@ class LogStore {
 
   // Writes what of [offset, offset + data.size()) is not there yet. Data beyond a gap is not taken:
   // the extent says from where to send again. Errors: io (disk full, …), with the path.
-  Result<LogExtent> append(const LogKey& key, std::uint64_t offset, std::string_view data);
+  // `times`: of these bytes, kept beside as far as they can be.
+  Result<LogExtent> append(const LogKey& key, std::uint64_t offset, std::string_view data,
+                           const std::vector<LogTime>& times = {});
 
   // A file that an earlier process wrote counts as not durable until the next batch.
   Result<LogExtent> extent(const LogKey& key);
@@ -63,6 +66,9 @@ class LogStore {
   Result<std::vector<LogKey>> list(const AttemptId& attempt) const;
   // Where the last `lines` lines begin.
   Result<std::uint64_t> tail_offset(const LogKey& key, std::uint64_t lines);
+  // Where lines begin that began at `since` or later; 0 when no times are known.
+  Result<std::uint64_t> since_offset(const LogKey& key, Instant since);
+  std::vector<LogTime> times(const LogKey& key, std::uint64_t begin, std::uint64_t end) const;
   // Closes what is open of a job; its files stay.
   void forget(const JobId& job);
 

@@ -1,8 +1,9 @@
-// Where the last lines of a log begin: read backwards in blocks, so that a long log costs no more
-// than its end.
+// Where a reader begins: at the last lines of a log, read backwards in blocks, so that a long log
+// costs no more than its end; or at the first line since a time.
 
 #include <algorithm>
 
+#include "common/io/log_times.h"
 #include "launcher/logs/log_store.h"
 
 namespace lockstep::launcher {
@@ -24,6 +25,24 @@ Result<std::uint64_t> LogStore::tail_offset(const LogKey& key, std::uint64_t lin
     end = begin;
   }
   return std::uint64_t{0};
+}
+
+Result<std::uint64_t> LogStore::since_offset(const LogKey& key, Instant since) {
+  constexpr std::uint64_t kLongestSkip = 1u << 20;  // of a line that began before
+  const io::LogTimes times(path(key));
+  if (!times.known()) return std::uint64_t{0};
+  TRY_ASSIGN(const LogExtent whole, extent(key));
+  const std::uint64_t begin =
+      std::min(times.first_since(since).value_or(whole.written), whole.written);
+  if (begin == 0) return begin;
+  TRY_ASSIGN(const std::string block, read(key, begin - 1, kLongestSkip));
+  const auto newline = block.find('\n');
+  return newline == std::string::npos ? begin : begin + newline;
+}
+
+std::vector<LogTime> LogStore::times(const LogKey& key, std::uint64_t begin,
+                                     std::uint64_t end) const {
+  return io::LogTimes(path(key)).between(begin, end, kMaxLogTimes, true);
 }
 
 }  // namespace lockstep::launcher
