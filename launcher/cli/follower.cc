@@ -28,9 +28,12 @@ struct Follower::Impl {
         terminal(t),
         find_endpoint(std::move(f)),
         options(std::move(o)),
-        merge({.prefix = !options.single_rank,
+        merge({.prefix = !options.single_rank && !options.no_prefix,
+               .by_line = !options.single_rank,
+               .timestamps = options.filter.times,
+               .wanted = options.wanted,
                .color = t.color() && !options.all_to_stderr,
-               .from_start = options.filter.tail_lines < 0,
+               .from_start = options.filter.tail_lines < 0 && !options.filter.since,
                .show_partial_after = seconds(1)},
               [this](LogStream stream, std::string_view bytes) {
                 if (options.all_to_stderr) stream = LogStream::err;

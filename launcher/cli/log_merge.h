@@ -1,9 +1,12 @@
 #pragma once
 // The logs of all ranks as one readable stream. Chunks come in by offset; what was seen is dropped,
 // so that a follow may be repeated and each byte is still shown once. Several ranks are merged line
-// by line behind a `node:rank` prefix; a single rank's bytes pass through untouched. It reads no
-// clock and writes to no file: what shall be written is handed to a sink.
+// by line behind a `node:rank | ` prefix; a single rank's bytes pass through untouched. A line that
+// is shown before its newline came, and then interrupted by a line of another rank, goes on behind
+// `node:rank + `. It reads no clock and writes to no file: what shall be written is handed to a
+// sink.
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -17,10 +20,13 @@
 namespace lockstep::cli {
 
 struct MergeOptions {
-  bool prefix = true;      // false: a single rank, bytes as they are
-  bool color = false;      // prefix in a colour per rank
-  bool from_start = true;  // false: the first chunk of a log may begin anywhere (--tail)
-  Duration show_partial_after = seconds(1);  // a line without its newline
+  bool prefix = true;
+  bool by_line = false;     // whole lines even without a prefix; a prefix implies it
+  bool timestamps = false;  // before each line; implies it too
+  std::function<bool(std::string_view)> wanted = {};  // lines to show, no other; implies it too
+  bool color = false;                                 // prefix in a colour per rank
+  bool from_start = true;  // false: the first chunk of a log may begin anywhere (--tail, --since)
+  Duration show_partial_after = seconds(1);  // a line without its newline; none if `wanted`
 };
 
 class LogMerge {
@@ -47,12 +53,20 @@ class LogMerge {
   struct Log {
     std::uint64_t position = 0;  // next offset
     std::string prefix;
-    std::string pending;  // the line without its newline
-    Instant since;        // of pending
+    std::string continued;      // the prefix of the rest of an interrupted line
+    bool interrupted = false;   // what comes next is such a rest
+    std::string pending;        // what is not shown yet: the line without its newline
+    Instant since;              // of pending
+    std::deque<LogTime> times;  // of what is pending, and of what comes
+    std::uint64_t pending_offset() const { return position - pending.size(); }
   };
+  bool lines() const;
+  std::size_t longest_held() const;
+  void take_times(Log& log, const std::vector<LogTime>& times) const;
   void write_lines(const LogKey& key, Log& log, Instant now);
-  void write_piece(const LogKey& key, Log& log, std::string_view piece);
-  std::string prefix_of(const LogChunk& chunk) const;
+  void write_pending(const LogKey& key, Log& log, std::size_t length);
+  std::string head_of(Log& log, std::uint64_t offset);
+  std::string prefix_of(const LogChunk& chunk, char separator) const;
 
   MergeOptions options_;
   Sink sink_;
@@ -61,7 +75,9 @@ class LogMerge {
   std::optional<LogKey> open_line_;
 };
 
-// Bytes of a line that are held back before they are shown without a newline.
+// Bytes of a line that are held back before they are shown without a newline; where lines are
+// chosen, before what is there is judged like a line.
 inline constexpr std::size_t kMaxHeldLineBytes = 64u << 10;
+inline constexpr std::size_t kMaxJudgedLineBytes = 1u << 20;
 
 }  // namespace lockstep::cli

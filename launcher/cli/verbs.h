@@ -16,6 +16,8 @@ class Validator;
 
 namespace lockstep::cli {
 
+struct FollowOptions;
+
 using Action = std::function<int(Context&)>;
 
 struct VerbTable {
@@ -29,6 +31,8 @@ void add_up_verbs(VerbTable table);   // up, down, status
 void add_run_verb(VerbTable table);   // run
 void add_job_verbs(VerbTable table);  // job create|list|show|stream|logs|download|cancel|…
 void add_download_verb(CLI::App& group, VerbTable table);  // job download
+void add_events_verb(CLI::App& group, VerbTable table);    // job events
+void add_log_verbs(CLI::App& group, VerbTable table);      // job stream, job logs
 void add_node_verbs(VerbTable table);                      // node list|show|token|drain|resume
 void add_snapshot_verb(VerbTable table);                   // snapshot
 
@@ -48,9 +52,11 @@ int print_created(Context& context, Connection& connection, const JobId& job, Fo
 struct WatchOptions {
   bool cancel_on_interrupt = false;
   bool quiet = false;
-  int world_size = 0;             // 0 = not known yet: the launcher is asked
+  int world_size = 0;                               // 0 = not known yet: the launcher is asked
   Format format = Format::table;  // else what the ranks write goes to standard error, and the
                                   // job's record to standard output in the end
+  // Which lines are shown, and how; empty: all.
+  std::function<void(FollowOptions&)> select = {};
 };
 int watch_to_end(Context& context, Connection& connection, const JobId& job,
                  const WatchOptions& options);

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
-#include "launcher/cli/follower.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
@@ -30,10 +29,6 @@ struct JobOptions {
   bool quiet = false;
   std::optional<int> max_results;
   bool all_results = false;
-  std::optional<int> rank, node;
-  bool only_out = false, only_err = false, follow = false;
-  int tail = -1;
-  std::uint32_t attempt = 0;
   Format format = Format::table;
 };
 
@@ -116,71 +111,6 @@ int cancel(Context& context, const JobOptions& options) {
   return 0;
 }
 
-int stream(Context& context, const JobOptions& options) {
-  const auto connection = context.connect(Context::Need::launcher);
-  if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
-  return watch_to_end(context, **connection, JobId(options.name), {false, options.quiet});
-}
-
-FollowOptions logs_filter(const JobOptions& options, const JobSpec& spec) {
-  FollowOptions follow;
-  follow.job = JobId(options.name);
-  follow.show_state = false;
-  follow.until_final = options.follow;
-  follow.filter.attempt = options.attempt;
-  follow.filter.rank = options.rank;
-  follow.filter.node_rank = options.node;
-  if (options.only_out) follow.filter.stream = LogStream::out;
-  if (options.only_err) follow.filter.stream = LogStream::err;
-  follow.filter.tail_lines = options.tail;
-  follow.single_rank = options.rank.has_value() || spec.world_size() == 1;
-  return follow;
-}
-
-std::string no_such_attempt(const JobOptions& options, const JobView& job) {
-  const std::size_t count = job.attempts.size();
-  return fmt::format("job logs: {} has {}, no attempt {}", options.name,
-                     count == 0   ? "not been started yet"
-                     : count == 1 ? "one attempt"
-                                  : fmt::format("attempts 1 to {}", count),
-                     options.attempt);
-}
-
-int logs(Context& context, const JobOptions& options) {
-  const auto connection = context.connect(Context::Need::launcher);
-  if (!connection) return fail(context.terminal, connection.error());
-  const auto known = (*connection)->ask_for<JobReply>(ShowJob{JobId(options.name)});
-  if (!known) return fail(context.terminal, known.error());
-  const JobSpec& spec = known->job.spec;
-  if (options.rank && *options.rank >= spec.world_size())
-    return fail(context.terminal,
-                make_error(ErrorCode::invalid_argument,
-                           fmt::format("job logs: {} has ranks 0 to {}, no rank {}", options.name,
-                                       spec.world_size() - 1, *options.rank)),
-                kExitUsage);
-  if (options.node && *options.node >= spec.resources.instance_count)
-    return fail(context.terminal,
-                make_error(ErrorCode::invalid_argument,
-                           fmt::format("job logs: {} has nodes 0 to {}, no node {}", options.name,
-                                       spec.resources.instance_count - 1, *options.node)),
-                kExitUsage);
-  if (options.attempt > known->job.attempts.size())
-    return fail(context.terminal,
-                make_error(ErrorCode::invalid_argument, no_such_attempt(options, known->job)),
-                kExitUsage);
-  if (options.follow) hold_interrupts(true);
-  const auto end = Follower(
-                       **connection, context.terminal,
-                       [&context] { return context.find_endpoint(); }, logs_filter(options, spec))
-                       .run();
-  if (!end) return fail(context.terminal, end.error());
-  if (end->how == FollowEnd::How::output_closed) return 0;  // main says it
-  if (end->how == FollowEnd::How::hung_up) return kExitHungUp;
-  if (end->how == FollowEnd::How::finished) return 0;
-  context.terminal.note("left the logs; come back with: lockstep job logs " + options.name + " -f");
-  return kExitInterrupted;
-}
-
 using Verb = int (*)(Context&, const JobOptions&);
 
 CLI::App* add_verb(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options,
@@ -220,21 +150,6 @@ void add_create(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptio
   add_format(*verb, options->format, "print the job's record (with --stream, in the end)");
 }
 
-void add_logs(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
-  auto* verb =
-      named(add_verb(group, table, options, "logs", "what the ranks wrote", logs), options);
-  verb->add_option("--rank", options->rank, "only this rank (global)")->check(whole_number(0));
-  verb->add_option("--node", options->node, "only this node (its rank in the job)")
-      ->check(whole_number(0));
-  auto* out = verb->add_flag("--stdout", options->only_out, "only standard output");
-  verb->add_flag("--stderr", options->only_err, "only standard error")->excludes(out);
-  verb->add_option("--tail", options->tail, "only the last lines of each rank and stream")
-      ->check(whole_number(0));
-  verb->add_option("--attempt", options->attempt, "of this attempt (default: the newest)")
-      ->check(whole_number(1));
-  verb->add_flag("-f,--follow", options->follow, "go on until the job ends");
-}
-
 }  // namespace
 
 void add_job_verbs(VerbTable table) {
@@ -252,11 +167,8 @@ void add_job_verbs(VerbTable table) {
   add_format(*list_verb, options->format);
   add_format(*named(add_verb(group, table, options, "show", "one job in full", show), options),
              options->format);
-  auto* stream_verb = named(add_verb(group, table, options, "stream",
-                                     "logs of all ranks until its end; Ctrl-C only leaves", stream),
-                            options);
-  stream_verb->add_flag("-q,--quiet", options->quiet, "only output, and failures");
-  add_logs(group, table, options);
+  add_log_verbs(group, table);
+  add_events_verb(group, table);
   add_download_verb(group, table);
   named(add_verb(group, table, options, "cancel", "end a job", cancel), options);
   add_format(*named(add_verb(group, table, options, "explain",

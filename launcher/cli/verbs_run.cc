@@ -147,6 +147,7 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   follow.cancel_on_interrupt = options.cancel_on_interrupt;
   follow.show_state = !options.quiet;
   follow.single_rank = world_size == 1;
+  if (options.select) options.select(follow);
   follow.all_to_stderr = options.format != Format::table;
   NodeKeeper keeper(context.home, context.terminal);
   if (context.launcher.empty())

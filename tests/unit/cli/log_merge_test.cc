@@ -82,7 +82,62 @@ TEST(LogMerge, AnotherRanksLineClosesAnOpenOne) {
   merge.show_partial(at(1));
   merge.add(chunk(1, 0, "hi\n"), at(1));
   merge.add(chunk(0, 3, " done\n"), at(2));
-  EXPECT_EQ(written.out, "n0:0 | 50%\nn0:1 | hi\nn0:0 |  done\n");
+  merge.add(chunk(0, 9, "next\n"), at(2));
+  EXPECT_EQ(written.out, "n0:0 | 50%\nn0:1 | hi\nn0:0 +  done\nn0:0 | next\n");
+}
+
+TEST(LogMerge, LinesOfSeveralRanksWithoutAPrefixAreWholeToo) {
+  Written written;
+  LogMerge merge({.prefix = false, .by_line = true}, written.sink());
+  merge.add(chunk(0, 0, "hel"), at(0));
+  merge.add(chunk(1, 0, "one\n"), at(0));
+  merge.add(chunk(0, 3, "lo\n"), at(0));
+  EXPECT_EQ(written.out, "one\nhello\n");
+}
+
+TEST(LogMerge, OnlyWantedLinesAreShownAndJudgedAsAWhole) {
+  Written written;
+  MergeOptions options;
+  options.wanted = [](std::string_view line) { return line.find("ab") != line.npos; };
+  LogMerge merge(options, written.sink());
+  merge.add(chunk(0, 0, "xa"), at(0));
+  EXPECT_EQ(merge.next_deadline(), Instant::never()) << "half a line is not judged";
+  merge.show_partial(at(10));
+  merge.add(chunk(0, 2, "b\nno\nab\nthe cab"), at(10));
+  merge.add(chunk(1, 0, "none\n"), at(10));
+  EXPECT_EQ(written.out, "n0:0 | xab\nn0:0 | ab\n");
+  merge.finish();
+  EXPECT_EQ(written.out, "n0:0 | xab\nn0:0 | ab\nn0:0 | the cab\n");
+}
+
+TEST(LogMerge, AVeryLongLineIsJudgedInPiecesAndNeverGluedToTheNext) {
+  Written written;
+  MergeOptions options;
+  options.prefix = false;
+  options.wanted = [](std::string_view line) { return line.find('!') != line.npos; };
+  LogMerge merge(options, written.sink());
+  std::string piece(kMaxJudgedLineBytes, 'x');
+  piece[7] = '!';
+  merge.add(chunk(0, 0, piece), at(0));
+  EXPECT_EQ(written.out, piece);
+  merge.add(chunk(0, piece.size(), "rest\nnext!\n"), at(0));
+  EXPECT_EQ(written.out, piece + "\nnext!\n");
+}
+
+TEST(LogMerge, TimestampsStandBeforeEachLine) {
+  Written written;
+  LogMerge merge({.timestamps = true}, written.sink());
+  LogChunk first = chunk(0, 0, "a\nb\nc");
+  first.times = {{0, at(1)}, {2, at(2.5)}};
+  merge.add(first, at(10));
+  LogChunk second = chunk(0, 5, "c\nd\n");
+  second.times = {{2, at(2.5)}, {7, at(4)}};
+  merge.add(second, at(10));
+  EXPECT_EQ(written.out,
+            "n0:0 | 1970-01-01T00:00:01.000Z a\nn0:0 | 1970-01-01T00:00:02.500Z b\n"
+            "n0:0 | 1970-01-01T00:00:02.500Z cc\nn0:0 | 1970-01-01T00:00:04.000Z d\n");
+  merge.add(chunk(1, 0, "unknown\n"), at(10));
+  EXPECT_NE(written.out.find("n0:1 | - unknown\n"), std::string::npos);
 }
 
 TEST(LogMerge, TheEndShowsWhatIsLeft) {

@@ -1,0 +1,34 @@
+#pragma once
+// Which lines of a job's logs are shown, and how: the flags that `job logs` and `job stream` share.
+
+#include <optional>
+#include <string>
+
+#include "common/domain/job_spec.h"
+#include "launcher/cli/follower.h"
+
+namespace CLI {
+class App;
+}
+
+namespace lockstep::cli {
+
+struct LogSelection {
+  std::optional<int> rank, node;
+  bool only_out = false, only_err = false;
+  int tail = -1;
+  std::string since, grep;
+  bool timestamps = false, no_prefix = false;
+};
+
+void add_log_selection(CLI::App& verb, LogSelection& selection);
+
+// "10m" before `now`, or RFC 3339 with a zone (2026-01-31T12:00:00Z, …+01:00).
+Result<Instant> parse_since(const std::string& text, Instant now);
+
+// What it means for a job like this: filter, prefix and lines of `follow`. Errors are of the
+// command line; `verb` stands before them.
+Status apply(const LogSelection& selection, const std::string& verb, const JobSpec& spec,
+             Instant now, FollowOptions* follow);
+
+}  // namespace lockstep::cli

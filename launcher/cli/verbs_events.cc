@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "launcher/cli/verbs.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr Duration kAskAgainAfter = milliseconds(500);
+constexpr Duration kPatience = seconds(5);  // for one answer, while following
+
+struct EventsOptions {
+  std::string name;
+  bool follow = false;
+  Format format = Format::table;
+};
+
+Json to_json(const JobEvent& event) {
+  Json json;
+  json["time"] = to_string(event.at);
+  json["what"] = event.what;
+  json["attempt"] = event.attempt == 0 ? Json(nullptr) : Json(event.attempt);
+  json["node_name"] = event.node_name.empty() ? Json(nullptr) : Json(event.node_name);
+  json["message"] = event.message;
+  return json;
+}
+
+std::vector<std::string> cells_of(const JobEvent& event) {
+  return {to_string(event.at), event.attempt == 0 ? "-" : std::to_string(event.attempt),
+          event.node_name.empty() ? "-" : event.node_name, event.what, event.message};
+}
+
+const std::vector<std::string> kHeader = {"TIME", "ATTEMPT", "NODE", "WHAT", "MESSAGE"};
+
+std::string left_out_text(std::uint64_t count) {
+  return fmt::format("{} events in between are not kept", count);
+}
+
+int list(Context& context, Connection& connection, const EventsOptions& options) {
+  const auto reply = connection.ask_for<EventsReply>(ListEvents{JobId(options.name), {}});
+  if (!reply) return fail(context.terminal, reply.error());
+  Table table(kHeader);
+  Json json = Json::array();
+  for (const JobEvent& event : reply->events) {
+    table.add(cells_of(event));
+    json.push_back(to_json(event));
+  }
+  print(context, options.format, json, table.text());
+  if (reply->left_out > 0) context.terminal.note(left_out_text(reply->left_out));
+  return 0;
+}
+
+// As they come: fixed columns, or one JSON object a line.
+void show(Context& context, const EventsOptions& options, const JobEvent& event) {
+  if (options.format == Format::json)
+    return context.terminal.out(
+        to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (options.format == Format::yaml)
+    return context.terminal.out(yaml_text(Json::array({to_json(event)})));
+  const auto cells = cells_of(event);
+  context.terminal.out(printable(fmt::format("{:<24}  {:<7}  {:<12}  {:<16}  {}", cells[0],
+                                             cells[1], cells[2], cells[3], cells[4])) +
+                       "\n");
+}
+
+// Asks from the newest event on, again and again; those of that very instant may be known already.
+class EventFollower {
+ public:
+  EventFollower(Context& context, Connection& connection, const EventsOptions& options)
+      : context_(context), connection_(connection), options_(options) {}
+
+  int run() {
+    while (true) {
+      const auto reply =
+          connection_.ask_for<EventsReply>(ListEvents{JobId(options_.name), since_}, kPatience);
+      if (reply) {
+        take(*reply);
+        if (reply->final || context_.terminal.lost_output()) return 0;
+      } else if (!wait_for_launcher(reply.error())) {
+        return fail(context_.terminal, reply.error());
+      }
+      connection_.loop().turn(kAskAgainAfter);
+    }
+  }
+
+ private:
+  void take(const EventsReply& reply) {
+    if (away_) context_.terminal.note("the launcher is back");
+    away_ = false;
+    if (!header_shown_ && options_.format == Format::table)
+      context_.terminal.out(fmt::format("{:<24}  {:<7}  {:<12}  {:<16}  {}\n", kHeader[0],
+                                        kHeader[1], kHeader[2], kHeader[3], kHeader[4]));
+    header_shown_ = true;
+    for (const JobEvent& event : reply.events) {
+      if (std::find(newest_.begin(), newest_.end(), event) != newest_.end()) continue;
+      if (event.at != since_) newest_.clear();
+      since_ = event.at;
+      newest_.push_back(event);
+      show(context_, options_, event);
+    }
+  }
+
+  bool wait_for_launcher(const Error& error) {
+    if (error.code != ErrorCode::unavailable || !header_shown_) return false;
+    if (!away_) context_.terminal.note("the launcher does not answer; waiting for it");
+    away_ = true;
+    if (const auto endpoint = context_.find_endpoint()) (void)connection_.reopen(*endpoint);
+    return true;
+  }
+
+  Context& context_;
+  Connection& connection_;
+  const EventsOptions& options_;
+  Instant since_;
+  std::vector<JobEvent> newest_;  // those at `since_` that were shown
+  bool header_shown_ = false;
+  bool away_ = false;
+};
+
+int events(Context& context, const EventsOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  if (options.follow) return EventFollower(context, **connection, options).run();
+  return list(context, **connection, options);
+}
+
+}  // namespace
+
+void add_events_verb(CLI::App& group, VerbTable table) {
+  const auto options = std::make_shared<EventsOptions>();
+  auto* verb = group.add_subcommand("events", "what happened to a job, in order");
+  auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
+  name->check(filled("`lockstep job list` shows the names"));
+  verb->parse_complete_callback([name] {
+    if (name->count() == 0) throw CLI::RequiredError("NAME");
+  });
+  verb->add_flag("-f,--follow", options->follow, "go on until the job ends");
+  add_format(*verb, options->format, "table (default), json or yaml; with --follow a value each");
+  verb->callback([table, options] {
+    table.action = [options](Context& context) { return events(context, *options); };
+  });
+}
+
+}  // namespace lockstep::cli
