@@ -14,7 +14,7 @@ bool BlobDesk::admit(const From& from, std::size_t bytes) {
   if (count >= kMaxBlobRequestsPerPeer || queued_bytes_ + bytes > kMaxQueuedUploadBytes) {
     if (count == 0) in_flight_.erase(from.peer);
     (void)send_(from.peer, from.sequence,
-                BulkRefused{"the launcher has too many blob requests in flight; ask again later"});
+                BulkRefused{"the launcher has too many blob requests in flight", true});
     return false;
   }
   ++count;

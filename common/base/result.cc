@@ -1,5 +1,6 @@
 #include "common/base/result.h"
 
+#include <cerrno>
 #include <cstring>
 
 namespace lockstep {
@@ -29,7 +30,9 @@ Error Error::within(std::string_view context) const {
 Error errno_error(int errnum, std::string_view what) {
   char buffer[256];
   const char* text = strerror_r(errnum, buffer, sizeof buffer);
-  return Error{ErrorCode::io, std::string(what) + ": " + text};
+  const bool full = errnum == ENOSPC || errnum == EDQUOT;
+  return Error{full ? ErrorCode::resource_exhausted : ErrorCode::io,
+               std::string(what) + ": " + text};
 }
 
 }  // namespace lockstep

@@ -128,6 +128,7 @@ struct LogEnd {  // all sent: the job is final (its status word) or !follow
 };
 struct BulkRefused {
   std::string message;
+  bool for_now = false;  // a full disk, a busy launcher: the same request may succeed later
   friend bool operator==(const BulkRefused&, const BulkRefused&) = default;
 };
 

@@ -20,9 +20,13 @@ std::uint64_t raw_length(const BlobPiece& piece) {
 
 }  // namespace
 
+BulkRefused refusal(const Error& error) {
+  return {error.message, error.code == ErrorCode::resource_exhausted};
+}
+
 BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request) {
   auto missing = store.missing(request.digests);
-  if (!missing) return BulkRefused{missing.error().message};
+  if (!missing) return refusal(missing.error());
   return MissingBlobsReply{*std::move(missing)};
 }
 
@@ -30,10 +34,10 @@ BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::str
   PutBlobsReply reply;
   for (const BlobPiece& piece : request.pieces) {
     const auto put = store.put_piece(piece, peer);
-    if (!put) return BulkRefused{put.error().message};
+    if (!put) return refusal(put.error());
     reply.accepted_bytes += raw_length(piece);
   }
-  if (const Status synced = store.sync(); !synced) return BulkRefused{synced.error().message};
+  if (const Status synced = store.sync(); !synced) return refusal(synced.error());
   return reply;
 }
 
@@ -47,7 +51,7 @@ std::optional<BulkMessage> BlobReader::next() {
   BlobData data;
   if (const Status filled = fill(data); !filled) {
     done_ = true;
-    return BulkRefused{filled.error().message};
+    return refusal(filled.error());
   }
   done_ = data.last = index_ == request_.digests.size();
   return data;

@@ -12,6 +12,9 @@
 
 namespace lockstep::transfer {
 
+// A full disk is a refusal for now: whoever asked may ask again.
+BulkRefused refusal(const Error& error);
+
 // MissingBlobs -> MissingBlobsReply; PutBlobs -> PutBlobsReply (after a sync) or BulkRefused.
 // `peer` keeps the half uploads of different peers apart.
 BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request);

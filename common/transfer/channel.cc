@@ -65,7 +65,8 @@ Status Channel::answered(std::uint64_t sequence, BulkMessage& answer) {
   if (found == open_.end()) return {};  // doubled or late
   last_heard_ns_ = last_repeat_ns_ = now_ns();
   if (const auto* refused = std::get_if<BulkRefused>(&answer)) {
-    return make_error(ErrorCode::conflict, "the launcher refused: " + refused->message);
+    return make_error(refused->for_now ? ErrorCode::unavailable : ErrorCode::conflict,
+                      "the launcher refused: " + refused->message);
   }
   TRY_ASSIGN(const bool done, found->second.on_answer(answer));
   if (!done) return {};

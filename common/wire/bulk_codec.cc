@@ -229,8 +229,12 @@ Status from_wire(const LogEnd& from, lockstep::LogEnd* to) {
   return read_text(from.status(), "status", &to->status);
 }
 
-void to_wire(const lockstep::BulkRefused& from, BulkRefused* to) { to->set_message(from.message); }
+void to_wire(const lockstep::BulkRefused& from, BulkRefused* to) {
+  to->set_message(from.message);
+  to->set_for_now(from.for_now);
+}
 Status from_wire(const BulkRefused& from, lockstep::BulkRefused* to) {
+  to->for_now = from.for_now();
   return read_text(from.message(), "message", &to->message);
 }
 

@@ -3,6 +3,7 @@
 // and double messages in both directions.
 
 #include <atomic>
+#include <cerrno>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -37,6 +38,7 @@ class BlobServer {
   const io::KeyPair& keys() const { return keys_; }
   std::string endpoint() const { return endpoint_; }
   unsigned messages() const { return messages_; }
+  void fill_disk(bool full) { full_ = full; }
 
  private:
   void run(const std::string& endpoint) {
@@ -67,7 +69,8 @@ class BlobServer {
     if (const auto* missing = std::get_if<MissingBlobs>(&request.body)) {
       reply(peer, request, answer(store_, *missing));
     } else if (const auto* put = std::get_if<PutBlobs>(&request.body)) {
-      reply(peer, request, answer(store_, *put, peer));
+      reply(peer, request,
+            full_ ? refusal(errno_error(ENOSPC, "write")) : answer(store_, *put, peer));
     } else if (const auto* get = std::get_if<GetBlobs>(&request.body)) {
       BlobReader reader(store_, *get);
       while (auto data = reader.next()) reply(peer, request, *std::move(data));
@@ -97,7 +100,7 @@ class BlobServer {
   const io::KeyPair keys_ = io::generate_key_pair();
   std::string endpoint_;
   io::EventLoop* loop_ = nullptr;
-  std::atomic<bool> ready_{false}, stop_{false};
+  std::atomic<bool> ready_{false}, stop_{false}, full_{false};
   std::atomic<unsigned> messages_{0};
   std::deque<std::pair<std::string, std::string>> outgoing_;
   std::thread thread_;

@@ -1,5 +1,6 @@
 #include "common/transfer/blob_service.h"
 
+#include <cerrno>
 #include <map>
 
 #include "common/snapshot/compress.h"
@@ -73,6 +74,13 @@ TEST(BlobService, ARequestThatMakesNoSenseIsRefused) {
   const auto refused = answer(*store, PutBlobs{{{sha256("y"), 1, 0, false, "x"}}}, "peer");
   EXPECT_TRUE(std::holds_alternative<BulkRefused>(refused));
   EXPECT_TRUE(read_all(*store, {{}, 0, 0}).back().last);
+}
+
+TEST(BlobService, AFullDiskRefusesForNowAndADamagedOneForGood) {
+  EXPECT_TRUE(refusal(errno_error(ENOSPC, "write")).for_now);
+  EXPECT_TRUE(refusal(errno_error(EDQUOT, "write")).for_now);
+  EXPECT_FALSE(refusal(errno_error(EIO, "write")).for_now);
+  EXPECT_FALSE(refusal(make_error(ErrorCode::corrupt, "digest")).for_now);
 }
 
 }  // namespace

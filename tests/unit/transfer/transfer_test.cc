@@ -169,6 +169,23 @@ TEST(Transfer, ADeafLauncherIsGivenUp) {
   EXPECT_GT(f.server.messages(), 2u);
 }
 
+// The outputs of a job were once given up when the launcher's disk was full for a moment.
+TEST(Transfer, ALauncherWhoseDiskIsFullIsAwayForNow) {
+  Fixture f;
+  TempDir source;
+  source.file("a", "a");
+  const auto tree = *snapshot::capture(source.path(), {});
+  f.server.fill_disk(true);
+  auto agent = f.connect();
+  const auto refused = upload_snapshot(agent, tree, {}, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+  EXPECT_NE(refused.error().message.find("No space left"), std::string::npos);
+  f.server.fill_disk(false);
+  auto again = f.connect();
+  EXPECT_TRUE(upload_snapshot(again, tree, {}, {}));
+}
+
 TEST(Transfer, BlobsOfUnknownSizeComeInParts) {
   Fixture f;
   const std::string large = noise(19 << 20, 9), small = "small";

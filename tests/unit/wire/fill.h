@@ -211,7 +211,7 @@ class Filler {
   void fill(LogChunk& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(LogCredit& v) { auto& [a] = v; each(a); }
   void fill(LogEnd& v) { auto& [a] = v; each(a); }
-  void fill(BulkRefused& v) { auto& [a] = v; each(a); }
+  void fill(BulkRefused& v) { auto& [a, b] = v; each(a, b); }
 
   // common/domain/runner_messages.h
   void fill(RunnerStatus& v) { auto& [a] = v; each(a); }
