@@ -29,6 +29,7 @@ void add_up_verbs(VerbTable table);   // up, down, status
 void add_run_verb(VerbTable table);   // run
 void add_job_verbs(VerbTable table);  // job create|list|show|stream|logs|download|cancel|…
 void add_download_verb(CLI::App& group, VerbTable table);  // job download
+void add_delete_verb(CLI::App& group, VerbTable table);    // job delete
 void add_node_verbs(VerbTable table);                      // node list|show|token|drain|resume
 void add_snapshot_verb(VerbTable table);                   // snapshot
 
