@@ -1,6 +1,8 @@
 #include "launcher/caretaker.h"
 
+#include <malloc.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,7 +31,10 @@ Caretaker::Caretaker(Parts parts)
       logs_(parts.logs),
       home_(parts.home),
       settings_(parts.settings),
-      collect_at_(engine_.started() + settings_.blob_lease) {}
+      collect_at_(engine_.started() + settings_.blob_lease) {
+  // Of the thread alone, on Linux: it makes way for the loop.
+  worker_.run([] { (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10); });
+}
 
 Caretaker::~Caretaker() {
   if (collecting_) collecting_->stop();
@@ -133,6 +138,7 @@ void Caretaker::compact() {
   if (!begin()) return;
   worker_.run([this, path = home_.journal()] {
     auto compacted = compact_journal(path);
+    ::malloc_trim(0);  // it held the state twice
     loop_.post([this, compacted = std::move(compacted)] { adopt(compacted); });
   });
 }

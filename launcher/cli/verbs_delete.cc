@@ -92,7 +92,7 @@ void add_delete_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<DeleteOptions>();
   auto* verb = group.add_subcommand("delete", "forget jobs that have ended, with all they left");
   verb->footer(kExamples);
-  auto* names = verb->add_option("NAME", options->names, "the jobs' names");
+  auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
   verb->add_flag("--all-final", options->all_final, "all jobs that have ended")->excludes(names);
   verb->add_option("--older-than", options->older_than, "all that ended so long ago, as 12h or 30d")
       ->excludes(names);

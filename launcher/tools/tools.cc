@@ -46,6 +46,10 @@ std::string absolute(const std::string& path) {
   return whole;
 }
 
+std::string counted(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 int fail(const char* command, const Error& error) {
   std::fprintf(stderr, "lockstepd %s: %s\n", command, error.message.c_str());
   switch (error.code) {
@@ -88,8 +92,7 @@ int run_fsck(const ToolOptions& options) {
     for (const auto& line : report->repaired) std::printf("repaired: %s\n", line.c_str());
     std::printf(
         "%s: %s; looked at %llu facts, %llu jobs, %llu blobs\n", absolute(options.home).c_str(),
-        report->problems.empty() ? "clean"
-                                 : fmt::format("{} problems", report->problems.size()).c_str(),
+        report->problems.empty() ? "clean" : counted(report->problems.size(), "problem").c_str(),
         static_cast<unsigned long long>(report->facts),
         static_cast<unsigned long long>(report->jobs),
         static_cast<unsigned long long>(report->blobs));
@@ -128,9 +131,10 @@ int run_restore(const ToolOptions& options) {
   const auto report = restore(absolute(options.place), absolute(options.home));
   if (!report) return fail("restore", report.error());
   return say(options, *report,
-             fmt::format("{}: {} jobs, {} blobs, {} logs. Start it with: lockstepd --home {} (and "
+             fmt::format("{}: {}, {} blobs, {} logs. Start it with: lockstepd --home {} (and "
                          "its other flags); it must be the only launcher with these keys",
-                         report->to, report->jobs, report->blobs, report->logs, report->to));
+                         report->to, counted(report->jobs, "job"), report->blobs, report->logs,
+                         report->to));
 }
 
 void add_format(CLI::App& command, ToolOptions& options) {
