@@ -15,6 +15,7 @@
 #include "agent/agent.h"
 #include "agent/inventory/inventory.h"
 #include "agent/stage.h"
+#include "agent/workspace/cache_limit.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
@@ -27,7 +28,7 @@ constexpr Bytes kLeastLogSpool = mebibytes(1);
 
 struct Options {
   std::string launcher, token_file, home, name, advertise, network, log_level = "info";
-  std::string memory, log_spool = "1g";
+  std::string memory, log_spool = "1g", cache_size;
   Share share;
 };
 
@@ -57,6 +58,9 @@ void add_options(CLI::App& app, Options& options) {
          "of each attempt, output that the launcher has not taken yet and that is kept here "
          "before its ranks have to wait (default: 1g)")
       ->envname("LOCKSTEP_LOG_SPOOL");
+  app.add_option("--cache-size", options.cache_size,
+                 "how large the cache of sources may become (50g; unlimited; default: a quarter of "
+                 "the file system of --home)");
   app.add_option("--network", options.network, "label of the network that its nodes share");
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
@@ -169,6 +173,15 @@ Result<Bytes> log_spool(const Options& options) {
                         to_string(kLeastLogSpool) + "; write 64m, 1g or bytes");
 }
 
+Result<Bytes> cache_size(const Options& options, const Home& home) {
+  if (options.cache_size.empty()) return default_cache_size(home.path());
+  if (options.cache_size == "unlimited" || options.cache_size == "0") return Bytes{};
+  const auto size = parse_bytes(options.cache_size);
+  if (size) return *size;
+  return make_error(ErrorCode::invalid_argument, "--cache-size " + options.cache_size +
+                                                     " is no size; write 500m, 50g or unlimited");
+}
+
 Status run(const Options& options) {
   const Home home(options.home.empty() ? default_home() : options.home);
   TRY(prepare_home(home));
@@ -188,6 +201,7 @@ Status run(const Options& options) {
   TRY_ASSIGN(config.keys, io::load_or_create_key_pair(home.keys()));
   TRY_ASSIGN(Membership member, find_launcher(options, home));
   // Before it joins: a wrong flag shall not cost the token.
+  TRY_ASSIGN(const Bytes cache_limit, cache_size(options, home));
   TRY_ASSIGN(config.inventory, measure(options, home, member.dialled));
   TRY_ASSIGN(config.identity,
              become_member(options, home, std::move(member), config.keys, loop, transport));
@@ -197,7 +211,8 @@ Status run(const Options& options) {
   config.boot = io::current_boot();
   TRY_ASSIGN(config.same_boot, note_boot(home, config.boot));
   TRY_ASSIGN(WorkspaceFunctions functions,
-             workspace_functions(home, config.identity, config.keys, config.inventory, transport));
+             workspace_functions(home, config.identity, config.keys, config.inventory, transport,
+                                 cache_limit));
   config.stage = std::move(functions.stage);
   config.outputs = std::move(functions.outputs);
   spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,

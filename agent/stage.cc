@@ -1,6 +1,9 @@
 #include "agent/stage.h"
 
+#include <spdlog/spdlog.h>
+
 #include <memory>
+#include <thread>
 
 #include "agent/workspace/workspace.h"
 
@@ -35,16 +38,24 @@ class PatientSink final : public OutputSink {
 
 Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity& identity,
                                                const io::KeyPair& keys, const Inventory& inventory,
-                                               io::Transport& transport) {
+                                               io::Transport& transport, Bytes cache_size) {
   TRY_ASSIGN(std::shared_ptr<Workspace> workspace,
-             Workspace::open({home.cache(), inventory.workdir_mode}));
+             Workspace::open(
+                 {home.cache(), inventory.workdir_mode, CacheLimit{cache_size, home.attempts()}}));
   const auto blobs = std::make_shared<LauncherBlobs>(transport, identity.bulk_endpoint,
                                                      identity.launcher_key, keys);
   WorkspaceFunctions functions;
   functions.stage = [workspace, blobs](const Assignment& assignment,
                                        const io::AttemptDir& directory,
                                        const std::function<void(const std::string&)>& progress) {
-    return workspace->stage(assignment, directory, *blobs, progress);
+    auto plan = workspace->stage(assignment, directory, *blobs, progress);
+    // A job does not wait for that, and does not fail by it.
+    if (workspace->cache_has_grown())
+      std::thread([workspace] {
+        if (const Status kept = workspace->keep_cache_small(); !kept)
+          spdlog::warn("the cache was not made smaller: {}", kept.error().message);
+      }).detach();
+    return plan;
   };
   functions.outputs.is_anything_left = is_anything_left;
   functions.outputs.collect = [workspace, blobs](

@@ -14,6 +14,6 @@ struct WorkspaceFunctions {
 // `transport` outlives the functions.
 Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity& identity,
                                                const io::KeyPair& keys, const Inventory& inventory,
-                                               io::Transport& transport);
+                                               io::Transport& transport, Bytes cache_size);
 
 }  // namespace lockstep::agent

@@ -85,6 +85,7 @@ void BlobDesk::retry() {
 
 void BlobDesk::check(const Digest& root, std::function<void(Result<bool>)> then) {
   worker_.run([this, root, then = std::move(then)] {
+    store_.lease(root);
     auto missing = store_.missing_from(root);
     Result<bool> whole = missing ? Result<bool>(missing->empty()) : Result<bool>(missing.error());
     loop_.post([then, whole = std::move(whole)] { then(whole); });

@@ -14,6 +14,12 @@ std::optional<LogDirectory::JobInfo> BulkServer::Directory::job(const JobId& id)
                  std::string(to_string(job->status()))};
 }
 
+AttemptId BulkServer::Directory::attempt(const JobId& id, std::uint32_t number) const {
+  const Job* job = engine_.core().state().job(id);
+  const bool known = job != nullptr && number >= 1 && number <= job->attempts.size();
+  return known ? job->attempts[number - 1].id : AttemptId{id, number};
+}
+
 std::optional<LogDirectory::RankPlace> BulkServer::Directory::place(const AttemptId& id,
                                                                     int rank) const {
   const auto& state = engine_.core().state();
@@ -128,6 +134,8 @@ void BulkServer::perform(const Action& action) {
     const auto job = directory_.job(changed->job);
     if (job && job->final) logs_.forget(changed->job);
   }
+  if (const auto* forget = std::get_if<ForgetJob>(&action))
+    for (const auto& attempt : forget->attempts) logs_.drop(attempt);
 }
 
 void BulkServer::turn_end() {

@@ -37,6 +37,7 @@ class BulkServer {
   // Set when a log could not be made durable: nothing about it may be believed any more.
   const std::optional<Error>& failure() const { return failure_; }
   bool stalled() const { return desk_.stalled(); }
+  LogStore& logs() { return logs_; }
 
  private:
   friend struct BulkRequests;
@@ -45,6 +46,7 @@ class BulkServer {
    public:
     explicit Directory(const Engine& engine) : engine_(engine) {}
     std::optional<JobInfo> job(const JobId& job) const override;
+    AttemptId attempt(const JobId& job, std::uint32_t number) const override;
     std::optional<RankPlace> place(const AttemptId& attempt, int rank) const override;
 
    private:

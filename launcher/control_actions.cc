@@ -53,6 +53,8 @@ struct Performer {
     answer(action.to, JoinAccepted{action.node, action.name});
   }
   void operator()(const ReplyDone& action) const { done(action.to, action.message); }
+  void operator()(const ReplyDeleted& action) const { answer(action.to, action.result); }
+  void operator()(const ForgetJob&) const {}  // the caretaker's part
   void operator()(const ReplyRefused& action) const {
     ControlServer::Pending pending;
     if (!server.take_pending(action.to, &pending)) return;

@@ -90,6 +90,10 @@ struct ClientRequests {
     auto& peers = server.watchers_[watch.job];
     if (peers.size() < kMaxWatchersPerJob) peers.insert(from.peer);
   }
+  void operator()(const DeleteJobs& m) const {
+    server.engine_.feed(DeleteInput{server.expect_reply(from, server.control_), m.jobs, m.all_final,
+                                    m.older_than, user});
+  }
   void operator()(const ListJobs& m) const { question(m); }
   void operator()(const ShowJob& m) const { question(m); }
   void operator()(const ExplainJob& m) const { question(m); }

@@ -12,8 +12,10 @@
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "common/io/transport.h"
+#include "common/io/version_file.h"
 #include "common/snapshot/blob_store.h"
 #include "launcher/bulk_server.h"
+#include "launcher/caretaker.h"
 #include "launcher/control_server.h"
 #include "launcher/endpoint_file.h"
 #include "launcher/engine.h"
@@ -21,6 +23,7 @@
 #include "launcher/home.h"
 #include "launcher/sockets.h"
 #include "launcher/start_record.h"
+#include "launcher/tools/home_lock.h"
 
 namespace lockstep::launcher {
 
@@ -58,6 +61,7 @@ struct Daemon {
   std::optional<Sockets> sockets;
   std::optional<BulkServer> bulk;
   std::optional<ControlServer> control;
+  std::optional<Caretaker> caretaker;
   bool leaving = false;
   ExitCode code = ExitCode::ok;
 };
@@ -83,6 +87,8 @@ Status Daemon::open() {
   TRY_ASSIGN(blobs, snapshot::BlobStore::open(home.blobs()));
   TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
   bulk.emplace(BulkServer::Parts{loop, engine, gate, sockets->bulk, *blobs, home.logs()});
+  caretaker.emplace(Caretaker::Parts{
+      loop, engine, *blobs, bulk->logs(), home, {options.blob_lease, options.compact_after}});
   ControlServer::Settings settings;
   settings.info = {advertised(sockets->control.endpoint(), options.advertise), getpid(),
                    home.path(), engine.started()};
@@ -139,10 +145,12 @@ bool Daemon::settle() {
     for (const auto& action : *actions) {
       control->perform(action);
       bulk->perform(action);
+      caretaker->perform(action);
     }
     control->flush();
     bulk->turn_end();
   } while (!engine.idle());
+  caretaker->turn_end();
   if (bulk->failure()) {
     spdlog::critical("{}; jobs go on, mend the disk and start lockstepd again",
                      bulk->failure()->message);
@@ -154,8 +162,8 @@ bool Daemon::settle() {
 
 ExitCode Daemon::run() {
   while (settle()) {
-    const Duration wait = bulk->stalled() ? std::min(engine.wait(), kStalledRetry) : engine.wait();
-    loop.turn(wait);
+    const Duration wait = std::min(engine.wait(), caretaker->wait());
+    loop.turn(bulk->stalled() ? std::min(wait, kStalledRetry) : wait);
   }
   return code;
 }
@@ -165,17 +173,10 @@ ExitCode report(ExitCode code, const Error& error) {
   return code;
 }
 
-Result<io::FileLock> lock_home(const LauncherHome& home) {
+Result<io::FileLock> take_home(const LauncherHome& home) {
   TRY(io::make_directories(home.path(), 0700));
   TRY(io::make_directories(home.keys(), 0700));
-  TRY_ASSIGN(auto lock, io::FileLock::try_acquire(home.lock()));
-  if (lock) return std::move(*lock);
-  const auto other = read_endpoint_file(home.endpoint());
-  return make_error(
-      ErrorCode::conflict,
-      fmt::format("another lockstepd (pid {}) has {}; end it with `lockstep down`, or "
-                  "choose another --home",
-                  other ? std::to_string(other->pid) : "unknown", home.path()));
+  return lock_home(home);
 }
 
 StartRecord record_of(const Options& options) {
@@ -185,6 +186,8 @@ StartRecord record_of(const Options& options) {
 }
 
 ExitCode run_in(const Options& options, const LauncherHome& home) {
+  if (const auto done = io::check_version(home.version(), kHomeVersion, "launcher's home"); !done)
+    return report(ExitCode::store_refused, done.error());
   auto engine = Engine::recover(home.journal(), options.core);
   if (!engine) return report(ExitCode::store_refused, engine.error());
   malloc_trim(0);
@@ -212,7 +215,7 @@ ExitCode run_daemon(const Options& options) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not our death
   const LauncherHome home(options.home);
-  const auto lock = lock_home(home);
+  const auto lock = take_home(home);
   if (!lock)
     return report(lock.error().code == ErrorCode::conflict ? ExitCode::already_running
                                                            : ExitCode::store_refused,

@@ -37,7 +37,14 @@ Duration Engine::wait() {
   return std::max(due - clock_.now(), Duration::zero());
 }
 
+Status Engine::adopt(const CompactedJournal& compacted) {
+  Status done = journal_.replace_with(compacted);
+  if (!done && done.error().code != ErrorCode::unavailable) broken_ = done.error();
+  return done;
+}
+
 Result<std::vector<Action>> Engine::commit() {
+  if (broken_) return *broken_;
   TRY(journal_.append(facts_));
   facts_.clear();
   return std::exchange(actions_, {});

@@ -2,6 +2,7 @@
 // The core with its memory: inputs in, facts to the journal in one transaction a turn, then the
 // actions out. Nothing that follows from an input leaves before its facts are durable.
 
+#include <optional>
 #include <vector>
 
 #include "common/base/result.h"
@@ -27,6 +28,13 @@ class Engine {
   Duration wait();
   bool idle() const { return facts_.empty() && actions_.empty(); }
 
+  // How long the journal is, and how much of it the last compaction wrote.
+  std::uint64_t journal_rows() const { return journal_.last_sequence(); }
+  std::uint64_t journal_kept() const { return journal_.kept_by_compaction(); }
+  // A compaction of this journal takes its place. unavailable: not now, and all is as before; after
+  // another error the next commit() returns it.
+  Status adopt(const CompactedJournal& compacted);
+
   // Ends a turn: all its facts durable, then its actions. After an error nothing may be sent.
   Result<std::vector<Action>> commit();
 
@@ -40,6 +48,7 @@ class Engine {
   Instant started_;
   std::vector<StampedFact> facts_;
   std::vector<Action> actions_;
+  std::optional<Error> broken_;  // the journal cannot be used any more
 };
 
 }  // namespace lockstep::launcher

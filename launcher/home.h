@@ -9,13 +9,20 @@
 //     started.json                0600: launcher/start_record.h
 //     keys/launcher.key           0600, the launcher's CURVE keys
 //     keys/authorized_users       "NAME PUBLICKEY" a line; read again when it changes
-//     journal.db, journal.db-wal  all facts (launcher/store)
+//     version                     kHomeVersion, as text; absent in a home of before it was written
+//     journal.db and -wal, -shm   all facts (launcher/store); journal.db.compact while it is
+//                                 compacted, journal.db.v1 while an older one is migrated
+//     stores.lock                 held by who changes what lies below; shared by a backup, which
+//                                 needs all that its copy of the journal refers to
 //     logs/                       launcher/logs/log_store.h
 //     blobs/                      common/snapshot/blob_store.h
 
 #include <string>
 
 namespace lockstep::launcher {
+
+// Grows when an older program could not use the tree. 1: without `version`.
+inline constexpr int kHomeVersion = 2;
 
 class LauncherHome {
  public:
@@ -28,6 +35,8 @@ class LauncherHome {
   std::string launcher_key() const { return keys() + "/launcher.key"; }
   std::string authorized_users() const { return keys() + "/authorized_users"; }
   std::string journal() const { return path_ + "/journal.db"; }
+  std::string version() const { return path_ + "/version"; }
+  std::string stores_lock() const { return path_ + "/stores.lock"; }
   std::string logs() const { return path_ + "/logs"; }
   std::string blobs() const { return path_ + "/blobs"; }
 

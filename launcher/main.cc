@@ -4,9 +4,11 @@
 #include <cstdio>
 
 #include "launcher/daemon.h"
+#include "launcher/tools/tools.h"
 
 int main(int argc, char** argv) {
   using namespace lockstep::launcher;
+  if (const auto code = run_tool(argc, argv)) return *code;
   const auto parsed = parse_options(argc, argv);
   if (const auto* leave = std::get_if<Leave>(&parsed)) {
     std::fputs(leave->text.c_str(), leave->code == ExitCode::ok ? stdout : stderr);

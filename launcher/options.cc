@@ -22,8 +22,21 @@ Status read_duration(const char* flag, const std::string& text, Duration* out) {
   return {};
 }
 
+// "0" and "unlimited" are no limit.
+bool is_unlimited(const std::string& text) { return text == "0" || text == "unlimited"; }
+
+Status read_size(const char* flag, const std::string& text, Bytes* out) {
+  if (text.empty()) return {};
+  const auto value = is_unlimited(text) ? std::optional<Bytes>(Bytes{}) : parse_bytes(text);
+  if (!value)
+    return bad(fmt::format("{}: '{}' is not a size; write 500m, 100g, or unlimited", flag, text));
+  *out = *value;
+  return {};
+}
+
 struct Texts {
   std::string listen, heartbeat, lost, grace, stop, logs;
+  std::string keep_jobs_for, keep_logs, keep_outputs, blob_lease;
   int fixed_nodes = 0;
 };
 
@@ -36,6 +49,14 @@ Status complete(const Texts& texts, Options* options) {
   TRY(read_duration("--reconnect-grace", texts.grace, &options->core.reconnect_grace));
   TRY(read_duration("--stop-grace", texts.stop, &options->core.stop_grace));
   TRY(read_duration("--logs-timeout", texts.logs, &options->core.logs_timeout));
+  Retention& keeps = options->core.keeps;
+  if (is_unlimited(texts.keep_jobs_for))
+    keeps.jobs_for = Duration(0);
+  else
+    TRY(read_duration("--keep-jobs-for", texts.keep_jobs_for, &keeps.jobs_for));
+  TRY(read_size("--keep-logs", texts.keep_logs, &keeps.logs));
+  TRY(read_size("--keep-outputs", texts.keep_outputs, &keeps.outputs));
+  TRY(read_duration("--blob-lease", texts.blob_lease, &options->blob_lease));
   if (options->home.empty()) return bad("--home: is empty");
   if (options->home[0] != '/')
     return bad("--home: '" + options->home + "' is not an absolute path");
@@ -50,6 +71,31 @@ Status complete(const Texts& texts, Options* options) {
     options->allow_root = true;  // the command line started us for the person who runs it
   }
   return {};
+}
+
+void add_retention(CLI::App& app, Texts& texts, Options& options) {
+  app.add_option("--keep-jobs-for", texts.keep_jobs_for,
+                 "jobs are deleted so long after their end, with their logs and what they left "
+                 "(default 365d; unlimited)")
+      ->group("What is kept");
+  app.add_option("--keep-jobs", options.core.keeps.jobs,
+                 "the newest so many that have ended are kept (default 100000; 0 = unlimited)")
+      ->group("What is kept");
+  app.add_option("--keep-logs", texts.keep_logs,
+                 "when all logs of jobs that have ended are more, the oldest of these jobs are "
+                 "deleted (default 100g; unlimited)")
+      ->group("What is kept");
+  app.add_option("--keep-outputs", texts.keep_outputs,
+                 "the same for what jobs left (default unlimited)")
+      ->group("What is kept");
+  app.add_option("--blob-lease", texts.blob_lease,
+                 "files that no job refers to are removed so long after they were last sent or "
+                 "asked for (default 60m)")
+      ->group("What is kept");
+  app.add_option("--compact-after", options.compact_after,
+                 "the journal is compacted when it has doubled and grown by so many facts (default "
+                 "10000)")
+      ->group("What is kept");
 }
 
 }  // namespace
@@ -83,6 +129,10 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
   CLI::App app(
       "lockstepd: the launcher of Lockstep. It keeps the queue, the nodes, blobs and logs.",
       "lockstepd");
+  app.footer(
+      "Other commands: lockstepd fsck, lockstepd backup DEST, lockstepd restore SRC --home DIR; "
+      "each "
+      "has --help.");
   app.set_version_flag("--version", "lockstepd " LOCKSTEP_VERSION);
   app.add_option("--home", options.home, "directory of this launcher (absolute)")->required();
   app.add_option("--listen", texts.listen,
@@ -102,6 +152,7 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
   app.add_option("--reconnect-grace", texts.grace, "default 60s");
   app.add_option("--stop-grace", texts.stop, "between SIGTERM and SIGKILL, default 10s");
   app.add_option("--logs-timeout", texts.logs, "default 5m");
+  add_retention(app, texts, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -35,6 +35,8 @@ struct Options {
   bool by_lockstep = false;          // the command line started us
   std::vector<std::string> command;  // our own argv
   std::string log_level = "info";
+  Duration blob_lease = minutes(60);     // what nobody refers to is kept so long after its last use
+  std::uint64_t compact_after = 10'000;  // facts, and when the journal has doubled
   CoreConfig core;
 };
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
@@ -100,6 +101,8 @@ struct Workspace::Impl {
   bool has_mount_namespaces = false;
   std::unique_ptr<snapshot::BlobStore> blobs;
   std::unique_ptr<snapshot::TreeCache> trees;
+  std::unique_ptr<CacheKeeper> keeper;
+  std::atomic<bool> grown = true;  // since the keeper looked
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -125,8 +128,14 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config
   TRY(io::make_directories(config.cache, 0700));
   TRY_ASSIGN(impl->blobs, snapshot::BlobStore::open(config.cache + "/blobs"));
   TRY_ASSIGN(impl->trees, snapshot::TreeCache::open(config.cache + "/trees"));
+  impl->keeper =
+      std::make_unique<CacheKeeper>(config.limit, config.cache, *impl->blobs, *impl->trees);
   return std::unique_ptr<Workspace>(new Workspace(std::move(impl)));
 }
+
+bool Workspace::cache_has_grown() { return impl_->grown.exchange(false); }
+
+Status Workspace::keep_cache_small() { return impl_->keeper->keep(); }
 
 Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
                                        const io::AttemptDir& directory, BlobSource& source,
@@ -195,6 +204,7 @@ Status Workspace::Impl::lay_out(const io::AttemptDir& directory,
 Result<std::string> Workspace::Impl::tree(const Digest& root, const snapshot::Owner& owner,
                                           BlobSource& source, Teller& teller) {
   if (std::string path = trees->find(root, owner); !path.empty()) return path;
+  grown = true;
   snapshot::MaterializeOptions options;
   options.owner = owner;
   for (int tries = 0;; ++tries) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "agent/workspace/cache_limit.h"
 #include "agent/workspace/collect.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
@@ -49,6 +50,7 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
 struct WorkspaceConfig {
   std::string cache;         // made when it does not exist; on the file system of the attempts
   std::string workdir_mode;  // as Inventory says: overlay | overlay-userns | reflink | copy
+  CacheLimit limit = {};
 };
 
 class Workspace {
@@ -62,6 +64,11 @@ class Workspace {
   // not started is safe. A tree that is here already costs a few system calls.
   Result<WorkspacePlan> stage(const Assignment& assignment, const io::AttemptDir& directory,
                               BlobSource& source, const OnProgress& progress);
+  // True once after something was added to the cache: then keep it small.
+  bool cache_has_grown();
+  // Removes what was not used for longest while the cache is larger than its limit. For worker
+  // threads.
+  Status keep_cache_small();
   // What its ranks left, once its runner is gone: see collect.h. For worker threads.
   Result<std::vector<CollectedOutput>> collect(const Assignment& assignment,
                                                const io::AttemptDir& directory, BlobSource& source,

@@ -89,6 +89,14 @@ struct CancelJob {
   JobId job;
   friend bool operator==(const CancelJob&, const CancelJob&) = default;
 };
+// Final jobs go with their logs and what they left. By name, or all that ended at least
+// `older_than` ago; asked for again while the answer says `more`.
+struct DeleteJobs {
+  std::vector<JobId> jobs;
+  bool all_final = false;
+  Duration older_than{0};
+  friend bool operator==(const DeleteJobs&, const DeleteJobs&) = default;
+};
 struct ListJobs {   // newest first, a page at a time
   bool all = true;  // false: only jobs that are not final
   int limit = 0;    // 0 = as many as one reply holds
@@ -153,6 +161,19 @@ struct JobReply {
   JobView job;
   friend bool operator==(const JobReply&, const JobReply&) = default;
 };
+struct JobsDeleted {
+  struct Kept {  // why one that was named is still there
+    JobId job;
+    ErrorCode code = ErrorCode::internal;
+    std::string message;
+    friend bool operator==(const Kept&, const Kept&) = default;
+  };
+  std::vector<JobId> jobs;
+  std::vector<Kept> kept;
+  std::int64_t more = 0;  // so many others match and were not deleted yet
+  friend bool operator==(const JobsDeleted&, const JobsDeleted&) = default;
+};
+inline constexpr std::size_t kMaxDeletionsAtOnce = 1'000;
 struct JobUpdate {
   JobView job;
   friend bool operator==(const JobUpdate&, const JobUpdate&) = default;
@@ -214,10 +235,11 @@ struct JoinRefused {
 
 using Message =
     std::variant<SessionOpen, Heartbeat, Observed, SessionAccepted, SessionRefused, SessionLost,
-                 HeartbeatAck, ObservedAck, Desired, Submit, CancelJob, ListJobs, ShowJob,
-                 ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode, CreateToken, DrainNode,
-                 RemoveNode, GetStatus, Shutdown, SubmitReply, JobReply, JobUpdate, JobsReply,
-                 ExplainReply, EventsReply, NodesReply, TokenReply, StatusReply, Done, Refused,
+                 HeartbeatAck, ObservedAck, Desired, Submit, CancelJob, DeleteJobs, ListJobs,
+                 ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode, CreateToken,
+                 DrainNode, RemoveNode, GetStatus, Shutdown, SubmitReply, JobReply, JobsDeleted,
+                 JobUpdate, JobsReply, ExplainReply, EventsReply, NodesReply, TokenReply,
+                 StatusReply, Done, Refused,
                  JoinRequest, JoinAccepted, JoinRefused>;
 
 struct Envelope {

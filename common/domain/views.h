@@ -96,6 +96,16 @@ struct JobEvent {
   friend bool operator==(const JobEvent&, const JobEvent&) = default;
 };
 
+// What a launcher keeps of final jobs; beyond, the oldest are deleted with all that they left.
+// 0 = no such limit.
+struct Retention {
+  Duration jobs_for = minutes(365 * 24 * 60);  // since their end
+  std::uint64_t jobs = 100'000;
+  Bytes logs = gibibytes(100);  // what their ranks wrote, all together
+  Bytes outputs;                // what they left, as it was collected
+  friend bool operator==(const Retention&, const Retention&) = default;
+};
+
 struct LauncherStatus {
   std::string version;
   std::string endpoint;
@@ -104,6 +114,7 @@ struct LauncherStatus {
   Instant started;
   std::map<std::string, int> jobs;   // status -> count
   std::map<std::string, int> nodes;  // liveness -> count
+  Retention keeps;
   friend bool operator==(const LauncherStatus&, const LauncherStatus&) = default;
 };
 

@@ -53,7 +53,7 @@ class AttemptDir {
   std::string code() const { return path_ + "/code"; }
   std::string tmp() const { return path_ + "/tmp"; }
 
-  // "<job>.<attempt>" <-> AttemptId; nullopt when the name is not one.
+  // "<job>.<attempt>[-<era>]" <-> AttemptId; nullopt when the name is not one.
   static std::string name_of(const AttemptId& attempt) { return to_string(attempt); }
   static std::optional<AttemptId> attempt_of(const std::string& directory_name);
   // "rank_3.stdout" -> (3, out); nullopt otherwise.

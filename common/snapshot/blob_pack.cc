@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <set>
 
 #include "common/base/check.h"
 #include "common/snapshot/blob_store.h"
@@ -19,6 +20,7 @@ namespace lockstep::snapshot {
 namespace {
 
 constexpr std::uint64_t kMaxPackBytes = 256u << 20;
+constexpr std::uint64_t kLeastReclaimed = 16u << 10;  // commit marks alone are no reason
 
 // Written as it lies in memory: every node that Lockstep runs on is little-endian, and a store
 // never leaves its machine.
@@ -61,7 +63,7 @@ std::optional<std::uint64_t> number_of(const std::string& name) {
 
 }  // namespace
 
-Result<std::unique_ptr<PackSet>> PackSet::open(const std::string& folder) {
+Result<std::unique_ptr<PackSet>> PackSet::open(const std::string& folder, bool cut) {
   TRY(io::make_directories(folder, 0700));
   std::unique_ptr<PackSet> set(new PackSet(folder));
   TRY_ASSIGN(const std::vector<std::string> names, io::list_directory(folder));
@@ -71,13 +73,13 @@ Result<std::unique_ptr<PackSet>> PackSet::open(const std::string& folder) {
   }
   std::sort(numbers.begin(), numbers.end());
   for (const std::uint64_t number : numbers) {
-    TRY(set->load(fmt::format("{}/{}.pack", folder, number)));
+    TRY(set->load(fmt::format("{}/{}.pack", folder, number), cut));
     set->next_number_ = number + 1;
   }
   return set;
 }
 
-Status PackSet::load(const std::string& path) {
+Status PackSet::load(const std::string& path, bool cut) {
   TRY_ASSIGN(io::Fd fd, io::open_file(path, O_RDWR | O_CLOEXEC));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return errno_error(errno, "cannot stat " + path);
@@ -101,7 +103,7 @@ Status PackSet::load(const std::string& path) {
     at += sizeof header + header.stored_size;
   }
   const std::uint64_t end = verified_end(fd.get(), records, trusted, at);
-  if (end < file_size && ::ftruncate(fd.get(), static_cast<off_t>(end)) != 0) {
+  if (cut && end < file_size && ::ftruncate(fd.get(), static_cast<off_t>(end)) != 0) {
     return errno_error(errno, "cannot cut the unfinished end of " + path);
   }
   for (const auto& [digest, location] : records) {
@@ -168,6 +170,14 @@ Status PackSet::append(const Digest& digest, std::uint32_t raw_size, bool compre
   CHECK(raw_size <= kPackedBytes && data.size() <= kPackedBytes, "only small blobs are packed");
   std::lock_guard lock(append_mutex_);
   if (has(digest)) return {};
+  TRY_ASSIGN(const Location location, write_record(digest, raw_size, compressed, data));
+  std::unique_lock index_lock(index_mutex_);
+  index_[digest] = location;
+  return {};
+}
+
+Result<PackSet::Location> PackSet::write_record(const Digest& digest, std::uint32_t raw_size,
+                                                bool compressed, std::string_view data) {
   if (packs_.empty() || end_ >= kMaxPackBytes) TRY(start_pack());
   RecordHeader header;
   header.kind = compressed ? kZstd : kPlain;
@@ -179,10 +189,8 @@ Status PackSet::append(const Digest& digest, std::uint32_t raw_size, bool compre
   append_record(record, header, data);
   const std::uint64_t offset = end_ + sizeof header;
   TRY(write_at_end(record));
-  std::unique_lock index_lock(index_mutex_);
-  index_[digest] = {static_cast<std::uint32_t>(packs_.size() - 1), raw_size, header.stored_size,
-                    compressed, offset};
-  return {};
+  return Location{static_cast<std::uint32_t>(packs_.size() - 1), raw_size, header.stored_size,
+                  compressed, offset};
 }
 
 // A full pack is made durable before the next one starts: synced_ is about the last one only.
@@ -249,6 +257,88 @@ Status PackSet::sync() {
   TRY(write_at_end(mark));
   synced_ = nothing_since ? end_ : covered;
   return {};
+}
+
+std::vector<Digest> PackSet::digests() const {
+  std::shared_lock lock(index_mutex_);
+  std::vector<Digest> all;
+  all.reserve(index_.size());
+  for (const auto& [digest, location] : index_) all.push_back(digest);
+  return all;
+}
+
+std::vector<PackSet::Sparse> PackSet::sparse_packs() const {
+  std::shared_lock lock(index_mutex_);
+  std::vector<std::uint64_t> of_use(packs_.size(), 0);
+  for (const auto& [digest, location] : index_)
+    of_use[location.pack] += sizeof(RecordHeader) + location.stored_size;
+  std::vector<Sparse> sparse;
+  for (std::size_t i = 0; i < packs_.size(); ++i) {
+    struct stat info {};
+    if (!packs_[i].fd || ::fstat(packs_[i].fd->get(), &info) != 0) continue;
+    const auto bytes = static_cast<std::uint64_t>(info.st_size);
+    const std::uint64_t useless = bytes - std::min(bytes, of_use[i]);
+    if (useless >= kLeastReclaimed && useless >= bytes / 4) sparse.push_back({i, bytes});
+  }
+  return sparse;
+}
+
+Result<std::uint64_t> PackSet::reclaim() {
+  std::uint64_t freed = 0;
+  for (const Sparse& sparse : sparse_packs()) {
+    TRY_ASSIGN(const std::uint64_t moved, rewrite(sparse.pack));
+    freed += sparse.bytes - std::min(sparse.bytes, moved);
+  }
+  return freed;
+}
+
+Status PackSet::expel(const std::vector<Digest>& digests) {
+  std::set<std::size_t> packs;
+  {
+    std::shared_lock lock(index_mutex_);
+    for (const Digest& digest : digests)
+      if (const auto it = index_.find(digest); it != index_.end()) packs.insert(it->second.pack);
+  }
+  for (const Digest& digest : digests) drop(digest);
+  for (const std::size_t pack : packs) TRY(rewrite(pack));
+  return {};
+}
+
+Result<std::uint64_t> PackSet::rewrite(std::size_t number) {
+  {
+    std::lock_guard lock(append_mutex_);
+    if (number + 1 == packs_.size()) TRY(start_pack());
+  }
+  TRY_ASSIGN(const std::uint64_t moved, move_out(number));
+  TRY(sync());  // before the only other copy goes
+  std::unique_lock lock(index_mutex_);
+  Pack& pack = packs_[number];
+  if (::unlink(pack.path.c_str()) != 0) return errno_error(errno, "cannot remove " + pack.path);
+  pack.fd.reset();
+  return moved;
+}
+
+Result<std::uint64_t> PackSet::move_out(std::size_t pack) {
+  std::vector<std::pair<Digest, Location>> of_use;
+  {
+    std::shared_lock lock(index_mutex_);
+    for (const auto& [digest, location] : index_)
+      if (location.pack == pack) of_use.emplace_back(digest, location);
+  }
+  std::uint64_t bytes = 0;
+  for (const auto& [digest, location] : of_use) {
+    const auto blob = read(digest);
+    if (!blob && blob.error().code == ErrorCode::not_found) continue;  // dropped meanwhile
+    if (!blob) return blob.error();
+    std::lock_guard lock(append_mutex_);
+    TRY_ASSIGN(const Location moved,
+               write_record(digest, blob->raw_size, blob->compressed, blob->data));
+    std::unique_lock index_lock(index_mutex_);
+    const auto found = index_.find(digest);
+    if (found != index_.end()) found->second = moved;
+    bytes += sizeof(RecordHeader) + blob->data.size();
+  }
+  return bytes;
 }
 
 void PackSet::drop(const Digest& digest) {

@@ -28,7 +28,8 @@ struct PackedBlob {
 
 class PackSet {
  public:
-  static Result<std::unique_ptr<PackSet>> open(const std::string& folder);
+  // `cut`: what a crash left unfinished is cut off; else it is passed over.
+  static Result<std::unique_ptr<PackSet>> open(const std::string& folder, bool cut = true);
 
   bool has(const Digest& digest) const;
   std::optional<std::uint64_t> size(const Digest& digest) const;
@@ -39,6 +40,12 @@ class PackSet {
   Status sync();
   bool dirty() const;
   void drop(const Digest& digest);  // out of the index
+  std::vector<Digest> digests() const;
+  // Packs of which a quarter or more is of no use any more are written anew without it. Returns by
+  // how many bytes the files became smaller.
+  Result<std::uint64_t> reclaim();
+  // Out of the index and out of the files.
+  Status expel(const std::vector<Digest>& digests);
 
  private:
   struct Location {
@@ -50,15 +57,25 @@ class PackSet {
   };
   struct Pack {
     std::string path;
-    std::shared_ptr<io::Fd> fd;
+    std::shared_ptr<io::Fd> fd;  // null: reclaimed
   };
 
   explicit PackSet(std::string folder) : folder_(std::move(folder)) {}
-  Status load(const std::string& path);
+  Status load(const std::string& path, bool cut);
   std::uint64_t verified_end(int fd, const std::vector<std::pair<Digest, Location>>& records,
                              std::uint64_t trusted, std::uint64_t end) const;
+  struct Sparse {
+    std::size_t pack = 0;
+    std::uint64_t bytes = 0;  // of its file
+  };
+  std::vector<Sparse> sparse_packs() const;
+  Result<std::uint64_t> move_out(std::size_t pack);  // what is of use: to the last pack
+  Result<std::uint64_t> rewrite(std::size_t pack);   // the same, and then its file is removed
   Status start_pack();
   Status write_at_end(std::string_view record);
+  // The caller holds append_mutex_.
+  Result<Location> write_record(const Digest& digest, std::uint32_t raw_size, bool compressed,
+                                std::string_view data);
 
   const std::string folder_;
   mutable std::shared_mutex index_mutex_;  // packs_, index_

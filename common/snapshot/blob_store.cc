@@ -7,14 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
-#include <mutex>
-#include <set>
-#include <unordered_set>
 
 #include "common/io/file_system.h"
-#include "common/snapshot/blob_file.h"
-#include "common/snapshot/blob_pack.h"
+#include "common/io/version_file.h"
+#include "common/snapshot/blob_store_impl.h"
 #include "common/snapshot/compress.h"
 #include "common/snapshot/manifest.h"
 #include "common/snapshot/raw_io.h"
@@ -23,11 +19,6 @@ namespace lockstep::snapshot {
 namespace {
 
 constexpr std::size_t kMaxRememberedTrees = 1'000'000;
-
-struct Upload {
-  std::unique_ptr<BlobFileWriter> file;
-  std::uint64_t touched = 0;
-};
 
 std::uint64_t pieces_of(std::uint64_t total_size) {
   return total_size == 0 ? 1 : (total_size + kMaxPieceBytes - 1) / kMaxPieceBytes;
@@ -40,39 +31,10 @@ Error wrong_digest(const Digest& digest) {
 
 }  // namespace
 
-struct BlobStore::Impl {
-  std::string root;
-  std::optional<io::FileLock> lock;
-  std::unique_ptr<PackSet> packs;
-
-  // Half uploads and what is moved into place but whose directories are not synced yet.
-  std::mutex write_mutex;
-  std::map<std::pair<std::string, Digest>, Upload> uploads;
-  std::uint64_t touch_count = 0, file_count = 0;  // numbers the files of tmp/
-  std::set<std::string> unsynced_folders;
-
-  std::mutex complete_mutex;
-  std::unordered_set<Digest> complete;  // directories whose closure is whole
-  std::uint64_t times_forgot = 0;       // what was seen before a blob got lost proves nothing
-
-  std::string file_of(const Digest& digest) const {
-    const std::string hex = digest.hex();
-    return fmt::format("{}/{}/{}", root, hex.substr(0, 2), hex.substr(2));
-  }
-  Status put_large(const Digest& digest, std::string_view raw);
-  Result<bool> add_to_upload(const BlobPiece& piece, std::string_view uploader);
-  Result<std::unique_ptr<BlobFileWriter>> new_file(const Digest& digest, std::uint64_t size);
-  Status move_into_place(const Digest& digest, BlobFileWriter& file);
-  void forget(const Digest& digest);
-  Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset) const;
-  Status walk(const BlobStore& store, const Digest& tree, std::vector<BlobWanted>& missing,
-              std::vector<Digest>& visited);
-};
-
 BlobStore::BlobStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 BlobStore::~BlobStore() = default;
 
-Result<std::unique_ptr<BlobStore>> BlobStore::open(const std::string& root) {
+Result<std::unique_ptr<BlobStore>> BlobStore::open(const std::string& root, Mode mode) {
   auto impl = std::make_unique<Impl>();
   impl->root = root;
   TRY(io::make_directories(root, 0700));
@@ -81,14 +43,21 @@ Result<std::unique_ptr<BlobStore>> BlobStore::open(const std::string& root) {
     return make_error(ErrorCode::conflict,
                       fmt::format("the blob store {} is in use by another process", root));
   }
-  TRY(io::remove_tree(root + "/tmp"));
-  TRY(io::make_directories(root + "/tmp", 0700));
-  TRY_ASSIGN(impl->packs, PackSet::open(root + "/packs"));
+  TRY(io::check_version(root + "/version", kBlobStoreVersion, "blob store"));
+  if (mode == Mode::use) {
+    TRY(io::remove_tree(root + "/tmp"));
+    TRY(io::make_directories(root + "/tmp", 0700));
+  }
+  TRY_ASSIGN(impl->packs, PackSet::open(root + "/packs", mode == Mode::use));
   return std::unique_ptr<BlobStore>(new BlobStore(std::move(impl)));
 }
 
+bool BlobStore::Impl::on_disk(const Digest& digest) const {
+  return packs->has(digest) || ::access(file_of(digest).c_str(), F_OK) == 0;
+}
+
 bool BlobStore::has(const Digest& digest) const {
-  return impl_->packs->has(digest) || ::access(impl_->file_of(digest).c_str(), F_OK) == 0;
+  return !impl_->is_condemned(digest) && impl_->on_disk(digest);
 }
 
 std::optional<std::uint64_t> BlobStore::size(const Digest& digest) const {
@@ -98,10 +67,24 @@ std::optional<std::uint64_t> BlobStore::size(const Digest& digest) const {
   return file->total_size();
 }
 
+Result<std::vector<Digest>> BlobStore::list() const {
+  std::vector<Digest> all = impl_->packs->digests();
+  TRY_ASSIGN(const std::vector<std::string> folders, io::list_directory(impl_->root));
+  for (const std::string& folder : folders) {
+    if (folder.size() != 2) continue;  // packs, tmp, lock
+    TRY_ASSIGN(const std::vector<std::string> names,
+               io::list_directory(impl_->root + "/" + folder));
+    for (const std::string& name : names)
+      if (const auto digest = Digest::from_hex(folder + name)) all.push_back(*digest);
+  }
+  return all;
+}
+
 // ---- writing -----------------------------------------------------------------------------------
 
 Status BlobStore::put(const Digest& digest, std::string_view raw) {
-  if (has(digest)) return {};
+  impl_->touch(digest);
+  if (impl_->spare(digest) || impl_->on_disk(digest)) return {};
   if (raw.size() > kPackedBytes) return impl_->put_large(digest, raw);
   if (sha256(raw) != digest) return wrong_digest(digest);
   const auto frame = compress_if_smaller(raw);
@@ -121,7 +104,8 @@ Status BlobStore::Impl::put_large(const Digest& digest, std::string_view raw) {
 }
 
 Result<bool> BlobStore::put_piece(const BlobPiece& piece, std::string_view uploader) {
-  if (has(piece.digest)) return true;
+  impl_->touch(piece.digest);
+  if (impl_->spare(piece.digest) || impl_->on_disk(piece.digest)) return true;
   if (piece.total_size > kPackedBytes) return impl_->add_to_upload(piece, uploader);
   TRY_ASSIGN(const std::string raw, raw_of(piece));
   if (sha256(raw) != piece.digest) return wrong_digest(piece.digest);
@@ -143,9 +127,10 @@ Result<bool> BlobStore::Impl::add_to_upload(const BlobPiece& piece, std::string_
       }));
     }
     TRY_ASSIGN(std::unique_ptr<BlobFileWriter> file, new_file(piece.digest, piece.total_size));
-    found = uploads.emplace(key, Upload{std::move(file), 0}).first;
+    found = uploads.emplace(key, Upload{std::move(file)}).first;
   }
   found->second.touched = ++touch_count;
+  found->second.last = std::chrono::steady_clock::now();
   BlobFileWriter& file = *found->second.file;
   Status added = file.add(piece);
   if (added && !file.complete()) return false;
@@ -202,6 +187,10 @@ Status BlobStore::sync() {
 void BlobStore::Impl::forget(const Digest& digest) {
   packs->drop(digest);
   ::unlink(file_of(digest).c_str());
+  distrust();
+}
+
+void BlobStore::Impl::distrust() {
   std::lock_guard guard(complete_mutex);
   complete.clear();
   ++times_forgot;
@@ -275,6 +264,7 @@ Result<std::vector<Digest>> BlobStore::missing(const std::vector<Digest>& digest
   TRY(sync());
   std::vector<Digest> lacking;
   for (const Digest& digest : digests) {
+    impl_->touch(digest);  // before the look: what is said to be here stays for a while
     if (!has(digest)) lacking.push_back(digest);
   }
   return lacking;
@@ -316,6 +306,10 @@ Status BlobStore::Impl::walk(const BlobStore& store, const Digest& tree,
     {
       std::lock_guard guard(complete_mutex);
       if (complete.count(next.digest) != 0) continue;
+    }
+    if (is_condemned(next.digest)) {
+      missing.push_back(next);
+      continue;
     }
     auto bytes = store.get(next.digest, {kMaxDirectoryObjectBytes});
     if (!bytes && bytes.error().code != ErrorCode::not_found &&

@@ -5,9 +5,11 @@
 // again.
 //
 //   <root>/lock            held while open
+//   <root>/version         kBlobStoreVersion, as text
 //   <root>/packs/N.pack    blobs up to kPackedBytes, appended; commit marks after each fdatasync
 //   <root>/ab/cdef…        one larger blob: header, table of pieces, pieces
 //   <root>/tmp/            blobs that are being written; emptied at open
+//   <root>/bad/            what fsck found damaged and moved aside
 //
 // All methods may be called from any thread. Writers wait for each other; readers for nobody.
 
@@ -30,6 +32,9 @@ inline constexpr std::size_t kPackedBytes = 128u << 10;
 inline constexpr std::size_t kMaxOpenUploads =
     256;  // blobs that are half there, over all uploaders
 
+// Grows when an older program could not read the store.
+inline constexpr int kBlobStoreVersion = 1;
+
 struct BlobWanted {
   Digest digest;
   std::uint64_t size = 0;  // raw bytes as its directory says; 0 for a root that is not here
@@ -38,13 +43,15 @@ struct BlobWanted {
 
 class BlobStore {
  public:
-  // Makes what does not exist. conflict: another process holds this store.
-  static Result<std::unique_ptr<BlobStore>> open(const std::string& root);
+  enum class Mode { use, look };  // look: nothing that is there already is changed by opening it
+  // Makes what does not exist. conflict: another process holds this store. unsupported: it was made
+  // by a newer version.
+  static Result<std::unique_ptr<BlobStore>> open(const std::string& root, Mode mode = Mode::use);
   ~BlobStore();
   BlobStore(const BlobStore&) = delete;
   BlobStore& operator=(const BlobStore&) = delete;
 
-  bool has(const Digest& digest) const;
+  bool has(const Digest& digest) const;  // false for what is about to be collected
   std::optional<std::uint64_t> size(const Digest& digest) const;  // raw bytes
 
   // Which of these are not here. What is not listed is durable.
@@ -55,6 +62,10 @@ class BlobStore {
   Result<std::vector<Digest>> missing_from(const Digest& root);
   // The same with sizes, for a cache: without waiting for the disk.
   Result<std::vector<BlobWanted>> missing_blobs_from(const Digest& root);
+
+  Result<std::vector<Digest>> list() const;  // all that are here, in no order
+  // Nothing below this tree is collected for a while: somebody is about to refer to it.
+  void lease(const Digest& root);
 
   // A whole blob; corrupt when the digest is not that of `raw`. Durable after sync().
   Status put(const Digest& digest, std::string_view raw);
@@ -77,6 +88,8 @@ class BlobStore {
   Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset) const;
 
  private:
+  friend class BlobCollection;
+  friend class BlobCheck;
   struct Impl;
   explicit BlobStore(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

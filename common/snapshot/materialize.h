@@ -9,6 +9,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/result.h"
+#include "common/base/time.h"
 #include "common/snapshot/blob_store.h"
 
 namespace lockstep::snapshot {
@@ -36,10 +37,21 @@ class TreeCache {
   ~TreeCache();
 
   // The path, or "" when the tree is not here. One stat.
+  // It counts as used now.
   std::string find(const Digest& root, const Owner& owner) const;
   // The tree's path; builds it when it is not here. Callers of one tree wait for one build.
   Result<std::string> get(const BlobStore& blobs, const Digest& root,
                           const MaterializeOptions& options = {});
+
+  struct Tree {
+    std::string path;
+    Digest root;
+    Instant last_used;
+  };
+  Result<std::vector<Tree>> list() const;
+  // False: somebody asked for it within `in_use_for`, so it stays. The caller knows that no part
+  // has it.
+  Result<bool> remove_unless_used(const Tree& tree, Duration in_use_for);
 
  private:
   struct Impl;

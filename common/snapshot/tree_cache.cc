@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstdio>
+#include <ctime>
 #include <mutex>
 #include <set>
 
@@ -22,6 +23,11 @@ constexpr std::string_view kBuilding = "building-";
 std::string name_of(const Digest& root, const Owner& owner) {
   const bool is_ours = owner.uid == current_owner().uid;
   return is_ours ? root.hex() : fmt::format("{}.{}", root.hex(), owner.uid);
+}
+
+// The folder's time of change says when the tree was used last. False: it is not there.
+bool touch(const std::string& path) {
+  return ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 }  // namespace
@@ -60,7 +66,8 @@ Result<std::unique_ptr<TreeCache>> TreeCache::open(const std::string& folder) {
 
 std::string TreeCache::find(const Digest& root, const Owner& owner) const {
   const std::string path = fmt::format("{}/{}", impl_->folder, name_of(root, owner));
-  return ::access(path.c_str(), F_OK) == 0 ? path : "";
+  std::lock_guard guard(impl_->mutex);
+  return touch(path) ? path : "";
 }
 
 Result<std::string> TreeCache::get(const BlobStore& blobs, const Digest& root,
@@ -68,7 +75,7 @@ Result<std::string> TreeCache::get(const BlobStore& blobs, const Digest& root,
   const std::string path = fmt::format("{}/{}", impl_->folder, name_of(root, options.owner));
   std::unique_lock lock(impl_->mutex);
   for (;;) {
-    if (::access(path.c_str(), F_OK) == 0) return path;
+    if (touch(path)) return path;
     // When another's build failed, one of those who waited tries again.
     if (impl_->building.insert(path).second) break;
     impl_->changed.wait(lock, [&] { return impl_->building.count(path) == 0; });
@@ -81,6 +88,40 @@ Result<std::string> TreeCache::get(const BlobStore& blobs, const Digest& root,
   return built;
 }
 
+Result<std::vector<TreeCache::Tree>> TreeCache::list() const {
+  TRY_ASSIGN(const std::vector<std::string> names, io::list_directory(impl_->folder));
+  std::vector<Tree> trees;
+  for (const std::string& name : names) {
+    const auto root = Digest::from_hex(name.substr(0, name.find('.')));
+    const std::string path = fmt::format("{}/{}", impl_->folder, name);
+    struct stat info {};
+    if (!root || ::lstat(path.c_str(), &info) != 0) continue;
+    trees.push_back({path, *root, {info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec}});
+  }
+  return trees;
+}
+
+// Out of the way first, under the lock under which it would be found.
+Result<bool> TreeCache::remove_unless_used(const Tree& tree, Duration in_use_for) {
+  std::string beside;
+  {
+    std::lock_guard guard(impl_->mutex);
+    struct stat info {};
+    if (::lstat(tree.path.c_str(), &info) != 0) return false;
+    struct timespec now {};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    const Duration unused =
+        seconds(now.tv_sec - info.st_mtim.tv_sec) + Duration(now.tv_nsec - info.st_mtim.tv_nsec);
+    if (unused < in_use_for) return false;
+    beside = fmt::format("{}/{}{}-{}", impl_->folder, kBuilding, ::getpid(), ++impl_->builds);
+    if (::rename(tree.path.c_str(), beside.c_str()) != 0) {
+      return errno_error(errno, fmt::format("cannot move {} to {}", tree.path, beside));
+    }
+  }
+  TRY(io::remove_tree(beside));
+  return true;
+}
+
 Result<std::string> TreeCache::Impl::build(const BlobStore& blobs, const Digest& root,
                                            const std::string& path,
                                            const MaterializeOptions& options) {
@@ -91,6 +132,7 @@ Result<std::string> TreeCache::Impl::build(const BlobStore& blobs, const Digest&
   }
   TRY(io::remove_tree(beside));
   Status done = materialize(blobs, root, beside, options);
+  if (done) (void)touch(beside);
   if (done && ::rename(beside.c_str(), path.c_str()) != 0) {
     done = errno_error(errno, fmt::format("cannot move {} to {}", beside, path));
   }

@@ -23,6 +23,7 @@ struct BodyWriter {
   void operator()(const Desired& m) const { pb::to_wire(m, wire->mutable_desired()); }
   void operator()(const Submit& m) const { pb::to_wire(m, wire->mutable_submit()); }
   void operator()(const CancelJob& m) const { pb::to_wire(m, wire->mutable_cancel_job()); }
+  void operator()(const DeleteJobs& m) const { pb::to_wire(m, wire->mutable_delete_jobs()); }
   void operator()(const ListJobs& m) const { pb::to_wire(m, wire->mutable_list_jobs()); }
   void operator()(const ShowJob& m) const { pb::to_wire(m, wire->mutable_show_job()); }
   void operator()(const ExplainJob& m) const { pb::to_wire(m, wire->mutable_explain_job()); }
@@ -37,6 +38,7 @@ struct BodyWriter {
   void operator()(const Shutdown& m) const { pb::to_wire(m, wire->mutable_shutdown()); }
   void operator()(const SubmitReply& m) const { pb::to_wire(m, wire->mutable_submit_reply()); }
   void operator()(const JobReply& m) const { pb::to_wire(m, wire->mutable_job_reply()); }
+  void operator()(const JobsDeleted& m) const { pb::to_wire(m, wire->mutable_jobs_deleted()); }
   void operator()(const JobUpdate& m) const { pb::to_wire(m, wire->mutable_job_update()); }
   void operator()(const JobsReply& m) const { pb::to_wire(m, wire->mutable_jobs_reply()); }
   void operator()(const ExplainReply& m) const { pb::to_wire(m, wire->mutable_explain_reply()); }
@@ -72,6 +74,8 @@ Status read_body(const pb::Envelope& wire, Message* body) {
     case pb::Envelope::kSubmit: return pb::from_wire(wire.submit(), &body->emplace<Submit>());
     case pb::Envelope::kCancelJob:
       return pb::from_wire(wire.cancel_job(), &body->emplace<CancelJob>());
+    case pb::Envelope::kDeleteJobs:
+      return pb::from_wire(wire.delete_jobs(), &body->emplace<DeleteJobs>());
     case pb::Envelope::kListJobs:
       return pb::from_wire(wire.list_jobs(), &body->emplace<ListJobs>());
     case pb::Envelope::kShowJob: return pb::from_wire(wire.show_job(), &body->emplace<ShowJob>());
@@ -96,6 +100,8 @@ Status read_body(const pb::Envelope& wire, Message* body) {
       return pb::from_wire(wire.submit_reply(), &body->emplace<SubmitReply>());
     case pb::Envelope::kJobReply:
       return pb::from_wire(wire.job_reply(), &body->emplace<JobReply>());
+    case pb::Envelope::kJobsDeleted:
+      return pb::from_wire(wire.jobs_deleted(), &body->emplace<JobsDeleted>());
     case pb::Envelope::kJobUpdate:
       return pb::from_wire(wire.job_update(), &body->emplace<JobUpdate>());
     case pb::Envelope::kJobsReply:

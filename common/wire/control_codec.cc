@@ -177,6 +177,25 @@ Status from_wire(const CancelJob& from, lockstep::CancelJob* to) {
   return read_job_named(from, &to->job);
 }
 
+static Status read_jobs(const google::protobuf::RepeatedPtrField<std::string>& from,
+                        std::vector<JobId>* to) {
+  if (static_cast<std::size_t>(from.size()) > kMaxJobsInReply)
+    return bad_field("jobs", "has too many");
+  for (const std::string& name : from) TRY(read_job(name, "jobs", &to->emplace_back()));
+  return {};
+}
+
+void to_wire(const lockstep::DeleteJobs& from, DeleteJobs* to) {
+  for (const JobId& job : from.jobs) to->add_jobs(job.value);
+  to->set_all_final(from.all_final);
+  to->set_older_than_ns(from.older_than.count());
+}
+Status from_wire(const DeleteJobs& from, lockstep::DeleteJobs* to) {
+  TRY(read_jobs(from.jobs(), &to->jobs));
+  to->all_final = from.all_final();
+  return read_duration(from.older_than_ns(), "older_than", &to->older_than);
+}
+
 void to_wire(const lockstep::ListJobs& from, ListJobs* to) {
   to->set_all(from.all);
   to->set_limit(from.limit);
@@ -276,6 +295,30 @@ Status from_wire(const SubmitReply& from, lockstep::SubmitReply* to) {
 void to_wire(const lockstep::JobReply& from, JobReply* to) { to_wire(from.job, to->mutable_job()); }
 Status from_wire(const JobReply& from, lockstep::JobReply* to) {
   return from_wire(from.job(), &to->job);
+}
+
+void to_wire(const lockstep::JobsDeleted& from, JobsDeleted* to) {
+  for (const JobId& job : from.jobs) to->add_jobs(job.value);
+  for (const auto& kept : from.kept) {
+    KeptJob* job = to->add_kept();
+    job->set_job(kept.job.value);
+    job->set_code(wire_enum<ErrorCode>(kept.code));
+    job->set_message(kept.message);
+  }
+  to->set_more(from.more);
+}
+Status from_wire(const JobsDeleted& from, lockstep::JobsDeleted* to) {
+  TRY(read_jobs(from.jobs(), &to->jobs));
+  if (static_cast<std::size_t>(from.kept_size()) > kMaxJobsInReply)
+    return bad_field("kept", "has too many");
+  for (const KeptJob& kept : from.kept()) {
+    auto& job = to->kept.emplace_back();
+    TRY(read_job(kept.job(), "kept.job", &job.job));
+    TRY(read_enum(kept.code(), lockstep::ErrorCode::internal, "kept.code", &job.code));
+    TRY(read_text(kept.message(), "kept.message", &job.message));
+  }
+  to->more = from.more();
+  return {};
 }
 
 void to_wire(const lockstep::JobUpdate& from, JobUpdate* to) {

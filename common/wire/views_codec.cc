@@ -174,6 +174,10 @@ void to_wire(const lockstep::LauncherStatus& from, LauncherStatus* to) {
   to->set_started_ns(from.started.ns);
   write_counts(from.jobs, to->mutable_jobs());
   write_counts(from.nodes, to->mutable_nodes());
+  to->mutable_keeps()->set_jobs_for_ns(from.keeps.jobs_for.count());
+  to->mutable_keeps()->set_jobs(from.keeps.jobs);
+  to->mutable_keeps()->set_logs_bytes(from.keeps.logs.count);
+  to->mutable_keeps()->set_outputs_bytes(from.keeps.outputs.count);
 }
 
 Status from_wire(const LauncherStatus& from, lockstep::LauncherStatus* to) {
@@ -183,6 +187,10 @@ Status from_wire(const LauncherStatus& from, lockstep::LauncherStatus* to) {
   TRY(read_text(from.home(), "status.home", &to->home));
   TRY(read_instant(from.started_ns(), "status.started", &to->started));
   TRY(read_counts(from.jobs(), "status.jobs", &to->jobs));
+  TRY(read_duration(from.keeps().jobs_for_ns(), "status.keeps", &to->keeps.jobs_for));
+  to->keeps.jobs = from.keeps().jobs();
+  to->keeps.logs = Bytes{from.keeps().logs_bytes()};
+  to->keeps.outputs = Bytes{from.keeps().outputs_bytes()};
   return read_counts(from.nodes(), "status.nodes", &to->nodes);
 }
 

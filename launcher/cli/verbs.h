@@ -33,6 +33,7 @@ void add_job_verbs(VerbTable table);  // job create|list|show|stream|logs|downlo
 void add_download_verb(CLI::App& group, VerbTable table);  // job download
 void add_events_verb(CLI::App& group, VerbTable table);    // job events
 void add_log_verbs(CLI::App& group, VerbTable table);      // job stream, job logs
+void add_delete_verb(CLI::App& group, VerbTable table);    // job delete
 void add_node_verbs(VerbTable table);                      // node list|show|token|drain|resume
 void add_snapshot_verb(VerbTable table);                   // snapshot
 

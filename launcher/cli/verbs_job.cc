@@ -171,6 +171,7 @@ void add_job_verbs(VerbTable table) {
   add_events_verb(group, table);
   add_download_verb(group, table);
   named(add_verb(group, table, options, "cancel", "end a job", cancel), options);
+  add_delete_verb(group, table);
   add_format(*named(add_verb(group, table, options, "explain",
                              "why it runs where it does, or waits", explain),
                     options),

@@ -230,6 +230,13 @@ Json to_json(const LauncherStatus& status) {
   for (const auto& [word, count] : status.jobs) json["jobs"][word] = count;
   json["nodes"] = Json::object();
   for (const auto& [word, count] : status.nodes) json["nodes"][word] = count;
+  const auto limit = [](std::uint64_t value) { return value == 0 ? Json(nullptr) : Json(value); };
+  const bool for_ever = status.keeps.jobs_for == Duration(0);
+  json["keeps"] = {
+      {"jobs_for_seconds", for_ever ? Json(nullptr) : Json(seconds_of(status.keeps.jobs_for))},
+      {"jobs", limit(status.keeps.jobs)},
+      {"logs_bytes", limit(status.keeps.logs.count)},
+      {"outputs_bytes", limit(status.keeps.outputs.count)}};
   return json;
 }
 

@@ -312,6 +312,25 @@ std::string node_text(const NodeView& node, Instant now) {
   return lines.text();
 }
 
+namespace {
+
+// "jobs that have ended: 365d, the newest 100000, 100.0 GiB of logs"
+std::string kept_text(const Retention& keeps) {
+  std::vector<std::string> limits;
+  constexpr Duration kDay = minutes(24 * 60);
+  if (keeps.jobs_for > Duration(0))
+    limits.push_back(keeps.jobs_for % kDay == Duration(0)
+                         ? fmt::format("for {}d", keeps.jobs_for / kDay)
+                         : "for " + format_duration(keeps.jobs_for));
+  if (keeps.jobs != 0) limits.push_back(fmt::format("the newest {}", keeps.jobs));
+  if (keeps.logs.count != 0) limits.push_back(to_string(keeps.logs) + " of logs");
+  if (keeps.outputs.count != 0) limits.push_back(to_string(keeps.outputs) + " of outputs");
+  return "jobs that have ended: " +
+         (limits.empty() ? "all" : fmt::format("{}", fmt::join(limits, ", ")));
+}
+
+}  // namespace
+
 std::string status_text(const LauncherStatus& status, Instant now) {
   Lines lines;
   lines.add("launcher",
@@ -321,6 +340,7 @@ std::string status_text(const LauncherStatus& status, Instant now) {
   lines.add("endpoint", status.endpoint);
   lines.add("nodes", counts(status.nodes));
   lines.add("jobs", counts(status.jobs));
+  lines.add("keeps", kept_text(status.keeps));
   return lines.text();
 }
 

@@ -74,12 +74,22 @@ struct ReplyRefused {
   ErrorCode code = ErrorCode::internal;
   std::string message;
 };
+struct ReplyDeleted {
+  ReplyTo to;
+  JobsDeleted result;
+};
+// The job is deleted: nobody will ask for the logs of these attempts, and blobs may be of no use.
+struct ForgetJob {
+  JobId job;
+  std::vector<AttemptId> attempts;
+};
 struct ExitDaemon {
   ReplyTo to;
 };  // shutdown was granted: reply Done, then leave the loop
 
-using Action = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
-                            AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode,
-                            ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ExitDaemon>;
+using Action =
+    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
+                 AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode, ReplySubmitted,
+                 ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ExitDaemon>;
 
 }  // namespace lockstep::launcher

@@ -154,7 +154,7 @@ void Reactor::compare_parts(const Node& node, const SessionOpen& open) {
     const bool absent = !later && listed.count(id) == 0;
     if (part->finished()) {
       // Its directory is gone, so no more of its logs can come.
-      if (absent) emit(PartReleased{id, node.id});
+      if (absent) emit(PartReleased{id, node.id, true});
     } else if (rebooted && (absent || !part->at_least(PartState::collecting))) {
       emit(PartGone{id, node.id, Cause::node_lost, "it was rebooted"});
     } else if (part->report && absent) {
@@ -318,7 +318,7 @@ void Reactor::fence(NodeId id, const std::string& reason) {
     if (!part.finished() || held)
       emit(PartGone{attempt_id, id, Cause::node_lost, reason});
     else if (attempt.ended)
-      emit(PartReleased{attempt_id, id});  // its logs are given up
+      emit(PartReleased{attempt_id, id, true});  // its logs are given up
   }
 }
 

@@ -59,6 +59,11 @@ void Reactor::on(const SubmitInput& input) {
       return;
     }
   }
+  if (const JobId* deleted = state_.deleted_submission(input.submission))
+    return refuse(input.reply, ErrorCode::conflict,
+                  fmt::format("this submission became job '{}', which was deleted since; submit "
+                              "the job anew",
+                              deleted->value));
   JobSpec spec = input.spec;
   if (spec.name.empty()) spec.name = input.generated_name;
   if (auto error = refusal(input, spec)) {
@@ -66,7 +71,7 @@ void Reactor::on(const SubmitInput& input) {
     return;
   }
   const JobId job{spec.name};
-  emit(JobSubmitted{job, input.submission, std::move(spec)});
+  emit(JobSubmitted{job, input.submission, std::move(spec), 0, era_of_new(job)});
   act(ReplySubmitted{input.reply, job});
 }
 

@@ -2,6 +2,7 @@
 
 #include "launcher/core/desired.h"
 #include "launcher/core/reactor.h"
+#include "launcher/core/roots.h"
 #include "launcher/core/views.h"
 
 namespace lockstep::launcher {
@@ -27,6 +28,18 @@ DesiredState Core::desired_for(NodeId node) const {
 }
 
 const State& Core::state() const { return impl_->reactor.state(); }
+
+const CoreConfig& Core::config() const { return impl_->reactor.config(); }
+
+std::vector<Digest> Core::trees() const {
+  std::set<Digest> trees;
+  each_root(state(), [&](const Root& root) { trees.insert(root.tree); });
+  for (const auto& [node, watch] : impl_->reactor.watches().all())
+    for (const auto& [attempt, outputs] : watch.logs_so_far)
+      for (const CollectedOutput& output : outputs)
+        if (output.tree) trees.insert(*output.tree);
+  return {trees.begin(), trees.end()};
+}
 
 std::optional<JobView> Core::job_view(const JobId& id) const {
   const Job* job = state().job(id);

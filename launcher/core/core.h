@@ -30,6 +30,7 @@ struct CoreConfig {
   // Set by `lockstep up`: the target has exactly these nodes, and a job that needs more is refused.
   std::optional<int> fixed_nodes;
   std::string target = "local";
+  Retention keeps;
 };
 
 struct Step {
@@ -59,6 +60,9 @@ class Core {
 
   // Read-only pictures for launcher/api.
   const State& state() const;
+  const CoreConfig& config() const;
+  // All trees that are referred to, by State (roots.h) or by what nodes told of jobs that run.
+  std::vector<Digest> trees() const;
   std::optional<JobView> job_view(const JobId& job) const;
   // Newest first, those submitted before `after` (empty: all), until `take` returns false.
   void each_job_view(const JobId& after, const std::function<bool(const Job&)>& wanted,

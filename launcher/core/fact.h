@@ -49,10 +49,31 @@ struct NodeRemoved {  // for good: it held no part; its key is revoked
   friend bool operator==(const NodeRemoved&, const NodeRemoved&) = default;
 };
 
+struct TokenForgotten {  // it is of no use any more
+  Digest secret_hash;
+  friend bool operator==(const TokenForgotten&, const TokenForgotten&) = default;
+};
+// The node's desired state has this revision. Compaction writes it in place of what it dropped.
+struct NodeRevised {
+  NodeId node;
+  std::uint64_t revision = 0;
+  friend bool operator==(const NodeRevised&, const NodeRevised&) = default;
+};
+// Attempts placed from now on have an era of at least this.
+struct EraBegan {
+  std::uint64_t era = 0;
+  // The journal came out of a backup: there were facts after it that nobody knows any more, while
+  // nodes have seen what followed from them.
+  bool restored = false;
+  friend bool operator==(const EraBegan&, const EraBegan&) = default;
+};
+
 struct JobSubmitted {
   JobId job;
   std::string submission;
   JobSpec spec;
+  std::uint64_t order = 0;  // 0: behind all others
+  std::uint64_t era = 0;    // of its attempts, at least
   friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
 };
 struct CancelRequested {
@@ -63,6 +84,7 @@ struct CancelRequested {
 struct PartPlacement {
   NodeId node;
   Allotment allotment;
+  std::uint64_t revision = 0;  // of the node's desired state that first holds it; 0: the next
   friend bool operator==(const PartPlacement&, const PartPlacement&) = default;
 };
 struct AttemptPlaced {  // index in parts = node rank
@@ -110,6 +132,7 @@ struct JobRequeued {
 struct PartReleased {  // logs durable (or lost): node may forget it
   AttemptId attempt;
   NodeId node;
+  bool logs_lost = false;  // given up: not all that its ranks wrote came
   friend bool operator==(const PartReleased&, const PartReleased&) = default;
 };
 struct JobFinished {
@@ -119,10 +142,22 @@ struct JobFinished {
   friend bool operator==(const JobFinished&, const JobFinished&) = default;
 };
 
+struct JobDeleted {  // it was final; its logs, and what it alone refers to, go as well
+  JobId job;
+  std::string by;          // a user's name; empty: what is kept is limited (Retention)
+  std::string submission;  // its own: that one is not submitted again
+  std::uint64_t era = 0;   // of the next job with this name, at least
+  friend bool operator==(const JobDeleted&, const JobDeleted&) = default;
+};
+
 using Fact =
     std::variant<TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged,
                  JobSubmitted, CancelRequested, AttemptPlaced, GangFormed, PartChanged, PartGone,
-                 AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished, NodeRemoved>;
+                 AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished, NodeRemoved,
+                 TokenForgotten, NodeRevised, EraBegan, JobDeleted>;
+
+// The job that a fact is about; null when it is about a node, a token or the launcher.
+const JobId* job_of(const Fact& fact);
 
 struct StampedFact {
   Instant at;

@@ -27,6 +27,13 @@ struct CancelInput {
   JobId job;
   std::string by;
 };  // by: user name, for the report
+struct DeleteInput {
+  ReplyTo reply;
+  std::vector<JobId> jobs;
+  bool all_final = false;
+  Duration older_than{0};
+  std::string by;  // user name
+};
 struct DrainInput {
   ReplyTo reply;
   std::string name_or_id;
@@ -76,8 +83,8 @@ struct LogsDurableInput {
 
 struct TickInput {};  // next_deadline() has come, or nothing else has for a second
 
-using Input = std::variant<SubmitInput, CancelInput, DrainInput, RemoveNodeInput, TokenInput,
-                           JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
-                           LogsDurableInput, TickInput>;
+using Input = std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput,
+                           TokenInput, JoinInput, ShutdownInput, SessionInput, HeartbeatInput,
+                           ObservedInput, LogsDurableInput, TickInput>;
 
 }  // namespace lockstep::launcher

@@ -72,6 +72,7 @@ class NodeWatches {
  public:
   NodeWatch& at(NodeId node) { return watches_[node]; }
   void forget(NodeId node) { watches_.erase(node); }
+  const std::map<NodeId, NodeWatch>& all() const { return watches_; }
   const NodeWatch* find(NodeId node) const {
     const auto it = watches_.find(node);
     return it == watches_.end() ? nullptr : &it->second;

@@ -105,7 +105,7 @@ void Reactor::collect_logs(const Attempt& attempt) {
     if (!part.assigned()) continue;
     const NodeExitReport& exit = *part.report->exit;
     if (logs_are_empty(exit) || state_.node(part.node)->lost) {
-      emit(PartReleased{attempt.id, part.node});
+      emit(PartReleased{attempt.id, part.node, !logs_are_empty(exit)});
       continue;
     }
     act(AwaitLogs{attempt.id, part.node, exit.logs});
@@ -124,7 +124,7 @@ void Reactor::logs_timed_out(const AttemptId& attempt, NodeId node) {
   const Part* part = state_.assigned_part(attempt, node);
   if (part == nullptr || !state_.attempt(attempt)->ended) return;
   // A node that comes back gets its time anew; one that does not is lost before long.
-  if (watches_.liveness(node) == Liveness::alive) emit(PartReleased{attempt, node});
+  if (watches_.liveness(node) == Liveness::alive) emit(PartReleased{attempt, node, true});
 }
 
 void Reactor::prepare_timed_out(const AttemptId& id) {

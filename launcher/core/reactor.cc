@@ -16,6 +16,7 @@ Step Reactor::handle(Instant now, const Input& input) {
   std::visit([this](const auto& body) { on(body); }, input);
   while (auto timer = timers_.pop_due(clock_.polled())) fire(*timer);
   settle();
+  retain();
   continue_shutdown();
   send_messages();
   return std::exchange(step_, Step{});
@@ -32,7 +33,7 @@ void Reactor::recovered(Instant now) {
     if (!node.lost) arm_node_timer(id);
   }
   for (const auto& [order, job] : state_.queue()) scheduler_.add(*state_.job(job));
-  recovering_ = true;
+  recovering_ = retains_ = true;
   dirty_jobs_ = state_.unfinished();
   for (const JobId& id : state_.unfinished()) {
     const Attempt* attempt = state_.job(id)->last_attempt();
@@ -47,6 +48,23 @@ void Reactor::recovered(Instant now) {
 void Reactor::finish_cut_step() {
   for (const auto& [id, node] : state_.nodes())
     if (node.lost) fence(id, *node.lost);
+  fence_unknown_to_nodes();
+}
+
+// What was placed so shortly before the backup was taken that no node had said a word of it may
+// have run and ended since: it does not run again under the same name.
+void Reactor::fence_unknown_to_nodes() {
+  const auto restored = state_.restored_at();
+  if (!restored) return;
+  for (const JobId& id : std::set<JobId>(state_.unfinished())) {
+    const Attempt* attempt = state_.job(id)->last_attempt();
+    if (attempt == nullptr || attempt->ended || attempt->placed > *restored) continue;
+    for (const Part& part : attempt->parts)
+      if (part.assigned() && !part.report)
+        emit(PartGone{attempt->id, part.node, Cause::node_lost,
+                      "it was placed just before the backup was taken that the launcher was "
+                      "restored from"});
+  }
 }
 
 std::vector<Action> Reactor::resume() const {
@@ -65,11 +83,11 @@ std::vector<Action> Reactor::resume() const {
 }
 
 Instant Reactor::next_deadline() const {
-  if (recovering_ || !dirty_jobs_.empty() || scheduler_.dirty()) return clock_.last();
+  if (recovering_ || retains_ || !dirty_jobs_.empty() || scheduler_.dirty()) return clock_.last();
   const Instant due = timers_.next();
-  if (due == Instant::never()) return due;
+  if (due == Instant::never()) return retain_at_;
   // Clocks that run count only polled time: be called at least once an interval.
-  return std::min(clock_.real(due), clock_.next_poll());
+  return std::min({clock_.real(due), clock_.next_poll(), retain_at_});
 }
 
 void Reactor::emit(Fact fact) {
@@ -78,38 +96,18 @@ void Reactor::emit(Fact fact) {
   step_.facts.push_back(std::move(fact));
 }
 
-namespace {
-
-// The job a fact is about, for those who watch it; null when it is about a node or a token.
-struct JobOf {
-  const JobId* operator()(const JobSubmitted& fact) const { return &fact.job; }
-  const JobId* operator()(const CancelRequested& fact) const { return &fact.job; }
-  const JobId* operator()(const JobRequeued& fact) const { return &fact.job; }
-  const JobId* operator()(const JobFinished& fact) const { return &fact.job; }
-  const JobId* operator()(const AttemptPlaced& fact) const { return &fact.attempt.job; }
-  const JobId* operator()(const GangFormed& fact) const { return &fact.attempt.job; }
-  const JobId* operator()(const PartChanged& fact) const { return &fact.attempt.job; }
-  const JobId* operator()(const PartGone& fact) const { return &fact.attempt.job; }
-  const JobId* operator()(const AttemptDoomed& fact) const { return &fact.attempt.job; }
-  const JobId* operator()(const AttemptEnded& fact) const { return &fact.attempt.job; }
-  const JobId* operator()(const PartReleased& fact) const { return &fact.attempt.job; }
-  const JobId* operator()(const TokenCreated&) const { return nullptr; }
-  const JobId* operator()(const NodeJoined&) const { return nullptr; }
-  const JobId* operator()(const NodeSessionStarted&) const { return nullptr; }
-  const JobId* operator()(const NodeLost&) const { return nullptr; }
-  const JobId* operator()(const NodeDrainChanged&) const { return nullptr; }
-  const JobId* operator()(const NodeRemoved&) const { return nullptr; }
-};
-
-}  // namespace
-
 void Reactor::note(const Fact& fact) {
-  const JobId* job_id = std::visit(JobOf{}, fact);
+  const JobId* job_id = job_of(fact);
+  retains_ = retains_ || std::holds_alternative<JobFinished>(fact) ||
+             std::holds_alternative<TokenCreated>(fact);
   if (job_id == nullptr) {
-    if (!std::holds_alternative<TokenCreated>(fact)) scheduler_.topology_changed();
+    const bool token =
+        std::holds_alternative<TokenCreated>(fact) || std::holds_alternative<TokenForgotten>(fact);
+    if (!token) scheduler_.topology_changed();
     return;
   }
   job_changed(*job_id);
+  if (std::holds_alternative<JobDeleted>(fact)) return;
   dirty_jobs_.insert(*job_id);
   const Job& job = *state_.job(*job_id);
   const bool all_nodes = std::holds_alternative<CancelRequested>(fact) ||
@@ -166,7 +164,8 @@ void Reactor::settle() {
 void Reactor::schedule() {
   Scheduler::Moves moves;
   moves.place = [this](const Job& job, Placed placed) {
-    const AttemptId id{job.id, static_cast<std::uint32_t>(job.attempts.size() + 1)};
+    const AttemptId id{job.id, static_cast<std::uint32_t>(job.attempts.size() + 1),
+                       std::max(job.era, state_.era())};
     emit(AttemptPlaced{id, std::move(placed.parts), std::move(placed.why)});
   };
   moves.waits = [this](const Job& job) {

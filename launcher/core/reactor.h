@@ -5,6 +5,7 @@
 //   clients.cc    submit, cancel, drain, tokens, joins, shutdown
 //   agents.cc     sessions, heartbeats, observed parts, liveness
 //   progress.cc   the life of a job: from placed to final, rule by rule
+//   retention.cc  what is forgotten: jobs that are deleted, tokens of no use
 // What follows from the state is decided by rules over the state (advance), not by the input that
 // led there: a journal cut between two facts continues as if nothing had happened.
 
@@ -48,6 +49,7 @@ class Reactor {
   }
   void refuse(const ReplyTo& to, ErrorCode code, std::string message);
   void finish_cut_step();
+  void fence_unknown_to_nodes();
   void settle();  // advance jobs and schedule until nothing follows
   void schedule();
   void send_messages();
@@ -61,6 +63,7 @@ class Reactor {
   // ---- clients.cc
   void on(const SubmitInput& input);
   void on(const CancelInput& input);
+  void on(const DeleteInput& input);
   void on(const DrainInput& input);
   void on(const RemoveNodeInput& input);
   void on(const TokenInput& input);
@@ -93,6 +96,14 @@ class Reactor {
   void lose(NodeId node, const std::string& reason);
   void fence(NodeId node, const std::string& reason);
 
+  // ---- retention.cc
+  std::optional<Error> not_deletable(const JobId& job) const;
+  void delete_job(const JobId& job, const std::string& by);
+  void retain();  // deletes what is beyond the limits, and arms the timer of what will be
+  bool over_limits() const;
+  Instant next_deletion() const;
+  std::uint64_t era_of_new(const JobId& job) const;
+
   // ---- progress.cc
   void advance(const JobId& job);
   void advance_attempt(const Job& job, const Attempt& attempt);
@@ -116,7 +127,9 @@ class Reactor {
   std::optional<Instant> grace_until_;            // polled: nothing becomes LOST before
   std::optional<std::vector<ReplyTo>> stopping_;  // a shutdown waits for its jobs
 
-  bool recovering_ = false;  // the next step is the first since recovered()
+  bool recovering_ = false;               // the next step is the first since recovered()
+  bool retains_ = false;                  // what is kept has to be looked at,
+  Instant retain_at_ = Instant::never();  // and then again: calendar time, stalls included
 
   // Within one step.
   Step step_;

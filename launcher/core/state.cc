@@ -40,6 +40,21 @@ bool Job::logs_settled() const {
                      [](const Attempt& attempt) { return attempt.tally.assigned == 0; });
 }
 
+JobSize size_of(const Job& job) {
+  JobSize size;
+  for (const Attempt& attempt : job.attempts) {
+    for (const Part& part : attempt.parts) {
+      if (!part.finished()) continue;
+      if (part.report->exit)
+        for (const LogSize& log : part.report->exit->logs)
+          size.logs.count += log.stdout_bytes + log.stderr_bytes;
+      for (const CollectedOutput& output : part.report->outputs)
+        size.outputs.count += output.size.count;
+    }
+  }
+  return size;
+}
+
 JobStatus Job::status() const {
   if (finish) return finish->status;
   if (cancel_by) return JobStatus::cancel_requested;
@@ -65,7 +80,8 @@ const Job* State::job(const JobId& id) const {
 const Attempt* State::attempt(const AttemptId& id) const {
   const Job* job = this->job(id.job);
   if (job == nullptr || id.number == 0 || id.number > job->attempts.size()) return nullptr;
-  return &job->attempts[id.number - 1];
+  const Attempt& attempt = job->attempts[id.number - 1];
+  return attempt.id.era == id.era ? &attempt : nullptr;
 }
 
 const Node* State::node(NodeId id) const {
@@ -89,6 +105,11 @@ const Node* State::node_called(const std::string& name_or_id) const {
 const Job* State::job_of_submission(const std::string& submission) const {
   const auto it = submissions_.find(submission);
   return it == submissions_.end() ? nullptr : job(it->second);
+}
+
+const JobId* State::deleted_submission(const std::string& submission) const {
+  const auto it = deleted_submissions_.find(submission);
+  return it == deleted_submissions_.end() ? nullptr : &it->second;
 }
 
 const Part* State::assigned_part(const AttemptId& id, NodeId node) const {
@@ -118,7 +139,8 @@ Job& State::job_ref(const JobId& id) {
 
 Attempt& State::attempt_ref(const AttemptId& id) {
   Job& job = job_ref(id.job);
-  CHECK(id.number >= 1 && id.number <= job.attempts.size(),
+  CHECK(id.number >= 1 && id.number <= job.attempts.size() &&
+            job.attempts[id.number - 1].id.era == id.era,
         "a fact speaks of an attempt that was never placed");
   return job.attempts[id.number - 1];
 }
@@ -152,6 +174,27 @@ void State::unassign(Attempt& attempt, Part& part) {
   --attempt.tally.assigned;
 }
 
+// A name deleted so long ago that it is forgotten is not told from a new one: from then on all
+// attempts have an era later than any that it had.
+void State::remember_deleted(const JobDeleted& fact) {
+  const auto forget = [this](std::map<JobId, DeletedJob>::iterator it) {
+    deleted_submissions_.erase(it->second.submission);
+    deleted_.erase(it);
+  };
+  if (const auto before = deleted_.find(fact.job); before != deleted_.end()) {
+    forget(before);
+    deletions_.erase(std::find(deletions_.begin(), deletions_.end(), fact.job));
+  }
+  deleted_[fact.job] = DeletedJob{fact.submission, fact.era};
+  deletions_.push_back(fact.job);
+  if (!fact.submission.empty()) deleted_submissions_[fact.submission] = fact.job;
+  if (deletions_.size() <= kMaxDeletedJobs) return;
+  const auto oldest = deleted_.find(deletions_.front());
+  era_ = std::max(era_, oldest->second.era);
+  forget(oldest);
+  deletions_.pop_front();
+}
+
 // One overload per fact: the whole transition table of the launcher.
 struct State::Applier {
   State& state;
@@ -183,6 +226,21 @@ struct State::Applier {
 
   void operator()(const TokenCreated& fact) const {
     state.tokens_.emplace(fact.secret_hash, Token{fact.expires, fact.uses, 0});
+  }
+
+  void operator()(const TokenForgotten& fact) const { state.tokens_.erase(fact.secret_hash); }
+
+  void operator()(const NodeRevised& fact) const {
+    state.node_ref(fact.node).revision = fact.revision;
+  }
+
+  // A node may have applied revisions that the backup knows nothing of; eras are milliseconds, so
+  // that they are far above any count.
+  void operator()(const EraBegan& fact) const {
+    state.era_ = std::max(state.era_, fact.era);
+    if (!fact.restored) return;
+    state.restored_at_ = at;
+    for (auto& [id, node] : state.nodes_) node.revision = std::max(node.revision, fact.era);
   }
 
   void operator()(const NodeJoined& fact) const {
@@ -233,7 +291,10 @@ struct State::Applier {
   void operator()(const JobSubmitted& fact) const {
     Job job;
     job.id = fact.job;
-    job.order = state.submitted_.empty() ? 1 : state.submitted_.rbegin()->first + 1;
+    job.order = fact.order;
+    if (job.order == 0)
+      job.order = state.submitted_.empty() ? 1 : state.submitted_.rbegin()->first + 1;
+    job.era = fact.era;
     job.submission = fact.submission;
     job.spec = fact.spec;
     job.submitted = at;
@@ -268,7 +329,7 @@ struct State::Applier {
       Part part;
       part.node = placement.node;
       part.allotment = placement.allotment;
-      part.revision = node.revision;
+      part.revision = placement.revision == 0 ? node.revision : placement.revision;
       attempt.parts.push_back(std::move(part));
     }
     job.attempts.push_back(std::move(attempt));
@@ -334,6 +395,7 @@ struct State::Applier {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
     part.released = true;
+    part.logs_lost = fact.logs_lost;
     state.unassign(attempt, part);
   }
 
@@ -344,6 +406,27 @@ struct State::Applier {
     note(job, Event::Kind::finished);
     state.queue_.erase(job.order);
     state.unfinished_.erase(job.id);
+    state.ended_.emplace(std::pair(at, job.order), job.id);
+    const JobSize size = size_of(job);
+    state.ended_size_.logs.count += size.logs.count;
+    state.ended_size_.outputs.count += size.outputs.count;
+  }
+
+  // Of one that is not there, compaction has dropped the rest.
+  void operator()(const JobDeleted& fact) const {
+    const auto it = state.jobs_.find(fact.job);
+    if (it != state.jobs_.end()) {
+      const Job& job = it->second;
+      CHECK(job.finish.has_value(), "a job is deleted only when it is final");
+      const JobSize size = size_of(job);
+      state.ended_size_.logs.count -= size.logs.count;
+      state.ended_size_.outputs.count -= size.outputs.count;
+      state.ended_.erase(std::pair(job.finish->at, job.order));
+      state.submitted_.erase(job.order);
+      state.submissions_.erase(job.submission);
+      state.jobs_.erase(it);
+    }
+    state.remember_deleted(fact);
   }
 
   static void count(Attempt::Tally& tally, const Part& part, int by) {

@@ -4,6 +4,7 @@
 // (who was heard when, who is asked for logs) is not here but in liveness.h and the reactor.
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,6 +65,7 @@ struct Part {
   std::optional<PartReport> report;  // the newest; none: the node never spoke of it
   std::optional<Gone> gone;          // known to run no more, without a word of its own; fenced
   bool released = false;             // logs durable or given up: the node may forget it
+  bool logs_lost = false;            // given up
 
   bool finished() const { return report && report->state == PartState::finished; }
   bool ended() const { return finished() || gone; }
@@ -119,6 +121,7 @@ struct Job {
   };
   JobId id;
   std::uint64_t order = 0;  // of submission; 1, 2, …
+  std::uint64_t era = 0;    // of its attempts, at least
   std::string submission;
   JobSpec spec;  // name filled
   Instant submitted;
@@ -138,6 +141,21 @@ struct Job {
   friend bool operator==(const Job&, const Job&) = default;
 };
 
+// What is kept of a job that was deleted, of the last kMaxDeletedJobs of them.
+struct DeletedJob {
+  std::string submission;
+  std::uint64_t era = 0;  // of the next job with its name, at least
+  friend bool operator==(const DeletedJob&, const DeletedJob&) = default;
+};
+inline constexpr std::size_t kMaxDeletedJobs = 10'000;
+
+// What a job has in the launcher's stores, as its nodes told.
+struct JobSize {
+  Bytes logs, outputs;
+  friend bool operator==(const JobSize&, const JobSize&) = default;
+};
+JobSize size_of(const Job& job);
+
 class State {
  public:
   void apply(Instant at, const Fact& fact);
@@ -149,6 +167,14 @@ class State {
   const std::map<std::uint64_t, JobId>& queue() const { return queue_; }
   const std::map<std::uint64_t, JobId>& submitted() const { return submitted_; }  // all jobs
   const std::set<JobId>& unfinished() const { return unfinished_; }               // not final
+  // The final ones by when they ended (and their order), and what they have all together.
+  const std::map<std::pair<Instant, std::uint64_t>, JobId>& ended() const { return ended_; }
+  const JobSize& ended_size() const { return ended_size_; }
+  const std::map<JobId, DeletedJob>& deleted() const { return deleted_; }
+  // Of the deleted job that this submission became; null: of none that is remembered.
+  const JobId* deleted_submission(const std::string& submission) const;
+  std::uint64_t era() const { return era_; }                           // of new attempts, at least
+  std::optional<Instant> restored_at() const { return restored_at_; }  // out of a backup
 
   const Job* job(const JobId& id) const;
   const Attempt* attempt(const AttemptId& id) const;
@@ -175,6 +201,7 @@ class State {
   Part& part_ref(Attempt& attempt, NodeId node);
   void touch_nodes(const Attempt& attempt);  // their desired state changed
   void unassign(Attempt& attempt, Part& part);
+  void remember_deleted(const JobDeleted& fact);
 
   std::map<JobId, Job> jobs_;
   std::map<NodeId, Node> nodes_;
@@ -187,6 +214,13 @@ class State {
   std::map<NodeId, RemovedNode> removed_;
   std::map<PublicKey, NodeId> revoked_;
   std::map<std::string, JobId> submissions_;
+  std::map<std::pair<Instant, std::uint64_t>, JobId> ended_;
+  JobSize ended_size_;
+  std::map<JobId, DeletedJob> deleted_;
+  std::deque<JobId> deletions_;  // the names in deleted_, the newest last
+  std::map<std::string, JobId> deleted_submissions_;
+  std::uint64_t era_ = 0;
+  std::optional<Instant> restored_at_;
   std::uint64_t next_node_ = 1;
 };
 

@@ -23,6 +23,8 @@ class LogDirectory {
   };
   virtual ~LogDirectory() = default;
   virtual std::optional<JobInfo> job(const JobId& job) const = 0;
+  // That attempt of a job, by its number.
+  virtual AttemptId attempt(const JobId& job, std::uint32_t number) const = 0;
   // nullopt: the attempt or the rank does not exist.
   virtual std::optional<RankPlace> place(const AttemptId& attempt, int rank) const = 0;
 };

@@ -64,7 +64,7 @@ Status LogFollowers::start(Follower& follower) {
   const auto job = directory_.job(follower.filter.job);
   const auto last = std::min(follower.last_attempt, job ? job->attempts : 0);
   for (auto number = follower.first_attempt; number <= last; ++number)
-    TRY(start_attempt(follower, {follower.filter.job, number}));
+    TRY(start_attempt(follower, directory_.attempt(follower.filter.job, number)));
   return {};
 }
 

@@ -37,14 +37,21 @@ Status SyncBatch::sync() const {
       return errno_error(errno, "make durable the log of rank " + std::to_string(item.key.rank) +
                                     " of " + to_string(item.key.attempt));
   for (const auto& path : directories) {
-    TRY_ASSIGN(const auto directory, io::open_file(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (::fsync(directory.get()) != 0) return errno_error(errno, "make durable " + path);
+    const auto directory = io::open_file(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (!directory && directory.error().code == ErrorCode::not_found) continue;  // deleted since
+    if (!directory) return directory.error();
+    if (::fsync(directory->get()) != 0) return errno_error(errno, "make durable " + path);
   }
   return {};
 }
 
+std::string LogStore::name_of(const AttemptId& attempt) {
+  const std::string era = attempt.era == 0 ? "" : fmt::format("-{}", attempt.era);
+  return fmt::format("{}{}", attempt.number, era);
+}
+
 std::string LogStore::directory(const AttemptId& attempt) const {
-  return fmt::format("{}/{}/{}", root_, attempt.job.value, attempt.number);
+  return fmt::format("{}/{}/{}", root_, attempt.job.value, name_of(attempt));
 }
 
 std::string LogStore::path(const LogKey& key) const {
@@ -166,6 +173,17 @@ void LogStore::forget(const JobId& job) {
     if (it->second.fd) --open_;
     it = files_.erase(it);
   }
+}
+
+void LogStore::drop(const AttemptId& attempt) {
+  auto it = files_.lower_bound(LogKey{attempt, 0, LogStream::out});
+  while (it != files_.end() && it->first.attempt == attempt) {
+    dirty_.erase(it->first);
+    if (it->second.fd) --open_;
+    it = files_.erase(it);
+  }
+  const std::string folder = directory(attempt);
+  std::erase(new_directories_, folder);
 }
 
 }  // namespace lockstep::launcher

@@ -4,8 +4,8 @@
 // durable is a batch that may run on another thread. It keeps no data in memory and decides
 // nothing.
 //
-//   <root>/<job>/<attempt>/rank_<N>.stdout|.stderr          bytes
-//   <root>/<job>/<attempt>/rank_<N>.stdout|.stderr.times    io::LogTimes; not made durable
+//   <root>/<job>/<attempt>[-<era>]/rank_<N>.stdout|.stderr          bytes
+//   <root>/<job>/<attempt>[-<era>]/rank_<N>.stdout|.stderr.times    io::LogTimes; not made durable
 
 #include <cstdint>
 #include <map>
@@ -72,14 +72,21 @@ class LogStore {
   // Closes what is open of a job; its files stay.
   void forget(const JobId& job);
 
+  // The attempt's logs are of no use any more: nothing of them is open or to be made durable. Its
+  // directory is the caller's to remove.
+  void drop(const AttemptId& attempt);
+
   std::string path(const LogKey& key) const;
+  std::string directory(const AttemptId& attempt) const;
+  // "<attempt>[-<era>]", the name of that directory in its job's.
+  static std::string name_of(const AttemptId& attempt);
+  const std::string& root() const { return root_; }
 
  private:
   struct File {
     std::shared_ptr<io::Fd> fd;  // null: closed, opened when needed
     LogExtent extent;
   };
-  std::string directory(const AttemptId& attempt) const;
   // Null when there is no such file and `create` is false.
   Result<File*> find(const LogKey& key, bool create);
   Result<std::shared_ptr<io::Fd>> open(const LogKey& key, bool create);

@@ -12,9 +12,11 @@ namespace lockstep::pb {
 static void to_wire(const launcher::PartPlacement& from, PartPlacement* to) {
   to->set_node(from.node.value);
   to_wire(from.allotment, to->mutable_allotment());
+  to->set_revision(from.revision);
 }
 static Status from_wire(const PartPlacement& from, launcher::PartPlacement* to) {
   to->node = NodeId(from.node());
+  to->revision = from.revision();
   return from_wire(from.allotment(), &to->allotment);
 }
 
@@ -59,11 +61,31 @@ struct FactWriter {
     wire->mutable_node_removed()->set_node(f.node.value);
     wire->mutable_node_removed()->set_by(f.by);
   }
+  void operator()(const launcher::TokenForgotten& f) const {
+    wire->mutable_token_forgotten()->set_secret_hash(std::string(f.secret_hash.view()));
+  }
+  void operator()(const launcher::NodeRevised& f) const {
+    wire->mutable_node_revised()->set_node(f.node.value);
+    wire->mutable_node_revised()->set_revision(f.revision);
+  }
+  void operator()(const launcher::EraBegan& f) const {
+    wire->mutable_era_began()->set_era(f.era);
+    wire->mutable_era_began()->set_restored(f.restored);
+  }
+  void operator()(const launcher::JobDeleted& f) const {
+    auto* to = wire->mutable_job_deleted();
+    to->set_job(f.job.value);
+    to->set_by(f.by);
+    to->set_submission(f.submission);
+    to->set_era(f.era);
+  }
   void operator()(const launcher::JobSubmitted& f) const {
     auto* to = wire->mutable_job_submitted();
     to->set_job(f.job.value);
     to->set_submission(f.submission);
     to_wire(f.spec, to->mutable_spec());
+    to->set_order(f.order);
+    to->set_era(f.era);
   }
   void operator()(const launcher::CancelRequested& f) const {
     wire->mutable_cancel_requested()->set_job(f.job.value);
@@ -112,6 +134,7 @@ struct FactWriter {
   void operator()(const launcher::PartReleased& f) const {
     to_wire(f.attempt, wire->mutable_part_released()->mutable_attempt());
     wire->mutable_part_released()->set_node(f.node.value);
+    wire->mutable_part_released()->set_logs_lost(f.logs_lost);
   }
   void operator()(const launcher::JobFinished& f) const {
     auto* to = wire->mutable_job_finished();
@@ -151,9 +174,30 @@ Status from_wire(const NodeRemoved& from, launcher::NodeRemoved* to) {
   to->node = NodeId(from.node());
   return read_text(from.by(), "removed.by", &to->by);
 }
+Status from_wire(const TokenForgotten& from, launcher::TokenForgotten* to) {
+  return read_digest(from.secret_hash(), "token.secret_hash", &to->secret_hash);
+}
+Status from_wire(const NodeRevised& from, launcher::NodeRevised* to) {
+  to->node = NodeId(from.node());
+  to->revision = from.revision();
+  return {};
+}
+Status from_wire(const EraBegan& from, launcher::EraBegan* to) {
+  to->era = from.era();
+  to->restored = from.restored();
+  return {};
+}
+Status from_wire(const JobDeleted& from, launcher::JobDeleted* to) {
+  TRY(read_job(from.job(), "job", &to->job));
+  TRY(read_text(from.by(), "deleted.by", &to->by));
+  to->era = from.era();
+  return read_text(from.submission(), "deleted.submission", &to->submission);
+}
 Status from_wire(const JobSubmitted& from, launcher::JobSubmitted* to) {
   TRY(read_job(from.job(), "job", &to->job));
   TRY(read_text(from.submission(), "submission", &to->submission));
+  to->order = from.order();
+  to->era = from.era();
   return from_wire(from.spec(), &to->spec);
 }
 Status from_wire(const CancelRequested& from, launcher::CancelRequested* to) {
@@ -197,6 +241,7 @@ Status from_wire(const JobRequeued& from, launcher::JobRequeued* to) {
 }
 Status from_wire(const PartReleased& from, launcher::PartReleased* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
+  to->logs_lost = from.logs_lost();
   to->node = NodeId(from.node());
   return {};
 }
@@ -221,6 +266,11 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kNodeDrainChanged:
       return read_into<launcher::NodeDrainChanged>(from.node_drain_changed(), to);
     case Fact::kNodeRemoved: return read_into<launcher::NodeRemoved>(from.node_removed(), to);
+    case Fact::kTokenForgotten:
+      return read_into<launcher::TokenForgotten>(from.token_forgotten(), to);
+    case Fact::kNodeRevised: return read_into<launcher::NodeRevised>(from.node_revised(), to);
+    case Fact::kEraBegan: return read_into<launcher::EraBegan>(from.era_began(), to);
+    case Fact::kJobDeleted: return read_into<launcher::JobDeleted>(from.job_deleted(), to);
     case Fact::kJobSubmitted: return read_into<launcher::JobSubmitted>(from.job_submitted(), to);
     case Fact::kCancelRequested:
       return read_into<launcher::CancelRequested>(from.cancel_requested(), to);

@@ -29,6 +29,11 @@ void Statement::bind_blob(int index, std::string_view value) {
                       SQLITE_STATIC);
 }
 
+void Statement::bind_text(int index, std::string_view value) {
+  sqlite3_bind_text(statement_.get(), index, value.data(), static_cast<int>(value.size()),
+                    SQLITE_STATIC);
+}
+
 Result<bool> Statement::step() {
   switch (sqlite3_step(statement_.get())) {
     case SQLITE_ROW: return true;

@@ -18,6 +18,7 @@ class Statement {
  public:
   void bind(int index, std::int64_t value);
   void bind_blob(int index, std::string_view value);  // must outlive the step
+  void bind_text(int index, std::string_view value);  // the same
   // True: a row is there. False: done. An error names the database.
   Result<bool> step();
   void reset();

@@ -23,6 +23,7 @@ Cluster::Cluster(std::uint64_t seed, Defect defect, bool trace)
   const int count = world.random.between(1, 4);
   for (int i = 0; i < count; ++i) nodes.push_back(std::make_unique<Node>(*this, i));
   oracle.set_calm(weather.calm);
+  oracle.set_kept_for(weather.keep_jobs_for);
 }
 
 Cluster::~Cluster() = default;
@@ -290,8 +291,10 @@ void Cluster::wind_down() {
   world.note("the faults are over");
   winding_down = true;
   const bool calm = weather.calm;
+  const Duration kept_for = weather.keep_jobs_for;  // a setting
   weather = Weather::fine();
   weather.calm = calm;
+  weather.keep_jobs_for = kept_for;
   for (auto& node : nodes) {
     node->partitioned = false;
     if (node->up && node->id.value != 0 && (!node->agent || node->agent->dead()))

@@ -1,5 +1,6 @@
 #include "tests/sim/launcher_host.h"
 
+#include "launcher/core/compact.h"
 #include "launcher/core/invariants.h"
 #include "tests/sim/cluster.h"
 #include "tests/sim/coverage.h"
@@ -13,6 +14,7 @@ LauncherHost::LauncherHost(Cluster& cluster) : cluster_(cluster) {
   config_.reconnect_grace = seconds(20);
   config_.prepare_timeout = seconds(45);
   config_.logs_timeout = seconds(40);
+  config_.keeps.jobs_for = cluster.weather.keep_jobs_for;
 }
 
 void LauncherHost::start() {
@@ -42,6 +44,9 @@ void LauncherHost::start() {
 void LauncherHost::crash() {
   if (!core_) return;
   cluster_.world.note("launcher dies");
+  // Before or after the new file took the old one's place.
+  if (compacting_ && cluster_.world.random.chance(0.5)) end_compaction();
+  compacting_.reset();
   core_.reset();
   ++incarnation_;
 }
@@ -161,8 +166,40 @@ void LauncherHost::finish_turn(const std::vector<StampedFact>& facts,
   if (cut != CutAt::nowhere) return crash();
   if (!core_) return;
   check_state();
+  begin_compaction();
   count_liveness();
   wake_at_deadline();
+}
+
+// On a worker, while the launcher goes on; what is committed meanwhile follows behind it.
+void LauncherHost::begin_compaction() {
+  auto& random = cluster_.world.random;
+  if (compacting_ || !random.chance(cluster_.weather.compact)) return;
+  compacting_.emplace(Compacting{launcher::compact(journal_), journal_.size()});
+  cluster_.saboteur.compacts(compacting_->facts);
+  const auto again = launcher::compact(compacting_->facts);
+  if (again != compacting_->facts)
+    cluster_.world.violate("compaction", "compacting once more changes the journal again");
+  cluster_.world.after(random.between(milliseconds(0), seconds(2)),
+                       [this, incarnation = incarnation_] {
+                         if (incarnation == incarnation_ && compacting_) end_compaction();
+                       });
+}
+
+void LauncherHost::end_compaction() {
+  cluster_.world.count("launcher:compacts");
+  cluster_.world.note("journal compacted: {} of {} facts are left", compacting_->facts.size(),
+                      compacting_->instead_of);
+  if (compacting_->facts.size() < compacting_->instead_of)
+    cluster_.world.count("launcher:compacts_away");
+  const auto since = journal_.begin() + static_cast<std::ptrdiff_t>(compacting_->instead_of);
+  compacting_->facts.insert(compacting_->facts.end(), since, journal_.end());
+  journal_ = std::move(compacting_->facts);
+  compacting_.reset();
+  launcher::State fold;
+  for (const auto& fact : journal_) fold.apply(fact.at, fact.fact);
+  if (!(fold == committed_))
+    cluster_.world.violate("compaction", "the compacted journal folds to another state");
 }
 
 bool LauncherHost::commit(const std::vector<StampedFact>& facts) {
@@ -186,16 +223,20 @@ void LauncherHost::record(const StampedFact& fact) {
       "TokenCreated", "NodeJoined",      "NodeSessionStarted", "NodeLost",    "NodeDrainChanged",
       "JobSubmitted", "CancelRequested", "AttemptPlaced",      "GangFormed",  "PartChanged",
       "PartGone",     "AttemptDoomed",   "AttemptEnded",       "JobRequeued", "PartReleased",
-      "JobFinished",  "NodeRemoved"};
+      "JobFinished",  "NodeRemoved",     "TokenForgotten",     "NodeRevised", "EraBegan",
+      "JobDeleted"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.note("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
+  if (const auto* finished = std::get_if<launcher::JobFinished>(&fact.fact))
+    cluster_.workload.job_finished(finished->job);
   count_transitions(fact, before);
 }
 
 void LauncherHost::count_transitions(const StampedFact& fact,
                                      const std::map<JobId, JobStatus>& before) {
   for (const auto& [id, old] : before) {
+    if (committed_.job(id) == nullptr) continue;
     const JobStatus now = committed_.job(id)->status();
     if (now == old) continue;
     const auto name = fmt::format("job:{}->{}", to_string(old), to_string(now));
@@ -309,7 +350,8 @@ void LauncherHost::act(const launcher::AwaitLogs& action) {
 }
 
 void LauncherHost::act(const launcher::ReplySubmitted& action) {
-  if (committed_.job(action.job) == nullptr)
+  const bool deleted = committed_.deleted().count(action.job) != 0;  // in the same turn
+  if (committed_.job(action.job) == nullptr && !deleted)
     cluster_.world.violate(
         "oracle:reply", "a client was told of " + action.job.value + ", which was never committed");
   cluster_.workload.replied(action.to, action.job);
@@ -326,6 +368,10 @@ void LauncherHost::act(const launcher::ReplyDone& action) { cluster_.workload.do
 
 void LauncherHost::act(const launcher::ReplyRefused& action) {
   cluster_.workload.refused(action.to, action.code, action.message);
+}
+
+void LauncherHost::act(const launcher::ReplyDeleted& action) {
+  cluster_.workload.deleted(action.to, action.result);
 }
 
 void LauncherHost::act(const launcher::ExitDaemon& action) {

@@ -51,6 +51,8 @@ class LauncherHost {
   void count_liveness();
   void check_state();
   CutAt draw_cut();
+  void begin_compaction();
+  void end_compaction();
   void perform(const launcher::Action& action);
   void act(const launcher::SendDesired& action);
   void act(const launcher::AcceptSession& action);
@@ -66,12 +68,20 @@ class LauncherHost {
   void act(const launcher::ReplyJoined& action);
   void act(const launcher::ReplyDone& action);
   void act(const launcher::ReplyRefused& action);
+  void act(const launcher::ReplyDeleted& action);
+  void act(const launcher::ForgetJob&) {}
   void act(const launcher::ExitDaemon& action);
 
   Cluster& cluster_;
   launcher::CoreConfig config_;
   std::vector<launcher::StampedFact> journal_;
-  launcher::State committed_;  // the fold of the journal
+  // A compaction at work: what comes in place of the journal's first `instead_of` facts.
+  struct Compacting {
+    std::vector<launcher::StampedFact> facts;
+    std::size_t instead_of = 0;
+  };
+  std::optional<Compacting> compacting_;
+  launcher::State committed_;  // the fold of all facts there ever were
   std::unique_ptr<launcher::Core> core_;
   std::uint64_t incarnation_ = 0;
   std::deque<launcher::Input> inbox_;

@@ -319,6 +319,27 @@ void Oracle::judge(const launcher::AttemptEnded& fact) {
   }
 }
 
+void Oracle::judge(const launcher::JobDeleted& fact) {
+  const Job* job = state_.job(fact.job);
+  if (job == nullptr || !job->finish)
+    return world_.violate("oracle:deleted", fact.job.value + " was deleted before its end");
+  finished_.erase(fact.job);
+  if (!fact.by.empty() && deleted_.count(fact.job) == 0)
+    world_.violate("oracle:deleted", fact.job.value + " was deleted, but nobody asked for it");
+  const bool old = kept_for_ > Duration(0) && world_.now - job->finish->at >= kept_for_;
+  if (fact.by.empty() && !old)
+    world_.violate("oracle:deleted", fact.job.value + " was not kept as long as it should be");
+  for (const Attempt& attempt : job->attempts)
+    if (attempt.id.era >= fact.era)
+      world_.violate("oracle:deleted", fact.job.value + " may have its eras again");
+}
+
+void Oracle::judge(const launcher::JobSubmitted& fact) {
+  const auto before = state_.deleted().find(fact.job);
+  if (before != state_.deleted().end() && fact.era < before->second.era)
+    world_.violate("oracle:submitted", fact.job.value + " has the era of a job before it");
+}
+
 void Oracle::judge(const launcher::JobFinished& fact) {
   const Job& job = *state_.job(fact.job);
   if (!finished_.insert(fact.job).second)
@@ -341,7 +362,7 @@ void Oracle::judge(const launcher::JobFinished& fact) {
 }
 
 void Oracle::check_completed(const Job& job) {
-  const AttemptId last{job.id, static_cast<std::uint32_t>(job.attempts.size())};
+  const AttemptId last = job.attempts.empty() ? AttemptId{job.id} : job.attempts.back().id;
   const auto& ranks = truth_[last];
   for (int rank = 0; rank < job.spec.world_size(); ++rank) {
     const auto it = ranks.find(rank);
@@ -385,7 +406,7 @@ bool matches(Cause cause, Ending ending) {
 }  // namespace
 
 void Oracle::check_blame(const Job& job, const ExitReport& report) {
-  const AttemptId last{job.id, static_cast<std::uint32_t>(job.attempts.size())};
+  const AttemptId last = job.attempts.empty() ? AttemptId{job.id} : job.attempts.back().id;
   if (report.cause == Cause::completed || report.cause == Cause::canceled)
     world_.violate("oracle:blame",
                    job.id.value + " Failed with the cause " + std::string(to_string(report.cause)));

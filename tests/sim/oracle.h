@@ -51,6 +51,8 @@ class Oracle {
   void port_was_taken(const AttemptId& attempt) { ports_taken_.insert(attempt); }
   void logs_became_durable(const AttemptId& attempt, NodeId node);
   void client_canceled(const JobId& job) { canceled_.insert(job); }
+  void client_deletes(const JobId& job) { deleted_.insert(job); }
+  void set_kept_for(Duration kept_for) { kept_for_ = kept_for; }
   void runner_told(const Assignment& assignment, NodeId node);
   void runner_killed(const AttemptId& attempt, WantedPhase told);
   void files_lost(int node) { files_lost_.insert(node); }  // by a reboot
@@ -108,6 +110,8 @@ class Oracle {
   void judge(const launcher::JobRequeued& fact);
   void judge(const launcher::JobFinished& fact);
   void judge(const launcher::AttemptEnded& fact);
+  void judge(const launcher::JobDeleted& fact);
+  void judge(const launcher::JobSubmitted& fact);
   template <typename T>
   void judge(const T&) {}
 
@@ -122,6 +126,8 @@ class Oracle {
   std::set<AttemptId> failed_;
   std::set<AttemptId> ports_taken_;
   std::set<JobId> canceled_;
+  std::set<JobId> deleted_;  // somebody asked for it, once
+  Duration kept_for_{0};
   std::set<std::pair<AttemptId, NodeId>> durable_;
   std::set<std::pair<AttemptId, int>> arrived_;  // outputs in the launcher's store, by node index
   std::map<std::pair<AttemptId, NodeId>, Instant> finished_at_;

@@ -22,6 +22,11 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::exit_code_lost, "exit_code_lost"},
       {Defect::desired_sent_once, "desired_sent_once"},
       {Defect::observed_acknowledged_unread, "observed_acknowledged_unread"},
+      {Defect::compaction_loses_a_part, "compaction_loses_a_part"},
+      {Defect::compaction_forgets_revisions, "compaction_forgets_revisions"},
+      {Defect::compaction_forgets_deleted_names, "compaction_forgets_deleted_names"},
+      {Defect::compaction_forgets_places, "compaction_forgets_places"},
+      {Defect::earlier_life_believed, "earlier_life_believed"},
       {Defect::parts_forgotten_at_start, "parts_forgotten_at_start"},
       {Defect::parts_never_removed, "parts_never_removed"},
       {Defect::silence_of_launcher_kills, "silence_of_launcher_kills"},
@@ -77,6 +82,9 @@ void Saboteur::spoil_observed(Observed& observed) {
     auto& newest = newest_[report.attempt.job];
     newest = std::max(newest, report.attempt.number);
     if (has(Defect::stale_attempt_believed)) report.attempt.number = newest;
+    auto& era = eras_[report.attempt.job];
+    era = std::max(era, report.attempt.era);
+    if (has(Defect::earlier_life_believed)) report.attempt.era = era;
     if (has(Defect::exit_code_lost) && report.exit)
       for (auto& rank : report.exit->ranks)
         if (rank.exit_code != 0) rank.exit_code = 1;
@@ -121,6 +129,26 @@ int Saboteur::launcher_records(const launcher::StampedFact& fact) {
   if (has(Defect::cancel_forgotten))
     return std::holds_alternative<launcher::CancelRequested>(fact.fact) ? 0 : 1;
   return 1;
+}
+
+void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
+  const auto erase = [&]<typename T>(T*, bool last_only) {
+    for (auto it = facts.end(); it != facts.begin();) {
+      --it;
+      if (!std::holds_alternative<T>(it->fact)) continue;
+      it = facts.erase(it);
+      if (last_only) return;
+    }
+  };
+  if (has(Defect::compaction_loses_a_part))
+    erase(static_cast<launcher::PartReleased*>(nullptr), true);
+  if (has(Defect::compaction_forgets_revisions))
+    erase(static_cast<launcher::NodeRevised*>(nullptr), false);
+  if (has(Defect::compaction_forgets_deleted_names))
+    erase(static_cast<launcher::JobDeleted*>(nullptr), false);
+  if (!has(Defect::compaction_forgets_places)) return;
+  for (auto& fact : facts)
+    if (auto* submitted = std::get_if<launcher::JobSubmitted>(&fact.fact)) submitted->order = 0;
 }
 
 // ---- agent -------------------------------------------------------------------------------------

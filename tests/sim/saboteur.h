@@ -34,6 +34,11 @@ enum class Defect {
   exit_code_lost,
   desired_sent_once,
   observed_acknowledged_unread,
+  compaction_loses_a_part,
+  compaction_forgets_revisions,
+  compaction_forgets_deleted_names,
+  compaction_forgets_places,
+  earlier_life_believed,
   // agent
   parts_forgotten_at_start,
   parts_never_removed,
@@ -85,6 +90,7 @@ class Saboteur {
   std::vector<launcher::Input> launcher_hears(launcher::Input input);
   void launcher_acts(std::vector<launcher::Action>& actions, bool resuming);
   int launcher_records(const launcher::StampedFact& fact);  // how often
+  void compacts(std::vector<launcher::StampedFact>& facts);
 
  private:
   void spoil_observed(Observed& observed);
@@ -94,6 +100,7 @@ class Saboteur {
   std::uint64_t counted_ = 0;
   std::map<JobId, std::vector<CollectedOutput>> first_outputs_;
   std::map<JobId, std::uint32_t> newest_;        // attempt that was heard of
+  std::map<JobId, std::uint64_t> eras_;          // the newest that was heard of
   std::map<AttemptId, Assignment> assignments_;  // that agents started runners for
   std::set<std::pair<SessionId, std::uint64_t>> sent_;
 };

@@ -21,6 +21,10 @@ struct Weather {
   double agent_crash = 0, agent_stop = 0;
   double runner_crash = 0, spawn_crash = 0;
   double reboot = 0, partition = 0, clone = 0, drain = 0, remove = 0;
+  // Memory: chance per turn that a compaction of the journal begins, per job that somebody deletes
+  // it when it has ended, and how long final jobs are kept (0: for ever).
+  double compact = 0, delete_job = 0;
+  Duration keep_jobs_for{0};
   bool calm = false;
 
   static Weather fine() {
@@ -60,6 +64,9 @@ inline Weather draw_weather(Random& random) {
   w.clone = sometimes(0.1, 20, 60);
   w.drain = sometimes(0.3, 10, 60);
   w.remove = sometimes(0.3, 2, 10);
+  w.compact = sometimes(0.5, 0.002, 0.05);
+  w.delete_job = sometimes(0.5, 0.3, 1);
+  if (random.chance(0.3)) w.keep_jobs_for = random.between(seconds(5), seconds(60));
   return w;
 }
 

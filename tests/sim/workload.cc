@@ -93,21 +93,49 @@ void Workload::submit_next() {
   --jobs_left_;
   JobPlan plan = draw_job(random, ++submitted_, static_cast<int>(cluster_.nodes.size()));
   const JobId job(plan.spec.name);
-  launcher::SubmitInput submit;
-  submit.submission = "submission-" + std::to_string(submitted_);
-  submit.spec = plan.spec;
-  if (random.chance(0.3)) {
-    submit.generated_name = plan.spec.name;
-    submit.spec.name.clear();
-  }
   plans_[job] = std::move(plan);
-  ask(std::move(submit), "submit " + job.value);
+  submit(plans_[job]);
   if (random.chance(0.15))
     cluster_.world.after(random.between(milliseconds(10), seconds(12)),
                          [this, job] { cancel(job); });
   const Duration pause = random.chance(0.4) ? random.between(milliseconds(1), milliseconds(50))
                                             : random.between(seconds(0), seconds(8));
   cluster_.world.after(pause, [this] { submit_next(); });
+}
+
+void Workload::submit(const JobPlan& plan) {
+  launcher::SubmitInput submit;
+  submit.submission = "submission-" + std::to_string(next_);
+  submit.spec = plan.spec;
+  if (cluster_.world.random.chance(0.3)) {
+    submit.generated_name = plan.spec.name;
+    submit.spec.name.clear();
+  }
+  ask(std::move(submit), "submit " + plan.spec.name);
+}
+
+void Workload::job_finished(const JobId& job) {
+  auto& random = cluster_.world.random;
+  if (!random.chance(cluster_.weather.delete_job)) return;
+  const Duration wait = random.chance(0.7) ? random.between(milliseconds(0), milliseconds(100))
+                                           : random.between(seconds(0), seconds(20));
+  cluster_.world.after(wait, [this, job] {
+    cluster_.world.count("fault:delete");
+    cluster_.oracle.client_deletes(job);
+    ask(launcher::DeleteInput{{}, {job}, false, {}, "ada"}, "delete " + job.value);
+  });
+}
+
+void Workload::deleted(const launcher::ReplyTo& to, const JobsDeleted& result) {
+  on_reply(to, [this, result](const Request& request) {
+    const JobId job = std::get<launcher::DeleteInput>(request.input).jobs.front();
+    if (result.jobs != std::vector<JobId>{job}) return;  // it has come to run again since
+    if (cluster_.launcher.committed().deleted().count(job) == 0)
+      cluster_.world.violate("oracle:reply", "a deletion was confirmed but not committed");
+    if (cluster_.winding_down || !cluster_.world.random.chance(0.5)) return;
+    cluster_.world.count("fault:name_used_again");
+    submit(plans_.at(job));
+  });
 }
 
 void Workload::cancel(const JobId& job) {
@@ -177,6 +205,8 @@ void Workload::replied(const launcher::ReplyTo& to, const JobId& job) {
       cluster_.world.violate("oracle:submission", "one submission became two jobs");
     if ("submit " + job.value != request.what)
       cluster_.world.violate("oracle:submission", request.what + " was answered with " + job.value);
+    const JobPlan& plan = plans_.at(job);
+    if (cluster_.winding_down && (plan.endless || plan.impossible)) cancel(job);
   });
 }
 
@@ -197,8 +227,9 @@ void Workload::done(const launcher::ReplyTo& to) {
     if (const auto* canceled = std::get_if<launcher::CancelInput>(&request.input)) {
       const auto* job = state.job(canceled->job);
       using Phase = launcher::Job::Phase;
-      const bool over = job != nullptr && (job->phase == Phase::ended || job->finish);
-      if (job == nullptr || (!job->cancel_by && !over))
+      const bool over = (job != nullptr && (job->phase == Phase::ended || job->finish)) ||
+                        state.deleted().count(canceled->job) != 0;
+      if (!over && (job == nullptr || !job->cancel_by))
         cluster_.world.violate("oracle:reply", "a cancel was confirmed but not committed");
     }
     if (const auto* drained = std::get_if<launcher::DrainInput>(&request.input)) {
@@ -213,6 +244,12 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
   on_reply(to, [this, code, message](const Request& request) {
     cluster_.world.note("{} refused: {}", request.what, message);
     const bool cancel = std::holds_alternative<launcher::CancelInput>(request.input);
+    const auto& state = cluster_.launcher.committed();
+    const auto* cancels = std::get_if<launcher::CancelInput>(&request.input);
+    if (cancels != nullptr && state.deleted().count(cancels->job) != 0) return;
+    // The answer was lost for so long that the job has ended and was deleted.
+    const auto* submit = std::get_if<launcher::SubmitInput>(&request.input);
+    if (submit != nullptr && state.deleted_submission(submit->submission) != nullptr) return;
     // A cancel may come before its submission did, or after the job's end.
     if (cancel && code == ErrorCode::not_found) {
       ask(request.input, request.what);

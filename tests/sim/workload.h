@@ -32,6 +32,8 @@ class Workload {
   void replied(const launcher::ReplyTo& to, const JobId& job);
   void joined(const launcher::ReplyTo& to, NodeId node);
   void done(const launcher::ReplyTo& to);
+  void deleted(const launcher::ReplyTo& to, const JobsDeleted& result);
+  void job_finished(const JobId& job);  // somebody may delete it, and use its name again
   void refused(const launcher::ReplyTo& to, ErrorCode code, const std::string& message);
 
   const JobPlan& plan_of(const JobId& job) const { return plans_.at(job); }
@@ -44,6 +46,7 @@ class Workload {
     int sent = 0;
   };
   void send(std::uint64_t id);
+  void submit(const JobPlan& plan);
   void submit_next();
   // Runs `answer` on the request after the reply's way, if it still waits then.
   void on_reply(const launcher::ReplyTo& to, std::function<void(const Request&)> answer);

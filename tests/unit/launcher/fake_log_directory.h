@@ -14,6 +14,7 @@ class FakeLogDirectory final : public launcher::LogDirectory {
     if (it == jobs.end()) return std::nullopt;
     return it->second;
   }
+  AttemptId attempt(const JobId& job, std::uint32_t number) const override { return {job, number}; }
   std::optional<RankPlace> place(const AttemptId& attempt, int rank) const override {
     const auto it = jobs.find(attempt.job);
     if (it == jobs.end() || attempt.number > it->second.attempts || rank >= 4) return std::nullopt;

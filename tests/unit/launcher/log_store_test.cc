@@ -111,6 +111,21 @@ TEST_F(LogStoreTest, ForgettingAJobKeepsItsFiles) {
   EXPECT_EQ(*store_.read(kKey, 0, 10), "abc");
 }
 
+TEST_F(LogStoreTest, WhatIsDroppedIsNeitherOpenNorToBeMadeDurable) {
+  append(0, "abc");
+  const LogKey other{{JobId("job"), 1, 77}, 0, LogStream::out};  // of a later job with this name
+  ASSERT_TRUE(store_.append(other, 0, "def"));
+  EXPECT_NE(store_.directory(kKey.attempt), store_.directory(other.attempt));
+  store_.drop(kKey.attempt);
+  ASSERT_TRUE(io::remove_tree(store_.directory(kKey.attempt)));
+  const auto batch = store_.take_dirty();
+  EXPECT_EQ(batch.items.size(), 1u);
+  EXPECT_TRUE(batch.sync());
+  store_.synced(batch);
+  EXPECT_EQ(*store_.read(kKey, 0, 10), "");
+  EXPECT_EQ(*store_.read(other, 0, 10), "def");
+}
+
 TEST_F(LogStoreTest, ClosesFilesBeyondItsBoundAndOpensThemAgain) {
   const auto open_files = [] {
     const auto all = std::filesystem::directory_iterator("/proc/self/fd");

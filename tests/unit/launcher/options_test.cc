@@ -33,6 +33,21 @@ TEST(Options, RootIsNotAllowedUnlessItIsSaid) {
   EXPECT_FALSE(std::get<Options>(parsed).listen);
 }
 
+TEST(Options, WhatIsKept) {
+  const Retention usual = std::get<Options>(parse({"--home", "/h"})).core.keeps;
+  EXPECT_EQ(usual, Retention{});
+  EXPECT_EQ(usual.jobs_for, minutes(365 * 24 * 60));
+  const auto options = std::get<Options>(
+      parse({"--home", "/h", "--keep-jobs-for", "90d", "--keep-jobs", "500", "--keep-logs", "10g",
+             "--keep-outputs", "1g", "--blob-lease", "5m"}));
+  EXPECT_EQ(options.core.keeps,
+            (Retention{minutes(90 * 24 * 60), 500, gibibytes(10), gibibytes(1)}));
+  EXPECT_EQ(options.blob_lease, minutes(5));
+  const auto all = std::get<Options>(parse(
+      {"--home", "/h", "--keep-jobs-for", "unlimited", "--keep-jobs", "0", "--keep-logs", "0"}));
+  EXPECT_EQ(all.core.keeps, (Retention{Duration(0), 0, {}, {}}));
+}
+
 struct Case {
   std::vector<const char*> words;
   const char* says;
@@ -61,6 +76,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{"--home", "/h", "--stop-grace", "soon"}, "--stop-grace"},
                     Case{{"--home", "/h", "--advertise", "tcp://x"}, "--advertise"},
                     Case{{"--home", "/h", "--advertise", "x:1"}, "--advertise"},
+                    Case{{"--home", "/h", "--keep-logs", "much"}, "--keep-logs"},
+                    Case{{"--home", "/h", "--keep-jobs-for", "long"}, "--keep-jobs-for"},
+                    Case{{"--home", "/h", "--keep-jobs", "-1"}, "--keep-jobs"},
                     Case{{"--home", "/h", "extra"}, "extra"}));
 
 TEST(Options, ListenTakesAnyPort) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "launcher/core/compact.h"
 #include "launcher/core/invariants.h"
 
 namespace lockstep::launcher {
@@ -95,7 +96,20 @@ TestLauncher::TestLauncher(CoreConfig c) : config(c), now(kStart), replica_(c) {
   take<ReplyDone>();
 }
 
-TestLauncher::~TestLauncher() { check_consumed("at the end"); }
+// Whatever a test went through, its facts can be compacted.
+void TestLauncher::check_compaction() {
+  const std::vector<StampedFact> compacted = compact(facts_);
+  EXPECT_LE(compacted.size(), facts_.size() + core->state().nodes().size() + 1);
+  Core again(config);
+  for (const StampedFact& fact : compacted) again.replay(fact);
+  EXPECT_TRUE(again.state() == core->state()) << "the compacted facts give another state";
+  EXPECT_TRUE(compact(compacted) == compacted) << "compacting once more changes them again";
+}
+
+TestLauncher::~TestLauncher() {
+  check_consumed("at the end");
+  check_compaction();
+}
 
 void TestLauncher::check_consumed(const char* when) {
   if (actions_.empty()) return;

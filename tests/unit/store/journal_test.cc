@@ -212,7 +212,7 @@ TEST_F(JournalTest, ANewerRowFormatIsRefused) {
 
 TEST_F(JournalTest, ANewerFileIsRefused) {
   write(0, 2);
-  change("PRAGMA user_version = 2");
+  change("PRAGMA user_version = 99");
   const auto error = replay_error();
   EXPECT_EQ(error.code, ErrorCode::unsupported);
   EXPECT_THAT(error.message, HasSubstr("newer"));

@@ -43,6 +43,7 @@ class Filler {
   void fill(AttemptId& v) {
     fill(v.job);
     fill(v.number);
+    fill(v.era);
   }
 
   template <typename E>
@@ -145,7 +146,11 @@ class Filler {
   }
   void fill(ExplainView& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
-  void fill(LauncherStatus& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(Retention& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(LauncherStatus& v) {
+    auto& [a, b, c, d, e, f, g, h] = v;
+    each(a, b, c, d, e, f, g, h);
+  }
 
   // common/domain/messages.h
   void fill(SessionOpen& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
@@ -159,6 +164,7 @@ class Filler {
   void fill(Desired& v) { auto& [a, b] = v; each(a, b); }
   void fill(Submit& v) { auto& [a, b] = v; each(a, b); }
   void fill(CancelJob& v) { auto& [a] = v; each(a); }
+  void fill(DeleteJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ListJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ShowJob& v) { auto& [a] = v; each(a); }
   void fill(ExplainJob& v) { auto& [a] = v; each(a); }
@@ -173,6 +179,8 @@ class Filler {
   void fill(Shutdown& v) { auto& [a] = v; each(a); }
   void fill(SubmitReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobReply& v) { auto& [a] = v; each(a); }
+  void fill(JobsDeleted::Kept& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(JobsDeleted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JobUpdate& v) { auto& [a] = v; each(a); }
   void fill(JobsReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(ExplainReply& v) { auto& [a] = v; each(a); }
@@ -234,9 +242,9 @@ class Filler {
   void fill(launcher::NodeLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::NodeDrainChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeRemoved& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::JobSubmitted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::JobSubmitted& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CancelRequested& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::PartPlacement& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::PartPlacement& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::AttemptPlaced& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::GangFormed& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -244,7 +252,11 @@ class Filler {
   void fill(launcher::AttemptDoomed& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::AttemptEnded& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(launcher::PartReleased& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::PartReleased& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::TokenForgotten& v) { auto& [a] = v; each(a); }
+  void fill(launcher::NodeRevised& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::EraBegan& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::JobDeleted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::JobFinished& v) { auto& [a, b, c] = v; each(a, b, c); }
 
  private:

@@ -1,0 +1,47 @@
+#pragma once
+// Keeps a node's cache of blobs and trees below a limit: the tree that was not used for longest
+// goes first, then the blobs that only it needed. Never a tree that a part of this node still has,
+// nor one that was asked for a moment ago. For worker threads.
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/snapshot/blob_store.h"
+#include "common/snapshot/materialize.h"
+
+namespace lockstep::agent {
+
+struct CacheLimit {
+  Bytes size;                         // 0 = none
+  std::string attempts;               // the directory of the attempts' directories
+  Duration in_use_for = minutes(10);  // since a tree was asked for
+};
+
+class CacheKeeper {
+ public:
+  CacheKeeper(CacheLimit limit, std::string folder, snapshot::BlobStore& blobs,
+              snapshot::TreeCache& trees)
+      : limit_(std::move(limit)), folder_(std::move(folder)), blobs_(blobs), trees_(trees) {}
+
+  // Does nothing while another thread is at it.
+  Status keep();
+
+ private:
+  Status remove_oldest(std::uint64_t bytes, bool* any);
+  Status collect_blobs();
+
+  const CacheLimit limit_;
+  const std::string folder_;
+  snapshot::BlobStore& blobs_;
+  snapshot::TreeCache& trees_;
+  std::mutex mutex_;
+};
+
+// A quarter of the file system that holds `path`.
+Result<Bytes> default_cache_size(const std::string& path);
+
+}  // namespace lockstep::agent

@@ -1,0 +1,19 @@
+#pragma once
+// The version of an on-disk tree, as text in a file of it.
+
+#include <string>
+
+#include "common/base/result.h"
+
+namespace lockstep::io {
+
+// The version that the file names; 1 when there is none: trees of before it was written.
+Result<int> read_version(const std::string& path);
+Status write_version(const std::string& path, int version);
+
+// unsupported, with both versions, when the tree is newer than `ours`; else the file says `ours`
+// when this returns, for trees whose older versions need no migration.
+Status check_version(const std::string& path, int ours, const std::string& what);
+Error newer_version(const std::string& path, int version, int ours, const std::string& what);
+
+}  // namespace lockstep::io

@@ -1,0 +1,147 @@
+#include "common/snapshot/blob_gc.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "common/snapshot/blob_store_impl.h"
+#include "common/snapshot/manifest.h"
+
+namespace lockstep::snapshot {
+
+// ---- what the store knows -----------------------------------------------------------------------
+
+bool BlobStore::Impl::is_condemned(const Digest& digest) {
+  std::lock_guard guard(gc_mutex);
+  return condemned.count(digest) != 0;
+}
+
+bool BlobStore::Impl::spare(const Digest& digest) {
+  std::lock_guard guard(gc_mutex);
+  return condemned.erase(digest) != 0;
+}
+
+void BlobStore::Impl::touch(const Digest& digest) {
+  std::lock_guard guard(gc_mutex);
+  touched[digest] = std::chrono::steady_clock::now();
+}
+
+void BlobStore::lease(const Digest& root) {
+  std::lock_guard guard(impl_->gc_mutex);
+  impl_->leased_trees[root] = std::chrono::steady_clock::now();
+}
+
+std::uint64_t BlobStore::Impl::remove(const Digest& digest) {
+  packs->drop(digest);
+  const std::string path = file_of(digest);
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || ::unlink(path.c_str()) != 0) return 0;
+  return static_cast<std::uint64_t>(info.st_blocks) * 512;
+}
+
+// ---- a collection -------------------------------------------------------------------------------
+
+BlobCollection::~BlobCollection() {
+  std::lock_guard guard(store_.impl_->gc_mutex);
+  store_.impl_->condemned.clear();
+}
+
+bool BlobCollection::is_leased(SteadyTime touched) const {
+  return std::chrono::steady_clock::now() - touched < lease_;
+}
+
+// Calls each(digest) for all below the trees; of directories that it returns false for, no more.
+template <typename Each>
+Status BlobCollection::walk(const std::vector<Digest>& trees, Each each) {
+  std::vector<Digest> open = trees;
+  while (!open.empty()) {
+    if (stopped_) return make_error(ErrorCode::unavailable, "the collection was stopped");
+    const Digest digest = open.back();
+    open.pop_back();
+    if (!each(digest)) continue;
+    const auto bytes = store_.get(digest, {kMaxDirectoryObjectBytes});
+    const bool missing = !bytes && (bytes.error().code == ErrorCode::not_found ||
+                                    bytes.error().code == ErrorCode::corrupt);
+    if (missing) continue;
+    if (!bytes) return bytes.error();
+    const auto directory = decode_directory(*bytes);
+    if (!directory) continue;  // a file that somebody named as a tree
+    for (const Entry& entry : directory->entries) {
+      if (entry.kind == EntryKind::directory) open.push_back(entry.digest);
+      if (entry.kind == EntryKind::file) (void)each(entry.digest);
+    }
+  }
+  return {};
+}
+
+Status BlobCollection::mark(const std::vector<Digest>& trees) {
+  return walk(trees, [this](const Digest& digest) { return live_.insert(digest).second; });
+}
+
+Result<std::size_t> BlobCollection::condemn() {
+  std::vector<Digest> leased;
+  {
+    std::lock_guard guard(store_.impl_->gc_mutex);
+    for (const auto& [tree, when] : store_.impl_->leased_trees)
+      if (is_leased(when)) leased.push_back(tree);
+  }
+  TRY(mark(leased));
+  TRY_ASSIGN(const std::vector<Digest> all, store_.list());
+  BlobStore::Impl& impl = *store_.impl_;
+  {
+    std::lock_guard guard(impl.gc_mutex);
+    std::erase_if(impl.touched, [&](const auto& item) { return !is_leased(item.second); });
+    std::erase_if(impl.leased_trees, [&](const auto& item) { return !is_leased(item.second); });
+    const bool fresh = since_opened_ == SinceOpened::yes && is_leased(impl.opened_at);
+    for (const Digest& digest : all) {
+      const bool stays = fresh || live_.count(digest) != 0 || impl.touched.count(digest) != 0;
+      if (!stays) impl.condemned.insert(digest);
+    }
+  }
+  impl.distrust();
+  std::lock_guard guard(impl.gc_mutex);
+  return impl.condemned.size();
+}
+
+Status BlobCollection::spare(const std::vector<Digest>& trees) {
+  std::vector<Digest> now = trees;
+  {
+    std::lock_guard guard(store_.impl_->gc_mutex);
+    for (const auto& [tree, when] : store_.impl_->leased_trees) now.push_back(tree);
+  }
+  // What is live was walked before, and is whole.
+  return walk(now, [this](const Digest& digest) {
+    if (!live_.insert(digest).second) return false;
+    (void)store_.impl_->spare(digest);
+    return true;
+  });
+}
+
+Result<Collected> BlobCollection::sweep() {
+  BlobStore::Impl& impl = *store_.impl_;
+  std::vector<Digest> doomed;
+  {
+    std::lock_guard guard(impl.gc_mutex);
+    doomed.assign(impl.condemned.begin(), impl.condemned.end());
+  }
+  Collected collected;
+  for (const Digest& digest : doomed) {
+    // Whoever sends it now either finds it spared before, or gone after.
+    std::lock_guard guard(impl.gc_mutex);
+    if (stopped_) return make_error(ErrorCode::unavailable, "the collection was stopped");
+    if (impl.condemned.count(digest) == 0) continue;
+    collected.bytes += impl.remove(digest);
+    ++collected.blobs;
+    impl.condemned.erase(digest);
+  }
+  {
+    std::lock_guard guard(impl.write_mutex);
+    std::erase_if(impl.uploads, [&](const auto& upload) { return !is_leased(upload.second.last); });
+  }
+  TRY_ASSIGN(const std::uint64_t reclaimed, impl.packs->reclaim());
+  collected.bytes += reclaimed;
+  return collected;
+}
+
+}  // namespace lockstep::snapshot

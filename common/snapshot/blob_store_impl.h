@@ -1,0 +1,77 @@
+#pragma once
+// What a BlobStore owns. Only blob_store.cc and blob_gc.cc see it.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "common/io/file_system.h"
+#include "common/snapshot/blob_file.h"
+#include "common/snapshot/blob_pack.h"
+#include "common/snapshot/blob_store.h"
+
+namespace lockstep::snapshot {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+struct Upload {
+  std::unique_ptr<BlobFileWriter> file;
+  std::uint64_t touched = 0;
+  SteadyTime last = {};
+};
+
+struct BlobStore::Impl {
+  std::string root;
+  std::optional<io::FileLock> lock;
+  std::unique_ptr<PackSet> packs;
+
+  // Half uploads and what is moved into place but whose directories are not synced yet.
+  std::mutex write_mutex;
+  std::map<std::pair<std::string, Digest>, Upload> uploads;
+  std::uint64_t touch_count = 0, file_count = 0;  // numbers the files of tmp/
+  std::set<std::string> unsynced_folders;
+
+  // What was asked for or sent lately, and what is about to be removed (blob_gc.h). A condemned
+  // blob counts as missing, and is there again when somebody sends it.
+  std::mutex gc_mutex;
+  std::unordered_map<Digest, SteadyTime> touched;
+  std::unordered_map<Digest, SteadyTime> leased_trees;
+  std::unordered_set<Digest> condemned;
+  SteadyTime opened_at = std::chrono::steady_clock::now();
+
+  std::mutex complete_mutex;
+  std::unordered_set<Digest> complete;  // directories whose closure is whole
+  std::uint64_t times_forgot = 0;       // what was seen before a blob got lost proves nothing
+
+  std::string file_of(const Digest& digest) const {
+    const std::string hex = digest.hex();
+    return fmt::format("{}/{}/{}", root, hex.substr(0, 2), hex.substr(2));
+  }
+  bool is_condemned(const Digest& digest);
+  bool spare(const Digest& digest);  // true: it was condemned, and is not any more
+  void touch(const Digest& digest);
+  bool on_disk(const Digest& digest) const;
+  Status put_large(const Digest& digest, std::string_view raw);
+  Result<bool> add_to_upload(const BlobPiece& piece, std::string_view uploader);
+  Result<std::unique_ptr<BlobFileWriter>> new_file(const Digest& digest, std::uint64_t size);
+  Status move_into_place(const Digest& digest, BlobFileWriter& file);
+  void forget(const Digest& digest);
+  void distrust();                             // what was seen to be whole may not be so any more
+  std::uint64_t remove(const Digest& digest);  // bytes that its own file took
+  Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset) const;
+  Status walk(const BlobStore& store, const Digest& tree, std::vector<BlobWanted>& missing,
+              std::vector<Digest>& visited);
+};
+
+}  // namespace lockstep::snapshot

@@ -1,0 +1,15 @@
+#pragma once
+// What a tree of files takes on disk, as du counts it; no file twice within one call, no symlink
+// followed, no other file system entered.
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/result.h"
+
+namespace lockstep::snapshot {
+
+// What goes while it is looked at is passed over; a path that is not there takes nothing.
+Result<std::uint64_t> disk_usage(const std::string& path);
+
+}  // namespace lockstep::snapshot

@@ -1,0 +1,190 @@
+#include "launcher/caretaker.h"
+
+#include <malloc.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "launcher/core/state.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr Duration kAgain = seconds(5);  // while a backup is taken
+constexpr Duration kAfterFailure = minutes(10);
+constexpr Duration kAfterDeletion = seconds(1);  // more may follow
+constexpr std::size_t kFoldersAtOnce = 200;
+
+std::string path_of(const std::string& root, const std::string& job, const std::string& attempt) {
+  return root + "/" + job + "/" + attempt;
+}
+
+}  // namespace
+
+Caretaker::Caretaker(Parts parts)
+    : loop_(parts.loop),
+      engine_(parts.engine),
+      blobs_(parts.blobs),
+      logs_(parts.logs),
+      home_(parts.home),
+      settings_(parts.settings),
+      collect_at_(engine_.started() + settings_.blob_lease) {
+  // Of the thread alone, on Linux: it makes way for the loop.
+  worker_.run([] { (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10); });
+}
+
+Caretaker::~Caretaker() {
+  if (collecting_) collecting_->stop();
+}
+
+void Caretaker::perform(const Action& action) {
+  const auto* forget = std::get_if<ForgetJob>(&action);
+  if (forget == nullptr) return;
+  for (const auto& attempt : forget->attempts)
+    doomed_.push_back({attempt.job.value, LogStore::name_of(attempt)});
+  const Instant soonest = engine_.started() + settings_.blob_lease;
+  collect_at_ = std::min(collect_at_, std::max(soonest, engine_.now() + kAfterDeletion));
+}
+
+void Caretaker::turn_end() {
+  if (lock_ || engine_.now() < not_before_) return;
+  if (!orphans_listed_) return list_orphans();
+  if (!doomed_.empty()) return remove_logs();
+  if (journal_has_grown() && engine_.now() >= compact_at_) return compact();
+  if (engine_.now() >= collect_at_) return collect();
+}
+
+bool Caretaker::journal_has_grown() const {
+  return engine_.journal_rows() >= engine_.journal_kept() * 2 + settings_.compact_after;
+}
+
+Duration Caretaker::wait() {
+  if (lock_) return Duration::max();
+  Instant due = collect_at_;
+  if (journal_has_grown()) due = std::min(due, compact_at_);
+  if (!orphans_listed_ || !doomed_.empty()) due = {};
+  return std::max(std::max(due, not_before_) - engine_.now(), Duration::zero());
+}
+
+bool Caretaker::begin() {
+  auto lock = io::FileLock::try_acquire(home_.stores_lock());
+  if (lock && *lock) {
+    lock_ = std::move(**lock);
+    return true;
+  }
+  if (!lock) spdlog::warn("{}", lock.error().message);
+  not_before_ = engine_.now() + (lock ? kAgain : kAfterFailure);
+  return false;
+}
+
+void Caretaker::end() { lock_.reset(); }
+
+// ---- logs of deleted jobs -----------------------------------------------------------------------
+
+// What a crash between a deletion and the removal of its logs left.
+void Caretaker::list_orphans() {
+  if (!begin()) return;
+  orphans_listed_ = true;
+  worker_.run([this, root = logs_.root()] {
+    std::vector<LogFolder> folders;
+    const auto jobs = io::list_directory(root);
+    for (const auto& job : jobs ? *jobs : std::vector<std::string>()) {
+      const auto attempts = io::list_directory(root + "/" + job);
+      for (const auto& attempt : attempts ? *attempts : std::vector<std::string>())
+        folders.push_back({job, attempt});
+    }
+    loop_.post([this, folders = std::move(folders)] { found(folders); });
+  });
+}
+
+void Caretaker::found(const std::vector<LogFolder>& folders) {
+  end();
+  const auto is_known = [this](const LogFolder& folder) {
+    const Job* job = engine_.core().state().job(JobId(folder.job));
+    return job != nullptr &&
+           std::any_of(job->attempts.begin(), job->attempts.end(), [&](const Attempt& attempt) {
+             return LogStore::name_of(attempt.id) == folder.attempt;
+           });
+  };
+  for (const auto& folder : folders)
+    if (!is_known(folder)) doomed_.push_back(folder);
+}
+
+void Caretaker::remove_logs() {
+  if (!begin()) return;
+  const auto count = static_cast<std::ptrdiff_t>(std::min(doomed_.size(), kFoldersAtOnce));
+  std::vector<LogFolder> folders(doomed_.begin(), doomed_.begin() + count);
+  doomed_.erase(doomed_.begin(), doomed_.begin() + count);
+  worker_.run([this, root = logs_.root(), folders = std::move(folders)] {
+    for (const auto& folder : folders)
+      if (const auto done = io::remove_tree(path_of(root, folder.job, folder.attempt)); !done)
+        spdlog::warn("{}", done.error().message);
+    loop_.post([this, folders] { removed_logs(folders); });
+  });
+}
+
+// Here, where new folders are made too: only what is empty goes.
+void Caretaker::removed_logs(const std::vector<LogFolder>& folders) {
+  end();
+  for (const auto& folder : folders) ::rmdir((logs_.root() + "/" + folder.job).c_str());
+}
+
+// ---- the journal --------------------------------------------------------------------------------
+
+void Caretaker::compact() {
+  if (!begin()) return;
+  worker_.run([this, path = home_.journal()] {
+    auto compacted = compact_journal(path);
+    ::malloc_trim(0);  // it held the state twice
+    loop_.post([this, compacted = std::move(compacted)] { adopt(compacted); });
+  });
+}
+
+void Caretaker::adopt(const Result<CompactedJournal>& compacted) {
+  const auto before = engine_.journal_rows();
+  const Status done = compacted ? engine_.adopt(*compacted) : Status(compacted.error());
+  end();
+  compact_at_ = engine_.now() + kAfterFailure;
+  if (!done) return spdlog::warn("the journal was not compacted: {}", done.error().message);
+  compact_at_ = {};
+  spdlog::info("compacted the journal: {} of {} facts are left", engine_.journal_rows(), before);
+}
+
+// ---- blobs --------------------------------------------------------------------------------------
+
+void Caretaker::collect() {
+  if (!begin()) return;
+  collect_at_ = engine_.now() + std::max(settings_.blob_lease, Duration(kAfterDeletion));
+  collecting_ = std::make_unique<snapshot::BlobCollection>(blobs_, settings_.blob_lease);
+  worker_.run([this, trees = engine_.core().trees()] {
+    const Status marked = collecting_->mark(trees);
+    auto count = marked ? collecting_->condemn() : Result<std::size_t>(marked.error());
+    loop_.post([this, count] { condemned(count); });
+  });
+}
+
+// What has come to be referred to since is named now: until here it was committed.
+void Caretaker::condemned(const Result<std::size_t>& count) {
+  if (!count) return collected(count.error());
+  if (*count == 0) return collected(snapshot::Collected{});
+  worker_.run([this, trees = engine_.core().trees()] {
+    const Status spared = collecting_->spare(trees);
+    auto result = spared ? collecting_->sweep() : Result<snapshot::Collected>(spared.error());
+    loop_.post([this, result] { collected(result); });
+  });
+}
+
+void Caretaker::collected(const Result<snapshot::Collected>& result) {
+  collecting_.reset();
+  end();
+  if (!result)
+    spdlog::warn("files that no job refers to were not removed: {}", result.error().message);
+  else if (result->blobs > 0 || result->bytes > 0)
+    spdlog::info("removed {} files and folders that no job refers to ({})", result->blobs,
+                 to_string(Bytes{result->bytes}));
+}
+
+}  // namespace lockstep::launcher

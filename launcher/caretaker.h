@@ -1,0 +1,78 @@
+#pragma once
+// Keeps the stores small while the launcher works: compacts the journal, removes the logs of
+// deleted jobs, and collects blobs that nothing refers to. One thing at a time, on a worker of its
+// own, under stores.lock; the loop only hands over lists and swaps files. It decides nothing about
+// jobs: the core does (launcher/core/retention.cc).
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/io/event_loop.h"
+#include "common/io/file_system.h"
+#include "common/snapshot/blob_gc.h"
+#include "launcher/engine.h"
+#include "launcher/home.h"
+#include "launcher/logs/log_store.h"
+#include "launcher/worker.h"
+
+namespace lockstep::launcher {
+
+class Caretaker {
+ public:
+  struct Settings {
+    Duration blob_lease = minutes(60);
+    std::uint64_t compact_after = 10'000;
+  };
+  struct Parts {
+    io::EventLoop& loop;
+    Engine& engine;
+    snapshot::BlobStore& blobs;
+    LogStore& logs;
+    const LauncherHome& home;
+    Settings settings;
+  };
+  explicit Caretaker(Parts parts);
+  ~Caretaker();
+
+  void perform(const Action& action);  // ForgetJob
+  // The end of a turn: begins what is due.
+  void turn_end();
+  Duration wait();  // until something is due; max() while it is at work
+
+ private:
+  struct LogFolder {
+    std::string job, attempt;  // names of directories
+  };
+  bool begin();  // false: at work, or a backup is being taken
+  void end();
+  void list_orphans();
+  void found(const std::vector<LogFolder>& folders);
+  void remove_logs();
+  void removed_logs(const std::vector<LogFolder>& folders);
+  bool journal_has_grown() const;
+  void compact();
+  void adopt(const Result<CompactedJournal>& compacted);
+  void collect();
+  void condemned(const Result<std::size_t>& count);
+  void collected(const Result<snapshot::Collected>& result);
+
+  io::EventLoop& loop_;
+  Engine& engine_;
+  snapshot::BlobStore& blobs_;
+  LogStore& logs_;
+  const LauncherHome& home_;
+  const Settings settings_;
+  std::optional<io::FileLock> lock_;  // while something is at work
+  bool orphans_listed_ = false;
+  std::deque<LogFolder> doomed_;
+  Instant not_before_;  // after a failure, or while a backup is taken
+  Instant collect_at_;
+  Instant compact_at_;  // not before
+  std::unique_ptr<snapshot::BlobCollection> collecting_;
+  Worker worker_;  // last: it ends first
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "launcher/cli/verbs.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr const char* kExamples = R"(
+  lockstep job delete gray_pig_knyllgjbkl
+  lockstep job delete --all-final --older-than 30d
+A job goes with its record, its logs and what it left; its name can be used again. One that has not
+ended is kept: end it with `lockstep job cancel`.)";
+
+struct DeleteOptions {
+  std::vector<std::string> names;
+  bool all_final = false;
+  std::string older_than;
+  Format format = Format::table;
+};
+
+// Slice by slice, until nothing is left to be deleted.
+Result<JobsDeleted> delete_all(Connection& connection, DeleteJobs request) {
+  JobsDeleted all;
+  std::vector<JobId> names = std::move(request.jobs);
+  for (;;) {
+    const auto count =
+        static_cast<std::ptrdiff_t>(std::min(names.size(), std::size_t{kMaxDeletionsAtOnce}));
+    request.jobs.assign(names.begin(), names.begin() + count);
+    names.erase(names.begin(), names.begin() + count);
+    TRY_ASSIGN(JobsDeleted part, connection.ask_for<JobsDeleted>(request));
+    all.jobs.insert(all.jobs.end(), part.jobs.begin(), part.jobs.end());
+    all.kept.insert(all.kept.end(), part.kept.begin(), part.kept.end());
+    if (names.empty() && (part.more == 0 || part.jobs.empty())) return all;
+  }
+}
+
+nlohmann::ordered_json json_of(const JobsDeleted& result) {
+  nlohmann::ordered_json json;
+  json["deleted"] = nlohmann::ordered_json::array();
+  for (const JobId& job : result.jobs) json["deleted"].push_back(job.value);
+  json["kept"] = nlohmann::ordered_json::array();
+  for (const auto& kept : result.kept)
+    json["kept"].push_back({{"name", kept.job.value}, {"reason", kept.message}});
+  return json;
+}
+
+int delete_jobs(Context& context, const DeleteOptions& options) {
+  DeleteJobs request;
+  for (const auto& name : options.names) {
+    if (const Status valid = validate_job_name(name); !valid)
+      return fail(context.terminal, valid.error().within("job delete"), kExitUsage);
+    request.jobs.push_back(JobId(name));
+  }
+  request.all_final = options.all_final || !options.older_than.empty();
+  if (!options.older_than.empty()) {
+    request.older_than = parse_duration(options.older_than);
+    if (request.older_than < Duration::zero())
+      return fail(context.terminal,
+                  make_error(ErrorCode::invalid_argument,
+                             fmt::format("job delete: --older-than '{}' is not a time; write 12h, "
+                                         "30d",
+                                         options.older_than)),
+                  kExitUsage);
+  }
+  if (request.jobs.empty() && !request.all_final)
+    return fail(context.terminal,
+                make_error(ErrorCode::invalid_argument,
+                           "job delete: name the jobs, or say --all-final or --older-than"),
+                kExitUsage);
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto result = delete_all(**connection, std::move(request));
+  if (!result) return fail(context.terminal, result.error());
+  std::string text;
+  for (const JobId& job : result->jobs) text += job.value + "\n";
+  const int shown = print(context, options.format, json_of(*result), text);
+  for (const auto& kept : result->kept)
+    (void)fail(context.terminal, make_error(kept.code, kept.message));
+  if (options.format == Format::table)
+    context.terminal.note(
+        fmt::format("{} job{} deleted", result->jobs.size(), result->jobs.size() == 1 ? "" : "s"));
+  return result->kept.empty() ? shown : kExitFailure;
+}
+
+}  // namespace
+
+void add_delete_verb(CLI::App& group, VerbTable table) {
+  const auto options = std::make_shared<DeleteOptions>();
+  auto* verb = group.add_subcommand("delete", "forget jobs that have ended, with all they left");
+  verb->footer(kExamples);
+  auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
+  verb->add_flag("--all-final", options->all_final, "all jobs that have ended")->excludes(names);
+  verb->add_option("--older-than", options->older_than, "all that ended so long ago, as 12h or 30d")
+      ->excludes(names);
+  add_format(*verb, options->format, "names (default), json or yaml");
+  verb->callback([table, options] {
+    table.action = [options](Context& context) { return delete_jobs(context, *options); };
+  });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,136 @@
+#include "launcher/core/compact.h"
+
+#include <algorithm>
+
+namespace lockstep::launcher {
+
+namespace {
+
+template <typename Map, typename Key>
+std::uint64_t place(const Map& map, const Key& key) {
+  const auto it = map.find(key);
+  return it == map.end() ? 0 : it->second;
+}
+
+}  // namespace
+
+void Compaction::see(const StampedFact& fact) {
+  ++seen_;
+  newest_ = std::max(newest_, fact.at);
+  note(fact.fact);
+  whole_.apply(fact.at, fact.fact);
+}
+
+void Compaction::note(const Fact& fact) {
+  if (const auto* changed = std::get_if<PartChanged>(&fact))
+    reported_[{changed->attempt, changed->node}].last = seen_;
+  if (const auto* deleted = std::get_if<JobDeleted>(&fact)) deleted_[deleted->job] = seen_;
+  if (const auto* token = std::get_if<TokenForgotten>(&fact))
+    forgotten_[token->secret_hash] = seen_;
+  if (const auto* lost = std::get_if<NodeLost>(&fact)) nodes_[lost->node].lost = seen_;
+  if (const auto* drain = std::get_if<NodeDrainChanged>(&fact)) nodes_[drain->node].drained = seen_;
+  if (const auto* era = std::get_if<EraBegan>(&fact); era != nullptr && era->restored)
+    restored_ = seen_;
+  const auto* started = std::get_if<NodeSessionStarted>(&fact);
+  if (started == nullptr) return;
+  Sessions& sessions = nodes_[started->node];
+  sessions.last = seen_;
+  if (sessions.current == started->session) return;
+  sessions.current = started->session;
+  sessions.began.push_back(seen_);
+  // As many as State remembers, and the one that replaced the last of them.
+  if (sessions.began.size() > kMaxPastSessions + 1) sessions.began.erase(sessions.began.begin());
+}
+
+// True: the fact stays, perhaps rewritten. One overload per fact, so that whoever adds a fact
+// decides what becomes of it; to keep it is never wrong.
+struct Compaction::Keeper {
+  Compaction& all;
+  std::uint64_t at;  // its place
+
+  bool here(NodeId node) const { return all.whole_.node(node) != nullptr; }
+  const Sessions& sessions(NodeId node) const { return all.nodes_.at(node); }
+
+  bool operator()(TokenCreated& fact) const {
+    return all.whole_.tokens().count(fact.secret_hash) != 0 &&
+           at > place(all.forgotten_, fact.secret_hash);
+  }
+  bool operator()(TokenForgotten&) const { return false; }
+  bool operator()(NodeJoined&) const { return true; }
+  bool operator()(NodeRemoved&) const { return true; }
+  bool operator()(NodeRevised&) const { return false; }  // closing() tells it anew
+  bool operator()(EraBegan& fact) const { return fact.restored && at == all.restored_; }
+  bool operator()(NodeLost& fact) const {
+    return here(fact.node) && at == sessions(fact.node).lost && at > sessions(fact.node).last;
+  }
+  bool operator()(NodeDrainChanged& fact) const {
+    return here(fact.node) && fact.draining && at == sessions(fact.node).drained;
+  }
+  bool operator()(NodeSessionStarted& fact) const {
+    if (!here(fact.node)) return false;
+    const Sessions& known = sessions(fact.node);
+    if (at == known.last) return true;
+    fact.inventory = {};  // the last one's counts
+    return std::find(known.began.begin(), known.began.end(), at) != known.began.end();
+  }
+  bool operator()(JobSubmitted& fact) const {
+    fact.order = all.whole_.job(fact.job)->order;
+    return true;
+  }
+  bool operator()(AttemptPlaced& fact) const {
+    const Attempt& attempt = *all.whole_.attempt(fact.attempt);
+    for (std::size_t i = 0; i < fact.parts.size(); ++i)
+      fact.parts[i].revision = attempt.parts[i].revision;
+    return true;
+  }
+  bool operator()(PartChanged& fact) const {
+    Reports& reports = all.reported_[{fact.attempt, fact.node}];
+    if (reports.state == fact.report.state && at != reports.last) return false;
+    reports.state = fact.report.state;
+    return true;
+  }
+  bool operator()(CancelRequested&) const { return true; }
+  bool operator()(GangFormed&) const { return true; }
+  bool operator()(PartGone&) const { return true; }
+  bool operator()(AttemptDoomed&) const { return true; }
+  bool operator()(AttemptEnded&) const { return true; }
+  bool operator()(JobRequeued&) const { return true; }
+  bool operator()(PartReleased&) const { return true; }
+  bool operator()(JobFinished&) const { return true; }
+  bool operator()(JobDeleted& fact) const { return all.whole_.deleted().count(fact.job) != 0; }
+};
+
+std::optional<StampedFact> Compaction::keep(const StampedFact& fact) {
+  ++at_;
+  // Of a job whose name was deleted later, nothing is left but that.
+  const JobId* job = job_of(fact.fact);
+  if (job != nullptr && at_ < place(deleted_, *job)) return std::nullopt;
+  StampedFact kept = fact;
+  if (!std::visit(Keeper{*this, at_}, kept.fact)) return std::nullopt;
+  kept_.apply(kept.at, kept.fact);
+  return kept;
+}
+
+std::vector<StampedFact> Compaction::closing() {
+  std::vector<StampedFact> facts;
+  const auto add = [&](Fact fact) {
+    kept_.apply(newest_, fact);
+    facts.push_back({newest_, std::move(fact)});
+  };
+  if (whole_.era() > kept_.era()) add(EraBegan{whole_.era(), false});
+  for (const auto& [id, node] : whole_.nodes())
+    if (node.revision != 0) add(NodeRevised{id, node.revision});
+  return facts;
+}
+
+std::vector<StampedFact> compact(const std::vector<StampedFact>& facts) {
+  Compaction compaction;
+  for (const StampedFact& fact : facts) compaction.see(fact);
+  std::vector<StampedFact> kept;
+  for (const StampedFact& fact : facts)
+    if (auto stays = compaction.keep(fact)) kept.push_back(std::move(*stays));
+  for (StampedFact& fact : compaction.closing()) kept.push_back(std::move(fact));
+  return kept;
+}
+
+}  // namespace lockstep::launcher

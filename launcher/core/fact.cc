@@ -1,0 +1,35 @@
+#include "launcher/core/fact.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+struct JobOf {
+  const JobId* operator()(const JobSubmitted& fact) const { return &fact.job; }
+  const JobId* operator()(const CancelRequested& fact) const { return &fact.job; }
+  const JobId* operator()(const JobRequeued& fact) const { return &fact.job; }
+  const JobId* operator()(const JobFinished& fact) const { return &fact.job; }
+  const JobId* operator()(const AttemptPlaced& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const GangFormed& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const PartChanged& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const PartGone& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const AttemptDoomed& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const AttemptEnded& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const PartReleased& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const JobDeleted& fact) const { return &fact.job; }
+  const JobId* operator()(const TokenCreated&) const { return nullptr; }
+  const JobId* operator()(const TokenForgotten&) const { return nullptr; }
+  const JobId* operator()(const NodeRevised&) const { return nullptr; }
+  const JobId* operator()(const EraBegan&) const { return nullptr; }
+  const JobId* operator()(const NodeJoined&) const { return nullptr; }
+  const JobId* operator()(const NodeSessionStarted&) const { return nullptr; }
+  const JobId* operator()(const NodeLost&) const { return nullptr; }
+  const JobId* operator()(const NodeDrainChanged&) const { return nullptr; }
+  const JobId* operator()(const NodeRemoved&) const { return nullptr; }
+};
+
+}  // namespace
+
+const JobId* job_of(const Fact& fact) { return std::visit(JobOf{}, fact); }
+
+}  // namespace lockstep::launcher

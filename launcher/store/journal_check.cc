@@ -1,0 +1,116 @@
+#include "launcher/store/journal_check.h"
+
+#include <fmt/format.h>
+
+#include "common/io/durable_copy.h"
+#include "common/io/file_system.h"
+#include "launcher/store/fact_codec.h"
+#include "launcher/store/journal_file.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+class Problems {
+ public:
+  explicit Problems(std::vector<std::string>& list) : list_(list) {}
+  ~Problems() {
+    if (more_ > 0) list_.push_back(fmt::format("and {} more rows that do not stand", more_));
+  }
+  void add(std::string problem) {
+    if (list_.size() < kMaxJournalProblems)
+      list_.push_back(std::move(problem));
+    else
+      ++more_;
+  }
+
+ private:
+  std::vector<std::string>& list_;
+  std::uint64_t more_ = 0;
+};
+
+// Pages, indexes, cell sizes: SQLite's own look at its file.
+void check_pages(Database& db, Problems& problems) {
+  auto rows = db.prepare("PRAGMA integrity_check(20)");
+  for (;;) {
+    const auto row = rows ? rows->step() : Result<bool>(rows.error());
+    if (!row) return problems.add(row.error().message);
+    if (!*row) return;
+    if (rows->blob(0) != "ok") problems.add(std::string(rows->blob(0)));
+  }
+}
+
+// Whether the row stands behind the one before it; its fact, when it does.
+Result<StampedFact> check_row(const Statement& row, std::uint64_t before, const Digest& chain) {
+  const auto number = static_cast<std::uint64_t>(row.integer(0));
+  if (number != before + 1)
+    return make_error(ErrorCode::corrupt,
+                      fmt::format("follows row {}: rows are missing between them", before));
+  const auto format = row.integer(1);
+  if (format < 1 || format > kFactFormat)
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("has format {}; this program reads {}", format, kFactFormat));
+  const auto link = next_link(chain, number, static_cast<int>(format), row.integer(2), row.blob(3));
+  if (row.blob(4) != link.view())
+    return make_error(ErrorCode::corrupt, "its checksum does not match");
+  auto fact = decode_fact(row.blob(3));
+  if (!fact) return fact.error().within("cannot be decoded");
+  return StampedFact{{row.integer(2)}, std::move(*fact)};
+}
+
+Status check_rows(Database& db, const JournalBase& base, Problems& problems, JournalCheck* check) {
+  TRY_ASSIGN(auto rows, db.prepare("SELECT sequence, format, stamp, payload, checksum "
+                                   "FROM journal ORDER BY sequence"));
+  Digest chain = first_link(base);
+  std::uint64_t before = 0;
+  for (;;) {
+    TRY_ASSIGN(const bool row, rows.step());
+    if (!row) return {};
+    ++check->rows;
+    const auto number = static_cast<std::uint64_t>(rows.integer(0));
+    auto fact = check_row(rows, before, chain);
+    if (!fact) {
+      problems.add(fmt::format("journal row {}: {}", number, fact.error().message));
+      if (!check->broken) check->broken = number;
+    } else if (!check->broken) {
+      check->facts.push_back(std::move(*fact));
+    }
+    before = number;
+    // What is behind a broken row is judged by what that row says of itself.
+    if (const auto link = Digest::from_bytes(rows.blob(4))) chain = *link;
+  }
+}
+
+}  // namespace
+
+Result<JournalCheck> check_journal(const std::string& path) {
+  if (!io::exists(path)) return make_error(ErrorCode::not_found, path + ": there is no journal");
+  TRY_ASSIGN(auto db, Database::open(path));
+  TRY_ASSIGN(const auto version, journal_version(db));
+  JournalCheck check;
+  Problems problems(check.problems);
+  check_pages(db, problems);
+  JournalBase base;
+  if (version > 1) {
+    TRY_ASSIGN(base, read_base(db));
+  }
+  // Its damage may go so deep that SQLite cannot read on.
+  if (const Status read = check_rows(db, base, problems, &check); !read) {
+    problems.add(read.error().message);
+    if (!check.broken) check.broken = check.rows + 1;
+  }
+  return check;
+}
+
+Result<std::string> truncate_journal(const std::string& path, std::uint64_t sequence) {
+  const std::string copy = fmt::format("{}.before-{}", path, sequence);
+  for (const char* end : {"", "-wal"})
+    if (io::exists(path + end)) TRY(io::copy_file(path + end, copy + end));
+  TRY_ASSIGN(auto db, Database::open(path));
+  TRY_ASSIGN(const auto version, journal_version(db));
+  (void)version;
+  TRY(db.execute(fmt::format("DELETE FROM journal WHERE sequence >= {}", sequence).c_str()));
+  return copy;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,232 @@
+#include "launcher/tools/backup.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "common/io/clock.h"
+#include "common/io/durable_copy.h"
+#include "common/io/version_file.h"
+#include "common/snapshot/blob_gc.h"
+#include "common/snapshot/blob_store.h"
+#include "launcher/core/roots.h"
+#include "launcher/core/state.h"
+#include "launcher/home.h"
+#include "launcher/logs/log_store.h"
+#include "launcher/store/journal.h"
+#include "launcher/tools/home_lock.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+std::string about(const std::string& backup) { return backup + "/backup.json"; }
+
+// A directory that is made beside and gets its name when all is in it.
+class Beside {
+ public:
+  static Result<Beside> begin(const std::string& path) {
+    TRY(io::make_directories(path.substr(0, path.rfind('/') == 0 ? 1 : path.rfind('/'))));
+    if (io::exists(path)) {
+      TRY_ASSIGN(const auto names, io::list_directory(path));
+      if (!names.empty())
+        return make_error(ErrorCode::already_exists,
+                          fmt::format("{} is not empty (it has {}); name a directory that does not "
+                                      "exist, or is empty",
+                                      path, names.front()));
+    }
+    Beside beside(path);
+    TRY(io::remove_tree(beside.path()));
+    TRY(io::make_directories(beside.path(), 0700));
+    return beside;
+  }
+  Beside(Beside&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+  Beside& operator=(Beside&&) = delete;
+  ~Beside() {
+    if (!path_.empty()) (void)io::remove_tree(path());
+  }
+  std::string path() const { return path_ + ".partial"; }
+  Status finish() {
+    TRY(io::sync_directory(path()));
+    if (std::rename(path().c_str(), path_.c_str()) != 0)
+      return errno_error(errno, fmt::format("cannot move {} to {}", path(), path_));
+    const std::string parent = path_.substr(0, std::max<std::size_t>(path_.rfind('/'), 1));
+    path_.clear();
+    return io::sync_directory(parent);
+  }
+
+ private:
+  explicit Beside(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+using Copy = Status (*)(const std::string& from, const std::string& to);
+Status copy_whole(const std::string& from, const std::string& to) {
+  return io::copy_file(from, to);
+}
+
+// The regular files of a directory, which may not be there.
+Status copy_directory(const std::string& from, const std::string& to, Copy copy,
+                      std::uint64_t* count = nullptr) {
+  if (!io::exists(from)) return {};
+  TRY(io::make_directories(to, 0700));
+  TRY_ASSIGN(const auto names, io::list_directory(from));
+  for (const auto& name : names) {
+    struct stat info {};
+    if (::lstat((from + "/" + name).c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    TRY(copy(from + "/" + name, to + "/" + name));
+    if (count != nullptr) ++*count;
+  }
+  return io::sync_directory(to);
+}
+
+// Packs are appended to, so they are copied; a large blob's file is never changed.
+Status copy_blobs(const std::string& from, const std::string& to) {
+  TRY(io::make_directories(to, 0700));
+  if (!io::exists(from)) return {};
+  TRY(copy_directory(from + "/packs", to + "/packs", copy_whole));
+  TRY_ASSIGN(const auto folders, io::list_directory(from));
+  for (const auto& folder : folders)
+    if (folder.size() == 2)
+      TRY(copy_directory(from + "/" + folder, to + "/" + folder, io::link_or_copy));
+  return io::sync_directory(to);
+}
+
+Status copy_logs(const State& state, const LauncherHome& from, const LauncherHome& to,
+                 BackupReport* report) {
+  const LogStore source(from.logs()), target(to.logs());
+  TRY(io::make_directories(to.logs(), 0700));
+  for (const auto& [id, job] : state.jobs())
+    for (const Attempt& attempt : job.attempts)
+      TRY(copy_directory(source.directory(attempt.id), target.directory(attempt.id), copy_whole,
+                         &report->logs));
+  return {};
+}
+
+Status copy_identity(const LauncherHome& from, const LauncherHome& to) {
+  TRY(copy_directory(from.keys(), to.keys(), copy_whole));
+  for (const auto& [source, target] :
+       {std::pair(from.endpoint(), to.endpoint()), std::pair(from.started(), to.started())})
+    if (io::exists(source)) TRY(io::copy_file(source, target));
+  return io::write_version(to.version(), kHomeVersion);
+}
+
+Result<State> read_state(const std::string& journal_path, std::uint64_t* facts) {
+  TRY_ASSIGN(auto journal, Journal::open(journal_path));
+  State state;
+  TRY(journal.replay([&](const StampedFact& fact) { state.apply(fact.at, fact.fact); }));
+  *facts = journal.last_sequence();
+  return state;
+}
+
+// What the copy refers to is in it; what else was copied goes.
+Status settle_blobs(const State& state, const std::string& path, BackupReport* report) {
+  TRY_ASSIGN(const auto store, snapshot::BlobStore::open(path));
+  std::vector<Digest> trees;
+  Status looked;
+  each_root(state, [&](const Root& root) {
+    trees.push_back(root.tree);
+    if (!looked) return;
+    const auto missing = store->missing_from(root.tree);
+    if (!missing) looked = missing.error();
+    if (missing && !missing->empty())
+      report->problems.push_back(fmt::format("job {}, {}: {} blobs are missing, {} first",
+                                             root.job.value, root.what, missing->size(),
+                                             missing->front().hex()));
+  });
+  TRY(looked);
+  snapshot::BlobCollection collection(*store, Duration(0));
+  TRY(collection.mark(trees));
+  TRY_ASSIGN(const std::size_t condemned, collection.condemn());
+  (void)condemned;
+  TRY(collection.sweep());
+  TRY_ASSIGN(const auto left, store->list());
+  report->blobs = left.size();
+  return store->sync();
+}
+
+Status write_about(const std::string& path, const BackupReport& report) {
+  const nlohmann::json json = {{"lockstep", LOCKSTEP_VERSION},
+                               {"home", report.from},
+                               {"taken", to_string(report.taken)},
+                               {"facts", report.facts},
+                               {"jobs", report.jobs}};
+  const auto replace = nlohmann::json::error_handler_t::replace;
+  return io::write_file_atomically(path, json.dump(2, ' ', false, replace) + "\n", 0600);
+}
+
+// Its words of how it was started name the home it had.
+Status adapt_start_record(const std::string& path, const std::string& home) {
+  if (!io::exists(path)) return {};
+  TRY_ASSIGN(const std::string text, io::read_file(path, mebibytes(1)));
+  auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json["command"].is_array()) return {};
+  auto& words = json["command"];
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].is_string()) continue;
+    const auto word = words[i].get<std::string>();
+    if (word == "--home" && i + 1 < words.size()) words[i + 1] = home;
+    if (word.rfind("--home=", 0) == 0) words[i] = "--home=" + home;
+  }
+  return io::write_file_atomically(path, json.dump(2) + "\n", 0600);
+}
+
+}  // namespace
+
+Result<BackupReport> backup(const std::string& home_path, const std::string& to) {
+  const LauncherHome home(home_path);
+  TRY(expect_home(home));
+  if (to == home_path || to.rfind(home_path + "/", 0) == 0)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{} lies in the home it is to be a backup of", to));
+  TRY_ASSIGN(auto beside, Beside::begin(to));
+  const LauncherHome copy(beside.path());
+  BackupReport report{home_path, to, io::SystemClock().now(), 0, 0, 0, 0, {}};
+  // Nothing that the journal's copy refers to is removed while this is held.
+  TRY_ASSIGN(const auto lock, io::SharedLock::acquire(home.stores_lock()));
+  TRY(copy_journal(home.journal(), copy.journal()));
+  TRY_ASSIGN(const State state, read_state(copy.journal(), &report.facts));
+  report.jobs = state.jobs().size();
+  TRY(copy_identity(home, copy));
+  TRY(copy_blobs(home.blobs(), copy.blobs()));
+  TRY(settle_blobs(state, copy.blobs(), &report));
+  TRY(copy_logs(state, home, copy, &report));
+  TRY(write_about(about(beside.path()), report));
+  TRY(beside.finish());
+  return report;
+}
+
+Result<BackupReport> restore(const std::string& from, const std::string& home_path) {
+  const LauncherHome source(from);
+  if (!io::exists(about(from)))
+    return make_error(ErrorCode::not_found,
+                      fmt::format("{} is not a whole backup: it has no backup.json", from));
+  TRY(expect_home(source));
+  TRY_ASSIGN(auto beside, Beside::begin(home_path));
+  const LauncherHome home(beside.path());
+  BackupReport report{from, home_path, io::SystemClock().now(), 0, 0, 0, 0, {}};
+  TRY(copy_journal(source.journal(), home.journal()));
+  TRY_ASSIGN(const State state, read_state(home.journal(), &report.facts));
+  report.jobs = state.jobs().size();
+  {
+    TRY_ASSIGN(auto journal, Journal::open(home.journal()));
+    Instant last;
+    TRY(journal.replay([&](const StampedFact& fact) { last = std::max(last, fact.at); }));
+    const Instant now = std::max(last, report.taken);
+    const auto era = static_cast<std::uint64_t>(now.ns / 1'000'000);
+    TRY(journal.append({{now, EraBegan{std::max(era, state.era() + 1), true}}}));
+  }
+  TRY(copy_identity(source, home));
+  TRY(adapt_start_record(home.started(), home_path));
+  TRY(copy_blobs(source.blobs(), home.blobs()));
+  TRY(settle_blobs(state, home.blobs(), &report));
+  TRY(copy_logs(state, source, home, &report));
+  TRY(beside.finish());
+  return report;
+}
+
+}  // namespace lockstep::launcher

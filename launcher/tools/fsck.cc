@@ -1,0 +1,187 @@
+#include "launcher/tools/fsck.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/snapshot/blob_check.h"
+#include "launcher/core/invariants.h"
+#include "launcher/core/roots.h"
+#include "launcher/core/state.h"
+#include "launcher/home.h"
+#include "launcher/logs/log_store.h"
+#include "launcher/store/journal_check.h"
+#include "launcher/tools/home_lock.h"
+#include "launcher/tools/trial_fold.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+class Fsck {
+ public:
+  Fsck(const FsckOptions& options, const LauncherHome& home) : options_(options), home_(home) {}
+
+  Result<FsckReport> run() {
+    TRY(check_journal_and_state());
+    TRY(check_blobs());
+    TRY(check_logs());
+    return std::move(report_);
+  }
+
+ private:
+  template <typename... Args>
+  void problem(fmt::format_string<Args...> format, Args&&... args) {
+    report_.problems.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  Status check_journal_and_state();
+  Status check_blobs();
+  Status check_logs();
+  void check_log(const Attempt& attempt, int rank, LogStream stream, std::uint64_t size);
+  Status check_log_folders();
+  bool is_known(const std::string& job, const std::string& attempt) const;
+
+  const FsckOptions& options_;
+  const LauncherHome& home_;
+  FsckReport report_;
+  State state_;
+  bool whole_ = true;  // all facts were folded: what is not referred to is of no use
+};
+
+Status Fsck::check_journal_and_state() {
+  if (options_.truncate_at) {
+    TRY_ASSIGN(const std::string copy, truncate_journal(home_.journal(), *options_.truncate_at));
+    report_.repaired.push_back(
+        fmt::format("journal row {} and all behind it removed; the journal "
+                    "as it was is {}",
+                    *options_.truncate_at, copy));
+  }
+  TRY_ASSIGN(JournalCheck journal, check_journal(home_.journal()));
+  report_.problems = std::move(journal.problems);
+  if (journal.broken)
+    problem(
+        "the journal stands up to row {}: restore a backup, or give up the rest with "
+        "--truncate-journal-at {} (the whole file is kept beside)",
+        *journal.broken - 1, *journal.broken);
+  whole_ = !journal.broken;
+  report_.facts = journal.facts.size();
+  if (auto why = why_not_folding(journal.facts)) {
+    report_.problems.push_back(std::move(*why));
+    whole_ = false;
+    return {};
+  }
+  for (const StampedFact& fact : journal.facts) state_.apply(fact.at, fact.fact);
+  report_.jobs = state_.jobs().size();
+  for (const std::string& violation : check_invariants(state_)) problem("state: {}", violation);
+  return {};
+}
+
+Status Fsck::check_blobs() {
+  TRY_ASSIGN(const auto blobs, snapshot::BlobCheck::open(home_.blobs()));
+  std::vector<Digest> damaged;
+  Status looked;
+  each_root(state_, [&](const Root& root) {
+    if (!looked) return;
+    looked = blobs->check(root.tree, [&](const snapshot::BadBlob& bad) {
+      problem("job {}, {}{}: blob {} {}", root.job.value, root.what,
+              bad.path.empty() ? "" : ", " + bad.path, bad.digest.hex(),
+              bad.missing ? "is missing" : "is damaged: " + bad.why);
+      if (!bad.missing) damaged.push_back(bad.digest);
+    });
+  });
+  TRY(looked);
+  report_.blobs = blobs->checked();
+  TRY_ASSIGN(const auto others, blobs->others());
+  TRY_ASSIGN(const auto leftovers, blobs->leftovers());
+  if (!others.empty())
+    report_.notes.push_back(
+        fmt::format("{} blobs that no job refers to; the launcher removes them", others.size()));
+  for (const auto& path : leftovers)
+    report_.notes.push_back(fmt::format("{}: an upload that never ended", path));
+  if (!options_.repair) return {};
+  for (const Digest& digest : damaged) {
+    TRY_ASSIGN(const std::string to, blobs->move_aside(digest));
+    report_.repaired.push_back(
+        fmt::format("moved the damaged blob {} to {}; whoever has it can "
+                    "send it again",
+                    digest.hex(), to));
+  }
+  // Of a journal that is broken, what nothing refers to may belong to what cannot be read.
+  if (!whole_ || (others.empty() && leftovers.empty())) return {};
+  TRY_ASSIGN(const std::uint64_t bytes, blobs->clean());
+  report_.repaired.push_back(
+      fmt::format("removed {} blobs that no job refers to and {} unfinished "
+                  "uploads ({})",
+                  others.size(), leftovers.size(), to_string(Bytes{bytes})));
+  return {};
+}
+
+void Fsck::check_log(const Attempt& attempt, int rank, LogStream stream, std::uint64_t size) {
+  if (size == 0) return;
+  const std::string path = LogStore(home_.logs()).path({attempt.id, rank, stream});
+  struct stat info {};
+  const bool there = ::stat(path.c_str(), &info) == 0;
+  const auto has = there ? static_cast<std::uint64_t>(info.st_size) : 0;
+  if (has < size)
+    problem("job {}, attempt {}, rank {}: {} {}", attempt.id.job.value, attempt.id.number, rank,
+            path,
+            there ? fmt::format("has {} of {} bytes", has, size)
+                  : fmt::format("is missing; it had {} bytes", size));
+}
+
+Status Fsck::check_logs() {
+  for (const auto& [id, job] : state_.jobs()) {
+    for (const Attempt& attempt : job.attempts) {
+      for (const Part& part : attempt.parts) {
+        // Before a part is released its logs are on their way; if they were given up, they may
+        // lack anything.
+        const bool kept = part.finished() && part.report->exit && part.released && !part.logs_lost;
+        if (!kept) continue;
+        for (const LogSize& size : part.report->exit->logs) {
+          check_log(attempt, size.rank, LogStream::out, size.stdout_bytes);
+          check_log(attempt, size.rank, LogStream::err, size.stderr_bytes);
+        }
+      }
+    }
+  }
+  return check_log_folders();
+}
+
+bool Fsck::is_known(const std::string& job, const std::string& attempt) const {
+  const Job* known = state_.job(JobId(job));
+  return known != nullptr &&
+         std::any_of(known->attempts.begin(), known->attempts.end(),
+                     [&](const Attempt& a) { return LogStore::name_of(a.id) == attempt; });
+}
+
+Status Fsck::check_log_folders() {
+  if (!whole_ || !io::exists(home_.logs())) return {};
+  TRY_ASSIGN(const auto jobs, io::list_directory(home_.logs()));
+  for (const auto& job : jobs) {
+    TRY_ASSIGN(const auto attempts, io::list_directory(home_.logs() + "/" + job));
+    for (const auto& attempt : attempts) {
+      if (is_known(job, attempt)) continue;
+      const std::string path = home_.logs() + "/" + job + "/" + attempt;
+      report_.notes.push_back(path + ": logs of a job that was deleted");
+      if (!options_.repair) continue;
+      TRY(io::remove_tree(path));
+      report_.repaired.push_back("removed " + path);
+    }
+    if (options_.repair) ::rmdir((home_.logs() + "/" + job).c_str());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<FsckReport> fsck(const FsckOptions& options) {
+  const LauncherHome home(options.home);
+  TRY(expect_home(home));
+  TRY_ASSIGN(const auto lock, lock_home(home));
+  return Fsck(options, home).run();
+}
+
+}  // namespace lockstep::launcher

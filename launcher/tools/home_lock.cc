@@ -1,0 +1,33 @@
+#include "launcher/tools/home_lock.h"
+
+#include <fmt/format.h>
+
+#include "common/io/version_file.h"
+#include "launcher/endpoint_file.h"
+
+namespace lockstep::launcher {
+
+Result<io::FileLock> lock_home(const LauncherHome& home) {
+  TRY_ASSIGN(auto lock, io::FileLock::try_acquire(home.lock()));
+  if (lock) return std::move(*lock);
+  const auto other = read_endpoint_file(home.endpoint());
+  return make_error(
+      ErrorCode::conflict,
+      fmt::format("another lockstepd (pid {}) has {}; end it with `lockstep down`, or "
+                  "choose another --home",
+                  other ? std::to_string(other->pid) : "unknown", home.path()));
+}
+
+Status expect_home(const LauncherHome& home) {
+  if (!io::exists(home.journal()))
+    return make_error(ErrorCode::not_found,
+                      fmt::format("{} is not the home of a launcher: it has no journal.db; name it "
+                                  "with --home",
+                                  home.path()));
+  TRY_ASSIGN(const int version, io::read_version(home.version()));
+  if (version > kHomeVersion)
+    return io::newer_version(home.version(), version, kHomeVersion, "launcher's home");
+  return {};
+}
+
+}  // namespace lockstep::launcher

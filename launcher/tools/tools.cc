@@ -1,0 +1,200 @@
+#include "launcher/tools/tools.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "common/io/process.h"
+#include "launcher/options.h"
+#include "launcher/tools/backup.h"
+#include "launcher/tools/fsck.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ToolOptions {
+  std::string home, place;
+  bool repair = false;
+  std::optional<std::uint64_t> truncate_at;
+  std::string format = "text";
+};
+
+// The one that `lockstep` starts.
+std::string default_home() {
+  if (const char* chosen = std::getenv("LOCKSTEP_HOME"); chosen != nullptr && *chosen != '\0')
+    return std::string(chosen) + "/launcher";
+  const auto user = io::current_user();
+  const char* home = std::getenv("HOME");
+  return (home != nullptr && *home != '\0' ? home
+          : user                           ? user->home
+                                           : "/tmp") +
+         std::string("/.lockstep/launcher");
+}
+
+std::string absolute(const std::string& path) {
+  std::error_code failure;
+  auto whole = std::filesystem::absolute(path, failure).lexically_normal().string();
+  if (failure) whole = path;
+  while (whole.size() > 1 && whole.back() == '/') whole.pop_back();
+  return whole;
+}
+
+std::string counted(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+int fail(const char* command, const Error& error) {
+  std::fprintf(stderr, "lockstepd %s: %s\n", command, error.message.c_str());
+  switch (error.code) {
+    case ErrorCode::conflict: return static_cast<int>(ExitCode::already_running);
+    case ErrorCode::invalid_argument:
+    case ErrorCode::already_exists:
+    case ErrorCode::not_found: return static_cast<int>(ExitCode::usage);
+    case ErrorCode::permission_denied:
+    case ErrorCode::unavailable:
+    case ErrorCode::deadline_exceeded:
+    case ErrorCode::resource_exhausted:
+    case ErrorCode::unsupported:
+    case ErrorCode::corrupt:
+    case ErrorCode::io:
+    case ErrorCode::internal: break;
+  }
+  return static_cast<int>(ExitCode::store_refused);
+}
+
+void print_json(const Json& json) {
+  const auto replace = Json::error_handler_t::replace;
+  std::printf("%s\n", json.dump(2, ' ', false, replace).c_str());
+}
+
+int run_fsck(const ToolOptions& options) {
+  const auto report = fsck({absolute(options.home), options.repair, options.truncate_at});
+  if (!report) return fail("fsck", report.error());
+  if (options.format == "json") {
+    print_json({{"home", absolute(options.home)},
+                {"clean", report->problems.empty()},
+                {"facts", report->facts},
+                {"jobs", report->jobs},
+                {"blobs", report->blobs},
+                {"problems", report->problems},
+                {"notes", report->notes},
+                {"repaired", report->repaired}});
+  } else {
+    for (const auto& line : report->problems) std::printf("problem: %s\n", line.c_str());
+    for (const auto& line : report->notes) std::printf("note: %s\n", line.c_str());
+    for (const auto& line : report->repaired) std::printf("repaired: %s\n", line.c_str());
+    std::printf(
+        "%s: %s; looked at %llu facts, %llu jobs, %llu blobs\n", absolute(options.home).c_str(),
+        report->problems.empty() ? "clean" : counted(report->problems.size(), "problem").c_str(),
+        static_cast<unsigned long long>(report->facts),
+        static_cast<unsigned long long>(report->jobs),
+        static_cast<unsigned long long>(report->blobs));
+  }
+  return report->problems.empty() ? 0 : 1;
+}
+
+int say(const ToolOptions& options, const BackupReport& report, const std::string& text) {
+  if (options.format == "json")
+    print_json({{"from", report.from},
+                {"to", report.to},
+                {"at", to_string(report.taken)},
+                {"facts", report.facts},
+                {"jobs", report.jobs},
+                {"blobs", report.blobs},
+                {"logs", report.logs},
+                {"problems", report.problems}});
+  else
+    std::printf("%s\n", text.c_str());
+  for (const auto& problem : report.problems)
+    std::fprintf(stderr, "problem: %s\n", problem.c_str());
+  return report.problems.empty() ? 0 : 1;
+}
+
+int run_backup(const ToolOptions& options) {
+  const auto report = backup(absolute(options.home), absolute(options.place));
+  if (!report) return fail("backup", report.error());
+  return say(
+      options, *report,
+      fmt::format("{}: {} jobs, {} blobs, {} logs, as of {}. It holds the launcher's keys: "
+                  "whoever can read it can be taken for the launcher",
+                  report->to, report->jobs, report->blobs, report->logs, to_string(report->taken)));
+}
+
+int run_restore(const ToolOptions& options) {
+  const auto report = restore(absolute(options.place), absolute(options.home));
+  if (!report) return fail("restore", report.error());
+  return say(options, *report,
+             fmt::format("{}: {}, {} blobs, {} logs. Start it with: lockstepd --home {} (and "
+                         "its other flags); it must be the only launcher with these keys",
+                         report->to, counted(report->jobs, "job"), report->blobs, report->logs,
+                         report->to));
+}
+
+void add_format(CLI::App& command, ToolOptions& options) {
+  command.add_option("-o,--output", options.format, "text (default) or json")
+      ->check(CLI::IsMember({"text", "json"}));
+}
+
+CLI::App& add_fsck(CLI::App& app, ToolOptions& options) {
+  auto& command = *app.add_subcommand(
+      "fsck", "look whether the stores of a launcher that does not run are whole");
+  command.add_option("--home", options.home, "directory of the launcher")->capture_default_str();
+  command.add_flag("--repair", options.repair,
+                   "move damaged blobs aside; remove what nothing refers to");
+  command.add_option("--truncate-journal-at", options.truncate_at,
+                     "remove this row of the journal and all behind it; the whole journal is kept "
+                     "beside");
+  add_format(command, options);
+  return command;
+}
+
+CLI::App& add_backup(CLI::App& app, ToolOptions& options) {
+  auto& command =
+      *app.add_subcommand("backup", "copy a launcher's home as it is now, while it runs or not");
+  command.add_option("DEST", options.place, "directory to make")->required();
+  command.add_option("--home", options.home, "directory of the launcher")->capture_default_str();
+  add_format(command, options);
+  return command;
+}
+
+CLI::App& add_restore(CLI::App& app, ToolOptions& options) {
+  auto& command = *app.add_subcommand("restore", "make a launcher's home out of a backup");
+  command.add_option("SRC", options.place, "the backup")->required();
+  command.add_option("--home", options.home, "directory to make; must not hold anything")
+      ->required();
+  add_format(command, options);
+  return command;
+}
+
+}  // namespace
+
+std::optional<int> run_tool(int argc, const char* const* argv) {
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (first != "fsck" && first != "backup" && first != "restore") return std::nullopt;
+  ToolOptions options;
+  options.home = default_home();
+  CLI::App app("lockstepd: looks after the stores of a launcher.", "lockstepd");
+  const auto& fsck_command = add_fsck(app, options);
+  const auto& backup_command = add_backup(app, options);
+  add_restore(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "lockstepd %s: %s\n(lockstepd %s --help lists all flags)\n", first.c_str(),
+                 error.what(), first.c_str());
+    return static_cast<int>(ExitCode::usage);
+  }
+  if (fsck_command.parsed()) return run_fsck(options);
+  return backup_command.parsed() ? run_backup(options) : run_restore(options);
+}
+
+}  // namespace lockstep::launcher

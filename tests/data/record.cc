@@ -1,0 +1,121 @@
+// Records what this version writes, for all later ones to read: a journal of a life with everything
+// in it, and one envelope of each kind. Run by record.py at each landing; never changed afterwards,
+// since what it wrote then is what must stay readable.
+//   record_data DIR     writes DIR/journal.db, DIR/jobs.txt, DIR/envelopes.hex
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "common/wire/control.h"
+#include "launcher/store/journal.h"
+#include "tests/unit/launcher_core/launcher_fixture.h"
+#include "tests/unit/wire/fill.h"
+
+namespace lockstep::launcher {
+namespace {
+
+// Retries, a lost node, a drain, a cancel, logs awaited, outputs.
+void live(TestLauncher& launcher) {
+  FakeNode n1 = launcher.join("n1", inventory(8, gibibytes(16), 2));
+  FakeNode n2 = launcher.join("n2");
+  FakeNode n3 = launcher.join("n3");
+  const JobId gang = launcher.submit(job_spec("gang", 2));
+  const JobId solo = launcher.submit(job_spec("solo"));
+  const JobId waits = launcher.submit(job_spec("waits"));
+  launcher.prepared(n1, attempt(gang));
+  launcher.prepared(n2, attempt(gang));
+  launcher.observe(n1, attempt(gang), PartState::running);
+  PartReport end;
+  end.attempt = attempt(solo);
+  end.state = PartState::finished;
+  end.exit = node_exit({rank_exit(0)});
+  end.exit->logs = {{0, 5, 7}};
+  end.outputs = {{OutputKind::outputs, "", sha256("tree"), 2, Bytes{77}, {"one was a socket"}}};
+  launcher.observe(n3, end);
+  launcher.drop_notices();
+  launcher.take<AwaitLogs>();
+  launcher.finished(n1, attempt(gang), node_exit({rank_exit(0, Cause::signal, 9)}));
+  launcher.pass(seconds(11), {&n1, &n3});
+  launcher.send(LogsDurableInput{attempt(solo), n3.id});
+  launcher.drop_notices();
+  launcher.cancel(waits);
+  launcher.finished(n3, attempt(waits), node_exit({terminated(0)}));
+  launcher.prepared(n1, attempt(gang, 2));
+  launcher.prepared(n3, attempt(gang, 2));
+  launcher.finished(n1, attempt(gang, 2), node_exit({rank_exit(0)}));
+  launcher.finished(n3, attempt(gang, 2), node_exit({rank_exit(1)}));
+  launcher.send(DrainInput{launcher.next_reply(), "n3", true, "disk"});
+  launcher.expect_one<ReplyDone>();
+  launcher.drop_notices();
+  launcher.send(RemoveNodeInput{launcher.next_reply(), "n2", "ann"});
+  launcher.take<ReplyDone>();
+  launcher.take<RevokeNode>();
+  launcher.drop_notices();
+  const JobId runs = launcher.submit(job_spec("runs"));
+  launcher.observe(n1, attempt(runs), PartState::running);
+  launcher.submit(job_spec("queued", 2));
+}
+
+// A name that is used again.
+void live_on(TestLauncher& launcher) {
+  launcher.send(DeleteInput{launcher.next_reply(), {JobId("waits")}, false, {}, "ann"});
+  launcher.take<ReplyDeleted>();
+  launcher.take<ForgetJob>();
+  launcher.drop_notices();
+  launcher.submit(job_spec("waits"));
+}
+
+// The fixture's keys are words; a journal holds keys.
+struct WholeKeys {
+  static void make(PublicKey& key) {
+    if (!key.value.empty()) key.value.resize(40, 'k');
+  }
+  void operator()(NodeJoined& fact) const { make(fact.key); }
+  void operator()(PartChanged& fact) const { make(fact.report.runner_key); }
+  void operator()(GangFormed& fact) const {
+    for (GangMember& member : fact.gang.members) make(member.runner_key);
+  }
+  template <typename Other>
+  void operator()(Other&) const {}
+};
+
+int record(const std::string& directory) {
+  TestLauncher launcher;
+  live(launcher);
+  live_on(launcher);
+  auto journal = Journal::open(directory + "/journal.db");
+  if (!journal || !journal->replay([](const StampedFact&) {})) return 1;
+  for (StampedFact fact : launcher.all_facts()) {
+    if (auto* key = std::get_if<NodeJoined>(&fact.fact))
+      std::replace(key->key.value.begin(), key->key.value.end(), '_', '-');
+    std::visit(WholeKeys{}, fact.fact);
+    if (!journal->append({fact})) return 1;
+  }
+  std::ofstream jobs(directory + "/jobs.txt");
+  for (const JobView& view : launcher.core->job_views())
+    jobs << view.spec.name << " " << to_string(view.status) << " " << view.attempts.size() << "\n";
+  std::ofstream envelopes(directory + "/envelopes.hex");
+  test::for_each_alternative<Message>([&](const Message& message) {
+    Envelope envelope;
+    envelope.sequence = 7;
+    envelope.reply_to = 3;
+    envelope.deadline_ms = 2500;
+    envelope.body = message;
+    for (const char byte : wire::encode(envelope)) {
+      char text[3];
+      std::snprintf(text, sizeof text, "%02x", static_cast<unsigned char>(byte));
+      envelopes << text;
+    }
+    envelopes << "\n";
+  });
+  return 0;
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  return lockstep::launcher::record(argv[1]);
+}

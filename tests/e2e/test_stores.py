@@ -1,0 +1,278 @@
+"""What the launcher keeps: jobs are deleted, files that nobody needs go, a backup comes back, and damage is named."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import subprocess
+
+import pytest
+from harness.site import wait_until
+from test_operators import Operator
+
+
+@pytest.fixture
+def operator(site):
+    made = Operator(site)
+    yield made
+    made.close()
+
+
+def launcher_home(site):
+    return site.home / "launcher"
+
+
+def tool(site, *words):
+    """`lockstepd fsck|backup|restore …`: (exit code, standard output, standard error)."""
+    prefix = site._argv([])[:-1]  # as the site's user
+    done = subprocess.run([*prefix, str(site.bin / "lockstepd"), *map(str, words)], cwd="/",
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+                          env=site.environment(), check=False)
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def fsck(site, *words):
+    code, out, err = tool(site, "fsck", "--home", launcher_home(site), "-o", "json", *words)
+    assert code in (0, 1), (code, out, err)
+    return code, json.loads(out)
+
+
+def disk_bytes(path):
+    return sum(p.stat().st_blocks * 512 for p in pathlib.Path(path).rglob("*") if p.is_file())
+
+
+def jobs(site):
+    return sorted(job["name"] for job in site.json("job", "list"))
+
+
+def end_launcher(site):
+    """As a service manager does it: the jobs go on."""
+    site.kill(site.launcher_pids(), signal.SIGTERM)
+    wait_until(lambda: not site.launcher_pids(), "the launcher has left")
+
+
+# ---- job delete ----------------------------------------------------------------------------------
+
+def test_a_job_is_deleted_with_its_logs_and_its_name_is_free(any_site):
+    any_site.up(1)
+    any_site.ok("run", "--name", "first", "--", "echo", "hello")
+    any_site.ok("run", "--name", "other", "--", "true")
+    logs = launcher_home(any_site) / "logs"
+    assert (logs / "first").is_dir()
+    assert any_site.json("job", "delete", "first") == {"deleted": ["first"], "kept": []}
+    assert jobs(any_site) == ["other"]
+    assert any_site.run("job", "show", "first").returncode == 1
+    assert b"no job 'first'" in any_site.run("job", "logs", "first").stderr
+    wait_until(lambda: not (logs / "first").exists(), "its logs are gone")
+    any_site.ok("run", "--name", "first", "--", "echo", "again")
+    assert any_site.logs("first") == b"again\n"
+    assert any_site.show("first")["attempts"][0]["number"] == 1
+    any_site.ok("job", "delete", "first", "other")
+    assert jobs(any_site) == []
+
+
+def test_what_has_not_ended_is_kept(site):
+    site.up(1)
+    site.submit("--name", "runs", "--", "sleep", "600")
+    done = site.run("job", "delete", "runs", "nobody")
+    assert done.returncode == 1
+    assert b"lockstep job cancel runs" in done.stderr and b"no job 'nobody'" in done.stderr
+    assert site.run("job", "delete").returncode == 2
+    assert site.run("job", "delete", "--older-than", "soon").returncode == 2
+    site.ok("job", "cancel", "runs")
+    site.wait_for_status("runs", "Canceled")
+    assert site.json("job", "delete", "--older-than", "30d")["deleted"] == []
+    assert site.json("job", "delete", "--all-final")["deleted"] == ["runs"]
+
+
+def test_limits_of_what_is_kept(site, operator):
+    operator.launcher("--keep-jobs-for", "3s", "--keep-logs", "1g")
+    assert site.json("status")["keeps"]["jobs_for_seconds"] == 3
+    assert "for 3.0s" in site.ok("status")
+    operator.agent("n1", "--token-file", operator.token())
+    site.ok("run", "--name", "short", "--", "true")
+    wait_until(lambda: jobs(site) == [], "it was deleted")
+
+
+# ---- collection ----------------------------------------------------------------------------------
+
+def test_what_no_job_refers_to_is_removed_from_disk(site, operator):
+    operator.launcher("--blob-lease", "1s", "--compact-after", "20")
+    operator.agent("n1", "--token-file", operator.token())
+    (site.work / "large").write_bytes(os.urandom(8 << 20))
+    for i in range(300):
+        (site.work / f"small{i}").write_bytes(os.urandom(4096))
+    site.ok("run", "--name", "big", "--", "sh", "-c", "mkdir -p outputs; head -c 3000000 /dev/urandom > outputs/m")
+    (site.work / "large").unlink()
+    for i in range(1, 300):
+        (site.work / f"small{i}").unlink()
+    site.ok("run", "--name", "little", "--", "cat", "small0")
+    blobs = launcher_home(site) / "blobs"
+    assert disk_bytes(blobs) > 11 << 20
+    site.ok("job", "delete", "big")
+    wait_until(lambda: disk_bytes(blobs) < 1 << 20, "its files are gone")
+    assert site.ok("job", "logs", "little").encode(errors="replace")
+    rows = lambda: "compacted the journal" in (site.directory / "by-hand.log").read_text()
+    for _ in range(6):
+        site.ok("run", "--", "true")
+    wait_until(rows, "the journal was compacted")
+    site.ok("run", "--name", "after", "--", "cat", "small0")
+    end_launcher(site)
+    code, report = fsck(site)
+    assert (code, report["problems"]) == (0, [])
+    operator.launcher()
+    assert "after" in jobs(site)
+
+
+# ---- fsck ----------------------------------------------------------------------------------------
+
+def test_fsck_of_a_whole_home_and_of_one_in_use(any_site):
+    any_site.up(1)
+    any_site.write("train.py", "print('x' * 1000)\n")
+    any_site.ok("run", "--name", "whole", "--", "python3", "train.py")
+    code, _, err = tool(any_site, "fsck", "--home", launcher_home(any_site))
+    assert code == 3 and f"pid {any_site.launcher_pids()[0]}" in err
+    end_launcher(any_site)
+    code, report = fsck(any_site)
+    assert (code, report["problems"], report["clean"]) == (0, [], True)
+    assert report["jobs"] == 1 and report["blobs"] >= 2
+    code, out, _ = tool(any_site, "fsck", "--home", launcher_home(any_site))
+    assert code == 0 and "clean" in out
+    code, _, err = tool(any_site, "fsck", "--home", any_site.work)
+    assert code == 2 and "not the home of a launcher" in err
+
+
+def flip(path, at):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte[0] ^ 0x40]))
+
+
+def test_a_flipped_blob_is_named_and_moved_aside(site):
+    site.up(1)
+    (site.work / "data").mkdir()
+    (site.work / "data" / "weights.bin").write_bytes(os.urandom(1 << 20))
+    site.ok("run", "--name", "train", "--", "true")
+    end_launcher(site)
+    blobs = launcher_home(site) / "blobs"
+    large = [p for p in blobs.rglob("*") if p.is_file() and p.stat().st_size > 1 << 20]
+    assert len(large) == 1
+    flip(large[0], 600_000)
+    code, report = fsck(site)
+    assert code == 1 and len(report["problems"]) == 1
+    assert "job train" in report["problems"][0] and "data/weights.bin" in report["problems"][0]
+    code, report = fsck(site, "--repair")
+    assert code == 1 and "blobs/bad/" in report["repaired"][0]
+    code, report = fsck(site)
+    assert code == 1 and "missing" in report["problems"][0]
+    # Whoever has it sends it again.
+    site.ok("run", "--name", "again", "--", "true")
+    end_launcher(site)
+    assert fsck(site)[0] == 0
+
+
+def test_a_flipped_byte_of_the_journal_is_named_and_never_cut_silently(site):
+    site.up(1)
+    site.ok("run", "--name", "first", "--", "true")
+    site.ok("run", "--name", "second", "--", "true")
+    site.kill(site.launcher_pids() + site.agent_pids())
+    home = launcher_home(site)
+    journal = sqlite3.connect(home / "journal.db")
+    last, = journal.execute("select max(sequence) from journal").fetchone()
+    rows = journal.execute("select sequence, payload from journal order by sequence")
+    row, payload = next((number, bytes_) for number, bytes_ in rows if b"second" in bytes_)
+    journal.execute("update journal set payload = ? where sequence = ?",
+                    (payload.replace(b"second", b"sEcond"), row))
+    journal.commit()
+    journal.close()
+    done = site.run("up")
+    assert done.returncode != 0
+    code, report = fsck(site)
+    assert code == 1 and report["facts"] == row - 1
+    assert any(f"journal row {row}:" in p and "checksum" in p for p in report["problems"])
+    assert any(f"--truncate-journal-at {row}" in p for p in report["problems"])
+    assert fsck(site, "--repair")[1]["facts"] == row - 1
+    code, report = fsck(site, "--truncate-journal-at", str(row))
+    assert (code, report["problems"]) == (0, []), report
+    kept = home / f"journal.db.before-{row}"
+    copy = sqlite3.connect(kept)
+    assert copy.execute("select max(sequence) from journal").fetchone() == (last,)
+    copy.close()
+    site.up(1)
+    assert jobs(site) == ["first"]
+
+
+def test_a_newer_state_is_refused_with_both_versions(site):
+    site.up(1)
+    site.kill(site.launcher_pids() + site.agent_pids())
+    home = launcher_home(site)
+    (home / "version").write_text("7\n")
+    assert b"version 7" in start_refused(site) and b"up to 2" in start_refused(site)
+    (home / "version").unlink()  # as in a home of before
+    journal = sqlite3.connect(home / "journal.db")
+    journal.execute("pragma user_version = 9")
+    journal.commit()
+    journal.close()
+    assert b"journal version 9" in start_refused(site)
+    journal = sqlite3.connect(home / "journal.db")
+    journal.execute("pragma user_version = 2")
+    journal.commit()
+    journal.close()
+    site.up(1)
+
+
+def start_refused(site):
+    done = subprocess.run([site.bin / "lockstepd", "--home", launcher_home(site),
+                           "--started-by-lockstep"], timeout=60, capture_output=True,
+                          env=site.environment(), check=False)
+    assert done.returncode == 4
+    return done.stderr
+
+
+# ---- backup and restore --------------------------------------------------------------------------
+
+def test_a_backup_of_a_busy_launcher_comes_back(any_site):
+    site = any_site
+    site.up(2)
+    site.write("talk.py", "import time\nfor i in range(60):\n    print('line', i, flush=True)\n    time.sleep(0.01)\n")
+    site.ok("run", "--name", "before", "--", "echo", "kept")
+    names = [f"job-{i:02}" for i in range(50)]
+    for name in names:
+        site.submit("--name", name, "--cpus", "1", "--", "python3", "talk.py")
+    wait_until(lambda: any(j["status"] == "Running" for j in site.json("job", "list")), "some run")
+    backup = site.directory / "backup"
+    backup.mkdir()
+    if site.user:
+        shutil.chown(backup, site.user)
+    code, out, err = tool(site, "backup", "--home", launcher_home(site), backup)
+    assert code == 0, err
+    assert "keys" in out and (backup / "keys" / "launcher.key").stat().st_mode & 0o777 == 0o600
+    code, _, err = tool(site, "backup", "--home", launcher_home(site), backup)
+    assert code == 2 and "not empty" in err
+
+    # More happens, which nobody will remember.
+    site.ok("job", "cancel", names[-1])
+    site.submit("--name", "lost", "--cpus", "1", "--", "sleep", "600")
+    site.kill(site.launcher_pids())
+    code, _, err = tool(site, "restore", backup, "--home", launcher_home(site))
+    assert code == 2 and "not empty" in err
+    shutil.rmtree(launcher_home(site))
+    code, out, err = tool(site, "restore", backup, "--home", launcher_home(site))
+    assert code == 0, err
+    assert fsck(site)[0] == 0
+
+    agents = site.agent_pids()
+    site.up(2)
+    assert site.agent_pids() == agents, "the agents found the launcher again by themselves"
+    assert sorted(jobs(site)) == sorted(["before", *names])
+    assert site.logs("before") == b"kept\n"
+    # What ran meanwhile under this name is not taken for this.
+    site.submit("--name", "lost", "--cpus", "1", "--", "echo", "mine")
+    for name in [*names, "lost"]:
+        site.wait_for_status(name, "Completed", deadline_s=300)
+    assert site.logs("lost") == b"mine\n"
+    for name in names:
+        assert site.logs(name).decode().splitlines() == [f"line {i}" for i in range(60)], name

@@ -1,0 +1,296 @@
+// Jobs that are deleted, by people and by the limits of what is kept, and what is remembered of
+// them.
+
+#include "launcher/core/roots.h"
+#include "tests/unit/launcher_core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Delete : public ::testing::Test {
+ protected:
+  void begin(Retention keeps = {}) {
+    CoreConfig config;
+    config.keeps = keeps;
+    launcher.emplace(config);
+    n1 = launcher->join("n1");
+  }
+  JobId run(const std::string& name) {
+    const JobId job = launcher->submit(job_spec(name));
+    launcher->finished(n1, launcher->core->state().job(job)->attempts.back().id,
+                       node_exit({rank_exit(0)}));
+    EXPECT_EQ(launcher->status(job), JobStatus::completed);
+    return job;
+  }
+  JobsDeleted remove(std::vector<JobId> jobs, bool all = false, Duration older = Duration(0)) {
+    launcher->send(DeleteInput{launcher->next_reply(), std::move(jobs), all, older, "ann"});
+    JobsDeleted result = launcher->expect_one<ReplyDeleted>().result;
+    forgotten = launcher->take<ForgetJob>();
+    launcher->drop_notices();
+    return result;
+  }
+  std::vector<std::string> left() const {
+    std::vector<std::string> names;
+    for (const auto& [id, job] : launcher->core->state().jobs()) names.push_back(id.value);
+    return names;
+  }
+  // Lets time pass; what is deleted meanwhile is forgotten.
+  void pass(Duration time) {
+    for (; time > Duration(0); time -= seconds(10)) {
+      launcher->now = launcher->now + seconds(10);
+      launcher->send(HeartbeatInput{n1.key, {n1.id, n1.session, 0, 0}});
+      launcher->take<AckHeartbeat>();
+      launcher->take<AskForSession>();
+      launcher->take<ForgetJob>();
+      launcher->drop_notices();
+    }
+  }
+
+  std::optional<TestLauncher> launcher;
+  FakeNode n1;
+  std::vector<ForgetJob> forgotten;
+};
+
+TEST_F(Delete, a_final_job_is_gone_and_its_logs_are_to_be_forgotten) {
+  begin();
+  const JobId job = run("train");
+  const JobsDeleted result = remove({job});
+  EXPECT_THAT(result.jobs, ElementsAre(job));
+  EXPECT_THAT(result.kept, IsEmpty());
+  EXPECT_THAT(left(), IsEmpty());
+  ASSERT_EQ(forgotten.size(), 1U);
+  EXPECT_THAT(forgotten[0].attempts, ElementsAre(attempt(job)));
+  EXPECT_EQ(launcher->facts<JobDeleted>().at(0).by, "ann");
+}
+
+TEST_F(Delete, a_job_that_has_not_ended_is_kept_and_says_so) {
+  begin();
+  const JobId job = launcher->submit(job_spec("train"));
+  const JobsDeleted result = remove({job, JobId("nobody")});
+  EXPECT_THAT(result.jobs, IsEmpty());
+  ASSERT_EQ(result.kept.size(), 2U);
+  EXPECT_EQ(result.kept[0].code, ErrorCode::conflict);
+  EXPECT_THAT(result.kept[0].message, HasSubstr("job cancel train"));
+  EXPECT_EQ(result.kept[1].code, ErrorCode::not_found);
+  EXPECT_THAT(left(), ElementsAre("train"));
+}
+
+TEST_F(Delete, a_job_whose_logs_are_outstanding_is_kept) {
+  begin();
+  const JobId job = launcher->submit(job_spec("train"));
+  NodeExitReport exit = node_exit({rank_exit(0)});
+  exit.logs = {{0, 5, 0}};
+  launcher->finished(n1, attempt(job), exit);
+  launcher->expect_one<AwaitLogs>();
+  EXPECT_EQ(remove({job}).kept.size(), 1U);
+  launcher->send(LogsDurableInput{attempt(job), n1.id});
+  launcher->drop_notices();
+  EXPECT_EQ(remove({job}).jobs.size(), 1U);
+}
+
+TEST_F(Delete, asked_again_it_is_deleted_still) {
+  begin();
+  const JobId job = run("train");
+  remove({job});
+  EXPECT_THAT(remove({job}).jobs, ElementsAre(job));
+  launcher->restart();
+  EXPECT_THAT(remove({job}).jobs, ElementsAre(job));
+  EXPECT_EQ(launcher->facts<JobDeleted>().size(), 1U);
+}
+
+TEST_F(Delete, all_that_ended_long_enough_ago) {
+  begin();
+  run("old");
+  pass(minutes(10));
+  run("young");
+  launcher->submit(job_spec("runs"));
+  EXPECT_THAT(remove({}, true, minutes(5)).jobs, ElementsAre(JobId("old")));
+  EXPECT_THAT(left(), ElementsAre("runs", "young"));
+  EXPECT_THAT(remove({}, true).jobs, ElementsAre(JobId("young")));
+}
+
+TEST_F(Delete, many_are_deleted_a_thousand_at_a_time) {
+  begin({Duration(0), 0, {}, {}});
+  const JobId runs = launcher->submit(job_spec("runs"));
+  for (int i = 0; i < 1'005; ++i)
+    launcher->cancel(launcher->submit(job_spec("job-" + std::to_string(10'000 + i))));
+  const JobsDeleted first = remove({}, true);
+  EXPECT_EQ(first.jobs.size(), kMaxDeletionsAtOnce);
+  EXPECT_EQ(first.more, 5);
+  EXPECT_EQ(remove({}, true).jobs.size(), 5U);
+  EXPECT_THAT(left(), ElementsAre(runs.value));
+}
+
+// ---- a name that is used again -----------------------------------------------------------------
+
+TEST_F(Delete, its_name_is_free_and_the_new_jobs_attempts_are_others) {
+  begin();
+  const JobId job = run("train");
+  remove({job});
+  const JobId again = launcher->submit(job_spec("train"));
+  const AttemptId second = launcher->core->state().job(again)->attempts.back().id;
+  EXPECT_EQ(second.number, 1U);
+  EXPECT_NE(second.era, 0U);
+  // A late word of the first job's attempt is not the second's.
+  launcher->finished(n1, attempt(job), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher->status(again), JobStatus::preparing);
+  launcher->finished(n1, second, node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher->status(again), JobStatus::completed);
+  remove({again});
+  launcher->submit(job_spec("train"));
+  EXPECT_GT(launcher->core->state().job(again)->attempts.back().id.era, second.era);
+}
+
+TEST_F(Delete, its_submission_is_not_taken_for_a_new_one) {
+  begin();
+  SubmitInput submit{launcher->next_reply(), "key", job_spec("train"), ""};
+  launcher->send(submit);
+  launcher->expect_one<ReplySubmitted>();
+  launcher->drop_notices();
+  launcher->finished(n1, attempt(JobId("train")), node_exit({rank_exit(0)}));
+  remove({JobId("train")});
+  launcher->send(submit);
+  const ReplyRefused refused = launcher->expect_one<ReplyRefused>();
+  EXPECT_EQ(refused.code, ErrorCode::conflict);
+  EXPECT_THAT(refused.message, HasSubstr("deleted"));
+}
+
+TEST_F(Delete, a_name_forgotten_long_ago_is_safe_too) {
+  State state;
+  const Instant then{1'000};
+  for (std::size_t i = 0; i <= kMaxDeletedJobs; ++i)
+    state.apply(then, JobDeleted{JobId("job-" + std::to_string(i)), "", "", 7 + i});
+  EXPECT_EQ(state.deleted().size(), kMaxDeletedJobs);
+  EXPECT_EQ(state.deleted().count(JobId("job-0")), 0U);
+  EXPECT_GE(state.era(), 7U) << "every attempt from now on is later than any of job-0";
+}
+
+// ---- limits ------------------------------------------------------------------------------------
+
+TEST_F(Delete, jobs_are_kept_for_a_time) {
+  begin({minutes(30), 0, {}, {}});
+  run("first");
+  pass(minutes(20));
+  run("second");
+  EXPECT_THAT(left(), ElementsAre("first", "second"));
+  pass(minutes(11));
+  EXPECT_THAT(left(), ElementsAre("second"));
+  EXPECT_EQ(launcher->facts<JobDeleted>().at(0).by, "");
+  launcher->restart(minutes(60));
+  launcher->send(TickInput{});
+  launcher->take<ForgetJob>();
+  launcher->drop_notices();
+  EXPECT_THAT(left(), IsEmpty());
+}
+
+TEST_F(Delete, so_many_jobs_are_kept_the_newest) {
+  begin({Duration(0), 2, {}, {}});
+  for (const char* name : {"a", "b", "c", "d"}) run(name);
+  EXPECT_EQ(left().size(), 4U) << "a moment is left to whoever waits for their end";
+  pass(minutes(2));
+  EXPECT_THAT(left(), ElementsAre("c", "d"));
+}
+
+TEST_F(Delete, so_much_of_logs_and_outputs_is_kept) {
+  begin({Duration(0), 0, Bytes{100}, Bytes{1'000}});
+  for (const char* name : {"a", "b", "c"}) {
+    const JobId job = launcher->submit(job_spec(name));
+    PartReport end;
+    end.attempt = attempt(job);
+    end.state = PartState::finished;
+    end.exit = node_exit({rank_exit(0)});
+    end.exit->logs = {{0, 30, 15}};
+    end.outputs = {{OutputKind::outputs, "", sha256(name), 1, Bytes{10}, {}}};
+    launcher->observe(n1, end);
+    launcher->take<AwaitLogs>();
+    launcher->drop_notices();
+    launcher->send(LogsDurableInput{attempt(job), n1.id});
+    launcher->drop_notices();
+  }
+  EXPECT_EQ(launcher->core->state().ended_size(), (JobSize{Bytes{135}, Bytes{30}}));
+  pass(minutes(2));
+  EXPECT_THAT(left(), ElementsAre("b", "c"));
+  EXPECT_EQ(launcher->core->state().ended_size(), (JobSize{Bytes{90}, Bytes{20}}));
+}
+
+TEST_F(Delete, a_token_is_forgotten_a_day_after_it_expired) {
+  begin();
+  ASSERT_EQ(launcher->core->state().tokens().size(), 1U);
+  launcher->restart(minutes(60 * 24 * 400));
+  launcher->send(TickInput{});
+  launcher->take<ForgetJob>();
+  launcher->drop_notices();
+  EXPECT_THAT(launcher->core->state().tokens(), IsEmpty());
+}
+
+// ---- what is referred to -----------------------------------------------------------------------
+
+TEST_F(Delete, roots_are_sources_and_outputs_of_jobs_that_are_there) {
+  begin();
+  JobSpec spec = job_spec("train");
+  spec.snapshot = sha256("source");
+  const JobId job = launcher->submit(spec);
+  PartReport end;
+  end.attempt = attempt(job);
+  end.state = PartState::finished;
+  end.exit = node_exit({rank_exit(0)});
+  end.outputs = {{OutputKind::outputs, "", sha256("left"), 1, Bytes{10}, {}}};
+  launcher->observe(n1, end);
+  launcher->drop_notices();
+  std::vector<std::string> roots;
+  const auto look = [&] {
+    roots.clear();
+    each_root(launcher->core->state(), [&](const Root& root) {
+      roots.push_back(root.tree.hex().substr(0, 4) + " " + root.what);
+    });
+  };
+  look();
+  EXPECT_THAT(
+      roots, ElementsAre(sha256("source").hex().substr(0, 4) + " its source",
+                         sha256("left").hex().substr(0, 4) + " ./outputs of attempt 1 on node n1"));
+  remove({job});
+  look();
+  EXPECT_THAT(roots, IsEmpty());
+}
+
+// ---- after a restore ---------------------------------------------------------------------------
+
+TEST_F(Delete, after_a_restore_revisions_go_on_above_all_that_nodes_have_seen) {
+  State state;
+  state.apply({1}, NodeJoined{NodeId(1), "n1", PublicKey("k"), sha256("t")});
+  state.apply({2}, NodeSessionStarted{NodeId(1), BootId{"b"}, SessionId(1), inventory()});
+  state.apply({3}, EraBegan{1'795'000'000'000, true});
+  EXPECT_EQ(state.node(NodeId(1))->revision, 1'795'000'000'000U);
+  EXPECT_EQ(state.era(), 1'795'000'000'000U);
+}
+
+TEST_F(Delete, what_was_placed_just_before_the_backup_is_tried_again_under_another_name) {
+  begin();
+  const JobId told = launcher->submit(job_spec("told"));
+  launcher->observe(n1, attempt(told), PartState::running);
+  const FakeNode n2 = launcher->join("n2");
+  const JobId untold = launcher->submit(job_spec("untold"));
+  Core restored(launcher->config);
+  for (const StampedFact& fact : launcher->all_facts()) restored.replay(fact);
+  const Instant now = launcher->now + minutes(60);
+  const auto era = static_cast<std::uint64_t>(now.ns / 1'000'000);
+  restored.replay({now, EraBegan{era, true}});
+  restored.recovered(now);
+  restored.handle(now, TickInput{});
+  EXPECT_EQ(restored.state().job(told)->status(), JobStatus::running);
+  EXPECT_EQ(restored.state().job(untold)->attempts.back().ended->cause, Cause::node_lost);
+  SessionOpen open = launcher->opening(n2);
+  open.desired_revision = 99;
+  restored.handle(now, SessionInput{n2.key, open});
+  const AttemptId second = restored.state().job(untold)->attempts.back().id;
+  EXPECT_EQ(second.number, 2U);
+  EXPECT_EQ(second.era, era);
+  EXPECT_GT(restored.desired_for(n2.id).revision, 99U);
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
