@@ -239,8 +239,7 @@ using Message =
                  ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode, CreateToken,
                  DrainNode, RemoveNode, GetStatus, Shutdown, SubmitReply, JobReply, JobsDeleted,
                  JobUpdate, JobsReply, ExplainReply, EventsReply, NodesReply, TokenReply,
-                 StatusReply, Done, Refused,
-                 JoinRequest, JoinAccepted, JoinRefused>;
+                 StatusReply, Done, Refused, JoinRequest, JoinAccepted, JoinRefused>;
 
 struct Envelope {
   std::uint32_t version = kProtocolVersion;

@@ -9,10 +9,10 @@ TEST(AttemptDirTest, NamesAndParsesAttempts) {
   const AttemptId id{JobId("gray_pig-1"), 12};
   EXPECT_EQ(AttemptDir::name_of(id), "gray_pig-1.12");
   EXPECT_EQ(AttemptDir::attempt_of("gray_pig-1.12"), id);
-  for (const char* bad : {"gray_pig", "gray_pig.", ".1", "gray_pig.0", "gray_pig.01", "gray_pig.-1",
-                          "gray_pig.1x", "gray pig.1", "gray_pig.4294967296", "", ".",
-                          "gray_pig.1-", "gray_pig.1-0", "gray_pig.1-07", "gray_pig.0-7",
-                          "gray_pig.1-7-8"}) {
+  for (const char* bad :
+       {"gray_pig", "gray_pig.", ".1", "gray_pig.0", "gray_pig.01", "gray_pig.-1", "gray_pig.1x",
+        "gray pig.1", "gray_pig.4294967296", "", ".", "gray_pig.1-", "gray_pig.1-0",
+        "gray_pig.1-07", "gray_pig.0-7", "gray_pig.1-7-8"}) {
     EXPECT_FALSE(AttemptDir::attempt_of(bad)) << bad;
   }
 }
