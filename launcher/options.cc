@@ -80,6 +80,7 @@ void add_retention(CLI::App& app, Texts& texts, Options& options) {
       ->group("What is kept");
   app.add_option("--keep-jobs", options.core.keeps.jobs,
                  "the newest so many that have ended are kept (default 100000; 0 = unlimited)")
+      ->check(CLI::Range(0, 1'000'000'000))
       ->group("What is kept");
   app.add_option("--keep-logs", texts.keep_logs,
                  "when all logs of jobs that have ended are more, the oldest of these jobs are "
@@ -95,6 +96,7 @@ void add_retention(CLI::App& app, Texts& texts, Options& options) {
   app.add_option("--compact-after", options.compact_after,
                  "the journal is compacted when it has doubled and grown by so many facts (default "
                  "10000)")
+      ->check(CLI::Range(1, 1'000'000'000))
       ->group("What is kept");
 }
 

@@ -126,7 +126,11 @@ TEST(StatusText, CountsWhatThereIs) {
             "home:         /h\n"
             "endpoint:     ipc:///h/control.sock\n"
             "nodes:        none\n"
-            "jobs:         3 Completed, 1 Running\n");
+            "jobs:         3 Completed, 1 Running\n"
+            "keeps:        jobs that have ended: for 365d, the newest 100000, 100.0 GiB of logs\n");
+  status.keeps = {Duration(0), 0, {}, {}};
+  EXPECT_NE(status_text(status, kNoon).find("keeps:        jobs that have ended: all\n"),
+            std::string::npos);
 }
 
 TEST(Ranges, AreShort) {
