@@ -23,7 +23,7 @@ Status read_duration(const char* flag, const std::string& text, Duration* out) {
 }
 
 struct Texts {
-  std::string listen, heartbeat, lost, grace, stop, logs;
+  std::string listen, heartbeat, lost, grace, stop, logs, lease;
   int fixed_nodes = 0;
 };
 
@@ -36,6 +36,10 @@ Status complete(const Texts& texts, Options* options) {
   TRY(read_duration("--reconnect-grace", texts.grace, &options->core.reconnect_grace));
   TRY(read_duration("--stop-grace", texts.stop, &options->core.stop_grace));
   TRY(read_duration("--logs-timeout", texts.logs, &options->core.logs_timeout));
+  TRY(read_duration("--fence-lease", texts.lease, &options->core.fence_lease));
+  if (options->core.fence_lease < options->core.heartbeat_interval * 3)
+    return bad(
+        "--fence-lease: must be at least three heartbeat intervals; nodes could not renew it");
   if (options->home.empty()) return bad("--home: is empty");
   if (options->home[0] != '/')
     return bad("--home: '" + options->home + "' is not an absolute path");
@@ -102,6 +106,9 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
   app.add_option("--reconnect-grace", texts.grace, "default 60s");
   app.add_option("--stop-grace", texts.stop, "between SIGTERM and SIGKILL, default 10s");
   app.add_option("--logs-timeout", texts.logs, "default 5m");
+  app.add_option("--fence-lease", texts.lease,
+                 "how long ranks of a job with on_lost: after_fence outlive the last word between "
+                 "their node and us, default 15m");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -94,6 +94,7 @@ void Reactor::on(const SessionInput& input) {
       if (watch.question != 0 && open.answers == watch.question) {
         watch.question = 0;
         take_leftovers(node->id, open);
+        lift_fences(node->id, open, false);
         scheduler_.capacity_changed();
       }
       break;
@@ -108,6 +109,7 @@ void Reactor::on(const SessionInput& input) {
 void Reactor::accept_session(const Node& node, const SessionOpen& open) {
   const bool known_session = node.session == open.session;
   compare_parts(node, open);
+  lift_fences(node.id, open, known_session);
   const bool news = node.session != open.session || node.boot != open.boot || node.lost ||
                     !(node.inventory == open.inventory);
   if (news) emit(NodeSessionStarted{node.id, open.boot, open.session, open.inventory});
@@ -179,7 +181,7 @@ void Reactor::on(const HeartbeatInput& input) {
     case Speaker::live: break;
   }
   heard(node->id);
-  act(AckHeartbeat{node->id, beat.session});
+  act(AckHeartbeat{node->id, beat.session, beat.number, node->revision});
   ask_of_leftovers(node->id, input.key);
   watch.sent_revision = beat.desired_revision;
   touched_nodes_.insert(node->id);
@@ -201,8 +203,10 @@ void Reactor::on(const ObservedInput& input) {
   }
   heard(node->id);
   for (const PartReport& report : observed.parts) take_report(node->id, report);
-  for (const AttemptId& attempt : observed.removed)
+  for (const AttemptId& attempt : observed.removed) {
     if (watch.leftovers.erase(attempt) != 0) scheduler_.capacity_changed();
+    lift_fence(attempt, node->id, "the node removed it");
+  }
   act(AckObserved{node->id, observed.session, observed.sequence});
 }
 
@@ -212,24 +216,40 @@ void Reactor::take_report(NodeId node, const PartReport& report) {
   if (part == nullptr) {
     const bool ended = report.state == PartState::finished;
     if (ended && watch.leftovers.erase(report.attempt) != 0) scheduler_.capacity_changed();
+    if (ended) lift_fence(report.attempt, node, "the node says that it ended");
     return;
   }
   if (is_new(part->report, report)) {
     const JobSpec& spec = state_.job(report.attempt.job)->spec;
     emit(PartChanged{report.attempt, node, checked(report, spec)});
-    if (report.state < PartState::finished && !report.outputs.empty())
-      watch.logs_so_far[report.attempt] = report.outputs;
+    if (report.state == PartState::finished) return;
+    take_words(watch, report);
+    take_checkpoint(node, report);
   } else if (report.state < PartState::finished && part->report->state == report.state) {
     take_words(watch, report);
+    take_checkpoint(node, report);
+  }
+}
+
+// Reports come late and twice: only a newer one counts.
+void Reactor::take_checkpoint(NodeId node, const PartReport& report) {
+  for (const CollectedOutput& output : report.outputs) {
+    if (output.kind != OutputKind::checkpoint || !output.tree) continue;
+    const Part* part = state_.assigned_part(report.attempt, node);
+    const bool news = !part->saved || (output.order > part->saved->checkpoint.order &&
+                                       output.tree != part->saved->checkpoint.tree);
+    if (news) emit(CheckpointSaved{report.attempt, node, output});
   }
 }
 
 // What is for people only, and no fact.
 void Reactor::take_words(NodeWatch& watch, const PartReport& report) {
-  if (!report.outputs.empty()) {
+  std::vector<CollectedOutput> fresh = report.outputs;
+  std::erase_if(fresh, [](const auto& output) { return output.kind == OutputKind::checkpoint; });
+  if (!fresh.empty()) {
     std::vector<CollectedOutput>& logs = watch.logs_so_far[report.attempt];
-    if (logs != report.outputs) job_changed(report.attempt.job);
-    logs = report.outputs;
+    if (logs != fresh) job_changed(report.attempt.job);
+    logs = std::move(fresh);
   }
   if (has_progress(report.state) && !report.progress.empty()) {
     std::string& progress = watch.progress[report.attempt];
@@ -301,7 +321,7 @@ void Reactor::fence(NodeId id, const std::string& reason) {
     // A failure whose verdict was held while this node was UNKNOWN is this node's.
     const bool held = !attempt.ended && attempt.tally.failed > 0;
     if (!part.finished() || held)
-      emit(PartGone{attempt_id, id, Cause::node_lost, reason});
+      emit(PartGone{attempt_id, id, Cause::node_lost, reason, fence_of(attempt, part)});
     else if (attempt.ended)
       emit(PartReleased{attempt_id, id});  // its logs are given up
   }

@@ -133,6 +133,15 @@ void State::unassign(Attempt& attempt, Part& part) {
   --attempt.tally.assigned;
 }
 
+void State::unfence(Part& part, const AttemptId& attempt) {
+  if (!part.fenced()) return;
+  part.gone->fenced_until = {};
+  const auto there = fenced_.find(part.node);
+  if (there == fenced_.end()) return;
+  there->second.erase(attempt);
+  if (there->second.empty()) fenced_.erase(there);
+}
+
 // One overload per fact: the whole transition table of the launcher.
 struct State::Applier {
   State& state;
@@ -167,6 +176,7 @@ struct State::Applier {
     node.boot = fact.boot;
     node.inventory = fact.inventory;
     node.lost.reset();
+    node.lacks.clear();
   }
 
   void operator()(const NodeLost& fact) const { state.node_ref(fact.node).lost = fact.reason; }
@@ -184,6 +194,7 @@ struct State::Applier {
     state.revoked_[node.key] = fact.node;
     state.keys_.erase(node.key);
     state.names_.erase(node.name);
+    state.fenced_.erase(fact.node);
     state.nodes_.erase(fact.node);
   }
 
@@ -215,6 +226,7 @@ struct State::Applier {
     attempt.id = fact.attempt;
     attempt.placed = at;
     attempt.why = fact.why;
+    attempt.checkpoint = fact.checkpoint;
     attempt.tally.assigned = static_cast<int>(fact.parts.size());
     for (const PartPlacement& placement : fact.parts) {
       Node& node = state.node_ref(placement.node);
@@ -241,15 +253,27 @@ struct State::Applier {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
     count(attempt.tally, part, -1);
+    std::optional<CollectedOutput> restored = fact.report.restored;
+    if (!restored && part.report) restored = part.report->restored;
     part.report = fact.report;
+    part.report->restored = std::move(restored);
     count(attempt.tally, part, +1);
+    if (!part.finished()) return;
+    for (const CollectedOutput& output : fact.report.outputs)
+      if (output.kind == OutputKind::checkpoint && output.tree)
+        part.saved = Part::Saved{output, at};
+    const bool unfit = fact.report.exit && fact.report.exit->cause == Cause::account_missing;
+    if (unfit)
+      state.node_ref(fact.node).lacks[state.job_ref(fact.attempt.job).spec.run_as] =
+          fact.report.exit->message;
   }
 
   void operator()(const PartGone& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
     count(attempt.tally, part, -1);
-    part.gone = Part::Gone{fact.cause, fact.why, at};
+    part.gone = Part::Gone{fact.cause, fact.why, at, fact.fenced_until};
+    if (part.fenced()) state.fenced_[fact.node].insert(fact.attempt);
     count(attempt.tally, part, +1);
     state.unassign(attempt, part);
   }
@@ -271,6 +295,8 @@ struct State::Applier {
     Job& job = state.job_ref(fact.job);
     job.phase = Job::Phase::waiting;
     job.requeued_because = fact.why;
+    job.not_before = fact.not_before;
+    state.attempt_ref(fact.after).retried = fact.why;
     ++(fact.charged ? job.charged_retries : job.uncharged_retries);
     if (!job.cancel_by) state.queue_.emplace(job.order, job.id);
   }
@@ -282,8 +308,19 @@ struct State::Applier {
     state.unassign(attempt, part);
   }
 
+  void operator()(const CheckpointSaved& fact) const {
+    Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
+    part.saved = Part::Saved{fact.checkpoint, at};
+  }
+
+  void operator()(const FenceLifted& fact) const {
+    state.unfence(state.part_ref(state.attempt_ref(fact.attempt), fact.node), fact.attempt);
+  }
+
   void operator()(const JobFinished& fact) const {
     Job& job = state.job_ref(fact.job);
+    for (Attempt& attempt : job.attempts)  // nobody waits for them any more
+      for (Part& part : attempt.parts) state.unfence(part, attempt.id);
     job.phase = Job::Phase::final;
     job.finish = Job::Finish{fact.status, fact.report, at};
     state.queue_.erase(job.order);
