@@ -22,6 +22,22 @@ Config core_config(const AgentConfig& config) {
   return core;
 }
 
+// As an agent before this one wrote it; long over when it did not.
+Instant lease_of(const io::AttemptDir& directory, Instant now) {
+  const auto until = io::read_lease(directory);
+  return until ? now + (*until - io::since_boot()) : Instant{};
+}
+
+// Ranks run as this user; a node that cannot do that is no node for the job.
+Status check_account(const std::string& run_as) {
+  if (run_as.empty()) return {};
+  TRY_ASSIGN(const io::User user, io::find_user(run_as));
+  TRY_ASSIGN(const io::User me, io::current_user());
+  if (me.uid == 0 || me.uid == user.uid) return {};
+  return make_error(ErrorCode::permission_denied,
+                    "its agent runs as " + me.name + ", and only root can run ranks as others");
+}
+
 Result<WorkspacePlan> stage_into(const AgentConfig& config, const Assignment& assignment,
                                  const io::AttemptDir& directory,
                                  const std::function<void(const std::string&)>& progress) {
@@ -53,6 +69,8 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
       supervisor_(loop, workers_, config_.home, {config_.runner_program, config_.log_spool},
                   [this](Input input) { emit(std::move(input)); }) {
   Recovered recovered = supervisor_.recover(config_.same_boot);
+  for (FoundPart& part : recovered.parts)
+    part.lease_until = lease_of(config_.home.attempt(part.assignment.attempt), clock_.now());
   for (const FoundPart& part : recovered.parts) recovered_.insert(part.assignment.attempt);
   if (!recovered_.empty()) spdlog::info("found {} parts of an earlier agent", recovered_.size());
   emit(std::move(recovered));
@@ -183,9 +201,16 @@ void Agent::perform(StageWorkspace& action) {
     const auto progress = [&](const std::string& text) {
       emit_from_worker(alive, StagingProgress{attempt, text});
     };
-    const auto plan = stage_into(config_, assignment, config_.home.attempt(attempt), progress);
-    const Status result = plan ? Status{} : Status(plan.error());
-    emit_from_worker(alive, WorkspaceStaged{attempt, result});
+    WorkspaceStaged staged{attempt, {}};
+    if (const Status account = check_account(assignment.spec.run_as); !account) {
+      staged.result = account;
+      staged.cause = Cause::account_missing;
+      return emit_from_worker(alive, std::move(staged));
+    }
+    auto plan = stage_into(config_, assignment, config_.home.attempt(attempt), progress);
+    if (!plan) staged.result = plan.error();
+    if (plan) staged.restored = std::move(plan->restored);
+    emit_from_worker(alive, std::move(staged));
   });
 }
 
@@ -194,6 +219,15 @@ void Agent::emit_from_worker(const std::shared_ptr<bool>& alive, Input input) {
   loop_.post([this, alive, input = std::move(input)] {
     if (*alive) emit(input);
   });
+}
+
+// In time since boot, which the runner shares. Should it not get there, the runner ends too soon.
+void Agent::perform(RenewLease& action) {
+  const Duration until = io::since_boot() + (action.until - clock_.now());
+  const std::string path = config_.home.attempt(action.attempt).lease();
+  const Status written =
+      io::write_file_atomically(path, std::to_string(until.count()) + "\n", 0600, false);
+  if (!written) spdlog::error("{}", written.error().message);
 }
 
 void Agent::perform(ShipLogs& action) {

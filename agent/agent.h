@@ -74,6 +74,10 @@ class Agent {
   void perform(KillRunner& action) { supervisor_.kill(action.attempt); }
   void perform(CollectOutputs& action) { collections_.start(action.assignment); }
   void perform(CaptureLogs& action) { collections_.capture_logs(action.assignment); }
+  void perform(CaptureCheckpoint& action) {
+    collections_.capture_checkpoint(action.assignment, action.insist);
+  }
+  void perform(RenewLease& action);
   void perform(RemovePart& action);
   void perform(Reconnect&);
   void perform(ExitAgent& action);

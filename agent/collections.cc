@@ -64,7 +64,29 @@ void Collections::capture_logs(const Assignment& assignment) {
   });
 }
 
+// Each is answered, so that it is asked for again.
+void Collections::capture_checkpoint(const Assignment& assignment, bool insist) {
+  auto& memory = memories_[assignment.attempt];
+  if (!memory) memory = std::make_shared<CheckpointMemory>();
+  workers_.submit([this, alive = alive_, assignment, insist, memory = memory,
+                   directory = home_.attempt(assignment.attempt)] {
+    CheckpointCaptured answer{assignment.attempt};
+    if (functions_.capture_checkpoint) {
+      auto captured = functions_.capture_checkpoint(assignment, directory, *memory, insist);
+      if (!captured)
+        spdlog::warn("checkpoint of {}: {}", to_string(assignment.attempt),
+                     captured.error().message);
+      if (captured) answer.checkpoint = std::move(captured->checkpoint);
+      answer.busy = captured && captured->busy;
+    }
+    loop_.post([this, alive, answer = std::move(answer)] {
+      if (*alive && memories_.count(answer.attempt) != 0) emit_(answer);
+    });
+  });
+}
+
 void Collections::forget(const AttemptId& attempt) {
+  memories_.erase(attempt);
   capturing_.erase(attempt);
   logs_seen_.erase(attempt);
   const auto found = at_work_.find(attempt);

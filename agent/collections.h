@@ -17,6 +17,7 @@
 #include "agent/core/core.h"
 #include "agent/supervise/home.h"
 #include "agent/supervise/workers.h"
+#include "agent/workspace/collect.h"
 #include "common/io/event_loop.h"
 
 namespace lockstep::agent {
@@ -46,6 +47,9 @@ struct OutputFunctions {
   std::function<Result<std::optional<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
                                                        Digest& seen)>
       capture_logs;
+  std::function<Result<CapturedCheckpoint>(const Assignment&, const io::AttemptDir&,
+                                           CheckpointMemory&, bool insist)>
+      capture_checkpoint;
 };
 
 class Collections {
@@ -60,6 +64,7 @@ class Collections {
 
   void start(const Assignment& assignment);         // -> OutputsProgress…, OutputsCollected
   void capture_logs(const Assignment& assignment);  // -> LogsCaptured, when they changed
+  void capture_checkpoint(const Assignment& assignment, bool insist);  // -> CheckpointCaptured
   // What is at work for it gives up, and nothing more is said.
   void forget(const AttemptId& attempt);
 
@@ -76,6 +81,7 @@ class Collections {
   std::map<AttemptId, std::shared_ptr<Patience>> at_work_;
   std::map<AttemptId, Digest> logs_seen_;  // of those that were captured
   std::set<AttemptId> capturing_;
+  std::map<AttemptId, std::shared_ptr<CheckpointMemory>> memories_;  // one capture at a time each
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   Workers workers_;  // last: it ends first
 };

@@ -186,7 +186,7 @@ Status run(const Options& options) {
   const Home home(options.home.empty() ? default_home() : options.home);
   TRY(prepare_home(home));
   TRY_ASSIGN(const io::FileLock lock, lock_home(home));
-  io::SystemClock clock;
+  io::SleeplessClock clock;
   io::EventLoop loop;
   Agent* agent = nullptr;
   TRY(loop.watch_signals({SIGTERM, SIGINT, SIGHUP}, [&](int number) {

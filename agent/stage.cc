@@ -69,6 +69,11 @@ Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity&
                                                       Digest& seen) {
     return workspace->capture_logs(assignment, directory, *blobs, *blobs, seen);
   };
+  functions.outputs.capture_checkpoint = [workspace, blobs](const Assignment& assignment,
+                                                            const io::AttemptDir& directory,
+                                                            CheckpointMemory& memory, bool insist) {
+    return workspace->capture_checkpoint(assignment, directory, *blobs, *blobs, memory, insist);
+  };
   return functions;
 }
 

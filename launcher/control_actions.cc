@@ -36,7 +36,8 @@ struct Performer {
     to_node(action.node, action.session, ObservedAck{action.session, action.sequence});
   }
   void operator()(const AckHeartbeat& action) const {
-    to_node(action.node, action.session, HeartbeatAck{action.session});
+    to_node(action.node, action.session,
+            HeartbeatAck{action.session, action.number, action.revision});
   }
   void operator()(const JobChanged& action) const { server.changed_jobs_.insert(action.job); }
   void operator()(const AllowNode& action) const {

@@ -35,7 +35,7 @@ Status read_size(const char* flag, const std::string& text, Bytes* out) {
 }
 
 struct Texts {
-  std::string listen, heartbeat, lost, grace, stop, logs;
+  std::string listen, heartbeat, lost, grace, stop, logs, lease;
   std::string keep_jobs_for, keep_logs, keep_outputs, blob_lease;
   int fixed_nodes = 0;
 };
@@ -57,6 +57,10 @@ Status complete(const Texts& texts, Options* options) {
   TRY(read_size("--keep-logs", texts.keep_logs, &keeps.logs));
   TRY(read_size("--keep-outputs", texts.keep_outputs, &keeps.outputs));
   TRY(read_duration("--blob-lease", texts.blob_lease, &options->blob_lease));
+  TRY(read_duration("--fence-lease", texts.lease, &options->core.fence_lease));
+  if (options->core.fence_lease < options->core.heartbeat_interval * 3)
+    return bad(
+        "--fence-lease: must be at least three heartbeat intervals; nodes could not renew it");
   if (options->home.empty()) return bad("--home: is empty");
   if (options->home[0] != '/')
     return bad("--home: '" + options->home + "' is not an absolute path");
@@ -155,6 +159,9 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
   app.add_option("--stop-grace", texts.stop, "between SIGTERM and SIGKILL, default 10s");
   app.add_option("--logs-timeout", texts.logs, "default 5m");
   add_retention(app, texts, options);
+  app.add_option("--fence-lease", texts.lease,
+                 "how long ranks of a job with on_lost: after_fence outlive the last word between "
+                 "their node and us, default 15m");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

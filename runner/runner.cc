@@ -13,6 +13,7 @@ namespace lockstep::runner {
 namespace {
 
 constexpr Duration kWriteAgainAfter = milliseconds(500);
+constexpr Duration kLookAtLeaseEvery = seconds(1);
 constexpr Duration kFarewellPatience = milliseconds(200);  // for the agent to take the last status
 
 }  // namespace
@@ -32,6 +33,7 @@ Status Runner::run() {
                  {[this] { return with_blocked_reason(core_.report()); },
                   [this](Assignment assignment) { feed(AssignmentChanged{std::move(assignment)}); },
                   [this](const LogsTaken& taken) { logs_.taken(taken.logs); }}));
+  if (orders_.assignment.lease > Duration::zero()) look_at_lease();
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
   setup_ = set_up_node(loop_, directory_, orders_, spawn_events());
   for (const auto& note : setup_.isolation.notes) spdlog::info("{}", note);
@@ -49,6 +51,7 @@ Status Runner::run() {
     const Instant now = clock_.now();
     logs_.retry(now);
     if (now >= write_again_at_) write_final_report();
+    if (now >= look_at_lease_at_) look_at_lease();
     if (now >= core_.next_deadline()) feed(Tick{});
     if (logs_.blocked_reason() != blocked_shown_) perform(Report{core_.report()});
     drain_if_empty();
@@ -58,9 +61,18 @@ Status Runner::run() {
 }
 
 Duration Runner::until_deadline() {
-  const Instant next = std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_});
+  const Instant next =
+      std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_});
   if (next == Instant::never()) return Duration::max();
   return std::max(Duration::zero(), next - clock_.now());
+}
+
+// Its end is in time since boot, which runs on while the machine sleeps: looked at again and again.
+void Runner::look_at_lease() {
+  const Instant now = clock_.now();
+  const auto until = io::read_lease(directory_);
+  feed(LeaseRenewed{until ? now + (*until - io::since_boot()) : Instant{}});
+  look_at_lease_at_ = now + kLookAtLeaseEvery;
 }
 
 void Runner::take_inputs() {

@@ -40,6 +40,7 @@ class Runner {
   void feed(Input input) { inputs_.push_back(std::move(input)); }
   void take_inputs();
   Duration until_deadline();
+  void look_at_lease();
   void perform(const LeasePorts& action);
   void perform(const ConnectGang& action);
   void perform(const TellGang& action);
@@ -91,6 +92,7 @@ class Runner {
   std::optional<NodeExitReport> final_report_;  // not yet on disk
   Instant write_again_at_ = Instant::never();
   bool leave_wanted_ = false;
+  Instant look_at_lease_at_ = Instant::never();
 };
 
 }  // namespace lockstep::runner

@@ -18,9 +18,11 @@ namespace lockstep::agent {
 struct FoundPart {  // an attempt directory met at start
   Assignment assignment;
   enum class Runner { never_started, alive, finished, gone } runner = Runner::never_started;
-  std::optional<NodeExitReport> exit;  // when finished
-  std::vector<LogSize> logs = {};      // when gone: what its log files hold
-  std::string last_words = {};         // when gone: the end of its own log
+  std::optional<NodeExitReport> exit;            // when finished
+  std::vector<LogSize> logs = {};                // when gone: what its log files hold
+  std::string last_words = {};                   // when gone: the end of its own log
+  std::optional<CollectedOutput> restored = {};  // what its ranks begin with
+  Instant lease_until = {};                      // when its assignment has a lease: as on disk
 };
 struct Recovered {
   std::vector<FoundPart> parts;
@@ -32,6 +34,8 @@ struct FromLauncher {
 struct WorkspaceStaged {
   AttemptId attempt;
   Status result;
+  std::optional<CollectedOutput> restored = {};
+  Cause cause = Cause::workspace_failed;  // of a failure
 };
 struct StagingProgress {
   AttemptId attempt;
@@ -64,13 +68,20 @@ struct LogsCaptured {  // its ./logs changed; so they are now
   AttemptId attempt;
   CollectedOutput logs;
 };
+// The answer to each CaptureCheckpoint. Absent: it is as it was, or could not be had now. Busy: it
+// is being written; to be looked at again soon.
+struct CheckpointCaptured {
+  AttemptId attempt;
+  std::optional<CollectedOutput> checkpoint = {};
+  bool busy = false;
+};
 struct PartRemoved {
   AttemptId attempt;
 };  // its directory, cgroups and mounts are gone
 struct Tick {};
 using Input = std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, StagingProgress,
                            RunnerStarted, RunnerReported, RunnerGone, OutputsProgress,
-                           OutputsCollected, LogsCaptured, PartRemoved, Tick>;
+                           OutputsCollected, LogsCaptured, CheckpointCaptured, PartRemoved, Tick>;
 
 // ---- actions (idempotent) ----------------------------------------------------------------------
 struct SendSession {
@@ -105,6 +116,17 @@ struct CollectOutputs {
 struct CaptureLogs {
   Assignment assignment;
 };
+// While it runs: bring its checkpoint to the launcher if it changed -> CheckpointCaptured.
+// `insist`: also while it is being written.
+struct CaptureCheckpoint {
+  Assignment assignment;
+  bool insist = false;
+};
+// Its ranks may run until then, and no longer, whatever becomes of this agent.
+struct RenewLease {
+  AttemptId attempt;
+  Instant until;
+};
 struct RemovePart {
   AttemptId attempt;
 };                    // -> PartRemoved; a collection at work is given up
@@ -114,7 +136,7 @@ struct ExitAgent {
 };  // refused: print and leave with a non-zero code
 using Action = std::variant<SendSession, SendHeartbeat, SendObserved, StageWorkspace, StartRunner,
                             UpdateRunner, ShipLogs, KillRunner, CollectOutputs, CaptureLogs,
-                            RemovePart, Reconnect, ExitAgent>;
+                            CaptureCheckpoint, RenewLease, RemovePart, Reconnect, ExitAgent>;
 
 struct Config {
   NodeId node;

@@ -1,8 +1,29 @@
 #include "agent/core/parts.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace lockstep::agent {
+
+namespace {
+
+constexpr std::size_t kMaxSentBeats = 256;
+
+}  // namespace
+
+std::uint64_t SentBeats::sent(Instant now) {
+  sent_[++newest_] = now;
+  if (sent_.size() > kMaxSentBeats) sent_.erase(sent_.begin());
+  return newest_;
+}
+
+std::optional<Instant> SentBeats::acknowledged(std::uint64_t number) {
+  const auto found = sent_.find(number);
+  if (found == sent_.end()) return std::nullopt;
+  const Instant at = found->second;
+  sent_.erase(sent_.begin(), std::next(found));
+  return at;
+}
 
 void Unacknowledged::changed(const AttemptId& attempt) { entries_[attempt] = Entry{false, 0}; }
 

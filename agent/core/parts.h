@@ -27,13 +27,34 @@ struct Part {
   bool wanted = true;       // by the desired state that is applied
   bool runner_told = true;  // its runner was told `assignment`, as far as an agent can know
   PartReport report;
-  std::vector<CollectedOutput> logs;      // ./logs, as they were captured last
-  Instant capture_at = Instant::never();  // while it runs
-  std::optional<NodeExitReport> exit;     // while collecting: what is told at its end
-  Instant tell_again = Instant::never();  // while the runner lags behind what is wanted
-  Instant kill_at = Instant::never();     // a stop was ordered: the runner is killed then
-  bool killed = false;                    // it was
+  std::optional<CollectedOutput> logs;        // ./logs, as they were captured last
+  Instant capture_at = Instant::never();      // while it runs
+  std::optional<CollectedOutput> checkpoint;  // the same
+  Instant checkpoint_at = Instant::never();
+  std::optional<Instant> writing_since;     // the checkpoint was never seen at rest since
+  std::optional<CollectedOutput> restored;  // what its ranks begin with
+  bool is_staged = false;                   // and only waits for its lease
+  Instant lease_until;                      // when its assignment has one
+  Instant lease_written;                    // until when the runner knows
+  std::optional<NodeExitReport> exit;       // while collecting: what is told at its end
+  Instant tell_again = Instant::never();    // while the runner lags behind what is wanted
+  Instant kill_at = Instant::never();       // a stop was ordered: the runner is killed then
+  bool killed = false;                      // it was
+  bool is_lease_over = false;               // that is why
   Instant remove_again = Instant::never();
+};
+
+// When each heartbeat was sent, until it is acknowledged: a lease counts from there, since the
+// launcher heard it later.
+class SentBeats {
+ public:
+  std::uint64_t sent(Instant now);
+  // nullopt: it was acknowledged before, or is too old to matter.
+  std::optional<Instant> acknowledged(std::uint64_t number);
+
+ private:
+  std::uint64_t newest_ = 0;
+  std::map<std::uint64_t, Instant> sent_;  // bounded
 };
 
 // What the launcher has not acknowledged: each Observed holds all of it, so that an acknowledgement

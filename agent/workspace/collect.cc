@@ -1,17 +1,15 @@
 #include "agent/workspace/collect.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <memory>
+#include <algorithm>
+#include <ctime>
 #include <optional>
 
 #include "agent/workspace/act_as.h"
+#include "agent/workspace/open_below.h"
+#include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "common/snapshot/scan.h"
@@ -25,8 +23,8 @@ using snapshot::EntryKind;
 using snapshot::LowerTree;
 using Mode = WorkspacePlan::Mode;
 
-constexpr int kMaxCaptures = 3;  // of a tree whose files change meanwhile
-constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr Duration kAtRest = seconds(1);  // a checkpoint without a change for so long
+constexpr int kMaxCaptures = 3;           // of a tree whose files change meanwhile
 
 struct Place {
   OutputKind kind = OutputKind::outputs;
@@ -36,7 +34,8 @@ struct Place {
 
 std::vector<Place> places_of(const JobSpec& spec) {
   std::vector<Place> places = {{OutputKind::outputs, "", std::string(kOutputsFolder)},
-                               {OutputKind::logs, "", std::string(kLogsFolder)}};
+                               {OutputKind::logs, "", std::string(kLogsFolder)},
+                               {OutputKind::checkpoint, "", std::string(kCheckpointFolder)}};
   for (const OutputSpec& output : spec.outputs)
     places.push_back({OutputKind::named, output.name, named_output_folder(output.name)});
   return places;
@@ -60,56 +59,45 @@ std::string written_below(const WorkspacePlan& plan, const io::AttemptDir& direc
   return plan.mode == Mode::ready ? directory.code() : directory.upper();
 }
 
-struct Opened {
-  enum class What { folder, absent, hidden, other } what = What::absent;
-  io::Fd fd;
-  std::string why;  // other: what it is instead
-};
-
-Opened not_a_folder(int parent, const std::string& name) {
-  struct stat info {};
-  if (::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return {};
-  if (S_ISCHR(info.st_mode) && info.st_rdev == makedev(0, 0)) return {Opened::What::hidden, {}, ""};
-  if (S_ISLNK(info.st_mode))
-    return {
-        Opened::What::other, {}, "is a symlink; only a folder is kept, and links are not followed"};
-  if (S_ISDIR(info.st_mode)) return {Opened::What::other, {}, "cannot be read: permission denied"};
-  return {Opened::What::other, {}, "is not a folder; only a folder is kept"};
-}
-
-// Name by name, following no symlink: ranks may have put one anywhere.
-Opened open_below(const io::Fd& base, const std::string& folder) {
-  io::Fd at(::openat(base.get(), ".", kFolderFlags));
-  for (std::size_t from = 0; from <= folder.size();) {
-    const auto slash = std::min(folder.find('/', from), folder.size());
-    const std::string name = folder.substr(from, slash - from);
-    io::Fd next(::openat(at.get(), name.c_str(), kFolderFlags));
-    if (!next) return not_a_folder(at.get(), name);
-    at = std::move(next);
-    from = slash + 1;
-  }
-  return {Opened::What::folder, std::move(at), ""};
-}
-
-bool is_empty(const io::Fd& folder) {
-  const int copy = ::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  std::unique_ptr<DIR, int (*)(DIR*)> stream(copy < 0 ? nullptr : ::fdopendir(copy), ::closedir);
-  if (!stream) return false;
-  while (const dirent* entry = ::readdir(stream.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") return false;
-  }
-  return true;
-}
-
-io::Fd open_base(const std::string& path) {
-  return io::Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-}
-
 bool is_anything_at(const io::Fd& base, const std::string& folder) {
   const Opened opened = open_below(base, folder);
   if (opened.what == Opened::What::folder) return !is_empty(opened.fd);
   return opened.what == Opened::What::other;
+}
+
+// Everything about a folder but its content.
+struct Look {
+  Digest digest;
+  std::int64_t newest_ns = 0;  // wall clock: when a file of it was last touched
+};
+
+Result<Look> look_of(io::Fd folder, std::string_view shown_as) {
+  snapshot::ScanOptions scanning;
+  scanning.is_source = false;
+  scanning.is_upper = true;
+  TRY_ASSIGN(const snapshot::Scan found,
+             snapshot::scan(std::move(folder), std::string(shown_as), scanning));
+  Look look;
+  Sha256 hash;
+  const auto add = [&](const std::string& text) { hash.update(text + '\0'); };
+  for (const snapshot::ScannedFolder& inside : found.folders) {
+    add(inside.path);
+    for (const auto& file : inside.files) {
+      add(fmt::format("{} {} {} {} {}", file.name, file.mode, file.identity.inode,
+                      file.identity.size, file.identity.mtime_ns));
+      look.newest_ns = std::max(look.newest_ns, file.identity.ctime_ns);
+    }
+    for (const auto& link : inside.links) add(link.name + " -> " + link.target);
+    for (const auto& gone : inside.whiteouts) add("gone " + gone);
+  }
+  look.digest = hash.finish();
+  return look;
+}
+
+std::int64_t wall_clock_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
 class Collector {
@@ -119,8 +107,11 @@ class Collector {
 
   Result<std::vector<CollectedOutput>> run();
   Result<std::optional<CollectedOutput>> capture_logs(Digest& seen);
+  Result<CapturedCheckpoint> capture_checkpoint(CheckpointMemory& memory, bool insist);
 
  private:
+  Result<std::optional<Look>> look_at(const io::Fd& base, const std::string& folder);
+  Result<LowerTree> previous_of(const CheckpointMemory& memory);
   Result<std::optional<LowerTree>> lower_of(const std::string& folder);
   Result<std::optional<Digest>> find_lower(const std::string& folder);
   Status load(const Digest& digest, LowerTree& tree, int depth);
@@ -132,7 +123,9 @@ class Collector {
   const CollectParts& parts_;
   const WorkspacePlan plan_;
   const io::User user_;
-  bool is_running_ = false;  // its ranks still write
+  bool is_running_ = false;             // its ranks still write
+  std::optional<LowerTree> previous_;   // see TreeOptions
+  CheckpointMemory* memory_ = nullptr;  // keeps what is captured
 };
 
 Result<std::vector<CollectedOutput>> Collector::run() {
@@ -153,43 +146,62 @@ Result<std::vector<CollectedOutput>> Collector::run() {
   return collected;
 }
 
-// Everything about a folder but its content.
-Result<Digest> look_of(io::Fd folder) {
-  snapshot::ScanOptions scanning;
-  scanning.is_source = false;
-  scanning.is_upper = true;
-  TRY_ASSIGN(const snapshot::Scan found,
-             snapshot::scan(std::move(folder), std::string(kLogsFolder), scanning));
-  Sha256 hash;
-  const auto add = [&](const std::string& text) { hash.update(text + '\0'); };
-  for (const snapshot::ScannedFolder& inside : found.folders) {
-    add(inside.path);
-    for (const auto& file : inside.files)
-      add(fmt::format("{} {} {} {} {}", file.name, file.mode, file.identity.inode,
-                      file.identity.size, file.identity.mtime_ns));
-    for (const auto& link : inside.links) add(link.name + " -> " + link.target);
-    for (const auto& gone : inside.whiteouts) add("gone " + gone);
-  }
-  return hash.finish();
+Result<std::optional<Look>> Collector::look_at(const io::Fd& base, const std::string& folder) {
+  TRY_ASSIGN(const ActAs user, ActAs::begin(user_));
+  Opened opened = open_below(base, folder);
+  if (opened.what != Opened::What::folder) return std::optional<Look>();
+  TRY_ASSIGN(const Look look, look_of(std::move(opened.fd), folder));
+  return std::optional<Look>(look);
 }
 
 Result<std::optional<CollectedOutput>> Collector::capture_logs(Digest& seen) {
   const Place place = {OutputKind::logs, "", std::string(kLogsFolder)};
   const io::Fd base = open_base(written_below(plan_, parts_.directory));
-  Digest look;
-  {
-    TRY_ASSIGN(const ActAs user, ActAs::begin(user_));
-    Opened opened = open_below(base, place.folder);
-    if (opened.what != Opened::What::folder) return std::optional<CollectedOutput>();
-    TRY_ASSIGN(look, look_of(std::move(opened.fd)));
-  }
-  if (look == seen) return std::optional<CollectedOutput>();
+  TRY_ASSIGN(const std::optional<Look> look, look_at(base, place.folder));
+  if (!look || look->digest == seen) return std::optional<CollectedOutput>();
   is_running_ = true;
   CollectedOutput out;
   out.kind = place.kind;
   TRY(collect(place, base, out));
-  seen = look;
+  seen = look->digest;
   return out.tree ? std::optional<CollectedOutput>(std::move(out)) : std::nullopt;
+}
+
+// At rest: no file was touched for a moment before it was read, and none while it was.
+Result<CapturedCheckpoint> Collector::capture_checkpoint(CheckpointMemory& memory, bool insist) {
+  const Place place = {OutputKind::checkpoint, "", std::string(kCheckpointFolder)};
+  const io::Fd base = open_base(written_below(plan_, parts_.directory));
+  TRY_ASSIGN(const std::optional<Look> look, look_at(base, place.folder));
+  CapturedCheckpoint captured;
+  if (!look || look->digest == memory.look) return captured;
+  captured.busy = !insist && wall_clock_ns() - look->newest_ns < kAtRest.count();
+  if (captured.busy) return captured;
+  if (insist) {
+    TRY_ASSIGN(previous_, previous_of(memory));
+  }
+  memory_ = &memory;
+  CollectedOutput out;
+  out.kind = place.kind;
+  const Status collected = collect(place, base, out);
+  captured.busy = !collected && collected.error().code == ErrorCode::conflict;
+  if (captured.busy) return captured;
+  if (!collected) return collected.error();
+  TRY_ASSIGN(const std::optional<Look> after, look_at(base, place.folder));
+  captured.busy = !insist && (!after || after->digest != look->digest);
+  if (captured.busy) return captured;
+  memory.look = look->digest;
+  if (out.tree) captured.checkpoint = std::move(out);
+  return captured;
+}
+
+// What this agent captured before; else what the ranks began with; else nothing.
+Result<LowerTree> Collector::previous_of(const CheckpointMemory& memory) {
+  if (memory.tree) return *memory.tree;
+  LowerTree tree;
+  if (!plan_.restored || !plan_.restored->tree) return tree;
+  tree.root = *plan_.restored->tree;
+  TRY(load(tree.root, tree, 0));
+  return tree;
 }
 
 Status Collector::collect(const Place& place, const io::Fd& base, CollectedOutput& out) {
@@ -218,6 +230,15 @@ void list_problems(const snapshot::Snapshot& tree, CollectedOutput& out) {
     out.problems.push_back(fmt::format("and {} more", tree.skipped.size() - kMaxOutputProblems));
 }
 
+Result<LowerTree> tree_of(const snapshot::Snapshot& captured) {
+  LowerTree tree;
+  tree.root = captured.root;
+  for (const snapshot::DirectoryObject& object : captured.directories) {
+    TRY_ASSIGN(tree.directories[object.digest], snapshot::decode_directory(object.bytes));
+  }
+  return tree;
+}
+
 Status Collector::capture_and_push(const Place& place, io::Fd folder,
                                    std::optional<LowerTree> lower, CollectedOutput& out) {
   if (!lower && is_empty(folder)) return {};
@@ -231,9 +252,11 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder,
   parts_.tell("collecting " + shown);
   for (int captures = 1;; ++captures) {
     io::Fd again(::openat(folder.get(), ".", kFolderFlags));
+    if (place.kind == OutputKind::checkpoint)
+      out.order = static_cast<std::uint64_t>(io::since_boot().count());
     TRY_ASSIGN(const snapshot::Snapshot tree,
                snapshot::capture_tree(std::move(again), place.folder,
-                                      {is_overlay(plan_), lower, is_running_}));
+                                      {is_overlay(plan_), lower, is_running_, previous_}));
     const Status pushed = parts_.sink.push(tree, progress);
     const bool changed = !pushed && pushed.error().code == ErrorCode::conflict;
     if (changed && captures < kMaxCaptures) continue;
@@ -242,6 +265,9 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder,
     out.files = tree.files.size() + tree.lower_files;
     out.size.count = tree.total.count + tree.lower_total.count;
     list_problems(tree, out);
+    if (memory_ != nullptr) {
+      TRY_ASSIGN(memory_->tree, tree_of(tree));
+    }
     return {};
   }
 }
@@ -328,6 +354,14 @@ Result<std::optional<CollectedOutput>> capture_logs(const CollectParts& parts, D
   if (!plan) return std::optional<CollectedOutput>();
   TRY_ASSIGN(io::User user, user_of(parts.assignment.spec.run_as));
   return Collector(parts, *std::move(plan), std::move(user)).capture_logs(seen);
+}
+
+Result<CapturedCheckpoint> capture_checkpoint(const CollectParts& parts, CheckpointMemory& memory,
+                                              bool insist) {
+  auto plan = plan_of(parts.directory);
+  if (!plan) return CapturedCheckpoint();
+  TRY_ASSIGN(io::User user, user_of(parts.assignment.spec.run_as));
+  return Collector(parts, *std::move(plan), std::move(user)).capture_checkpoint(memory, insist);
 }
 
 Result<std::vector<CollectedOutput>> collect_outputs(const CollectParts& parts) {

@@ -47,4 +47,21 @@ Result<std::vector<CollectedOutput>> collect_outputs(const CollectParts& parts);
 // meanwhile is taken as far as it was there at first.
 Result<std::optional<CollectedOutput>> capture_logs(const CollectParts& parts, Digest& seen);
 
+// What is known of the checkpoint of an attempt that runs, from one capture to the next.
+struct CheckpointMemory {
+  Digest look;                              // names, sizes and times; all zero: never seen
+  std::optional<snapshot::LowerTree> tree;  // as it was captured last
+};
+
+struct CapturedCheckpoint {
+  std::optional<CollectedOutput> checkpoint;  // absent: as before, or there is none
+  bool busy = false;                          // it is being written
+};
+
+// The checkpoint of an attempt that runs, unless it is as before. It is taken at rest, so that no
+// file is half written. `insist`: also when it never rests; a file that changes while it is read
+// then keeps the version that it had in the checkpoint before.
+Result<CapturedCheckpoint> capture_checkpoint(const CollectParts& parts, CheckpointMemory& memory,
+                                              bool insist);
+
 }  // namespace lockstep::agent

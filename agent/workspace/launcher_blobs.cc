@@ -25,6 +25,13 @@ Status LauncherBlobs::fetch_tree(const Digest& root, snapshot::BlobStore& cache,
   return transfer::download_tree(socket, root, cache, progress);
 }
 
+Status LauncherBlobs::fetch(const std::vector<snapshot::BlobWanted>& wanted,
+                            snapshot::BlobStore& cache, const transfer::OnProgress& progress) {
+  TRY_ASSIGN(io::ClientSocket socket,
+             io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
+  return transfer::download(socket, wanted, cache, progress);
+}
+
 Status LauncherBlobs::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) {
   TRY_ASSIGN(io::ClientSocket socket,
              io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));

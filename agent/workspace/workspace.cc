@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "agent/workspace/copy_tree.h"
+#include "agent/workspace/restore.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "common/snapshot/blob_store.h"
@@ -150,6 +151,13 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
     TRY_ASSIGN(plan.tree, impl_->tree(*assignment.spec.snapshot, owner, source, teller));
   }
   if (plan.mode == Mode::ready) TRY(impl_->fill_code(directory, plan.tree, owner, teller));
+  if (assignment.checkpoint) {
+    TRY_ASSIGN(plan.restored,
+               restore_checkpoint({*assignment.checkpoint, *impl_->blobs, source, owner,
+                                   directory.checkpoint_beside(),
+                                   plan.mode == Mode::ready ? directory.code() : directory.upper(),
+                                   [&](const std::string& text) { teller.say(text); }}));
+  }
   if (impl_->has_mount_namespaces) {
     // The runner makes its parent: it carries the runner's user, which is ours.
     plan.mount_point = io::code_mount_point(::geteuid(), assignment.attempt);
@@ -187,6 +195,19 @@ Result<std::optional<CollectedOutput>> Workspace::capture_logs(const Assignment&
   };
   return lockstep::agent::capture_logs({assignment, directory, read, sink, [](const auto&) {}},
                                        seen);
+}
+
+Result<CapturedCheckpoint> Workspace::capture_checkpoint(const Assignment& assignment,
+                                                         const io::AttemptDir& directory,
+                                                         BlobSource& source, OutputSink& sink,
+                                                         CheckpointMemory& memory, bool insist) {
+  const OnProgress nobody;
+  Teller teller(nobody);
+  const auto read = [&](const Digest& digest) {
+    return impl_->read_object(digest, assignment, source, teller);
+  };
+  return lockstep::agent::capture_checkpoint(
+      {assignment, directory, read, sink, [](const auto&) {}}, memory, insist);
 }
 
 Status Workspace::Impl::lay_out(const io::AttemptDir& directory,

@@ -28,6 +28,9 @@ class BlobSource {
   // at once.
   virtual Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                             const transfer::OnProgress& progress) = 0;
+  // These alone.
+  virtual Status fetch(const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& cache,
+                       const transfer::OnProgress& progress) = 0;
 };
 
 // The launcher's bulk socket, dialled anew for each tree.
@@ -38,6 +41,8 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
                 io::KeyPair keys);
   Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                     const transfer::OnProgress& progress) override;
+  Status fetch(const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& cache,
+               const transfer::OnProgress& progress) override;
   Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override;
 
  private:
@@ -78,6 +83,11 @@ class Workspace {
                                                       const io::AttemptDir& directory,
                                                       BlobSource& source, OutputSink& sink,
                                                       Digest& seen);
+  // The checkpoint of one that runs.
+  Result<CapturedCheckpoint> capture_checkpoint(const Assignment& assignment,
+                                                const io::AttemptDir& directory, BlobSource& source,
+                                                OutputSink& sink, CheckpointMemory& memory,
+                                                bool insist);
 
  private:
   struct Impl;

@@ -65,6 +65,9 @@ struct Assignment {
   Duration grace = seconds(10);  // between SIGTERM and SIGKILL
   bool solo =
       false;  // single-node attempt: phase is `run` at once, the runner fills the gang table
+  // Its ranks end when the launcher was not heard for so long; 0 = never for that.
+  Duration lease{0};
+  std::optional<CheckpointSource> checkpoint;  // what its ranks begin with
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
   int nodes() const { return spec.resources.instance_count; }
@@ -92,8 +95,10 @@ struct PartReport {
   std::uint16_t master_port = 0;       // from prepared on, node rank 0 only
   Instant started;                     // from running on
   std::optional<NodeExitReport> exit;  // when finished
-  // When finished: what its ranks left, without what is empty. Before: ./logs as they were lately.
+  // When finished: what its ranks left, without what is empty. Before: ./logs and the checkpoint as
+  // they were lately.
   std::vector<CollectedOutput> outputs;
+  std::optional<CollectedOutput> restored;  // the checkpoint that its ranks begin with, once staged
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };
 

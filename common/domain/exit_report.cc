@@ -20,6 +20,7 @@ std::string_view to_string(Cause cause) {
     case Cause::port_taken: return "port_taken";
     case Cause::runner_lost: return "runner_lost";
     case Cause::node_lost: return "node_lost";
+    case Cause::account_missing: return "account_missing";
   }
   return "start_failed";
 }
@@ -30,7 +31,8 @@ bool is_infrastructure(Cause cause) {
     case Cause::start_failed:
     case Cause::port_taken:
     case Cause::runner_lost:
-    case Cause::node_lost: return true;
+    case Cause::node_lost:
+    case Cause::account_missing: return true;
     case Cause::completed:
     case Cause::exit_code:
     case Cause::signal:
@@ -57,7 +59,8 @@ int exit_code_of(const RankExit& exit) {
     case Cause::start_failed:
     case Cause::port_taken:
     case Cause::runner_lost:
-    case Cause::node_lost: return 125;
+    case Cause::node_lost:
+    case Cause::account_missing: return 125;
     case Cause::exit_code:
     case Cause::signal:
     case Cause::out_of_memory:

@@ -30,7 +30,9 @@ enum class Cause {
   start_failed,      // a rank could not be started for a reason of ours or the node's
   port_taken,        // MASTER_PORT was taken before rank 0 listened: retried, uncharged
   runner_lost,       // the runner died; its ranks with it
-  node_lost,         // no sign of the node for node_lost_timeout, or proof of a reboot
+  node_lost,         // no sign of the node for node_lost_timeout, or proof of a reboot; or of the
+                     // launcher for as long as the attempt's lease
+  account_missing,   // the node cannot run anything as the job's user: tried elsewhere, uncharged
 };
 std::string_view to_string(Cause cause);
 

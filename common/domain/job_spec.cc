@@ -72,11 +72,29 @@ Status validate_numbers(const JobSpec& spec) {
     return invalid("lockstep.gpus_per_rank: isolated gives each rank a GPU of its own, but " +
                    std::to_string(ranks) + " ranks a node share " + std::to_string(*r.gpus) +
                    "; ask for more lockstep.resources.gpus or start fewer ranks");
-  if (spec.retry.max < 0 || spec.retry.max > 1000)
-    return invalid("lockstep.retry.max: is " + std::to_string(spec.retry.max) +
-                   "; must be 0 to 1000");
   if (spec.timeout && spec.timeout->count() <= 0)
     return invalid("limits.timeout: must be more than 0 seconds");
+  return {};
+}
+
+Status validate_retry(const JobSpec& spec) {
+  const RetryPolicy& retry = spec.retry;
+  if (retry.max < 0 || retry.max > kMaxRetries)
+    return invalid("lockstep.retry.max: is " + std::to_string(retry.max) + "; must be 0 to " +
+                   std::to_string(kMaxRetries));
+  if (retry.backoff < Duration::zero() || retry.backoff > kMaxBackoff)
+    return invalid("lockstep.retry.backoff: must be 0 to " + format_duration(kMaxBackoff));
+  if (retry.exit_codes.size() > kMaxRetryExitCodes)
+    return invalid("lockstep.retry.on: names more than " + std::to_string(kMaxRetryExitCodes) +
+                   " exit codes; write exit_code for any");
+  for (int code : retry.exit_codes)
+    if (code < 1 || code > 255)
+      return invalid("lockstep.retry.on: " + std::to_string(code) +
+                     " is not an exit code of a failure; these are 1 to 255");
+  const Duration every = spec.checkpoint.every;
+  if (every != Duration::zero() && (every < seconds(1) || every > kMaxBackoff))
+    return invalid("lockstep.checkpoint.every: must be 1s to " + format_duration(kMaxBackoff) +
+                   ", or 0 to save only when the ranks have ended");
   return {};
 }
 
@@ -97,11 +115,41 @@ Status validate(const JobSpec& spec) {
   TRY(validate_environment(spec.environment_variables));
   TRY(validate(spec.outputs));
   TRY(validate_numbers(spec));
+  TRY(validate_retry(spec));
   if (!spec.compute.empty() && spec.compute != "local")
     return make_error(
         ErrorCode::unsupported,
         "compute: '" + spec.compute + "' is not known here; only 'local' is supported yet");
   return {};
+}
+
+std::string_view to_string(RetryOn on) {
+  switch (on) {
+    case RetryOn::infrastructure: return "infrastructure";
+    case RetryOn::node_lost: return "node_lost";
+    case RetryOn::runner_lost: return "runner_lost";
+    case RetryOn::out_of_memory: return "out_of_memory";
+    case RetryOn::signal: return "signal";
+    case RetryOn::timeout: return "timeout";
+    case RetryOn::exit_code: return "exit_code";
+  }
+  return "infrastructure";
+}
+
+std::optional<RetryOn> retry_on_from(std::string_view word) {
+  for (int i = 0; i <= static_cast<int>(RetryOn::exit_code); ++i) {
+    const auto on = static_cast<RetryOn>(i);
+    if (to_string(on) == word) return on;
+  }
+  return std::nullopt;
+}
+
+std::string_view to_string(OnLost on_lost) {
+  switch (on_lost) {
+    case OnLost::immediately: return "immediately";
+    case OnLost::after_fence: return "after_fence";
+  }
+  return "immediately";
 }
 
 std::string_view to_string(Distribution::Kind kind) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -46,9 +47,38 @@ struct ResourceRequest {
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
 
+// A kind of failure that a job wants to be tried again; in words under lockstep.retry.on.
+enum class RetryOn {
+  infrastructure,  // is_infrastructure: the machines are at fault
+  node_lost,
+  runner_lost,
+  out_of_memory,
+  signal,
+  timeout,
+  exit_code,  // any: a rank exited non-zero, or called MPI_Abort
+};
+std::string_view to_string(RetryOn on);
+std::optional<RetryOn> retry_on_from(std::string_view word);
+
+// When a lost node's attempt may be followed by another.
+enum class OnLost {
+  immediately,
+  after_fence,  // when nothing of it can run any more: its ranks hold a lease
+};
+std::string_view to_string(OnLost on_lost);
+
 struct RetryPolicy {
-  int max = 3;  // further attempts after an infrastructure failure
+  int max = 3;  // further attempts that are charged
+  std::vector<RetryOn> on = {RetryOn::infrastructure};
+  std::vector<int> exit_codes;    // these too, exactly
+  Duration backoff = seconds(1);  // before the first charged retry; each further one doubles it
+  OnLost on_lost = OnLost::immediately;
   friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
+};
+
+struct CheckpointPolicy {
+  Duration every = seconds(60);  // how often ranks that run are looked at; 0 = only at their end
+  friend bool operator==(const CheckpointPolicy&, const CheckpointPolicy&) = default;
 };
 
 struct JobSpec {
@@ -70,6 +100,7 @@ struct JobSpec {
   std::optional<Digest> snapshot;  // root of the captured source tree; absent = an empty directory
   std::string submitter;           // user name of the person
   std::string run_as;              // user name, resolved on each node
+  CheckpointPolicy checkpoint;
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   int world_size() const { return resources.instance_count * distribution.processes_per_node; }
@@ -82,6 +113,9 @@ inline constexpr int kMaxNodesPerJob = 10'000;
 inline constexpr int kMaxRanksPerNode = 1'024;
 inline constexpr std::size_t kMaxEnvironmentBytes = 1 << 20;
 inline constexpr std::size_t kMaxCommandBytes = 1 << 17;
+inline constexpr int kMaxRetries = 1'000;
+inline constexpr std::size_t kMaxRetryExitCodes = 255;
+inline constexpr Duration kMaxBackoff = std::chrono::hours(24);
 
 // A name is 1-240 characters of [A-Za-z0-9_-], starting with a letter or a digit.
 Status validate_job_name(const std::string& name);

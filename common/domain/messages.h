@@ -33,6 +33,7 @@ struct Heartbeat {
   SessionId session;
   std::uint64_t desired_revision = 0;   // newest applied; the launcher sends again what is newer
   std::uint64_t observed_sequence = 0;  // number of Observed sent in this session
+  std::uint64_t number = 0;             // 1, 2, … within a session
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 struct Observed {  // delta: the parts that changed
@@ -66,6 +67,8 @@ struct SessionLost {
 };
 struct HeartbeatAck {
   SessionId session;
+  std::uint64_t number = 0;    // of the heartbeat
+  std::uint64_t revision = 0;  // of the node's desired state when that was heard
   friend bool operator==(const HeartbeatAck&, const HeartbeatAck&) = default;
 };
 struct ObservedAck {

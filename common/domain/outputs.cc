@@ -82,6 +82,7 @@ std::string describe(OutputKind kind, const std::string& name) {
     case OutputKind::outputs: return "./outputs";
     case OutputKind::logs: return "./logs";
     case OutputKind::named: return "output '" + name + "'";
+    case OutputKind::checkpoint: return "checkpoint";
   }
   return "./outputs";
 }

@@ -1,7 +1,8 @@
 #pragma once
 // What a job leaves behind: what its file asks to be kept (OutputSpec), where its ranks write it,
-// and what a node collected of it after its ranks ended (CollectedOutput). `./outputs` and `./logs`
-// are kept of every job; named outputs only of jobs that ask for them.
+// and what a node collected of it after its ranks ended (CollectedOutput). `./outputs`, `./logs`
+// and the checkpoint are kept of every job; named outputs only of jobs that ask for them. The
+// checkpoint is what a later attempt of the job begins with (CheckpointSource).
 
 #include <cstdint>
 #include <map>
@@ -13,6 +14,7 @@
 #include "common/base/bytes.h"
 #include "common/base/digest.h"
 #include "common/base/result.h"
+#include "common/base/time.h"
 
 namespace lockstep {
 
@@ -41,6 +43,7 @@ Status validate(const std::vector<OutputSpec>& outputs);
 inline constexpr std::string_view kOutputsFolder = "outputs";
 inline constexpr std::string_view kLogsFolder = "logs";
 inline constexpr std::string_view kReservedFolder = ".lockstep";
+inline constexpr std::string_view kCheckpointFolder = ".lockstep/checkpoint";
 std::string named_output_folder(const std::string& name);  // ".lockstep/outputs/<name>"
 
 // Name -> what a rank writes to: the folder, or for uri_file a file in it that has its name.
@@ -53,7 +56,7 @@ std::string output_expression(std::string_view name);
 std::string put_in_outputs(std::string text, const std::map<std::string, std::string>& paths);
 
 // ---- what came back ----------------------------------------------------------------------------
-enum class OutputKind { outputs, logs, named };
+enum class OutputKind { outputs, logs, named, checkpoint };
 
 struct CollectedOutput {
   OutputKind kind = OutputKind::outputs;
@@ -62,12 +65,31 @@ struct CollectedOutput {
   std::uint64_t files = 0;     // symlinks are not counted
   Bytes size;                  // of the files
   std::vector<std::string> problems;  // what could not be collected, and why
+  std::uint64_t order = 0;            // of a part's checkpoints: the newer has the greater
   friend bool operator==(const CollectedOutput&, const CollectedOutput&) = default;
 };
-inline constexpr std::size_t kMaxCollectedOutputs = kMaxOutputs + 2;
+inline constexpr std::size_t kMaxCollectedOutputs = kMaxOutputs + 3;
 inline constexpr std::size_t kMaxOutputProblems = 20;  // then "and 7 more"
 
-// "./outputs", "./logs", "output 'model'".
+// "./outputs", "./logs", "output 'model'", "checkpoint".
 std::string describe(OutputKind kind, const std::string& name);
+
+// ---- what an attempt begins with ---------------------------------------------------------------
+struct NodeTree {
+  int node_rank = 0;
+  Digest root;
+  friend bool operator==(const NodeTree&, const NodeTree&) = default;
+};
+
+// What the newest attempt that saved something saved, node rank by node rank. All nodes of a later
+// attempt begin with `trees` joined over `base`, which that attempt itself began with: what differs
+// from `base` is its ranks' doing.
+struct CheckpointSource {
+  std::uint32_t attempt = 0;  // that saved it
+  Instant saved;              // when the launcher had the newest of the trees
+  std::optional<Digest> base;
+  std::vector<NodeTree> trees;
+  friend bool operator==(const CheckpointSource&, const CheckpointSource&) = default;
+};
 
 }  // namespace lockstep

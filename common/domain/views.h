@@ -45,6 +45,16 @@ struct PartView {
   friend bool operator==(const PartView&, const PartView&) = default;
 };
 
+// What an attempt began with.
+struct CheckpointView {
+  std::uint32_t attempt = 0;  // that saved it
+  Instant saved;
+  std::optional<Digest> tree;  // absent, as size and files: not staged yet
+  std::uint64_t files = 0;
+  Bytes size;
+  friend bool operator==(const CheckpointView&, const CheckpointView&) = default;
+};
+
 struct AttemptView {
   std::uint32_t number = 0;
   Instant placed;
@@ -52,6 +62,8 @@ struct AttemptView {
   Instant ended;    // ns = 0: not yet
   std::vector<PartView> parts;
   std::optional<ExitReport> report;
+  std::string retried;  // why another followed, or is to follow
+  std::optional<CheckpointView> checkpoint;
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
 
@@ -64,6 +76,7 @@ struct JobView {
   Instant ended;
   std::vector<AttemptView> attempts;  // oldest first
   std::optional<ExitReport> report;   // of the last attempt, once final
+  Instant retry_at;                   // not placed again before; ns = 0: whenever there is room
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 

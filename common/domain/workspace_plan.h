@@ -1,8 +1,11 @@
 #pragma once
 // What the agent staged for a runner: how the working directory is to be put together.
 
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "common/domain/outputs.h"
 
 namespace lockstep {
 
@@ -15,6 +18,7 @@ struct WorkspacePlan {
   Mode mode = Mode::ready;
   std::string tree;         // immutable materialised snapshot (lower); "" = empty directory
   std::string mount_point;  // common path to bind code/ to; "" = ranks use the attempt's own code/
+  std::optional<CollectedOutput> restored;  // the checkpoint that lies in it
   friend bool operator==(const WorkspacePlan&, const WorkspacePlan&) = default;
 };
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "common/domain/job_spec.h"
+#include "common/io/file_system.h"
 
 namespace lockstep::io {
 namespace {
@@ -54,6 +55,15 @@ std::optional<std::pair<int, LogStream>> AttemptDir::parse_log_name(const std::s
   if (suffix == ".stdout") return std::pair(*rank, LogStream::out);
   if (suffix == ".stderr") return std::pair(*rank, LogStream::err);
   return std::nullopt;
+}
+
+std::optional<Duration> read_lease(const AttemptDir& directory) {
+  const auto text = read_file(directory.lease(), Bytes{64});
+  if (!text) return std::nullopt;
+  std::int64_t ns = 0;
+  const auto read = std::from_chars(text->data(), text->data() + text->size(), ns);
+  if (read.ec != std::errc()) return std::nullopt;
+  return Duration(ns);
 }
 
 std::string code_mount_point(std::uint32_t uid, const AttemptId& attempt) {

@@ -12,6 +12,9 @@
 //                        unix address holds only 107 bytes)
 //     final_report.pb    NodeExitReport, written beside and renamed: exists = the runner is done
 //     cgroups            one directory a line: what must be emptied and removed if the runner dies
+//     lease              of an attempt that holds one: until when its ranks may run, in nanoseconds
+//                        since boot (sleep included); renewed by the agent, read by the runner
+//     checkpoint.part/   the checkpoint while it is staged, then moved into the working directory
 //     port.lock …        leases live in <runtime>/ports, not here
 //     logs/rank_<global rank>.stdout|.stderr      append-only, drained by the runner; what the
 //                        launcher has becomes a hole
@@ -30,6 +33,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "common/base/time.h"
 #include "common/domain/bulk.h"
 
 namespace lockstep::io {
@@ -46,6 +50,8 @@ class AttemptDir {
   std::string control_socket_name() const { return "control.sock"; }  // relative to path()
   std::string final_report() const { return path_ + "/final_report.pb"; }
   std::string cgroups() const { return path_ + "/cgroups"; }
+  std::string lease() const { return path_ + "/lease"; }
+  std::string checkpoint_beside() const { return path_ + "/checkpoint.part"; }
   std::string logs() const { return path_ + "/logs"; }
   std::string log(int rank, LogStream stream) const;
   std::string upper() const { return path_ + "/upper"; }
@@ -62,6 +68,9 @@ class AttemptDir {
  private:
   std::string path_;
 };
+
+// When its lease ends, in time since boot; nullopt: it holds none, or it cannot be read.
+std::optional<Duration> read_lease(const AttemptDir& directory);
 
 // The one path where every rank of the attempt sees its working directory, on every node:
 // /tmp/lockstep-<uid>/<job>.<attempt>

@@ -21,6 +21,11 @@ SystemClock::SystemClock(Instant not_before) {
 
 Instant SystemClock::now() { return {offset_ns_ + read_clock_ns(CLOCK_MONOTONIC)}; }
 
+SleeplessClock::SleeplessClock()
+    : offset_ns_(read_clock_ns(CLOCK_REALTIME) - read_clock_ns(CLOCK_BOOTTIME)) {}
+
+Instant SleeplessClock::now() { return {offset_ns_ + read_clock_ns(CLOCK_BOOTTIME)}; }
+
 Duration since_boot() { return Duration(read_clock_ns(CLOCK_BOOTTIME)); }
 
 }  // namespace lockstep::io

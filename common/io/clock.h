@@ -22,6 +22,17 @@ class SystemClock final : public Clock {
   std::int64_t offset_ns_ = 0;
 };
 
+// The same, but time in which the machine sleeps counts too: for leases, whose other end does not
+// sleep.
+class SleeplessClock final : public Clock {
+ public:
+  SleeplessClock();
+  Instant now() override;
+
+ private:
+  std::int64_t offset_ns_ = 0;
+};
+
 // Since the machine was booted, sleep included. Containers share it: it never goes back within a
 // boot.
 Duration since_boot();

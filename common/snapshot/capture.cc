@@ -64,6 +64,8 @@ class Hasher {
 
   Status run(const std::vector<ToHash>& work);
   std::uint64_t bytes_read() const { return bytes_read_; }
+  // Takes the files that were skipped out of the scan.
+  void take_out_restless();
 
  private:
   void worker(const std::vector<ToHash>& work);
@@ -80,6 +82,7 @@ class Hasher {
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   Status first_error_;
+  std::vector<ToHash> restless_;
 };
 
 Status Hasher::run(const std::vector<ToHash>& work) {
@@ -90,6 +93,19 @@ Status Hasher::run(const std::vector<ToHash>& work) {
   worker(work);
   for (std::thread& other : others) other.join();
   return first_error_;
+}
+
+void Hasher::take_out_restless() {
+  std::sort(restless_.begin(), restless_.end(), [](const ToHash& a, const ToHash& b) {
+    return a.folder != b.folder ? a.folder < b.folder : a.file > b.file;
+  });
+  for (const ToHash& item : restless_) {
+    ScannedFolder& folder = scan_.folders[item.folder];
+    const auto at = static_cast<std::ptrdiff_t>(item.file);
+    folder.restless.push_back(folder.files[item.file].name);
+    folder.files.erase(folder.files.begin() + at);
+    digests_[item.folder].erase(digests_[item.folder].begin() + at);
+  }
 }
 
 void Hasher::worker(const std::vector<ToHash>& work) {
@@ -134,6 +150,11 @@ Status Hasher::hash(const ToHash& item, std::string& buffer) {
     digests_[item.folder][item.file] = digest;
     return {};
   }
+  if (options_.skip_restless) {
+    std::lock_guard guard(mutex_);
+    restless_.push_back(item);
+    return {};
+  }
   return make_error(ErrorCode::conflict,
                     fmt::format("{} changes while it is read ({} times): wait until it is written, "
                                 "or name it in .amlignore or .gitignore",
@@ -157,9 +178,46 @@ Status Hasher::hash_once(const io::Fd& fd, const std::string& path, std::string&
   return {};
 }
 
+// The folder of `tree` that has this path ("" or "a/b/"); null when there is none.
+const Directory* folder_of(const LowerTree& tree, const std::string& path) {
+  const auto root = tree.directories.find(tree.root);
+  const Directory* at = root == tree.directories.end() ? nullptr : &root->second;
+  for (std::size_t from = 0; at != nullptr && from < path.size();) {
+    const auto slash = path.find('/', from);
+    const std::string name = path.substr(from, slash - from);
+    const auto entry = std::find_if(at->entries.begin(), at->entries.end(), [&](const Entry& one) {
+      return one.name == name && one.kind == EntryKind::directory;
+    });
+    const auto next =
+        entry == at->entries.end() ? tree.directories.end() : tree.directories.find(entry->digest);
+    at = next == tree.directories.end() ? nullptr : &next->second;
+    from = slash + 1;
+  }
+  return at;
+}
+
+// Files that never rested, as `previous` has them.
+void add_previous(const ScannedFolder& folder, const LowerTree& previous, Directory& directory,
+                  Snapshot& out) {
+  const Directory* before = folder.restless.empty() ? nullptr : folder_of(previous, folder.path);
+  for (const std::string& name : folder.restless) {
+    const Entry* found = nullptr;
+    for (std::size_t i = 0; before != nullptr && i < before->entries.size(); ++i)
+      if (before->entries[i].name == name && before->entries[i].kind == EntryKind::file)
+        found = &before->entries[i];
+    if (found == nullptr) {
+      out.skipped.push_back({folder.path + name, "", 0, "it changed each time it was read"});
+      continue;
+    }
+    directory.entries.push_back(*found);
+    ++out.lower_files;
+    out.lower_total.count += found->size;
+  }
+}
+
 // Directory objects, bottom up: a folder's children have larger indexes than itself.
 void build_directories(const Scan& scan, const std::vector<std::vector<Digest>>& digests,
-                       const LowerTree* lower, Snapshot& out) {
+                       const LowerTree* lower, const LowerTree* previous, Snapshot& out) {
   LowerFolders below(scan, lower);
   std::vector<DirectoryObject> objects(scan.folders.size());
   for (std::size_t i = scan.folders.size(); i-- > 0;) {
@@ -182,6 +240,7 @@ void build_directories(const Scan& scan, const std::vector<std::vector<Digest>>&
     for (const ScannedLink& link : folder.links) {
       directory.entries.push_back({link.name, EntryKind::symlink, 0, 0, {}, link.target});
     }
+    if (previous != nullptr) add_previous(folder, *previous, directory, out);
     below.show_through(i, directory);
     std::sort(directory.entries.begin(), directory.entries.end(),
               [](const Entry& a, const Entry& b) { return a.name < b.name; });
@@ -191,8 +250,8 @@ void build_directories(const Scan& scan, const std::vector<std::vector<Digest>>&
   }
   out.root = objects[0].digest;
   out.folders = scan.folders.size() - 1;
-  out.lower_files = below.files();
-  out.lower_total = below.total();
+  out.lower_files += below.files();
+  out.lower_total.count += below.total().count;
   std::unordered_set<Digest> seen;
   for (DirectoryObject& object : objects) {
     if (seen.insert(object.digest).second) out.directories.push_back(std::move(object));
@@ -242,6 +301,7 @@ Result<std::vector<std::vector<Digest>>> digest_all(Scan& found, const StatCache
   }
   Hasher hasher(snapshot.directory, options, found, digests);
   TRY(hasher.run(work));
+  hasher.take_out_restless();
   snapshot.files_read = work.size();
   snapshot.bytes_read = {hasher.bytes_read()};
   return digests;
@@ -269,14 +329,14 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
   TRY_ASSIGN(Scan found, scan(snapshot.directory, options.own_files));
   const StatCache cache = StatCache::load(options.stat_cache);
   TRY_ASSIGN(const auto digests, digest_all(found, cache, options, snapshot));
-  build_directories(found, digests, nullptr, snapshot);
+  build_directories(found, digests, nullptr, nullptr, snapshot);
   TRY(refuse_too_large(snapshot));
   list_files(found, digests, snapshot);
   const bool is_cache_exact = snapshot.files_read == 0 && cache.size() == snapshot.files.size();
   if (!options.stat_cache.empty() && !is_cache_exact) {
     save_cache(options, found, digests, scanned_at_ns);
   }
-  snapshot.skipped = std::move(found.skipped);
+  std::move(found.skipped.begin(), found.skipped.end(), std::back_inserter(snapshot.skipped));
   snapshot.opened = std::make_shared<io::Fd>(std::move(found.root));
   return snapshot;
 }
@@ -287,15 +347,18 @@ Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
   snapshot.directory = shown_as;
   CaptureOptions hashing;
   hashing.is_growing = options.is_growing;
+  hashing.skip_restless = options.previous.has_value();
+  hashing.on_read = options.on_read;
   ScanOptions scanning;
   scanning.is_source = false;
   scanning.is_upper = options.is_upper;
   TRY_ASSIGN(Scan found, scan(std::move(opened), shown_as, scanning));
   TRY_ASSIGN(const auto digests, digest_all(found, {}, hashing, snapshot));
-  build_directories(found, digests, options.lower ? &*options.lower : nullptr, snapshot);
+  build_directories(found, digests, options.lower ? &*options.lower : nullptr,
+                    options.previous ? &*options.previous : nullptr, snapshot);
   TRY(refuse_too_large(snapshot));
   list_files(found, digests, snapshot);
-  snapshot.skipped = std::move(found.skipped);
+  std::move(found.skipped.begin(), found.skipped.end(), std::back_inserter(snapshot.skipped));
   snapshot.opened = std::make_shared<io::Fd>(std::move(found.root));
   return snapshot;
 }

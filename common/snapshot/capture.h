@@ -24,7 +24,8 @@ struct CaptureOptions {
   bool allow_home_or_root = false;  // else $HOME and / are refused
   std::string own_files = {};       // Lockstep's home, with its keys: never captured
   int hash_threads = 2;
-  bool is_growing = false;  // of a file that is written to, what was there at first is taken
+  bool is_growing = false;     // of a file that is written to, what was there at first is taken
+  bool skip_restless = false;  // a file that changes each time it is read is left out, not an error
   // Called after each reading of a file, with its path relative to the root, on the thread that
   // read it.
   std::function<void(const std::string& path)> on_read;
@@ -75,6 +76,10 @@ struct TreeOptions {
   bool is_upper = false;           // the upper directory of an overlay: whiteouts are heeded
   std::optional<LowerTree> lower;  // and this is what lies below it
   bool is_growing = false;         // as in CaptureOptions
+  // Of a file that changes each time it is read the version in this tree is taken; when that has
+  // none, it is left out and listed. Absent: it is an error.
+  std::optional<LowerTree> previous = std::nullopt;
+  std::function<void(const std::string& path)> on_read = {};  // as in CaptureOptions
 };
 
 // Files that cannot be read, and files that change each time they are read, fail the capture and

@@ -33,6 +33,7 @@ struct ScannedFolder {
   std::vector<std::size_t> folders;  // indexes in Scan::folders, all larger than its own
   // Of an overlay's upper directory: names of the lower one that are gone here, and whether all
   // are.
+  std::vector<std::string> restless;  // by capture: files that were left out
   std::vector<std::string> whiteouts;
   bool opaque = false;
 };

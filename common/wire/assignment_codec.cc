@@ -20,6 +20,7 @@ static_assert(pair(lockstep::StopReason::superseded, STOP_REASON_SUPERSEDED));
 static_assert(pair(lockstep::OutputKind::outputs, OUTPUT_KIND_OUTPUTS));
 static_assert(pair(lockstep::OutputKind::logs, OUTPUT_KIND_LOGS));
 static_assert(pair(lockstep::OutputKind::named, OUTPUT_KIND_NAMED));
+static_assert(pair(lockstep::OutputKind::checkpoint, OUTPUT_KIND_CHECKPOINT));
 
 constexpr std::size_t kMaxProblems = 1'000;
 
@@ -109,6 +110,30 @@ Status from_wire(const GangTable& from, lockstep::GangTable* to) {
   return read_port(from.master_port(), "gang.master_port", &to->master_port);
 }
 
+void to_wire(const lockstep::NodeTree& from, NodeTree* to) {
+  to->set_node_rank(from.node_rank);
+  to->set_root(std::string(from.root.view()));
+}
+
+Status from_wire(const NodeTree& from, lockstep::NodeTree* to) {
+  TRY(read_number(from.node_rank(), 0, kMaxNodesPerJob - 1, "tree.node_rank", &to->node_rank));
+  return read_digest(from.root(), "tree.root", &to->root);
+}
+
+void to_wire(const lockstep::CheckpointSource& from, CheckpointSource* to) {
+  to->set_attempt(from.attempt);
+  to->set_saved_ns(from.saved.ns);
+  if (from.base) to->set_base(std::string(from.base->view()));
+  write_list(from.trees, to->mutable_trees());
+}
+
+Status from_wire(const CheckpointSource& from, lockstep::CheckpointSource* to) {
+  to->attempt = from.attempt();
+  TRY(read_instant(from.saved_ns(), "checkpoint.saved", &to->saved));
+  if (from.has_base()) TRY(read_digest(from.base(), "checkpoint.base", &to->base.emplace()));
+  return read_list(from.trees(), kMaxNodesPerJob, "checkpoint.trees", &to->trees);
+}
+
 void to_wire(const lockstep::Assignment& from, Assignment* to) {
   to_wire(from.attempt, to->mutable_attempt());
   to->set_experiment(from.experiment);
@@ -120,6 +145,8 @@ void to_wire(const lockstep::Assignment& from, Assignment* to) {
   to->set_stop_reason(wire_enum<StopReason>(from.stop_reason));
   to->set_grace_ns(from.grace.count());
   to->set_solo(from.solo);
+  to->set_lease_ns(from.lease.count());
+  if (from.checkpoint) to_wire(*from.checkpoint, to->mutable_checkpoint());
 }
 
 Status from_wire(const Assignment& from, lockstep::Assignment* to) {
@@ -138,6 +165,8 @@ Status from_wire(const Assignment& from, lockstep::Assignment* to) {
   TRY(read_stop_reason(from.stop_reason(), "assignment.stop_reason", &to->stop_reason));
   TRY(read_duration(from.grace_ns(), "assignment.grace", &to->grace));
   to->solo = from.solo();
+  TRY(read_duration(from.lease_ns(), "assignment.lease", &to->lease));
+  if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
   return {};
 }
 
@@ -159,16 +188,18 @@ void to_wire(const lockstep::CollectedOutput& from, CollectedOutput* to) {
   to->set_files(from.files);
   to->set_size_bytes(from.size.count);
   write_texts(from.problems, to->mutable_problems());
+  to->set_order(from.order);
 }
 
 Status from_wire(const CollectedOutput& from, lockstep::CollectedOutput* to) {
-  TRY(read_enum(from.kind(), lockstep::OutputKind::named, "output.kind", &to->kind));
+  TRY(read_enum(from.kind(), lockstep::OutputKind::checkpoint, "output.kind", &to->kind));
   to->name = from.name();
   if (!to->name.empty() && !valid_output_name(to->name))
     return bad_field("output.name", "is not an output's name");
   if (from.has_tree()) TRY(read_digest(from.tree(), "output.tree", &to->tree.emplace()));
   to->files = from.files();
   to->size = Bytes{from.size_bytes()};
+  to->order = from.order();
   return read_texts(from.problems(), kMaxProblems, "output.problems", &to->problems);
 }
 
@@ -182,6 +213,7 @@ void to_wire(const lockstep::PartReport& from, PartReport* to) {
   to->set_started_ns(from.started.ns);
   if (from.exit) to_wire(*from.exit, to->mutable_exit());
   write_list(from.outputs, to->mutable_outputs());
+  if (from.restored) to_wire(*from.restored, to->mutable_restored());
 }
 
 Status from_wire(const PartReport& from, lockstep::PartReport* to) {
@@ -193,7 +225,9 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   TRY(read_port(from.master_port(), "part.master_port", &to->master_port));
   TRY(read_instant(from.started_ns(), "part.started", &to->started));
   if (from.has_exit()) TRY(from_wire(from.exit(), &to->exit.emplace()));
-  return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);
+  TRY(read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs));
+  if (from.has_restored()) TRY(from_wire(from.restored(), &to->restored.emplace()));
+  return {};
 }
 
 }  // namespace lockstep::pb

@@ -67,6 +67,7 @@ void to_wire(const lockstep::Heartbeat& from, Heartbeat* to) {
   to->set_session(from.session.value);
   to->set_desired_revision(from.desired_revision);
   to->set_observed_sequence(from.observed_sequence);
+  to->set_number(from.number);
 }
 
 Status from_wire(const Heartbeat& from, lockstep::Heartbeat* to) {
@@ -74,6 +75,7 @@ Status from_wire(const Heartbeat& from, lockstep::Heartbeat* to) {
   to->session = SessionId(from.session());
   to->desired_revision = from.desired_revision();
   to->observed_sequence = from.observed_sequence();
+  to->number = from.number();
   return {};
 }
 
@@ -132,10 +134,14 @@ Status from_wire(const SessionLost& from, lockstep::SessionLost* to) {
 
 void to_wire(const lockstep::HeartbeatAck& from, HeartbeatAck* to) {
   to->set_session(from.session.value);
+  to->set_number(from.number);
+  to->set_revision(from.revision);
 }
 
 Status from_wire(const HeartbeatAck& from, lockstep::HeartbeatAck* to) {
   to->session = SessionId(from.session());
+  to->number = from.number();
+  to->revision = from.revision();
   return {};
 }
 

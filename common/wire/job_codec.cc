@@ -35,6 +35,17 @@ static_assert(pair(lockstep::Cause::start_failed, CAUSE_START_FAILED));
 static_assert(pair(lockstep::Cause::port_taken, CAUSE_PORT_TAKEN));
 static_assert(pair(lockstep::Cause::runner_lost, CAUSE_RUNNER_LOST));
 static_assert(pair(lockstep::Cause::node_lost, CAUSE_NODE_LOST));
+static_assert(pair(lockstep::Cause::account_missing, CAUSE_ACCOUNT_MISSING));
+
+static_assert(static_cast<int>(lockstep::RetryOn::infrastructure) + 1 == RETRY_ON_INFRASTRUCTURE);
+static_assert(static_cast<int>(lockstep::RetryOn::node_lost) + 1 == RETRY_ON_NODE_LOST);
+static_assert(static_cast<int>(lockstep::RetryOn::runner_lost) + 1 == RETRY_ON_RUNNER_LOST);
+static_assert(static_cast<int>(lockstep::RetryOn::out_of_memory) + 1 == RETRY_ON_OUT_OF_MEMORY);
+static_assert(static_cast<int>(lockstep::RetryOn::signal) + 1 == RETRY_ON_SIGNAL);
+static_assert(static_cast<int>(lockstep::RetryOn::timeout) + 1 == RETRY_ON_TIMEOUT);
+static_assert(static_cast<int>(lockstep::RetryOn::exit_code) + 1 == RETRY_ON_EXIT_CODE);
+static_assert(static_cast<int>(lockstep::OnLost::immediately) + 1 == ON_LOST_IMMEDIATELY);
+static_assert(static_cast<int>(lockstep::OnLost::after_fence) + 1 == ON_LOST_AFTER_FENCE);
 
 void write_resources(const lockstep::ResourceRequest& from, ResourceRequest* to) {
   to->set_instance_count(from.instance_count);
@@ -54,6 +65,25 @@ Status read_resources(const ResourceRequest& from, lockstep::ResourceRequest* to
     TRY(read_number(from.gpus(), 0, 1 << 16, "resources.gpus", &to->gpus.emplace()));
   to->isolate_gpus = from.isolate_gpus();
   return {};
+}
+
+void write_retry(const lockstep::RetryPolicy& from, RetryPolicy* to) {
+  for (lockstep::RetryOn on : from.on) to->add_on(wire_enum<RetryOn>(on));
+  to->mutable_exit_codes()->Assign(from.exit_codes.begin(), from.exit_codes.end());
+  to->set_backoff_ns(from.backoff.count());
+  to->set_on_lost(wire_enum<OnLost>(from.on_lost));
+}
+
+Status read_retry(const RetryPolicy& from, lockstep::RetryPolicy* to) {
+  TRY(check_count(from.on_size(), kMaxRetryExitCodes, "retry.on"));
+  to->on.clear();
+  for (const int on : from.on())
+    TRY(read_enum(on, lockstep::RetryOn::exit_code, "retry.on", &to->on.emplace_back()));
+  TRY(check_count(from.exit_codes_size(), kMaxRetryExitCodes, "retry.exit_codes"));
+  for (const int code : from.exit_codes())
+    TRY(read_number(code, 1, 255, "retry.exit_codes", &to->exit_codes.emplace_back()));
+  TRY(read_duration(from.backoff_ns(), "retry.backoff", &to->backoff));
+  return read_enum(from.on_lost(), lockstep::OnLost::after_fence, "retry.on_lost", &to->on_lost);
 }
 
 Status read_command(const JobSpec& from, lockstep::Command* to) {
@@ -112,6 +142,8 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   if (from.snapshot) to->set_snapshot(std::string(from.snapshot->view()));
   to->set_submitter(from.submitter);
   to->set_run_as(from.run_as);
+  write_retry(from.retry, to->mutable_retry());
+  to->set_checkpoint_every_ns(from.checkpoint.every.count());
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -137,11 +169,14 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(read_number(from.retry_max(), 0, 1'000'000, "retry.max", &to->retry.max));
   if (from.has_snapshot()) TRY(read_digest(from.snapshot(), "snapshot", &to->snapshot.emplace()));
   TRY(read_text(from.submitter(), "submitter", &to->submitter));
+  if (from.has_retry()) TRY(read_retry(from.retry(), &to->retry));
+  if (from.has_checkpoint_every_ns())
+    TRY(read_duration(from.checkpoint_every_ns(), "checkpoint.every", &to->checkpoint.every));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 
 Status read_cause(int value, const char* field, lockstep::Cause* out) {
-  return read_enum(value, lockstep::Cause::node_lost, field, out);
+  return read_enum(value, lockstep::Cause::account_missing, field, out);
 }
 
 void to_wire(const lockstep::RankExit& from, RankExit* to) {

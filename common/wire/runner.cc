@@ -94,6 +94,7 @@ std::string encode(const WorkspacePlan& plan) {
   wire.set_mode(pb::wire_enum<pb::WorkspaceMode>(plan.mode));
   wire.set_tree(plan.tree);
   wire.set_mount_point(plan.mount_point);
+  if (plan.restored) pb::to_wire(*plan.restored, wire.mutable_restored());
   return pb::serialize(wire);
 }
 
@@ -104,6 +105,7 @@ Result<WorkspacePlan> decode_workspace_plan(std::string_view bytes) {
   TRY(pb::read_enum(wire.mode(), WorkspacePlan::Mode::ready, "workspace.mode", &plan.mode));
   TRY(pb::read_text(wire.tree(), "workspace.tree", &plan.tree));
   TRY(pb::read_text(wire.mount_point(), "workspace.mount_point", &plan.mount_point));
+  if (wire.has_restored()) TRY(pb::from_wire(wire.restored(), &plan.restored.emplace()));
   return plan;
 }
 

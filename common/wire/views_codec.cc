@@ -74,6 +74,23 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);
 }
 
+void to_wire(const lockstep::CheckpointView& from, CheckpointView* to) {
+  to->set_attempt(from.attempt);
+  to->set_saved_ns(from.saved.ns);
+  if (from.tree) to->set_tree(std::string(from.tree->view()));
+  to->set_files(from.files);
+  to->set_size_bytes(from.size.count);
+}
+
+Status from_wire(const CheckpointView& from, lockstep::CheckpointView* to) {
+  to->attempt = from.attempt();
+  TRY(read_instant(from.saved_ns(), "checkpoint.saved", &to->saved));
+  if (from.has_tree()) TRY(read_digest(from.tree(), "checkpoint.tree", &to->tree.emplace()));
+  to->files = from.files();
+  to->size = Bytes{from.size_bytes()};
+  return {};
+}
+
 void to_wire(const lockstep::AttemptView& from, AttemptView* to) {
   to->set_number(from.number);
   to->set_placed_ns(from.placed.ns);
@@ -81,6 +98,8 @@ void to_wire(const lockstep::AttemptView& from, AttemptView* to) {
   to->set_ended_ns(from.ended.ns);
   write_list(from.parts, to->mutable_parts());
   if (from.report) to_wire(*from.report, to->mutable_report());
+  to->set_retried(from.retried);
+  if (from.checkpoint) to_wire(*from.checkpoint, to->mutable_checkpoint());
 }
 
 Status from_wire(const AttemptView& from, lockstep::AttemptView* to) {
@@ -90,6 +109,8 @@ Status from_wire(const AttemptView& from, lockstep::AttemptView* to) {
   TRY(read_instant(from.ended_ns(), "attempt.ended", &to->ended));
   TRY(read_list(from.parts(), kMaxNodesPerJob, "attempt.parts", &to->parts));
   if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
+  TRY(read_text(from.retried(), "attempt.retried", &to->retried));
+  if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
   return {};
 }
 
@@ -102,6 +123,7 @@ void to_wire(const lockstep::JobView& from, JobView* to) {
   to->set_ended_ns(from.ended.ns);
   write_list(from.attempts, to->mutable_attempts());
   if (from.report) to_wire(*from.report, to->mutable_report());
+  to->set_retry_at_ns(from.retry_at.ns);
 }
 
 Status from_wire(const JobView& from, lockstep::JobView* to) {
@@ -113,7 +135,7 @@ Status from_wire(const JobView& from, lockstep::JobView* to) {
   TRY(read_instant(from.ended_ns(), "job.ended", &to->ended));
   TRY(read_list(from.attempts(), kMaxAttempts, "job.attempts", &to->attempts));
   if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
-  return {};
+  return read_instant(from.retry_at_ns(), "job.retry_at", &to->retry_at);
 }
 
 void to_wire(const lockstep::NodeView& from, NodeView* to) {

@@ -1,6 +1,7 @@
 """The same training with PyTorch's DistributedDataParallel over gloo (or NCCL when GPUs are there).
 
-Nothing here knows of Lockstep: the rendezvous variables are those that torchrun sets.
+The rendezvous variables are those that torchrun sets. When $LOCKSTEP_CHECKPOINT_DIR is set, each epoch
+is saved there, and the training goes on from what it finds there: a folder, and plain files.
 """
 import argparse
 import hashlib
@@ -36,7 +37,39 @@ model = DistributedDataParallel(model.to(device))
 optimizer = torch.optim.SGD(model.parameters(), lr=args.learning_rate)
 criterion = torch.nn.CrossEntropyLoss()
 generator = torch.Generator().manual_seed(1000 + rank)
-for epoch in range(1, args.epochs + 1):
+
+
+def checkpoint_file():
+    folder = os.environ.get("LOCKSTEP_CHECKPOINT_DIR")
+    return os.path.join(folder, "training.pt") if folder else None
+
+
+def load_checkpoint():
+    """Returns the last epoch that is done. All ranks find the same file, on whatever node they are."""
+    path = checkpoint_file()
+    if not path or not os.path.exists(path):
+        return 0
+    saved = torch.load(path, map_location=device)
+    model.module.load_state_dict(saved["model"])
+    optimizer.load_state_dict(saved["optimizer"])
+    for _ in range(saved["epoch"]):  # the shuffles of the epochs that are done
+        torch.randperm(len(y), generator=generator)
+    return saved["epoch"]
+
+
+def save_checkpoint(epoch):
+    """Whole or not at all: whoever reads the folder meanwhile sees the old file or the new one."""
+    path = checkpoint_file()
+    if path and rank == 0:
+        torch.save({"epoch": epoch, "model": model.module.state_dict(),
+                    "optimizer": optimizer.state_dict()}, path + ".part")
+        os.replace(path + ".part", path)
+
+
+done = load_checkpoint()
+if done and rank == 0:
+    print(f"goes on after epoch {done}", flush=True)
+for epoch in range(done + 1, args.epochs + 1):
     order = torch.randperm(len(y), generator=generator).to(device)
     for start in range(0, len(y) - args.batch + 1, args.batch):
         batch = order[start:start + args.batch]
@@ -44,6 +77,7 @@ for epoch in range(1, args.epochs + 1):
         loss = criterion(model(x[batch]), y[batch])
         loss.backward()
         optimizer.step()
+    save_checkpoint(epoch)
     if rank == 0 and epoch % 5 == 0:
         print(f"epoch {epoch:3d}  loss {loss.item():.4f}", flush=True)
 

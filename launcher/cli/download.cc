@@ -38,7 +38,9 @@ class Beginnings {
 
 Status fetch(Connection& connection, const DownloadPlan::Tree& tree, snapshot::BlobStore& blobs,
              const OnText& progress) {
-  for (const NodeTree& from : tree.from) {
+  std::vector<NodeTree> wanted = tree.from;
+  if (tree.base) wanted.push_back({0, *tree.base});
+  for (const NodeTree& from : wanted) {
     auto fetched = transfer::download_tree(
         connection.bulk(), from.root, blobs, [&](const transfer::Progress& done) {
           progress(fmt::format("{}: {} of {}", tree.to.path, to_string(Bytes{done.done_bytes}),
@@ -50,14 +52,16 @@ Status fetch(Connection& connection, const DownloadPlan::Tree& tree, snapshot::B
 }
 
 Result<Digest> merge(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs) {
-  DirectoryObjects objects;
+  snapshot::DirectoryObjects objects;
   objects.read = [&](const Digest& digest) {
     return blobs.get(digest, Bytes{snapshot::kMaxDirectoryObjectBytes});
   };
   objects.write = [&](const Digest& digest, const std::string& bytes) {
     return blobs.put(digest, bytes);
   };
-  return merge_trees(tree.from, objects, tree.to.beside);
+  if (tree.to.kind == OutputKind::checkpoint)
+    return snapshot::merge_checkpoints(tree.base, tree.from, objects);
+  return snapshot::merge_trees(tree.from, objects, tree.to.beside);
 }
 
 // What is really written: the same file of several nodes counts once.

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/domain/views.h"
+#include "common/snapshot/tree_merge.h"
 #include "launcher/cli/connection.h"
 #include "launcher/cli/log_files.h"
-#include "launcher/cli/tree_merge.h"
 
 namespace lockstep::cli {
 
@@ -21,6 +21,7 @@ struct DownloadRequest {
   bool artifacts = true;             // ./outputs, ./logs and user_logs
   bool all_named = false;            // all named outputs
   std::optional<std::string> named;  // this one
+  bool checkpoint = false;           // what its ranks saved for a later attempt
 };
 
 struct DownloadedTree {
@@ -30,7 +31,7 @@ struct DownloadedTree {
   std::uint64_t files = 0;
   Bytes size;
   std::vector<std::string> nodes;
-  std::vector<Beside> beside;
+  std::vector<snapshot::Beside> beside;
 };
 
 struct Downloaded {
@@ -44,6 +45,7 @@ struct DownloadPlan {
   struct Tree {
     DownloadedTree to;
     std::vector<NodeTree> from;
+    std::optional<Digest> base;  // of a checkpoint: what all nodes began with
   };
   std::uint32_t attempt = 0;
   std::vector<Tree> trees;

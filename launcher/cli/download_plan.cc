@@ -15,6 +15,7 @@ std::string path_of(OutputKind kind, const std::string& name) {
     case OutputKind::outputs: return "artifacts/outputs";
     case OutputKind::logs: return "artifacts/logs";
     case OutputKind::named: return "named-outputs/" + name;
+    case OutputKind::checkpoint: return "checkpoint";
   }
   return "artifacts/outputs";
 }
@@ -66,13 +67,25 @@ void add_tree(const AttemptView& attempt, OutputKind kind, const std::string& na
       tree.to.nodes.push_back(part.node_name);
     }
   }
+  if (kind == OutputKind::checkpoint && attempt.checkpoint) tree.base = attempt.checkpoint->tree;
   if (!tree.from.empty()) plan.trees.push_back(std::move(tree));
+}
+
+// A running attempt may have saved nothing yet, and a failed one nothing at all.
+const AttemptView* newest_with_checkpoint(const JobView& job) {
+  for (auto attempt = job.attempts.rbegin(); attempt != job.attempts.rend(); ++attempt)
+    for (const PartView& part : attempt->parts)
+      for (const CollectedOutput& output : part.outputs)
+        if (output.kind == OutputKind::checkpoint && output.tree) return &*attempt;
+  return nullptr;
 }
 
 }  // namespace
 
 Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& request) {
   TRY_ASSIGN(const AttemptView* attempt, attempt_of(job, request.attempt));
+  if (request.checkpoint && request.attempt == 0)
+    if (const AttemptView* saved = newest_with_checkpoint(job)) attempt = saved;
   if (request.named) TRY(check_name(job, *request.named));
   DownloadPlan plan;
   plan.attempt = attempt->number;
@@ -81,6 +94,14 @@ Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& re
     add_tree(*attempt, OutputKind::outputs, "", plan);
     add_tree(*attempt, OutputKind::logs, "", plan);
   }
+  if (request.checkpoint) add_tree(*attempt, OutputKind::checkpoint, "", plan);
+  if (request.checkpoint && plan.trees.empty())
+    return make_error(
+        ErrorCode::not_found,
+        fmt::format("{} saved no checkpoint{}: nothing was written to "
+                    "$LOCKSTEP_CHECKPOINT_DIR",
+                    job.spec.name,
+                    request.attempt == 0 ? "" : fmt::format(" in attempt {}", request.attempt)));
   for (const OutputSpec& output : job.spec.outputs)
     if (request.all_named || request.named == output.name)
       add_tree(*attempt, OutputKind::named, output.name, plan);

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "launcher/spec/retry_reader.h"
+
 namespace lockstep::cli {
 
 namespace {
@@ -68,6 +70,10 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
                                arguments.timeout));
     spec.timeout = timeout;
   }
+  spec.retry.max = arguments.retry.value_or(spec.retry.max);
+  if (!arguments.retry_on.empty())
+    if (const Status read = spec::read_retry_on(arguments.retry_on, spec.retry); !read)
+      return wrong("--retry-on: " + read.error().message);
   if (const Status valid = validate(spec); !valid) return valid.error().within("run");
   return spec;
 }

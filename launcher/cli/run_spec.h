@@ -21,6 +21,8 @@ struct RunArguments {
   std::optional<int> cpus;
   std::string memory;
   std::optional<int> gpus;
+  std::optional<int> retry;
+  std::string retry_on;  // "" = the default
   bool detach = false;
   bool quiet = false;
   Format format = Format::table;

@@ -13,6 +13,7 @@ constexpr const char* kDownloadExamples = R"(
   lockstep job download NAME                       ./artifacts: outputs/, logs/, user_logs/
   lockstep job download NAME --output-name model   ./named-outputs/model
   lockstep job download NAME --all -p results      both, in results/
+  lockstep job download NAME --checkpoint          ./checkpoint: what a retry would begin with
 A file that is there already is replaced; others are left alone.)";
 
 struct DownloadOptions {
@@ -20,6 +21,7 @@ struct DownloadOptions {
   std::string folder = ".";
   std::string output;
   bool all = false;
+  bool checkpoint = false;
   std::uint32_t attempt = 0;
   Format format = Format::table;
 };
@@ -32,7 +34,7 @@ Json tree_json(const DownloadedTree& tree) {
   json["size"] = tree.size.count;
   json["nodes"] = tree.nodes;
   json["beside"] = Json::array();
-  for (const Beside& beside : tree.beside)
+  for (const snapshot::Beside& beside : tree.beside)
     json["beside"].push_back(
         {{"node_rank", beside.node_rank}, {"path", beside.path}, {"kept_as", beside.kept_as}});
   return json;
@@ -62,7 +64,7 @@ std::string text_of(const DownloadOptions& options, const Downloaded& done) {
   for (const auto& tree : done.trees) {
     text += fmt::format("{}/{}: {}, {} (from {})\n", options.folder, tree.path, counted(tree.files),
                         to_string(tree.size), fmt::join(tree.nodes, ", "));
-    for (const Beside& beside : tree.beside)
+    for (const snapshot::Beside& beside : tree.beside)
       text += fmt::format("  {} of node rank {} differs: kept as {}\n", printable(beside.path),
                           beside.node_rank, printable(beside.kept_as));
   }
@@ -92,7 +94,8 @@ int download(Context& context, const DownloadOptions& options) {
   request.attempt = options.attempt;
   request.all_named = options.all;
   if (!options.output.empty()) request.named = options.output;
-  request.artifacts = options.all || !request.named;
+  request.checkpoint = options.checkpoint;
+  request.artifacts = options.all || (!request.named && !request.checkpoint);
   auto plan = plan_download(reply->job, request);
   if (!plan) return fail(context.terminal, plan.error());
   const auto done = download_job(**connection, id, *std::move(plan), options.folder,
@@ -123,6 +126,8 @@ void add_download_verb(CLI::App& group, VerbTable table) {
   verb->add_option("--output-name", options->output, "only this named output")
       ->check(filled("leave it out to get the artifacts"))
       ->excludes(all);
+  verb->add_flag("--checkpoint", options->checkpoint,
+                 "the newest checkpoint, in ./checkpoint (of --attempt: what that one saved)");
   verb->add_option("--attempt", options->attempt, "of this attempt (default: the newest)")
       ->check(whole_number(1));
   add_format(*verb, options->format);

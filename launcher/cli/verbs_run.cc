@@ -198,6 +198,12 @@ void add_run_verb(VerbTable table) {
       ->check(filled("leave it out to hold all"));
   verb->add_option("--gpus", arguments->gpus, "GPUs on each node, 0 for none (default: all)")
       ->check(whole_number(0));
+  verb->add_option("--retry", arguments->retry, "further attempts, 0 for none (default: 3)")
+      ->check(whole_number(0, kMaxRetries));
+  verb->add_option("--retry-on", arguments->retry_on,
+                   "after what: infrastructure (the default), node_lost, runner_lost, "
+                   "out_of_memory, signal, timeout, exit_code, exit codes, never; with commas")
+      ->check(filled("leave it out to retry what the machines are to blame for"));
   verb->add_flag("-d,--detach", arguments->detach,
                  "return at once; print the job's name, or its record with -o");
   add_format(*verb, arguments->format, "print the job's record in the end: json or yaml");

@@ -43,11 +43,19 @@ Json asked_of(const JobSpec& spec) {
   return json;
 }
 
+const char* word_of(OutputKind kind) {
+  switch (kind) {
+    case OutputKind::outputs: return "outputs";
+    case OutputKind::logs: return "logs";
+    case OutputKind::named: return "named";
+    case OutputKind::checkpoint: return "checkpoint";
+  }
+  return "outputs";
+}
+
 Json output_json(const CollectedOutput& output) {
   Json json;
-  json["kind"] = output.kind == OutputKind::named  ? "named"
-                 : output.kind == OutputKind::logs ? "logs"
-                                                   : "outputs";
+  json["kind"] = word_of(output.kind);
   json["name"] = output.kind == OutputKind::named ? Json(output.name) : Json(nullptr);
   json["digest"] = output.tree ? Json(output.tree->hex()) : Json(nullptr);
   json["files"] = output.files;
@@ -80,6 +88,16 @@ Json part_json(const PartView& part) {
   return json;
 }
 
+Json checkpoint_json(const CheckpointView& checkpoint) {
+  Json json;
+  json["attempt"] = checkpoint.attempt;
+  json["saved"] = time_or_null(checkpoint.saved);
+  json["digest"] = checkpoint.tree ? Json(checkpoint.tree->hex()) : Json(nullptr);
+  json["files"] = checkpoint.files;
+  json["size"] = checkpoint.size.count;
+  return json;
+}
+
 Json attempt_json(const AttemptView& attempt) {
   Json json;
   json["number"] = attempt.number;
@@ -89,7 +107,20 @@ Json attempt_json(const AttemptView& attempt) {
   json["parts"] = Json::array();
   for (const auto& part : attempt.parts) json["parts"].push_back(part_json(part));
   json["report"] = attempt.report ? to_json(*attempt.report) : Json(nullptr);
+  json["retried"] = attempt.retried.empty() ? Json(nullptr) : Json(attempt.retried);
+  json["checkpoint"] = attempt.checkpoint ? checkpoint_json(*attempt.checkpoint) : Json(nullptr);
   return json;
+}
+
+// As a job file has it: words and codes in one list.
+Json retry_of(const RetryPolicy& retry) {
+  Json on = Json::array();
+  for (RetryOn word : retry.on) on.push_back(std::string(to_string(word)));
+  for (int code : retry.exit_codes) on.push_back(code);
+  return {{"max", retry.max},
+          {"on", on},
+          {"backoff", seconds_of(retry.backoff)},
+          {"on_lost", std::string(to_string(retry.on_lost))}};
 }
 
 // What stands under `lockstep:` in a job file, and what we added to it.
@@ -99,7 +130,8 @@ Json ours_of(const JobSpec& spec) {
   json["run_as"] = spec.run_as;
   json["resources"] = asked_of(spec);
   json["gpus_per_rank"] = spec.resources.isolate_gpus ? "isolated" : "all";
-  json["retry"] = {{"max", spec.retry.max}};
+  json["retry"] = retry_of(spec.retry);
+  json["checkpoint"] = {{"every", seconds_of(spec.checkpoint.every)}};
   return json;
 }
 
@@ -186,6 +218,8 @@ Json to_json(const JobView& job) {
   json["lockstep"] = ours_of(spec);
   json["reason"] = job.reason;
   json["queue_position"] = job.queue_position;
+  json["restarts"] = job.attempts.empty() ? 0 : job.attempts.size() - 1;
+  json["retry_at"] = time_or_null(job.retry_at);
   json["ended_at"] = time_or_null(job.ended);
   json["exit_code"] = job.report ? Json(job.report->exit_code) : Json(nullptr);
   json["report"] = job.report ? to_json(*job.report) : Json(nullptr);

@@ -98,18 +98,45 @@ std::string part_line(const PartView& part) {
   return line + "\n";
 }
 
+std::string counted_files(std::uint64_t files, Bytes size) {
+  return fmt::format("{} file{}, {}", files, files == 1 ? "" : "s", to_string(size));
+}
+
 // "      left ./outputs: 3 files, 1.2 MiB".
 std::string output_lines(const PartView& part) {
   std::string text;
   for (const auto& output : part.outputs) {
     const std::string what = describe(output.kind, output.name);
     if (output.tree)
-      text += fmt::format("      {} {}: {} file{}, {}\n",
-                          part.state == PartState::finished ? "left" : "so far", what, output.files,
-                          output.files == 1 ? "" : "s", to_string(output.size));
+      text +=
+          fmt::format("      {} {}: {}\n", part.state == PartState::finished ? "left" : "so far",
+                      what, counted_files(output.files, output.size));
     for (const auto& problem : output.problems)
       text += fmt::format("      {}: {}\n", what, printable(problem));
   }
+  return text;
+}
+
+std::string begins_with(const CheckpointView& checkpoint) {
+  const std::string what =
+      checkpoint.tree ? counted_files(checkpoint.files, checkpoint.size) : "not there yet";
+  return fmt::format("    begins with the checkpoint of attempt {}, saved {}: {}\n",
+                     checkpoint.attempt, to_string(checkpoint.saved), what);
+}
+
+std::string attempt_text(const AttemptView& attempt) {
+  std::string text = fmt::format("attempt {}: ", attempt.number);
+  text += attempt.started.ns != 0 ? "started " + to_string(attempt.started)
+                                  : "placed " + to_string(attempt.placed);
+  if (attempt.ended.ns != 0) text += ", ended " + to_string(attempt.ended);
+  if (attempt.report) text += fmt::format(" ({})", to_string(attempt.report->cause));
+  text += "\n";
+  if (attempt.checkpoint) text += begins_with(*attempt.checkpoint);
+  for (const auto& part : attempt.parts) text += part_line(part) + output_lines(part);
+  if (!attempt.retried.empty())  // it opens with the report's message
+    return text + "    ended: " + printable(attempt.retried) + "\n";
+  if (attempt.report && attempt.report->cause != Cause::completed)
+    text += "    ended: " + printable(attempt.report->message) + "\n";
   return text;
 }
 
@@ -164,7 +191,8 @@ std::string how_it_ended(const ExitReport& report) {
     case Cause::start_failed:
     case Cause::port_taken:
     case Cause::runner_lost:
-    case Cause::node_lost: break;
+    case Cause::node_lost:
+    case Cause::account_missing: break;
   }
   return "";
 }
@@ -221,10 +249,11 @@ std::string ranges_of(std::vector<int> ids) {
 
 std::string job_table(const std::vector<JobView>& jobs, Instant now) {
   if (jobs.empty()) return "no jobs yet; try: lockstep run -- hostname\n";
-  Table table({"NAME", "STATUS", "NODESxRANKS", "SUBMITTED", "RAN", "REASON"});
+  Table table({"NAME", "STATUS", "NODESxRANKS", "SUBMITTED", "RAN", "RESTARTS", "REASON"});
   for (const auto& job : jobs)
     table.add({job.spec.name, std::string(to_string(job.status)), shape_of(job.spec),
-               ago(job.submitted, now), running_time(job, now), job.reason});
+               ago(job.submitted, now), running_time(job, now),
+               std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1), job.reason});
   return table.text();
 }
 
@@ -255,12 +284,7 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("ran", running_time(job, now));
   if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
   std::string text = lines.text();
-  for (const auto& attempt : job.attempts) {
-    text += fmt::format("attempt {}\n", attempt.number);
-    for (const auto& part : attempt.parts) text += part_line(part) + output_lines(part);
-    if (attempt.report && attempt.report->cause != Cause::completed)
-      text += "    ended: " + printable(attempt.report->message) + "\n";
-  }
+  for (const auto& attempt : job.attempts) text += attempt_text(attempt);
   return text;
 }
 

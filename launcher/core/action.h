@@ -38,6 +38,8 @@ struct AckObserved {
 struct AckHeartbeat {
   NodeId node;
   SessionId session;
+  std::uint64_t number = 0;    // of the heartbeat
+  std::uint64_t revision = 0;  // of the node's desired state when it was heard
 };
 // Tell everyone who watches the job (JobUpdate), and the log followers when it is final.
 struct JobChanged {

@@ -92,6 +92,7 @@ void Reactor::on(const SessionInput& input) {
       if (watch.question != 0 && open.answers == watch.question) {
         watch.question = 0;
         take_leftovers(node->id, open);
+        lift_fences(node->id, open, false);
         scheduler_.capacity_changed();
       }
       break;
@@ -106,6 +107,7 @@ void Reactor::on(const SessionInput& input) {
 void Reactor::accept_session(const Node& node, const SessionOpen& open) {
   const bool known_session = node.session == open.session;
   compare_parts(node, open);
+  lift_fences(node.id, open, known_session);
   const bool news = node.session != open.session || node.boot != open.boot || node.lost ||
                     !(node.inventory == open.inventory);
   if (news) emit(NodeSessionStarted{node.id, open.boot, open.session, open.inventory});
@@ -178,7 +180,7 @@ void Reactor::on(const HeartbeatInput& input) {
     case Speaker::live: break;
   }
   heard(node->id);
-  act(AckHeartbeat{node->id, beat.session});
+  act(AckHeartbeat{node->id, beat.session, beat.number, node->revision});
   ask_of_leftovers(node->id, input.key);
   watch.sent_revision = beat.desired_revision;
   touched_nodes_.insert(node->id);
@@ -202,8 +204,10 @@ void Reactor::on(const ObservedInput& input) {
   const bool newest = observed.sequence >= watch.words_of;
   if (newest) watch.words_of = observed.sequence;
   for (const PartReport& report : observed.parts) take_report(node->id, report, newest);
-  for (const AttemptId& attempt : observed.removed)
+  for (const AttemptId& attempt : observed.removed) {
     if (watch.leftovers.erase(attempt) != 0) scheduler_.capacity_changed();
+    lift_fence(attempt, node->id, "the node removed it");
+  }
   act(AckObserved{node->id, observed.session, observed.sequence});
 }
 
@@ -213,26 +217,46 @@ void Reactor::take_report(NodeId node, const PartReport& report, bool newest) {
   if (part == nullptr) {
     const bool ended = report.state == PartState::finished;
     if (ended && watch.leftovers.erase(report.attempt) != 0) scheduler_.capacity_changed();
+    if (ended) lift_fence(report.attempt, node, "the node says that it ended");
     return;
   }
   if (is_new(part->report, report)) {
     const JobSpec& spec = state_.job(report.attempt.job)->spec;
     emit(PartChanged{report.attempt, node, checked(report, spec)});
-    if (report.state < PartState::finished && !report.outputs.empty())
-      watch.logs_so_far[report.attempt] = report.outputs;
-  } else if (newest && report.state < PartState::finished && part->report->state == report.state) {
-    take_words(node, report);
+    if (report.state == PartState::finished) return;
+    take_outputs(watches_.at(node), report);
+    take_checkpoint(node, report);
+  } else if (report.state < PartState::finished && part->report->state == report.state) {
+    if (newest) take_words(node, report);
+    take_checkpoint(node, report);
+  }
+}
+
+// Reports come late and twice: only a newer one counts.
+void Reactor::take_checkpoint(NodeId node, const PartReport& report) {
+  for (const CollectedOutput& output : report.outputs) {
+    if (output.kind != OutputKind::checkpoint || !output.tree) continue;
+    const Part* part = state_.assigned_part(report.attempt, node);
+    const bool news = !part->saved || (output.order > part->saved->checkpoint.order &&
+                                       output.tree != part->saved->checkpoint.tree);
+    if (news) emit(CheckpointSaved{report.attempt, node, output});
   }
 }
 
 // What is for people only, and no fact.
+void Reactor::take_outputs(NodeWatch& watch, const PartReport& report) {
+  std::vector<CollectedOutput> fresh = report.outputs;
+  std::erase_if(fresh, [](const auto& output) { return output.kind == OutputKind::checkpoint; });
+  if (!fresh.empty()) {
+    std::vector<CollectedOutput>& logs = watch.logs_so_far[report.attempt];
+    if (logs != fresh) job_changed(report.attempt.job);
+    logs = std::move(fresh);
+  }
+}
+
 void Reactor::take_words(NodeId node, const PartReport& report) {
   NodeWatch& watch = watches_.at(node);
-  if (!report.outputs.empty()) {
-    std::vector<CollectedOutput>& logs = watch.logs_so_far[report.attempt];
-    if (logs != report.outputs) job_changed(report.attempt.job);
-    logs = report.outputs;
-  }
+  take_outputs(watch, report);
   const auto known = watch.progress.find(report.attempt);
   const std::string before = known != watch.progress.end()
                                  ? known->second
@@ -316,7 +340,7 @@ void Reactor::fence(NodeId id, const std::string& reason) {
     // A failure whose verdict was held while this node was UNKNOWN is this node's.
     const bool held = !attempt.ended && attempt.tally.failed > 0;
     if (!part.finished() || held)
-      emit(PartGone{attempt_id, id, Cause::node_lost, reason});
+      emit(PartGone{attempt_id, id, Cause::node_lost, reason, fence_of(attempt, part)});
     else if (attempt.ended)
       emit(PartReleased{attempt_id, id, true});  // its logs are given up
   }

@@ -24,6 +24,8 @@ void Compaction::see(const StampedFact& fact) {
 void Compaction::note(const Fact& fact) {
   if (const auto* changed = std::get_if<PartChanged>(&fact))
     reported_[{changed->attempt, changed->node}].last = seen_;
+  if (const auto* saved = std::get_if<CheckpointSaved>(&fact))
+    reported_[{saved->attempt, saved->node}].saved = seen_;
   if (const auto* deleted = std::get_if<JobDeleted>(&fact)) deleted_[deleted->job] = seen_;
   if (const auto* token = std::get_if<TokenForgotten>(&fact))
     forgotten_[token->secret_hash] = seen_;
@@ -85,10 +87,16 @@ struct Compaction::Keeper {
   }
   bool operator()(PartChanged& fact) const {
     Reports& reports = all.reported_[{fact.attempt, fact.node}];
+    if (fact.report.restored) reports.restored = fact.report.restored;
     if (reports.state == fact.report.state && at != reports.last) return false;
     reports.state = fact.report.state;
+    fact.report.restored = reports.restored;
     return true;
   }
+  bool operator()(CheckpointSaved& fact) const {
+    return at == all.reported_[{fact.attempt, fact.node}].saved;
+  }
+  bool operator()(FenceLifted&) const { return true; }
   bool operator()(CancelRequested&) const { return true; }
   bool operator()(GangFormed&) const { return true; }
   bool operator()(PartGone&) const { return true; }

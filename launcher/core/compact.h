@@ -43,8 +43,10 @@ class Compaction {
   Instant newest_;
   std::map<JobId, std::uint64_t> deleted_;  // the last JobDeleted of each name
   struct Reports {
-    std::uint64_t last = 0;          // PartChanged
-    std::optional<PartState> state;  // of the last that was kept
+    std::uint64_t last = 0;                   // PartChanged
+    std::uint64_t saved = 0;                  // the last CheckpointSaved
+    std::optional<PartState> state;           // of the last that was kept
+    std::optional<CollectedOutput> restored;  // of any so far
   };
   std::map<std::pair<AttemptId, NodeId>, Reports> reported_;
   std::map<NodeId, Sessions> nodes_;

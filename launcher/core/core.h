@@ -26,6 +26,10 @@ struct CoreConfig {
   Duration stop_grace = seconds(10);         // between SIGTERM and SIGKILL
   Duration prepare_timeout = minutes(30);  // a part that is not prepared by then fails its attempt
   Duration logs_timeout = minutes(5);      // finalizing waits this long for logs of an ALIVE node
+  // Of attempts with on_lost: after_fence: so long after the launcher was last heard, their ranks
+  // are ended by their own node.
+  Duration fence_lease = minutes(15);
+  Duration fence_margin = seconds(10);  // for what ending them takes; more for clocks that differ
   std::size_t max_queued_jobs = 100'000;
   // Set by `lockstep up`: the target has exactly these nodes, and a job that needs more is refused.
   std::optional<int> fixed_nodes;

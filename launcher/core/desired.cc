@@ -15,6 +15,8 @@ Assignment assignment_of(const Job& job, const Attempt& attempt, int node_rank,
   assignment.gang = attempt.gang;
   assignment.grace = config.stop_grace;
   assignment.solo = attempt.solo();
+  if (job.spec.retry.on_lost == OnLost::after_fence) assignment.lease = config.fence_lease;
+  assignment.checkpoint = attempt.checkpoint;
   if (attempt.solo() || attempt.gang) assignment.phase = WantedPhase::run;
   // A cancel after the attempt's end, while the job waits for another, does not touch this one.
   const bool canceled =

@@ -17,6 +17,8 @@ struct JobOf {
   const JobId* operator()(const AttemptEnded& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const PartReleased& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const JobDeleted& fact) const { return &fact.job; }
+  const JobId* operator()(const CheckpointSaved& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const FenceLifted& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const TokenCreated&) const { return nullptr; }
   const JobId* operator()(const TokenForgotten&) const { return nullptr; }
   const JobId* operator()(const NodeRevised&) const { return nullptr; }

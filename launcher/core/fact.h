@@ -91,6 +91,7 @@ struct AttemptPlaced {  // index in parts = node rank
   AttemptId attempt;
   std::vector<PartPlacement> parts;
   std::vector<std::string> why;
+  std::optional<CheckpointSource> checkpoint = {};  // what its ranks begin with
   friend bool operator==(const AttemptPlaced&, const AttemptPlaced&) = default;
 };
 struct GangFormed {  // all parts prepared: run
@@ -109,6 +110,7 @@ struct PartGone {
   NodeId node;
   Cause cause = Cause::runner_lost;
   std::string why;
+  Instant fenced_until = {};  // until then its ranks may run, by their lease; ns = 0: nobody waits
   friend bool operator==(const PartGone&, const PartGone&) = default;
 };
 struct AttemptDoomed {  // the first failure is known: the others are to be stopped
@@ -127,6 +129,7 @@ struct JobRequeued {
   AttemptId after;
   bool charged = true;
   std::string why;
+  Instant not_before = {};  // back-off; ns = 0: none
   friend bool operator==(const JobRequeued&, const JobRequeued&) = default;
 };
 struct PartReleased {  // logs durable (or lost): node may forget it
@@ -149,12 +152,24 @@ struct JobDeleted {  // it was final; its logs, and what it alone refers to, go 
   std::uint64_t era = 0;   // of the next job with this name, at least
   friend bool operator==(const JobDeleted&, const JobDeleted&) = default;
 };
+struct CheckpointSaved {  // by a part that runs; its blobs are here
+  AttemptId attempt;
+  NodeId node;
+  CollectedOutput checkpoint;
+  friend bool operator==(const CheckpointSaved&, const CheckpointSaved&) = default;
+};
+struct FenceLifted {  // nothing of a part that was given up runs any more: proven
+  AttemptId attempt;
+  NodeId node;
+  std::string why;
+  friend bool operator==(const FenceLifted&, const FenceLifted&) = default;
+};
 
 using Fact =
     std::variant<TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged,
                  JobSubmitted, CancelRequested, AttemptPlaced, GangFormed, PartChanged, PartGone,
                  AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished, NodeRemoved,
-                 TokenForgotten, NodeRevised, EraBegan, JobDeleted>;
+                 TokenForgotten, NodeRevised, EraBegan, JobDeleted, CheckpointSaved, FenceLifted>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -76,6 +76,9 @@ std::optional<std::string> never_fits(const Node& node, const Shape& shape) {
   if (!node.session) return "has joined, but its agent has not reported yet";
   if (node.lost) return "is LOST (" + *node.lost + ")";
   if (node.drain) return node.drain->empty() ? "is draining" : "is draining (" + *node.drain + ")";
+  const auto lacks = node.lacks.lower_bound({shape.run_as, JobId()});
+  if (lacks != node.lacks.end() && lacks->first.first == shape.run_as)
+    return "cannot run jobs as " + shape.run_as + ": " + lacks->second;
   return too_small(node.inventory, shape);
 }
 

@@ -68,12 +68,18 @@ struct History {
   std::set<NodeId> blamed;
 };
 
+bool blames_node(Cause cause) {
+  return is_infrastructure(cause) && cause != Cause::port_taken && cause != Cause::account_missing;
+}
+
 History history_of(const Job& job) {
   History history;
-  for (const Attempt& attempt : job.attempts)
-    if (attempt.ended && is_infrastructure(attempt.ended->cause) &&
-        attempt.ended->cause != Cause::port_taken)
+  for (const Attempt& attempt : job.attempts) {
+    if (attempt.ended && blames_node(attempt.ended->cause))
       history.blamed.insert(attempt.ended->node);
+    for (const Part& part : attempt.parts)
+      if (part.gone) history.blamed.insert(part.node);
+  }
   if (const Attempt* last = job.last_attempt())
     for (const Part& part : last->parts) history.previous.push_back(part.node);
   return history;
@@ -91,6 +97,17 @@ std::vector<const Node*> choose(const Pool& free, std::size_t count, const Histo
                    [&](const Node* a, const Node* b) { return rank(a) < rank(b); });
   chosen.resize(count);
   return chosen;
+}
+
+// How much of the attempt before is among them: rank 0's node counts for more than all others.
+std::size_t kept_of(const std::vector<const Node*>& chosen, const History& history) {
+  std::size_t kept = 0;
+  for (const Node* node : chosen) {
+    const auto it = std::find(history.previous.begin(), history.previous.end(), node->id);
+    if (it != history.previous.end())
+      kept += it == history.previous.begin() ? chosen.size() + 1 : 1;
+  }
+  return kept;
 }
 
 // Node ranks: who was there before keeps its own, the others fill the gaps by node id.
@@ -147,7 +164,7 @@ Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
 Shape shape_of(const JobSpec& spec) {
   const ResourceRequest& r = spec.resources;
   const int own = r.isolate_gpus ? spec.distribution.processes_per_node : 0;
-  return {r.instance_count, r.cpus, r.memory, r.gpus, own};
+  return {r.instance_count, r.cpus, r.memory, r.gpus, own, spec.run_as};
 }
 
 std::string describe(const Shape& shape) {
@@ -177,11 +194,7 @@ Placement place(const Cluster& cluster, const Job& job) {
     most_free = std::max(most_free, free.size());
     if (free.size() < count) continue;
     std::vector<const Node*> chosen = choose(free, count, history);
-    const auto kept =
-        static_cast<std::size_t>(std::count_if(chosen.begin(), chosen.end(), [&](const Node* node) {
-          return std::find(history.previous.begin(), history.previous.end(), node->id) !=
-                 history.previous.end();
-        }));
+    const std::size_t kept = kept_of(chosen, history);
     if (!best.empty() && kept <= kept_most) continue;
     best = std::move(chosen);
     kept_most = kept;
@@ -191,6 +204,35 @@ Placement place(const Cluster& cluster, const Job& job) {
     return Blocked{fmt::format("waits for {}: {} of them {} free now{}", describe(shape), most_free,
                                most_free == 1 ? "is" : "are", joined(objections))};
   return placed_on(cluster, shape, job, seat(std::move(best), history), objections);
+}
+
+namespace {
+
+// A wall clock may be set while no launcher runs, so a fence of an earlier one begins anew.
+Instant end_of_fence(const Cluster& cluster, const Part& part) {
+  const Part::Gone& gone = *part.gone;
+  if (gone.at >= cluster.recovered_at) return gone.fenced_until;
+  return std::max(gone.fenced_until, cluster.recovered_at + (gone.fenced_until - gone.at));
+}
+
+}  // namespace
+
+const Part* longest_fence(const Cluster& cluster, const Job& job) {
+  const Part* longest = nullptr;
+  for (const Attempt& attempt : job.attempts) {
+    for (const Part& part : attempt.parts) {
+      if (!part.fenced() || end_of_fence(cluster, part) <= cluster.now) continue;
+      if (longest == nullptr || end_of_fence(cluster, part) > end_of_fence(cluster, *longest))
+        longest = &part;
+    }
+  }
+  return longest;
+}
+
+Instant ready_at(const Cluster& cluster, const Job& job) {
+  const Part* fence = longest_fence(cluster, job);
+  return fence == nullptr ? job.not_before
+                          : std::max(job.not_before, end_of_fence(cluster, *fence));
 }
 
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec) {

@@ -23,6 +23,7 @@ struct Shape {
   std::optional<Bytes> memory;
   std::optional<int> gpus;
   int gpus_at_least = 0;  // when each rank gets one of its own
+  std::string run_as;     // a user that the node must have
   bool whole_node() const { return !cpus && !memory && !gpus; }
   friend auto operator<=>(const Shape&, const Shape&) = default;
 };
@@ -45,6 +46,8 @@ struct Cluster {
   const State& state;
   const NodeWatches& watches;
   const CoreConfig& config;
+  Instant now = {};           // of the newest step
+  Instant recovered_at = {};  // when this launcher started on a journal; ns = 0: on none
 };
 
 Placement place(const Cluster& cluster, const Job& job);
@@ -55,6 +58,11 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
 // One line per node: could it take a part of such a job now, and if not, why. At most kMaxWhyLines.
 std::vector<std::string> explain_nodes(const Cluster& cluster, const Shape& shape);
 inline constexpr std::size_t kMaxWhyLines = 64;
+
+// When a waiting job may be placed again: its back-off is over, and its fences; ns = 0: at once.
+Instant ready_at(const Cluster& cluster, const Job& job);
+// The fence that lasts longest; null when none is up.
+const Part* longest_fence(const Cluster& cluster, const Job& job);
 
 // Why the node can take no work at all now; nullopt when it can.
 std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node);

@@ -72,11 +72,13 @@ bool Reactor::any_node_unknown(const Attempt& attempt) const {
 void Reactor::conclude(const Job& job) {
   ExitReport report = *job.attempts.back().ended;
   if (auto retry = retry_after(job, report)) {
-    emit(JobRequeued{job.id, job.attempts.back().id, retry->charged, std::move(retry->why)});
+    const Instant not_before = retry->backoff.count() > 0 ? now_ + retry->backoff : Instant{};
+    emit(JobRequeued{job.id, job.attempts.back().id, retry->charged, std::move(retry->why),
+                     not_before});
     return;
   }
   if (!job.logs_settled()) return;
-  if (is_infrastructure(report.cause) && job.attempts.size() > 1)
+  if (is_retried(job.spec.retry, report) && job.attempts.size() > 1)
     report.message += fmt::format(" (given up after {} attempts)", job.attempts.size());
   emit(JobFinished{job.id, final_status(report), report});
 }

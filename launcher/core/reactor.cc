@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "launcher/core/retry.h"
+
 namespace lockstep::launcher {
 
 Reactor::Reactor(CoreConfig config)
@@ -15,6 +17,7 @@ Step Reactor::handle(Instant now, const Input& input) {
   if (std::exchange(recovering_, false)) finish_cut_step();
   std::visit([this](const auto& body) { on(body); }, input);
   while (auto timer = timers_.pop_due(clock_.polled())) fire(*timer);
+  while (auto timer = retries_.pop_due(now_)) fire(*timer);
   settle();
   retain();
   continue_shutdown();
@@ -32,7 +35,8 @@ void Reactor::recovered(Instant now) {
     watch.liveness = node.lost ? Liveness::lost : Liveness::unknown;
     if (!node.lost) arm_node_timer(id);
   }
-  for (const auto& [order, job] : state_.queue()) scheduler_.add(*state_.job(job));
+  if (!state_.nodes().empty()) recovered_at_ = now_;
+  for (const auto& [order, job] : state_.queue()) enqueue(*state_.job(job));
   recovering_ = retains_ = true;
   dirty_jobs_ = state_.unfinished();
   for (const JobId& id : state_.unfinished()) {
@@ -85,9 +89,10 @@ std::vector<Action> Reactor::resume() const {
 Instant Reactor::next_deadline() const {
   if (recovering_ || retains_ || !dirty_jobs_.empty() || scheduler_.dirty()) return clock_.last();
   const Instant due = timers_.next();
-  if (due == Instant::never()) return retain_at_;
+  const Instant later = std::min(retries_.next(), retain_at_);
+  if (due == Instant::never()) return later;
   // Clocks that run count only polled time: be called at least once an interval.
-  return std::min({clock_.real(due), clock_.next_poll(), retain_at_});
+  return std::min({clock_.real(due), clock_.next_poll(), later});
 }
 
 void Reactor::emit(Fact fact) {
@@ -116,8 +121,11 @@ void Reactor::note(const Fact& fact) {
                          std::holds_alternative<AttemptDoomed>(fact);
   if (all_nodes && !job.attempts.empty()) touch(job.attempts.back());
   if (std::holds_alternative<JobSubmitted>(fact) || std::holds_alternative<JobRequeued>(fact))
-    scheduler_.add(job);
-  if (std::holds_alternative<CancelRequested>(fact)) scheduler_.remove(job);
+    enqueue(job);
+  if (std::holds_alternative<FenceLifted>(fact) &&
+      retries_.is_set({TimerKey::Kind::retry, {}, {job.id, 0}}))
+    enqueue(job);
+  if (std::holds_alternative<CancelRequested>(fact)) dequeue(job);
   if (const auto* placed = std::get_if<AttemptPlaced>(&fact)) {
     scheduler_.remove(job);
     timers_.set({TimerKey::Kind::prepare, {}, placed->attempt},
@@ -130,6 +138,8 @@ void Reactor::note(const Fact& fact) {
     const bool finished = changed->report.state == PartState::finished;
     if (finished) watches_.at(changed->node).logs_so_far.erase(changed->attempt);
     if (finished) scheduler_.capacity_changed();
+    const auto& exit = changed->report.exit;
+    if (exit && exit->cause == Cause::account_missing) scheduler_.topology_changed();
   }
   if (const auto* gone = std::get_if<PartGone>(&fact)) {
     touched_nodes_.insert(gone->node);
@@ -166,7 +176,7 @@ void Reactor::schedule() {
   moves.place = [this](const Job& job, Placed placed) {
     const AttemptId id{job.id, static_cast<std::uint32_t>(job.attempts.size() + 1),
                        std::max(job.era, state_.era())};
-    emit(AttemptPlaced{id, std::move(placed.parts), std::move(placed.why)});
+    emit(AttemptPlaced{id, std::move(placed.parts), std::move(placed.why), newest_checkpoint(job)});
   };
   moves.waits = [this](const Job& job) {
     job_changed(job.id);
@@ -211,6 +221,7 @@ void Reactor::fire(const TimerKey& timer) {
     case TimerKey::Kind::prepare: prepare_timed_out(timer.attempt); break;
     case TimerKey::Kind::logs: logs_timed_out(timer.attempt, timer.node); break;
     case TimerKey::Kind::shutdown: give_up_shutdown(); break;
+    case TimerKey::Kind::retry: enqueue(*state_.job(timer.attempt.job)); break;
   }
 }
 

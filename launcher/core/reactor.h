@@ -6,6 +6,7 @@
 //   agents.cc     sessions, heartbeats, observed parts, liveness
 //   progress.cc   the life of a job: from placed to final, rule by rule
 //   retention.cc  what is forgotten: jobs that are deleted, tokens of no use
+//   fences.cc     what may still run of attempts that were given up; when a retry may start
 // What follows from the state is decided by rules over the state (advance), not by the input that
 // led there: a journal cut between two facts continues as if nothing had happened.
 
@@ -37,7 +38,7 @@ class Reactor {
   const Scheduler& scheduler() const { return scheduler_; }
   const CoreConfig& config() const { return config_; }
   const Notes& notes() const { return notes_; }
-  Cluster cluster() const { return {state_, watches_, config_}; }
+  Cluster cluster() const { return {state_, watches_, config_, now_, recovered_at_}; }
 
  private:
   // ---- reactor.cc
@@ -89,6 +90,8 @@ class Reactor {
   // `newest`: the node said nothing later; else what it says in words only is passed over.
   void take_report(NodeId node, const PartReport& report, bool newest);
   void take_words(NodeId node, const PartReport& report);
+  void take_outputs(NodeWatch& watch, const PartReport& report);
+  void take_checkpoint(NodeId node, const PartReport& report);
   void heard(NodeId node);
   void node_came_back(NodeId node);
   void arm_node_timer(NodeId node);
@@ -103,6 +106,13 @@ class Reactor {
   bool over_limits() const;
   Instant next_deletion() const;
   std::uint64_t era_of_new(const JobId& job) const;
+
+  // ---- fences.cc
+  void enqueue(const Job& job);  // at once, or when its back-off and fences are over
+  void dequeue(const Job& job);
+  Instant fence_of(const Attempt& attempt, const Part& part) const;
+  void lift_fence(const AttemptId& attempt, NodeId node, const std::string& why);
+  void lift_fences(NodeId node, const SessionOpen& open, bool is_late);
 
   // ---- progress.cc
   void advance(const JobId& job);
@@ -122,8 +132,10 @@ class Reactor {
   Notes notes_;
   Scheduler scheduler_;
   Timers timers_;
+  Timers retries_;  // of waiting jobs, in real time: a stall of ours makes nobody wait longer
   PolledClock clock_;
   Instant now_;                                   // real time of this step, for facts
+  Instant recovered_at_;                          // ns = 0: the journal was empty
   std::optional<Instant> grace_until_;            // polled: nothing becomes LOST before
   std::optional<std::vector<ReplyTo>> stopping_;  // a shutdown waits for its jobs
 

@@ -1,16 +1,83 @@
 #include "launcher/core/retry.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace lockstep::launcher {
 
+namespace {
+
+bool covers(RetryOn on, Cause cause) {
+  switch (on) {
+    case RetryOn::infrastructure: return is_infrastructure(cause);
+    case RetryOn::node_lost: return cause == Cause::node_lost;
+    case RetryOn::runner_lost: return cause == Cause::runner_lost;
+    case RetryOn::out_of_memory: return cause == Cause::out_of_memory;
+    case RetryOn::signal: return cause == Cause::signal;
+    case RetryOn::timeout: return cause == Cause::timeout;
+    case RetryOn::exit_code: return cause == Cause::exit_code || cause == Cause::mpi_abort;
+  }
+  return false;
+}
+
+// What this costs is the launcher's affair, not one of the job's attempts.
+std::optional<std::string> uncharged(const ExitReport& report) {
+  if (report.cause == Cause::port_taken)
+    return report.message + "; retried with another port, uncharged";
+  if (report.cause == Cause::account_missing)
+    return report.message + "; placed elsewhere, uncharged";
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_retried(const RetryPolicy& policy, const ExitReport& report) {
+  if (report.cause == Cause::completed || report.cause == Cause::canceled) return false;
+  const bool listed = std::any_of(policy.on.begin(), policy.on.end(),
+                                  [&](RetryOn on) { return covers(on, report.cause); });
+  if (listed) return true;
+  const auto& codes = policy.exit_codes;
+  return covers(RetryOn::exit_code, report.cause) &&
+         std::find(codes.begin(), codes.end(), report.exit_code) != codes.end();
+}
+
+Duration backoff_before(const RetryPolicy& policy, int number) {
+  const Duration longest = std::max(policy.backoff, kLongestBackoff);
+  Duration wait = policy.backoff;
+  for (int i = 1; i < number && wait < longest; ++i) wait *= 2;
+  return std::min(wait, longest);
+}
+
 std::optional<Retry> retry_after(const Job& job, const ExitReport& report) {
-  if (job.cancel_by || !is_infrastructure(report.cause)) return std::nullopt;
-  if (report.cause == Cause::port_taken && job.uncharged_retries < kMaxUnchargedRetries)
-    return Retry{false, report.message + "; retried with another port, uncharged"};
-  if (job.charged_retries >= job.spec.retry.max) return std::nullopt;
-  return Retry{true, fmt::format("{}; retry {} of {}", report.message, job.charged_retries + 1,
-                                 job.spec.retry.max)};
+  if (job.cancel_by) return std::nullopt;
+  if (job.uncharged_retries < kMaxUnchargedRetries)
+    if (auto why = uncharged(report)) return Retry{false, *std::move(why), {}};
+  const RetryPolicy& policy = job.spec.retry;
+  if (!is_retried(policy, report) || job.charged_retries >= policy.max) return std::nullopt;
+  const int number = job.charged_retries + 1;
+  return Retry{true, fmt::format("{}; retry {} of {}", report.message, number, policy.max),
+               backoff_before(policy, number)};
+}
+
+std::optional<CheckpointSource> newest_checkpoint(const Job& job) {
+  for (auto attempt = job.attempts.rbegin(); attempt != job.attempts.rend(); ++attempt) {
+    CheckpointSource source;
+    source.attempt = attempt->id.number;
+    bool any = false;
+    for (int rank = 0; rank < attempt->size(); ++rank) {
+      const Part& part = attempt->parts[static_cast<std::size_t>(rank)];
+      if (!part.saved) continue;
+      any = true;
+      source.saved = std::max(source.saved, part.saved->at);
+      if (part.report && part.report->restored) source.base = part.report->restored->tree;
+      const Digest& root = *part.saved->checkpoint.tree;
+      const bool known = std::any_of(source.trees.begin(), source.trees.end(),
+                                     [&](const NodeTree& tree) { return tree.root == root; });
+      if (!known) source.trees.push_back({rank, root});
+    }
+    if (any) return source;
+  }
+  return std::nullopt;
 }
 
 }  // namespace lockstep::launcher

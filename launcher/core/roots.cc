@@ -8,13 +8,15 @@ namespace {
 
 void each_output(const State& state, const Attempt& attempt, const Part& part,
                  const std::function<void(const Root&)>& take) {
-  if (!part.report) return;
-  for (const CollectedOutput& output : part.report->outputs) {
-    if (!output.tree) continue;
+  const auto take_one = [&](const CollectedOutput& output) {
+    if (!output.tree) return;
     take({*output.tree, attempt.id.job,
           fmt::format("{} of attempt {} on node {}", describe(output.kind, output.name),
                       attempt.id.number, state.node_name(part.node))});
-  }
+  };
+  if (part.saved) take_one(part.saved->checkpoint);
+  if (!part.report) return;
+  for (const CollectedOutput& output : part.report->outputs) take_one(output);
 }
 
 }  // namespace

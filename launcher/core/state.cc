@@ -195,6 +195,15 @@ void State::remember_deleted(const JobDeleted& fact) {
   deletions_.pop_front();
 }
 
+void State::unfence(Part& part, const AttemptId& attempt) {
+  if (!part.fenced()) return;
+  part.gone->fenced_until = {};
+  const auto there = fenced_.find(part.node);
+  if (there == fenced_.end()) return;
+  there->second.erase(attempt);
+  if (there->second.empty()) fenced_.erase(there);
+}
+
 // One overload per fact: the whole transition table of the launcher.
 struct State::Applier {
   State& state;
@@ -222,6 +231,16 @@ struct State::Applier {
       note(job, Event::Kind::ranks_ended, fact.attempt);
     if (fact.report.state == PartState::finished && !fact.report.outputs.empty())
       note(job, Event::Kind::collected, fact.attempt, fact.node, in_words(fact.report.outputs));
+  }
+
+  // What is remembered of a part's end beside its report.
+  void note_end(const PartChanged& fact, Part& part) const {
+    for (const CollectedOutput& output : fact.report.outputs)
+      if (output.kind == OutputKind::checkpoint && output.tree)
+        part.saved = Part::Saved{output, at};
+    if (!fact.report.exit || fact.report.exit->cause != Cause::account_missing) return;
+    const Job& job = state.job_ref(fact.attempt.job);
+    state.node_ref(fact.node).lacks[{job.spec.run_as, job.id}] = fact.report.exit->message;
   }
 
   void operator()(const TokenCreated& fact) const {
@@ -268,6 +287,7 @@ struct State::Applier {
     node.boot = fact.boot;
     node.inventory = fact.inventory;
     node.lost.reset();
+    node.lacks.clear();
   }
 
   void operator()(const NodeLost& fact) const { state.node_ref(fact.node).lost = fact.reason; }
@@ -285,6 +305,7 @@ struct State::Applier {
     state.revoked_[node.key] = fact.node;
     state.keys_.erase(node.key);
     state.names_.erase(node.name);
+    state.fenced_.erase(fact.node);
     state.nodes_.erase(fact.node);
   }
 
@@ -321,6 +342,7 @@ struct State::Applier {
     attempt.id = fact.attempt;
     attempt.placed = at;
     attempt.why = fact.why;
+    attempt.checkpoint = fact.checkpoint;
     attempt.tally.assigned = static_cast<int>(fact.parts.size());
     for (const PartPlacement& placement : fact.parts) {
       Node& node = state.node_ref(placement.node);
@@ -350,8 +372,12 @@ struct State::Applier {
     Part& part = state.part_ref(attempt, fact.node);
     const Attempt::Tally before = attempt.tally;
     count(attempt.tally, part, -1);
+    std::optional<CollectedOutput> restored = fact.report.restored;
+    if (!restored && part.report) restored = part.report->restored;
     part.report = fact.report;
+    part.report->restored = std::move(restored);
     count(attempt.tally, part, +1);
+    if (part.finished()) note_end(fact, part);
     note_part(fact, attempt, before);
   }
 
@@ -359,7 +385,8 @@ struct State::Applier {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
     count(attempt.tally, part, -1);
-    part.gone = Part::Gone{fact.cause, fact.why, at};
+    part.gone = Part::Gone{fact.cause, fact.why, at, fact.fenced_until};
+    if (part.fenced()) state.fenced_[fact.node].insert(fact.attempt);
     count(attempt.tally, part, +1);
     state.unassign(attempt, part);
     note(state.job_ref(fact.attempt.job), Event::Kind::part_gone, fact.attempt, fact.node,
@@ -387,6 +414,8 @@ struct State::Applier {
     job.phase = Job::Phase::waiting;
     job.requeued_because = fact.why;
     note(job, Event::Kind::requeued, fact.after, {}, fact.why);
+    job.not_before = fact.not_before;
+    state.attempt_ref(fact.after).retried = fact.why;
     ++(fact.charged ? job.charged_retries : job.uncharged_retries);
     if (!job.cancel_by) state.queue_.emplace(job.order, job.id);
   }
@@ -399,8 +428,19 @@ struct State::Applier {
     state.unassign(attempt, part);
   }
 
+  void operator()(const CheckpointSaved& fact) const {
+    Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
+    part.saved = Part::Saved{fact.checkpoint, at};
+  }
+
+  void operator()(const FenceLifted& fact) const {
+    state.unfence(state.part_ref(state.attempt_ref(fact.attempt), fact.node), fact.attempt);
+  }
+
   void operator()(const JobFinished& fact) const {
     Job& job = state.job_ref(fact.job);
+    for (Attempt& attempt : job.attempts)  // nobody waits for them any more
+      for (Part& part : attempt.parts) state.unfence(part, attempt.id);
     job.phase = Job::Phase::final;
     job.finish = Job::Finish{fact.status, fact.report, at};
     note(job, Event::Kind::finished);
@@ -424,6 +464,7 @@ struct State::Applier {
       state.ended_.erase(std::pair(job.finish->at, job.order));
       state.submitted_.erase(job.order);
       state.submissions_.erase(job.submission);
+      for (auto& [id, node] : state.nodes_) node.lacks.erase({job.spec.run_as, job.id});
       state.jobs_.erase(it);
     }
     state.remember_deleted(fact);

@@ -38,6 +38,9 @@ struct Node {
   std::optional<std::string> drain;      // why it takes no new work
   std::uint64_t revision = 0;            // of its desired state
   std::map<AttemptId, int> parts;        // assigned here -> node rank
+  // Users as whom its agent could run nothing, the job that showed it, and why; forgotten when a
+  // session starts, or with the job.
+  std::map<std::pair<std::string, JobId>, std::string> lacks;
   friend bool operator==(const Node&, const Node&) = default;
 };
 inline constexpr std::size_t kMaxPastSessions = 16;
@@ -53,10 +56,17 @@ struct RemovedNode {
 
 // One attempt's share on one node.
 struct Part {
+  struct Saved {
+    CollectedOutput checkpoint;
+    Instant at;
+    friend bool operator==(const Saved&, const Saved&) = default;
+  };
   struct Gone {
     Cause cause = Cause::runner_lost;
     std::string why;
     Instant at;
+    Instant fenced_until =
+        {};  // its ranks may run until then; ns = 0: they do not, or nobody minds
     friend bool operator==(const Gone&, const Gone&) = default;
   };
   NodeId node;
@@ -66,10 +76,12 @@ struct Part {
   std::optional<Gone> gone;          // known to run no more, without a word of its own; fenced
   bool released = false;             // logs durable or given up: the node may forget it
   bool logs_lost = false;            // given up
+  std::optional<Saved> saved;        // its newest checkpoint, in the blob store
 
   bool finished() const { return report && report->state == PartState::finished; }
   bool ended() const { return finished() || gone; }
   bool assigned() const { return !gone && !released; }
+  bool fenced() const { return gone && gone->fenced_until.ns != 0; }
   bool failed() const;  // ended, and not because every rank exited 0
   bool at_least(PartState state) const { return report && report->state >= state; }
   friend bool operator==(const Part&, const Part&) = default;
@@ -94,12 +106,14 @@ struct Attempt {
   AttemptId id;
   Instant placed;
   std::vector<std::string> why;
-  std::vector<Part> parts;  // index = node rank
+  std::optional<CheckpointSource> checkpoint;  // what its ranks begin with
+  std::vector<Part> parts;                     // index = node rank
   Tally tally;
   std::optional<GangTable> gang;
   std::optional<Doom> doomed;
   std::optional<ExitReport> ended;
   Instant ended_at;
+  std::string retried;  // why another follows
 
   bool solo() const { return parts.size() == 1; }
   int size() const { return static_cast<int>(parts.size()); }
@@ -131,6 +145,7 @@ struct Job {
   int charged_retries = 0;
   int uncharged_retries = 0;
   std::string requeued_because;  // of the last requeue
+  Instant not_before;            // the same: its back-off; ns = 0: none
   std::optional<Finish> finish;
   EventList events;
 
@@ -188,6 +203,8 @@ class State {
   // The part of the attempt that is still assigned to the node.
   const Part* assigned_part(const AttemptId& id, NodeId node) const;
   std::string node_name(NodeId id) const;  // also of a removed one; "node 7" when unknown
+  // Attempts of which a part there is fenced.
+  const std::map<NodeId, std::set<AttemptId>>& fenced() const { return fenced_; }
   NodeId next_node_id() const { return NodeId(next_node_); }
 
   friend bool operator==(const State&, const State&) = default;
@@ -202,6 +219,7 @@ class State {
   void touch_nodes(const Attempt& attempt);  // their desired state changed
   void unassign(Attempt& attempt, Part& part);
   void remember_deleted(const JobDeleted& fact);
+  void unfence(Part& part, const AttemptId& attempt);
 
   std::map<JobId, Job> jobs_;
   std::map<NodeId, Node> nodes_;
@@ -221,6 +239,7 @@ class State {
   std::map<std::string, JobId> deleted_submissions_;
   std::uint64_t era_ = 0;
   std::optional<Instant> restored_at_;
+  std::map<NodeId, std::set<AttemptId>> fenced_;
   std::uint64_t next_node_ = 1;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 // Deadlines as values: a set of named instants, of which the earliest is cheap to find. Owns no
-// clock; the instants are of the polled clock (liveness.h). One key has at most one deadline.
+// clock; whoever owns it says of which clock the instants are. One key has at most one deadline.
 
 #include <compare>
 #include <map>
@@ -14,10 +14,10 @@
 namespace lockstep::launcher {
 
 struct TimerKey {
-  enum class Kind { node, prepare, logs, shutdown };
+  enum class Kind { node, prepare, logs, shutdown, retry };
   Kind kind = Kind::node;
   NodeId node;        // of node and logs
-  AttemptId attempt;  // of prepare and logs
+  AttemptId attempt;  // of prepare and logs; of retry the job alone
   friend auto operator<=>(const TimerKey&, const TimerKey&) = default;
 };
 
@@ -34,6 +34,7 @@ class Timers {
     order_.erase({it->second, key});
     due_.erase(it);
   }
+  bool is_set(const TimerKey& key) const { return due_.count(key) != 0; }
   // Removes and returns the earliest timer due at `now`; nullopt when none is.
   std::optional<TimerKey> pop_due(Instant now) {
     if (order_.empty() || order_.begin()->first > now) return std::nullopt;

@@ -44,7 +44,8 @@ bool belongs_to_rank(Cause cause) {
     case Cause::start_failed:
     case Cause::port_taken:
     case Cause::runner_lost:
-    case Cause::node_lost: return false;
+    case Cause::node_lost:
+    case Cause::account_missing: return false;
   }
   return false;
 }
@@ -158,7 +159,8 @@ std::string rank_in_words(const RankExit& rank, const std::string& node) {
     case Cause::workspace_failed:
     case Cause::port_taken:
     case Cause::runner_lost:
-    case Cause::node_lost: break;
+    case Cause::node_lost:
+    case Cause::account_missing: break;
   }
   return with_detail(who + " failed (" + std::string(to_string(rank.cause)) + ")", rank.detail);
 }
@@ -179,6 +181,8 @@ std::string node_in_words(Cause cause, const std::string& node, const std::strin
     case Cause::runner_lost:
       return with_detail("the runner on node " + node + " died, and its ranks with it", detail);
     case Cause::node_lost: return with_detail("node " + node + " was lost", detail);
+    case Cause::account_missing:
+      return with_detail(fmt::format("node {} cannot run jobs as {}", node, spec.run_as), detail);
     case Cause::completed:
     case Cause::exit_code:
     case Cause::signal:

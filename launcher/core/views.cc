@@ -8,6 +8,19 @@ namespace lockstep::launcher {
 
 namespace {
 
+// What the part left, or has left so far: its checkpoint is known whatever became of it.
+std::vector<CollectedOutput> outputs_of(const Part& part,
+                                        const std::vector<CollectedOutput>* logs) {
+  std::vector<CollectedOutput> outputs;
+  if (part.finished() && !part.gone) outputs = part.report->outputs;
+  if (!part.ended() && logs != nullptr) outputs = *logs;
+  const bool told = std::any_of(outputs.begin(), outputs.end(), [](const CollectedOutput& output) {
+    return output.kind == OutputKind::checkpoint && output.tree;
+  });
+  if (part.saved && !told) outputs.push_back(part.saved->checkpoint);
+  return outputs;
+}
+
 PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& attempt, int rank) {
   const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
   PartView view;
@@ -19,7 +32,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   view.allotment = part.allotment;
   if (part.ended()) {
     view.state = PartState::finished;
-    if (part.finished() && !part.gone) view.outputs = part.report->outputs;
+    view.outputs = outputs_of(part, nullptr);
     if (part.gone) view.progress = part.gone->why;
     return view;
   }
@@ -29,11 +42,29 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   } else {
     view.progress = "the node has not answered yet";
   }
-  if (const NodeWatch* watch = cluster.watches.find(part.node)) {
+  const NodeWatch* watch = cluster.watches.find(part.node);
+  const std::vector<CollectedOutput>* fresh = nullptr;
+  if (watch != nullptr) {
     const auto logs = watch->logs_so_far.find(attempt.id);
-    if (logs != watch->logs_so_far.end()) view.outputs = logs->second;
+    if (logs != watch->logs_so_far.end()) fresh = &logs->second;
     const auto newer = watch->progress.find(attempt.id);
     if (newer != watch->progress.end()) view.progress = newer->second;
+  }
+  view.outputs = outputs_of(part, fresh);
+  return view;
+}
+
+std::optional<CheckpointView> checkpoint_of(const Attempt& attempt) {
+  if (!attempt.checkpoint) return std::nullopt;
+  CheckpointView view;
+  view.attempt = attempt.checkpoint->attempt;
+  view.saved = attempt.checkpoint->saved;
+  for (const Part& part : attempt.parts) {
+    if (!part.report || !part.report->restored) continue;
+    view.tree = part.report->restored->tree;
+    view.files = part.report->restored->files;
+    view.size = part.report->restored->size;
+    break;
   }
   return view;
 }
@@ -44,6 +75,8 @@ AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attemp
   view.placed = attempt.placed;
   view.ended = attempt.ended_at;
   view.report = attempt.ended;
+  view.retried = attempt.retried;
+  view.checkpoint = checkpoint_of(attempt);
   for (int i = 0; i < attempt.size(); ++i) {
     const Part& part = attempt.parts[static_cast<std::size_t>(i)];
     view.parts.push_back(view_of_part(cluster, job, attempt, i));
@@ -126,10 +159,26 @@ std::string reason_of_logs(const Cluster& cluster, const Job& job) {
   return "";
 }
 
+// "… ; retry 2 of 3 in 4s (10:32:07Z)".
+std::string reason_of_retry(const Cluster& cluster, const Job& job) {
+  const Instant due = ready_at(cluster, job);
+  const auto left = std::chrono::ceil<seconds>(due - cluster.now);
+  std::string text = fmt::format("{} in {} ({}Z)", job.requeued_because, format_duration(left),
+                                 to_string(due).substr(11, 8));
+  const Part* fence = longest_fence(cluster, job);
+  if (fence != nullptr && due > job.not_before)
+    text += fmt::format(
+        ", when nothing of it can run on node {} any more (on_lost: after_fence); sooner if that "
+        "node comes back",
+        cluster.state.node_name(fence->node));
+  return text;
+}
+
 std::string reason_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job) {
   switch (job.phase) {
     case Job::Phase::waiting: {
       if (job.cancel_by) return reason_of_logs(cluster, job);
+      if (ready_at(cluster, job) > cluster.now) return reason_of_retry(cluster, job);
       const std::string why = scheduler.reason(cluster.state, job);
       return job.requeued_because.empty() ? why : job.requeued_because + "; " + why;
     }
@@ -151,6 +200,8 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
   view.reason = reason_of(cluster, scheduler, job);
   view.queue_position = queue_position;
   view.submitted = job.submitted;
+  if (job.phase == Job::Phase::waiting && ready_at(cluster, job) > cluster.now)
+    view.retry_at = ready_at(cluster, job);
   for (const Attempt& attempt : job.attempts)
     view.attempts.push_back(view_of_attempt(cluster, job, attempt));
   if (job.finish) {
@@ -207,6 +258,7 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
         fmt::format("attempt {} was placed at {}:", attempt.id.number, to_string(attempt.placed)));
     for (const std::string& why : attempt.why) lines.push_back("  " + why);
     if (attempt.ended) lines.push_back("  ended: " + attempt.ended->message);
+    if (!attempt.retried.empty()) lines.push_back("  then: " + attempt.retried);
   }
   if (view.job.queue_position == 0) return view;
   lines.push_back(fmt::format("{}. in the queue: {}", view.job.queue_position, view.job.reason));

@@ -9,6 +9,7 @@
 
 #include "launcher/spec/expressions.h"
 #include "launcher/spec/keys.h"
+#include "launcher/spec/retry_reader.h"
 
 namespace lockstep::spec {
 
@@ -69,6 +70,7 @@ class JobReader {
   Status fill_compute(JobSpec& spec) const;
   Status fill_distribution(JobSpec& spec) const;
   Status fill_resources(JobSpec& spec) const;
+  Status fill_retry(JobSpec& spec) const;
   Status validate_whole(const JobSpec& spec) const;
 
   const Source& source_;
@@ -127,12 +129,13 @@ Status JobReader::check_value(const YamlEntry& entry, const std::string& path, S
   if (wants_mapping && node.kind != YamlNode::Kind::mapping)
     return error(node.place, fmt::format("'{}' must be a mapping of keys to values, not {}", path,
                                          describe(node.kind)));
-  if (!wants_mapping && node.kind != YamlNode::Kind::scalar)
+  if (!wants_mapping && shape != Shape::retry_on && node.kind != YamlNode::Kind::scalar)
     return error(node.place,
                  fmt::format("'{}' must be {}, not {}", path,
                              shape == Shape::text ? "a text" : "a number", describe(node.kind)));
   switch (shape) {
     case Shape::text:
+    case Shape::retry_on:
     case Shape::not_yet: return {};
     case Shape::section: return check_section(node, path);
     case Shape::text_map: return check_text_map(node, path);
@@ -356,7 +359,20 @@ Status JobReader::fill_resources(JobSpec& spec) const {
     resources.isolate_gpus = *mode == "isolated";
   }
   if (const YamlNode* timeout = at("limits.timeout")) spec.timeout = parse_duration(timeout->text);
+  return {};
+}
+
+Status JobReader::fill_retry(JobSpec& spec) const {
   spec.retry.max = number("lockstep.retry.max").value_or(RetryPolicy{}.max);
+  if (const YamlNode* on = at("lockstep.retry.on")) TRY(read_retry_on(source_, *on, spec.retry));
+  if (const YamlNode* backoff = at("lockstep.retry.backoff"))
+    spec.retry.backoff = parse_duration(backoff->text);
+  if (at("lockstep.retry.on_lost") != nullptr) {
+    TRY_ASSIGN(const std::string on_lost, word("lockstep.retry.on_lost"));
+    if (on_lost == "after_fence") spec.retry.on_lost = OnLost::after_fence;
+  }
+  if (const YamlNode* every = at("lockstep.checkpoint.every"))
+    spec.checkpoint.every = parse_duration(every->text);
   return {};
 }
 
@@ -386,6 +402,7 @@ Result<ReadJob> JobReader::read() {
   TRY(fill_compute(job.spec));
   TRY(fill_distribution(job.spec));
   TRY(fill_resources(job.spec));
+  TRY(fill_retry(job.spec));
   TRY(fill_command(job.spec));
   TRY(validate_whole(job.spec));
   return job;

@@ -120,7 +120,12 @@ constexpr KnownKey kKeys[] = {
     {"lockstep.gpus_per_rank", Shape::text},
     {"lockstep.retry", Shape::section},
     {"lockstep.retry.max", Shape::whole_number},
-    {"lockstep.retry.on_lost", Shape::not_yet},
+    {"lockstep.retry.on", Shape::retry_on},
+    {"lockstep.retry.on.exit_code", Shape::whole_number},
+    {"lockstep.retry.backoff", Shape::duration},
+    {"lockstep.retry.on_lost", Shape::text},
+    {"lockstep.checkpoint", Shape::section},
+    {"lockstep.checkpoint.every", Shape::duration},
 };
 
 constexpr KnownWord kWords[] = {
@@ -154,6 +159,16 @@ constexpr KnownWord kWords[] = {
     {"outputs.*.mode", "direct", false},
     {"lockstep.gpus_per_rank", "all", true},
     {"lockstep.gpus_per_rank", "isolated", true},
+    {"lockstep.retry.on", "infrastructure", true},
+    {"lockstep.retry.on", "node_lost", true},
+    {"lockstep.retry.on", "runner_lost", true},
+    {"lockstep.retry.on", "out_of_memory", true},
+    {"lockstep.retry.on", "signal", true},
+    {"lockstep.retry.on", "timeout", true},
+    {"lockstep.retry.on", "exit_code", true},
+    {"lockstep.retry.on", "never", true},
+    {"lockstep.retry.on_lost", "immediately", true},
+    {"lockstep.retry.on_lost", "after_fence", true},
 };
 
 // Edits between two words: insertion, deletion, substitution, and a swap of neighbours

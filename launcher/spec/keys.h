@@ -15,6 +15,7 @@ enum class Shape {
   duration,  // seconds, or 90s, 5m, 2h
   bytes,     // 2g, 512m
   section,   // a mapping with keys of its own in this table
+  retry_on,  // words and exit codes: see retry_reader.h
   outputs,   // a mapping of names to nothing, or to mappings with keys of this table
   text_map,  // a mapping with keys of the user's choice; values are scalars
   not_yet,   // recognised, refused by name

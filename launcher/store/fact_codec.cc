@@ -96,6 +96,7 @@ struct FactWriter {
     to_wire(f.attempt, to->mutable_attempt());
     write_list(f.parts, to->mutable_parts());
     write_texts(f.why, to->mutable_why());
+    if (f.checkpoint) to_wire(*f.checkpoint, to->mutable_checkpoint());
   }
   void operator()(const launcher::GangFormed& f) const {
     to_wire(f.attempt, wire->mutable_gang_formed()->mutable_attempt());
@@ -113,6 +114,7 @@ struct FactWriter {
     to->set_node(f.node.value);
     to->set_cause(wire_enum<Cause>(f.cause));
     to->set_why(f.why);
+    to->set_fenced_until_ns(f.fenced_until.ns);
   }
   void operator()(const launcher::AttemptDoomed& f) const {
     auto* to = wire->mutable_attempt_doomed();
@@ -129,6 +131,19 @@ struct FactWriter {
     to->set_job(f.job.value);
     to_wire(f.after, to->mutable_after());
     to->set_charged(f.charged);
+    to->set_why(f.why);
+    to->set_not_before_ns(f.not_before.ns);
+  }
+  void operator()(const launcher::CheckpointSaved& f) const {
+    auto* to = wire->mutable_checkpoint_saved();
+    to_wire(f.attempt, to->mutable_attempt());
+    to->set_node(f.node.value);
+    to_wire(f.checkpoint, to->mutable_checkpoint());
+  }
+  void operator()(const launcher::FenceLifted& f) const {
+    auto* to = wire->mutable_fence_lifted();
+    to_wire(f.attempt, to->mutable_attempt());
+    to->set_node(f.node.value);
     to->set_why(f.why);
   }
   void operator()(const launcher::PartReleased& f) const {
@@ -207,7 +222,9 @@ Status from_wire(const CancelRequested& from, launcher::CancelRequested* to) {
 Status from_wire(const AttemptPlaced& from, launcher::AttemptPlaced* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
   TRY(read_list(from.parts(), kMaxNodesPerJob, "placed.parts", &to->parts));
-  return read_texts(from.why(), 1'000'000, "placed.why", &to->why);
+  TRY(read_texts(from.why(), 1'000'000, "placed.why", &to->why));
+  if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
+  return {};
 }
 Status from_wire(const GangFormed& from, launcher::GangFormed* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
@@ -222,6 +239,7 @@ Status from_wire(const PartGone& from, launcher::PartGone* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
   to->node = NodeId(from.node());
   TRY(read_cause(from.cause(), "gone.cause", &to->cause));
+  TRY(read_instant(from.fenced_until_ns(), "gone.fenced_until", &to->fenced_until));
   return read_text(from.why(), "gone.why", &to->why);
 }
 Status from_wire(const AttemptDoomed& from, launcher::AttemptDoomed* to) {
@@ -237,7 +255,18 @@ Status from_wire(const JobRequeued& from, launcher::JobRequeued* to) {
   TRY(read_job(from.job(), "job", &to->job));
   TRY(from_wire(from.after(), &to->after));
   to->charged = from.charged();
+  TRY(read_instant(from.not_before_ns(), "requeued.not_before", &to->not_before));
   return read_text(from.why(), "requeued.why", &to->why);
+}
+Status from_wire(const CheckpointSaved& from, launcher::CheckpointSaved* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  to->node = NodeId(from.node());
+  return from_wire(from.checkpoint(), &to->checkpoint);
+}
+Status from_wire(const FenceLifted& from, launcher::FenceLifted* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  to->node = NodeId(from.node());
+  return read_text(from.why(), "lifted.why", &to->why);
 }
 Status from_wire(const PartReleased& from, launcher::PartReleased* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
@@ -283,6 +312,9 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kJobRequeued: return read_into<launcher::JobRequeued>(from.job_requeued(), to);
     case Fact::kPartReleased: return read_into<launcher::PartReleased>(from.part_released(), to);
     case Fact::kJobFinished: return read_into<launcher::JobFinished>(from.job_finished(), to);
+    case Fact::kCheckpointSaved:
+      return read_into<launcher::CheckpointSaved>(from.checkpoint_saved(), to);
+    case Fact::kFenceLifted: return read_into<launcher::FenceLifted>(from.fence_lifted(), to);
     case Fact::BODY_NOT_SET: break;
   }
   return bad_field("body", "is missing or of a kind that this version does not know");

@@ -256,6 +256,7 @@ Instant Core::next_deadline() const {
   Instant next = std::min(impl.timeout_at(), impl.ranks.next_settle());
   if (impl.phase == Phase::connecting && !impl.terminating) next = impl.connect_by;
   if (impl.terminating) next = std::min(next, impl.terminating->insist_at);
+  next = std::min(next, impl.lease_ends_at());
   return next;
 }
 

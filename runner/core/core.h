@@ -90,11 +90,14 @@ struct SetupFailed {
   Cause cause = Cause::start_failed;
   std::string why;
 };
+struct LeaseRenewed {  // of an assignment that holds one; before Begin, too
+  Instant until;
+};
 struct Tick {};
 using Input = std::variant<Begin, Endpoint, AssignmentChanged, GangConnected, PeerLost,
                            AbortFromPeer, PeerDrained, RankStarted, RankStartFailed, RankConnected,
                            RankFinalized, RankAborted, RankExited, StderrTail, LogsDrained,
-                           MasterPortTaken, SpawnLost, SetupFailed, Tick>;
+                           MasterPortTaken, SpawnLost, SetupFailed, LeaseRenewed, Tick>;
 
 // ---- actions -----------------------------------------------------------------------------------
 struct LeasePorts {
@@ -136,6 +139,7 @@ inline constexpr Duration kAbortNews = milliseconds(50);  // an MPI rank's death
 inline constexpr Duration kConnectWithin = seconds(30);   // the gang, else its start has failed
 inline constexpr Duration kInsistEvery = seconds(2);      // SIGKILL, DrainLogs again
 inline constexpr Duration kTailPatience = seconds(2);     // for StderrTail
+inline constexpr Duration kLeasePatience = seconds(2);    // for the agent, who ends us when it can
 inline constexpr std::size_t kMaxTails = 16;              // ranks whose stderr is quoted
 
 class Core {

@@ -109,7 +109,22 @@ Instant Core::Impl::timeout_at() const {
   return started + *assignment.spec.timeout;
 }
 
+// Whatever else is in progress: after that nothing of it may run.
+Instant Core::Impl::lease_ends_at() const {
+  const bool holds = assignment.lease > Duration::zero() && phase != Phase::fresh && !over();
+  const bool is_killed = terminating && terminating->signal == SIGKILL;
+  return holds && !is_killed ? lease_until + kLeasePatience : Instant::never();
+}
+
+void Core::Impl::end_lease() {
+  fail_without_rank(Cause::node_lost, "neither an agent nor the launcher was there for " +
+                                          format_duration(assignment.lease) +
+                                          ": its lease ran out (on_lost: after_fence)");
+  terminate(Duration::zero());  // expires in this very step
+}
+
 void Core::Impl::expire_timers() {
+  if (now >= lease_ends_at()) end_lease();
   for (auto& record : ranks.all())
     if (record.state == State::settling && now >= record.settle_at) judge(record);
   if (now >= timeout_at() && !ranks.all_ended()) {

@@ -39,6 +39,7 @@ struct Core::Impl {
   Instant news_until;                     // the first failure may still prove an MPI_Abort
   std::vector<LogSize> logs;
   std::optional<NodeExitReport> final_report;
+  Instant lease_until;  // when the assignment has a lease
 
   bool peers_connected = false;  // ranks of another node, done by now, had met their PMIx server
   std::optional<int> stranger;   // first rank of the first node that is done and never met its own
@@ -64,6 +65,7 @@ struct Core::Impl {
   void on(const MasterPortTaken&);
   void on(const SpawnLost&);
   void on(const SetupFailed& input);
+  void on(const LeaseRenewed& input) { lease_until = input.until; }
   void on(const Tick&) {}
 
   void proceed();
@@ -74,6 +76,8 @@ struct Core::Impl {
   bool over() const { return phase >= Phase::draining; }
   bool is_mpi() const { return assignment.spec.distribution.kind == Distribution::Kind::mpi; }
   Instant timeout_at() const;
+  Instant lease_ends_at() const;
+  void end_lease();
   void stop();
   void fail(Failure first, RankExit exit, Duration grace);
   void fail_without_rank(Cause cause, std::string message);

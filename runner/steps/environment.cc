@@ -26,6 +26,7 @@ Status set_environment(const LaunchContext& context, RankLaunch& rank) {
   for (auto& [name, value] : common_environment(*context.gang, rank.rank, rank.local_rank))
     environment[name] = value;
   for (const auto& [name, path] : context.outputs) environment["AZURE_ML_OUTPUT_" + name] = path;
+  environment["LOCKSTEP_CHECKPOINT_DIR"] = context.directory + "/" + std::string(kCheckpointFolder);
   TRY_ASSIGN(const auto bootstrap, context.bootstrap->environment(rank.rank, rank.local_rank));
   for (const auto& [name, value] : bootstrap) environment[name] = value;
   for (const auto& [name, value] : context.gang->assignment.spec.environment_variables)

@@ -54,8 +54,8 @@ std::string parent_of(const std::string& path) { return path.substr(0, path.rfin
 Workspace::Workspace(WorkspacePlan plan, io::AttemptDir directory, std::uint32_t uid,
                      std::uint32_t gid, const std::vector<OutputSpec>& outputs)
     : plan_(std::move(plan)), directory_(std::move(directory)), uid_(uid), gid_(gid) {
-  for (const OutputSpec& output : outputs)
-    output_folders_.push_back(named_output_folder(output.name));
+  for (const OutputSpec& output : outputs) folders_.push_back(named_output_folder(output.name));
+  folders_.emplace_back(kCheckpointFolder);
 }
 
 Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::AttemptDir& directory,
@@ -125,7 +125,7 @@ Status Workspace::bind_common_path() const {
 Status Workspace::make_job_directories(const std::string& below) const {
   TRY(make_owned(below + "/" + std::string(kOutputsFolder), uid_, gid_, 0755));
   TRY(make_owned(below + "/" + std::string(kLogsFolder), uid_, gid_, 0755));
-  for (const std::string& folder : output_folders_) TRY(make_folders(below, folder));
+  for (const std::string& folder : folders_) TRY(make_folders(below, folder));
   return {};
 }
 
@@ -142,7 +142,7 @@ Status Workspace::make_folders(const std::string& below, const std::string& fold
       return errno_error(errno, fmt::format("make directory {}/{}", below, folder));
     io::Fd next(openat(at.get(), name.c_str(), kFlags));
     if (!next)
-      return errno_error(errno, fmt::format("{}/{} is kept for named outputs, but the snapshot has "
+      return errno_error(errno, fmt::format("{}/{} is kept for Lockstep, but the snapshot has "
                                             "something else there",
                                             below, folder));
     if (made && uid_ != geteuid() && fchown(next.get(), uid_, gid_) != 0)

@@ -39,7 +39,7 @@ class Workspace {
   WorkspacePlan plan_;
   io::AttemptDir directory_;
   std::uint32_t uid_, gid_;
-  std::vector<std::string> output_folders_;  // of named outputs, below the working directory
+  std::vector<std::string> folders_;  // to be made below the working directory
 };
 
 }  // namespace lockstep::runner

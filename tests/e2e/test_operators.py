@@ -1,4 +1,6 @@
 """A launcher that its operator starts by hand, keys that it does not know, nodes that come and go."""
+import os
+import pwd
 import signal
 import subprocess
 import time
@@ -158,3 +160,24 @@ def test_down_never_waits_for_a_reply_that_is_lost(site):
         site.ok("down")
         longest = max(longest, time.monotonic() - started)
     assert longest < 4, "a lost reply costs 5 s"
+
+
+def test_a_node_that_cannot_run_as_the_jobs_user_is_passed_over(site, operator, ordinary_user):
+    operator.launcher()
+    entry = pwd.getpwnam(ordinary_user)
+    home, token = site.directory / "n1", operator.token()
+    home.mkdir()
+    for path in (home, token):
+        os.chown(path, entry.pw_uid, entry.pw_gid)
+    operator._start("setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--init-groups",
+                    *operator.agent_words("n1", "--token-file", token))
+    wait_until(lambda: states(site) == {"n1": "ALIVE"}, "the ordinary user's node is there", 30)
+    name = site.submit("--name", "roots", "--retry", "0", "--", "true")
+    job = wait_until(lambda: (j := site.show(name))["status"] == "Queued" and j["attempts"] and j,
+                     "n1 cannot take it")
+    assert "n1 cannot run jobs as root: its agent runs as " + ordinary_user in job["reason"], job["reason"]
+    assert "n1 cannot run jobs as root" in site.ok("job", "explain", name)
+    operator.agent("n2", "--token-file", operator.token())
+    job = site.wait_for_status(name, "Completed")
+    assert job["attempts"][-1]["parts"][0]["node_name"] == "n2"
+    assert job["attempts"][0]["report"]["cause"] == "account_missing"

@@ -58,6 +58,10 @@ void Cluster::carry(std::function<void()> arrival) {
   if (random.chance(weather.slow)) {
     world.count("fault:net_slow");
     way = random.between(milliseconds(10), weather.slow_most);
+    if (random.chance(0.1)) {
+      world.count("fault:net_late");
+      way = random.between(seconds(5), seconds(20));
+    }
   }
   if (random.chance(weather.duplicate)) {
     world.count("fault:net_duplicate");
@@ -69,7 +73,7 @@ void Cluster::carry(std::function<void()> arrival) {
 void Cluster::over_network(std::function<void()> arrival) { carry(std::move(arrival)); }
 
 void Cluster::to_launcher(Node& from, bool from_clone, launcher::Input input) {
-  if (from.partitioned && !from_clone) return;
+  if ((from.partitioned || from.mute) && !from_clone) return;
   carry([this, input = std::move(input)] { launcher.deliver(input); });
 }
 
@@ -81,7 +85,8 @@ void Cluster::to_agent(NodeId node, Message message) {
 
 void Cluster::to_agent_with_key(const PublicKey& key, Message message) {
   for (auto& node : nodes) {
-    if (node->key != key || (node->partitioned && !node->clone)) continue;
+    const bool cut = node->partitioned || node->deaf;
+    if (node->key != key || (cut && !node->clone)) continue;
     carry([raw = node.get(), message = std::move(message)] { raw->hear(message); });
     return;
   }
@@ -90,7 +95,8 @@ void Cluster::to_agent_with_key(const PublicKey& key, Message message) {
 bool Cluster::linked(const Node& a, NodeId b) const {
   const int index = oracle.node_index(b);
   if (index < 0) return false;
-  return a.reachable() && nodes[static_cast<std::size_t>(index)]->reachable();
+  const Node& other = *nodes[static_cast<std::size_t>(index)];
+  return a.up && !a.partitioned && other.up && !other.partitioned;
 }
 
 bool Cluster::deliver_logs(Node& node, const AttemptId& attempt) {
@@ -254,6 +260,10 @@ void Cluster::reboot_node() {
 }
 
 void Cluster::cut_off_node() {
+  if (world.random.chance(0.4)) {
+    world.count("fault:partition_one_way");
+    return some_node().cut_one_way(world.random.between(milliseconds(500), seconds(25)));
+  }
   world.count("fault:partition");
   some_node().partition_for(world.random.between(milliseconds(500), seconds(25)));
 }
@@ -296,7 +306,7 @@ void Cluster::wind_down() {
   weather.calm = calm;
   weather.keep_jobs_for = kept_for;
   for (auto& node : nodes) {
-    node->partitioned = false;
+    node->partitioned = node->mute = node->deaf = false;
     if (node->up && node->id.value != 0 && (!node->agent || node->agent->dead()))
       world.after(seconds(1), [raw = node.get()] {
         if (!raw->agent || raw->agent->dead()) raw->start_agent();

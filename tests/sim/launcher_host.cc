@@ -15,6 +15,8 @@ LauncherHost::LauncherHost(Cluster& cluster) : cluster_(cluster) {
   config_.prepare_timeout = seconds(45);
   config_.logs_timeout = seconds(40);
   config_.keeps.jobs_for = cluster.weather.keep_jobs_for;
+  config_.fence_lease = seconds(12);
+  config_.fence_margin = milliseconds(2200);  // a runner takes 2 s
 }
 
 void LauncherHost::start() {
@@ -224,7 +226,7 @@ void LauncherHost::record(const StampedFact& fact) {
       "JobSubmitted", "CancelRequested", "AttemptPlaced",      "GangFormed",  "PartChanged",
       "PartGone",     "AttemptDoomed",   "AttemptEnded",       "JobRequeued", "PartReleased",
       "JobFinished",  "NodeRemoved",     "TokenForgotten",     "NodeRevised", "EraBegan",
-      "JobDeleted"};
+      "JobDeleted",   "CheckpointSaved", "FenceLifted"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.note("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
@@ -339,7 +341,7 @@ void LauncherHost::act(const launcher::AckObserved& action) {
 }
 
 void LauncherHost::act(const launcher::AckHeartbeat& action) {
-  cluster_.to_agent(action.node, HeartbeatAck{action.session});
+  cluster_.to_agent(action.node, HeartbeatAck{action.session, action.number, action.revision});
 }
 
 void LauncherHost::act(const launcher::AwaitLogs& action) {

@@ -45,6 +45,8 @@ void AgentProcess::start() {
     agent::FoundPart part;
     part.assignment = files.assignment;
     part.exit = files.final_report;
+    part.restored = files.restored;
+    part.lease_until = files.lease_until;
     if (!clone_) part.logs = cluster_.oracle.logs_on(attempt, node_.index);
     const auto runner = clone_ ? node_.runners.end() : node_.runners.find(attempt);
     const bool alive = runner != node_.runners.end() && !runner->second->dead();
@@ -152,6 +154,15 @@ void AgentProcess::act(const agent::StageWorkspace& action) {
   later(takes, [this, fails, attempt = action.assignment.attempt] {
     if (fails && !clone_) cluster_.world.count("fault:staging_fails");
     agent::WorkspaceStaged staged{attempt, {}};
+    auto& places = clone_ ? node_.clone_directories : node_.directories;
+    const auto files = places.find(attempt);
+    if (files != places.end() && files->second.assignment.checkpoint && !fails) {
+      cluster_.oracle.restored(files->second.assignment);
+      staged.restored.emplace();
+      staged.restored->kind = OutputKind::checkpoint;
+      staged.restored->tree = sha256("begin of " + to_string(attempt));
+      files->second.restored = staged.restored;
+    }
     if (fails) staged.result = make_error(ErrorCode::io, "no space left on device");
     give(std::move(staged));
   });
@@ -176,6 +187,7 @@ void AgentProcess::act(const agent::StartRunner& action) {
                                                    " live on one node");
     node_.directories[assignment.attempt].runner_started = true;
     slot = std::make_shared<Runner>(cluster_, node_, assignment);
+    if (assignment.lease > Duration::zero()) cluster_.world.count("agent:start_with_lease");
     cluster_.runner_born(slot);
     slot->start();
     later(cluster_.world.random.between(milliseconds(1), milliseconds(10)),
@@ -229,8 +241,13 @@ void AgentProcess::pump_logs(const AttemptId& attempt) {
 void AgentProcess::act(const agent::KillRunner& action) {
   const auto runner = node_.runners.find(action.attempt);
   if (runner == node_.runners.end() || clone_) return;
-  const bool done = node_.directories[action.attempt].final_report.has_value();
-  if (!runner->second->dead() && !done)
+  const AttemptFiles& files = node_.directories[action.attempt];
+  const bool done = files.final_report.has_value();
+  const bool lease_over = files.assignment.lease > Duration::zero() &&
+                          files.assignment.phase != WantedPhase::stop &&
+                          files.lease_until <= cluster_.world.now;
+  if (lease_over && !runner->second->dead()) cluster_.world.count("agent:lease_over");
+  if (!runner->second->dead() && !done && !lease_over)
     cluster_.oracle.runner_killed(action.attempt,
                                   node_.directories[action.attempt].assignment.phase);
   cluster_.world.count("agent:kill_runner");
@@ -270,6 +287,42 @@ void AgentProcess::act(const agent::CaptureLogs& action) {
   logs.kind = OutputKind::logs;
   logs.tree = sha256(std::to_string(cluster_.world.random.next()));
   later(milliseconds(10), [this, attempt, logs] { give(agent::LogsCaptured{attempt, logs}); });
+}
+
+void AgentProcess::act(const agent::RenewLease& action) {
+  const auto files = node_.directories.find(action.attempt);
+  if (files != node_.directories.end()) files->second.lease_until = action.until;
+}
+
+void AgentProcess::act(const agent::CaptureCheckpoint& action) {
+  const AttemptId attempt = action.assignment.attempt;
+  auto& random = cluster_.world.random;
+  const auto answer = [this](agent::CheckpointCaptured captured, Duration takes) {
+    later(takes, [this, captured = std::move(captured)] { give(captured); });
+  };
+  cluster_.world.count(action.insist ? "agent:insist_on_checkpoint" : "agent:capture_checkpoint");
+  if (clone_ || random.chance(0.3)) return answer({attempt}, milliseconds(5));
+  if (!action.insist && random.chance(0.3)) return answer({attempt, {}, true}, milliseconds(5));
+  CollectedOutput checkpoint;
+  checkpoint.kind = OutputKind::checkpoint;
+  checkpoint.tree = sha256(std::to_string(random.next()));
+  checkpoint.order = static_cast<std::uint64_t>(cluster_.world.now.ns);
+  Duration takes = random.between(milliseconds(5), milliseconds(200));
+  if (random.chance(cluster_.weather.checkpoint_slow)) {
+    cluster_.world.count("fault:checkpoint_slow");
+    takes = random.between(seconds(1), seconds(10));
+  }
+  cluster_.oracle.checkpoint_written(attempt, node_.index, checkpoint);
+  if (cluster_.saboteur.has(Defect::checkpoint_not_awaited))
+    return give(agent::CheckpointCaptured{attempt, checkpoint});
+  later(takes, [this, attempt, checkpoint] {
+    agent::CheckpointCaptured captured{attempt};
+    if (!stopped_ && node_.reachable() && cluster_.launcher.up()) {
+      cluster_.oracle.checkpoint_arrived(*checkpoint.tree);
+      captured.checkpoint = checkpoint;
+    }
+    give(std::move(captured));
+  });
 }
 
 // Goes on until the launcher is there.
@@ -392,6 +445,15 @@ void Node::reboot(Duration down_for) {
     up = true;
     start_agent();
   });
+}
+
+void Node::cut_one_way(Duration duration) {
+  if (!reachable()) return;
+  const bool loses_words = cluster.world.random.chance(0.5);
+  cluster.world.note("n{} is {} for {}", index, loses_words ? "mute" : "deaf",
+                     format_duration(duration));
+  (loses_words ? mute : deaf) = true;
+  cluster.world.after(duration, [this] { mute = deaf = false; });
 }
 
 void Node::partition_for(Duration duration) {

@@ -20,6 +20,8 @@ struct AttemptFiles {
   Assignment assignment;
   bool runner_started = false;
   std::optional<NodeExitReport> final_report;
+  Instant lease_until;
+  std::optional<CollectedOutput> restored;
 };
 
 // One start of an agent on a node, or of a clone of it elsewhere.
@@ -49,6 +51,8 @@ class AgentProcess {
   void act(const agent::KillRunner& action);
   void act(const agent::CollectOutputs& action);
   void act(const agent::CaptureLogs& action);
+  void act(const agent::CaptureCheckpoint& action);
+  void act(const agent::RenewLease& action);
   void act(const agent::RemovePart& action);
   void act(const agent::Reconnect& action);
   void act(const agent::ExitAgent& action);
@@ -84,10 +88,11 @@ class Node {
   void kill_agent();  // -9
   void reboot(Duration down_for);
   void partition_for(Duration duration);
+  void cut_one_way(Duration duration);
   void clone_for(Duration duration);
   void hear(const Message& message);
   void runner_ended(const AttemptId& attempt);
-  bool reachable() const { return up && !partitioned; }
+  bool reachable() const { return up && !partitioned && !deaf && !mute; }
   bool quiet() const;             // nothing left on it
   std::string leftovers() const;  // in words
 
@@ -99,6 +104,8 @@ class Node {
   int identities = 1;
   bool up = true;
   bool partitioned = false;
+  bool deaf = false;  // its words arrive, those of the launcher do not
+  bool mute = false;  // the other way round
   std::map<AttemptId, AttemptFiles> directories;
   std::map<AttemptId, std::shared_ptr<Runner>> runners;
   std::shared_ptr<AgentProcess> agent;

@@ -40,6 +40,7 @@ void Oracle::rank_started(const Assignment& assignment, int rank, int node) {
   truth.alive = truth.ran = true;
   truth.node = node;
   truth.started = world_.now;
+  check_fence(attempt, node);
   Live& live = live_[{node, attempt}];
   live.ranks.insert(rank);
   live.cpus = {assignment.allotment.cpus.begin(), assignment.allotment.cpus.end()};
@@ -123,7 +124,21 @@ std::vector<CollectedOutput> Oracle::outputs_on(const AttemptId& attempt, int no
   CollectedOutput outputs;
   outputs.tree = tree;
   outputs.files = 1;
-  return {outputs};
+  if (tree.view()[0] % 4 == 1) return {outputs};
+  CollectedOutput checkpoint;
+  checkpoint.kind = OutputKind::checkpoint;
+  checkpoint.tree = sha256("checkpoint " + tree.hex());
+  checkpoint.order = UINT64_MAX;
+  return {outputs, checkpoint};
+}
+
+void Oracle::outputs_arrived(const AttemptId& attempt, int node) {
+  arrived_.insert({attempt, node});
+  for (const CollectedOutput& output : outputs_on(attempt, node)) {
+    if (output.kind != OutputKind::checkpoint) continue;
+    checkpoint_written(attempt, node, output);
+    checkpoint_arrived(*output.tree);
+  }
 }
 
 bool Oracle::running(const AttemptId& attempt, int node) const {
@@ -199,6 +214,9 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
   const Attempt* last = job.last_attempt();
   if (last != nullptr && !last->ended)
     world_.violate("oracle:placed", to_string(fact.attempt) + " was placed beside a live attempt");
+  if (job.not_before > world_.now)
+    world_.violate("oracle:backoff", to_string(fact.attempt) + " was placed before its time");
+  check_source(job, fact);
   std::set<NodeId> nodes;
   for (const auto& part : fact.parts) {
     if (!nodes.insert(part.node).second)
@@ -207,7 +225,13 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
   }
   for (const auto& [order, id] : state_.queue()) {
     const Job& other = *state_.job(id);
-    if (order < job.order && other.spec.resources == job.spec.resources)
+    const bool waits =
+        other.not_before > world_.now ||
+        std::any_of(other.attempts.begin(), other.attempts.end(), [](const Attempt& attempt) {
+          return std::any_of(attempt.parts.begin(), attempt.parts.end(),
+                             [](const Part& part) { return part.fenced(); });
+        });
+    if (order < job.order && !waits && other.spec.resources == job.spec.resources)
       world_.violate("oracle:order", fmt::format("{} overtook {}, which asks for the same",
                                                  to_string(fact.attempt), id.value));
   }
@@ -264,7 +288,9 @@ void Oracle::judge(const launcher::JobRequeued& fact) {
   if (fact.charged && job.charged_retries >= job.spec.retry.max)
     world_.violate("oracle:requeued",
                    fact.job.value + " was tried more often than retry.max allows");
-  if (calm_)
+  check_backoff(job, fact);
+  const ExitReport& report = *job.attempts.back().ended;
+  if (calm_ && is_infrastructure(report.cause))
     world_.violate("oracle:requeued",
                    fact.job.value + " was tried again though nothing happened: " + fact.why);
 }
@@ -346,7 +372,7 @@ void Oracle::judge(const launcher::JobFinished& fact) {
     world_.violate("oracle:final", fact.job.value + " finished twice");
   switch (fact.status) {
     case JobStatus::completed: return check_completed(job);
-    case JobStatus::failed: return check_blame(job, fact.report);
+    case JobStatus::failed: check_given_up(job, fact.report); return check_blame(job, fact.report);
     case JobStatus::canceled:
       if (canceled_.count(fact.job) == 0)
         world_.violate("oracle:canceled", fact.job.value + " is Canceled but nobody canceled it");
@@ -398,7 +424,8 @@ bool matches(Cause cause, Ending ending) {
     case Cause::start_failed:
     case Cause::port_taken:
     case Cause::runner_lost:
-    case Cause::node_lost: break;
+    case Cause::node_lost:
+    case Cause::account_missing: break;
   }
   return true;  // no rank is to blame
 }

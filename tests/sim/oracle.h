@@ -62,7 +62,11 @@ class Oracle {
   std::vector<LogSize> logs_on(const AttemptId& attempt, int node) const;
   // What they left in ./outputs there: nothing where none ran, and sometimes where some did.
   std::vector<CollectedOutput> outputs_on(const AttemptId& attempt, int node) const;
-  void outputs_arrived(const AttemptId& attempt, int node) { arrived_.insert({attempt, node}); }
+  void outputs_arrived(const AttemptId& attempt, int node);
+  // What its ranks saved on the node at that moment; then all of it is in the launcher's store.
+  void checkpoint_written(const AttemptId& attempt, int node, const CollectedOutput& checkpoint);
+  void checkpoint_arrived(const Digest& tree) { stored_.insert(tree); }
+  void restored(const Assignment& assignment);
   bool running(const AttemptId& attempt, int node) const;
   bool anything_runs(int node) const;
   bool logs_durable(const AttemptId& attempt, NodeId node) const {
@@ -83,6 +87,8 @@ class Oracle {
   // ---- from time to time ----
   void check_promptness(const AttemptId& attempt);
   void set_calm(bool calm) { calm_ = calm; }
+  // What the person asked for, whatever the launcher was told.
+  void job_planned(const JobId& job, const JobSpec& spec) { asked_[job] = spec; }
   void set_limits(Duration lost_after, Duration reconnect_grace, Duration logs_timeout) {
     lost_after_ = lost_after;
     reconnect_grace_ = reconnect_grace;
@@ -112,9 +118,15 @@ class Oracle {
   void judge(const launcher::AttemptEnded& fact);
   void judge(const launcher::JobDeleted& fact);
   void judge(const launcher::JobSubmitted& fact);
+  void judge(const launcher::CheckpointSaved& fact);
   template <typename T>
   void judge(const T&) {}
 
+  void check_fence(const AttemptId& attempt, int node);
+  void check_backoff(const launcher::Job& job, const launcher::JobRequeued& fact);
+  void check_source(const launcher::Job& job, const launcher::AttemptPlaced& fact);
+  void check_saved(const AttemptId& attempt, NodeId node, const CollectedOutput& checkpoint);
+  void check_given_up(const launcher::Job& job, const ExitReport& report);
   void check_completed(const launcher::Job& job);
   void check_blame(const launcher::Job& job, const ExitReport& report);
   void check_free(const launcher::PartPlacement& part, const AttemptId& attempt);
@@ -128,7 +140,15 @@ class Oracle {
   std::set<JobId> canceled_;
   std::set<JobId> deleted_;  // somebody asked for it, once
   Duration kept_for_{0};
+  std::map<JobId, JobSpec> asked_;
   std::set<std::pair<AttemptId, NodeId>> durable_;
+  struct Written {
+    AttemptId attempt;
+    int node = 0;
+    std::uint64_t order = 0;
+  };
+  std::map<Digest, Written> written_;            // checkpoints
+  std::set<Digest> stored_;                      // of these
   std::set<std::pair<AttemptId, int>> arrived_;  // outputs in the launcher's store, by node index
   std::map<std::pair<AttemptId, NodeId>, Instant> finished_at_;
   std::map<std::pair<AttemptId, NodeId>, Duration> durable_since_;  // polled time of the launcher

@@ -13,7 +13,14 @@ void Runner::start() {
   GangMember self;
   self.node = node_.id;
   self.hostname = "n" + std::to_string(node_.index);
+  if (assignment_.lease > Duration::zero()) look_at_lease();
   give(runner::Begin{assignment_, self});
+}
+
+void Runner::look_at_lease() {
+  const auto files = node_.directories.find(attempt());
+  if (files != node_.directories.end()) give(runner::LeaseRenewed{files->second.lease_until});
+  later(seconds(1), [this] { look_at_lease(); });
 }
 
 bool Runner::is_mpi() const {
@@ -331,6 +338,7 @@ void Runner::act(const runner::Report& action) {
 }
 
 void Runner::act(const runner::WriteFinalReport& action) {
+  if (action.report.cause == Cause::node_lost) cluster_.world.count("runner:lease_over");
   const auto files = node_.directories.find(attempt());
   if (files != node_.directories.end()) files->second.final_report = action.report;
 }

@@ -53,6 +53,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void act(const runner::WriteFinalReport& action);
   void act(const runner::Leave& action);
   void arm();
+  void look_at_lease();
   void later(Duration delay, std::function<void()> event);
   void try_connect(const GangTable& gang);
   void hear_drained(NodeId from, const GangDrained& drained);

@@ -19,6 +19,9 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::hardware_overstated, "hardware_overstated"},
       {Defect::drain_forgotten, "drain_forgotten"},
       {Defect::cancel_forgotten, "cancel_forgotten"},
+      {Defect::fence_not_awaited, "fence_not_awaited"},
+      {Defect::backoff_ignored, "backoff_ignored"},
+      {Defect::retry_on_ignored, "retry_on_ignored"},
       {Defect::exit_code_lost, "exit_code_lost"},
       {Defect::desired_sent_once, "desired_sent_once"},
       {Defect::observed_acknowledged_unread, "observed_acknowledged_unread"},
@@ -40,6 +43,12 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::outputs_not_awaited, "outputs_not_awaited"},
       {Defect::outputs_of_another_attempt, "outputs_of_another_attempt"},
       {Defect::outputs_of_failures_dropped, "outputs_of_failures_dropped"},
+      {Defect::lease_ignored, "lease_ignored"},
+      {Defect::lease_counted_from_answer, "lease_counted_from_answer"},
+      {Defect::lease_renewed_by_any_answer, "lease_renewed_by_any_answer"},
+      {Defect::checkpoint_not_awaited, "checkpoint_not_awaited"},
+      {Defect::checkpoint_of_another_job, "checkpoint_of_another_job"},
+      {Defect::old_checkpoint_believed, "old_checkpoint_believed"},
       {Defect::exit_code_taken_for_zero, "exit_code_taken_for_zero"},
       {Defect::signal_taken_for_zero, "signal_taken_for_zero"},
       {Defect::out_of_memory_unseen, "out_of_memory_unseen"},
@@ -77,8 +86,25 @@ void repeat(std::vector<Variant>& list) {
 
 // ---- launcher ----------------------------------------------------------------------------------
 
+void Saboteur::spoil_submission(JobSpec& spec) {
+  if (has(Defect::fence_not_awaited)) spec.retry.on_lost = OnLost::immediately;
+  if (has(Defect::backoff_ignored)) spec.retry.backoff = Duration::zero();
+  if (has(Defect::retry_on_ignored)) spec.retry.on = {RetryOn::infrastructure};
+}
+
+// A part's first checkpoint is told again and again as its newest.
+void Saboteur::spoil_checkpoint(PartReport& report) {
+  for (CollectedOutput& output : report.outputs) {
+    if (output.kind != OutputKind::checkpoint || !output.tree) continue;
+    const auto order = output.order;
+    output = first_checkpoints_.emplace(std::pair(report.attempt, NodeId(0)), output).first->second;
+    output.order = order;
+  }
+}
+
 void Saboteur::spoil_observed(Observed& observed) {
   for (auto& report : observed.parts) {
+    if (has(Defect::old_checkpoint_believed)) spoil_checkpoint(report);
     auto& newest = newest_[report.attempt.job];
     newest = std::max(newest, report.attempt.number);
     if (has(Defect::stale_attempt_believed)) report.attempt.number = newest;
@@ -102,6 +128,7 @@ void Saboteur::spoil_observed(Observed& observed) {
 std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   if (auto* observed = std::get_if<launcher::ObservedInput>(&input))
     spoil_observed(observed->observed);
+  if (auto* submit = std::get_if<launcher::SubmitInput>(&input)) spoil_submission(submit->spec);
   if (has(Defect::submission_key_ignored))
     if (auto* submit = std::get_if<launcher::SubmitInput>(&input))
       submit->submission += "-" + std::to_string(++counted_);
@@ -153,8 +180,28 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
 
 // ---- agent -------------------------------------------------------------------------------------
 
+void Saboteur::spoil_desired(const SessionId& session, DesiredState& desired) {
+  revisions_[session] = std::max(revisions_[session], desired.revision);
+  for (Assignment& assignment : desired.assignments) {
+    if (has(Defect::lease_ignored)) assignment.lease = Duration::zero();
+    if (!has(Defect::checkpoint_of_another_job) || !assignment.checkpoint) continue;
+    sources_.emplace(assignment.attempt.job, *assignment.checkpoint);
+    assignment.checkpoint = sources_.begin()->second;
+  }
+}
+
+void Saboteur::spoil_answer(HeartbeatAck& ack) {
+  if (has(Defect::lease_counted_from_answer)) ack.number = beats_[ack.session];
+  if (has(Defect::lease_renewed_by_any_answer)) ack.revision = revisions_[ack.session];
+}
+
 std::vector<agent::Input> Saboteur::agent_hears(agent::Input input) {
   if (auto* heard = std::get_if<agent::FromLauncher>(&input)) {
+    if (auto* accepted = std::get_if<SessionAccepted>(&heard->message))
+      spoil_desired(accepted->session, accepted->desired);
+    if (auto* wanted = std::get_if<Desired>(&heard->message))
+      spoil_desired(wanted->session, wanted->desired);
+    if (auto* ack = std::get_if<HeartbeatAck>(&heard->message)) spoil_answer(*ack);
     auto* desired = std::get_if<Desired>(&heard->message);
     if (has(Defect::old_desired_believed) && desired != nullptr)
       desired->desired.revision = 1'000'000 + ++counted_;
@@ -182,6 +229,9 @@ std::vector<agent::Input> Saboteur::agent_hears(agent::Input input) {
 }
 
 void Saboteur::agent_acts(std::vector<agent::Action>& actions) {
+  for (const auto& action : actions)
+    if (const auto* sent = std::get_if<agent::SendHeartbeat>(&action))
+      beats_[sent->beat.session] = sent->beat.number;
   for (const auto& action : actions)
     if (const auto* start = std::get_if<agent::StartRunner>(&action))
       assignments_[start->assignment.attempt] = start->assignment;

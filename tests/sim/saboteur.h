@@ -31,6 +31,9 @@ enum class Defect {
   hardware_overstated,
   drain_forgotten,
   cancel_forgotten,
+  fence_not_awaited,
+  backoff_ignored,
+  retry_on_ignored,
   exit_code_lost,
   desired_sent_once,
   observed_acknowledged_unread,
@@ -53,6 +56,12 @@ enum class Defect {
   outputs_not_awaited,
   outputs_of_another_attempt,
   outputs_of_failures_dropped,
+  lease_ignored,
+  lease_counted_from_answer,
+  lease_renewed_by_any_answer,
+  checkpoint_not_awaited,
+  checkpoint_of_another_job,
+  old_checkpoint_believed,
   // runner
   exit_code_taken_for_zero,
   signal_taken_for_zero,
@@ -95,6 +104,10 @@ class Saboteur {
  private:
   void spoil_observed(Observed& observed);
   void spoil_report(NodeExitReport& report);
+  void spoil_submission(JobSpec& spec);
+  void spoil_checkpoint(PartReport& report);
+  void spoil_desired(const SessionId& session, DesiredState& desired);
+  void spoil_answer(HeartbeatAck& ack);
 
   Defect defect_;
   std::uint64_t counted_ = 0;
@@ -103,6 +116,10 @@ class Saboteur {
   std::map<JobId, std::uint64_t> eras_;          // the newest that was heard of
   std::map<AttemptId, Assignment> assignments_;  // that agents started runners for
   std::set<std::pair<SessionId, std::uint64_t>> sent_;
+  std::map<std::pair<AttemptId, NodeId>, CollectedOutput> first_checkpoints_;
+  std::map<JobId, CheckpointSource> sources_;
+  std::map<SessionId, std::uint64_t> beats_;      // newest that was sent
+  std::map<SessionId, std::uint64_t> revisions_;  // newest that was heard
 };
 
 }  // namespace lockstep::sim

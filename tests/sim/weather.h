@@ -16,6 +16,7 @@ struct Weather {
   double commit_fails = 0, crash_in_turn = 0;
   double log_slow = 0, collecting_slow = 0;
   double port_taken = 0;
+  double checkpoint_slow = 0;
   // Mean seconds between two faults of a kind; 0 = never.
   double launcher_crash = 0, launcher_stop = 0;
   double agent_crash = 0, agent_stop = 0;
@@ -53,6 +54,7 @@ inline Weather draw_weather(Random& random) {
   w.log_slow = sometimes(0.3, 0.05, 0.4);
   w.collecting_slow = sometimes(0.4, 0.05, 0.4);
   w.port_taken = sometimes(0.3, 0.05, 0.3);
+  w.checkpoint_slow = sometimes(0.4, 0.05, 0.4);
   w.launcher_crash = sometimes(0.4, 5, 60);
   w.launcher_stop = sometimes(0.3, 10, 60);
   w.agent_crash = sometimes(0.5, 5, 40);

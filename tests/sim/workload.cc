@@ -59,7 +59,18 @@ JobPlan draw_job(Random& random, int number, int nodes) {
     spec.resources.gpus = 0;
   }
   spec.retry.max = random.between(0, 4);
+  static constexpr RetryOn kOn[] = {RetryOn::infrastructure, RetryOn::exit_code, RetryOn::signal,
+                                    RetryOn::out_of_memory, RetryOn::timeout};
+  if (random.chance(0.3)) spec.retry.on.push_back(kOn[random.between(0, 4)]);
+  if (random.chance(0.1)) spec.retry.on = {RetryOn::node_lost};
+  spec.retry.backoff =
+      random.chance(0.5) ? Duration(0) : random.between(milliseconds(10), seconds(3));
+  if (random.chance(0.35)) spec.retry.on_lost = OnLost::after_fence;
+  spec.checkpoint.every = random.between(seconds(1), seconds(4));
   plan.runs = random.between(milliseconds(100), seconds(8));  // an MPI rank connects before
+  // A lease matters only to what would outlive it.
+  if (spec.retry.on_lost == OnLost::after_fence && random.chance(0.6))
+    plan.runs = random.between(seconds(10), seconds(40));
   plan.coupled = spec.world_size() > 1 && random.chance(0.7);
   if (random.chance(0.2)) {
     spec.timeout = random.between(seconds(2), seconds(6));
@@ -93,6 +104,7 @@ void Workload::submit_next() {
   --jobs_left_;
   JobPlan plan = draw_job(random, ++submitted_, static_cast<int>(cluster_.nodes.size()));
   const JobId job(plan.spec.name);
+  cluster_.oracle.job_planned(job, plan.spec);
   plans_[job] = std::move(plan);
   submit(plans_[job]);
   if (random.chance(0.15))

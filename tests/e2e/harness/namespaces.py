@@ -84,7 +84,8 @@ class NamespaceSite(Site):
 class Cluster:
     """A launcher's host and `nodes` node hosts named n1, n2, …"""
 
-    def __init__(self, directory, bin_directory, nodes=3):
+    def __init__(self, directory, bin_directory, nodes=3, launcher_flags=()):
+        self.launcher_flags = launcher_flags
         self.id = "ls-" + uuid.uuid4().hex[:6]
         self.switch = f"{self.id}-switch"
         self.directory = pathlib.Path(directory)
@@ -112,7 +113,8 @@ class Cluster:
     def start_launcher(self):
         home = self.site.home / "launcher"
         self.launcher.start([self.bin / "lockstepd", "--home", home, "--listen",
-                             f"tcp://{self.launcher.address}:7070", "--allow-root"],
+                             f"tcp://{self.launcher.address}:7070", "--allow-root",
+                             *self.launcher_flags],
                             self.directory / "lockstepd.log",
                             env=self.site.environment())
         wait_until(lambda: (home / "endpoint.json").exists() and

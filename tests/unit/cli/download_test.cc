@@ -1,4 +1,4 @@
-// Several nodes' trees merged, what a download would bring, and files moved into place.
+// What a download would bring, and files moved into place.
 
 #include "launcher/cli/download.h"
 
@@ -6,123 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <map>
-
 #include "launcher/cli/move_tree.h"
 #include "tests/unit/snapshot/temp_dir.h"
 
 namespace lockstep::cli {
 namespace {
 
-using snapshot::Directory;
-using snapshot::Entry;
-using snapshot::EntryKind;
 using snapshot::TempDir;
-
-// Trees written as {"path": "content"}; a path that ends in '/' is an empty folder.
-class Objects {
- public:
-  using Tree = std::map<std::string, std::string>;
-
-  Digest put(const Tree& tree) {
-    std::map<std::string, Tree> folders;
-    Directory directory;
-    for (const auto& [path, content] : tree) {
-      const auto slash = path.find('/');
-      if (slash == std::string::npos) {
-        directory.entries.push_back(
-            {path, EntryKind::file, 0644, content.size(), sha256(content), {}});
-        contents_[sha256(content)] = content;
-      } else {
-        auto& below = folders[path.substr(0, slash)];
-        if (slash + 1 < path.size()) below[path.substr(slash + 1)] = content;
-      }
-    }
-    for (const auto& [name, below] : folders)
-      directory.entries.push_back({name, EntryKind::directory, 0755, 1, put(below), {}});
-    std::sort(directory.entries.begin(), directory.entries.end(),
-              [](const Entry& a, const Entry& b) { return a.name < b.name; });
-    const std::string bytes = encode(directory);
-    objects_[sha256(bytes)] = bytes;
-    return sha256(bytes);
-  }
-  Tree get(const Digest& root, const std::string& path = "") {
-    Tree tree;
-    const auto directory = snapshot::decode_directory(objects_.at(root));
-    EXPECT_TRUE(directory);
-    if (directory->entries.empty() && !path.empty()) tree[path] = "";
-    for (const Entry& entry : directory->entries) {
-      if (entry.kind == EntryKind::file) tree[path + entry.name] = contents_.at(entry.digest);
-      if (entry.kind == EntryKind::directory)
-        for (const auto& [name, content] : get(entry.digest, path + entry.name + "/"))
-          tree[name] = content;
-    }
-    return tree;
-  }
-  Tree merge(const std::vector<Tree>& trees) {
-    std::vector<NodeTree> nodes;
-    for (std::size_t i = 0; i < trees.size(); ++i)
-      nodes.push_back({static_cast<int>(i), put(trees[i])});
-    std::reverse(nodes.begin(), nodes.end());  // their order does not count
-    const auto root = merge_trees(
-        nodes,
-        {[this](const Digest& digest) -> Result<std::string> { return objects_.at(digest); },
-         [this](const Digest& digest, const std::string& bytes) -> Status {
-           objects_[digest] = bytes;
-           return {};
-         }},
-        beside);
-    EXPECT_TRUE(root);
-    return get(*root);
-  }
-  std::vector<Beside> beside;
-
- private:
-  std::map<Digest, std::string> objects_, contents_;
-};
-
-using Tree = Objects::Tree;
-
-TEST(MergeTrees, OneNodesTreeIsItself) {
-  Objects o;
-  EXPECT_EQ(o.merge({{{"a", "1"}, {"b/c", "2"}, {"e/", ""}}}),
-            (Tree{{"a", "1"}, {"b/c", "2"}, {"e/", ""}}));
-  EXPECT_TRUE(o.beside.empty());
-}
-
-TEST(MergeTrees, FoldersAreJoined) {
-  Objects o;
-  EXPECT_EQ(o.merge({{{"r0", "0"}, {"d/x", "0"}}, {{"r1", "1"}, {"d/y", "1"}, {"z/z/z", "z"}}}),
-            (Tree{{"r0", "0"}, {"r1", "1"}, {"d/x", "0"}, {"d/y", "1"}, {"z/z/z", "z"}}));
-  EXPECT_TRUE(o.beside.empty());
-}
-
-TEST(MergeTrees, TheLowestRankKeepsTheNameAndOthersStandBesideOnlyIfTheyDiffer) {
-  Objects o;
-  EXPECT_EQ(o.merge({{{"d/a", "0"}, {"same", "s"}},
-                     {{"d/a", "1"}, {"same", "s"}},
-                     {{"d/a", "1"}, {"same", "s"}},
-                     {{"d/a", "3"}}}),
-            (Tree{{"d/a", "0"}, {"d/a.node1", "1"}, {"d/a.node3", "3"}, {"same", "s"}}));
-  EXPECT_EQ(o.beside, (std::vector<Beside>{{1, "d/a", "d/a.node1"}, {3, "d/a", "d/a.node3"}}));
-}
-
-TEST(MergeTrees, AFileAndAFolderOfOneNameAreBothKept) {
-  Objects o;
-  EXPECT_EQ(o.merge({{{"a", "file"}}, {{"a/x", "1"}}}), (Tree{{"a", "file"}, {"a.node1/x", "1"}}));
-  EXPECT_EQ(o.merge({{{"b/x", "1"}}, {{"b", "file"}}, {{"b/y", "2"}}}),
-            (Tree{{"b/x", "1"}, {"b/y", "2"}, {"b.node1", "file"}}));
-}
-
-TEST(MergeTrees, ANameThatIsTakenIsNotTakenAgain) {
-  Objects o;
-  EXPECT_EQ(o.merge({{{"a", "0"}, {"a.node1", "mine"}}, {{"a", "1"}}}),
-            (Tree{{"a", "0"}, {"a.node1", "mine"}, {"a.node1_", "1"}}));
-  const std::string longest(snapshot::kMaxNameBytes, 'n');
-  const Tree merged = o.merge({{{longest, "0"}}, {{longest, "1"}}});
-  EXPECT_EQ(merged.size(), 2u);
-  EXPECT_EQ(merged.count(longest.substr(0, snapshot::kMaxNameBytes - 6) + ".node1"), 1u);
-}
 
 // ---- plan --------------------------------------------------------------------------------------
 

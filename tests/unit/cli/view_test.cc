@@ -25,8 +25,11 @@ TEST(JobJson, IsShapedLikeAzures) {
     "resources": {"instance_count": 2}, "limits": {"timeout": 90},
     "creation_context": {"created_at": "2030-01-01T12:00:00.000Z", "created_by": "ada"},
     "lockstep": {"snapshot": null, "run_as": "ada", "resources": {}, "gpus_per_rank": "all",
-                 "retry": {"max": 3}},
+                 "retry": {"max": 3, "on": ["infrastructure"], "backoff": 1,
+                           "on_lost": "immediately"},
+                 "checkpoint": {"every": 60}},
     "reason": "rank 3 on local-1 exited with code 7", "queue_position": 0,
+    "restarts": 0, "retry_at": null,
     "ended_at": "2030-01-01T12:00:12.000Z", "exit_code": 7, "report": null,
     "attempts": [{
         "number": 1, "placed": "2030-01-01T12:00:01.000Z",
@@ -35,7 +38,7 @@ TEST(JobJson, IsShapedLikeAzures) {
                    "state": "finished", "progress": "", "cpus": [2, 3], "memory": 4294967296,
                    "gpus": [], "outputs": [{"kind": "named", "name": "model", "digest": null,
                                             "files": 2, "size": 300, "problems": ["a: a fifo"]}]}],
-        "report": null}]})");
+        "report": null, "retried": null, "checkpoint": null}]})");
   want["report"] = report;
   want["attempts"][0]["report"] = report;
   EXPECT_EQ(json.dump(1), want.dump(1));
@@ -57,11 +60,12 @@ TEST(JobTable, OneLineEach) {
   queued.status = JobStatus::queued;
   queued.reason = "waits for 2 free nodes";
   queued.submitted = kNoon + seconds(15);
-  EXPECT_EQ(
-      job_table({queued, sample_job()}, kNoon + seconds(20)),
-      "NAME      STATUS  NODESxRANKS  SUBMITTED  RAN    REASON\n"
-      "next      Queued  1x1          5.0s ago   -      waits for 2 free nodes\n"
-      "gray_pig  Failed  2x2          20.0s ago  10.0s  rank 3 on local-1 exited with code 7\n");
+  EXPECT_EQ(job_table({queued, sample_job()}, kNoon + seconds(20)),
+            "NAME      STATUS  NODESxRANKS  SUBMITTED  RAN    RESTARTS  REASON\n"
+            "next      Queued  1x1          5.0s ago   -      0         waits for 2 free nodes\n"
+            "gray_pig  Failed  2x2          20.0s ago  10.0s  0         rank 3 on local-1 exited "
+            "with code "
+            "7\n");
   EXPECT_EQ(job_table({}, kNoon), "no jobs yet; try: lockstep run -- hostname\n");
 }
 
@@ -84,7 +88,8 @@ TEST(JobText, SaysAll) {
             "ended:        2030-01-01T12:00:12.000Z\n"
             "ran:          10.0s\n"
             "exit code:    7\n"
-            "attempt 1\n"
+            "attempt 1: started 2030-01-01T12:00:02.000Z, ended 2030-01-01T12:00:12.000Z "
+            "(exit_code)\n"
             "    local-1: node rank 1, ranks 2-3, finished; cpus 2-3, memory 4.0 GiB\n"
             "      output 'model': a: a fifo\n"
             "    ended: rank 3 on local-1 exited with code 7\n");
@@ -101,6 +106,29 @@ TEST(JobText, IndentsFurtherLinesAndSaysWhatIsHeld) {
        {"description:  two\n              lines\ntags:         a=b c, owner=ada\n",
         "holds:        cpus 2, memory 1.0 GiB, all gpus on each node\n"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(JobText, AnAttemptSaysWhatItBeganWithAndWhyAnotherFollows) {
+  JobView job = sample_job();
+  CheckpointView& checkpoint = job.attempts[0].checkpoint.emplace();
+  checkpoint.attempt = 1;
+  checkpoint.saved = kNoon;
+  job.attempts[0].retried = "node n2 was lost; retry 1 of 3";
+  std::string text = job_text(job, kNoon);
+  EXPECT_NE(text.find("    begins with the checkpoint of attempt 1, saved "
+                      "2030-01-01T12:00:00.000Z: not there yet\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("    ended: node n2 was lost; retry 1 of 3\n"), std::string::npos) << text;
+  checkpoint.tree = sha256("tree");
+  checkpoint.files = 1;
+  checkpoint.size = kibibytes(2);
+  text = job_text(job, kNoon);
+  EXPECT_NE(text.find(": 1 file, 2.0 KiB\n"), std::string::npos) << text;
+  const Json json = to_json(job)["attempts"][0];
+  EXPECT_EQ(json["retried"], "node n2 was lost; retry 1 of 3");
+  EXPECT_EQ(json["checkpoint"]["attempt"], 1);
+  EXPECT_EQ(json["checkpoint"]["size"], 2048);
 }
 
 TEST(NodeTable, OneLineEach) {

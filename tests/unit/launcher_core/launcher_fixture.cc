@@ -34,6 +34,7 @@ JobSpec job_spec(std::string name, int nodes, int ranks) {
   spec.resources.instance_count = nodes;
   spec.distribution.processes_per_node = ranks;
   spec.submitter = "alice";
+  spec.retry.backoff = Duration::zero();  // its own tests set it
   return spec;
 }
 

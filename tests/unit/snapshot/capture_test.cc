@@ -228,5 +228,44 @@ TEST(Capture, FilesThatComeAndGoMeanwhileDoNoHarm) {
   churn.join();
 }
 
+// Trees of what ranks write, while they write it.
+TEST(CaptureTree, AFileThatNeverRestsKeepsItsVersionOfThePreviousTree) {
+  TempDir dir;
+  dir.file("sub/restless", "old");
+  dir.file("sub/quiet", "q");
+  const auto take = [&](TreeOptions options) {
+    options.on_read = [&](const std::string& path) {
+      if (path.find("restless") != std::string::npos)
+        std::ofstream(dir / path, std::ios::app) << "more";
+    };
+    return capture_tree(*io::open_file(dir.path(), O_RDONLY | O_DIRECTORY), "checkpoint", options);
+  };
+  const auto refused = take({});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+
+  LowerTree previous;
+  const Directory sub = {{{"restless", EntryKind::file, 0644, 3, sha256("old"), {}}}};
+  const std::string bytes = encode(sub);
+  const Directory root = {{{"sub", EntryKind::directory, 0755, bytes.size(), sha256(bytes), {}}}};
+  previous.root = sha256(encode(root));
+  previous.directories = {{previous.root, root}, {sha256(bytes), sub}};
+  dir.file("new/restless", "n");
+  TreeOptions options;
+  options.previous = previous;
+  const auto captured = take(options);
+  ASSERT_TRUE(captured) << captured.error().message;
+  const auto object = std::find_if(
+      captured->directories.begin(), captured->directories.end(),
+      [](const DirectoryObject& one) { return one.bytes.find("quiet") != std::string::npos; });
+  const auto taken = decode_directory(object->bytes);
+  ASSERT_EQ(taken->entries.size(), 2u);
+  EXPECT_EQ(taken->entries[1].digest, sha256("old"));
+  ASSERT_EQ(captured->files.size(), 1u) << "only what is read from here is sent";
+  EXPECT_EQ(captured->files[0].path, "sub/quiet");
+  ASSERT_EQ(captured->skipped.size(), 1u);
+  EXPECT_EQ(captured->skipped[0].path, "new/restless");
+}
+
 }  // namespace
 }  // namespace lockstep::snapshot

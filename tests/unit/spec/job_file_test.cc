@@ -72,7 +72,8 @@ limits:
 lockstep:
   resources: {cpus: 4, memory: 2g, gpus: 4}
   gpus_per_rank: isolated
-  retry: {max: 1}
+  retry: {max: 1, on: [node_lost, 75, exit_code: [3, 4]], backoff: 5s, on_lost: after_fence}
+  checkpoint: {every: 30}
 )");
   JobSpec want;
   want.name = "digits-1";
@@ -91,7 +92,8 @@ lockstep:
   want.resources.gpus = 4;
   want.resources.isolate_gpus = true;
   want.timeout = seconds(90);
-  want.retry.max = 1;
+  want.retry = {1, {RetryOn::node_lost}, {75, 3, 4}, seconds(5), OnLost::after_fence};
+  want.checkpoint.every = seconds(30);
   EXPECT_EQ(job.spec, want);
   EXPECT_EQ(job.code_dir, "./src");
 }
@@ -105,6 +107,26 @@ TEST(JobFile, DefaultsAreAzures) {
   EXPECT_FALSE(job.code_dir);
   EXPECT_EQ(good("command: x\ndistribution: {type: mpi}\n").spec.distribution.processes_per_node,
             1);
+}
+
+TEST(JobFile, WhatIsRetriedMayBeWrittenInSeveralWays) {
+  const auto on = [](const std::string& text) {
+    return good("command: x\nlockstep: {retry: {on: " + text + "}}\n").spec.retry;
+  };
+  using Words = std::vector<RetryOn>;
+  using Codes = std::vector<int>;
+  EXPECT_EQ(good("command: x\n").spec.retry, RetryPolicy{});
+  EXPECT_EQ(on("Signal").on, Words{RetryOn::signal});
+  EXPECT_EQ(on("75").exit_codes, Codes{75});
+  EXPECT_EQ(on("75").on, Words{});
+  EXPECT_EQ(on("{exit_code: 3}").exit_codes, Codes{3});
+  EXPECT_EQ(on("[exit_code, exit_code, 3, '3']").on, Words{RetryOn::exit_code});
+  EXPECT_EQ(on("[exit_code, 3, '3']").exit_codes, Codes{3});
+  EXPECT_EQ(on("never").on, Words{});
+  EXPECT_EQ(on("[]").on, Words{});
+  EXPECT_EQ(good("command: x\nlockstep: {retry: {backoff: 0}, checkpoint: {every: 0}}\n")
+                .spec.retry.backoff,
+            Duration::zero());
 }
 
 TEST(JobFile, AcceptsWhatAPersonWouldExpect) {

@@ -72,10 +72,11 @@ class Filler {
     each(b, c, d, e);
     nodes = 2;  // the filled gang table has two members
   }
-  void fill(RetryPolicy& v) { auto& [a] = v; each(a); }
+  void fill(RetryPolicy& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(CheckpointPolicy& v) { auto& [a] = v; each(a); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
   }
 
   // common/domain/outputs.h
@@ -84,9 +85,11 @@ class Filler {
     each(b, c);
     name = "output_" + std::to_string(next_int());
   }
+  void fill(NodeTree& v) { auto& [a, b] = v; each(a, b); }
+  void fill(CheckpointSource& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(CollectedOutput& v) {
-    auto& [a, name, c, d, e, f] = v;
-    each(a, c, d, e, f);
+    auto& [a, name, c, d, e, f, g] = v;
+    each(a, c, d, e, f, g);
     name = "output_" + std::to_string(next_int());
   }
 
@@ -118,18 +121,18 @@ class Filler {
   void fill(GangMember& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
   void fill(Assignment& v) {
-    auto& [a, b, node_rank, d, e, f, g, h, i, j] = v;
-    each(a, b, d, e, f, g, h, i, j);
+    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, d, e, f, g, h, i, j, k, l);
     node_rank = 1;
   }
   void fill(DesiredState& v) { auto& [a, b] = v; each(a, b); }
   void fill(PartReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i] = v;
-    each(a, b, c, d, e, f, g, h, i);
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(WorkspacePlan& v) {
-    auto& [mode, b, c] = v;
-    each(b, c);
+    auto& [mode, b, c, d] = v;
+    each(b, c, d);
     mode = WorkspacePlan::Mode::overlay_userns;
   }
 
@@ -138,8 +141,12 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i] = v;
     each(a, b, c, d, e, f, g, h, i);
   }
-  void fill(AttemptView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(JobView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(CheckpointView& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
+  void fill(JobView& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
   void fill(NodeView& v) {
     auto& [a, b, c, d, e, f, g, h, i] = v;
     each(a, b, c, d, e, f, g, h, i);
@@ -154,12 +161,12 @@ class Filler {
 
   // common/domain/messages.h
   void fill(SessionOpen& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
-  void fill(Heartbeat& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(Heartbeat& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SessionAccepted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(SessionRefused& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(SessionLost& v) { auto& [a, b] = v; each(a, b); }
-  void fill(HeartbeatAck& v) { auto& [a] = v; each(a); }
+  void fill(HeartbeatAck& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ObservedAck& v) { auto& [a, b] = v; each(a, b); }
   void fill(Desired& v) { auto& [a, b] = v; each(a, b); }
   void fill(Submit& v) { auto& [a, b] = v; each(a, b); }
@@ -245,13 +252,15 @@ class Filler {
   void fill(launcher::JobSubmitted& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CancelRequested& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartPlacement& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::AttemptPlaced& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::AttemptPlaced& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::GangFormed& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::PartGone& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::PartGone& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::AttemptDoomed& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::AttemptEnded& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::JobRequeued& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::FenceLifted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::PartReleased& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::TokenForgotten& v) { auto& [a] = v; each(a); }
   void fill(launcher::NodeRevised& v) { auto& [a, b] = v; each(a, b); }

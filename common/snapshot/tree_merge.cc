@@ -1,17 +1,13 @@
-#include "launcher/cli/tree_merge.h"
+#include "common/snapshot/tree_merge.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
-namespace lockstep::cli {
+namespace lockstep::snapshot {
 
 namespace {
-
-using snapshot::Directory;
-using snapshot::Entry;
-using snapshot::EntryKind;
 
 struct NodeEntry {
   int node_rank = 0;
@@ -42,12 +38,11 @@ class Merger {
 
 Result<Entry> Merger::merge(const std::vector<NodeTree>& folders, const std::string& path,
                             int depth) {
-  if (depth > snapshot::kMaxTreeDepth)
-    return make_error(ErrorCode::corrupt, path + " lies too deep");
+  if (depth > kMaxTreeDepth) return make_error(ErrorCode::corrupt, path + " lies too deep");
   std::map<std::string, std::vector<NodeEntry>> by_name;
   for (const NodeTree& folder : folders) {
     TRY_ASSIGN(const std::string bytes, objects_.read(folder.root));
-    TRY_ASSIGN(Directory directory, snapshot::decode_directory(bytes));
+    TRY_ASSIGN(Directory directory, decode_directory(bytes));
     for (Entry& entry : directory.entries)
       by_name[entry.name].push_back({folder.node_rank, std::move(entry)});
   }
@@ -101,7 +96,7 @@ void Merger::place_beside(const std::vector<NodeEntry>& left_over, const std::st
   for (const NodeEntry& item : left_over) {
     std::string suffix = ".node" + std::to_string(item.node_rank);
     const auto named = [&] {
-      return item.entry.name.substr(0, snapshot::kMaxNameBytes - suffix.size()) + suffix;
+      return item.entry.name.substr(0, kMaxNameBytes - suffix.size()) + suffix;
     };
     while (!names.insert(named()).second) suffix += "_";
     Entry entry = item.entry;
@@ -111,7 +106,93 @@ void Merger::place_beside(const std::vector<NodeEntry>& left_over, const std::st
   }
 }
 
+// Three-way: what each node made of what all began with.
+class CheckpointMerger {
+ public:
+  explicit CheckpointMerger(const DirectoryObjects& objects) : objects_(objects) {}
+
+  // A directory entry without its name: digest, size.
+  Result<Entry> merge(const std::optional<Digest>& base, const std::vector<NodeTree>& folders,
+                      const std::string& path, int depth);
+
+ private:
+  struct Versions {  // of one name
+    std::optional<Entry> base;
+    std::vector<NodeEntry> nodes;
+  };
+  Result<Directory> read(const Digest& digest) const;
+  Result<std::optional<Entry>> choose(const Versions& versions, std::size_t nodes,
+                                      const std::string& path, int depth);
+
+  const DirectoryObjects& objects_;
+};
+
+Result<Directory> CheckpointMerger::read(const Digest& digest) const {
+  TRY_ASSIGN(const std::string bytes, objects_.read(digest));
+  return decode_directory(bytes);
+}
+
+Result<Entry> CheckpointMerger::merge(const std::optional<Digest>& base,
+                                      const std::vector<NodeTree>& folders, const std::string& path,
+                                      int depth) {
+  if (depth > kMaxTreeDepth) return make_error(ErrorCode::corrupt, path + " lies too deep");
+  std::map<std::string, Versions> by_name;
+  if (base) {
+    TRY_ASSIGN(Directory directory, read(*base));
+    for (Entry& entry : directory.entries) by_name[entry.name].base = std::move(entry);
+  }
+  for (const NodeTree& folder : folders) {
+    TRY_ASSIGN(Directory directory, read(folder.root));
+    for (Entry& entry : directory.entries)
+      by_name[entry.name].nodes.push_back({folder.node_rank, std::move(entry)});
+  }
+  Directory merged;  // by_name is in the order of a directory
+  for (const auto& [name, versions] : by_name) {
+    TRY_ASSIGN(std::optional<Entry> entry, choose(versions, folders.size(), path + name, depth));
+    if (entry) merged.entries.push_back(*std::move(entry));
+  }
+  const std::string bytes = encode(merged);
+  Entry out;
+  out.kind = EntryKind::directory;
+  out.mode = 0755;
+  out.size = bytes.size();
+  out.digest = sha256(bytes);
+  TRY(objects_.write(out.digest, bytes));
+  return out;
+}
+
+Result<std::optional<Entry>> CheckpointMerger::choose(const Versions& versions, std::size_t nodes,
+                                                      const std::string& path, int depth) {
+  const Entry* changed = nullptr;
+  for (const NodeEntry& node : versions.nodes)
+    if (changed == nullptr && node.entry != versions.base) changed = &node.entry;
+  const bool removed = versions.nodes.size() < nodes;
+  if (changed == nullptr) return removed ? std::nullopt : versions.base;
+  std::optional<Entry> chosen = *changed;
+  if (chosen->kind != EntryKind::directory) return chosen;
+  std::vector<NodeTree> folders;
+  for (const NodeEntry& node : versions.nodes)
+    if (node.entry.kind == EntryKind::directory)
+      folders.push_back({node.node_rank, node.entry.digest});
+  const bool was_folder = versions.base && versions.base->kind == EntryKind::directory;
+  TRY_ASSIGN(const Entry joined,
+             merge(was_folder ? std::optional(versions.base->digest) : std::nullopt, folders,
+                   path + "/", depth + 1));
+  chosen->digest = joined.digest;
+  chosen->size = joined.size;
+  return chosen;
+}
+
 }  // namespace
+
+Result<Digest> merge_checkpoints(const std::optional<Digest>& base, std::vector<NodeTree> trees,
+                                 const DirectoryObjects& objects) {
+  if (trees.size() == 1) return trees.front().root;
+  std::sort(trees.begin(), trees.end(),
+            [](const NodeTree& a, const NodeTree& b) { return a.node_rank < b.node_rank; });
+  TRY_ASSIGN(const Entry root, CheckpointMerger(objects).merge(base, trees, "", 0));
+  return root.digest;
+}
 
 Result<Digest> merge_trees(std::vector<NodeTree> trees, const DirectoryObjects& objects,
                            std::vector<Beside>& beside) {
@@ -125,4 +206,4 @@ Result<Digest> merge_trees(std::vector<NodeTree> trees, const DirectoryObjects& 
   return root.digest;
 }
 
-}  // namespace lockstep::cli
+}  // namespace lockstep::snapshot

@@ -1,0 +1,93 @@
+#pragma once
+// The inside of agent::Core, shared by its files: core.cc has the session and the desired state,
+// part_events.cc what becomes of each part, lease.cc until when it may run. Seen by nobody else.
+
+#include <algorithm>
+
+#include "agent/core/parts.h"
+
+namespace lockstep::agent {
+
+enum class Link {
+  none,     // no transport, or it was given up: Connected opens it
+  opening,  // SessionOpen was sent, and is sent again
+  open,     // accepted
+  refused,  // for good
+};
+
+inline constexpr Duration kInsistEvery = seconds(5);  // KillRunner, RemovePart again
+inline constexpr Duration kTellEvery =
+    seconds(1);  // UpdateRunner again, while the runner lags behind
+
+template <typename T>
+concept AboutSession = requires(const T& message) {
+  message.session;
+};
+
+struct Core::Impl {
+  explicit Impl(Config c) : config(std::move(c)), heartbeat(config.heartbeat_interval) {}
+
+  Config config;
+  Duration heartbeat;
+  Link link = Link::none;
+  std::optional<std::uint64_t> revision;  // applied; none: nothing is staged or removed
+  std::uint64_t answers = 0;              // the launcher's newest question
+  std::optional<std::string> removed;     // from the launcher: why we leave when all parts are gone
+  Instant last_word;
+  Instant next_beat = Instant::never();  // heartbeat when open, SessionOpen again when opening
+  Instant observe_at = Instant::never();
+  std::map<AttemptId, Part> parts;
+  Unacknowledged unacked;
+  SentBeats beats;
+
+  Instant now;
+  std::vector<Action> out;
+
+  void on(const Recovered& input);
+  void on(const Connected&) { open_session(); }
+  void on(const FromLauncher& input);
+  void on(const WorkspaceStaged& input);
+  void on(const StagingProgress& input);
+  void on(const RunnerStarted& input);
+  void on(const RunnerReported& input);
+  void on(const RunnerGone& input);
+  void on(const OutputsProgress& input);
+  void on(const OutputsCollected& input);
+  void on(const LogsCaptured& input);
+  void on(const CheckpointCaptured& input);
+  void on(const PartRemoved& input);
+  void on(const Tick&) {}
+
+  void hear(const SessionAccepted& message);
+  void hear(const SessionRefused& message);
+  void hear(const SessionLost& message);
+  void hear(const HeartbeatAck& message);
+  void hear(const ObservedAck& message) { unacked.acknowledged(message.sequence); }
+  void hear(const Desired& message) { apply(message.desired); }
+  template <typename T>
+  void hear(const T&) {}  // not for agents
+
+  Part* find(const AttemptId& attempt);
+  void open_session();
+  void leave_when_empty();
+  void apply(const DesiredState& desired);
+  void want(const Assignment& assignment);
+  void recover(const FoundPart& found);
+  void converge(Part& part);
+  void converge_alive(Part& part);
+  void attach(Part& part);
+  void start(Part& part);
+  bool has_lease(const Part& part) const;
+  void renew(Part& part, Instant heard_after);
+  void end_lease(Part& part);
+  void capture(Part& part);
+  void remove(Part& part);
+  void collect(Part& part, NodeExitReport exit);
+  void end(Part& part, NodeExitReport exit);
+  void changed(const Part& part, Instant tell_at);
+  void run_part_timers();
+  void run_link_timers();
+  void send_observed();
+};
+
+}  // namespace lockstep::agent

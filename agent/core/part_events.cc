@@ -1,0 +1,281 @@
+// What becomes of each part: recovered, staged, started, reported, collected, removed.
+
+#include "agent/core/impl.h"
+#include "common/base/check.h"
+
+namespace lockstep::agent {
+
+using Stage = Part::Stage;
+
+namespace {
+
+// A checkpoint that is written to all the time is taken all the same after this.
+constexpr Duration kWritingPatience = seconds(20);
+constexpr Duration kLookAgainAfter = seconds(1);
+
+std::string with_last_words(std::string message, const std::string& last_words) {
+  return last_words.empty() ? message : std::move(message) + "; its log ends: " + last_words;
+}
+
+// True while a runner that was told `phase` has not shown that it follows.
+bool lags(PartState state, WantedPhase phase) {
+  switch (phase) {
+    case WantedPhase::prepare: return false;
+    case WantedPhase::run: return state < PartState::running;
+    case WantedPhase::stop: return state < PartState::stopping;
+  }
+  return false;
+}
+
+// ./logs and the checkpoint, as they were captured last.
+std::vector<CollectedOutput> so_far(const Part& part) {
+  std::vector<CollectedOutput> outputs;
+  if (part.logs) outputs.push_back(*part.logs);
+  if (part.checkpoint) outputs.push_back(*part.checkpoint);
+  return outputs;
+}
+
+}  // namespace
+
+void Core::Impl::on(const Recovered& input) {
+  CHECK(parts.empty() && link == Link::none, "Recovered is an agent's first input");
+  for (const auto& found : input.parts) recover(found);
+}
+
+void Core::Impl::recover(const FoundPart& found) {
+  const AttemptId& attempt = found.assignment.attempt;
+  Part fresh;
+  fresh.stage = Stage::found;
+  fresh.assignment = found.assignment;
+  fresh.report.attempt = attempt;
+  fresh.restored = fresh.report.restored = found.restored;
+  fresh.lease_until = fresh.lease_written = found.lease_until;
+  auto& part = parts.insert_or_assign(attempt, std::move(fresh)).first->second;
+  using Runner = FoundPart::Runner;
+  if (found.runner == Runner::never_started) return;
+  if (found.runner == Runner::alive) {
+    part.runner_told = false;  // an agent may die between writing and telling
+    return attach(part);
+  }
+  out.push_back(ShipLogs{attempt});
+  // What an earlier agent collected, it may not have told: all of it is collected again. That its
+  // ranks have ended is known, even over a reboot.
+  part.report.state = PartState::collecting;
+  if (found.runner == Runner::finished && found.exit) return collect(part, *found.exit);
+  out.push_back(KillRunner{attempt});
+  const std::string why = "the runner died without a final report while no agent watched";
+  collect(part, unreported_exit(Cause::runner_lost, with_last_words(why, found.last_words), now,
+                                found.logs));
+}
+
+void Core::Impl::attach(Part& part) {
+  part.stage = Stage::alive;
+  out.push_back(ShipLogs{part.assignment.attempt});
+  converge(part);
+}
+
+void Core::Impl::on(const WorkspaceStaged& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || (part->stage != Stage::staging && part->stage != Stage::discarding))
+    return;
+  const bool discarded = part->stage == Stage::discarding;
+  part->stage = discarded ? Stage::ended : Stage::starting;
+  if (discarded) return converge(*part);
+  if (!input.result)
+    return end(*part, unreported_exit(input.cause, input.result.error().message, now));
+  part->restored = part->report.restored = input.restored;
+  if (has_lease(*part)) return start(*part);
+  part->stage = Stage::staging;
+  part->is_staged = true;
+}
+
+void Core::Impl::start(Part& part) {
+  part.stage = Stage::starting;
+  part.is_staged = false;
+  part.runner_told = true;
+  if (part.assignment.lease > Duration::zero()) {
+    part.lease_written = part.lease_until;
+    out.push_back(RenewLease{part.assignment.attempt, part.lease_until});
+  }
+  out.push_back(StartRunner{part.assignment});
+}
+
+void Core::Impl::on(const StagingProgress& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::staging) return;
+  part->report.progress = input.text;
+  changed(*part, now + heartbeat);  // for people: no message of its own
+}
+
+void Core::Impl::on(const RunnerStarted& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::starting) return;
+  if (input.result) return attach(*part);
+  out.push_back(KillRunner{input.attempt});  // it may have got half way
+  end(*part, unreported_exit(Cause::start_failed, input.result.error().message, now));
+}
+
+void Core::Impl::on(const RunnerReported& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr) return;
+  const bool over = part->stage == Stage::collecting || part->stage == Stage::removing ||
+                    part->report.state == PartState::finished;
+  if (over) return;
+  if (part->stage != Stage::alive) attach(*part);
+  if (input.report.state < part->report.state) return;
+  if (input.report.state == PartState::finished) {
+    auto exit = input.report.exit.value_or(
+        unreported_exit(Cause::runner_lost, "the runner finished without saying how", now));
+    const PartState shown = part->report.state;
+    part->report = input.report;
+    part->report.outputs = so_far(*part);
+    part->report.restored = part->restored;
+    part->report.state = shown;  // until all that it left is collected
+    part->report.exit.reset();
+    return collect(*part, std::move(exit));
+  }
+  PartReport report = input.report;
+  report.attempt = input.attempt;
+  report.outputs = so_far(*part);
+  report.restored = part->restored;
+  if (report == part->report) return;
+  part->report = std::move(report);
+  changed(*part, now);
+  const bool captures =
+      part->report.state == PartState::running && part->assignment.phase != WantedPhase::stop;
+  if (!captures || part->capture_at != Instant::never()) return;
+  part->capture_at = now + config.logs_every;
+  const Duration every = part->assignment.spec.checkpoint.every;
+  if (every > Duration::zero()) part->checkpoint_at = now + every;
+}
+
+void Core::Impl::on(const RunnerGone& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || (part->stage != Stage::alive && part->stage != Stage::starting)) return;
+  out.push_back(KillRunner{input.attempt});  // what it may have left
+  if (part->is_lease_over) {
+    const std::string lease = format_duration(part->assignment.lease);
+    return collect(*part, unreported_exit(Cause::node_lost,
+                                          "the launcher was not heard for " + lease +
+                                              ": its lease ran out (on_lost: after_fence)",
+                                          now, input.logs));
+  }
+  const std::string why =
+      part->killed ? "the runner did not stop in time and was killed"
+                   : with_last_words("the runner died without a final report", input.last_words);
+  collect(*part, unreported_exit(Cause::runner_lost, why, now, input.logs));
+}
+
+// Its ranks have ended, however: the part is not finished before what they left is kept. Of a part
+// that the launcher let go of it would take nothing.
+void Core::Impl::collect(Part& part, NodeExitReport exit) {
+  if (!part.wanted) return end(part, std::move(exit));
+  part.stage = Stage::collecting;
+  part.exit = std::move(exit);
+  part.kill_at = Instant::never();
+  part.tell_again = Instant::never();
+  part.capture_at = part.checkpoint_at = Instant::never();
+  part.report.attempt = part.assignment.attempt;
+  out.push_back(CollectOutputs{part.assignment});
+  converge(part);
+}
+
+void Core::Impl::on(const OutputsProgress& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::collecting) return;
+  const bool news = part->report.state != PartState::collecting;
+  part->report.state = PartState::collecting;
+  part->report.progress = input.text;
+  changed(*part, news ? now : now + heartbeat);
+}
+
+void Core::Impl::on(const LogsCaptured& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::alive) return;
+  part->logs = input.logs;
+  part->report.outputs = so_far(*part);
+  changed(*part, now + heartbeat);
+}
+
+void Core::Impl::on(const CheckpointCaptured& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::alive) return;
+  const Duration every = part->assignment.spec.checkpoint.every;
+  if (part->assignment.phase != WantedPhase::stop)
+    part->checkpoint_at = now + (input.busy ? std::min<Duration>(every, kLookAgainAfter) : every);
+  if (!input.busy) part->writing_since.reset();
+  if (input.busy && !part->writing_since) part->writing_since = now;
+  if (!input.checkpoint) return;
+  part->checkpoint = input.checkpoint;
+  part->report.outputs = so_far(*part);
+  changed(*part, now);
+}
+
+// A checkpoint is looked at again when that was answered.
+void Core::Impl::capture(Part& part) {
+  if (now >= part.capture_at) {
+    part.capture_at = now + config.logs_every;
+    out.push_back(CaptureLogs{part.assignment});
+  }
+  if (now < part.checkpoint_at) return;
+  part.checkpoint_at = Instant::never();
+  const bool insist = part.writing_since && now - *part.writing_since >= kWritingPatience;
+  out.push_back(CaptureCheckpoint{part.assignment, insist});
+}
+
+void Core::Impl::on(const OutputsCollected& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::collecting) return;
+  part->report.outputs = input.outputs;
+  part->report.progress.clear();
+  end(*part, *std::move(part->exit));
+}
+
+void Core::Impl::on(const PartRemoved& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::removing) return;
+  parts.erase(input.attempt);
+  unacked.removed(input.attempt);
+  observe_at = std::min(observe_at, now);
+  leave_when_empty();
+}
+
+void Core::Impl::end(Part& part, NodeExitReport exit) {
+  const bool is_at_work = part.stage == Stage::staging && !part.is_staged;
+  part.stage = is_at_work ? Stage::discarding : Stage::ended;
+  part.kill_at = Instant::never();
+  part.tell_again = Instant::never();
+  part.report.attempt = part.assignment.attempt;
+  part.exit.reset();
+  part.report.state = PartState::finished;
+  part.report.exit = std::move(exit);
+  changed(part, now);
+  converge(part);
+}
+
+void Core::Impl::changed(const Part& part, Instant tell_at) {
+  observe_at = unacked.empty() ? tell_at : std::min(observe_at, tell_at);
+  unacked.changed(part.assignment.attempt);
+}
+
+void Core::Impl::run_part_timers() {
+  for (auto& [attempt, part] : parts) {
+    if (part.stage == Stage::removing && now >= part.remove_again) remove(part);
+    if (part.stage != Stage::alive) continue;
+    if (part.assignment.lease > Duration::zero() && !part.is_lease_over && !has_lease(part))
+      end_lease(part);
+    if (link == Link::open) capture(part);
+    if (now >= part.tell_again) {
+      part.runner_told = !lags(part.report.state, part.assignment.phase);
+      part.tell_again = Instant::never();
+      converge(part);
+    }
+    if (now >= part.kill_at) {
+      part.kill_at = now + kInsistEvery;
+      part.killed = true;
+      out.push_back(KillRunner{attempt});
+    }
+  }
+}
+
+}  // namespace lockstep::agent

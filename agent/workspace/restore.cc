@@ -1,0 +1,116 @@
+#include "agent/workspace/restore.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "agent/workspace/open_below.h"
+#include "common/snapshot/manifest.h"
+#include "common/snapshot/tree_merge.h"
+
+namespace lockstep::agent {
+namespace {
+
+constexpr std::size_t kMaxObject = snapshot::kMaxDirectoryObjectBytes;
+
+// Directories only: what an older tree alone has is not fetched.
+Status fetch_folders(const RestoreParts& parts, const Digest& root) {
+  for (;;) {
+    TRY_ASSIGN(std::vector<snapshot::BlobWanted> wanted, parts.cache.missing_blobs_from(root));
+    std::erase_if(wanted, [&](const snapshot::BlobWanted& blob) {
+      return !blob.directory && blob.digest != root;
+    });
+    if (wanted.empty()) return {};
+    TRY(parts.blobs.fetch(wanted, parts.cache, {}));
+  }
+}
+
+Result<Digest> join(const RestoreParts& parts) {
+  const CheckpointSource& source = parts.source;
+  const bool alone = source.trees.size() == 1;
+  if (source.base && !alone) TRY(fetch_folders(parts, *source.base));
+  for (const NodeTree& tree : source.trees) TRY(fetch_folders(parts, tree.root));
+  snapshot::DirectoryObjects objects;
+  objects.read = [&](const Digest& digest) { return parts.cache.get(digest, Bytes{kMaxObject}); };
+  objects.write = [&](const Digest& digest, const std::string& bytes) {
+    return parts.cache.put(digest, bytes);
+  };
+  return snapshot::merge_checkpoints(source.base, source.trees, objects);
+}
+
+Status fetch_files(const RestoreParts& parts, const Digest& root) {
+  TRY_ASSIGN(const std::vector<snapshot::BlobWanted> wanted, parts.cache.missing_blobs_from(root));
+  if (wanted.empty()) return {};
+  return parts.blobs.fetch(wanted, parts.cache, [&](const transfer::Progress& done) {
+    parts.tell(fmt::format("fetching the checkpoint: {} of {}", to_string(Bytes{done.done_bytes}),
+                           to_string(Bytes{done.total_bytes})));
+  });
+}
+
+Status count(const RestoreParts& parts, const Digest& folder, CollectedOutput& out) {
+  TRY_ASSIGN(const std::string bytes, parts.cache.get(folder, Bytes{kMaxObject}));
+  TRY_ASSIGN(const snapshot::Directory directory, snapshot::decode_directory(bytes));
+  for (const snapshot::Entry& entry : directory.entries) {
+    if (entry.kind == snapshot::EntryKind::directory) TRY(count(parts, entry.digest, out));
+    if (entry.kind != snapshot::EntryKind::file) continue;
+    ++out.files;
+    out.size.count += entry.size;
+  }
+  return {};
+}
+
+// <into>/.lockstep, the ranks' own, opened.
+Result<io::Fd> reserved_folder(const RestoreParts& parts) {
+  const io::Fd base = open_base(parts.into);
+  if (!base) return errno_error(errno, "cannot open " + parts.into);
+  const std::string name(kReservedFolder);
+  if (::mkdirat(base.get(), name.c_str(), 0755) != 0 && errno != EEXIST)
+    return errno_error(errno, fmt::format("cannot make {}/{}", parts.into, name));
+  io::Fd folder(::openat(base.get(), name.c_str(), kFolderFlags));
+  if (!folder) return errno_error(errno, fmt::format("cannot open {}/{}", parts.into, name));
+  const bool is_ours = parts.owner.uid == snapshot::current_owner().uid;
+  if (!is_ours && ::fchown(folder.get(), parts.owner.uid, parts.owner.gid) != 0)
+    return errno_error(errno, fmt::format("cannot give away {}/{}", parts.into, name));
+  return folder;
+}
+
+Status put_in_place(const RestoreParts& parts) {
+  TRY_ASSIGN(const io::Fd reserved, reserved_folder(parts));
+  TRY(io::remove_tree(parts.into + "/" + std::string(kCheckpointFolder)));
+  const std::string name(kCheckpointFolder.substr(kReservedFolder.size() + 1));
+  if (::renameat(AT_FDCWD, parts.beside.c_str(), reserved.get(), name.c_str()) != 0)
+    return errno_error(
+        errno, fmt::format("cannot move {} to {}/{}", parts.beside, parts.into, kCheckpointFolder));
+  return {};
+}
+
+Result<CollectedOutput> restore(const RestoreParts& parts) {
+  parts.tell("fetching the checkpoint");
+  CollectedOutput restored;
+  restored.kind = OutputKind::checkpoint;
+  TRY_ASSIGN(restored.tree, join(parts));
+  TRY(fetch_files(parts, *restored.tree));
+  parts.tell("writing the checkpoint");
+  TRY(io::remove_tree(parts.beside));
+  snapshot::MaterializeOptions options;
+  options.owner = parts.owner;
+  TRY(snapshot::materialize(parts.cache, *restored.tree, parts.beside, options));
+  TRY(put_in_place(parts));
+  TRY(count(parts, *restored.tree, restored));
+  return restored;
+}
+
+}  // namespace
+
+Result<CollectedOutput> restore_checkpoint(const RestoreParts& parts) {
+  auto restored = restore(parts);
+  if (restored) return restored;
+  return restored.error().within(
+      fmt::format("cannot restore the checkpoint of attempt {}", parts.source.attempt));
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,41 @@
+#pragma once
+// The trees that several nodes left, as one tree: folders are joined. Of an output, where two nodes
+// have different things of one name, the lowest node rank keeps the name and the others stand
+// beside it as NAME.node<rank>. Of a checkpoint, the result is what a folder that all nodes share
+// would hold. Pure but for the store of directory objects that it is handed.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/outputs.h"
+#include "common/snapshot/manifest.h"
+
+namespace lockstep::snapshot {
+
+struct Beside {  // what did not get the name it had
+  int node_rank = 0;
+  std::string path;  // from the root of the tree
+  std::string kept_as;
+  friend bool operator==(const Beside&, const Beside&) = default;
+};
+
+struct DirectoryObjects {
+  std::function<Result<std::string>(const Digest&)> read;
+  std::function<Status(const Digest&, const std::string& bytes)> write;
+};
+
+// The root of the merged tree. `trees` is not empty; each node stands in it once.
+Result<Digest> merge_trees(std::vector<NodeTree> trees, const DirectoryObjects& objects,
+                           std::vector<Beside>& beside);
+
+// All nodes began with `base` (absent: with nothing), and `trees` is what they made of it: what a
+// node changed counts, whatever the others still have; of two different changes of one name that of
+// the lowest node rank; what one node removed is gone, unless another changed it. `trees` is not
+// empty.
+Result<Digest> merge_checkpoints(const std::optional<Digest>& base, std::vector<NodeTree> trees,
+                                 const DirectoryObjects& objects);
+
+}  // namespace lockstep::snapshot

@@ -1,0 +1,146 @@
+// What ranks saved, as the launcher hears of it, and what the next attempt begins with.
+
+#include "launcher/core/retry.h"
+#include "tests/unit/launcher_core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+CollectedOutput checkpoint(const std::string& what, std::uint64_t order) {
+  CollectedOutput output;
+  output.kind = OutputKind::checkpoint;
+  output.tree = sha256(what);
+  output.files = 1;
+  output.order = order;
+  return output;
+}
+
+struct Checkpoints : ::testing::Test {
+  void run(const AttemptId& id, std::vector<FakeNode*> nodes) {
+    for (FakeNode* node : nodes) launcher.prepared(*node, id);
+    for (FakeNode* node : nodes) {
+      launcher.observe(*node, running(id, {}));
+      launcher.drop_notices();
+    }
+  }
+  PartReport running(const AttemptId& id, std::vector<CollectedOutput> outputs) {
+    PartReport made = report(id, PartState::running);
+    made.outputs = std::move(outputs);
+    made.restored = restored;
+    return made;
+  }
+  void saves(FakeNode& node, const AttemptId& id, const std::string& what, std::uint64_t order) {
+    launcher.observe(node, running(id, {checkpoint(what, order)}));
+    launcher.drop_notices();
+  }
+  std::optional<CheckpointSource> begin(const AttemptId& id) {
+    return launcher.core->state().attempt(id)->checkpoint;
+  }
+  std::vector<std::pair<int, Digest>> trees(const AttemptId& id) {
+    std::vector<std::pair<int, Digest>> found;
+    if (const auto source = begin(id))
+      for (const NodeTree& tree : source->trees) found.emplace_back(tree.node_rank, tree.root);
+    return found;
+  }
+
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2"), n3 = launcher.join("n3");
+  std::optional<CollectedOutput> restored;
+};
+using Trees = std::vector<std::pair<int, Digest>>;
+
+TEST_F(Checkpoints, the_next_attempt_begins_with_what_each_node_saved_last) {
+  const JobId job = launcher.submit(job_spec("job", 2));
+  EXPECT_FALSE(begin(attempt(job)).has_value());
+  run(attempt(job), {&n1, &n2});
+  saves(n1, attempt(job), "a1", 1);
+  saves(n2, attempt(job), "b1", 1);
+  saves(n1, attempt(job), "a2", 2);
+  const Instant saved = launcher.now;
+  launcher.pass(seconds(12), {&n1, &n3});  // n2 is lost
+  launcher.finished(n1, attempt(job), node_exit({terminated(0)}));
+  EXPECT_EQ(trees(attempt(job, 2)), (Trees{{0, sha256("a2")}, {1, sha256("b1")}}));
+  EXPECT_EQ(begin(attempt(job, 2))->attempt, 1U);
+  EXPECT_EQ(begin(attempt(job, 2))->saved, saved);
+  EXPECT_FALSE(begin(attempt(job, 2))->base.has_value());
+  EXPECT_EQ(launcher.assignment(n1, attempt(job, 2)).checkpoint, begin(attempt(job, 2)));
+  EXPECT_EQ(launcher.assignment(n3, attempt(job, 2)).checkpoint, begin(attempt(job, 2)));
+  launcher.restart();
+  EXPECT_EQ(trees(attempt(job, 2)).size(), 2U);
+}
+
+TEST_F(Checkpoints, what_is_collected_at_the_end_is_the_newest) {
+  const JobId job = launcher.submit(job_spec("job"));
+  run(attempt(job), {&n1});
+  saves(n1, attempt(job), "early", 1);
+  PartReport end = report(attempt(job), PartState::finished);
+  end.exit = node_failure(Cause::runner_lost, "killed");
+  end.outputs = {checkpoint("at the end", 9)};
+  launcher.observe(n1, end);
+  launcher.drop_notices();
+  EXPECT_EQ(trees(attempt(job, 2)), (Trees{{0, sha256("at the end")}}));
+}
+
+TEST_F(Checkpoints, a_late_or_doubled_word_does_not_go_back) {
+  const JobId job = launcher.submit(job_spec("job"));
+  run(attempt(job), {&n1});
+  saves(n1, attempt(job), "first", 1);
+  saves(n1, attempt(job), "second", 2);
+  saves(n1, attempt(job), "first", 1);
+  saves(n1, attempt(job), "second", 2);
+  EXPECT_EQ(launcher.facts<CheckpointSaved>().size(), 2U);
+  launcher.finished(n1, attempt(job), node_failure(Cause::runner_lost, "killed"));
+  EXPECT_EQ(trees(attempt(job, 2)), (Trees{{0, sha256("second")}}));
+}
+
+TEST_F(Checkpoints, an_attempt_that_saved_nothing_changes_nothing) {
+  const JobId job = launcher.submit(job_spec("job"));
+  run(attempt(job), {&n1});
+  saves(n1, attempt(job), "kept", 1);
+  launcher.finished(n1, attempt(job), node_failure(Cause::runner_lost, "killed"));
+  const auto node = launcher.placed_on(attempt(job, 2));
+  launcher.finished(n2, attempt(job, 2), node_failure(Cause::workspace_failed, "disk full"));
+  EXPECT_EQ(trees(attempt(job, 3)), (Trees{{0, sha256("kept")}}));
+  EXPECT_EQ(begin(attempt(job, 3))->attempt, 1U);
+}
+
+TEST_F(Checkpoints, changes_are_told_from_what_the_attempt_itself_began_with) {
+  const JobId job = launcher.submit(job_spec("job"));
+  run(attempt(job), {&n1});
+  saves(n1, attempt(job), "one", 1);
+  launcher.finished(n1, attempt(job), node_failure(Cause::runner_lost, "killed"));
+  restored = checkpoint("joined", 0);
+  restored->files = 3;
+  restored->size = kibibytes(7);
+  run(attempt(job, 2), {&n2});
+  EXPECT_EQ(launcher.view(job).attempts[1].checkpoint->files, 3U);
+  EXPECT_EQ(launcher.view(job).attempts[1].checkpoint->size, kibibytes(7));
+  saves(n2, attempt(job, 2), "two", 1);
+  launcher.finished(n2, attempt(job, 2), node_failure(Cause::runner_lost, "killed"));
+  EXPECT_EQ(begin(attempt(job, 3))->base, sha256("joined"));
+  EXPECT_EQ(trees(attempt(job, 3)), (Trees{{0, sha256("two")}}));
+  EXPECT_EQ(launcher.view(job).attempts[2].checkpoint->attempt, 2U);
+}
+
+TEST_F(Checkpoints, it_is_shown_whatever_became_of_the_node) {
+  const JobId job = launcher.submit(job_spec("job"));
+  run(attempt(job), {&n1});
+  saves(n1, attempt(job), "one", 1);
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs.size(), 1U);
+  launcher.pass(seconds(12), {&n2, &n3});
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs,
+            std::vector<CollectedOutput>{checkpoint("one", 1)});
+}
+
+TEST_F(Checkpoints, two_nodes_with_the_same_are_one) {
+  const JobId job = launcher.submit(job_spec("job", 2));
+  run(attempt(job), {&n1, &n2});
+  saves(n2, attempt(job), "same", 5);
+  saves(n1, attempt(job), "same", 7);
+  launcher.pass(seconds(12), {&n1, &n3});
+  launcher.finished(n1, attempt(job), node_exit({terminated(0)}));
+  EXPECT_EQ(trees(attempt(job, 2)), (Trees{{0, sha256("same")}}));
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

@@ -1,0 +1,201 @@
+// What a job asks to be tried again, and how long it waits before that.
+
+#include "launcher/core/retry.h"
+
+#include "tests/unit/launcher_core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ExitReport ended(Cause cause, int code = 1) {
+  ExitReport report;
+  report.cause = cause;
+  report.exit_code = code;
+  return report;
+}
+
+RetryPolicy policy(std::vector<RetryOn> on, std::vector<int> codes = {}) {
+  RetryPolicy made;
+  made.on = std::move(on);
+  made.exit_codes = std::move(codes);
+  return made;
+}
+
+TEST(RetryPolicy, each_word_covers_its_causes) {
+  const std::vector<std::pair<RetryOn, std::vector<Cause>>> cases = {
+      {RetryOn::infrastructure,
+       {Cause::node_lost, Cause::runner_lost, Cause::workspace_failed, Cause::start_failed}},
+      {RetryOn::node_lost, {Cause::node_lost}},
+      {RetryOn::runner_lost, {Cause::runner_lost}},
+      {RetryOn::out_of_memory, {Cause::out_of_memory}},
+      {RetryOn::signal, {Cause::signal}},
+      {RetryOn::timeout, {Cause::timeout}},
+      {RetryOn::exit_code, {Cause::exit_code, Cause::mpi_abort}},
+  };
+  const std::vector<Cause> all = {
+      Cause::completed,      Cause::exit_code,         Cause::signal,      Cause::out_of_memory,
+      Cause::mpi_abort,      Cause::command_not_found, Cause::timeout,     Cause::canceled,
+      Cause::start_failed,   Cause::workspace_failed,  Cause::runner_lost, Cause::node_lost,
+      Cause::never_connected};
+  for (const auto& [on, covered] : cases)
+    for (const Cause cause : all)
+      EXPECT_EQ(is_retried(policy({on}), ended(cause)),
+                std::find(covered.begin(), covered.end(), cause) != covered.end())
+          << to_string(on) << " " << to_string(cause);
+}
+
+TEST(RetryPolicy, exit_codes_are_exact_and_of_programs_only) {
+  const RetryPolicy codes = policy({}, {75, 125});
+  EXPECT_TRUE(is_retried(codes, ended(Cause::exit_code, 75)));
+  EXPECT_TRUE(is_retried(codes, ended(Cause::mpi_abort, 75)));
+  EXPECT_FALSE(is_retried(codes, ended(Cause::exit_code, 76)));
+  EXPECT_FALSE(is_retried(codes, ended(Cause::node_lost, 125)));
+  EXPECT_FALSE(is_retried(policy({}), ended(Cause::node_lost)));
+}
+
+TEST(RetryPolicy, the_wait_doubles_up_to_a_minute) {
+  RetryPolicy made;
+  EXPECT_EQ(backoff_before(made, 1), seconds(1));
+  EXPECT_EQ(backoff_before(made, 2), seconds(2));
+  EXPECT_EQ(backoff_before(made, 6), seconds(32));
+  EXPECT_EQ(backoff_before(made, 7), seconds(60));
+  EXPECT_EQ(backoff_before(made, 1000), seconds(60));
+  made.backoff = minutes(5);
+  EXPECT_EQ(backoff_before(made, 3), minutes(5));
+  made.backoff = Duration::zero();
+  EXPECT_EQ(backoff_before(made, 3), Duration::zero());
+}
+
+TEST(RetryPolicy, an_exit_code_is_retried_when_the_job_says_so) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  JobSpec spec = job_spec("job");
+  spec.retry.on = {};
+  spec.retry.exit_codes = {75};
+  const JobId job = launcher.submit(spec);
+  launcher.run_solo(n1, attempt(job), node_exit({rank_exit(0, Cause::exit_code, 75)}));
+  EXPECT_EQ(launcher.view(job).attempts.size(), 2U);
+  EXPECT_THAT(launcher.view(job).attempts[0].retried, HasSubstr("retry 1 of 3"));
+  EXPECT_THAT(launcher.placed_on(attempt(job, 2)), ::testing::ElementsAre(n1.id));
+  launcher.run_solo(n1, attempt(job, 2), node_exit({rank_exit(0, Cause::exit_code, 1)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+  EXPECT_EQ(launcher.view(job).report->exit_code, 1);
+}
+
+TEST(RetryPolicy, a_list_without_infrastructure_does_not_mean_it) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  JobSpec spec = job_spec("job");
+  spec.retry.on = {RetryOn::exit_code};
+  const JobId job = launcher.submit(spec);
+  launcher.finished(n1, attempt(job), node_failure(Cause::runner_lost, "killed"));
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+}
+
+struct Waiting : ::testing::Test {
+  Waiting() {
+    JobSpec spec = job_spec("job");
+    spec.retry.backoff = seconds(4);
+    job = launcher.submit(spec);
+  }
+  void fail(std::uint32_t number) {
+    launcher.finished(n1, attempt(job, number), node_failure(Cause::runner_lost, "killed"));
+  }
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  JobId job;
+};
+
+TEST_F(Waiting, it_says_so_and_starts_when_the_time_has_come) {
+  fail(1);
+  EXPECT_EQ(launcher.status(job), JobStatus::queued);
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr("retry 1 of 3 in 4.0s ("));
+  EXPECT_EQ(launcher.view(job).retry_at, launcher.now + seconds(4));
+  launcher.pass(seconds(3), {&n1});
+  EXPECT_EQ(launcher.status(job), JobStatus::queued);
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr("retry 1 of 3 in 1.0s ("));
+  launcher.pass(seconds(1), {&n1});
+  EXPECT_EQ(launcher.status(job), JobStatus::preparing);
+  EXPECT_EQ(launcher.view(job).retry_at.ns, 0);
+  fail(2);
+  launcher.pass(seconds(7), {&n1});
+  EXPECT_EQ(launcher.status(job), JobStatus::queued);
+  launcher.pass(seconds(1), {&n1});
+  EXPECT_EQ(launcher.status(job), JobStatus::preparing);
+}
+
+TEST_F(Waiting, others_pass_and_it_keeps_its_order) {
+  fail(1);
+  const JobId passes = launcher.submit(job_spec("passes"));
+  const JobId behind = launcher.submit(job_spec("behind"));
+  EXPECT_EQ(launcher.status(passes), JobStatus::preparing);
+  launcher.pass(seconds(5), {&n1});
+  EXPECT_EQ(launcher.status(job), JobStatus::queued);
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr("waits for 1 node"));
+  launcher.run_solo(n1, attempt(passes), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::preparing);
+  EXPECT_EQ(launcher.status(behind), JobStatus::queued);
+}
+
+TEST_F(Waiting, a_restart_does_not_shorten_it) {
+  fail(1);
+  launcher.restart(seconds(1));
+  launcher.open(n1);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::queued);
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr("in 3.0s"));
+  launcher.pass(seconds(2), {&n1});
+  EXPECT_EQ(launcher.status(job), JobStatus::queued);
+  launcher.pass(seconds(1), {&n1});
+  EXPECT_EQ(launcher.status(job), JobStatus::preparing);
+}
+
+TEST_F(Waiting, a_stall_of_the_launcher_does_not_lengthen_it) {
+  fail(1);
+  launcher.tick(seconds(60));  // in which it did not poll
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::preparing);
+}
+
+TEST_F(Waiting, a_cancel_ends_it) {
+  fail(1);
+  launcher.cancel(job);
+  EXPECT_EQ(launcher.status(job), JobStatus::canceled);
+  launcher.pass(seconds(6), {&n1});
+  EXPECT_EQ(launcher.view(job).attempts.size(), 1U);
+}
+
+TEST_F(Waiting, what_costs_nothing_waits_for_nothing) {
+  launcher.finished(n1, attempt(job), node_failure(Cause::port_taken, "6105"));
+  EXPECT_EQ(launcher.status(job), JobStatus::preparing);
+}
+
+TEST(MissingAccount, the_node_is_no_node_for_this_user_until_its_agent_starts_again) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
+  JobSpec spec = job_spec("job");
+  spec.run_as = "ada";
+  spec.retry.max = 0;
+  const JobId job = launcher.submit(spec);
+  launcher.finished(n1, attempt(job), node_failure(Cause::account_missing, "no user ada"));
+  EXPECT_THAT(launcher.placed_on(attempt(job, 2)), ::testing::ElementsAre(n2.id));
+  launcher.finished(n2, attempt(job, 2), node_failure(Cause::account_missing, "no user ada"));
+  EXPECT_EQ(launcher.status(job), JobStatus::queued);
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr("n1 cannot run jobs as ada: no user ada"));
+  spec.name = "next";
+  const JobId next = launcher.submit(spec);
+  EXPECT_THAT(launcher.view(next).attempts, IsEmpty()) << "it is known";
+  spec.name = "other";
+  spec.run_as = "bob";
+  const JobId other = launcher.submit(spec);
+  EXPECT_EQ(launcher.status(other), JobStatus::preparing);
+  launcher.restart_agent(n2, {});
+  launcher.drop_notices();
+  EXPECT_THAT(launcher.placed_on(attempt(job, 3)), ::testing::ElementsAre(n2.id));
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
