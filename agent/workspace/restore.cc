@@ -36,10 +36,15 @@ Result<Digest> join(const RestoreParts& parts) {
   for (const NodeTree& tree : source.trees) TRY(fetch_folders(parts, tree.root));
   snapshot::DirectoryObjects objects;
   objects.read = [&](const Digest& digest) { return parts.cache.get(digest, Bytes{kMaxObject}); };
+  snapshot::Snapshot joined;
   objects.write = [&](const Digest& digest, const std::string& bytes) {
+    joined.directories.push_back({digest, bytes});
     return parts.cache.put(digest, bytes);
   };
-  return snapshot::merge_checkpoints(source.base, source.trees, objects);
+  TRY_ASSIGN(joined.root, snapshot::merge_checkpoints(source.base, source.trees, objects));
+  // The attempt after this one may need it as its base, on a node that never had it.
+  if (!joined.directories.empty()) TRY(parts.blobs.push(joined, {}));
+  return joined.root;
 }
 
 Status fetch_files(const RestoreParts& parts, const Digest& root) {

@@ -31,6 +31,8 @@ class BlobSource {
   // These alone.
   virtual Status fetch(const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& cache,
                        const transfer::OnProgress& progress) = 0;
+  // Sends what the other side lacks of a tree.
+  virtual Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) = 0;
 };
 
 // The launcher's bulk socket, dialled anew for each tree.

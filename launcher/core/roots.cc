@@ -16,6 +16,7 @@ void each_output(const State& state, const Attempt& attempt, const Part& part,
   };
   if (part.saved) take_one(part.saved->checkpoint);
   if (!part.report) return;
+  if (part.report->restored) take_one(*part.report->restored);
   for (const CollectedOutput& output : part.report->outputs) take_one(output);
 }
 

@@ -103,7 +103,17 @@ BENCHMARK(put_small_blobs)->Arg(20'000)->Unit(benchmark::kMillisecond);
 class NoSource final : public agent::BlobSource {
  public:
   Status fetch_tree(const Digest&, snapshot::BlobStore&, const transfer::OnProgress&) override {
-    return make_error(ErrorCode::internal, "nothing is fetched here");
+    return nothing();
+  }
+  Status fetch(const std::vector<snapshot::BlobWanted>&, snapshot::BlobStore&,
+               const transfer::OnProgress&) override {
+    return nothing();
+  }
+  Status push(const snapshot::Snapshot&, const transfer::OnProgress&) override { return nothing(); }
+
+ private:
+  static Status nothing() {
+    return make_error(ErrorCode::internal, "nothing is fetched or sent here");
   }
 };
 

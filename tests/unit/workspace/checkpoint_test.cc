@@ -130,6 +130,19 @@ TEST_P(RestoreIn, AllNodesTreesAreJoined) {
   EXPECT_EQ(f.read("step"), "200");
 }
 
+// A node that comes to the job only with the third attempt needs the tree that the second one began
+// with, which no node need have captured.
+TEST_P(RestoreIn, TheJoinedTreeIsAtTheLauncher) {
+  Restoring f(GetParam());
+  CheckpointSource source;
+  source.trees = {{0, f.tree({{"a", "1"}})}, {1, f.tree({{"b", "2"}})}};
+  const auto plan = f.begin(source);
+  ASSERT_TRUE(plan.restored && plan.restored->tree);
+  const auto lacking = f.launcher.store->missing_blobs_from(*plan.restored->tree);
+  ASSERT_TRUE(lacking);
+  EXPECT_TRUE(lacking->empty());
+}
+
 TEST_P(RestoreIn, WhatTheResultLacksIsNotFetched) {
   Restoring f(GetParam());
   CheckpointSource source;

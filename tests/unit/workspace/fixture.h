@@ -38,6 +38,11 @@ class FakeSource final : public BlobSource {
     return {};
   }
 
+  Status push(const snapshot::Snapshot& tree, const transfer::OnProgress&) override {
+    snapshot::store_all(tree, *store);
+    return {};
+  }
+
   std::vector<Digest> fetched;  // one by one, not as trees
   std::unique_ptr<snapshot::BlobStore> store;
   std::atomic<int> fetches{0};
