@@ -51,14 +51,14 @@ void Cluster::run() {
 
 // ---- network -----------------------------------------------------------------------------------
 
-void Cluster::carry(std::function<void()> arrival) {
+void Cluster::carry(std::function<void()> arrival, bool may_be_late) {
   auto& random = world.random;
   if (random.chance(weather.drop)) return world.count("fault:net_drop");
   Duration way = random.between(milliseconds(1), milliseconds(8));
   if (random.chance(weather.slow)) {
     world.count("fault:net_slow");
     way = random.between(milliseconds(10), weather.slow_most);
-    if (random.chance(0.1)) {
+    if (may_be_late && random.chance(0.1)) {
       world.count("fault:net_late");
       way = random.between(seconds(5), seconds(20));
     }
@@ -70,11 +70,11 @@ void Cluster::carry(std::function<void()> arrival) {
   world.after(way, std::move(arrival));
 }
 
-void Cluster::over_network(std::function<void()> arrival) { carry(std::move(arrival)); }
+void Cluster::over_network(std::function<void()> arrival) { carry(std::move(arrival), false); }
 
 void Cluster::to_launcher(Node& from, bool from_clone, launcher::Input input) {
   if ((from.partitioned || from.mute) && !from_clone) return;
-  carry([this, input = std::move(input)] { launcher.deliver(input); });
+  carry([this, input = std::move(input)] { launcher.deliver(input); }, true);
 }
 
 void Cluster::to_agent(NodeId node, Message message) {
@@ -87,7 +87,7 @@ void Cluster::to_agent_with_key(const PublicKey& key, Message message) {
   for (auto& node : nodes) {
     const bool cut = node->partitioned || node->deaf;
     if (node->key != key || (cut && !node->clone)) continue;
-    carry([raw = node.get(), message = std::move(message)] { raw->hear(message); });
+    carry([raw = node.get(), message = std::move(message)] { raw->hear(message); }, true);
     return;
   }
 }
@@ -260,12 +260,14 @@ void Cluster::reboot_node() {
 }
 
 void Cluster::cut_off_node() {
+  const Duration least = weather.long_cuts ? Duration(seconds(12)) : Duration(milliseconds(500));
+  const Duration duration = world.random.between(least, least + seconds(25));
   if (world.random.chance(0.4)) {
     world.count("fault:partition_one_way");
-    return some_node().cut_one_way(world.random.between(milliseconds(500), seconds(25)));
+    return some_node().cut_one_way(duration);
   }
   world.count("fault:partition");
-  some_node().partition_for(world.random.between(milliseconds(500), seconds(25)));
+  some_node().partition_for(duration);
 }
 
 void Cluster::clone_node() {

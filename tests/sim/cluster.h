@@ -53,7 +53,8 @@ class Cluster {
 
  private:
   using Fault = void (Cluster::*)();
-  void carry(std::function<void()> arrival);  // drop, delay, double
+  // Drop, delay, double. `may_be_late`: long after all that was sent behind it, too.
+  void carry(std::function<void()> arrival, bool may_be_late);
   void now_and_then(double mean_seconds, const char* name, Fault fault);
   void start_faults();
   void wind_down();

@@ -45,7 +45,6 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::outputs_of_failures_dropped, "outputs_of_failures_dropped"},
       {Defect::lease_ignored, "lease_ignored"},
       {Defect::lease_counted_from_answer, "lease_counted_from_answer"},
-      {Defect::lease_renewed_by_any_answer, "lease_renewed_by_any_answer"},
       {Defect::checkpoint_not_awaited, "checkpoint_not_awaited"},
       {Defect::checkpoint_of_another_job, "checkpoint_of_another_job"},
       {Defect::old_checkpoint_believed, "old_checkpoint_believed"},
@@ -180,8 +179,7 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
 
 // ---- agent -------------------------------------------------------------------------------------
 
-void Saboteur::spoil_desired(const SessionId& session, DesiredState& desired) {
-  revisions_[session] = std::max(revisions_[session], desired.revision);
+void Saboteur::spoil_desired(DesiredState& desired) {
   for (Assignment& assignment : desired.assignments) {
     if (has(Defect::lease_ignored)) assignment.lease = Duration::zero();
     if (!has(Defect::checkpoint_of_another_job) || !assignment.checkpoint) continue;
@@ -190,23 +188,26 @@ void Saboteur::spoil_desired(const SessionId& session, DesiredState& desired) {
   }
 }
 
-void Saboteur::spoil_answer(HeartbeatAck& ack) {
-  if (has(Defect::lease_counted_from_answer)) ack.number = beats_[ack.session];
-  if (has(Defect::lease_renewed_by_any_answer)) ack.revision = revisions_[ack.session];
-}
-
 std::vector<agent::Input> Saboteur::agent_hears(agent::Input input) {
   if (auto* heard = std::get_if<agent::FromLauncher>(&input)) {
     if (auto* accepted = std::get_if<SessionAccepted>(&heard->message))
-      spoil_desired(accepted->session, accepted->desired);
-    if (auto* wanted = std::get_if<Desired>(&heard->message))
-      spoil_desired(wanted->session, wanted->desired);
-    if (auto* ack = std::get_if<HeartbeatAck>(&heard->message)) spoil_answer(*ack);
+      spoil_desired(accepted->desired);
+    if (auto* wanted = std::get_if<Desired>(&heard->message)) spoil_desired(wanted->desired);
+    if (auto* ack = std::get_if<HeartbeatAck>(&heard->message)) answers_[ack->session] = *ack;
     auto* desired = std::get_if<Desired>(&heard->message);
     if (has(Defect::old_desired_believed) && desired != nullptr)
       desired->desired.revision = 1'000'000 + ++counted_;
     if (has(Defect::lost_session_ignored) && std::holds_alternative<SessionLost>(heard->message))
       return {};
+  }
+  // An answer comes twice, late, and is taken for that of the newest heartbeat.
+  if (has(Defect::lease_counted_from_answer) && std::holds_alternative<agent::Tick>(input)) {
+    std::vector<agent::Input> inputs{input};
+    for (auto& [session, answer] : answers_) {
+      answer.number = beats_[session];
+      inputs.push_back(agent::FromLauncher{answer});
+    }
+    return inputs;
   }
   if (auto* recovered = std::get_if<agent::Recovered>(&input))
     if (has(Defect::parts_forgotten_at_start)) recovered->parts.clear();

@@ -58,7 +58,6 @@ enum class Defect {
   outputs_of_failures_dropped,
   lease_ignored,
   lease_counted_from_answer,
-  lease_renewed_by_any_answer,
   checkpoint_not_awaited,
   checkpoint_of_another_job,
   old_checkpoint_believed,
@@ -106,8 +105,7 @@ class Saboteur {
   void spoil_report(NodeExitReport& report);
   void spoil_submission(JobSpec& spec);
   void spoil_checkpoint(PartReport& report);
-  void spoil_desired(const SessionId& session, DesiredState& desired);
-  void spoil_answer(HeartbeatAck& ack);
+  void spoil_desired(DesiredState& desired);
 
   Defect defect_;
   std::uint64_t counted_ = 0;
@@ -118,8 +116,8 @@ class Saboteur {
   std::set<std::pair<SessionId, std::uint64_t>> sent_;
   std::map<std::pair<AttemptId, NodeId>, CollectedOutput> first_checkpoints_;
   std::map<JobId, CheckpointSource> sources_;
-  std::map<SessionId, std::uint64_t> beats_;      // newest that was sent
-  std::map<SessionId, std::uint64_t> revisions_;  // newest that was heard
+  std::map<SessionId, std::uint64_t> beats_;   // newest that was sent
+  std::map<SessionId, HeartbeatAck> answers_;  // newest that was heard
 };
 
 }  // namespace lockstep::sim

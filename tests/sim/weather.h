@@ -26,6 +26,7 @@ struct Weather {
   // it when it has ended, and how long final jobs are kept (0: for ever).
   double compact = 0, delete_job = 0;
   Duration keep_jobs_for{0};
+  bool long_cuts = false;  // nodes are cut off for longer than a lease, and jobs last long
   bool calm = false;
 
   static Weather fine() {
@@ -69,6 +70,11 @@ inline Weather draw_weather(Random& random) {
   w.compact = sometimes(0.5, 0.002, 0.05);
   w.delete_job = sometimes(0.5, 0.3, 1);
   if (random.chance(0.3)) w.keep_jobs_for = random.between(seconds(5), seconds(60));
+  w.long_cuts = random.chance(0.2);
+  if (w.long_cuts) {
+    w.partition = 8 + random.unit() * 10;
+    w.slow = 0.1;
+  }
   return w;
 }
 

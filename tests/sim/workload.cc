@@ -103,6 +103,10 @@ void Workload::submit_next() {
   }
   --jobs_left_;
   JobPlan plan = draw_job(random, ++submitted_, static_cast<int>(cluster_.nodes.size()));
+  if (cluster_.weather.long_cuts) {
+    plan.spec.retry.on_lost = OnLost::after_fence;
+    plan.runs = random.between(seconds(10), seconds(40));
+  }
   const JobId job(plan.spec.name);
   cluster_.oracle.job_planned(job, plan.spec);
   plans_[job] = std::move(plan);
