@@ -92,7 +92,8 @@ void Attempt::start() {
     dup2(order[0], STDIN_FILENO);
     execl(program.c_str(), "lockstep-runner", "--standby", nullptr);
   }
-  execl(program.c_str(), "lockstep-runner", "--attempt-dir", directory_.path().c_str(), nullptr);
+  execl(program.c_str(), "lockstep-runner", "--attempt-dir", directory_.path().c_str(),
+        "--log-spool", std::to_string(log_spool.count).c_str(), nullptr);
   _exit(98);
 }
 
@@ -182,8 +183,10 @@ std::optional<PartReport> FakeAgent::report_in(PartState state) {
   return std::nullopt;
 }
 
-void FakeAgent::send(const Assignment& assignment) {
-  const std::string frame = wire::encode(RunnerControl(UpdateAssignment{assignment}));
+void FakeAgent::send(const Assignment& assignment) { send_control(UpdateAssignment{assignment}); }
+
+void FakeAgent::send_control(const RunnerControl& message) {
+  const std::string frame = wire::encode(message);
   const auto length = static_cast<std::uint32_t>(frame.size());
   std::string bytes(4, '\0');
   std::memcpy(bytes.data(), &length, 4);

@@ -32,6 +32,7 @@ class Attempt {
   // Start the runner as this user; the directory becomes theirs.
   std::optional<unsigned> runner_uid;
   bool standby = false;  // started ahead of time, and told the directory afterwards
+  Bytes log_spool = gibibytes(1);
 
   void write_assignment();
   void start();
@@ -71,6 +72,7 @@ class FakeAgent {
   // The first report for which this holds.
   std::optional<PartReport> report_in(PartState state);
   void send(const Assignment& assignment);
+  void send_control(const RunnerControl& message);
 
  private:
   io::Fd socket_;

@@ -56,7 +56,8 @@ class LogSpoolTest : public ::testing::Test {
   void flood(Writer& writer) {
     int number = 0;
     const bool full = turn_until(loop_, [&] {
-      for (int i = 0; i < 50; ++i) writer.write_some("line " + std::to_string(++number) + "\n");
+      for (int i = 0; i < 50; ++i)
+        writer.write_some("line " + std::to_string(++number) + std::string(1000, '.') + "\n");
       const std::size_t before = writer.written().size();
       writer.write_some(std::string(4096, 'x'));
       return writer.blocked() && writer.written().size() == before && logs_.retry_at() == Instant{};

@@ -418,6 +418,37 @@ TEST(RunnerSetupTest, APortThatSomebodyTookIsSaid) {
   EXPECT_FALSE(io::exists(attempt.directory().log(0, LogStream::out)));
 }
 
+TEST(RunnerSetupTest, AFullSpoolIsToldToWhoeverConnectsAndWhatIsTakenMakesRoom) {
+  Attempt attempt;
+  attempt.log_spool = mebibytes(1);
+  attempt.shell("head -c 3000000 /dev/zero; echo end");
+  attempt.start();
+  {
+    FakeAgent first(attempt);
+    std::optional<PartReport> report = first.report_in(PartState::running);
+    while (report && report->progress.empty()) report = first.next_report();
+    ASSERT_TRUE(report);
+    EXPECT_NE(report->progress.find("logs of rank 0 wait: the launcher has not taken"),
+              std::string::npos)
+        << report->progress;
+  }
+  FakeAgent second(attempt);
+  const auto report = second.report_in(PartState::running);
+  ASSERT_TRUE(report);
+  EXPECT_NE(report->progress, "") << "an agent that restarted is told as well";
+  second.send_control(LogsTaken{{{0, 5'000'000, 0}}});
+  const auto goes_on = second.next_report();
+  ASSERT_TRUE(goes_on);
+  EXPECT_EQ(goes_on->progress, "");
+  EXPECT_TRUE(wait_until([&] {  // again and again: whatever was written by then is taken
+    second.send_control(LogsTaken{{{0, 5'000'000, 0}}});
+    return attempt.has_report();
+  }));
+  EXPECT_EQ(attempt.wait(), 0);
+  EXPECT_EQ(attempt.report().cause, Cause::completed);
+  EXPECT_EQ(attempt.report().logs, (std::vector<LogSize>{{0, 3'000'004, 0}}));
+}
+
 TEST(RunnerSetupTest, OneOnStandbyTakesTheDirectoryFromItsInput) {
   Attempt attempt;
   attempt.standby = true;
