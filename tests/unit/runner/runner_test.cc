@@ -436,7 +436,7 @@ TEST(RunnerSetupTest, AFullSpoolIsToldToWhoeverConnectsAndWhatIsTakenMakesRoom) 
   const auto report = second.report_in(PartState::running);
   ASSERT_TRUE(report);
   EXPECT_NE(report->progress, "") << "an agent that restarted is told as well";
-  second.send_control(LogsTaken{{{0, 5'000'000, 0}}});
+  EXPECT_TRUE(second.send_control(LogsTaken{{{0, 5'000'000, 0}}}));
   const auto goes_on = second.next_report();
   ASSERT_TRUE(goes_on);
   EXPECT_EQ(goes_on->progress, "");
