@@ -107,10 +107,11 @@ class Machine:
         script = (f"hostname {self.name}; mount --bind {self.cluster.hosts} /etc/hosts; "
                   f"mount --bind {self.disk}/tmp /tmp; mount -t tmpfs -o mode=1777 shm /dev/shm; "
                   "exec \"$@\"")
-        self.init = subprocess.Popen(
-            ["nsenter", f"--net=/run/netns/{self.namespace}", "unshare", "-u", "-m", "-i", "-p", "-f",
-             "--mount-proc", "--kill-child", "sh", "-c", script, "sh", "/usr/bin/python3", "-ISc", INIT],
-            stdin=subprocess.DEVNULL, start_new_session=True)
+        with open(self.log, "ab") as out:
+            self.init = subprocess.Popen(
+                ["nsenter", f"--net=/run/netns/{self.namespace}", "unshare", "-u", "-m", "-i", "-p", "-f",
+                 "--mount-proc", "--kill-child", "sh", "-c", script, "sh", "/usr/bin/python3", "-ISc",
+                 INIT], stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
         wait_until(lambda: children(self.init.pid), f"{self.name} boots")
         self.init_pid = children(self.init.pid)[0]
         wait_until(lambda: self._command(self.init_pid).startswith("/usr/bin/python3"),

@@ -241,7 +241,7 @@ TEST_F(GangLinkTest, WhatWasSaidLastArrivesAlthoughTheSpeakerLeaves) {
 TEST_F(GangLinkTest, WhatWasSaidLastArrivesAtANeighbourThatIsCutOffForSeconds) {
   std::promise<GangMember> root;
   std::promise<GangTable> full_table;
-  std::promise<void> gone;
+  std::promise<void> neighbour_is_away, gone;
   std::thread speaker([&] {
     io::EventLoop loop;
     bool connected = false;
@@ -253,6 +253,7 @@ TEST_F(GangLinkTest, WhatWasSaidLastArrivesAtANeighbourThatIsCutOffForSeconds) {
     root.set_value(self);
     (*link)->connect(attempt_, 0, full_table.get_future().get());
     while (!connected) loop.turn(milliseconds(50));
+    neighbour_is_away.get_future().wait();
     (*link)->linger();
     (*link)->send_down(GangDrained{0});
     link->reset();
@@ -264,7 +265,8 @@ TEST_F(GangLinkTest, WhatWasSaidLastArrivesAtANeighbourThatIsCutOffForSeconds) {
   node(0).link->connect(attempt_, 1, gang);
   full_table.set_value(gang);
   EXPECT_TRUE(until([&] { return node(0).connected; }));
-  // The neighbour neither reads nor acknowledges meanwhile.
+  // It neither reads nor acknowledges from now on.
+  neighbour_is_away.set_value();
   auto left = gone.get_future();
   EXPECT_EQ(left.wait_for(kFlushPatience * 4), std::future_status::timeout);
   EXPECT_TRUE(until([&] { return !node(0).received.empty(); }));

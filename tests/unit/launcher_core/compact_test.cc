@@ -15,15 +15,30 @@ std::size_t count(const std::vector<StampedFact>& facts) {
   return found;
 }
 
-TEST(Compact, of_a_parts_reports_the_last_is_kept) {
+TEST(Compact, of_a_parts_reports_the_first_of_each_state_and_the_last_are_kept) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
   const JobId job = launcher.submit(job_spec("job"));
   launcher.run_solo(n1, attempt(job), node_exit({rank_exit(0)}));
   ASSERT_EQ(launcher.facts<PartChanged>().size(), 4U);
-  const auto compacted = compact(launcher.all_facts());
-  EXPECT_EQ(count<PartChanged>(compacted), 1U);
+  std::vector<StampedFact> facts;
+  for (const StampedFact& fact : launcher.all_facts()) {
+    facts.push_back(fact);
+    auto again = fact;
+    auto* changed = std::get_if<PartChanged>(&again.fact);
+    if (changed == nullptr || changed->report.state != PartState::running) continue;
+    changed->report.progress = "logs of rank 0 wait";
+    facts.insert(facts.end(), 3, again);
+  }
+  ASSERT_EQ(count<PartChanged>(facts), 7U);
+  const auto compacted = compact(facts);
+  EXPECT_EQ(count<PartChanged>(compacted), 4U);
   EXPECT_EQ(count<JobFinished>(compacted), 1U);
+  State whole, kept;
+  for (const StampedFact& fact : facts) whole.apply(fact.at, fact.fact);
+  for (const StampedFact& fact : compacted) kept.apply(fact.at, fact.fact);
+  EXPECT_EQ(whole.job(job)->events, kept.job(job)->events);
+  EXPECT_TRUE(whole == kept);
 }
 
 TEST(Compact, of_a_deleted_job_only_that_it_was_is_kept) {

@@ -183,14 +183,18 @@ std::optional<PartReport> FakeAgent::report_in(PartState state) {
   return std::nullopt;
 }
 
-void FakeAgent::send(const Assignment& assignment) { send_control(UpdateAssignment{assignment}); }
+void FakeAgent::send(const Assignment& assignment) {
+  EXPECT_TRUE(send_control(UpdateAssignment{assignment}));
+}
 
-void FakeAgent::send_control(const RunnerControl& message) {
+bool FakeAgent::send_control(const RunnerControl& message) {
   const std::string frame = wire::encode(message);
   const auto length = static_cast<std::uint32_t>(frame.size());
   std::string bytes(4, '\0');
   std::memcpy(bytes.data(), &length, 4);
-  EXPECT_TRUE(io::write_all(socket_.get(), bytes + frame));
+  bytes += frame;
+  return ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(bytes.size());
 }
 
 }  // namespace lockstep::runner::testing

@@ -72,7 +72,8 @@ class FakeAgent {
   // The first report for which this holds.
   std::optional<PartReport> report_in(PartState state);
   void send(const Assignment& assignment);
-  void send_control(const RunnerControl& message);
+  // False: the runner has closed its end.
+  bool send_control(const RunnerControl& message);
 
  private:
   io::Fd socket_;
