@@ -150,6 +150,15 @@ TEST_P(RunnerTest, NamedOutputsHavePathsInTheWorkingDirectory) {
   EXPECT_EQ(*io::read_file(below + "report/report"), "1\n");
 }
 
+TEST_P(RunnerTest, ThereIsAlwaysAPlaceForCheckpoints) {
+  attempt_.shell(
+      "echo $LOCKSTEP_CHECKPOINT_DIR $LOCKSTEP_ATTEMPT; echo 1 > $LOCKSTEP_CHECKPOINT_DIR/a");
+  EXPECT_EQ(run_to_end().cause, Cause::completed) << attempt_.err();
+  const std::string folder = attempt_.directory().code() + "/.lockstep/checkpoint";
+  EXPECT_EQ(attempt_.out(), folder + " 1\n");
+  EXPECT_EQ(*io::read_file(folder + "/a"), "1\n");
+}
+
 TEST_P(RunnerTest, NamedOutputsAreNotMadeBehindASymlink) {
   TemporaryDirectory elsewhere;
   attempt_.assignment.spec.outputs = {{"model", OutputType::uri_folder, OutputMode::rw_mount}};
