@@ -237,14 +237,19 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
   }
 }
 
+// UNKNOWN after 3 s and a poll; a short stall, which counts here, may not count there.
+constexpr Duration kSilentAtMost = milliseconds(6500);
+
 void Oracle::check_free(const launcher::PartPlacement& placement, const AttemptId& attempt) {
   const launcher::Node& node = *state_.node(placement.node);
   if (node.drain || node.lost)
     world_.violate("oracle:placed", to_string(attempt) + " was placed on a node that is " +
                                         (node.drain ? "draining" : "lost"));
   const Heard& heard = heard_[node.id];
-  if (!heard.since_start || polled_ - heard.polled > seconds(5))
-    world_.violate("oracle:placed", to_string(attempt) + " was placed on a node that is silent");
+  if (!heard.since_start || polled_ - heard.polled > kSilentAtMost)
+    world_.violate("oracle:placed", fmt::format("{} was placed on node {}, which is silent for {}",
+                                                to_string(attempt), node.name,
+                                                format_duration(polled_ - heard.polled)));
   for (int cpu : placement.allotment.cpus)
     if (cpu < 0 || cpu >= 4)
       world_.violate("oracle:hardware", fmt::format("{} holds cpu {}, which node {} has not",
@@ -326,6 +331,7 @@ void Oracle::judge(const launcher::PartReleased& fact) {
   if (files_lost_.count(node) != 0) return;
   const auto given_up = given_up_.find(fact.node);
   if (given_up != given_up_.end() && given_up->second == world_.now) return;
+  if (state_.node(fact.node)->lost) return;  // before the attempt ended
   const auto finished = finished_at_.find({fact.attempt, fact.node});
   if (finished != finished_at_.end() && world_.now - finished->second < logs_timeout_)
     world_.violate("oracle:logs",
