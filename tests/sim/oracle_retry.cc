@@ -27,6 +27,8 @@ void Oracle::checkpoint_written(const AttemptId& attempt, int node,
 
 void Oracle::restored(const Assignment& assignment) {
   const Attempt* attempt = state_.attempt(assignment.attempt);
+  // A node that hears late of what was deleted meanwhile.
+  if (attempt == nullptr && state_.deleted().count(assignment.attempt.job) != 0) return;
   if (attempt == nullptr || attempt->checkpoint != assignment.checkpoint)
     world_.violate(
         "oracle:checkpoint",
