@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "launcher/core/state.h"
+#include "launcher/log_folders.h"
 
 namespace lockstep::launcher {
 
@@ -102,15 +102,9 @@ void Caretaker::list_orphans() {
 
 void Caretaker::found(const std::vector<LogFolder>& folders) {
   end();
-  const auto is_known = [this](const LogFolder& folder) {
-    const Job* job = engine_.core().state().job(JobId(folder.job));
-    return job != nullptr &&
-           std::any_of(job->attempts.begin(), job->attempts.end(), [&](const Attempt& attempt) {
-             return LogStore::name_of(attempt.id) == folder.attempt;
-           });
-  };
   for (const auto& folder : folders)
-    if (!is_known(folder)) doomed_.push_back(folder);
+    if (!has_log_folder(engine_.core().state(), folder.job, folder.attempt))
+      doomed_.push_back(folder);
 }
 
 void Caretaker::remove_logs() {

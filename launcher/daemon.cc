@@ -186,10 +186,12 @@ StartRecord record_of(const Options& options) {
 }
 
 ExitCode run_in(const Options& options, const LauncherHome& home) {
-  if (const auto done = io::check_version(home.version(), kHomeVersion, "launcher's home"); !done)
+  if (const auto done = io::expect_version(home.version(), kHomeVersion, "launcher's home"); !done)
     return report(ExitCode::store_refused, done.error());
   auto engine = Engine::recover(home.journal(), options.core);
   if (!engine) return report(ExitCode::store_refused, engine.error());
+  if (const auto done = io::note_version(home.version(), kHomeVersion); !done)
+    return report(ExitCode::store_refused, done.error());
   malloc_trim(0);
   Daemon daemon(options, home, std::move(*engine));
   const auto on_signal = [&daemon](int signal) {

@@ -166,7 +166,6 @@ PartReport Runner::with_blocked_reason(PartReport report) const {
 
 void Runner::perform(const WriteFinalReport& action) {
   final_report_ = action.report;
-  if (link_ && action.report.cause == Cause::completed) link_->linger();
   spdlog::info("the end: {}{}", to_string(action.report.cause),
                action.report.message.empty() ? "" : ": " + action.report.message);
   write_final_report();

@@ -26,8 +26,9 @@ std::map<std::string, std::string> runner_environment() {
     const auto equals = text.find('=');
     if (equals == std::string::npos) continue;
     const std::string name = text.substr(0, equals);
-    const bool kept = name == "LD_LIBRARY_PATH" || name == "HOME" || name == "LANG" ||
-                      name.compare(0, 9, "LOCKSTEP_") == 0 || name.find("SAN_OPTIONS") != name.npos;
+    const bool kept = name == "LD_LIBRARY_PATH" || name == "LD_PRELOAD" || name == "HOME" ||
+                      name == "LANG" || name.compare(0, 9, "LOCKSTEP_") == 0 ||
+                      name.find("SAN_OPTIONS") != name.npos;
     if (kept) environment[name] = text.substr(equals + 1);
   }
   return environment;

@@ -58,7 +58,7 @@ Status link_or_copy(const std::string& from, const std::string& to) {
 }
 
 Result<SharedLock> SharedLock::acquire(const std::string& path) {
-  TRY_ASSIGN(Fd fd, open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  TRY_ASSIGN(Fd fd, open_file(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   while (::flock(fd.get(), LOCK_SH) != 0) {
     if (errno != EINTR) return errno_error(errno, "cannot lock " + path);
   }

@@ -24,7 +24,8 @@ Status link_or_copy(const std::string& from, const std::string& to);
 // FileLock is.
 class SharedLock {
  public:
-  static Result<SharedLock> acquire(const std::string& path);  // blocks
+  // Blocks. not_found: there is no such file; none is made, which its owner could not open.
+  static Result<SharedLock> acquire(const std::string& path);
 
  private:
   explicit SharedLock(Fd fd) : fd_(std::move(fd)) {}

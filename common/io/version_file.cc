@@ -23,7 +23,9 @@ Status write_version(const std::string& path, int version) {
   return write_file_atomically(path, std::to_string(version) + "\n", 0600);
 }
 
-Error newer_version(const std::string& path, int version, int ours, const std::string& what) {
+Status expect_version(const std::string& path, int ours, const std::string& what) {
+  TRY_ASSIGN(const int version, read_version(path));
+  if (version <= ours) return {};
   return make_error(ErrorCode::unsupported,
                     path + ": this " + what + " was written by a newer Lockstep (version " +
                         std::to_string(version) +
@@ -31,9 +33,8 @@ Error newer_version(const std::string& path, int version, int ours, const std::s
                         std::to_string(ours) + "); start that version");
 }
 
-Status check_version(const std::string& path, int ours, const std::string& what) {
+Status note_version(const std::string& path, int ours) {
   TRY_ASSIGN(const int version, read_version(path));
-  if (version > ours) return newer_version(path, version, ours, what);
   if (version == ours && exists(path)) return {};
   return write_version(path, ours);
 }

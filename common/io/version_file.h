@@ -11,9 +11,9 @@ namespace lockstep::io {
 Result<int> read_version(const std::string& path);
 Status write_version(const std::string& path, int version);
 
-// unsupported, with both versions, when the tree is newer than `ours`; else the file says `ours`
-// when this returns, for trees whose older versions need no migration.
-Status check_version(const std::string& path, int ours, const std::string& what);
-Error newer_version(const std::string& path, int version, int ours, const std::string& what);
+// unsupported, with both versions, when the tree is newer than `ours`.
+Status expect_version(const std::string& path, int ours, const std::string& what);
+// The file says `ours` when this returns: for trees whose older versions need no migration.
+Status note_version(const std::string& path, int ours);
 
 }  // namespace lockstep::io

@@ -43,8 +43,9 @@ Result<std::unique_ptr<BlobStore>> BlobStore::open(const std::string& root, Mode
     return make_error(ErrorCode::conflict,
                       fmt::format("the blob store {} is in use by another process", root));
   }
-  TRY(io::check_version(root + "/version", kBlobStoreVersion, "blob store"));
+  TRY(io::expect_version(root + "/version", kBlobStoreVersion, "blob store"));
   if (mode == Mode::use) {
+    TRY(io::note_version(root + "/version", kBlobStoreVersion));
     TRY(io::remove_tree(root + "/tmp"));
     TRY(io::make_directories(root + "/tmp", 0700));
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "common/io/clock.h"
 #include "common/io/durable_copy.h"
@@ -187,7 +188,10 @@ Result<BackupReport> backup(const std::string& home_path, const std::string& to)
   const LauncherHome copy(beside.path());
   BackupReport report{home_path, to, io::SystemClock().now(), 0, 0, 0, 0, {}};
   // Nothing that the journal's copy refers to is removed while this is held.
-  TRY_ASSIGN(const auto lock, io::SharedLock::acquire(home.stores_lock()));
+  std::optional<io::SharedLock> lock;
+  if (io::exists(home.stores_lock())) {  // else no launcher of this version was ever here
+    TRY_ASSIGN(lock, io::SharedLock::acquire(home.stores_lock()));
+  }
   TRY(copy_journal(home.journal(), copy.journal()));
   TRY_ASSIGN(const State state, read_state(copy.journal(), &report.facts));
   report.jobs = state.jobs().size();

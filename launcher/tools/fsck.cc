@@ -4,13 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
 
 #include "common/snapshot/blob_check.h"
 #include "launcher/core/invariants.h"
 #include "launcher/core/roots.h"
 #include "launcher/core/state.h"
 #include "launcher/home.h"
+#include "launcher/log_folders.h"
 #include "launcher/logs/log_store.h"
 #include "launcher/store/journal_check.h"
 #include "launcher/tools/home_lock.h"
@@ -42,7 +43,6 @@ class Fsck {
   Status check_logs();
   void check_log(const Attempt& attempt, int rank, LogStream stream, std::uint64_t size);
   Status check_log_folders();
-  bool is_known(const std::string& job, const std::string& attempt) const;
 
   const FsckOptions& options_;
   const LauncherHome& home_;
@@ -150,20 +150,13 @@ Status Fsck::check_logs() {
   return check_log_folders();
 }
 
-bool Fsck::is_known(const std::string& job, const std::string& attempt) const {
-  const Job* known = state_.job(JobId(job));
-  return known != nullptr &&
-         std::any_of(known->attempts.begin(), known->attempts.end(),
-                     [&](const Attempt& a) { return LogStore::name_of(a.id) == attempt; });
-}
-
 Status Fsck::check_log_folders() {
   if (!whole_ || !io::exists(home_.logs())) return {};
   TRY_ASSIGN(const auto jobs, io::list_directory(home_.logs()));
   for (const auto& job : jobs) {
     TRY_ASSIGN(const auto attempts, io::list_directory(home_.logs() + "/" + job));
     for (const auto& attempt : attempts) {
-      if (is_known(job, attempt)) continue;
+      if (has_log_folder(state_, job, attempt)) continue;
       const std::string path = home_.logs() + "/" + job + "/" + attempt;
       report_.notes.push_back(path + ": logs of a job that was deleted");
       if (!options_.repair) continue;
@@ -177,9 +170,25 @@ Status Fsck::check_log_folders() {
 
 }  // namespace
 
+namespace {
+
+// What another account writes there the launcher could not read afterwards.
+Status may_change(const std::string& home) {
+  struct stat info {};
+  if (::stat(home.c_str(), &info) != 0) return errno_error(errno, "cannot stat " + home);
+  if (info.st_uid == ::geteuid()) return {};
+  return make_error(ErrorCode::permission_denied,
+                    fmt::format("{} belongs to the account {}; only that one may change it, so run "
+                                "this as it (setpriv --reuid {})",
+                                home, info.st_uid, info.st_uid));
+}
+
+}  // namespace
+
 Result<FsckReport> fsck(const FsckOptions& options) {
   const LauncherHome home(options.home);
   TRY(expect_home(home));
+  if (options.repair || options.truncate_at) TRY(may_change(home.path()));
   TRY_ASSIGN(const auto lock, lock_home(home));
   return Fsck(options, home).run();
 }

@@ -24,10 +24,7 @@ Status expect_home(const LauncherHome& home) {
                       fmt::format("{} is not the home of a launcher: it has no journal.db; name it "
                                   "with --home",
                                   home.path()));
-  TRY_ASSIGN(const int version, io::read_version(home.version()));
-  if (version > kHomeVersion)
-    return io::newer_version(home.version(), version, kHomeVersion, "launcher's home");
-  return {};
+  return io::expect_version(home.version(), kHomeVersion, "launcher's home");
 }
 
 }  // namespace lockstep::launcher

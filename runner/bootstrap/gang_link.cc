@@ -37,7 +37,6 @@ struct Neighbour {
   bool lost = false;     // said so
   bool refused = false;  // greeted for another attempt, or speaks what we cannot read
   bool ready = false;    // a child whose subtree is connected
-  bool leaving = false;  // it needs nothing more from us
 };
 
 class TreeLink final : public GangLink {
@@ -59,7 +58,6 @@ class TreeLink final : public GangLink {
   void send_down(const GangMessage& message) override;
   void send_to(int node_rank, const GangMessage& message) override;
   void broadcast(const GangMessage& message) override;
-  void linger() override { linger_ = true; }
   int parent() const override { return tree_ ? tree_->parent() : -1; }
   std::vector<int> children() const override;
 
@@ -78,8 +76,6 @@ class TreeLink final : public GangLink {
   bool transmit(Neighbour& to, const LinkFrame& frame);
   void pump(Neighbour& to);
   void check_silence(Instant now);
-  void beat_if_due(Instant now);
-  bool awaits(const Neighbour& n, Instant since, Instant now) const;
   void arm(Duration period);
   bool busy() const;
   template <typename F>
@@ -100,7 +96,6 @@ class TreeLink final : public GangLink {
   std::optional<Neighbour> up_;
   std::map<int, Neighbour> down_;
   bool started_ = false;
-  bool linger_ = false;
 
   io::SystemClock clock_;
   io::Fd timer_;
@@ -133,36 +128,22 @@ Status TreeLink::open() {
   return {};
 }
 
-// True while the acknowledgement of what we said last is worth waiting for.
-bool TreeLink::awaits(const Neighbour& n, Instant since, Instant now) const {
-  if (n.heard.ns == 0 || n.leaving || n.stream.flushed()) return false;
-  if (now - since < kFlushPatience) return !n.lost;
-  return linger_ && now - since < kLingerPatience && now - n.heard < kLingerSilence;
-}
-
-// What was said last (FenceDone, GangDrained) must arrive although we leave, also over a network
-// that loses or is cut for a while: a closed connection loses what was not read yet.
+// What was said last (GangDrained) must arrive although we leave: wait a moment for its
+// acknowledgement, unless the neighbour is silent anyway.
 TreeLink::~TreeLink() {
   *alive_ = false;
-  events_ = Events{};
-  const Instant since = clock_.now();
-  if (tree_) {
-    for_neighbours([this](Neighbour& n) {
-      transmit(n, n.stream.control(LinkFrame::Kind::bye, tree_->node_rank()));
-    });
-  }
-  const auto awaited = [&] {
-    const Instant now = clock_.now();
-    bool any = false;
-    for_neighbours([&](Neighbour& n) { any |= awaits(n, since, now); });
-    return any;
+  const Instant end = clock_.now() + kFlushPatience;
+  const auto owed = [this] {
+    bool owed = false;
+    for_neighbours(
+        [&](Neighbour& n) { owed |= !n.lost && n.heard.ns != 0 && !n.stream.flushed(); });
+    return owed;
   };
-  while (server_ && awaited()) {
+  events_ = Events{};
+  while (server_ && owed() && clock_.now() < end) {
     on_server();
     if (client_) on_client();
-    beat_if_due(clock_.now());
-    const bool soon = clock_.now() - since < kFlushPatience;
-    const timespec pause{0, soon ? 500'000 : 10'000'000};
+    const timespec pause{0, 500'000};
     nanosleep(&pause, nullptr);
   }
   if (client_) loop_.unwatch_socket(client_->handle());
@@ -249,7 +230,6 @@ void TreeLink::handle(Neighbour& from, const std::string& bytes) {
   auto frame = decode_frame(bytes);
   if (!frame || from.refused) return;
   from.heard = clock_.now();
-  from.leaving |= frame->kind == LinkFrame::Kind::bye;
   if (from.stream.accept(*frame)) deliver(from, std::move(*frame));
   if (from.stream.take_gap()) {
     transmit(from, from.stream.control(LinkFrame::Kind::resend, tree_->node_rank()));
@@ -393,17 +373,14 @@ void TreeLink::on_timer() {
   const Instant now = clock_.now();
   redial_if_due(now);
   for_neighbours([this](Neighbour& n) { pump(n); });
-  beat_if_due(now);
+  if (now - last_beat_ >= kGangBeat - kBusyTick) {
+    last_beat_ = now;
+    for_neighbours([this](Neighbour& n) {
+      transmit(n, n.stream.control(LinkFrame::Kind::beat, tree_->node_rank()));
+    });
+  }
   check_silence(now);
   arm(busy() ? kBusyTick : Duration(kGangBeat));
-}
-
-void TreeLink::beat_if_due(Instant now) {
-  if (now - last_beat_ < kGangBeat - kBusyTick) return;
-  last_beat_ = now;
-  for_neighbours([this](Neighbour& n) {
-    transmit(n, n.stream.control(LinkFrame::Kind::beat, tree_->node_rank()));
-  });
 }
 
 void TreeLink::check_silence(Instant now) {

@@ -18,13 +18,7 @@ inline constexpr Duration kNeighbourSilence = milliseconds(5'000);  // then it i
 inline constexpr Duration kJoinPatience = milliseconds(60'000);     // for its first word
 inline constexpr std::size_t kMaxLinkBacklog =
     65'536;  // unacknowledged messages; more = it is lost
-// How long the destructor waits for the acknowledgement of what was said last: from a neighbour
-// that may be gone, and, after linger(), from one that lives as far as is known. Without the last
-// FenceDone its ranks would wait in MPI_Finalize for ever.
-inline constexpr Duration kFlushPatience = milliseconds(500);
-inline constexpr Duration kLingerPatience = milliseconds(60'000);
-inline constexpr Duration kLingerSilence =
-    milliseconds(20'000);  // longer than until a node is LOST
+inline constexpr Duration kFlushPatience = milliseconds(500);  // the destructor's wait
 
 // Events come from the loop; none of them may destroy the link.
 class GangLink {
@@ -45,8 +39,7 @@ class GangLink {
   virtual void send_down(const GangMessage& message) = 0;               // to all children
   virtual void send_to(int node_rank, const GangMessage& message) = 0;  // next hop towards it
   virtual void broadcast(const GangMessage& message) = 0;  // up and down: everyone but us
-  virtual void linger() = 0;       // our ranks completed, and others may still need our last words
-  virtual int parent() const = 0;  // -1 at the root
+  virtual int parent() const = 0;                          // -1 at the root
   virtual std::vector<int> children() const = 0;
 };
 

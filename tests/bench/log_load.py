@@ -104,13 +104,9 @@ def compare(site, name, ranks, witness):
 def follow(site, name, how):
     if how == "none":
         return None
-    sink = os.open(os.devnull, os.O_WRONLY) if how == "reads" else None
-    if sink is not None:
-        follower = site.start("job", "stream", name, "-q")
-        threading.Thread(target=lambda: drain(follower.stdout), daemon=True).start()
-        os.close(sink)
-        return follower
     follower = site.start("job", "stream", name, "-q")
+    if how == "reads":
+        threading.Thread(target=drain, args=(follower.stdout,), daemon=True).start()
     return follower
 
 
@@ -123,9 +119,7 @@ def measure(options, directory):
     site = Site(directory)
     witness = pathlib.Path(directory) / "witness"
     witness.mkdir()
-    if options.spool:
-        os.environ["LOCKSTEP_LOG_SPOOL"] = options.spool
-    site.up(1)
+    site.ok("up", "--nodes", "1", env={"LOCKSTEP_LOG_SPOOL": options.spool} if options.spool else {})
     sampler = Sampler(site)
     try:
         site.write("writer.py", WRITER)

@@ -99,8 +99,7 @@ def spool_bytes(site, name):
     return sum(p.stat().st_blocks * 512 for p in directory.iterdir() if not p.name.endswith(".times"))
 
 
-def test_at_the_spools_bound_the_ranks_wait_and_go_on_by_themselves(any_site, monkeypatch):
-    monkeypatch.setenv("LOCKSTEP_LOG_SPOOL", "4m")
+def test_at_the_spools_bound_the_ranks_wait_and_go_on_by_themselves(any_site):
     any_site.ok("up", "--nodes", "1", env={"LOCKSTEP_LOG_SPOOL": "4m"})
     pids = any_site.launcher_pids()
     site_witness = start_bursts(any_site, "bound", 4, 5_000_000)

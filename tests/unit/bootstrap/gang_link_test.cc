@@ -236,56 +236,6 @@ TEST_F(GangLinkTest, WhatWasSaidLastArrivesAlthoughTheSpeakerLeaves) {
   EXPECT_TRUE(std::holds_alternative<GangDrained>(node(0).received[0].second));
 }
 
-// A runner that waited only 0.5 s for the acknowledgement of its last FenceDone left the ranks of a
-// node behind a bad link in MPI_Finalize for ever.
-TEST_F(GangLinkTest, WhatWasSaidLastArrivesAtANeighbourThatIsCutOffForSeconds) {
-  std::promise<GangMember> root;
-  std::promise<GangTable> full_table;
-  std::promise<void> neighbour_is_away, gone;
-  std::thread speaker([&] {
-    io::EventLoop loop;
-    bool connected = false;
-    auto link = GangLink::create(loop, {[&] { connected = true; }, {}, {}});
-    GangMember self;
-    self.address = "127.0.0.1";
-    self.runner_port = (*link)->port();
-    self.runner_key = (*link)->public_key();
-    root.set_value(self);
-    (*link)->connect(attempt_, 0, full_table.get_future().get());
-    while (!connected) loop.turn(milliseconds(50));
-    neighbour_is_away.get_future().wait();
-    (*link)->linger();
-    (*link)->send_down(GangDrained{0});
-    link->reset();
-    gone.set_value();
-  });
-  add(1);
-  GangTable gang = table();
-  gang.members.insert(gang.members.begin(), root.get_future().get());
-  node(0).link->connect(attempt_, 1, gang);
-  full_table.set_value(gang);
-  EXPECT_TRUE(until([&] { return node(0).connected; }));
-  // It neither reads nor acknowledges from now on.
-  neighbour_is_away.set_value();
-  auto left = gone.get_future();
-  EXPECT_EQ(left.wait_for(kFlushPatience * 4), std::future_status::timeout);
-  EXPECT_TRUE(until([&] { return !node(0).received.empty(); }));
-  EXPECT_TRUE(until([&] { return left.wait_for(seconds(0)) == std::future_status::ready; }));
-  speaker.join();
-}
-
-TEST_F(GangLinkTest, NobodyWaitsForANeighbourThatSaidItLeaves) {
-  add(2);
-  connect_all();
-  node(0).link->linger();
-  nodes_[1].reset(new Node);
-  ASSERT_TRUE(until([&] { return !node(0).lost.empty(); }));  // the bye was read long before
-  node(0).link->send_down(numbered(1));
-  const Instant begin = clock_.now();
-  node(0).link.reset();
-  EXPECT_LT(clock_.now() - begin, kLingerSilence - kNeighbourSilence);
-}
-
 TEST_F(GangLinkTest, BigFencesPass) {
   add(2);
   connect_all();
