@@ -120,6 +120,9 @@ void Workload::submit_next() {
 }
 
 void Workload::submit(const JobPlan& plan) {
+  const std::string what = "submit " + plan.spec.name;
+  // Whoever never heard that its job was there, until another deleted it, asks no more.
+  std::erase_if(waiting_, [&](const auto& item) { return item.second.what == what; });
   launcher::SubmitInput submit;
   submit.submission = "submission-" + std::to_string(next_);
   submit.spec = plan.spec;
@@ -127,7 +130,7 @@ void Workload::submit(const JobPlan& plan) {
     submit.generated_name = plan.spec.name;
     submit.spec.name.clear();
   }
-  ask(std::move(submit), "submit " + plan.spec.name);
+  ask(std::move(submit), what);
 }
 
 void Workload::job_finished(const JobId& job) {
