@@ -62,6 +62,7 @@ mount -t proc proc proc
 mount --rbind /sys sys
 mount --bind /dev dev
 mount -t tmpfs tmpfs dev/shm
+[ ! -e etc/resolv.conf ] || mount --bind /etc/resolv.conf etc/resolv.conf
 for pair in "$@"; do
   shift
   [ "$pair" = -- ] && break
@@ -74,10 +75,21 @@ exec /usr/sbin/chroot . "$@"
 """
 
 
+def argv(tree, own, name, hosts, shown, words, pid_namespace=True):
+    """`words` as a command in an overlay over `tree`; what it changes lies in `own`/upper. `shown`:
+    {directory here: the same inside}, read-only below /opt."""
+    for part in ("upper", "work", "merged"):
+        (own / part).mkdir(parents=True, exist_ok=True)
+    setup = SETUP.format(name=name, tree=tree, own=own, hosts=hosts)
+    flags = ["-u", "-m", "--propagation", "private"] + (["-p", "-f", "--kill-child"] if pid_namespace else [])
+    pairs = [f"{here}={inside}" for here, inside in shown.items()]
+    return ["unshare", *flags, "sh", "-c", setup, "sh", *pairs, "--", *map(str, words)]
+
+
 class RootHost(Host):
     """A host of a cluster with a tree of its own instead of this machine's: an overlay, whose upper
-    directory holds what was changed. `shown`: {directory here: the same inside}; read-only below /opt.
-    Only one process at a time may be started in it; all others are its children."""
+    directory holds what was changed. `shown` is as argv() takes it. Only one process at a time may be
+    started in it; all others are its children."""
 
     def __init__(self, cluster, name, address, tree):
         super().__init__(cluster, name, address)
@@ -85,17 +97,9 @@ class RootHost(Host):
         self.own = cluster.directory / f"{name}-root"
         self.shown = {}
 
-    def create(self):
-        for part in ("upper", "work", "merged"):
-            (self.own / part).mkdir(parents=True)
-        super().create()
-
     def argv(self, words, pid_namespace=False):
-        setup = SETUP.format(name=self.name, tree=self.tree, own=self.own, hosts=self.cluster.hosts)
-        flags = ["-u", "-m", "--propagation", "private"] + (["-p", "-f", "--kill-child"] if pid_namespace else [])
-        pairs = [f"{here}={inside}" for here, inside in self.shown.items()]
-        return ["nsenter", f"--net=/run/netns/{self.namespace}", "unshare", *flags, "sh", "-c", setup, "sh",
-                *pairs, "--", *map(str, words)]
+        return ["nsenter", f"--net=/run/netns/{self.namespace}",
+                *argv(self.tree, self.own, self.name, self.cluster.hosts, self.shown, words, pid_namespace)]
 
     def changed(self):
         """Files that were written, and directories that were made, in the tree itself."""
