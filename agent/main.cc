@@ -184,6 +184,7 @@ Result<Bytes> cache_size(const Options& options, const Home& home) {
 
 Status run(const Options& options) {
   const Home home(options.home.empty() ? default_home() : options.home);
+  TRY_ASSIGN(const std::string runner, io::find_program("lockstep-runner"));
   TRY(prepare_home(home));
   TRY_ASSIGN(const io::FileLock lock, lock_home(home));
   io::SleeplessClock clock;
@@ -205,7 +206,7 @@ Status run(const Options& options) {
   TRY_ASSIGN(config.inventory, measure(options, home, member.dialled));
   TRY_ASSIGN(config.identity,
              become_member(options, home, std::move(member), config.keys, loop, transport));
-  config.runner_program = io::program_directory() + "/lockstep-runner";
+  config.runner_program = runner;
   const auto up = std::chrono::duration_cast<milliseconds>(io::since_boot());
   config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
   config.boot = io::current_boot();

@@ -1,5 +1,6 @@
 # Helpers of the build: dependencies, warnings, and one function per kind of target.
 
+include(GNUInstallDirs)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(OpenSSL REQUIRED)
@@ -16,6 +17,12 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(PMIX REQUIRED IMPORTED_TARGET pmix)
+# Its own run path would come before a bundle's; in the build tree CMake sets what is needed.
+get_target_property(pmix_options PkgConfig::PMIX INTERFACE_LINK_OPTIONS)
+list(FILTER pmix_options EXCLUDE REGEX "rpath|new-dtags|^-Wl,/|NOTFOUND")
+set_target_properties(PkgConfig::PMIX PROPERTIES INTERFACE_LINK_OPTIONS "${pmix_options}")
+
+add_custom_target(bundled_programs)
 
 add_library(lockstep_flags INTERFACE)
 target_include_directories(lockstep_flags INTERFACE ${PROJECT_SOURCE_DIR})
@@ -52,12 +59,37 @@ function(lockstep_library name)
   endif()
 endfunction()
 
-# lockstep_program(NAME SOURCES main.cc LINK dep…): one installed binary in build/bin.
+# lockstep_program(NAME SOURCES main.cc LINK dep… [INTERNAL]): one binary in build/bin, installed in
+# PREFIX/bin, or in PREFIX/libexec/lockstep when only our own programs start it. COMPONENT is the
+# package that it belongs to. Also linked for the bundle, as target bundled_NAME (scripts/bundle).
 function(lockstep_program name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "INTERNAL" "COMPONENT" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE lockstep_flags ${ARG_LINK})
-  install(TARGETS ${name} RUNTIME DESTINATION bin)
+  set(destination ${CMAKE_INSTALL_BINDIR})
+  if(ARG_INTERNAL)
+    set(destination ${CMAKE_INSTALL_LIBEXECDIR}/lockstep)
+  endif()
+  install(TARGETS ${name} RUNTIME DESTINATION ${destination} COMPONENT ${ARG_COMPONENT})
+  if(TARGET common_bundle)
+    lockstep_bundled(${name} LINK ${ARG_LINK})
+  endif()
+endfunction()
+
+# The same objects, linked to find their dynamic linker and libraries in ../lib; see
+# common/bundle/start.h and docs/decisions/012-bundle.md.
+function(lockstep_bundled name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(bundled_${name} EXCLUDE_FROM_ALL
+    $<TARGET_OBJECTS:${name}> $<TARGET_OBJECTS:common_bundle>)
+  target_link_libraries(bundled_${name} PRIVATE lockstep_flags ${ARG_LINK})
+  # RPATH, not RUNPATH: it holds for the libraries of libraries and before LD_LIBRARY_PATH.
+  target_link_options(bundled_${name} PRIVATE
+    -pie -Wl,--no-dynamic-linker -Wl,-e,lockstep_bundle_start -Wl,--disable-new-dtags)
+  set_target_properties(bundled_${name} PROPERTIES
+    OUTPUT_NAME ${name} LINKER_LANGUAGE CXX RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bundle/bin
+    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib")
+  add_dependencies(bundled_programs bundled_${name})
 endfunction()
 
 # lockstep_test(NAME SOURCES x_test.cc LINK dep…): one GoogleTest binary, one ctest entry.

@@ -104,6 +104,9 @@ int main(int argc, char** argv) {
   } else if (argc == 2 && std::string_view(argv[1]) == "--standby") {
     directory = runner::wait_for_order();
     if (directory.empty()) return 0;
+  } else if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    std::puts("lockstep-runner " LOCKSTEP_VERSION);
+    return 0;
   } else {
     std::fprintf(stderr,
                  "usage: lockstep-runner --attempt-dir DIR [--log-spool BYTES] | --standby "

@@ -75,8 +75,9 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
   const auto workspace = Workspace::prepare(orders.workspace, directory, setup.run_as.uid,
                                             setup.run_as.gid, orders.assignment.spec.outputs);
   if (!workspace) return fail(Cause::workspace_failed, workspace.error());
-  const IsolationRequest request{cgroup_request(directory, orders.assignment),
-                                 io::program_directory() + "/lockstep-spawn", &*workspace};
+  const auto spawn = io::find_program("lockstep-spawn");
+  if (!spawn) return fail(Cause::start_failed, spawn.error());
+  const IsolationRequest request{cgroup_request(directory, orders.assignment), *spawn, &*workspace};
   auto isolation = isolate(loop, request, std::move(events));
   if (!isolation)
     return fail(workspace->must_mount() ? Cause::workspace_failed : Cause::start_failed,

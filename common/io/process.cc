@@ -185,6 +185,26 @@ std::string program_directory() {
   return path.substr(0, path.rfind('/'));
 }
 
+Result<std::string> find_program(const std::string& name) {
+  const std::string here = program_directory();
+  const std::string apart = here.substr(0, here.rfind('/')) + "/libexec/lockstep";
+  for (const std::string& directory : {here, apart}) {
+    const std::string path = directory + "/" + name;
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  }
+  return make_error(ErrorCode::not_found,
+                    fmt::format("{} is neither in {} nor in {}, or not executable; install all of "
+                                "Lockstep's programs together",
+                                name, here, apart));
+}
+
+std::optional<std::string> bundle_directory() {
+  const std::string here = program_directory();
+  const std::string top = here.substr(0, here.rfind('/'));
+  if (!exists(top + "/lockstep-bundle.json")) return std::nullopt;
+  return top;
+}
+
 std::uint64_t random_u64() {
   std::uint64_t value = 0;
   ssize_t got = 0;

@@ -52,8 +52,13 @@ BootId current_boot();
 // The kernel's boot id + network namespace inode: equal for nodes that share a loopback.
 std::string current_host_id();
 std::string host_name();
-// Directory of the running executable; siblings are found there.
+// Directory of the running executable.
 std::string program_directory();
+// Another program of this installation: beside the running one, as in a build or a bundle, else in
+// ../libexec/lockstep, where `cmake --install` puts what nobody calls by hand.
+Result<std::string> find_program(const std::string& name);
+// The top of the bundle that we were unpacked with (scripts/bundle); nullopt: no bundle.
+std::optional<std::string> bundle_directory();
 // 64 bits from getrandom(2).
 std::uint64_t random_u64();
 

@@ -66,13 +66,6 @@ std::optional<io::ProcessIdentity> living(const std::string& pid_file) {
   return who;
 }
 
-Result<std::string> sibling(const std::string& name) {
-  const std::string path = io::program_directory() + "/" + name;
-  if (::access(path.c_str(), X_OK) == 0) return path;
-  return make_error(ErrorCode::not_found,
-                    path + " is not there or not executable; install it beside lockstep");
-}
-
 }  // namespace
 
 Result<io::KeyPair> user_keys(const Home& home) {
@@ -113,7 +106,7 @@ std::string log_tail(const std::string& path) {
 }
 
 Result<Endpoint> start_daemon(const Home& home, int fixed_nodes) {
-  TRY_ASSIGN(const std::string program, sibling("lockstepd"));
+  TRY_ASSIGN(const std::string program, io::find_program("lockstepd"));
   io::DetachedStart start;
   start.program = program;
   start.arguments = {"lockstepd",
@@ -141,7 +134,7 @@ Result<Endpoint> start_daemon(const Home& home, int fixed_nodes) {
 
 Result<io::ProcessIdentity> start_agent(const Home& home, const Endpoint& launcher,
                                         const AgentStart& agent) {
-  TRY_ASSIGN(const std::string program, sibling("lockstep-agent"));
+  TRY_ASSIGN(const std::string program, io::find_program("lockstep-agent"));
   TRY(io::make_directories(home.nodes(), 0755));
   TRY(io::make_directories(home.node(agent.name), 0755));
   TRY(io::write_file_atomically(home.join_token(agent.name), agent.token + "\n", 0600, false));

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/io/process.h"
 #include "runner/bootstrap/pmix_info.h"
 
 extern char** environ;
@@ -215,6 +216,13 @@ void prepare_environment() {
     }
   }
   for (const std::string& name : names) unsetenv(name.c_str());
+  // A bundle brings the library's plug-ins and messages; where they were built for lies elsewhere.
+  if (const auto bundle = io::bundle_directory()) {
+    setenv("PMIX_PREFIX", bundle->c_str(), 1);
+    setenv("PMIX_LIBDIR", (*bundle + "/lib").c_str(), 1);
+    setenv("PMIX_DATADIR", (*bundle + "/share").c_str(), 1);
+    setenv("PMIX_SYSCONFDIR", (*bundle + "/etc").c_str(), 1);
+  }
   // The store in shared memory prints lock errors when the ranks have another uid.
   setenv("PMIX_MCA_gds", "hash", 1);
   // The library looks at the machine through hwloc, whose plugins would bring OpenCL, CUDA and X11

@@ -7,11 +7,16 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 
 #include "runner/spawn/protocol.h"
 #include "runner/spawn/spawner.h"
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
+    std::puts("lockstep-spawn " LOCKSTEP_VERSION);
+    return 0;
+  }
   if (fcntl(lockstep::spawn::kSocketFd, F_SETFD, FD_CLOEXEC) != 0) {
     std::fprintf(stderr,
                  "lockstep-spawn: fd 3 is not a socket: it is started by lockstep-runner\n");

@@ -58,6 +58,9 @@ class Host:
         """Ends everything here at once, as a power cut does, and waits until it is gone."""
         if not self.process:
             return
+        if self.process.poll() is not None:  # it could not start; what it printed is in its log
+            self.process = None
+            return
         children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         inner = [int(pid) for pid in children.read_text().split()]
         for pid in [*inner, self.process.pid]:
@@ -132,6 +135,13 @@ class Cluster:
         home.mkdir(exist_ok=True)
         host.start(words, self.directory / f"{host.name}.log", pid_namespace=True,
                    env=self.site.environment())
+
+    def add(self, host):
+        """One more node, after create(); its agent is not started."""
+        with open(self.hosts, "a", encoding="utf-8") as hosts:
+            hosts.write(f"{host.address} {host.name}\n")
+        host.create()
+        self.nodes.append(host)
 
     def reboot(self, host):
         """The node's processes are gone at once, and its agent is back with a new boot."""

@@ -139,5 +139,16 @@ TEST(ProcessTest, NumbersOfThisHostAreStable) {
   EXPECT_TRUE(exists(program_directory() + "/io_test"));
 }
 
+TEST(ProcessTest, OtherProgramsAreFoundBesideOursOrMissedByName) {
+  EXPECT_EQ(find_program("io_test").value(), program_directory() + "/io_test");
+  const auto missing = find_program("lockstep-nothing");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::not_found);
+  EXPECT_NE(missing.error().message.find("lockstep-nothing is neither in " + program_directory()),
+            std::string::npos);
+  EXPECT_NE(missing.error().message.find("/libexec/lockstep"), std::string::npos);
+  EXPECT_FALSE(bundle_directory());
+}
+
 }  // namespace
 }  // namespace lockstep::io
