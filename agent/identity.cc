@@ -105,6 +105,21 @@ Result<Endpoints> as_dialled(Endpoints told, const std::string& launcher) {
   return told;
 }
 
+Status check_node_name(const std::string& name) {
+  constexpr std::size_t kMaxBytes = 63;  // as of a host name
+  const auto good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  };
+  const bool digits = name.find_first_not_of("0123456789") == std::string::npos;
+  if (name.size() <= kMaxBytes && !digits && std::all_of(name.begin(), name.end(), good)) return {};
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("--name '{}' cannot be a node's name: it is of letters, digits, "
+                                "'.', '_' and '-', not of digits alone (that is a node's id), and "
+                                "has at most {} characters",
+                                name, kMaxBytes));
+}
+
 Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
                       const Endpoints& at, const io::KeyPair& keys, const std::string& name,
                       Duration timeout) {

@@ -43,4 +43,8 @@ Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire:
                       const Endpoints& at, const io::KeyPair& keys, const std::string& name,
                       Duration timeout);
 
+// What --name may be; a host name is made to fit by the launcher, a name that somebody chose is not
+// changed behind their back.
+Status check_node_name(const std::string& name);
+
 }  // namespace lockstep::agent

@@ -13,12 +13,14 @@
 #include <cstdlib>
 
 #include "agent/agent.h"
+#include "agent/doctor.h"
 #include "agent/inventory/inventory.h"
 #include "agent/stage.h"
 #include "agent/workspace/cache_limit.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "common/wire/findings.h"
 
 namespace lockstep::agent {
 namespace {
@@ -28,7 +30,7 @@ constexpr Bytes kLeastLogSpool = mebibytes(1);
 
 struct Options {
   std::string launcher, token_file, home, name, advertise, network, log_level = "info";
-  std::string memory, log_spool = "1g", cache_size;
+  std::string memory, log_spool = "1g", cache_size, format = "table";
   Share share;
 };
 
@@ -65,6 +67,19 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   app.set_version_flag("--version", std::string("lockstep-agent ") + LOCKSTEP_VERSION);
+  auto* doctor =
+      app.add_subcommand("doctor", "what this machine can do as a node; starts no agent");
+  doctor->add_option("--home", options.home, "of the agent");
+  doctor->add_option("-o,--output", options.format, "table (default) or json")
+      ->check(CLI::IsMember({"table", "json"}));
+}
+
+// Exit code 1: there is a problem.
+int examine(const Options& options) {
+  const Findings found = examine_machine(options.home.empty() ? default_home() : options.home);
+  std::fputs((options.format == "json" ? wire::encode(found) : findings_text(found)).c_str(),
+             stdout);
+  return all_well(found) ? 0 : 1;
 }
 
 Status prepare_home(const Home& home) {
@@ -136,11 +151,19 @@ Result<Identity> become_member(const Options& options, const Home& home, Members
                                const io::KeyPair& keys, io::EventLoop& loop,
                                io::Transport& transport) {
   std::optional<Identity> identity = member.known;
+  if (identity && !options.name.empty() && options.name != identity->name) {
+    spdlog::warn("--name {} is not heeded: this node joined as {}, and stays it", options.name,
+                 identity->name);
+  }
   if (!identity) {
     const std::string name = options.name.empty() ? io::host_name() : options.name;
     TRY_ASSIGN(identity,
                join(loop, transport, *member.token, member.dialled, keys, name, kJoinTimeout));
     spdlog::info("joined as node {} ({})", identity->name, identity->node.value);
+    if (identity->name != name) {
+      spdlog::warn("the launcher calls this node {}: {} is taken, or is no node's name",
+                   identity->name, name);
+    }
   }
   identity->control_endpoint = member.dialled.control;
   identity->bulk_endpoint = member.dialled.bulk;
@@ -183,6 +206,7 @@ Result<Bytes> cache_size(const Options& options, const Home& home) {
 }
 
 Status run(const Options& options) {
+  if (!options.name.empty()) TRY(check_node_name(options.name));
   const Home home(options.home.empty() ? default_home() : options.home);
   TRY_ASSIGN(const std::string runner, io::find_program("lockstep-runner"));
   TRY(prepare_home(home));
@@ -238,6 +262,7 @@ int main(int argc, char** argv) {
   agent::Options options;
   agent::add_options(app, options);
   CLI11_PARSE(app, argc, argv);
+  if (app.got_subcommand("doctor")) return agent::examine(options);
   auto logger = spdlog::stderr_logger_mt("agent");
   logger->set_level(spdlog::level::from_str(options.log_level));
   logger->flush_on(spdlog::level::debug);

@@ -9,6 +9,12 @@ namespace lockstep::launcher {
 
 namespace {
 
+constexpr const char* kExitCodes = R"(
+Exit codes:
+  0 ended by a signal;  1 an error of its own;  2 the command line is wrong;  3 another lockstepd has this
+  home;  4 journal or blobs are damaged, newer than this program, or cannot be read;  5 it cannot listen
+  where it shall;  6 the journal, 7 a log could not be written (jobs go on; start it again))";
+
 Error bad(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
 }
@@ -135,10 +141,9 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
   CLI::App app(
       "lockstepd: the launcher of Lockstep. It keeps the queue, the nodes, blobs and logs.",
       "lockstepd");
-  app.footer(
-      "Other commands: lockstepd fsck, lockstepd backup DEST, lockstepd restore SRC --home DIR; "
-      "each "
-      "has --help.");
+  app.footer(std::string("Other commands: lockstepd fsck, lockstepd backup DEST, lockstepd restore "
+                         "SRC --home DIR; each has --help.\n\n") +
+             kExitCodes);
   app.set_version_flag("--version", "lockstepd " LOCKSTEP_VERSION);
   app.add_option("--home", options.home, "directory of this launcher (absolute)")->required();
   app.add_option("--listen", texts.listen,

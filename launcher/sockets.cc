@@ -47,12 +47,23 @@ Result<Sockets> bind_all(io::Transport& transport, const io::KeyPair& keys, cons
   return Sockets{std::move(control_socket), std::move(bulk_socket), std::move(join_socket)};
 }
 
+Error explained(const Error& error, const Listen& listen) {
+  return make_error(error.code,
+                    fmt::format("--listen tcp://{}:{}: {}. HOST must be an address of this machine "
+                                "(`ip address` lists them), or 0.0.0.0 for all of them; PORT and "
+                                "the two after it must be free",
+                                listen.host, listen.port, error.message));
+}
+
 }  // namespace
 
 Result<Sockets> Sockets::bind(io::Transport& transport, const io::KeyPair& keys,
                               const std::optional<Listen>& listen,
                               const std::string& endpoint_file) {
-  if (listen) return bind_all(transport, keys, from(*listen));
+  if (listen) {
+    auto bound = bind_all(transport, keys, from(*listen));
+    return bound ? std::move(bound) : Result<Sockets>(explained(bound.error(), *listen));
+  }
   const auto before = read_endpoint_file(endpoint_file);
   const auto loopback = [](const std::string& text) {
     return text.rfind("tcp://127.0.0.1:", 0) == 0;

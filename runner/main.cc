@@ -1,7 +1,7 @@
 // lockstep-runner --attempt-dir DIR [--log-spool BYTES]: supervises one attempt's ranks on this
 // node, and outlives the agent that started it. lockstep-runner --standby reads DIR from standard
-// input, one line: started ahead of time, it has its libraries linked when an attempt comes. See
-// runner.h.
+// input, one line: started ahead of time, it has its libraries linked when an attempt comes.
+// lockstep-runner --self-test DIR is for `lockstep doctor`. See runner.h.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -19,6 +19,7 @@
 
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "runner/bootstrap/pmix_server.h"
 #include "runner/runner.h"
 
 namespace lockstep::runner {
@@ -90,6 +91,23 @@ std::string wait_for_order() {
   return "";
 }
 
+// Whether MPI ranks could be served here: the server with its plug-ins, in DIR.
+int self_test(const std::string& directory) {
+  io::EventLoop loop;
+  PmixServer::Options options;
+  options.name = "self-test";
+  options.server_name = "ls.self-test";
+  options.host = io::host_name();
+  options.directory = directory;
+  const auto server = PmixServer::start(loop, std::move(options), {});
+  if (!server) {
+    std::fprintf(stderr, "%s\n", server.error().message.c_str());
+    return kOurFailure;
+  }
+  std::puts(pmix_version().c_str());
+  return 0;
+}
+
 }  // namespace
 }  // namespace lockstep::runner
 
@@ -104,6 +122,8 @@ int main(int argc, char** argv) {
   } else if (argc == 2 && std::string_view(argv[1]) == "--standby") {
     directory = runner::wait_for_order();
     if (directory.empty()) return 0;
+  } else if (argc == 3 && std::string_view(argv[1]) == "--self-test") {
+    return runner::self_test(argv[2]);
   } else if (argc == 2 && std::string_view(argv[1]) == "--version") {
     std::puts("lockstep-runner " LOCKSTEP_VERSION);
     return 0;

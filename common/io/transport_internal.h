@@ -51,7 +51,11 @@ inline Error zmq_error(const std::string& what) {
     error.code = ErrorCode::conflict;
     error.message += "; another program listens there: stop it or choose another port";
   }
-  if (number == EINVAL || number == EPROTONOSUPPORT || number == ENODEV) {
+  if (number == ENODEV) {
+    error.code = ErrorCode::invalid_argument;
+    error.message += " has this name or address";
+  }
+  if (number == EINVAL || number == EPROTONOSUPPORT) {
     error.code = ErrorCode::invalid_argument;
     error.message += "; an endpoint looks like tcp://HOST:PORT or ipc://PATH";
   }

@@ -125,6 +125,7 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   add_job_verbs(table);
   add_node_verbs(table);
   add_snapshot_verb(table);
+  add_doctor_verb(table);
   const bool has_dashes = dashes != words.end();
   app.failure_message([has_dashes](const CLI::App* failed, const CLI::Error& error) {
     const bool in_run = failed->got_subcommand("run");

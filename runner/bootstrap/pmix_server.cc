@@ -232,6 +232,12 @@ void prepare_environment() {
 
 }  // namespace
 
+std::string pmix_version() {
+  // "OpenPMIx 4.2.2rc2 (PMIx Standard: 4.2, …)"
+  const std::string text = PMIx_Get_version();
+  return text.substr(0, text.find(" ("));
+}
+
 Result<std::unique_ptr<PmixServer>> PmixServer::start(io::EventLoop& loop, Options options,
                                                       Requests requests) {
   auto impl = std::make_shared<Impl>(loop, std::move(options), std::move(requests));

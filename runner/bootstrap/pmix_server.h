@@ -18,6 +18,8 @@ namespace lockstep::runner {
 
 class PmixInfo;
 
+std::string pmix_version();  // of the library that is loaded: "4.2.2"
+
 class PmixServer {
  public:
   // Answers one request of the library, exactly once, from any thread. `data` is the union of the

@@ -34,6 +34,7 @@ It runs on every Linux from kernel {kernel} on, of whatever distribution: the C 
 it anywhere, move it as you like; it may be read-only. Nothing has to be set. /proc must be mounted.
 
     bin/lockstep-agent --launcher tcp://HOST:PORT --token-file FILE    # this machine becomes a node
+    bin/lockstep doctor                                               # what this machine can do
 
 lockstep-bundle.json lists every file with its SHA-256, and the packages that the libraries are from.
 Their licences are in share/doc, ours is LICENSE.

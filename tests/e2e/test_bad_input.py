@@ -1,4 +1,6 @@
 """Bad input: each case says what, where and what to do, exits as it should, and loses nothing."""
+import subprocess
+
 import pytest
 
 USAGE, REFUSED = 2, 125
@@ -94,3 +96,21 @@ def test_bad_input(up_site, case):
     assert len(up_site.json("job", "list")) == jobs_before
     good = up_site.run("run", "--", "echo", "good")
     assert (good.returncode, good.stdout) == (0, b"good\n"), good.stderr
+
+
+def test_a_launcher_that_cannot_listen_says_where_and_what_would_do(site):
+    for host in ("203.0.113.9", "no-such-host.invalid"):  # RFC 5737, RFC 2606: nobody's
+        done = subprocess.run([site.bin / "lockstepd", "--home", site.directory / "other", "--listen",
+                               f"tcp://{host}:7070"], capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 5, done
+        assert f"--listen tcp://{host}:7070: " in done.stderr, done
+        assert "HOST must be an address of this machine" in done.stderr, done
+
+
+def test_a_node_name_that_would_be_changed_is_refused(site):
+    for name in ("my node", "17", "n" * 64):
+        done = subprocess.run([site.bin / "lockstep-agent", "--home", site.directory / "agent", "--name", name],
+                              capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 1, done
+        assert f"--name '{name}' cannot be a node's name" in done.stderr, done
+    assert not (site.directory / "agent").exists(), "nothing was made"

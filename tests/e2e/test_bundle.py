@@ -127,6 +127,8 @@ def test_all_of_lockstep_runs_from_a_bundle(bundle_site, bundle):
         foreign -= {*modules, *(path for path in foreign if re.sub(r"\.so\.(\d+).*", r".so.\1", path)
                                 .rpartition("/")[2] in needed)}
         assert not foreign, (site.command_of(pid), foreign)
+    examined = json.loads(site.ok("doctor", "-o", "json", "--agent-home", site.home / "nodes/local-0"))
+    assert all(each["verdict"] != "problem" for each in examined["findings"]), examined
     [runner] = site.runner_pids()
     assert any(path.startswith(f"{bundle}/lib/pmix/") for path in libraries_in(runner)), libraries_in(runner)
     site.ok("job", "cancel", name)

@@ -48,6 +48,14 @@ TEST(Options, WhatIsKept) {
   EXPECT_EQ(all.core.keeps, (Retention{Duration(0), 0, {}, {}}));
 }
 
+TEST(Options, HelpNamesTheExitCodes) {
+  const auto parsed = parse({"--help"});
+  const auto& leave = std::get<Leave>(parsed);
+  EXPECT_EQ(leave.code, ExitCode::ok);
+  EXPECT_THAT(leave.text, HasSubstr("3 another lockstepd has this"));
+  EXPECT_THAT(leave.text, HasSubstr("5 it cannot listen"));
+}
+
 struct Case {
   std::vector<const char*> words;
   const char* says;

@@ -1,0 +1,143 @@
+#include "launcher/cli/doctor.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/io/clock.h"
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+#include "common/io/run_program.h"
+#include "launcher/cli/local_launcher.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr Duration kProgramTimeout = seconds(10);
+constexpr Duration kAnswerTimeout = seconds(5);
+constexpr Duration kSkewAllowed = seconds(5);
+constexpr Duration kAliveWithin = seconds(3);  // three heartbeats, as lockstepd has them by default
+
+Finding finding(const char* area, std::string check, Verdict verdict, std::string found,
+                std::string advice = "") {
+  return {area, std::move(check), verdict, std::move(found), std::move(advice)};
+}
+
+Finding examine_program(const std::string& name) {
+  const auto path = io::find_program(name);
+  if (!path)
+    return finding("programs", name, Verdict::problem, path.error().message, "install it again");
+  const auto answer = io::run_program({*path, "--version"}, kProgramTimeout);
+  const std::string said =
+      answer ? answer->text.substr(0, answer->text.find('\n')) : answer.error().message;
+  if (said == name + " " + LOCKSTEP_VERSION)
+    return finding("programs", name, Verdict::ok, *path + ", " + LOCKSTEP_VERSION);
+  return finding("programs", name, Verdict::problem,
+                 fmt::format("{} says '{}', but lockstep is {}", *path, said, LOCKSTEP_VERSION),
+                 "install all of Lockstep's programs together");
+}
+
+// A file that only its owner may read.
+std::optional<Finding> examine_secret(const std::string& check, const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  if (info.st_uid != ::geteuid())
+    return finding("user", check, Verdict::problem,
+                   fmt::format("{} belongs to uid {}, not to you", path, info.st_uid),
+                   "LOCKSTEP_HOME names whose home is used");
+  const unsigned mode = info.st_mode & 0777;
+  if ((mode & 0077) != 0)
+    return finding(
+        "user", check, Verdict::problem,
+        fmt::format("{} has mode {:04o}: others may read or change it", path, mode),
+        "chmod 600 " + path + "; if somebody may have read it, remove it to get another");
+  return finding("user", check, Verdict::ok, fmt::format("{}, mode {:04o}", path, mode));
+}
+
+Finding launcher(Verdict verdict, std::string check, std::string found, std::string advice = "") {
+  return finding("launcher", std::move(check), verdict, std::move(found), std::move(advice));
+}
+
+Findings ask_launcher(const Endpoint& endpoint, const io::KeyPair& keys) {
+  hold_interrupts(true);
+  const auto connection = Connection::open(endpoint, keys);
+  hold_interrupts(false);
+  if (!connection) return {launcher(Verdict::problem, "connection", connection.error().message)};
+  io::SystemClock clock;
+  const auto reply = (*connection)->ask_for<StatusReply>(GetStatus{}, kAnswerTimeout);
+  if (reply) return judge_launcher(reply->status, asked, clock.now());
+  const bool refused = reply.error().code == ErrorCode::permission_denied;
+  return {launcher(Verdict::problem, "connection", endpoint.control + ": " + reply.error().message,
+                   refused ? ""
+                           : "is it up, and do firewalls let its port and the two after it "
+                             "pass? `lockstep status` asks again")};
+}
+
+}  // namespace
+
+Findings examine_programs() {
+  Findings found;
+  for (const char* name : {"lockstepd", "lockstep-agent"}) found.push_back(examine_program(name));
+  return found;
+}
+
+Findings examine_home(const Home& home) {
+  struct stat info {};
+  if (::stat(home.path().c_str(), &info) != 0)
+    return {finding("user", "home", Verdict::ok,
+                    home.path() + " is not there yet; the first command makes it")};
+  Findings found;
+  const bool usable = ::access(home.path().c_str(), R_OK | W_OK | X_OK) == 0;
+  found.push_back(finding("user", "home", usable ? Verdict::ok : Verdict::problem,
+                          home.path() + (usable ? "" : " is not writable for you"),
+                          usable ? "" : "LOCKSTEP_HOME names another"));
+  for (const auto& [check, path] : {std::pair{"your key", home.user_key()},
+                                    {"launcher's key", home.launcher_keys() + "/launcher.key"},
+                                    {"endpoint", home.endpoint()}})
+    if (auto secret = examine_secret(check, path)) found.push_back(*std::move(secret));
+  return found;
+}
+
+Findings examine_launcher(const Context& context) {
+  std::optional<Endpoint> endpoint = context.find_endpoint();
+  if (!context.launcher.empty()) {
+    const auto named = read_endpoint(context.launcher);
+    if (!named)
+      return {launcher(Verdict::problem, "endpoint", named.error().message,
+                       "LOCKSTEP_LAUNCHER names the endpoint.json of a launcher, or a copy")};
+  } else if (!endpoint) {
+    return {launcher(Verdict::ok, "endpoint",
+                     "none runs; the first command that needs one starts "
+                     "it")};
+  }
+  // Keys are made by the first command that needs them, not by one that looks.
+  if (!io::exists(context.home.user_key()))
+    return {launcher(Verdict::warning, "your key", "there is none yet",
+                     "`lockstep status` makes it, and says who has to let it in")};
+  const auto keys = io::load_or_create_key_pair(context.home.user_key());
+  if (!keys) return {launcher(Verdict::problem, "your key", keys.error().message)};
+  return ask_launcher(*endpoint, *keys);
+}
+
+Findings judge_clock(const std::vector<NodeView>& nodes, Instant asked, Instant answered) {
+  Instant heard;
+  for (const NodeView& node : nodes)
+    if (node.liveness == Liveness::alive) heard = std::max(heard, node.last_heard);
+  if (heard == Instant{}) return {};
+  // Its clock read at least this, and not much more, between the two moments: what lies outside of
+  // them is skew for certain.
+  const Instant latest = heard + kAliveWithin;
+  const Duration ahead = heard - answered, behind = asked - latest;
+  const Duration skew = std::max(ahead, behind);
+  if (skew <= kSkewAllowed) return {launcher(Verdict::ok, "clock", "agrees with ours")};
+  return {launcher(Verdict::warning, "clock",
+                   fmt::format("is at least {} {} ours", format_duration(skew),
+                               ahead > behind ? "ahead of" : "behind"),
+                   "times in lists and logs do not fit together; let NTP (chrony, timesyncd) set "
+                   "both")};
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,24 @@
+#pragma once
+// `lockstep doctor`, this account's side of it: the programs, the home and its keys, the launcher.
+// What the machine can do as a node, `lockstep-agent doctor` says. Nothing is started, made or
+// changed.
+
+#include <optional>
+#include <string>
+
+#include "common/base/time.h"
+#include "common/domain/finding.h"
+#include "common/domain/views.h"
+#include "launcher/cli/context.h"
+
+namespace lockstep::cli {
+
+Findings examine_programs();
+Findings examine_home(const Home& home);
+Findings examine_launcher(const Context& context);
+
+// How far the launcher's clock is from ours, by when it last heard of a node that is ALIVE, in an
+// answer to what we asked between two moments of our clock. Pure; none when no node is.
+Findings judge_clock(const std::vector<NodeView>& nodes, Instant asked, Instant answered);
+
+}  // namespace lockstep::cli

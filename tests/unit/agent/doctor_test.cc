@@ -1,0 +1,47 @@
+#include "agent/doctor.h"
+
+#include <gmock/gmock.h>
+
+#include "agent/identity.h"
+#include "tests/unit/agent/helpers.h"
+
+namespace lockstep::agent {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(DoctorTest, AnRdmaDeviceThatIsDownOrCannotPinMemoryIsSaid) {
+  const TempDir root;
+  EXPECT_EQ(examine_rdma(root.path(), false).at(0).found, "no device");
+  put(root / "sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+  EXPECT_EQ(examine_rdma(root.path(), true).size(), 1u);
+  EXPECT_EQ(examine_rdma(root.path(), true)[0].verdict, Verdict::ok);
+  const Findings limited = examine_rdma(root.path(), false);
+  ASSERT_EQ(limited.size(), 2u);
+  EXPECT_EQ(limited[1].verdict, Verdict::warning);
+  EXPECT_THAT(limited[1].advice, HasSubstr("LimitMEMLOCK=infinity"));
+  put(root / "sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  EXPECT_EQ(examine_rdma(root.path(), true)[0].verdict, Verdict::warning);
+}
+
+TEST(DoctorTest, AGpuWithoutItsDriverIsAProblem) {
+  const TempDir root;
+  EXPECT_EQ(examine_gpus(root.path(), "/nonexistent.so").at(0).found, "none");
+  put(root / "sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n");
+  put(root / "sys/bus/pci/devices/0000:01:00.0/class", "0x0c0330\n");  // its USB port
+  EXPECT_EQ(examine_gpus(root.path(), "/nonexistent.so")[0].verdict, Verdict::ok);
+  put(root / "sys/bus/pci/devices/0000:01:00.0/class", "0x030200\n");
+  EXPECT_EQ(examine_gpus(root.path(), "/nonexistent.so")[0].verdict, Verdict::problem);
+  EXPECT_EQ(examine_gpus(root.path(), FAKE_NVML)[0].verdict, Verdict::ok);
+}
+
+TEST(NodeNameTest, WhatWouldBeChangedIsRefused) {
+  for (const char* name : {"n1", "gpu-07.rack_2", "A"}) EXPECT_TRUE(check_node_name(name)) << name;
+  for (const std::string name : {"my node", "n/1", "knöten", "17", ""})
+    EXPECT_EQ(check_node_name(name).error().code, ErrorCode::invalid_argument) << name;
+  EXPECT_TRUE(check_node_name(std::string(63, 'n')));
+  EXPECT_FALSE(check_node_name(std::string(64, 'n')));
+}
+
+}  // namespace
+}  // namespace lockstep::agent

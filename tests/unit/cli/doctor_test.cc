@@ -1,0 +1,65 @@
+#include "launcher/cli/doctor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "common/io/file_system.h"
+
+namespace lockstep::cli {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Instant kNoon{1'780'000'000'000'000'000};
+
+std::vector<NodeView> alive_at(Instant heard) {
+  NodeView alive, lost;
+  alive.liveness = Liveness::alive;
+  alive.last_heard = heard;
+  lost.liveness = Liveness::lost;
+  lost.last_heard = heard + seconds(1000);
+  return {lost, alive};
+}
+
+Finding clock_of(Instant heard) {
+  const Findings found = judge_clock(alive_at(heard), kNoon, kNoon + seconds(1));
+  EXPECT_EQ(found.size(), 1u);
+  return found.front();
+}
+
+TEST(Doctor, AClockIsWrongOnlyByWhatHeartbeatsAndTheAnswersTimeDoNotExplain) {
+  for (const Duration fair : {seconds(-8), seconds(-2), seconds(0), seconds(6)})
+    EXPECT_EQ(clock_of(kNoon + fair).found, "agrees with ours");
+  EXPECT_EQ(clock_of(kNoon + seconds(62)).found, "is at least 1m01s ahead of ours");
+  EXPECT_EQ(clock_of(kNoon - seconds(64)).found, "is at least 1m01s behind ours");
+  EXPECT_EQ(clock_of(kNoon - seconds(64)).verdict, Verdict::warning);
+  EXPECT_THAT(clock_of(kNoon - seconds(64)).advice, HasSubstr("NTP"));
+}
+
+TEST(Doctor, WithoutANodeThatIsAliveTheClockIsNotJudged) {
+  auto nodes = alive_at(kNoon);
+  nodes.pop_back();
+  EXPECT_TRUE(judge_clock(nodes, kNoon, kNoon).empty());
+}
+
+TEST(Doctor, KeysThatOthersCanReadAreAProblem) {
+  char name[] = "/tmp/lockstep-cli-test-XXXXXX";
+  const Home home(std::string(::mkdtemp(name)) + "/home");
+  EXPECT_TRUE(all_well(examine_home(home))) << "nothing is there yet";
+  EXPECT_FALSE(io::exists(home.path())) << "and nothing was made";
+  ASSERT_TRUE(io::make_directories(home.keys(), 0700));
+  ASSERT_TRUE(io::write_file_atomically(home.user_key(), "x", 0600, false));
+  EXPECT_TRUE(all_well(examine_home(home)));
+  ASSERT_EQ(::chmod(home.user_key().c_str(), 0644), 0);
+  const Findings found = examine_home(home);
+  EXPECT_FALSE(all_well(found));
+  EXPECT_EQ(found.back().check, "your key");
+  EXPECT_THAT(found.back().found, HasSubstr("mode 0644"));
+  EXPECT_THAT(found.back().advice, HasSubstr("chmod 600 " + home.user_key()));
+  EXPECT_TRUE(io::remove_tree(name));
+}
+
+}  // namespace
+}  // namespace lockstep::cli
