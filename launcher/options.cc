@@ -142,7 +142,7 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
       "lockstepd: the launcher of Lockstep. It keeps the queue, the nodes, blobs and logs.",
       "lockstepd");
   app.footer(std::string("Other commands: lockstepd fsck, lockstepd backup DEST, lockstepd restore "
-                         "SRC --home DIR; each has --help.\n\n") +
+                         "SRC --home DIR; each has --help.\n") +
              kExitCodes);
   app.set_version_flag("--version", "lockstepd " LOCKSTEP_VERSION);
   app.add_option("--home", options.home, "directory of this launcher (absolute)")->required();

@@ -67,8 +67,14 @@ Findings ask_launcher(const Endpoint& endpoint, const io::KeyPair& keys) {
   hold_interrupts(false);
   if (!connection) return {launcher(Verdict::problem, "connection", connection.error().message)};
   io::SystemClock clock;
-  const auto reply = (*connection)->ask_for<StatusReply>(GetStatus{}, kAnswerTimeout);
-  if (reply) return judge_launcher(reply->status, asked, clock.now());
+  const Instant asked = clock.now();
+  const auto reply = (*connection)->ask_for<NodesReply>(ListNodes{}, kAnswerTimeout);
+  if (reply) {
+    Findings found{launcher(Verdict::ok, "connection", endpoint.control + " answers")};
+    for (Finding& each : judge_clock(reply->nodes, asked, clock.now()))
+      found.push_back(std::move(each));
+    return found;
+  }
   const bool refused = reply.error().code == ErrorCode::permission_denied;
   return {launcher(Verdict::problem, "connection", endpoint.control + ": " + reply.error().message,
                    refused ? ""
