@@ -13,6 +13,8 @@ namespace lockstep::runner {
 namespace {
 
 constexpr Duration kWriteAgainAfter = milliseconds(500);
+constexpr Duration kSettlePatience = seconds(60);
+constexpr Duration kLookIfSettledEvery = milliseconds(5);
 constexpr Duration kLookAtLeaseEvery = seconds(1);
 constexpr Duration kFarewellPatience = milliseconds(200);  // for the agent to take the last status
 
@@ -28,11 +30,13 @@ Runner::~Runner() = default;
 
 Status Runner::run() {
   TRY_ASSIGN(control_,
-             ControlServer::listen(
-                 loop_, directory_.path(), directory_.control_socket_name(),
-                 {[this] { return with_blocked_reason(core_.report()); },
-                  [this](Assignment assignment) { feed(AssignmentChanged{std::move(assignment)}); },
-                  [this](const LogsTaken& taken) { logs_.taken(taken.logs); }}));
+             ControlServer::listen(loop_, directory_.path(), directory_.control_socket_name(),
+                                   {[this] { return with_blocked_reason(core_.report()); },
+                                    [this](Assignment assignment) {
+                                      if (assignment.phase == WantedPhase::stop) settle_until_ = {};
+                                      feed(AssignmentChanged{std::move(assignment)});
+                                    },
+                                    [this](const LogsTaken& taken) { logs_.taken(taken.logs); }}));
   if (orders_.assignment.lease > Duration::zero()) look_at_lease();
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
   setup_ = set_up_node(loop_, directory_, orders_, spawn_events());
@@ -166,13 +170,23 @@ PartReport Runner::with_blocked_reason(PartReport report) const {
 
 void Runner::perform(const WriteFinalReport& action) {
   final_report_ = action.report;
+  if (action.report.cause == Cause::completed) settle_until_ = clock_.now() + kSettlePatience;
   spdlog::info("the end: {}{}", to_string(action.report.cause),
                action.report.message.empty() ? "" : ": " + action.report.message);
   write_final_report();
 }
 
+// Ranks of another node may still need our last FenceDone, over a network that loses or is cut for
+// a while: without it they stay in MPI_Finalize for ever. Until they have it our part is not ended,
+// so that whoever gives it up, or cancels the job, finds us.
+bool Runner::others_need_us() { return link_ && clock_.now() < settle_until_ && !link_->settled(); }
+
 // The agent trusts nothing else: a runner does not leave before it is on disk.
 void Runner::write_final_report() {
+  if (others_need_us()) {
+    write_again_at_ = clock_.now() + kLookIfSettledEvery;
+    return;
+  }
   const auto written =
       io::write_file_atomically(directory_.final_report(), wire::encode(*final_report_));
   if (written) {

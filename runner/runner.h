@@ -48,6 +48,7 @@ class Runner {
   PartReport with_blocked_reason(PartReport report) const;
   void perform(const WriteFinalReport& action);
   void perform(const Leave& action);
+  bool others_need_us();
   void write_final_report();
   void leave();
   void gang_received(int from, GangMessage message);
@@ -91,6 +92,7 @@ class Runner {
   std::string blocked_shown_;                   // the reason the agent was last told
   std::optional<NodeExitReport> final_report_;  // not yet on disk
   Instant write_again_at_ = Instant::never();
+  Instant settle_until_;  // until then it waits for neighbours that lack our last words
   bool leave_wanted_ = false;
   Instant look_at_lease_at_ = Instant::never();
 };

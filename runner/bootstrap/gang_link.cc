@@ -37,6 +37,7 @@ struct Neighbour {
   bool lost = false;     // said so
   bool refused = false;  // greeted for another attempt, or speaks what we cannot read
   bool ready = false;    // a child whose subtree is connected
+  bool leaving = false;  // it needs nothing more from us
 };
 
 class TreeLink final : public GangLink {
@@ -58,6 +59,7 @@ class TreeLink final : public GangLink {
   void send_down(const GangMessage& message) override;
   void send_to(int node_rank, const GangMessage& message) override;
   void broadcast(const GangMessage& message) override;
+  bool settled() override;
   int parent() const override { return tree_ ? tree_->parent() : -1; }
   std::vector<int> children() const override;
 
@@ -128,18 +130,33 @@ Status TreeLink::open() {
   return {};
 }
 
+bool TreeLink::settled() {
+  const Instant now = clock_.now();
+  const auto awaited = [now](const Neighbour& n) {
+    return n.heard.ns != 0 && !n.leaving && !n.stream.flushed() && now - n.heard < kSettleSilence;
+  };
+  return !(up_ && awaited(*up_)) &&
+         std::none_of(down_.begin(), down_.end(), [&](const auto& c) { return awaited(c.second); });
+}
+
 // What was said last (GangDrained) must arrive although we leave: wait a moment for its
 // acknowledgement, unless the neighbour is silent anyway.
 TreeLink::~TreeLink() {
   *alive_ = false;
+  events_ = Events{};
+  if (tree_) {
+    for_neighbours([this](Neighbour& n) {
+      transmit(n, n.stream.control(LinkFrame::Kind::bye, tree_->node_rank()));
+    });
+  }
   const Instant end = clock_.now() + kFlushPatience;
   const auto owed = [this] {
     bool owed = false;
-    for_neighbours(
-        [&](Neighbour& n) { owed |= !n.lost && n.heard.ns != 0 && !n.stream.flushed(); });
+    for_neighbours([&](Neighbour& n) {
+      owed |= !n.lost && !n.leaving && n.heard.ns != 0 && !n.stream.flushed();
+    });
     return owed;
   };
-  events_ = Events{};
   while (server_ && owed() && clock_.now() < end) {
     on_server();
     if (client_) on_client();
@@ -230,6 +247,7 @@ void TreeLink::handle(Neighbour& from, const std::string& bytes) {
   auto frame = decode_frame(bytes);
   if (!frame || from.refused) return;
   from.heard = clock_.now();
+  from.leaving |= frame->kind == LinkFrame::Kind::bye;
   if (from.stream.accept(*frame)) deliver(from, std::move(*frame));
   if (from.stream.take_gap()) {
     transmit(from, from.stream.control(LinkFrame::Kind::resend, tree_->node_rank()));

@@ -19,6 +19,8 @@ inline constexpr Duration kJoinPatience = milliseconds(60'000);     // for its f
 inline constexpr std::size_t kMaxLinkBacklog =
     65'536;  // unacknowledged messages; more = it is lost
 inline constexpr Duration kFlushPatience = milliseconds(500);  // the destructor's wait
+inline constexpr Duration kSettleSilence =
+    milliseconds(20'000);  // longer than until a node is LOST
 
 // Events come from the loop; none of them may destroy the link.
 class GangLink {
@@ -39,7 +41,10 @@ class GangLink {
   virtual void send_down(const GangMessage& message) = 0;               // to all children
   virtual void send_to(int node_rank, const GangMessage& message) = 0;  // next hop towards it
   virtual void broadcast(const GangMessage& message) = 0;  // up and down: everyone but us
-  virtual int parent() const = 0;                          // -1 at the root
+  // True when every neighbour has all that was said to it, has left, or was silent for
+  // kSettleSilence.
+  virtual bool settled() = 0;
+  virtual int parent() const = 0;  // -1 at the root
   virtual std::vector<int> children() const = 0;
 };
 

@@ -21,6 +21,7 @@ struct LinkFrame {
     data = 1,
     beat = 2,    // only carries `acknowledged`
     resend = 3,  // the same, and asks for everything after it
+    bye = 4,     // the sender leaves and needs nothing more: nobody has to wait for it
   };
   Kind kind = Kind::beat;
   int from = 0;

@@ -7,7 +7,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <atomic>
 
+#include <atomic>
 #include <future>
 #include <list>
 #include <thread>
@@ -234,6 +236,60 @@ TEST_F(GangLinkTest, WhatWasSaidLastArrivesAlthoughTheSpeakerLeaves) {
   speaker.join();
   ASSERT_FALSE(node(0).received.empty());
   EXPECT_TRUE(std::holds_alternative<GangDrained>(node(0).received[0].second));
+}
+
+// A runner that ended 0.5 s after its last FenceDone left the ranks of a node behind a bad link in
+// MPI_Finalize for ever.
+TEST_F(GangLinkTest, ALinkIsSettledWhenItsNeighbourHasAllThatWasSaid) {
+  std::promise<GangMember> root;
+  std::promise<GangTable> full_table;
+  std::promise<void> neighbour_is_away, settled;
+  std::atomic<bool> looked_for_long = false;
+  std::thread speaker([&] {
+    io::EventLoop loop;
+    bool connected = false;
+    auto link = GangLink::create(loop, {[&] { connected = true; }, {}, {}});
+    GangMember self;
+    self.address = "127.0.0.1";
+    self.runner_port = (*link)->port();
+    self.runner_key = (*link)->public_key();
+    root.set_value(self);
+    (*link)->connect(attempt_, 0, full_table.get_future().get());
+    while (!connected || !(*link)->settled()) loop.turn(milliseconds(50));
+    neighbour_is_away.get_future().wait();
+    (*link)->send_down(GangDrained{0});
+    io::SystemClock clock;
+    const Instant said = clock.now();
+    while (!(*link)->settled()) {
+      loop.turn(milliseconds(5));
+      looked_for_long = clock.now() - said > kFlushPatience * 2;
+    }
+    settled.set_value();
+  });
+  add(1);
+  GangTable gang = table();
+  gang.members.insert(gang.members.begin(), root.get_future().get());
+  node(0).link->connect(attempt_, 1, gang);
+  full_table.set_value(gang);
+  EXPECT_TRUE(until([&] { return node(0).connected; }));
+  // It neither reads nor acknowledges from now on, for longer than a leaver waits.
+  neighbour_is_away.set_value();
+  while (!looked_for_long) std::this_thread::yield();
+  auto done = settled.get_future();
+  EXPECT_EQ(done.wait_for(seconds(0)), std::future_status::timeout);
+  EXPECT_TRUE(until([&] { return done.wait_for(seconds(0)) == std::future_status::ready; }));
+  EXPECT_FALSE(node(0).received.empty());
+  speaker.join();
+}
+
+TEST_F(GangLinkTest, NobodyWaitsForANeighbourThatSaidItLeaves) {
+  add(2);
+  connect_all();
+  ASSERT_TRUE(until([&] { return node(0).link->settled() && node(1).link->settled(); }));
+  nodes_[1].reset(new Node);
+  ASSERT_TRUE(until([&] { return !node(0).lost.empty(); }));  // the bye was read long before
+  node(0).link->send_down(numbered(1));
+  EXPECT_TRUE(node(0).link->settled());
 }
 
 TEST_F(GangLinkTest, BigFencesPass) {
