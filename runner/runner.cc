@@ -31,7 +31,7 @@ Runner::~Runner() = default;
 Status Runner::run() {
   TRY_ASSIGN(control_,
              ControlServer::listen(loop_, directory_.path(), directory_.control_socket_name(),
-                                   {[this] { return with_blocked_reason(core_.report()); },
+                                   {[this] { return shown(core_.report()); },
                                     [this](Assignment assignment) {
                                       if (assignment.phase == WantedPhase::stop) settle_until_ = {};
                                       feed(AssignmentChanged{std::move(assignment)});
@@ -157,13 +157,19 @@ void Runner::send_to_gang(const GangMessage& message) {
 }
 
 void Runner::perform(const Report& action) {
+  if (final_report_) return;  // told when it is on disk
   blocked_shown_ = logs_.blocked_reason();
   spdlog::info("{}{}", to_string(action.report.state),
                blocked_shown_.empty() ? "" : ": " + blocked_shown_);
-  control_->tell(with_blocked_reason(action.report));
+  control_->tell(shown(action.report));
 }
 
-PartReport Runner::with_blocked_reason(PartReport report) const {
+// As the agent may know it: a part has ended when its final report is on disk.
+PartReport Runner::shown(PartReport report) const {
+  if (final_report_) {
+    report.state = PartState::running;
+    report.exit.reset();
+  }
   if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
   return report;
 }
@@ -191,7 +197,9 @@ void Runner::write_final_report() {
       io::write_file_atomically(directory_.final_report(), wire::encode(*final_report_));
   if (written) {
     final_report_.reset();
+    const bool late = write_again_at_ != Instant::never();
     write_again_at_ = Instant::never();
+    if (late) perform(Report{core_.report()});
     return;
   }
   spdlog::error("final report: {}", written.error().message);

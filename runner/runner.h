@@ -45,7 +45,7 @@ class Runner {
   void perform(const ConnectGang& action);
   void perform(const TellGang& action);
   void perform(const Report& action);
-  PartReport with_blocked_reason(PartReport report) const;
+  PartReport shown(PartReport report) const;
   void perform(const WriteFinalReport& action);
   void perform(const Leave& action);
   bool others_need_us();
