@@ -138,6 +138,11 @@ void BulkServer::perform(const Action& action) {
     for (const auto& attempt : forget->attempts) logs_.drop(attempt);
 }
 
+void BulkServer::give_up(const SyncBatch& batch, const Error& why) {
+  failure_ = why;
+  if (const auto cut = logs_.cut_back(batch); !cut) spdlog::error("{}", cut.error().message);
+}
+
 void BulkServer::turn_end() {
   desk_.retry();
   auto batch = intake_.turn_end();
@@ -145,7 +150,7 @@ void BulkServer::turn_end() {
   sync_worker_.run([this, batch = std::make_shared<SyncBatch>(std::move(*batch))] {
     const auto done = batch->sync();
     loop_.post([this, batch, done] {
-      if (!done) failure_ = done.error();
+      if (!done) give_up(*batch, done.error());
       if (done) intake_.synced(*batch);
     });
   });

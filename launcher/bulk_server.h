@@ -55,6 +55,7 @@ class BulkServer {
 
   BlobDesk::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
   void refuse(const std::string& peer, std::uint64_t sequence, const std::string& message);
+  void give_up(const SyncBatch& batch, const Error& why);
   LogIntake::Sinks intake_sinks();
 
   io::EventLoop& loop_;
