@@ -10,6 +10,7 @@
 #include "common/io/disk.h"
 #include "common/io/durable_copy.h"
 #include "launcher/store/journal_file.h"
+#include "launcher/store/wal_check.h"
 
 namespace lockstep::launcher {
 
@@ -37,6 +38,7 @@ struct Opened {
 };
 
 Result<Opened> open_file(const std::string& path) {
+  TRY(check_wal(path));
   TRY_ASSIGN(auto db, Database::open(path));
   for (const char* pragma :
        {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA cache_size = -512"})
@@ -104,6 +106,7 @@ Status Journal::replay(const std::function<void(const StampedFact&)>& each) {
     impl_->chain = reader.chain();
     impl_->sequence = reader.sequence();
   }
+  TRY(reader.check_pages(impl_->file->db));
   for (auto version = kJournalVersion - 1; version > 0; --version)
     io::disk::unlink(copy_of_version(impl_->path, version).c_str());  // it is not needed any more
   impl_->use = Impl::Use::replayed;
