@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/io/disk_space.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "common/wire/runner.h"
@@ -13,6 +14,7 @@ namespace lockstep::runner {
 namespace {
 
 constexpr Duration kWriteAgainAfter = milliseconds(500);
+constexpr Bytes kReportReserve = kibibytes(256);
 constexpr Duration kLookAtLeaseEvery = seconds(1);
 constexpr Duration kFarewellPatience = milliseconds(200);  // for the agent to take the last status
 
@@ -33,6 +35,8 @@ Status Runner::run() {
                  {[this] { return with_blocked_reason(core_.report()); },
                   [this](Assignment assignment) { feed(AssignmentChanged{std::move(assignment)}); },
                   [this](const LogsTaken& taken) { logs_.taken(taken.logs); }}));
+  if (const auto kept = io::make_reserve(directory_.report_reserve(), kReportReserve); !kept)
+    spdlog::warn("on a full disk the final report will wait: {}", kept.error().message);
   if (orders_.assignment.lease > Duration::zero()) look_at_lease();
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
   setup_ = set_up_node(loop_, directory_, orders_, spawn_events());
@@ -173,9 +177,13 @@ void Runner::perform(const WriteFinalReport& action) {
 
 // The agent trusts nothing else: a runner does not leave before it is on disk.
 void Runner::write_final_report() {
-  const auto written =
-      io::write_file_atomically(directory_.final_report(), wire::encode(*final_report_));
+  const std::string report = wire::encode(*final_report_);
+  auto written = io::write_file_atomically(directory_.final_report(), report);
+  if (!written)
+    written =
+        io::write_into_reserve(directory_.report_reserve(), directory_.final_report(), report);
   if (written) {
+    io::release_reserve(directory_.report_reserve());
     final_report_.reset();
     write_again_at_ = Instant::never();
     return;
