@@ -151,6 +151,8 @@ TEST(Placement, a_node_whose_disk_is_low_gets_nothing_new_and_keeps_what_it_has)
   EXPECT_THAT(launcher.view(after).reason, HasSubstr("takes no new work: its disk is low"));
   EXPECT_NE(launcher.status(before), JobStatus::queued);
   beat("");
+  EXPECT_FALSE(launcher.take<SendDesired>().empty());
+  EXPECT_FALSE(launcher.take<JobChanged>().empty());
   EXPECT_EQ(launcher.assignment(n1, attempt(after)).attempt, attempt(after));
 }
 
