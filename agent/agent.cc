@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "agent/inventory/disk.h"
+#include "common/io/disk_space.h"
 #include "common/wire/control.h"
 #include "common/wire/runner.h"
 
@@ -192,6 +193,22 @@ void Agent::perform(SendSession& action) {
   action.open.inventory = config_.inventory;
   action.open.inventory.disk_free = probe_disk(config_.home.path());
   send(std::move(action.open));
+}
+
+// In words that stay the same while it lasts.
+std::string Agent::low_disk() const {
+  const auto space = io::disk_space(config_.home.attempts());
+  if (!space) return space.error().message;
+  const Bytes low =
+      config_.low_space.count != 0 ? config_.low_space : io::default_low_space(space->total);
+  if (space->free >= low) return "";
+  return "its disk is low: less than " + to_string(low) + " are free in " +
+         config_.home.attempts() + " (lockstep-agent --low-space)";
+}
+
+void Agent::perform(SendHeartbeat& action) {
+  action.beat.low_disk = low_disk();
+  send(action.beat);
 }
 
 void Agent::perform(StageWorkspace& action) {

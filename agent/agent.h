@@ -33,6 +33,7 @@ struct AgentConfig {
   Inventory inventory;
   std::string runner_program;
   Bytes log_spool = gibibytes(1);  // of one attempt here: see runner/steps/log_capture.h
+  Bytes low_space = {};            // less free takes no new part; 0: io::default_low_space
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
   SessionId session;
@@ -65,7 +66,8 @@ class Agent {
   void send(Message body);
 
   void perform(SendSession& action);
-  void perform(SendHeartbeat& action) { send(action.beat); }
+  std::string low_disk() const;
+  void perform(SendHeartbeat& action);
   void perform(SendObserved& action) { send(std::move(action.observed)); }
   void perform(StageWorkspace& action);
   void perform(StartRunner& action) { supervisor_.start(action.assignment); }

@@ -30,7 +30,7 @@ constexpr Bytes kLeastLogSpool = mebibytes(1);
 
 struct Options {
   std::string launcher, token_file, home, name, advertise, network, log_level = "info";
-  std::string memory, log_spool = "1g", cache_size, format = "table";
+  std::string memory, log_spool = "1g", cache_size, low_space, format = "table";
   Share share;
 };
 
@@ -63,6 +63,10 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--cache-size", options.cache_size,
                  "how large the cache of sources may become (50g; unlimited; default: a quarter of "
                  "the file system of --home)");
+  app.add_option(
+      "--low-space", options.low_space,
+      "with less free on the disk of --home this node takes no new work (default: 2 % of "
+      "it, at least 1g; of a small one a tenth)");
   app.add_option("--network", options.network, "label of the network that its nodes share");
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
@@ -205,6 +209,14 @@ Result<Bytes> cache_size(const Options& options, const Home& home) {
                                                      " is no size; write 500m, 50g or unlimited");
 }
 
+Result<Bytes> low_space(const Options& options) {
+  if (options.low_space.empty()) return Bytes{};
+  const auto size = parse_bytes(options.low_space);
+  if (size && size->count > 0) return *size;
+  return make_error(ErrorCode::invalid_argument,
+                    "--low-space " + options.low_space + " is no size; write 500m or 5g");
+}
+
 Status run(const Options& options) {
   if (!options.name.empty()) TRY(check_node_name(options.name));
   const Home home(options.home.empty() ? default_home() : options.home);
@@ -223,6 +235,7 @@ Status run(const Options& options) {
   AgentConfig config;
   config.home = home;
   TRY_ASSIGN(config.log_spool, log_spool(options));
+  TRY_ASSIGN(config.low_space, low_space(options));
   TRY_ASSIGN(config.keys, io::load_or_create_key_pair(home.keys()));
   TRY_ASSIGN(Membership member, find_launcher(options, home));
   // Before it joins: a wrong flag shall not cost the token.

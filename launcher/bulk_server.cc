@@ -41,9 +41,17 @@ struct BulkRequests {
   void operator()(MissingBlobs& m) const { server.desk_.handle(from, std::move(m)); }
   void operator()(GetBlobs& m) const { server.desk_.handle(from, std::move(m)); }
   // Users send source trees, nodes what their jobs left.
-  void operator()(PutBlobs& m) const { server.desk_.handle(from, std::move(m)); }
+  void operator()(PutBlobs& m) const {
+    const auto full = server.space_.standstill();
+    if (node && !full.empty()) return refuse(full, true);
+    const auto low = server.space_.refusal();
+    if (!node && !low.empty()) return refuse(low);
+    server.desk_.handle(from, std::move(m));
+  }
   void operator()(const LogAppend& m) const {
     if (!node) return refuse("only a node may send logs");
+    const auto full = server.space_.standstill();
+    if (!full.empty()) return refuse(full, true);
     check(server.intake_.append(from.peer, from.sequence, *node, m));
   }
   void operator()(const LogResume& m) const {
@@ -65,8 +73,8 @@ struct BulkRequests {
   void check(const Status& done) const {
     if (!done) refuse(done.error().message);
   }
-  void refuse(const std::string& message) const {
-    server.refuse(from.peer, from.sequence, message);
+  void refuse(const std::string& message, bool for_now = false) const {
+    server.refuse(from.peer, from.sequence, message, for_now);
   }
 };
 
@@ -75,6 +83,7 @@ BulkServer::BulkServer(Parts parts)
       engine_(parts.engine),
       gate_(parts.gate),
       socket_(parts.socket),
+      space_(parts.space),
       directory_(parts.engine),
       logs_(std::move(parts.log_root)),
       followers_(logs_, directory_,
@@ -109,10 +118,10 @@ BlobDesk::Sent BulkServer::send(const std::string& peer, std::uint64_t reply_to,
                                                             : BlobDesk::Sent::gone;
 }
 
-void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
-                        const std::string& message) {
-  spdlog::warn("a bulk message was refused: {}", message);
-  (void)send(peer, sequence, BulkRefused{message});
+void BulkServer::refuse(const std::string& peer, std::uint64_t sequence, const std::string& message,
+                        bool for_now) {
+  if (!for_now) spdlog::warn("a bulk message was refused: {}", message);
+  (void)send(peer, sequence, BulkRefused{message, for_now});
 }
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
@@ -138,6 +147,11 @@ void BulkServer::perform(const Action& action) {
     for (const auto& attempt : forget->attempts) logs_.drop(attempt);
 }
 
+void BulkServer::give_up(const SyncBatch& batch, const Error& why) {
+  failure_ = why;
+  if (const auto cut = logs_.cut_back(batch); !cut) spdlog::error("{}", cut.error().message);
+}
+
 void BulkServer::turn_end() {
   desk_.retry();
   auto batch = intake_.turn_end();
@@ -145,7 +159,7 @@ void BulkServer::turn_end() {
   sync_worker_.run([this, batch = std::make_shared<SyncBatch>(std::move(*batch))] {
     const auto done = batch->sync();
     loop_.post([this, batch, done] {
-      if (!done) failure_ = done.error();
+      if (!done) give_up(*batch, done.error());
       if (done) intake_.synced(*batch);
     });
   });

@@ -11,6 +11,7 @@
 #include "launcher/gatekeeper.h"
 #include "launcher/logs/log_followers.h"
 #include "launcher/logs/log_intake.h"
+#include "launcher/space_keeper.h"
 #include "launcher/worker.h"
 
 namespace lockstep::launcher {
@@ -24,6 +25,7 @@ class BulkServer {
     io::ServerSocket& socket;
     snapshot::BlobStore& blobs;
     std::string log_root;
+    const SpaceKeeper& space;
   };
   explicit BulkServer(Parts parts);
 
@@ -54,13 +56,16 @@ class BulkServer {
   };
 
   BlobDesk::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
-  void refuse(const std::string& peer, std::uint64_t sequence, const std::string& message);
+  void refuse(const std::string& peer, std::uint64_t sequence, const std::string& message,
+              bool for_now = false);
+  void give_up(const SyncBatch& batch, const Error& why);
   LogIntake::Sinks intake_sinks();
 
   io::EventLoop& loop_;
   Engine& engine_;
   Gatekeeper& gate_;
   io::ServerSocket& socket_;
+  const SpaceKeeper& space_;
   Directory directory_;
   LogStore logs_;
   LogFollowers followers_;

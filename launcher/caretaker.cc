@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "common/io/disk.h"
 #include "launcher/log_folders.h"
 
 namespace lockstep::launcher {
@@ -123,7 +124,7 @@ void Caretaker::remove_logs() {
 // Here, where new folders are made too: only what is empty goes.
 void Caretaker::removed_logs(const std::vector<LogFolder>& folders) {
   end();
-  for (const auto& folder : folders) ::rmdir((logs_.root() + "/" + folder.job).c_str());
+  for (const auto& folder : folders) io::disk::rmdir((logs_.root() + "/" + folder.job).c_str());
 }
 
 // ---- the journal --------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "common/io/process.h"
 #include "common/wire/control.h"
 #include "launcher/api/job_name.h"
+#include "launcher/core/state.h"
 
 namespace lockstep::launcher {
 
@@ -100,7 +101,14 @@ struct ClientRequests {
   void operator()(const ListEvents& m) const { question(m); }
   void operator()(const ListNodes& m) const { question(m); }
   void operator()(const ShowNode& m) const { question(m); }
-  void operator()(const GetStatus& m) const { question(m); }
+  void operator()(const GetStatus& m) const {
+    const SpaceKeeper& space = *server.settings_.space;
+    LauncherInfo& info = server.settings_.info;
+    info.disk_free = space.space().free;
+    info.low_space = space.low();
+    info.low_reason = space.refusal();
+    question(m);
+  }
   void operator()(const SessionOpen&) const { only_nodes(); }
   void operator()(const Heartbeat&) const { only_nodes(); }
   void operator()(const Observed&) const { only_nodes(); }
@@ -153,6 +161,10 @@ void ControlServer::on_control(io::ServerSocket::Incoming incoming) {
 
 void ControlServer::submit(const Request& request, const std::string& user, Submit submit) {
   auto& spec = submit.spec;
+  // One that was taken already is answered: it takes nothing more.
+  const auto low = settings_.space->refusal();
+  if (!low.empty() && engine_.core().state().job_of_submission(submit.submission) == nullptr)
+    return refuse(request, ErrorCode::resource_exhausted, low);
   spec.submitter = user;
   // Who a key belongs to was said when it was authorised; what its holder says does not count.
   if (spec.run_as.empty()) spec.run_as = user;
@@ -210,6 +222,7 @@ void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
   if (join == nullptr) return refuse_join("only a join request may be sent here");
   if (gate_.user_of(request.key))
     return refuse_join("this key belongs to a user; a node needs a key of its own");
+  if (const auto low = settings_.space->refusal(); !low.empty()) return refuse_join(low);
   engine_.feed(
       JoinInput{expect_reply(request, join_), sha256(join->token_secret), request.key, join->name});
 }

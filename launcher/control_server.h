@@ -16,6 +16,7 @@
 #include "launcher/gatekeeper.h"
 #include "launcher/node_links.h"
 #include "launcher/outbox.h"
+#include "launcher/space_keeper.h"
 
 namespace lockstep::launcher {
 
@@ -27,6 +28,7 @@ class ControlServer {
     bool allow_root = false;
     std::string owner;  // the account that runs this launcher
     Duration heartbeat_interval = seconds(1);
+    const SpaceKeeper* space = nullptr;  // never null in a daemon
   };
   // Is this snapshot whole in the blob store? Answered later, on the loop.
   using CheckSnapshot =

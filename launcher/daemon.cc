@@ -22,6 +22,7 @@
 #include "launcher/gatekeeper.h"
 #include "launcher/home.h"
 #include "launcher/sockets.h"
+#include "launcher/space_keeper.h"
 #include "launcher/start_record.h"
 #include "launcher/tools/home_lock.h"
 
@@ -30,6 +31,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kStalledRetry = milliseconds(5);  // only while a peer's queue is full
+constexpr Duration kLookAgain = seconds(1);          // whether the disk has space again
 constexpr int kMessagesPerTurn = 256;  // of one socket, then the others have their turn
 
 // What must stand before the first message: in this order, and torn down in reverse.
@@ -38,6 +40,7 @@ struct Daemon {
       : options(o),
         home(h),
         engine(std::move(e)),
+        space({h.path(), h.reserve(), o.low_space, o.reserve}),
         gate(home.authorized_users()),
         transport(loop, [this](const std::string& domain, const PublicKey& key) {
           return gate.lets_in(domain, key);
@@ -53,6 +56,7 @@ struct Daemon {
   const Options& options;
   const LauncherHome& home;
   Engine engine;
+  SpaceKeeper space;
   Gatekeeper gate;
   io::EventLoop loop;
   io::Transport transport;
@@ -86,7 +90,7 @@ Status Daemon::open() {
   TRY_ASSIGN(keys, io::load_or_create_key_pair(home.launcher_key()));
   TRY_ASSIGN(blobs, snapshot::BlobStore::open(home.blobs()));
   TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
-  bulk.emplace(BulkServer::Parts{loop, engine, gate, sockets->bulk, *blobs, home.logs()});
+  bulk.emplace(BulkServer::Parts{loop, engine, gate, sockets->bulk, *blobs, home.logs(), space});
   caretaker.emplace(Caretaker::Parts{
       loop, engine, *blobs, bulk->logs(), home, {options.blob_lease, options.compact_after}});
   ControlServer::Settings settings;
@@ -99,6 +103,7 @@ Status Daemon::open() {
   settings.token.bulk_endpoint = advertised(sockets->bulk.endpoint(), options.advertise);
   settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
   settings.allow_root = options.allow_root;
+  settings.space = &space;
   settings.heartbeat_interval = options.core.heartbeat_interval;
   control.emplace(
       engine, gate, sockets->control, sockets->join,
@@ -132,6 +137,7 @@ Status Daemon::announce() const {
 
 bool Daemon::settle() {
   do {
+    space.look(engine.now());
     engine.tick();
     auto actions = engine.commit();
     if (!actions) {
@@ -139,6 +145,8 @@ bool Daemon::settle() {
           "the journal cannot be written, so nothing more is decided or answered; jobs "
           "go on, free space or mend the disk and start lockstepd again: {}",
           actions.error().message);
+      // For the one that is started next; this one cannot tell any more what was written.
+      if (actions.error().code == ErrorCode::resource_exhausted) space.give_all();
       code = ExitCode::commit_failed;
       return false;
     }
@@ -162,7 +170,8 @@ bool Daemon::settle() {
 
 ExitCode Daemon::run() {
   while (settle()) {
-    const Duration wait = std::min(engine.wait(), caretaker->wait());
+    Duration wait = std::min(engine.wait(), caretaker->wait());
+    if (space.level() != SpaceKeeper::Level::well) wait = std::min(wait, Duration(kLookAgain));
     loop.turn(bulk->stalled() ? std::min(wait, kStalledRetry) : wait);
   }
   return code;
@@ -174,9 +183,18 @@ ExitCode report(ExitCode code, const Error& error) {
 }
 
 Result<io::FileLock> take_home(const LauncherHome& home) {
-  TRY(io::make_directories(home.path(), 0700));
-  TRY(io::make_directories(home.keys(), 0700));
-  return lock_home(home);
+  const auto writable = [&](const Status& done) -> Status {
+    if (done) return {};
+    return make_error(done.error().code,
+                      fmt::format("{}; the launcher keeps its journal, logs and files in --home "
+                                  "{}: give it a directory that it can write to",
+                                  done.error().message, home.path()));
+  };
+  TRY(writable(io::make_directories(home.path(), 0700)));
+  TRY(writable(io::make_directories(home.keys(), 0700)));
+  auto lock = lock_home(home);
+  if (!lock && lock.error().code != ErrorCode::conflict) TRY(writable(lock.error()));
+  return lock;
 }
 
 StartRecord record_of(const Options& options) {

@@ -12,6 +12,7 @@
 //     version                     kHomeVersion, as text; absent in a home of before it was written
 //     journal.db and -wal, -shm   all facts (launcher/store); journal.db.compact while it is
 //                                 compacted, journal.db.v1 while an older one is migrated
+//     reserve                     blocks that the daemon gives back when the disk is full
 //     stores.lock                 held by who changes what lies below; shared by a backup, which
 //                                 needs all that its copy of the journal refers to
 //     logs/                       launcher/logs/log_store.h
@@ -35,6 +36,7 @@ class LauncherHome {
   std::string launcher_key() const { return keys() + "/launcher.key"; }
   std::string authorized_users() const { return keys() + "/authorized_users"; }
   std::string journal() const { return path_ + "/journal.db"; }
+  std::string reserve() const { return path_ + "/reserve"; }
   std::string version() const { return path_ + "/version"; }
   std::string stores_lock() const { return path_ + "/stores.lock"; }
   std::string logs() const { return path_ + "/logs"; }

@@ -40,8 +40,19 @@ Status read_size(const char* flag, const std::string& text, Bytes* out) {
   return {};
 }
 
+// A size that is one.
+Status read_limit(const char* flag, const std::string& text, Bytes* out) {
+  if (text.empty()) return {};
+  const auto value = parse_bytes(text);
+  if (!value || value->count == 0)
+    return bad(fmt::format("{}: '{}' is not a size; write 64m or 5g", flag, text));
+  *out = *value;
+  return {};
+}
+
 struct Texts {
   std::string listen, heartbeat, lost, grace, stop, logs, lease;
+  std::string low_space, reserve;
   std::string keep_jobs_for, keep_logs, keep_outputs, blob_lease;
   int fixed_nodes = 0;
 };
@@ -62,6 +73,8 @@ Status complete(const Texts& texts, Options* options) {
     TRY(read_duration("--keep-jobs-for", texts.keep_jobs_for, &keeps.jobs_for));
   TRY(read_size("--keep-logs", texts.keep_logs, &keeps.logs));
   TRY(read_size("--keep-outputs", texts.keep_outputs, &keeps.outputs));
+  TRY(read_limit("--low-space", texts.low_space, &options->low_space));
+  TRY(read_limit("--reserve", texts.reserve, &options->reserve));
   TRY(read_duration("--blob-lease", texts.blob_lease, &options->blob_lease));
   TRY(read_duration("--fence-lease", texts.lease, &options->core.fence_lease));
   if (options->core.fence_lease < options->core.heartbeat_interval * 3)
@@ -98,6 +111,14 @@ void add_retention(CLI::App& app, Texts& texts, Options& options) {
       ->group("What is kept");
   app.add_option("--keep-outputs", texts.keep_outputs,
                  "the same for what jobs left (default unlimited)")
+      ->group("What is kept");
+  app.add_option("--low-space", texts.low_space,
+                 "with less free on the disk of --home no new jobs, uploads and nodes are taken "
+                 "(default: 2 % of it, at least 1g; of a small one a tenth)")
+      ->group("What is kept");
+  app.add_option("--reserve", texts.reserve,
+                 "size of a file that is given back when that disk is full, so that what ends "
+                 "running jobs can be written (default 64m; of a small disk a twentieth)")
       ->group("What is kept");
   app.add_option("--blob-lease", texts.blob_lease,
                  "files that no job refers to are removed so long after they were last sent or "

@@ -36,6 +36,8 @@ struct Options {
   std::vector<std::string> command;  // our own argv
   std::string log_level = "info";
   Duration blob_lease = minutes(60);     // what nobody refers to is kept so long after its last use
+  Bytes low_space = {};                  // 0: io::default_low_space
+  Bytes reserve = {};                    // 0: SpaceKeeper's default
   std::uint64_t compact_after = 10'000;  // facts, and when the journal has doubled
   CoreConfig core;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/io/disk_space.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "common/wire/runner.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr Duration kWriteAgainAfter = milliseconds(500);
 constexpr Duration kSettlePatience = seconds(60);
 constexpr Duration kLookIfSettledEvery = milliseconds(5);
+constexpr Bytes kReportReserve = kibibytes(256);
 constexpr Duration kLookAtLeaseEvery = seconds(1);
 constexpr Duration kFarewellPatience = milliseconds(200);  // for the agent to take the last status
 
@@ -37,6 +39,8 @@ Status Runner::run() {
                                       feed(AssignmentChanged{std::move(assignment)});
                                     },
                                     [this](const LogsTaken& taken) { logs_.taken(taken.logs); }}));
+  if (const auto kept = io::make_reserve(directory_.report_reserve(), kReportReserve); !kept)
+    spdlog::warn("on a full disk the final report will wait: {}", kept.error().message);
   if (orders_.assignment.lease > Duration::zero()) look_at_lease();
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
   setup_ = set_up_node(loop_, directory_, orders_, spawn_events());
@@ -193,9 +197,13 @@ void Runner::write_final_report() {
     write_again_at_ = clock_.now() + kLookIfSettledEvery;
     return;
   }
-  const auto written =
-      io::write_file_atomically(directory_.final_report(), wire::encode(*final_report_));
+  const std::string report = wire::encode(*final_report_);
+  auto written = io::write_file_atomically(directory_.final_report(), report);
+  if (!written)
+    written =
+        io::write_into_reserve(directory_.report_reserve(), directory_.final_report(), report);
   if (written) {
+    io::release_reserve(directory_.report_reserve());
     final_report_.reset();
     const bool late = write_again_at_ != Instant::never();
     write_again_at_ = Instant::never();

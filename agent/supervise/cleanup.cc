@@ -10,6 +10,7 @@
 #include <sstream>
 #include <vector>
 
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::agent {
@@ -38,7 +39,7 @@ void kill_members(const std::string& directory) {
 
 Status empty_and_remove(const std::string& directory) {
   for (int round = 0; round < kKillRounds; ++round) {
-    if (::rmdir(directory.c_str()) == 0 || errno == ENOENT) return {};
+    if (io::disk::rmdir(directory.c_str()) == 0 || errno == ENOENT) return {};
     if (errno != EBUSY) return errno_error(errno, "remove cgroup " + directory);
     kill_members(directory);
     pause_briefly();
@@ -101,7 +102,7 @@ Status clean_cgroups(const std::string& record_file) {
   // end; while others are in it rmdir refuses.
   for (const std::string& directory : directories) {
     const auto shared = directory.rfind("/lockstep/");
-    ::rmdir(directory.substr(0, shared + std::string("/lockstep").size()).c_str());
+    io::disk::rmdir(directory.substr(0, shared + std::string("/lockstep").size()).c_str());
   }
   return status;
 }
@@ -122,7 +123,7 @@ Status remove_part(const io::AttemptDir& directory, const std::string& mount_poi
   if (!mount_point.empty()) {
     TRY(unmount_below(mount_point));
     // Only the empty directory: whatever else is there is not ours.
-    if (::rmdir(mount_point.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY &&
+    if (io::disk::rmdir(mount_point.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY &&
         errno != EACCES) {
       return errno_error(errno, "remove " + mount_point);
     }

@@ -2,8 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::agent {
@@ -58,7 +57,8 @@ Status Copier::folder(int from_parent, int to_parent, const std::string& from,
   if (!source) return errno_error(errno, "cannot open " + from);
   struct stat info {};
   if (::fstat(source.get(), &info) != 0) return errno_error(errno, "cannot stat " + from);
-  if (::mkdirat(to_parent, to.c_str(), 0700) != 0) return errno_error(errno, "cannot make " + to);
+  if (io::disk::mkdirat(to_parent, to.c_str(), 0700) != 0)
+    return errno_error(errno, "cannot make " + to);
   const io::Fd target(::openat(to_parent, to.c_str(), kFlags));
   if (!target) return errno_error(errno, "cannot open " + to);
   TRY_ASSIGN(const std::vector<std::string> names, names_in(source.get(), from));
@@ -85,10 +85,10 @@ Status Copier::entry(int from, int to, const std::string& name) {
 Status Copier::file(int from, int to, const std::string& name, mode_t mode) {
   const io::Fd source(::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!source) return errno_error(errno, "cannot read " + name);
-  const io::Fd target(
-      ::openat(to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const io::Fd target(io::disk::openat(to, name.c_str(),
+                                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!target) return errno_error(errno, "cannot make " + name);
-  can_clone_ = can_clone_ && ::ioctl(target.get(), FICLONE, source.get()) == 0;
+  can_clone_ = can_clone_ && io::disk::clone(target.get(), source.get()) == 0;
   if (!can_clone_) TRY(content(source.get(), target.get(), name));
   if (must_give_ && ::fchown(target.get(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot give away " + name);
@@ -116,7 +116,7 @@ Status Copier::link(int from, int to, const std::string& name) {
   const ssize_t size = ::readlinkat(from, name.c_str(), target, sizeof target - 1);
   if (size < 0) return errno_error(errno, "cannot read the symlink " + name);
   target[size] = '\0';
-  if (::symlinkat(target, to, name.c_str()) != 0) {
+  if (io::disk::symlinkat(target, to, name.c_str()) != 0) {
     return errno_error(errno, "cannot make the symlink " + name);
   }
   if (must_give_ &&

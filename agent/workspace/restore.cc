@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "agent/workspace/open_below.h"
+#include "common/io/disk.h"
 #include "common/snapshot/manifest.h"
 #include "common/snapshot/tree_merge.h"
 
@@ -73,7 +74,7 @@ Result<io::Fd> reserved_folder(const RestoreParts& parts) {
   const io::Fd base = open_base(parts.into);
   if (!base) return errno_error(errno, "cannot open " + parts.into);
   const std::string name(kReservedFolder);
-  if (::mkdirat(base.get(), name.c_str(), 0755) != 0 && errno != EEXIST)
+  if (io::disk::mkdirat(base.get(), name.c_str(), 0755) != 0 && errno != EEXIST)
     return errno_error(errno, fmt::format("cannot make {}/{}", parts.into, name));
   io::Fd folder(::openat(base.get(), name.c_str(), kFolderFlags));
   if (!folder) return errno_error(errno, fmt::format("cannot open {}/{}", parts.into, name));
@@ -87,7 +88,7 @@ Status put_in_place(const RestoreParts& parts) {
   TRY_ASSIGN(const io::Fd reserved, reserved_folder(parts));
   TRY(io::remove_tree(parts.into + "/" + std::string(kCheckpointFolder)));
   const std::string name(kCheckpointFolder.substr(kReservedFolder.size() + 1));
-  if (::renameat(AT_FDCWD, parts.beside.c_str(), reserved.get(), name.c_str()) != 0)
+  if (io::disk::renameat(AT_FDCWD, parts.beside.c_str(), reserved.get(), name.c_str()) != 0)
     return errno_error(
         errno, fmt::format("cannot move {} to {}/{}", parts.beside, parts.into, kCheckpointFolder));
   return {};

@@ -16,6 +16,7 @@
 
 #include "agent/workspace/copy_tree.h"
 #include "agent/workspace/restore.h"
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "common/snapshot/blob_store.h"
@@ -61,7 +62,7 @@ Result<snapshot::Owner> owner_for(const std::string& run_as) {
 
 // One that is there already, from a staging that was cut off, gets the right owner and mode too.
 Status make_folder(const std::string& path, const snapshot::Owner& owner, mode_t mode) {
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+  if (io::disk::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return errno_error(errno, "cannot make " + path);
   }
   const io::Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -270,7 +271,7 @@ Status Workspace::Impl::fill_code(const io::AttemptDir& directory, const std::st
   if (tree.empty()) return make_folder(directory.code(), owner, 0755);
   teller.say("copying the source tree");
   TRY(copy_tree(tree, beside, owner));
-  if (::rename(beside.c_str(), directory.code().c_str()) != 0) {
+  if (io::disk::rename(beside.c_str(), directory.code().c_str()) != 0) {
     return errno_error(errno, fmt::format("cannot move {} to {}", beside, directory.code()));
   }
   return {};

@@ -128,6 +128,9 @@ struct LauncherStatus {
   std::map<std::string, int> jobs;   // status -> count
   std::map<std::string, int> nodes;  // liveness -> count
   Retention keeps;
+  Bytes disk_free = {};  // where the home is
+  Bytes low_space = {};  // below it no new work is taken; 0: an older launcher, which says nothing
+  std::string low_reason = {};  // why none is taken now; "": it is
   friend bool operator==(const LauncherStatus&, const LauncherStatus&) = default;
 };
 

@@ -11,6 +11,7 @@
 //     agent connects (reached through /proc/self/fd: a
 //                        unix address holds only 107 bytes)
 //     final_report.pb    NodeExitReport, written beside and renamed: exists = the runner is done
+//     report.reserve     blocks for the final report on a full disk, made when the runner starts
 //     cgroups            one directory a line: what must be emptied and removed if the runner dies
 //     lease              of an attempt that holds one: until when its ranks may run, in nanoseconds
 //                        since boot (sleep included); renewed by the agent, read by the runner
@@ -49,6 +50,7 @@ class AttemptDir {
   std::string runner_log() const { return path_ + "/runner.log"; }
   std::string control_socket_name() const { return "control.sock"; }  // relative to path()
   std::string final_report() const { return path_ + "/final_report.pb"; }
+  std::string report_reserve() const { return path_ + "/report.reserve"; }
   std::string cgroups() const { return path_ + "/cgroups"; }
   std::string lease() const { return path_ + "/lease"; }
   std::string checkpoint_beside() const { return path_ + "/checkpoint.part"; }

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "common/base/check.h"
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/io/transport.h"
 
@@ -54,9 +55,9 @@ Result<KeyPair> load_or_create_key_pair(const std::string& path) {
     const std::string beside = fmt::format("{}.new-{}", path, ::getpid());
     TRY(write_file_atomically(beside, text, 0600));
     // link, not rename: of two programs at once, the first one's keys stand for both.
-    const bool linked = ::link(beside.c_str(), path.c_str()) == 0;
+    const bool linked = disk::link(beside.c_str(), path.c_str()) == 0;
     const int error = errno;
-    ::unlink(beside.c_str());
+    disk::unlink(beside.c_str());
     if (!linked && error != EEXIST) return errno_error(error, "make the key file " + path);
   }
   TRY_ASSIGN(const std::string text, read_file(path, kibibytes(4)));

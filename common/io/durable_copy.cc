@@ -1,9 +1,7 @@
 #include "common/io/durable_copy.h"
 
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,12 +9,15 @@
 #include <cerrno>
 #include <vector>
 
+#include "common/io/disk.h"
+
 namespace lockstep::io {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1u << 20;
 
-Status copy_content(int from, int to, std::uint64_t limit, const std::string& path) {
+Status copy_content(int from, int to, std::uint64_t limit, const std::string& path,
+                    const std::string& to_path) {
   std::vector<char> buffer(kBufferBytes);
   for (std::uint64_t done = 0; done < limit;) {
     const std::size_t most =
@@ -25,7 +26,8 @@ Status copy_content(int from, int to, std::uint64_t limit, const std::string& pa
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno_error(errno, "cannot read " + path);
     if (got == 0) return {};
-    TRY(write_all(to, {buffer.data(), static_cast<std::size_t>(got)}));
+    const Status written = write_all(to, {buffer.data(), static_cast<std::size_t>(got)});
+    if (!written) return written.error().within(to_path);
     done += static_cast<std::uint64_t>(got);
   }
   return {};
@@ -35,7 +37,7 @@ Status copy_content(int from, int to, std::uint64_t limit, const std::string& pa
 
 Status sync_directory(const std::string& path) {
   TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (::fsync(fd.get()) != 0) return errno_error(errno, "cannot make durable " + path);
+  if (disk::fsync(fd.get()) != 0) return errno_error(errno, "cannot make durable " + path);
   return {};
 }
 
@@ -45,14 +47,14 @@ Status copy_file(const std::string& from, const std::string& to, std::uint64_t l
   struct stat info {};
   if (::fstat(source.get(), &info) != 0) return errno_error(errno, "cannot stat " + from);
   const bool whole = limit >= static_cast<std::uint64_t>(info.st_size);
-  if (!whole || ::ioctl(target.get(), FICLONE, source.get()) != 0)
-    TRY(copy_content(source.get(), target.get(), limit, from));
-  if (::fsync(target.get()) != 0) return errno_error(errno, "cannot make durable " + to);
+  if (!whole || disk::clone(target.get(), source.get()) != 0)
+    TRY(copy_content(source.get(), target.get(), limit, from, to));
+  if (disk::fsync(target.get()) != 0) return errno_error(errno, "cannot make durable " + to);
   return {};
 }
 
 Status link_or_copy(const std::string& from, const std::string& to) {
-  if (::link(from.c_str(), to.c_str()) == 0) return {};
+  if (disk::link(from.c_str(), to.c_str()) == 0) return {};
   if (errno == EEXIST) return errno_error(errno, "cannot make " + to);
   return copy_file(from, to);
 }

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <memory>
 
+#include "common/io/disk.h"
+
 namespace lockstep::io {
 namespace {
 
@@ -37,7 +39,7 @@ std::string parent_of(const std::string& path) {
 Status sync_directory(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return file_error(errno, "open directory", path);
-  if (::fsync(fd.get()) != 0) return file_error(errno, "fsync directory", path);
+  if (disk::fsync(fd.get()) != 0) return file_error(errno, "fsync directory", path);
   return {};
 }
 
@@ -48,13 +50,13 @@ std::string name_beside(const std::string& path) {
 }
 
 Status write_beside(const std::string& beside, std::string_view data, int mode, bool durable) {
-  Fd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  Fd fd(disk::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return file_error(errno, "create", beside);
   if (const Status written = write_all(fd.get(), data); !written) {
     return written.error().within(beside);
   }
   if (::fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) return file_error(errno, "chmod", beside);
-  if (durable && ::fsync(fd.get()) != 0) return file_error(errno, "fsync", beside);
+  if (durable && disk::fsync(fd.get()) != 0) return file_error(errno, "fsync", beside);
   return {};
 }
 
@@ -85,7 +87,7 @@ Status remove_children(Fd fd, std::uint64_t mount, const std::string& path) {
     if (name != "." && name != "..") names.emplace_back(name);
   }
   for (const std::string& name : names) {
-    if (::unlinkat(raw, name.c_str(), 0) == 0 || errno == ENOENT) continue;
+    if (disk::unlinkat(raw, name.c_str(), 0) == 0 || errno == ENOENT) continue;
     const std::string child = path + "/" + name;
     if (errno != EISDIR && errno != EPERM && errno != ENOTEMPTY) {
       return file_error(errno, "remove", child);
@@ -105,7 +107,7 @@ Status remove_children(Fd fd, std::uint64_t mount, const std::string& path) {
       ::fchmod(inner.get(), 0700);
     }
     TRY(remove_children(std::move(inner), mount, child));
-    if (::unlinkat(raw, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
+    if (disk::unlinkat(raw, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
       return file_error(errno, "remove", child);
     }
   }
@@ -149,23 +151,23 @@ Status write_file_atomically(const std::string& path, std::string_view data, int
                              bool durable) {
   const std::string beside = name_beside(path);
   Status status = write_beside(beside, data, mode, durable);
-  if (status && ::rename(beside.c_str(), path.c_str()) != 0) {
+  if (status && disk::rename(beside.c_str(), path.c_str()) != 0) {
     status = file_error(errno, "rename " + beside + " to", path);
   }
   if (!status) {
-    ::unlink(beside.c_str());
+    disk::unlink(beside.c_str());
     return status;
   }
   return durable ? sync_directory(parent_of(path)) : Status{};
 }
 
 Status make_directories(const std::string& path, int mode) {
-  if (::mkdir(path.c_str(), static_cast<mode_t>(mode)) == 0) return {};
+  if (disk::mkdir(path.c_str(), static_cast<mode_t>(mode)) == 0) return {};
   if (errno == ENOENT) {
     const std::string parent = parent_of(path);
     if (parent == path || parent == ".") return file_error(ENOENT, "make directory", path);
     TRY(make_directories(parent, mode));
-    if (::mkdir(path.c_str(), static_cast<mode_t>(mode)) == 0) return {};
+    if (disk::mkdir(path.c_str(), static_cast<mode_t>(mode)) == 0) return {};
   }
   if (errno != EEXIST) return file_error(errno, "make directory", path);
   struct stat status {};
@@ -178,7 +180,7 @@ Status make_directories(const std::string& path, int mode) {
 }
 
 Status remove_tree(const std::string& path) {
-  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+  if (disk::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
   if (errno != EISDIR && errno != EPERM) return file_error(errno, "remove", path);
   Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!fd && errno == EACCES && ::chmod(path.c_str(), 0700) == 0) {
@@ -191,7 +193,7 @@ Status remove_tree(const std::string& path) {
   }
   const std::uint64_t mount = mount_of(fd.get(), "");
   TRY(remove_children(std::move(fd), mount, path));
-  if (::rmdir(path.c_str()) != 0 && errno != ENOENT) return file_error(errno, "remove", path);
+  if (disk::rmdir(path.c_str()) != 0 && errno != ENOENT) return file_error(errno, "remove", path);
   return {};
 }
 
@@ -215,14 +217,14 @@ bool exists(const std::string& path) {
 }
 
 Result<Fd> open_file(const std::string& path, int flags, int mode) {
-  Fd fd(::open(path.c_str(), flags | O_CLOEXEC, mode));
+  Fd fd(disk::open(path.c_str(), flags | O_CLOEXEC, static_cast<mode_t>(mode)));
   if (!fd) return file_error(errno, "open", path);
   return fd;
 }
 
 Status write_all(int fd, std::string_view data) {
   while (!data.empty()) {
-    const ssize_t done = ::write(fd, data.data(), data.size());
+    const ssize_t done = disk::write(fd, data.data(), data.size());
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) return file_error(errno, "write", "(descriptor " + std::to_string(fd) + ")");
     data.remove_prefix(static_cast<std::size_t>(done));

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::io {
@@ -89,7 +90,8 @@ Status LogTimes::append(const std::vector<LogTime>& entries, int mode) {
     put(&bytes, entry.offset);
     put(&bytes, static_cast<std::uint64_t>(entry.at.ns));
   }
-  const ssize_t written = ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(end));
+  const ssize_t written =
+      disk::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(end));
   if (written != static_cast<ssize_t>(bytes.size()))
     return errno_error(written < 0 ? errno : ENOSPC, "write " + path_);
   return {};
@@ -140,8 +142,8 @@ void LogTimes::free_before(std::uint64_t offset) {
   if (end == 0) return;
   const auto file = open_file(path_, O_WRONLY | O_CLOEXEC);
   if (file)
-    (void)::fallocate(file->get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-                      static_cast<off_t>(end));
+    (void)disk::fallocate(file->get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                          static_cast<off_t>(end));
 }
 
 }  // namespace lockstep::io

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "common/io/disk.h"
 #include "common/snapshot/blob_store_impl.h"
 #include "common/snapshot/compress.h"
 #include "common/snapshot/manifest.h"
@@ -85,7 +86,7 @@ Result<std::string> BlobCheck::move_aside(const Digest& digest) {
     return to;
   }
   const std::string from = impl.file_of(digest);
-  if (std::rename(from.c_str(), to.c_str()) != 0) {
+  if (io::disk::rename(from.c_str(), to.c_str()) != 0) {
     return errno_error(errno, fmt::format("cannot move {} to {}", from, to));
   }
   return to;

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "common/io/disk.h"
 #include "common/snapshot/compress.h"
 #include "common/snapshot/raw_io.h"
 
@@ -44,7 +45,7 @@ BlobFileWriter::BlobFileWriter(std::string path, io::Fd fd, const Digest& digest
       end_(sizeof(FileHeader)) {}
 
 BlobFileWriter::~BlobFileWriter() {
-  if (!path_.empty()) ::unlink(path_.c_str());
+  if (!path_.empty()) io::disk::unlink(path_.c_str());
 }
 
 Result<std::unique_ptr<BlobFileWriter>> BlobFileWriter::create(const std::string& path,
@@ -112,7 +113,7 @@ Status BlobFileWriter::finish() {
   header.table = end_;
   header.check = check_of(header);
   TRY(write_all_at(fd_.get(), 0, {reinterpret_cast<const char*>(&header), sizeof header}, path_));
-  if (::fdatasync(fd_.get()) != 0) return errno_error(errno, "cannot fdatasync " + path_);
+  if (io::disk::fdatasync(fd_.get()) != 0) return errno_error(errno, "cannot fdatasync " + path_);
   return {};
 }
 

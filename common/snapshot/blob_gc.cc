@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "common/io/disk.h"
 #include "common/snapshot/blob_store_impl.h"
 #include "common/snapshot/manifest.h"
 
@@ -36,7 +37,7 @@ std::uint64_t BlobStore::Impl::remove(const Digest& digest) {
   packs->drop(digest);
   const std::string path = file_of(digest);
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0 || ::unlink(path.c_str()) != 0) return 0;
+  if (::stat(path.c_str(), &info) != 0 || io::disk::unlink(path.c_str()) != 0) return 0;
   return static_cast<std::uint64_t>(info.st_blocks) * 512;
 }
 

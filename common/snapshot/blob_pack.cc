@@ -12,6 +12,7 @@
 #include <set>
 
 #include "common/base/check.h"
+#include "common/io/disk.h"
 #include "common/snapshot/blob_store.h"
 #include "common/snapshot/compress.h"
 #include "common/snapshot/raw_io.h"
@@ -103,7 +104,7 @@ Status PackSet::load(const std::string& path, bool cut) {
     at += sizeof header + header.stored_size;
   }
   const std::uint64_t end = verified_end(fd.get(), records, trusted, at);
-  if (cut && end < file_size && ::ftruncate(fd.get(), static_cast<off_t>(end)) != 0) {
+  if (cut && end < file_size && io::disk::ftruncate(fd.get(), static_cast<off_t>(end)) != 0) {
     return errno_error(errno, "cannot cut the unfinished end of " + path);
   }
   for (const auto& [digest, location] : records) {
@@ -178,7 +179,7 @@ Status PackSet::append(const Digest& digest, std::uint32_t raw_size, bool compre
 
 Result<PackSet::Location> PackSet::write_record(const Digest& digest, std::uint32_t raw_size,
                                                 bool compressed, std::string_view data) {
-  if (packs_.empty() || end_ >= kMaxPackBytes) TRY(start_pack());
+  if (packs_.empty() || sealed_ || end_ >= kMaxPackBytes) TRY(start_pack());
   RecordHeader header;
   header.kind = compressed ? kZstd : kPlain;
   header.raw_size = raw_size;
@@ -195,9 +196,8 @@ Result<PackSet::Location> PackSet::write_record(const Digest& digest, std::uint3
 
 // A full pack is made durable before the next one starts: synced_ is about the last one only.
 Status PackSet::start_pack() {
-  if (!packs_.empty() && ::fdatasync(packs_.back().fd->get()) != 0) {
-    return errno_error(errno, "cannot fdatasync " + packs_.back().path);
-  }
+  if (!packs_.empty() && !sealed_ && io::disk::fdatasync(packs_.back().fd->get()) != 0)
+    return cut_back(packs_.size() - 1, synced_, errno);
   if (!packs_.empty() && synced_ < end_) {
     std::string mark;
     RecordHeader header;
@@ -208,12 +208,37 @@ Status PackSet::start_pack() {
   }
   const std::string path = fmt::format("{}/{}.pack", folder_, next_number_);
   TRY_ASSIGN(io::Fd fd, io::open_file(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  TRY(sync_directory(folder_));
+  if (const Status synced = sync_directory(folder_); !synced) {
+    io::disk::unlink(path.c_str());
+    return synced;
+  }
   ++next_number_;
   std::unique_lock lock(index_mutex_);
   packs_.push_back({path, std::make_shared<io::Fd>(std::move(fd))});
   end_ = synced_ = 0;
+  sealed_ = false;
   return {};
+}
+
+// The caller holds append_mutex_. What is behind `from` was promised to nobody. The kernel may have
+// dropped it, and would say of a second sync that all is well.
+Status PackSet::cut_back(std::size_t number, std::uint64_t from, int error) {
+  const Pack pack = packs_[number];
+  const Status failed = errno_error(error, "cannot fdatasync " + pack.path);
+  ++cut_backs_;
+  {
+    std::unique_lock lock(index_mutex_);
+    std::erase_if(index_, [&](const auto& entry) {
+      return entry.second.pack == number && entry.second.offset >= from;
+    });
+  }
+  if (number + 1 == packs_.size()) {
+    sealed_ = true;
+    end_ = synced_ = from;
+  }
+  if (io::disk::ftruncate(pack.fd->get(), static_cast<off_t>(from)) != 0)
+    return errno_error(errno, "cannot cut back " + pack.path + ", which could not be made durable");
+  return failed;
 }
 
 Status PackSet::write_at_end(std::string_view record) {
@@ -221,7 +246,7 @@ Status PackSet::write_at_end(std::string_view record) {
   auto written = write_all_at(pack.fd->get(), end_, record, pack.path);
   if (!written) {
     // Nothing half written stays: a later record must follow the last whole one.
-    if (::ftruncate(pack.fd->get(), static_cast<off_t>(end_)) != 0) {
+    if (io::disk::ftruncate(pack.fd->get(), static_cast<off_t>(end_)) != 0) {
       return errno_error(errno, "cannot cut the unfinished end of " + pack.path);
     }
     return written;
@@ -237,17 +262,24 @@ bool PackSet::dirty() const {
 
 Status PackSet::sync() {
   std::lock_guard sync_lock(sync_mutex_);
-  Pack pack;
-  std::uint64_t covered = 0;
+  std::shared_ptr<io::Fd> file;
+  std::size_t number = 0;
+  std::uint64_t covered = 0, before = 0, cut_backs = 0;
   {
     std::lock_guard lock(append_mutex_);
     if (packs_.empty() || synced_ == end_) return {};
-    pack = packs_.back();
+    number = packs_.size() - 1;
+    file = packs_.back().fd;
     covered = end_;
+    before = synced_;
+    cut_backs = cut_backs_;
   }
-  if (::fdatasync(pack.fd->get()) != 0) return errno_error(errno, "cannot fdatasync " + pack.path);
+  const int error = io::disk::fdatasync(file->get()) != 0 ? errno : 0;
   std::lock_guard lock(append_mutex_);
-  if (packs_.back().fd != pack.fd) return {};  // start_pack has synced it
+  if (error != 0) return cut_back(number, before, error);
+  if (cut_backs_ != cut_backs)  // the kernel told start_pack, and tells it once
+    return make_error(ErrorCode::io, "cannot fdatasync " + packs_[number].path);
+  if (packs_.size() != number + 1) return {};  // start_pack has synced it
   std::string mark;
   RecordHeader header;
   header.kind = kCommit;
@@ -309,36 +341,61 @@ Result<std::uint64_t> PackSet::rewrite(std::size_t number) {
     std::lock_guard lock(append_mutex_);
     if (number + 1 == packs_.size()) TRY(start_pack());
   }
-  TRY_ASSIGN(const std::uint64_t moved, move_out(number));
-  TRY(sync());  // before the only other copy goes
+  std::uint64_t cut_backs = 0;
+  {
+    std::lock_guard lock(append_mutex_);
+    cut_backs = cut_backs_;
+  }
+  Moved moved;
+  Status done = move_out(number, &moved);
+  if (done) done = sync();  // before the only other copy goes
+  {
+    std::lock_guard lock(append_mutex_);
+    if (done && cut_backs_ != cut_backs)
+      done = make_error(ErrorCode::io, "what was moved out of " + packs_[number].path +
+                                           " could not be made durable");
+  }
+  if (!done) {
+    put_back(moved);
+    return done.error();
+  }
+  std::uint64_t bytes = 0;
+  for (const auto& [digest, location] : moved) bytes += sizeof(RecordHeader) + location.stored_size;
   std::unique_lock lock(index_mutex_);
   Pack& pack = packs_[number];
-  if (::unlink(pack.path.c_str()) != 0) return errno_error(errno, "cannot remove " + pack.path);
+  if (io::disk::unlink(pack.path.c_str()) != 0)
+    return errno_error(errno, "cannot remove " + pack.path);
   pack.fd.reset();
-  return moved;
+  return bytes;
 }
 
-Result<std::uint64_t> PackSet::move_out(std::size_t pack) {
-  std::vector<std::pair<Digest, Location>> of_use;
+// A pack that stays where it is has them still, whatever became of their copies.
+void PackSet::put_back(const Moved& moved) {
+  std::unique_lock lock(index_mutex_);
+  for (const auto& [digest, location] : moved) index_[digest] = location;
+}
+
+Status PackSet::move_out(std::size_t pack, Moved* moved) {
+  Moved of_use;
   {
     std::shared_lock lock(index_mutex_);
     for (const auto& [digest, location] : index_)
       if (location.pack == pack) of_use.emplace_back(digest, location);
   }
-  std::uint64_t bytes = 0;
   for (const auto& [digest, location] : of_use) {
     const auto blob = read(digest);
     if (!blob && blob.error().code == ErrorCode::not_found) continue;  // dropped meanwhile
     if (!blob) return blob.error();
     std::lock_guard lock(append_mutex_);
-    TRY_ASSIGN(const Location moved,
+    TRY_ASSIGN(const Location copy,
                write_record(digest, blob->raw_size, blob->compressed, blob->data));
     std::unique_lock index_lock(index_mutex_);
     const auto found = index_.find(digest);
-    if (found != index_.end()) found->second = moved;
-    bytes += sizeof(RecordHeader) + blob->data.size();
+    if (found == index_.end()) continue;
+    found->second = copy;
+    moved->emplace_back(digest, location);
   }
-  return bytes;
+  return {};
 }
 
 void PackSet::drop(const Digest& digest) {

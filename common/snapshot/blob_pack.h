@@ -37,6 +37,8 @@ class PackSet {
   // `raw_size` <= kPackedBytes. The caller has verified the digest.
   Status append(const Digest& digest, std::uint32_t raw_size, bool compressed,
                 std::string_view data);
+  // After an error what it should have made durable is of no use: it is not in the index any more,
+  // nor in the files, and comes again as new.
   Status sync();
   bool dirty() const;
   void drop(const Digest& digest);  // out of the index
@@ -69,8 +71,11 @@ class PackSet {
     std::uint64_t bytes = 0;  // of its file
   };
   std::vector<Sparse> sparse_packs() const;
-  Result<std::uint64_t> move_out(std::size_t pack);  // what is of use: to the last pack
-  Result<std::uint64_t> rewrite(std::size_t pack);   // the same, and then its file is removed
+  using Moved = std::vector<std::pair<Digest, Location>>;  // and where it was
+  Status move_out(std::size_t pack, Moved* moved);         // what is of use: to the last pack
+  void put_back(const Moved& moved);
+  Status cut_back(std::size_t pack, std::uint64_t from, int error);
+  Result<std::uint64_t> rewrite(std::size_t pack);  // the same, and then its file is removed
   Status start_pack();
   Status write_at_end(std::string_view record);
   // The caller holds append_mutex_.
@@ -85,7 +90,9 @@ class PackSet {
   std::uint64_t end_ = 0;            // of the last pack
   std::uint64_t synced_ = 0;         // of the last pack
   std::uint64_t next_number_ = 1;
-  std::mutex sync_mutex_;  // taken before append_mutex_
+  bool sealed_ = false;          // nothing more is written to the last pack
+  std::uint64_t cut_backs_ = 0;  // syncs that failed
+  std::mutex sync_mutex_;        // taken before append_mutex_
 };
 
 }  // namespace lockstep::snapshot

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/io/version_file.h"
 #include "common/snapshot/blob_store_impl.h"
@@ -152,9 +153,9 @@ Result<std::unique_ptr<BlobFileWriter>> BlobStore::Impl::new_file(const Digest& 
 Status BlobStore::Impl::move_into_place(const Digest& digest, BlobFileWriter& file) {
   const std::string to = file_of(digest);
   const std::string folder = to.substr(0, to.rfind('/'));
-  const bool is_new_folder = ::mkdir(folder.c_str(), 0700) == 0;
+  const bool is_new_folder = io::disk::mkdir(folder.c_str(), 0700) == 0;
   if (!is_new_folder && errno != EEXIST) return errno_error(errno, "cannot make " + folder);
-  if (::rename(file.path().c_str(), to.c_str()) != 0) {
+  if (io::disk::rename(file.path().c_str(), to.c_str()) != 0) {
     return errno_error(errno, fmt::format("cannot move {} to {}", file.path(), to));
   }
   file.moved();
@@ -172,14 +173,17 @@ Status BlobStore::sync() {
   std::set<std::string> folders;
   {
     std::lock_guard guard(impl_->write_mutex);
+    if (impl_->broken) return *impl_->broken;
     folders.swap(impl_->unsynced_folders);
   }
   for (const std::string& folder : folders) {
-    if (auto synced = sync_directory(folder); !synced) {
-      std::lock_guard guard(impl_->write_mutex);
-      impl_->unsynced_folders.merge(folders);
-      return synced;
-    }
+    auto synced = sync_directory(folder);
+    if (synced) continue;
+    // Another try would be believed, and prove nothing.
+    std::lock_guard guard(impl_->write_mutex);
+    impl_->broken = make_error(synced.error().code,
+                               synced.error().message + "; mend the disk and start this again");
+    return *impl_->broken;
   }
   return impl_->packs->sync();
 }
@@ -187,7 +191,7 @@ Status BlobStore::sync() {
 // A blob that is not what it claims to be counts as missing, and nothing that needs it as whole.
 void BlobStore::Impl::forget(const Digest& digest) {
   packs->drop(digest);
-  ::unlink(file_of(digest).c_str());
+  io::disk::unlink(file_of(digest).c_str());
   distrust();
 }
 

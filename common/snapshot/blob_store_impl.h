@@ -41,6 +41,7 @@ struct BlobStore::Impl {
   std::map<std::pair<std::string, Digest>, Upload> uploads;
   std::uint64_t touch_count = 0, file_count = 0;  // numbers the files of tmp/
   std::set<std::string> unsynced_folders;
+  std::optional<Error> broken;  // what was moved into place may not stay: nothing is promised
 
   // What was asked for or sent lately, and what is about to be removed (blob_gc.h). A condemned
   // blob counts as missing, and is there again when somebody sends it.

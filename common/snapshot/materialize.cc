@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/snapshot/manifest.h"
 
@@ -116,7 +117,7 @@ Status Writer::perform(const Task& task) {
                       fmt::format("{} lies more than {} folders deep", task.path, kMaxTreeDepth));
   }
   if (task.name.empty()) return fill_folder(task, task.folder);
-  if (::mkdirat(task.folder->get(), task.name.c_str(), 0700) != 0) {
+  if (io::disk::mkdirat(task.folder->get(), task.name.c_str(), 0700) != 0) {
     return errno_error(errno, "cannot make the folder " + task.path);
   }
   auto folder = std::make_shared<io::Fd>(::openat(task.folder->get(), task.name.c_str(),
@@ -177,8 +178,8 @@ Status Writer::write_files(const io::Fd& folder, const Task& task) {
 }
 
 Status Writer::write_file(int folder, const Entry& entry, const std::string& path) {
-  const io::Fd file(::openat(folder, entry.name.c_str(),
-                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const io::Fd file(io::disk::openat(folder, entry.name.c_str(),
+                                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return errno_error(errno, "cannot make the file " + path);
   std::uint64_t size = 0;
   const Status written = blobs_.stream(entry.digest, [&](std::string_view part) -> Status {
@@ -201,7 +202,7 @@ Status Writer::write_file(int folder, const Entry& entry, const std::string& pat
 }
 
 Status Writer::make_link(int folder, const Entry& entry, const std::string& path) {
-  if (::symlinkat(entry.target.c_str(), folder, entry.name.c_str()) != 0) {
+  if (io::disk::symlinkat(entry.target.c_str(), folder, entry.name.c_str()) != 0) {
     return errno_error(errno, "cannot make the symlink " + path);
   }
   if (!is_ours_ &&
@@ -243,7 +244,7 @@ Owner current_owner() { return {::geteuid(), ::getegid()}; }
 
 Status materialize(const BlobStore& blobs, const Digest& root, const std::string& directory,
                    const MaterializeOptions& options) {
-  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
+  if (io::disk::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
     return errno_error(errno, "cannot make " + directory);
   }
   auto target = std::make_shared<io::Fd>(

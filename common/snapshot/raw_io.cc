@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::snapshot {
@@ -27,7 +28,7 @@ Status read_exactly_at(int fd, std::uint64_t offset, void* buffer, std::size_t s
 
 Status write_all_at(int fd, std::uint64_t offset, std::string_view data, const std::string& path) {
   while (!data.empty()) {
-    const ssize_t put = ::pwrite(fd, data.data(), data.size(), static_cast<off_t>(offset));
+    const ssize_t put = io::disk::pwrite(fd, data.data(), data.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return errno_error(errno, "cannot write " + path);
     offset += static_cast<std::uint64_t>(put);
@@ -38,7 +39,7 @@ Status write_all_at(int fd, std::uint64_t offset, std::string_view data, const s
 
 Status sync_directory(const std::string& path) {
   TRY_ASSIGN(const io::Fd fd, io::open_file(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (::fsync(fd.get()) != 0) return errno_error(errno, "cannot fsync " + path);
+  if (io::disk::fsync(fd.get()) != 0) return errno_error(errno, "cannot fsync " + path);
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "common/snapshot/materialize.h"
@@ -114,7 +115,7 @@ Result<bool> TreeCache::remove_unless_used(const Tree& tree, Duration in_use_for
         seconds(now.tv_sec - info.st_mtim.tv_sec) + Duration(now.tv_nsec - info.st_mtim.tv_nsec);
     if (unused < in_use_for) return false;
     beside = fmt::format("{}/{}{}-{}", impl_->folder, kBuilding, ::getpid(), ++impl_->builds);
-    if (::rename(tree.path.c_str(), beside.c_str()) != 0) {
+    if (io::disk::rename(tree.path.c_str(), beside.c_str()) != 0) {
       return errno_error(errno, fmt::format("cannot move {} to {}", tree.path, beside));
     }
   }
@@ -133,7 +134,7 @@ Result<std::string> TreeCache::Impl::build(const BlobStore& blobs, const Digest&
   TRY(io::remove_tree(beside));
   Status done = materialize(blobs, root, beside, options);
   if (done) (void)touch(beside);
-  if (done && ::rename(beside.c_str(), path.c_str()) != 0) {
+  if (done && io::disk::rename(beside.c_str(), path.c_str()) != 0) {
     done = errno_error(errno, fmt::format("cannot move {} to {}", beside, path));
   }
   if (done) return path;

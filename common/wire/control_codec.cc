@@ -68,6 +68,7 @@ void to_wire(const lockstep::Heartbeat& from, Heartbeat* to) {
   to->set_desired_revision(from.desired_revision);
   to->set_observed_sequence(from.observed_sequence);
   to->set_number(from.number);
+  to->set_low_disk(from.low_disk);
 }
 
 Status from_wire(const Heartbeat& from, lockstep::Heartbeat* to) {
@@ -76,7 +77,7 @@ Status from_wire(const Heartbeat& from, lockstep::Heartbeat* to) {
   to->desired_revision = from.desired_revision();
   to->observed_sequence = from.observed_sequence();
   to->number = from.number();
-  return {};
+  return read_text(from.low_disk(), "heartbeat.low_disk", &to->low_disk);
 }
 
 void to_wire(const lockstep::Observed& from, Observed* to) {

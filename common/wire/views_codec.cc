@@ -200,6 +200,9 @@ void to_wire(const lockstep::LauncherStatus& from, LauncherStatus* to) {
   to->mutable_keeps()->set_jobs(from.keeps.jobs);
   to->mutable_keeps()->set_logs_bytes(from.keeps.logs.count);
   to->mutable_keeps()->set_outputs_bytes(from.keeps.outputs.count);
+  to->set_disk_free_bytes(from.disk_free.count);
+  to->set_low_space_bytes(from.low_space.count);
+  to->set_low_reason(from.low_reason);
 }
 
 Status from_wire(const LauncherStatus& from, lockstep::LauncherStatus* to) {
@@ -213,6 +216,9 @@ Status from_wire(const LauncherStatus& from, lockstep::LauncherStatus* to) {
   to->keeps.jobs = from.keeps().jobs();
   to->keeps.logs = Bytes{from.keeps().logs_bytes()};
   to->keeps.outputs = Bytes{from.keeps().outputs_bytes()};
+  to->disk_free = Bytes{from.disk_free_bytes()};
+  to->low_space = Bytes{from.low_space_bytes()};
+  TRY(read_text(from.low_reason(), "status.low_reason", &to->low_reason));
   return read_counts(from.nodes(), "status.nodes", &to->nodes);
 }
 

@@ -102,8 +102,8 @@ struct Answerer {
   }
   std::optional<Message> operator()(const GetStatus&) const {
     LauncherStatus status{
-        LOCKSTEP_VERSION,   info.endpoint, info.pid, info.home, info.started, {}, {},
-        core.config().keeps};
+        LOCKSTEP_VERSION,    info.endpoint,  info.pid,       info.home,      info.started, {}, {},
+        core.config().keeps, info.disk_free, info.low_space, info.low_reason};
     for (const auto& [id, job] : core.state().jobs())
       ++status.jobs[std::string(to_string(job.status()))];
     for (const auto& node : core.node_views())

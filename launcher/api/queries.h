@@ -15,6 +15,9 @@ struct LauncherInfo {
   std::int64_t pid = 0;
   std::string home;
   Instant started;
+  Bytes disk_free = {};  // the same words as in LauncherStatus
+  Bytes low_space = {};
+  std::string low_reason = {};
 };
 
 // One reply to ListJobs holds no more than this; the rest is asked for with `after`.

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "common/io/clock.h"
+#include "common/io/disk.h"
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/surplus_nodes.h"
 
@@ -271,8 +272,9 @@ Status LocalLauncher::down(bool cancel) {
 }
 
 void LocalLauncher::forget_nodes() {
-  for (const auto& name : local_node_names(home_)) ::unlink(home_.started_pid(name).c_str());
-  ::unlink(home_.local_nodes().c_str());
+  for (const auto& name : local_node_names(home_))
+    io::disk::unlink(home_.started_pid(name).c_str());
+  io::disk::unlink(home_.local_nodes().c_str());
 }
 
 // A full disk or a damaged journal keeps the launcher from starting; what runs here must end all

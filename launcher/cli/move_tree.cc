@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::cli {
@@ -35,11 +36,11 @@ Status move_into(const io::Fd& from, const std::string& from_path, const io::Fd&
       return errno_error(errno, from_path + "/" + name);
     const std::string target = to_path + "/" + name;
     if (!S_ISDIR(info.st_mode)) {
-      if (::renameat(from.get(), name.c_str(), to.get(), name.c_str()) != 0)
+      if (io::disk::renameat(from.get(), name.c_str(), to.get(), name.c_str()) != 0)
         return in_the_way(errno, target);
       continue;
     }
-    if (::mkdirat(to.get(), name.c_str(), 0700) != 0 && errno != EEXIST)
+    if (io::disk::mkdirat(to.get(), name.c_str(), 0700) != 0 && errno != EEXIST)
       return in_the_way(errno, target);
     const io::Fd into(::openat(to.get(), name.c_str(), kFolderFlags));
     if (!into) return in_the_way(errno, target);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "common/io/disk.h"
 #include "launcher/cli/local_processes.h"
 
 namespace lockstep::cli {
@@ -32,8 +33,8 @@ void remove_surplus_nodes(Connection& connection, const Home& home, int nodes) {
     if (!living_agents(home, name).empty() || !living_runners(home, name).empty()) continue;
     const auto removed = connection.ask_for<Done>(RemoveNode{std::to_string(*id)});
     if (!removed && removed.error().code != ErrorCode::not_found) continue;
-    ::unlink(home.agent_identity(name).c_str());
-    ::unlink(home.agent_keys(name).c_str());
+    io::disk::unlink(home.agent_identity(name).c_str());
+    io::disk::unlink(home.agent_keys(name).c_str());
   }
 }
 

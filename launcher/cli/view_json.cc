@@ -271,6 +271,11 @@ Json to_json(const LauncherStatus& status) {
       {"jobs", limit(status.keeps.jobs)},
       {"logs_bytes", limit(status.keeps.logs.count)},
       {"outputs_bytes", limit(status.keeps.outputs.count)}};
+  const bool told = status.low_space.count != 0;
+  json["disk"] = {{"free_bytes", told ? Json(status.disk_free.count) : Json(nullptr)},
+                  {"low_space_bytes", limit(status.low_space.count)},
+                  {"low", !status.low_reason.empty()},
+                  {"reason", status.low_reason}};
   return json;
 }
 

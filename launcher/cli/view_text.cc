@@ -365,6 +365,11 @@ std::string status_text(const LauncherStatus& status, Instant now) {
   lines.add("nodes", counts(status.nodes));
   lines.add("jobs", counts(status.jobs));
   lines.add("keeps", kept_text(status.keeps));
+  if (status.low_space.count != 0)
+    lines.add("disk", status.low_reason.empty()
+                          ? fmt::format("{} free; below {} no new work is taken",
+                                        to_string(status.disk_free), to_string(status.low_space))
+                          : status.low_reason);
   return lines.text();
 }
 

@@ -183,6 +183,10 @@ void Reactor::on(const HeartbeatInput& input) {
   act(AckHeartbeat{node->id, beat.session, beat.number, node->revision});
   ask_of_leftovers(node->id, input.key);
   watch.sent_revision = beat.desired_revision;
+  if (watch.low_disk != beat.low_disk) {
+    watch.low_disk = beat.low_disk;
+    scheduler_.capacity_changed();
+  }
   touched_nodes_.insert(node->id);
 }
 

@@ -65,6 +65,7 @@ struct NodeWatch {
   std::uint64_t words_of = 0;                 // sequence of the newest Observed of this session
   std::map<AttemptId, std::vector<CollectedOutput>> logs_so_far;  // ./logs of parts that run
   std::uint64_t sent_revision = 0;
+  std::string low_disk;  // why it takes no new part, as it told last; "": it does
 };
 inline constexpr std::size_t kMaxStaleSessions = 16;
 

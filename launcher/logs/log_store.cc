@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "common/io/attempt_dir.h"
+#include "common/io/disk.h"
 #include "common/io/log_times.h"
 
 namespace lockstep::launcher {
@@ -20,7 +21,7 @@ std::string file_name(int rank, LogStream stream) {
 
 Status write_at(int fd, std::string_view data, std::uint64_t offset, const std::string& path) {
   while (!data.empty()) {
-    const ssize_t n = ::pwrite(fd, data.data(), data.size(), static_cast<off_t>(offset));
+    const ssize_t n = io::disk::pwrite(fd, data.data(), data.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno_error(errno, "write " + path);
     data.remove_prefix(static_cast<std::size_t>(n));
@@ -33,14 +34,14 @@ Status write_at(int fd, std::string_view data, std::uint64_t offset, const std::
 
 Status SyncBatch::sync() const {
   for (const auto& item : items)
-    if (::fdatasync(item.file->get()) != 0)
+    if (io::disk::fdatasync(item.file->get()) != 0)
       return errno_error(errno, "make durable the log of rank " + std::to_string(item.key.rank) +
                                     " of " + to_string(item.key.attempt));
   for (const auto& path : directories) {
     const auto directory = io::open_file(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!directory && directory.error().code == ErrorCode::not_found) continue;  // deleted since
     if (!directory) return directory.error();
-    if (::fsync(directory->get()) != 0) return errno_error(errno, "make durable " + path);
+    if (io::disk::fsync(directory->get()) != 0) return errno_error(errno, "make durable " + path);
   }
   return {};
 }
@@ -79,19 +80,19 @@ Result<LogStore::File*> LogStore::find(const LogKey& key, bool create) {
   if (open_ >= max_open_) close_idle();
   const bool exists = io::exists(path(key));
   if (!exists && !create) return nullptr;
-  if (!exists) {
-    const auto in = directory(key.attempt);
-    TRY(io::make_directories(in, 0700));
-    // New entries in the attempt's folder, and perhaps that one's own and the job's.
+  const auto in = directory(key.attempt);
+  if (!exists) TRY(io::make_directories(in, 0700));
+  // New entries in the attempt's folder, and perhaps that one's own and the job's; or those of a
+  // process that may have ended before it made them durable.
+  if (!exists || it == files_.end())
     for (const auto& folder : {in, root_ + "/" + key.attempt.job.value, root_})
-      new_directories_.push_back(folder);
-  }
+      new_directories_.insert(folder);
   TRY_ASSIGN(auto fd, open(key, create));
   if (it == files_.end()) {
     struct stat info {};
     if (::fstat(fd->get(), &info) != 0) return errno_error(errno, "fstat " + path(key));
     it = files_.emplace(key, File{}).first;
-    it->second.extent.written = static_cast<std::uint64_t>(info.st_size);
+    it->second.found = it->second.extent.written = static_cast<std::uint64_t>(info.st_size);
     if (info.st_size > 0) dirty_.insert(key);
   }
   it->second.fd = std::move(fd);
@@ -129,7 +130,8 @@ SyncBatch LogStore::take_dirty() {
     batch.items.push_back({key, file.fd, file.extent.written});
   }
   dirty_.clear();
-  batch.directories.swap(new_directories_);
+  batch.directories.assign(new_directories_.begin(), new_directories_.end());
+  new_directories_.clear();
   return batch;
 }
 
@@ -137,6 +139,19 @@ void LogStore::synced(const SyncBatch& batch) {
   for (const auto& item : batch.items)
     if (const auto it = files_.find(item.key); it != files_.end())
       it->second.extent.durable = std::max(it->second.extent.durable, item.size);
+}
+
+Status LogStore::cut_back(const SyncBatch& batch) {
+  Status all;
+  for (const auto& item : batch.items) {
+    const auto it = files_.find(item.key);
+    if (it == files_.end()) continue;
+    const auto& file = it->second;
+    const auto size = std::max(file.extent.durable, file.found);
+    if (io::disk::ftruncate(item.file->get(), static_cast<off_t>(size)) != 0 && all)
+      all = errno_error(errno, "cut back " + path(item.key));
+  }
+  return all;
 }
 
 Result<std::string> LogStore::read(const LogKey& key, std::uint64_t offset, std::size_t limit) {
@@ -183,7 +198,7 @@ void LogStore::drop(const AttemptId& attempt) {
     it = files_.erase(it);
   }
   const std::string folder = directory(attempt);
-  std::erase(new_directories_, folder);
+  new_directories_.erase(folder);
 }
 
 }  // namespace lockstep::launcher

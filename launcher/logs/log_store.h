@@ -59,6 +59,10 @@ class LogStore {
   // Everything written since the last batch. While one is under way, take no other.
   SyncBatch take_dirty();
   void synced(const SyncBatch& batch);  // it is durable now
+  // It could not be made durable, so it may be in memory only, and a later sync would not say so:
+  // what was not acknowledged is cut off, for nodes to send again. Then nothing more may be
+  // written.
+  Status cut_back(const SyncBatch& batch);
 
   // Bytes [offset, …) that are written, at most `limit`; "" at the end.
   Result<std::string> read(const LogKey& key, std::uint64_t offset, std::size_t limit);
@@ -86,6 +90,7 @@ class LogStore {
   struct File {
     std::shared_ptr<io::Fd> fd;  // null: closed, opened when needed
     LogExtent extent;
+    std::uint64_t found = 0;  // bytes of an earlier process, which may have acknowledged them
   };
   // Null when there is no such file and `create` is false.
   Result<File*> find(const LogKey& key, bool create);
@@ -96,7 +101,7 @@ class LogStore {
   std::size_t max_open_;
   std::map<LogKey, File> files_;
   std::set<LogKey> dirty_;  // written to since the last batch
-  std::vector<std::string> new_directories_;
+  std::set<std::string> new_directories_;
   std::size_t open_ = 0;
 };
 

@@ -7,8 +7,10 @@
 #include <cstdio>
 
 #include "common/base/check.h"
+#include "common/io/disk.h"
 #include "common/io/durable_copy.h"
 #include "launcher/store/journal_file.h"
+#include "launcher/store/wal_check.h"
 
 namespace lockstep::launcher {
 
@@ -16,6 +18,15 @@ namespace {
 
 std::string copy_of_version(const std::string& path, std::int64_t version) {
   return fmt::format("{}.v{}", path, version);
+}
+
+// What an earlier process wrote to the WAL goes into the database now. It may have ended because a
+// sync failed, and then the WAL can be in memory only, and look as if it was on disk; a page of the
+// database is written anew, and synced. A full disk leaves all as it is.
+Status settle_wal(Database& db) {
+  const auto busy = db.number("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (busy || busy.error().code == ErrorCode::resource_exhausted) return {};
+  return busy.error();
 }
 
 // The database and its statements, ready to append.
@@ -27,6 +38,7 @@ struct Opened {
 };
 
 Result<Opened> open_file(const std::string& path) {
+  TRY(check_wal(path));
   TRY_ASSIGN(auto db, Database::open(path));
   for (const char* pragma :
        {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA cache_size = -512"})
@@ -34,7 +46,10 @@ Result<Opened> open_file(const std::string& path) {
   TRY_ASSIGN(const auto version, journal_version(db));
   if (version == 0) {
     TRY(create_journal(db));
-  } else if (version < kJournalVersion) {
+  } else {
+    TRY(settle_wal(db));
+  }
+  if (version > 0 && version < kJournalVersion) {
     TRY(copy_journal(path, copy_of_version(path, version)));
     TRY(migrate_journal(db, version));
   }
@@ -91,8 +106,9 @@ Status Journal::replay(const std::function<void(const StampedFact&)>& each) {
     impl_->chain = reader.chain();
     impl_->sequence = reader.sequence();
   }
+  TRY(reader.check_pages(impl_->file->db));
   for (auto version = kJournalVersion - 1; version > 0; --version)
-    ::unlink(copy_of_version(impl_->path, version).c_str());  // it is not needed any more
+    io::disk::unlink(copy_of_version(impl_->path, version).c_str());  // it is not needed any more
   impl_->use = Impl::Use::replayed;
   return {};
 }
@@ -150,8 +166,8 @@ Status Journal::Impl::swap_files(const std::string& compacted) {
   if (busy != 0)
     return make_error(ErrorCode::unavailable, path + ": is being read by another process");
   file.reset();
-  for (const char* end : {"-wal", "-shm"}) ::unlink((path + end).c_str());
-  if (std::rename(compacted.c_str(), path.c_str()) != 0)
+  for (const char* end : {"-wal", "-shm"}) io::disk::unlink((path + end).c_str());
+  if (io::disk::rename(compacted.c_str(), path.c_str()) != 0)
     return errno_error(errno, fmt::format("cannot move {} to {}", compacted, path));
   TRY(io::sync_directory(path.substr(0, path.rfind('/'))));
   TRY_ASSIGN(auto opened, open_file(path));

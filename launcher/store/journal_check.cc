@@ -6,6 +6,7 @@
 #include "common/io/file_system.h"
 #include "launcher/store/fact_codec.h"
 #include "launcher/store/journal_file.h"
+#include "launcher/store/wal_check.h"
 
 namespace lockstep::launcher {
 
@@ -81,10 +82,7 @@ Status check_rows(Database& db, const JournalBase& base, Problems& problems, Jou
   }
 }
 
-}  // namespace
-
-Result<JournalCheck> check_journal(const std::string& path) {
-  if (!io::exists(path)) return make_error(ErrorCode::not_found, path + ": there is no journal");
+Result<JournalCheck> check_file(const std::string& path) {
   TRY_ASSIGN(auto db, Database::open(path));
   TRY_ASSIGN(const auto version, journal_version(db));
   JournalCheck check;
@@ -100,6 +98,34 @@ Result<JournalCheck> check_journal(const std::string& path) {
     if (!check.broken) check.broken = check.rows + 1;
   }
   return check;
+}
+
+// SQLite takes of a WAL what stands, and forgets the rest: so it is given a copy to look at.
+Result<JournalCheck> check_copy(const std::string& path, const std::string& damage) {
+  const std::string copy = path + ".look";
+  const auto remove = [&] {
+    for (const char* end : {"", "-wal", "-shm"}) (void)io::remove_tree(copy + end);
+  };
+  remove();
+  Status copied;
+  for (const char* end : {"", "-wal"})
+    if (copied) copied = io::copy_file(path + end, copy + end);
+  auto check = copied ? check_file(copy) : Result<JournalCheck>(copied.error());
+  remove();
+  if (!check) return check;
+  check->problems.insert(check->problems.begin(), damage);
+  if (!check->broken) check->broken = check->rows + 1;
+  return check;
+}
+
+}  // namespace
+
+Result<JournalCheck> check_journal(const std::string& path) {
+  if (!io::exists(path)) return make_error(ErrorCode::not_found, path + ": there is no journal");
+  const Status wal = check_wal(path);
+  if (!wal && wal.error().code == ErrorCode::corrupt) return check_copy(path, wal.error().message);
+  TRY(wal);
+  return check_file(path);
 }
 
 Result<std::string> truncate_journal(const std::string& path, std::uint64_t sequence) {

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "launcher/core/compact.h"
 #include "launcher/store/journal.h"
@@ -20,7 +21,7 @@ std::string beside(const std::string& path) { return path + ".compact"; }
 Status remove_database(const std::string& path) {
   for (const char* end : {"", "-journal", "-wal", "-shm"}) {
     const std::string file = path + end;
-    if (::unlink(file.c_str()) != 0 && errno != ENOENT)
+    if (io::disk::unlink(file.c_str()) != 0 && errno != ENOENT)
       return errno_error(errno, "cannot remove " + file);
   }
   return {};
@@ -96,7 +97,7 @@ Status copy_journal(const std::string& path, const std::string& to) {
   auto done = copy.step();
   if (!done) return std::move(done).error();
   TRY_ASSIGN(const io::Fd file, io::open_file(to, O_RDONLY | O_CLOEXEC));
-  if (::fsync(file.get()) != 0) return errno_error(errno, "cannot make durable " + to);
+  if (io::disk::fsync(file.get()) != 0) return errno_error(errno, "cannot make durable " + to);
   return {};
 }
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "launcher/store/fact_codec.h"
+#include "launcher/store/journal_place.h"
 
 namespace lockstep::launcher {
 
@@ -112,12 +115,33 @@ Result<JournalReader> JournalReader::begin(Database& db, const JournalBase& base
 }
 
 Error JournalReader::bad_row(ErrorCode code, std::uint64_t number, const std::string& why) const {
-  return make_error(code, fmt::format("journal {}: row {}: {}", path_, number, why));
+  const auto place = place_of_row(path_, number);
+  const std::string where = place ? fmt::format(" (byte {} of the file)", *place) : "";
+  return make_error(code, fmt::format("journal {}: row {}{}: {}", path_, number, where, why));
+}
+
+Status JournalReader::check_pages(Database& db) const {
+  TRY_ASSIGN(auto rows, db.prepare("PRAGMA quick_check(1)"));
+  const auto row = rows.step();
+  const std::string found = !row ? row.error().message : *row ? std::string(rows.blob(0)) : "ok";
+  if (found == "ok") return {};
+  const auto at = found.find("age ");  // "Page 7: …", "On page 7 at right child: …"
+  const auto page = at == found.npos ? 0 : std::strtoull(found.c_str() + at + 4, nullptr, 10);
+  const auto place = place_of_page(path_, page);
+  return make_error(
+      ErrorCode::corrupt,
+      fmt::format("journal {}: its rows stand up to row {}, but the file is damaged{}, and rows "
+                  "may be missing behind it: {}; `lockstepd fsck` says what is left, restore the "
+                  "file from a backup",
+                  path_, sequence_, place ? fmt::format(" at byte {}", *place) : "", found));
 }
 
 Result<bool> JournalReader::next(StampedFact* fact) {
-  TRY_ASSIGN(const bool row, rows_.step());
-  if (!row) return false;
+  const auto row = rows_.step();
+  if (!row)
+    return bad_row(row.error().code, sequence_ + 1,
+                   row.error().message + "; `lockstepd fsck` says what is left");
+  if (!*row) return false;
   const auto number = static_cast<std::uint64_t>(rows_.integer(0));
   if (number != sequence_ + 1)
     return bad_row(ErrorCode::corrupt, number,

@@ -49,6 +49,9 @@ class JournalReader {
   static Result<JournalReader> begin(Database& db, const JournalBase& base);
   // False: that was the last one.
   Result<bool> next(StampedFact* fact);
+  // After the last one: that the file holds no more than what was read. A bit that flipped in a
+  // page's own data can hide the rows at its end.
+  Status check_pages(Database& db) const;
   std::uint64_t sequence() const { return sequence_; }  // of the last one read
   const Digest& chain() const { return chain_; }
 

@@ -3,16 +3,36 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cerrno>
+#include <cstring>
+
+#include "launcher/store/sqlite_disk.h"
+
 namespace lockstep::launcher {
 
 namespace {
 
+ErrorCode class_of(int code) {
+  if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) return ErrorCode::corrupt;
+  return code == SQLITE_FULL ? ErrorCode::resource_exhausted : ErrorCode::io;
+}
+
+// What the system said behind SQLite's own words.
+std::string cause_of(sqlite3* db, int code) {
+  if (code == SQLITE_FULL) return fmt::format(" ({})", std::strerror(ENOSPC));
+  const int noted = take_sqlite_errno();
+  const int system = noted != 0 ? noted : sqlite3_system_errno(db);
+  const bool asked = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+  if (!asked || system == 0) return "";
+  const bool sync = sqlite3_extended_errcode(db) == SQLITE_IOERR_FSYNC;
+  return fmt::format(" ({}{})", sync ? "fsync: " : "", std::strerror(system));
+}
+
 Error sqlite_error(sqlite3* db, const std::string& path, const char* doing) {
-  const int code = db ? sqlite3_errcode(db) : SQLITE_NOMEM;
-  const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
-  return make_error(
-      damaged ? ErrorCode::corrupt : ErrorCode::io,
-      fmt::format("{}: {}: {}", path, doing, db ? sqlite3_errmsg(db) : "out of memory"));
+  if (db == nullptr) return make_error(ErrorCode::io, path + ": out of memory");
+  const int code = sqlite3_errcode(db) & 0xff;
+  return make_error(class_of(code), fmt::format("{}: {}: {}{}", path, doing, sqlite3_errmsg(db),
+                                                cause_of(db, code)));
 }
 
 }  // namespace
@@ -63,7 +83,7 @@ Result<Database> Database::open(const std::string& path) {
   database.path_ = path;
   sqlite3* db = nullptr;
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  const int code = sqlite3_open_v2(path.c_str(), &db, flags, nullptr);
+  const int code = sqlite3_open_v2(path.c_str(), &db, flags, sqlite_disk());
   database.db_.reset(db);
   if (code != SQLITE_OK) return database.error("cannot open");
   sqlite3_extended_result_codes(db, 0);
@@ -77,8 +97,13 @@ Status Database::execute(const char* sql) {
 
 Result<Statement> Database::prepare(const char* sql) {
   sqlite3_stmt* raw = nullptr;
-  if (sqlite3_prepare_v3(db_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &raw, nullptr) != SQLITE_OK)
-    return error(sql);
+  if (sqlite3_prepare_v3(db_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &raw, nullptr) !=
+      SQLITE_OK) {
+    auto failed = error(sql);
+    // Our SQL is right: the tables are not those that we made.
+    if ((sqlite3_errcode(db_.get()) & 0xff) == SQLITE_ERROR) failed.code = ErrorCode::corrupt;
+    return failed;
+  }
   Statement statement;
   statement.statement_.reset(raw);
   statement.path_ = path_;

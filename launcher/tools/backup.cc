@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "common/io/clock.h"
+#include "common/io/disk.h"
 #include "common/io/durable_copy.h"
 #include "common/io/version_file.h"
 #include "common/snapshot/blob_gc.h"
@@ -53,7 +54,7 @@ class Beside {
   std::string path() const { return path_ + ".partial"; }
   Status finish() {
     TRY(io::sync_directory(path()));
-    if (std::rename(path().c_str(), path_.c_str()) != 0)
+    if (io::disk::rename(path().c_str(), path_.c_str()) != 0)
       return errno_error(errno, fmt::format("cannot move {} to {}", path(), path_));
     const std::string parent = path_.substr(0, std::max<std::size_t>(path_.rfind('/'), 1));
     path_.clear();

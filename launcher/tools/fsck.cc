@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "common/io/disk.h"
 #include "common/snapshot/blob_check.h"
 #include "launcher/core/invariants.h"
 #include "launcher/core/roots.h"
@@ -163,7 +164,7 @@ Status Fsck::check_log_folders() {
       TRY(io::remove_tree(path));
       report_.repaired.push_back("removed " + path);
     }
-    if (options_.repair) ::rmdir((home_.logs() + "/" + job).c_str());
+    if (options_.repair) io::disk::rmdir((home_.logs() + "/" + job).c_str());
   }
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "common/io/disk.h"
 #include "common/io/log_times.h"
 
 namespace lockstep::runner {
@@ -131,8 +133,9 @@ void LogCapture::free_taken(Stream& stream, std::uint64_t at_least) {
   const std::uint64_t kept = stream.bytes - std::min(stream.bytes, kKeptTail);
   const std::uint64_t end = std::min(stream.taken, kept) / kBlock * kBlock;
   if (end < stream.freed + at_least) return;
-  (void)fallocate(stream.file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                  static_cast<off_t>(stream.freed), static_cast<off_t>(end - stream.freed));
+  (void)io::disk::fallocate(stream.file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                            static_cast<off_t>(stream.freed),
+                            static_cast<off_t>(end - stream.freed));
   stream.freed = end;
   stream.times.free_before(end);
 }
@@ -177,7 +180,8 @@ void LogCapture::read_some(Stream& stream, std::size_t most) {
 // False, with a reason and a time to retry, when something is left.
 bool LogCapture::flush(Stream& stream) {
   while (!stream.pending.empty()) {
-    const ssize_t written = write(stream.file.get(), stream.pending.data(), stream.pending.size());
+    const ssize_t written =
+        io::disk::write(stream.file.get(), stream.pending.data(), stream.pending.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       reason_ = fmt::format("ranks wait: their output cannot be written to {}: {}", stream.path,
@@ -247,10 +251,23 @@ bool LogCapture::drain() {
     if (!stream->pending.empty()) return false;
     if (stream->bytes > 0) dirty.push_back(stream.get());
   }
-  if (dirty.size() > kSyncOneByOne) return syncfs(dirty[0]->file.get()) == 0;
-  for (const Stream* stream : dirty)
-    if (fdatasync(stream->file.get()) != 0) return false;
+  make_durable(dirty);
   return true;
+}
+
+// Once: a sync that failed and is repeated would say yes of bytes that the kernel has dropped. As
+// long as the machine lives they are read from memory, and the launcher may well have them.
+void LogCapture::make_durable(const std::vector<Stream*>& dirty) {
+  const auto say = [](const std::string& what) {
+    spdlog::error("{} could not be made durable: {}; a power cut may cost its end", what,
+                  std::strerror(errno));
+  };
+  if (dirty.size() > kSyncOneByOne) {
+    if (io::disk::syncfs(dirty[0]->file.get()) != 0) say(directory_.logs());
+    return;
+  }
+  for (const Stream* stream : dirty)
+    if (io::disk::fdatasync(stream->file.get()) != 0) say(stream->path);
 }
 
 std::vector<LogSize> LogCapture::sizes() const {

@@ -61,6 +61,7 @@ class LogCapture {
   void watch(Stream& stream);
   void read_some(Stream& stream, std::size_t most);
   bool flush(Stream& stream);
+  void make_durable(const std::vector<Stream*>& dirty);
   void pause(Stream& stream);
   void resume_paused();
   void close(Stream& stream);

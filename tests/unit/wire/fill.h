@@ -155,13 +155,13 @@ class Filler {
   void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Retention& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(LauncherStatus& v) {
-    auto& [a, b, c, d, e, f, g, h] = v;
-    each(a, b, c, d, e, f, g, h);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
   }
 
   // common/domain/messages.h
   void fill(SessionOpen& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
-  void fill(Heartbeat& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(Heartbeat& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SessionAccepted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(SessionRefused& v) { auto& [a, b, c] = v; each(a, b, c); }

@@ -1,0 +1,121 @@
+#include "common/io/disk.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+
+#include "common/base/check.h"
+
+namespace lockstep::io::disk {
+namespace {
+
+std::atomic<Faults*> in_front{nullptr};
+
+// The call itself, unless a fault takes its place.
+template <typename Do>
+int guarded(Call call, const Do& perform) {
+  const auto bad = fault(call);
+  if (!bad) return perform();
+  errno = bad->error;
+  return -1;
+}
+
+template <typename Do>
+ssize_t guarded_write(std::size_t size, const Do& perform) {
+  const auto bad = fault(Call::write, size);
+  if (!bad) return perform(size);
+  const std::size_t first = std::min(bad->first.value_or(0), size);
+  if (first > 0) return perform(first);
+  errno = bad->error;
+  return -1;
+}
+
+bool may_change(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT) != 0; }
+
+}  // namespace
+
+std::optional<Fault> fault(Call call, std::size_t bytes) {
+  Faults* faults = in_front.load(std::memory_order_acquire);
+  return faults == nullptr ? std::nullopt : faults->before(call, bytes);
+}
+
+InFront::InFront(Faults& faults) {
+  CHECK(in_front.exchange(&faults) == nullptr, "one set of faults at a time");
+}
+InFront::~InFront() { in_front.store(nullptr); }
+
+int open(const char* path, int flags, mode_t mode) { return openat(AT_FDCWD, path, flags, mode); }
+
+int openat(int folder, const char* path, int flags, mode_t mode) {
+  const auto perform = [&] { return ::openat(folder, path, flags, mode); };
+  return may_change(flags) ? guarded(Call::create, perform) : perform();
+}
+
+ssize_t write(int fd, const void* data, std::size_t size) {
+  return guarded_write(size, [&](std::size_t most) { return ::write(fd, data, most); });
+}
+
+ssize_t pwrite(int fd, const void* data, std::size_t size, off_t offset) {
+  return guarded_write(size, [&](std::size_t most) { return ::pwrite(fd, data, most, offset); });
+}
+
+int fsync(int fd) {
+  return guarded(Call::sync, [&] { return ::fsync(fd); });
+}
+
+int fdatasync(int fd) {
+  return guarded(Call::sync, [&] { return ::fdatasync(fd); });
+}
+
+int syncfs(int fd) {
+  return guarded(Call::sync, [&] { return ::syncfs(fd); });
+}
+
+int ftruncate(int fd, off_t size) {
+  return guarded(Call::resize, [&] { return ::ftruncate(fd, size); });
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t size) {
+  return guarded(Call::resize, [&] { return ::fallocate(fd, mode, offset, size); });
+}
+
+int clone(int to, int from) {
+  return guarded(Call::write, [&] { return ::ioctl(to, FICLONE, from); });
+}
+
+int mkdir(const char* path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
+
+int mkdirat(int folder, const char* path, mode_t mode) {
+  return guarded(Call::folder, [&] { return ::mkdirat(folder, path, mode); });
+}
+
+int rename(const char* from, const char* to) { return renameat(AT_FDCWD, from, AT_FDCWD, to); }
+
+int renameat(int from_folder, const char* from, int to_folder, const char* to) {
+  return guarded(Call::rename, [&] { return ::renameat(from_folder, from, to_folder, to); });
+}
+
+int link(const char* from, const char* to) {
+  return guarded(Call::link, [&] { return ::link(from, to); });
+}
+
+int symlinkat(const char* target, int folder, const char* path) {
+  return guarded(Call::link, [&] { return ::symlinkat(target, folder, path); });
+}
+
+int unlink(const char* path) { return unlinkat(AT_FDCWD, path, 0); }
+
+int unlinkat(int folder, const char* path, int flags) {
+  return guarded(Call::remove, [&] { return ::unlinkat(folder, path, flags); });
+}
+
+int rmdir(const char* path) { return unlinkat(AT_FDCWD, path, AT_REMOVEDIR); }
+
+}  // namespace lockstep::io::disk

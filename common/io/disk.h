@@ -1,0 +1,67 @@
+#pragma once
+// The one door through which the programs change a disk: the system calls of that name, and nothing
+// else. Each fails as the call does (-1 and errno); messages are its callers'. `scripts/layers`
+// keeps them from going past it. Behind it a test may put faults in place of a full, a broken or a
+// read-only disk: no program does.
+//
+// A sync that failed is never asked for again and believed: the kernel may have dropped the bytes,
+// and says so once. Who made the bytes drops them, or leaves.
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace lockstep::io::disk {
+
+int open(const char* path, int flags, mode_t mode = 0);
+int openat(int folder, const char* path, int flags, mode_t mode = 0);
+ssize_t write(int fd, const void* data, std::size_t size);
+ssize_t pwrite(int fd, const void* data, std::size_t size, off_t offset);
+int fsync(int fd);
+int fdatasync(int fd);
+int syncfs(int fd);
+int ftruncate(int fd, off_t size);
+int fallocate(int fd, int mode, off_t offset, off_t size);
+int clone(int to, int from);  // FICLONE: the blocks are shared
+int mkdir(const char* path, mode_t mode);
+int mkdirat(int folder, const char* path, mode_t mode);
+int rename(const char* from, const char* to);
+int renameat(int from_folder, const char* from, int to_folder, const char* to);
+int link(const char* from, const char* to);
+int symlinkat(const char* target, int folder, const char* path);
+int unlink(const char* path);
+int unlinkat(int folder, const char* path, int flags);
+int rmdir(const char* path);
+
+// ---- faults, for tests --------------------------------------------------------------------------
+
+// What a call does to the disk. Opening a file counts unless it is to be read only.
+enum class Call { create, write, sync, resize, folder, rename, link, remove };
+
+struct Fault {
+  int error = 0;                     // errno of the call
+  std::optional<std::size_t> first;  // a write: so many bytes go through first, and are its answer
+};
+
+class Faults {
+ public:
+  virtual ~Faults() = default;
+  // Before each call, on the thread that makes it; nullopt: it takes place.
+  virtual std::optional<Fault> before(Call call, std::size_t bytes) = 0;
+};
+
+// For those who reach the disk in another way (SQLite's own files): nullopt when all is well.
+std::optional<Fault> fault(Call call, std::size_t bytes = 0);
+
+// In front of the disk while it lives; one at a time in a process.
+class InFront {
+ public:
+  explicit InFront(Faults& faults);
+  ~InFront();
+  InFront(const InFront&) = delete;
+  InFront& operator=(const InFront&) = delete;
+};
+
+}  // namespace lockstep::io::disk

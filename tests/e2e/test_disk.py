@@ -1,0 +1,115 @@
+"""Disks that are small, full, read-only or damaged: what is refused, by what words, and what goes on."""
+import os
+import subprocess
+
+import pytest
+from harness.site import wait_until
+
+STORE_REFUSED = 4
+
+
+@pytest.fixture
+def disk(site):
+    """mount(path, megabytes) makes a disk of its own there; all are gone afterwards."""
+    if os.getuid() != 0:
+        pytest.skip("mounting needs root")
+    mounted = []
+
+    def mount(path, megabytes):
+        path.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0700", "lockstep-e2e", path],
+                       check=True)
+        mounted.append(path)
+        return path
+
+    yield mount
+    site.down()
+    for path in mounted:
+        subprocess.run(["umount", path], check=True)
+
+
+def fill(path, leave=0):
+    with open(path, "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(1 << 16))
+        except OSError:
+            pass
+        file.truncate(max(0, file.tell() - leave))
+
+
+def test_a_launcher_with_little_space_takes_nothing_new_and_goes_on_by_itself(site, disk):
+    home = disk(site.home / "launcher", 64)
+    site.up(1)
+    flag = site.directory / "flag"
+    names = [site.submit("-N", "1", "--name", f"j{i}", "--", "sh", "-c", f"until [ -e {flag} ]; do sleep 0.05; done; echo done {i}")
+             for i in range(3)]
+    wait_until(lambda: site.show(names[0])["status"] == "Running", "the first job runs")
+    fill(home / "ballast", leave=4 << 20)
+    wait_until(lambda: site.json("status")["disk"]["low"], "the status says so")
+    assert "below" in site.ok("status")
+    refused = site.run("run", "--detach", "--name", "later", "--", "true")
+    assert refused.returncode != 0
+    assert b"the launcher's disk is low" in refused.stderr and str(home).encode() in refused.stderr
+    assert b"--low-space" in refused.stderr
+    flag.touch()
+    for name in names:
+        site.wait_for_status(name, "Completed")
+    (home / "ballast").unlink()
+    wait_until(lambda: not site.json("status")["disk"]["low"], "there is space again")
+    site.wait_for_status(site.submit("-N", "1", "--name", "later", "--", "true"), "Completed")
+
+
+def test_jobs_end_on_a_launcher_whose_disk_is_full(site, disk):
+    home = disk(site.home / "launcher", 64)
+    site.up(1)
+    flag = site.directory / "flag"
+    name = site.submit("-N", "1", "--name", "talks", "--", "sh", "-c",
+                       f"until [ -e {flag} ]; do sleep 0.05; done; seq 100000")
+    wait_until(lambda: site.show(name)["status"] == "Running", "the job runs")
+    fill(home / "ballast")
+    wait_until(lambda: not (home / "reserve").exists(), "the reserve is given back")
+    flag.touch()
+    wait_until(lambda: site.show(name)["attempts"][0]["parts"][0]["state"] == "finished",
+               "its end is recorded on a full disk")
+    (home / "ballast").unlink()
+    site.wait_for_status(name, "Completed")
+    assert site.logs(name) == b"".join(b"%d\n" % i for i in range(1, 100_001))
+    wait_until(lambda: (home / "reserve").exists(), "the reserve is there again")
+    assert len(site.show(name)["attempts"]) == 1
+
+
+def test_a_node_with_little_space_gets_no_new_part_and_says_why(site, disk):
+    nodes = disk(site.home / "nodes", 64)
+    site.up(1)
+    fill(nodes / "ballast", leave=3 << 20)
+    wait_until(lambda: "its disk is low" in (site.json("node", "list")[0]["reason"] or ""), "the node says so")
+    name = site.submit("-N", "1", "--name", "waits", "--", "true")
+    assert "its disk is low" in site.ok("job", "explain", name)
+    (nodes / "ballast").unlink()
+    site.wait_for_status(name, "Completed")
+
+
+def test_a_read_only_home_is_refused_by_name(site, disk):
+    home = disk(site.home / "launcher", 16)
+    subprocess.run(["mount", "-o", "remount,ro", home], check=True)
+    done = subprocess.run([site.bin / "lockstepd", "--home", home], capture_output=True, timeout=60)
+    assert done.returncode == STORE_REFUSED
+    assert b"Read-only file system" in done.stderr and str(home).encode() in done.stderr
+    assert b"give it a directory that it can write to" in done.stderr
+
+
+def test_a_flipped_bit_of_the_journal_is_named(site):
+    site.up(1)
+    site.wait_for_status(site.submit("-N", "1", "--name", "ends", "--", "true"), "Completed")
+    site.down()
+    journal = site.home / "launcher" / "journal.db"
+    content = bytearray(journal.read_bytes())
+    at = content.rindex(b"ends")
+    content[at] ^= 1
+    journal.write_bytes(content)
+    done = subprocess.run([site.bin / "lockstepd", "--home", journal.parent], capture_output=True, timeout=60)
+    assert done.returncode == STORE_REFUSED
+    message = done.stderr.decode()
+    assert str(journal) in message and "row " in message and "(byte " in message
+    assert "lockstepd fsck" in message

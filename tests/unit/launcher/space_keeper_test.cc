@@ -1,0 +1,106 @@
+// When the launcher takes no new work for lack of space, when it gives its reserve back, and that
+// it goes on by itself.
+
+#include "launcher/space_keeper.h"
+
+#include <gmock/gmock.h>
+
+#include "common/io/file_system.h"
+#include "tests/unit/launcher/temp_dir.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using testing::HasSubstr;
+using Level = SpaceKeeper::Level;
+
+class SpaceKeeperTest : public testing::Test {
+ protected:
+  SpaceKeeper keeper(Bytes low = mebibytes(100), Bytes reserve = mebibytes(1)) {
+    SpaceKeeper::Settings settings{dir_.path(), reserve_, low, reserve};
+    settings.measure = [this](const std::string&) { return Result<io::DiskSpace>(space_); };
+    return SpaceKeeper(std::move(settings));
+  }
+  void look(SpaceKeeper& keeper, Bytes free) {
+    space_.free = free;
+    now_ = now_ + kLookEvery;
+    keeper.look(now_);
+  }
+
+  test::TempDir dir_;
+  std::string reserve_ = dir_.path() + "/reserve";
+  io::DiskSpace space_{{}, gibibytes(10)};
+  Instant now_{1'000};
+};
+
+TEST_F(SpaceKeeperTest, NewWorkIsRefusedBelowTheLimitAndTakenAgainAbove) {
+  auto keeper = this->keeper();
+  look(keeper, gibibytes(5));
+  EXPECT_EQ(keeper.level(), Level::well);
+  EXPECT_EQ(keeper.refusal(), "");
+  EXPECT_TRUE(io::exists(reserve_));
+  look(keeper, mebibytes(50));
+  EXPECT_EQ(keeper.level(), Level::low);
+  EXPECT_THAT(keeper.refusal(), HasSubstr(dir_.path() + " has 50.0 MiB free, and below 100.0 MiB"));
+  EXPECT_THAT(keeper.refusal(), HasSubstr("--low-space"));
+  EXPECT_EQ(keeper.standstill(), "") << "what runs goes on";
+  EXPECT_TRUE(io::exists(reserve_));
+  look(keeper, mebibytes(200));
+  EXPECT_EQ(keeper.level(), Level::well);
+}
+
+TEST_F(SpaceKeeperTest, TheReserveIsGivenBackOnAFullDiskAndMadeAgain) {
+  auto keeper = this->keeper();
+  look(keeper, gibibytes(5));
+  look(keeper, kibibytes(100));
+  EXPECT_EQ(keeper.level(), Level::full);
+  EXPECT_FALSE(io::exists(reserve_));
+  EXPECT_THAT(keeper.standstill(), HasSubstr("logs and outputs wait on their nodes"));
+  // What was given back is not taken for space.
+  look(keeper, kibibytes(1'100));
+  EXPECT_EQ(keeper.level(), Level::full);
+  EXPECT_FALSE(io::exists(reserve_));
+  look(keeper, mebibytes(10));
+  EXPECT_EQ(keeper.level(), Level::low);
+  EXPECT_TRUE(io::exists(reserve_));
+  look(keeper, mebibytes(500));
+  EXPECT_EQ(keeper.level(), Level::well);
+}
+
+TEST_F(SpaceKeeperTest, AFailedWriteGivesItBackWhateverIsFree) {
+  auto keeper = this->keeper();
+  look(keeper, gibibytes(5));
+  keeper.give_all();
+  EXPECT_FALSE(io::exists(reserve_));
+  EXPECT_EQ(keeper.level(), Level::full);
+}
+
+TEST_F(SpaceKeeperTest, AReserveOfAnEarlierProcessIsKnown) {
+  ASSERT_TRUE(io::make_reserve(reserve_, mebibytes(1)));
+  auto keeper = this->keeper();
+  look(keeper, mebibytes(1));
+  EXPECT_EQ(keeper.level(), Level::low) << "and not full: it stands ready";
+  EXPECT_TRUE(io::exists(reserve_));
+}
+
+TEST_F(SpaceKeeperTest, TheLimitFollowsTheDisk) {
+  EXPECT_EQ(io::default_low_space(gibibytes(500)), gibibytes(10));
+  EXPECT_EQ(io::default_low_space(gibibytes(20)), gibibytes(1));
+  EXPECT_EQ(io::default_low_space(mebibytes(100)), mebibytes(10));
+}
+
+TEST_F(SpaceKeeperTest, AReserveTakesItsBlocksAndBecomesAFileWithoutANewOne) {
+  ASSERT_TRUE(io::make_reserve(reserve_, kibibytes(64)));
+  const std::string path = dir_.path() + "/report";
+  ASSERT_TRUE(io::write_into_reserve(reserve_, path, "all is said"));
+  EXPECT_EQ(io::read_file(path).value_or(""), "all is said");
+  EXPECT_FALSE(io::exists(reserve_));
+  ASSERT_TRUE(io::make_reserve(reserve_, kibibytes(1)));
+  const auto large = io::write_into_reserve(reserve_, path, std::string(2'000, 'x'));
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().code, ErrorCode::resource_exhausted);
+  EXPECT_EQ(io::read_file(path).value_or(""), "all is said");
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
