@@ -35,6 +35,7 @@ struct AgentConfig {
   Bytes log_spool = gibibytes(1);  // of one attempt here: see runner/steps/log_capture.h
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
+  std::function<void(const std::vector<PublicKey>&)> allow_peers = {};  // to fetch from this node
   SessionId session;
   BootId boot;
   bool same_boot = true;  // as the agent that was here before

@@ -11,6 +11,7 @@
 #include "launcher/gatekeeper.h"
 #include "launcher/logs/log_followers.h"
 #include "launcher/logs/log_intake.h"
+#include "launcher/peer_desk.h"
 #include "launcher/worker.h"
 
 namespace lockstep::launcher {
@@ -24,6 +25,7 @@ class BulkServer {
     io::ServerSocket& socket;
     snapshot::BlobStore& blobs;
     std::string log_root;
+    std::function<void(NodeId, Message)> tell_node;  // over its control connection
   };
   explicit BulkServer(Parts parts);
 
@@ -36,6 +38,7 @@ class BulkServer {
   }
   // Set when a log could not be made durable: nothing about it may be believed any more.
   const std::optional<Error>& failure() const { return failure_; }
+  BlobTraffic traffic(NodeId node) const { return peers_.traffic(node); }
   bool stalled() const { return desk_.stalled(); }
   LogStore& logs() { return logs_; }
 
@@ -56,6 +59,8 @@ class BulkServer {
   BlobDesk::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
   void refuse(const std::string& peer, std::uint64_t sequence, const std::string& message);
   LogIntake::Sinks intake_sinks();
+  void find_peers(const BlobDesk::From& from, NodeId node, const FindPeers& ask);
+  void take_report(const BlobDesk::From& from, NodeId node, const FetchReport& report);
 
   io::EventLoop& loop_;
   Engine& engine_;
@@ -67,6 +72,8 @@ class BulkServer {
   LogIntake intake_;
   std::uint64_t sequence_ = 0;
   std::optional<Error> failure_;
+  std::function<void(NodeId, Message)> tell_node_;
+  PeerDesk peers_;
   BlobDesk desk_;
   Worker sync_worker_;  // last: it ends first
 };

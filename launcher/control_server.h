@@ -27,6 +27,7 @@ class ControlServer {
     bool allow_root = false;
     std::string owner;  // the account that runs this launcher
     Duration heartbeat_interval = seconds(1);
+    std::function<BlobTraffic(NodeId)> traffic;  // for the pictures of nodes
   };
   // Is this snapshot whole in the blob store? Answered later, on the loop.
   using CheckSnapshot =
@@ -41,6 +42,8 @@ class ControlServer {
   void perform(const Action& action);
   // The end of a turn: pushes the changed jobs to their watchers and sends everything.
   void flush();
+  // To the node's session that was accepted last; lost when it has none.
+  void tell_node(NodeId node, Message body);
   bool exit_granted() const { return exit_granted_; }
 
   struct Request {  // a message and who sent it

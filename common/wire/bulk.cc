@@ -25,7 +25,9 @@ struct BodyWriter {
   void operator()(const LogEnd& m) const { pb::to_wire(m, wire->mutable_log_end()); }
   void operator()(const BulkRefused& m) const { pb::to_wire(m, wire->mutable_bulk_refused()); }
   void operator()(const FindPeers& m) const { pb::to_wire(m, wire->mutable_find_peers()); }
-  void operator()(const FindPeersReply& m) const { pb::to_wire(m, wire->mutable_find_peers_reply()); }
+  void operator()(const FindPeersReply& m) const {
+    pb::to_wire(m, wire->mutable_find_peers_reply());
+  }
   void operator()(const FetchReport& m) const { pb::to_wire(m, wire->mutable_fetch_report()); }
   void operator()(const AskUnits& m) const { pb::to_wire(m, wire->mutable_ask_units()); }
   void operator()(const UnitsReply& m) const { pb::to_wire(m, wire->mutable_units_reply()); }
