@@ -26,6 +26,11 @@ Instant steady_now() {
   return Instant{std::chrono::duration_cast<std::chrono::nanoseconds>(since).count()};
 }
 
+// What came is not what was asked for; every other error is this node's own.
+bool is_wrong(const Error& error) {
+  return error.code == ErrorCode::corrupt || error.code == ErrorCode::invalid_argument;
+}
+
 class Swarm {
  public:
   Swarm(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore& into,
@@ -224,12 +229,11 @@ Status Swarm::take_data(NodeId from, std::uint64_t sequence, BlobData& data) {
   std::uint64_t bytes = 0;
   for (const BlobPiece& piece : data.pieces) {
     const Status taken = put(from, unit, piece);
-    const bool is_lie = !taken && taken.error().code == ErrorCode::corrupt;
-    if (is_lie && from != kLauncher) {
+    if (!taken && from != kLauncher && is_wrong(taken.error())) {
       drop(from, taken.error().message, true);
       return {};
     }
-    if (!taken) return taken.error().within("from the launcher");
+    if (!taken) return taken.error().within(from == kLauncher ? "from the launcher" : "the cache");
     bytes += std::min<std::uint64_t>(piece.total_size - piece.offset, kMaxPieceBytes);
   }
   const Instant now = steady_now();

@@ -83,7 +83,7 @@ struct Peers : ::testing::Test {
                                             launcher.keys().public_key, node.keys);
     SwarmSite site{transport, node.keys, node.board, 0, {}};
     if (node.server) site.port = node.server->port();
-    site.limits.patience = milliseconds(500);
+    site.limits.patience = patience;
     return fetch_tree(*std::move(socket), tree.root, *node.store, site,
                       [this](const Progress& now) {
                         std::lock_guard guard(mutex);
@@ -112,6 +112,7 @@ struct Peers : ::testing::Test {
   std::mutex mutex;
   Progress last;
   int most_peers = 0;
+  Duration patience = seconds(10);  // with honest ones, however busy this machine is
   int outs = 0;
 };
 
@@ -147,6 +148,12 @@ TEST_F(Peers, AThatLiesIsDroppedAndNamedAndTheLauncherBringsTheRest) {
       },
       [](BlobData& data) {
         for (auto& piece : data.pieces) piece.total_size += 1;
+      },
+      [](BlobData& data) {  // once failed the whole fetch: it is another error of the store's
+        for (auto& piece : data.pieces) piece.data.pop_back();
+      },
+      [](BlobData& data) {
+        for (auto& piece : data.pieces) piece.compressed = true;
       }};
   for (const auto& lie : lies) {
     peers.clear();
@@ -162,14 +169,14 @@ TEST_F(Peers, AThatLiesIsDroppedAndNamedAndTheLauncherBringsTheRest) {
     ASSERT_EQ(reports.size(), 1u);
     ASSERT_EQ(reports[0].peers.size(), 1u);
     EXPECT_TRUE(reports[0].peers[0].lied);
-    EXPECT_NE(reports[0].peers[0].fault.find("blob "), std::string::npos)
-        << reports[0].peers[0].fault;
+    EXPECT_FALSE(reports[0].peers[0].fault.empty());
     EXPECT_GT(reports[0].from_launcher_bytes, 0u);
   }
 }
 
 TEST_F(Peers, OneThatVanishesInTheMiddleOfABlobIsLeftForTheOthers) {
   Node node(dir / "node");
+  patience = seconds(1);
   std::atomic<int> sent{0};
   BlobServer vanishing("tcp://127.0.0.1:*", *launcher_store,
                        [&](unsigned) { return sent > 2 ? Fate::lose : Fate::pass; });
@@ -189,6 +196,7 @@ TEST_F(Peers, OneThatVanishesInTheMiddleOfABlobIsLeftForTheOthers) {
 
 TEST_F(Peers, OneThatIsDeafFromTheStartCostsItsPatienceAndNothingElse) {
   Node node(dir / "node");
+  patience = milliseconds(300);
   BlobServer deaf("tcp://127.0.0.1:*", *launcher_store, [](unsigned) { return Fate::lose; });
   add_peer(deaf.endpoint(), deaf.keys().public_key);
   add_peer("tcp://127.0.0.1:1", deaf.keys().public_key);  // nobody listens
@@ -200,6 +208,7 @@ TEST_F(Peers, OneThatIsDeafFromTheStartCostsItsPatienceAndNothingElse) {
 
 TEST_F(Peers, OneThatDoesNotKnowThisNodeIsNoPeer) {
   Node node(dir / "node"), other(dir / "other");
+  patience = milliseconds(300);
   const auto stranger_to_us = holder(other);
   const Status fetched = fetch(node);
   ASSERT_TRUE(fetched) << fetched.error().message;
