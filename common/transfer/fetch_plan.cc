@@ -197,7 +197,14 @@ NodeId FetchPlan::home_of(std::size_t unit) const {
 }
 
 bool FetchPlan::is_for_launcher(std::size_t unit, bool any_hope) const {
-  return !any_hope || (core_ && home_of(unit) == self_);
+  if (!any_hope) return true;
+  // Who is said to have it all is waited for; it answers soon, or is dropped.
+  const bool is_held = std::any_of(peers_.begin(), peers_.end(), [unit](const auto& at) {
+    const Peer& peer = at.second;
+    const bool is_unheard = peer.have.empty() && !peer.who.fetching;
+    return peer.fault.empty() && (is_unheard || has(peer, unit));
+  });
+  return core_ && !is_held && home_of(unit) == self_;
 }
 
 void FetchPlan::open(NodeId from, std::size_t unit, Instant now) {

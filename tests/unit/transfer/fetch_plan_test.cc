@@ -90,6 +90,16 @@ TEST_F(Plan, TheCoreSharesTheLaunchersWorkWithoutAWord) {
   EXPECT_EQ(std::count(asked.begin(), asked.end(), 1), 300);
 }
 
+// A node that fetched alone once took most of it from the launcher, though another had it all.
+TEST_F(Plan, WhatAPeerHasIsNotTheLaunchersThoughThePeerIsAtItsLimit) {
+  FetchPlan plan = make(20);
+  plan.told({c, true, {peer(a, false)}}, kStart);
+  EXPECT_TRUE(plan.next(kStart).empty()) << "it could not answer yet";
+  plan.questions(kStart);
+  plan.heard(a, kWhole, kStart);
+  EXPECT_EQ(fetch_all(plan, kStart), (std::map<NodeId, int>{{a, 20}}));
+}
+
 TEST_F(Plan, WhoCameLaterAsksTheLauncherForNothingWhileEarlierOnesGetOn) {
   FetchPlan plan = make(8);
   plan.told({c, false, {peer(a, true, true)}}, kStart);
