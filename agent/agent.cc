@@ -173,6 +173,10 @@ void Agent::receive() {
       spdlog::error("the launcher refuses a message: {}", refused->message);
       continue;
     }
+    if (const auto* allow = std::get_if<AllowPeers>(&envelope->body)) {
+      if (config_.allow_peers) config_.allow_peers(allow->keys);
+      continue;
+    }
     emit(FromLauncher{std::move(envelope->body)});
   }
 }

@@ -36,6 +36,7 @@ struct AgentConfig {
   Bytes low_space = {};            // less free takes no new part; 0: io::default_low_space
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
+  std::function<void(const std::vector<PublicKey>&)> allow_peers = {};  // to fetch from this node
   SessionId session;
   BootId boot;
   bool same_boot = true;  // as the agent that was here before

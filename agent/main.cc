@@ -253,6 +253,7 @@ Status run(const Options& options) {
                                  cache_limit));
   config.stage = std::move(functions.stage);
   config.outputs = std::move(functions.outputs);
+  config.allow_peers = std::move(functions.allow_peers);
   spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
                config.identity.name, config.identity.node.value, home.path(), ::getpid());
   Agent running(loop, transport, clock, std::move(config));

@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "agent/workspace/workspace.h"
+#include "common/io/port_lease.h"
+#include "common/transfer/peer_server.h"
 
 namespace lockstep::agent {
 namespace {
@@ -34,6 +36,27 @@ class PatientSink final : public OutputSink {
   Patience& patience_;
 };
 
+// Above the ports that jobs get first.
+constexpr io::PortRange kPeerPorts{6905, 7104};
+
+// Where peers fetch what this node has; it holds its port.
+struct Serving {
+  io::PortLease lease;
+  std::unique_ptr<transfer::PeerServer> server;
+};
+
+// Only its own host can reach a node whose address is loopback.
+Result<std::shared_ptr<Serving>> serve_peers(const Inventory& inventory, const io::KeyPair& keys,
+                                             Workspace& workspace,
+                                             const transfer::FetchBoard& board) {
+  TRY_ASSIGN(io::PortLease lease, io::PortLease::acquire(io::port_lock_directory(), kPeerPorts));
+  const std::string host = inventory.address_is_loopback ? "127.0.0.1" : "0.0.0.0";
+  TRY_ASSIGN(auto server,
+             transfer::PeerServer::start("tcp://" + host + ":" + std::to_string(lease.port()), keys,
+                                         workspace.blobs(), board));
+  return std::make_shared<Serving>(Serving{std::move(lease), std::move(server)});
+}
+
 }  // namespace
 
 Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity& identity,
@@ -42,9 +65,20 @@ Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity&
   TRY_ASSIGN(std::shared_ptr<Workspace> workspace,
              Workspace::open(
                  {home.cache(), inventory.workdir_mode, CacheLimit{cache_size, home.attempts()}}));
+  const auto board = std::make_shared<transfer::FetchBoard>();
   const auto blobs = std::make_shared<LauncherBlobs>(transport, identity.bulk_endpoint,
-                                                     identity.launcher_key, keys);
+                                                     identity.launcher_key, keys, board);
   WorkspaceFunctions functions;
+  if (auto serving = serve_peers(inventory, keys, *workspace, *board)) {
+    blobs->serves_at((*serving)->server->port());
+    // The server's store and board live as long as it does.
+    functions.allow_peers = [workspace, board,
+                             serving = *serving](const std::vector<PublicKey>& keys_of_peers) {
+      serving->server->allow(keys_of_peers);
+    };
+  } else {
+    spdlog::warn("other nodes cannot fetch from this one: {}", serving.error().message);
+  }
   functions.stage = [workspace, blobs](const Assignment& assignment,
                                        const io::AttemptDir& directory,
                                        const std::function<void(const std::string&)>& progress) {

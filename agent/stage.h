@@ -1,6 +1,6 @@
 #pragma once
 // Connects agent/workspace to the loop's staging and collecting actions: one cache per home, blobs
-// from the launcher.
+// from the launcher and from other nodes, which are served in turn.
 
 #include "agent/agent.h"
 
@@ -9,6 +9,7 @@ namespace lockstep::agent {
 struct WorkspaceFunctions {
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
+  std::function<void(const std::vector<PublicKey>&)> allow_peers;  // empty: it serves nobody
 };
 
 // `transport` outlives the functions.

@@ -54,11 +54,24 @@ void BlobDesk::handle(From from, PutBlobs request) {
 }
 
 void BlobDesk::handle(From from, GetBlobs request) {
+  // Who has the first part of a blob may have the rest.
+  if (request.patient && request.offset == 0 && patient_ >= kMaxPatientStreams) {
+    (void)send_(from.peer, from.sequence,
+                BulkRefused{"the launcher sends as many blobs as it may", true});
+    return;
+  }
   if (!admit(from, 0)) return;
   auto stream = std::make_shared<Stream>();
+  stream->patient = request.patient;
+  patient_ += stream->patient ? 1 : 0;
   stream->from = std::move(from);
   stream->reader = std::make_unique<transfer::BlobReader>(store_, std::move(request));
   read_next(std::move(stream));
+}
+
+void BlobDesk::finish(const Stream& stream) {
+  patient_ -= stream.patient ? 1 : 0;
+  release(stream.from, 0);
 }
 
 // One message is read ahead at a time; the next only when that one was sent.
@@ -71,11 +84,11 @@ void BlobDesk::read_next(std::shared_ptr<Stream> stream) {
 }
 
 void BlobDesk::send_next(const std::shared_ptr<Stream>& stream) {
-  if (stream->next == nullptr) return release(stream->from, 0);
+  if (stream->next == nullptr) return finish(*stream);
   switch (send_(stream->from.peer, stream->from.sequence, *stream->next)) {
     case Sent::yes: read_next(stream); break;
     case Sent::full: held_.push_back(stream); break;
-    case Sent::gone: release(stream->from, 0); break;
+    case Sent::gone: finish(*stream); break;
   }
 }
 

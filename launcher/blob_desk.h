@@ -1,7 +1,7 @@
 #pragma once
 // Blobs for clients and nodes: requests go to a worker that owns the store's time, answers come
 // back on the loop. Each peer has a bounded number of requests in flight; what is beyond is
-// refused.
+// refused. So is, for now, what nodes may as well get from each other, beyond a few at once.
 
 #include <cstdint>
 #include <functional>
@@ -45,11 +45,13 @@ class BlobDesk {
   struct Stream {
     From from;
     std::unique_ptr<transfer::BlobReader> reader;
+    bool patient = false;  // of the few
     std::shared_ptr<const BulkMessage> next;
   };
   bool admit(const From& from, std::size_t bytes);
   void release(const From& from, std::size_t bytes);
   void answer_later(From from, std::size_t bytes, std::function<BulkMessage()> work);
+  void finish(const Stream& stream);
   void read_next(std::shared_ptr<Stream> stream);
   void send_next(const std::shared_ptr<Stream>& stream);
 
@@ -57,12 +59,14 @@ class BlobDesk {
   snapshot::BlobStore& store_;
   Send send_;
   std::map<std::string, std::size_t> in_flight_;  // requests of each peer
+  std::size_t patient_ = 0;                       // streams of askers that would wait
   std::size_t queued_bytes_ = 0;                  // of uploads that wait for the worker
   std::vector<std::shared_ptr<Stream>> held_;
   Worker worker_;  // last: it ends first
 };
 
 inline constexpr std::size_t kMaxBlobRequestsPerPeer = 256;
+inline constexpr std::size_t kMaxPatientStreams = 32;
 inline constexpr std::size_t kMaxQueuedUploadBytes = 256u << 20;
 
 }  // namespace lockstep::launcher

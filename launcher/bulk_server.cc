@@ -1,5 +1,6 @@
 #include "launcher/bulk_server.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "common/wire/bulk.h"
@@ -65,6 +66,14 @@ struct BulkRequests {
   void operator()(const LogCredit& m) const {
     if (!node) server.followers_.credit(from.peer, m.chunks);
   }
+  void operator()(const FindPeers& m) const {
+    if (!node) return refuse("only a node may ask for peers");
+    server.find_peers(from, *node, m);
+  }
+  void operator()(const FetchReport& m) const {
+    if (!node) return refuse("only a node may say what it fetched");
+    server.take_report(from, *node, m);
+  }
   template <typename Other>
   void operator()(const Other&) const {
     refuse("this message is not one for a launcher");
@@ -91,6 +100,7 @@ BulkServer::BulkServer(Parts parts)
                    return send(peer, reply_to, body) == BlobDesk::Sent::yes;
                  }),
       intake_(logs_, directory_, intake_sinks()),
+      tell_node_(std::move(parts.tell_node)),
       desk_(parts.loop, parts.blobs,
             [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {
               return send(peer, reply_to, body);
@@ -133,6 +143,63 @@ void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
   if (!node && !gate_.user_of(from.key))
     return refuse(from.peer, from.sequence, "this key is not authorised any more");
   std::visit(BulkRequests{*this, from, node}, envelope->body);
+}
+
+// ---- nodes that fetch from each other ----------------------------------------------------------
+
+namespace {
+
+// A node whose address is loopback has peers on its own host alone.
+bool can_reach(const Core& core, const Node& asker, NodeId id) {
+  const Node* peer = core.state().node(id);
+  if (peer == nullptr || core.liveness(id) != Liveness::alive) return false;
+  const Inventory& here = asker.inventory;
+  const Inventory& there = peer->inventory;
+  if (here.network != there.network || there.address.empty()) return false;
+  const bool is_local = here.address_is_loopback || there.address_is_loopback;
+  return !is_local || here.host_id == there.host_id;
+}
+
+std::string endpoint_of(const std::string& address, std::uint16_t port) {
+  const bool is_v6 = address.find(':') != std::string::npos;
+  return fmt::format("tcp://{}:{}", is_v6 ? "[" + address + "]" : address, port);
+}
+
+}  // namespace
+
+void BulkServer::find_peers(const BlobDesk::From& from, NodeId id, const FindPeers& ask) {
+  const Core& core = engine_.core();
+  FindPeersReply reply;
+  reply.self = id;
+  if (const Node* node = core.state().node(id); node != nullptr) {
+    const auto found = peers_.find(
+        engine_.now(), id, ask, [&](NodeId, NodeId peer) { return can_reach(core, *node, peer); });
+    for (const NodeId peer : found.to_tell) tell_node_(peer, AllowPeers{{from.key}});
+    reply.core = found.core;
+    for (const auto& peer : found.peers) {
+      const Node& there = *core.state().node(peer.node);
+      reply.peers.push_back({peer.node, there.name, endpoint_of(there.inventory.address, peer.port),
+                             there.key, peer.fetching, peer.core});
+    }
+  }
+  (void)send(from.peer, from.sequence, reply);
+}
+
+void BulkServer::take_report(const BlobDesk::From& from, NodeId id, const FetchReport& report) {
+  const State& state = engine_.core().state();
+  peers_.take(id, report);
+  std::uint64_t bytes = 0;
+  for (const auto& share : report.peers) {
+    bytes += share.bytes;
+    if (share.lied)
+      spdlog::warn("node {} was sent wrong data by node {}, and dropped it: {}",
+                   state.node_name(id), state.node_name(share.node), share.fault);
+  }
+  spdlog::info("node {} {} tree {}: {} from here, {} from {} other nodes", state.node_name(id),
+               report.whole ? "fetched" : "could not fetch", report.root.hex().substr(0, 12),
+               to_string(Bytes{report.from_launcher_bytes}), to_string(Bytes{bytes}),
+               report.peers.size());
+  (void)send(from.peer, from.sequence, FindPeersReply{});
 }
 
 void BulkServer::perform(const Action& action) {

@@ -11,6 +11,7 @@
 #include "launcher/gatekeeper.h"
 #include "launcher/logs/log_followers.h"
 #include "launcher/logs/log_intake.h"
+#include "launcher/peer_desk.h"
 #include "launcher/space_keeper.h"
 #include "launcher/worker.h"
 
@@ -26,6 +27,7 @@ class BulkServer {
     snapshot::BlobStore& blobs;
     std::string log_root;
     const SpaceKeeper& space;
+    std::function<void(NodeId, Message)> tell_node;  // over its control connection
   };
   explicit BulkServer(Parts parts);
 
@@ -38,6 +40,7 @@ class BulkServer {
   }
   // Set when a log could not be made durable: nothing about it may be believed any more.
   const std::optional<Error>& failure() const { return failure_; }
+  BlobTraffic traffic(NodeId node) const { return peers_.traffic(node); }
   bool stalled() const { return desk_.stalled(); }
   LogStore& logs() { return logs_; }
 
@@ -60,6 +63,8 @@ class BulkServer {
               bool for_now = false);
   void give_up(const SyncBatch& batch, const Error& why);
   LogIntake::Sinks intake_sinks();
+  void find_peers(const BlobDesk::From& from, NodeId node, const FindPeers& ask);
+  void take_report(const BlobDesk::From& from, NodeId node, const FetchReport& report);
 
   io::EventLoop& loop_;
   Engine& engine_;
@@ -72,6 +77,8 @@ class BulkServer {
   LogIntake intake_;
   std::uint64_t sequence_ = 0;
   std::optional<Error> failure_;
+  std::function<void(NodeId, Message)> tell_node_;
+  PeerDesk peers_;
   BlobDesk desk_;
   Worker sync_worker_;  // last: it ends first
 };

@@ -118,8 +118,11 @@ struct ClientRequests {
   }
 
   void question(const Message& message) const {
-    if (auto reply = answer(server.engine_.core(), server.settings_.info, message))
-      server.reply(from, std::move(*reply));
+    auto reply = answer(server.engine_.core(), server.settings_.info, message);
+    if (!reply) return;
+    if (auto* nodes = std::get_if<NodesReply>(&*reply); nodes && server.settings_.traffic)
+      for (NodeView& node : nodes->nodes) node.blobs = server.settings_.traffic(node.id);
+    server.reply(from, std::move(*reply));
   }
   void only_nodes() const {
     server.refuse(from, ErrorCode::permission_denied,
@@ -250,6 +253,11 @@ void ControlServer::reply(const Request& request, Message body) {
 
 void ControlServer::refuse(const Request& request, ErrorCode code, std::string message) {
   reply(request, Refused{code, std::move(message)});
+}
+
+void ControlServer::tell_node(NodeId node, Message body) {
+  if (const auto current = links_.current(node))
+    send_to_session(current->key, current->session, std::move(body));
 }
 
 void ControlServer::send_to_session(const PublicKey& key, SessionId session, Message body) {

@@ -29,6 +29,7 @@ class ControlServer {
     std::string owner;  // the account that runs this launcher
     Duration heartbeat_interval = seconds(1);
     const SpaceKeeper* space = nullptr;  // never null in a daemon
+    std::function<BlobTraffic(NodeId)> traffic;  // for the pictures of nodes
   };
   // Is this snapshot whole in the blob store? Answered later, on the loop.
   using CheckSnapshot =
@@ -43,6 +44,8 @@ class ControlServer {
   void perform(const Action& action);
   // The end of a turn: pushes the changed jobs to their watchers and sends everything.
   void flush();
+  // To the node's session that was accepted last; lost when it has none.
+  void tell_node(NodeId node, Message body);
   bool exit_granted() const { return exit_granted_; }
 
   struct Request {  // a message and who sent it

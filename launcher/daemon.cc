@@ -90,7 +90,9 @@ Status Daemon::open() {
   TRY_ASSIGN(keys, io::load_or_create_key_pair(home.launcher_key()));
   TRY_ASSIGN(blobs, snapshot::BlobStore::open(home.blobs()));
   TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
-  bulk.emplace(BulkServer::Parts{loop, engine, gate, sockets->bulk, *blobs, home.logs(), space});
+  bulk.emplace(BulkServer::Parts{
+      loop, engine, gate, sockets->bulk, *blobs, home.logs(), space,
+      [this](NodeId node, Message body) { control->tell_node(node, std::move(body)); }});
   caretaker.emplace(Caretaker::Parts{
       loop, engine, *blobs, bulk->logs(), home, {options.blob_lease, options.compact_after}});
   ControlServer::Settings settings;
@@ -104,6 +106,7 @@ Status Daemon::open() {
   settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
   settings.allow_root = options.allow_root;
   settings.space = &space;
+  settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
   settings.heartbeat_interval = options.core.heartbeat_interval;
   control.emplace(
       engine, gate, sockets->control, sockets->join,

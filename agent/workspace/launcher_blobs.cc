@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "agent/workspace/workspace.h"
+#include "common/transfer/swarm.h"
 
 namespace lockstep::agent {
 namespace {
@@ -12,17 +13,19 @@ constexpr Duration kSilenceOfLauncher = seconds(20);
 }  // namespace
 
 LauncherBlobs::LauncherBlobs(io::Transport& transport, std::string endpoint, PublicKey launcher_key,
-                             io::KeyPair keys)
+                             io::KeyPair keys, std::shared_ptr<transfer::FetchBoard> board)
     : transport_(transport),
       endpoint_(std::move(endpoint)),
       launcher_key_(std::move(launcher_key)),
-      keys_(std::move(keys)) {}
+      keys_(std::move(keys)),
+      board_(std::move(board)) {}
 
 Status LauncherBlobs::fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                                  const transfer::OnProgress& progress) {
   TRY_ASSIGN(io::ClientSocket socket,
              io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
-  return transfer::download_tree(socket, root, cache, progress);
+  const transfer::SwarmSite site{transport_, keys_, *board_, port_};
+  return transfer::fetch_tree(std::move(socket), root, cache, site, progress);
 }
 
 Status LauncherBlobs::fetch(const std::vector<snapshot::BlobWanted>& wanted,

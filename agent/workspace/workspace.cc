@@ -75,7 +75,7 @@ Status make_folder(const std::string& path, const snapshot::Owner& owner, mode_t
   return {};
 }
 
-// "fetching 3.1/12.0 MiB", and only when it changed.
+// "fetching 3.1/12.0 MiB (2 peers)", and only when it changed.
 class Teller {
  public:
   explicit Teller(const Workspace::OnProgress& tell) : tell_(tell) {}
@@ -86,9 +86,12 @@ class Teller {
   }
   void fetching(const transfer::Progress& progress) {
     constexpr double kMebibyte = 1 << 20;
-    say(fmt::format("fetching {:.1f}/{:.1f} MiB",
+    const std::string peers = progress.peers == 0 ? ""
+                                                  : fmt::format(" ({} peer{})", progress.peers,
+                                                                progress.peers == 1 ? "" : "s");
+    say(fmt::format("fetching {:.1f}/{:.1f} MiB{}",
                     static_cast<double>(progress.done_bytes) / kMebibyte,
-                    static_cast<double>(progress.total_bytes) / kMebibyte));
+                    static_cast<double>(progress.total_bytes) / kMebibyte, peers));
   }
 
  private:
@@ -134,6 +137,8 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config
       std::make_unique<CacheKeeper>(config.limit, config.cache, *impl->blobs, *impl->trees);
   return std::unique_ptr<Workspace>(new Workspace(std::move(impl)));
 }
+
+snapshot::BlobStore& Workspace::blobs() { return *impl_->blobs; }
 
 bool Workspace::cache_has_grown() { return impl_->grown.exchange(false); }
 

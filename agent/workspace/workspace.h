@@ -16,6 +16,7 @@
 #include "common/domain/workspace_plan.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/transport.h"
+#include "common/transfer/fetch_board.h"
 #include "common/transfer/transfer.h"
 
 namespace lockstep::agent {
@@ -35,12 +36,14 @@ class BlobSource {
   virtual Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) = 0;
 };
 
-// The launcher's bulk socket, dialled anew for each tree.
+// The launcher's bulk socket, dialled anew for each tree, and the peers that it names.
 class LauncherBlobs final : public BlobSource, public OutputSink {
  public:
-  // `transport` outlives this.
+  // `transport` outlives this. `board`: what peers are told while a tree is fetched.
   LauncherBlobs(io::Transport& transport, std::string endpoint, PublicKey launcher_key,
-                io::KeyPair keys);
+                io::KeyPair keys, std::shared_ptr<transfer::FetchBoard> board);
+  // Peers may fetch from this node, at this port. Before the first fetch.
+  void serves_at(std::uint16_t port) { port_ = port; }
   Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                     const transfer::OnProgress& progress) override;
   Status fetch(const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& cache,
@@ -52,6 +55,8 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   const std::string endpoint_;
   const PublicKey launcher_key_;
   const io::KeyPair keys_;
+  const std::shared_ptr<transfer::FetchBoard> board_;
+  std::uint16_t port_ = 0;
 };
 
 struct WorkspaceConfig {
@@ -71,6 +76,8 @@ class Workspace {
   // not started is safe. A tree that is here already costs a few system calls.
   Result<WorkspacePlan> stage(const Assignment& assignment, const io::AttemptDir& directory,
                               BlobSource& source, const OnProgress& progress);
+  // The cache, for peers to read.
+  snapshot::BlobStore& blobs();
   // True once after something was added to the cache: then keep it small.
   bool cache_has_grown();
   // Removes what was not used for longest while the cache is larger than its limit. For worker

@@ -46,6 +46,7 @@ struct GetBlobs {
   std::vector<Digest> digests;
   std::uint64_t offset = 0;  // a multiple of kMaxPieceBytes
   std::uint64_t limit = 0;
+  bool patient = false;  // a refusal for now is welcome: there are others to ask
   friend bool operator==(const GetBlobs&, const GetBlobs&) = default;
 };
 struct BlobData {
@@ -53,6 +54,56 @@ struct BlobData {
   std::vector<Digest> absent;
   bool last = false;
   friend bool operator==(const BlobData&, const BlobData&) = default;
+};
+
+// ---- blobs between nodes -----------------------------------------------------------------------
+// A node lacks this tree and begins to fetch it, or goes on: who has it, or fetches it too?
+struct FindPeers {
+  Digest root;
+  std::uint16_t port = 0;  // where this node serves what it has of it; 0 = it does not
+  friend bool operator==(const FindPeers&, const FindPeers&) = default;
+};
+struct BlobPeer {
+  NodeId node;
+  std::string name;
+  std::string endpoint;
+  PublicKey key;
+  bool fetching = false;  // and not whole yet, as far as the launcher knows
+  bool core = false;
+  friend bool operator==(const BlobPeer&, const BlobPeer&) = default;
+};
+struct FindPeersReply {
+  NodeId self;
+  bool core = false;  // this node is one of those that share the launcher's work
+  std::vector<BlobPeer> peers;
+  friend bool operator==(const FindPeersReply&, const FindPeersReply&) = default;
+};
+// The end of a fetch, told to the launcher once.
+struct FetchReport {
+  struct Share {
+    NodeId node;
+    std::uint64_t bytes = 0;
+    std::string fault;  // why it was dropped; "" = it was not
+    bool lied = false;
+    friend bool operator==(const Share&, const Share&) = default;
+  };
+  Digest root;
+  bool whole = false;
+  std::uint64_t from_launcher_bytes = 0;
+  std::vector<Share> peers;
+  friend bool operator==(const FetchReport&, const FetchReport&) = default;
+};
+// One node asks another: which units (see common/transfer/tree_units.h) of this tree do you have?
+struct AskUnits {
+  Digest root;
+  friend bool operator==(const AskUnits&, const AskUnits&) = default;
+};
+struct UnitsReply {
+  bool whole = false;            // all of them
+  bool fetching = false;         // others come
+  std::uint64_t done_bytes = 0;  // grows while it gets on
+  std::string have;              // bit i % 8 of byte i / 8: unit i; empty when whole
+  friend bool operator==(const UnitsReply&, const UnitsReply&) = default;
 };
 
 // ---- logs --------------------------------------------------------------------------------------
@@ -134,7 +185,8 @@ struct BulkRefused {
 
 using BulkMessage =
     std::variant<MissingBlobs, MissingBlobsReply, PutBlobs, PutBlobsReply, GetBlobs, BlobData,
-                 LogAppend, LogAck, LogResume, LogFollow, LogChunk, LogCredit, LogEnd, BulkRefused>;
+                 LogAppend, LogAck, LogResume, LogFollow, LogChunk, LogCredit, LogEnd, BulkRefused,
+                 FindPeers, FindPeersReply, FetchReport, AskUnits, UnitsReply>;
 
 struct BulkEnvelope {
   std::uint32_t version = 1;
@@ -148,6 +200,8 @@ struct BulkEnvelope {
 inline constexpr std::size_t kMaxPieceBytes = 1u << 20;
 inline constexpr std::size_t kMaxBulkMessageBytes = 4u << 20;
 inline constexpr std::size_t kMaxDigestsPerRequest = 20'000;
+inline constexpr std::size_t kMaxBlobPeers = 64;        // in one reply or report
+inline constexpr std::size_t kMaxUnitBytes = 2u << 20;  // of the bits in a UnitsReply
 inline constexpr std::size_t kMaxLogChunkBytes = 256u << 10;
 inline constexpr std::size_t kMaxLogTimes = 4'096;  // in one message; more are thinned out
 

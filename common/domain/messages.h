@@ -83,6 +83,14 @@ struct Desired {
   friend bool operator==(const Desired&, const Desired&) = default;
 };
 
+// These nodes fetch what this one has: they are let in where it serves blobs, for kPeerAllowedFor.
+struct AllowPeers {
+  std::vector<PublicKey> keys;
+  friend bool operator==(const AllowPeers&, const AllowPeers&) = default;
+};
+inline constexpr Duration kPeerAllowedFor = seconds(60);
+inline constexpr std::size_t kMaxAllowedAtOnce = 1'000;
+
 // ---- client -> launcher ------------------------------------------------------------------------
 struct Submit {
   std::string submission;  // random, made by the client: the same one twice is one job
@@ -243,7 +251,7 @@ using Message =
                  ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode, CreateToken,
                  DrainNode, RemoveNode, GetStatus, Shutdown, SubmitReply, JobReply, JobsDeleted,
                  JobUpdate, JobsReply, ExplainReply, EventsReply, NodesReply, TokenReply,
-                 StatusReply, Done, Refused, JoinRequest, JoinAccepted, JoinRefused>;
+                 StatusReply, Done, Refused, JoinRequest, JoinAccepted, JoinRefused, AllowPeers>;
 
 struct Envelope {
   std::uint32_t version = kProtocolVersion;

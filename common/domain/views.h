@@ -80,6 +80,15 @@ struct JobView {
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 
+// What a node fetched and gave, since the launcher started.
+struct BlobTraffic {
+  std::uint64_t from_launcher_bytes = 0;
+  std::uint64_t from_peers_bytes = 0;
+  std::uint64_t to_peers_bytes = 0;
+  std::uint64_t lies = 0;  // fetches of others in which it sent something else than was asked for
+  std::string last_lie;
+  friend bool operator==(const BlobTraffic&, const BlobTraffic&) = default;
+};
 struct NodeView {
   NodeId id;
   std::string name;
@@ -90,6 +99,7 @@ struct NodeView {
   std::vector<AttemptId> attempts;
   Instant last_heard;
   Instant joined;
+  BlobTraffic blobs = {};
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
 

@@ -7,8 +7,6 @@
 namespace lockstep::transfer {
 namespace {
 
-// With one whole piece more, and what the digests take, a message stays below its limit.
-constexpr std::size_t kEnoughForOneMessage = 5u << 19;
 constexpr std::size_t kMaxPiecesInOneMessage = 4'000;
 static_assert(kEnoughForOneMessage + kMaxPieceBytes + kMaxPiecesInOneMessage * 64 <
               kMaxBulkMessageBytes);
@@ -41,8 +39,8 @@ BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::str
   return reply;
 }
 
-BlobReader::BlobReader(const snapshot::BlobStore& store, GetBlobs request)
-    : store_(store), request_(std::move(request)) {
+BlobReader::BlobReader(const snapshot::BlobStore& store, GetBlobs request, std::size_t enough)
+    : store_(store), request_(std::move(request)), enough_(enough) {
   if (request_.digests.size() == 1) offset_ = request_.offset;
 }
 
@@ -60,7 +58,7 @@ std::optional<BulkMessage> BlobReader::next() {
 Status BlobReader::fill(BlobData& data) {
   const bool is_part = request_.digests.size() == 1 && request_.limit != 0;
   std::size_t bytes = 0;
-  while (index_ < request_.digests.size() && bytes < kEnoughForOneMessage &&
+  while (index_ < request_.digests.size() && bytes < enough_ &&
          data.pieces.size() + data.absent.size() < kMaxPiecesInOneMessage) {
     const Digest& digest = request_.digests[index_];
     auto piece = store_.piece(digest, offset_);

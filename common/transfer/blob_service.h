@@ -20,17 +20,23 @@ BulkRefused refusal(const Error& error);
 BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request);
 BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer);
 
+// With one whole piece more, and what the digests take, a message stays below its limit.
+inline constexpr std::size_t kEnoughForOneMessage = 5u << 19;
+
 // The answers to one GetBlobs, one message at a time, so that the sender may wait for its queue: at
 // most kMaxBulkMessageBytes each, the last one marked. BulkRefused ends them as well.
 class BlobReader {
  public:
-  BlobReader(const snapshot::BlobStore& store, GetBlobs request);
+  // A message ends once it holds `enough` bytes: smaller ones take turns with other streams'.
+  BlobReader(const snapshot::BlobStore& store, GetBlobs request,
+             std::size_t enough = kEnoughForOneMessage);
   std::optional<BulkMessage> next();  // nullopt: the last one was given out
 
  private:
   Status fill(BlobData& data);
   const snapshot::BlobStore& store_;
   GetBlobs request_;
+  std::size_t enough_;
   std::size_t index_ = 0;
   std::uint64_t offset_ = 0;
   bool done_ = false;

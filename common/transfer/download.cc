@@ -24,7 +24,9 @@ class Downloader {
       : channel_(socket, options), into_(into), on_progress_(on_progress) {}
 
   Status run(const std::vector<BlobWanted>& wanted);
-  // Directories level by level, then all files.
+  // Directories level by level.
+  Status run_directories(const Digest& root);
+  // Then all files.
   Status run_tree(const Digest& root);
 
  private:
@@ -129,15 +131,19 @@ Result<bool> Downloader::take(BulkMessage& answer) {
   return data->last;
 }
 
-Status Downloader::run_tree(const Digest& root) {
+Status Downloader::run_directories(const Digest& root) {
   for (;;) {
     TRY_ASSIGN(std::vector<BlobWanted> wanted, into_.missing_blobs_from(root));
+    std::erase_if(wanted, [](const BlobWanted& blob) { return !blob.directory; });
     if (wanted.empty()) return {};
-    const bool has_directories =
-        std::any_of(wanted.begin(), wanted.end(), [](auto& blob) { return blob.directory; });
-    if (has_directories) std::erase_if(wanted, [](auto& blob) { return !blob.directory; });
     TRY(run(wanted));
   }
+}
+
+Status Downloader::run_tree(const Digest& root) {
+  TRY(run_directories(root));
+  TRY_ASSIGN(const std::vector<BlobWanted> wanted, into_.missing_blobs_from(root));
+  return wanted.empty() ? Status() : run(wanted);
 }
 
 }  // namespace
@@ -153,6 +159,12 @@ Status download(io::ClientSocket& socket, const std::vector<Digest>& wanted,
   // Of unknown size, so that large ones come in parts.
   for (const Digest& digest : wanted) blobs.push_back({digest, 0, true});
   return download(socket, blobs, into, progress, options);
+}
+
+Status download_directories(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
+                            TransferOptions options) {
+  const OnProgress nobody;
+  return Downloader(socket, into, nobody, options).run_directories(root);
 }
 
 Status download_tree(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,

@@ -22,6 +22,7 @@ namespace lockstep::transfer {
 struct Progress {
   std::uint64_t done_bytes = 0;   // raw bytes that are over there (upload) or here (download)
   std::uint64_t total_bytes = 0;  // of what lacked
+  int peers = 0;                  // that gave some of it
 };
 using OnProgress = std::function<void(const Progress&)>;
 
@@ -50,6 +51,9 @@ Status download(io::ClientSocket& socket, const std::vector<Digest>& wanted,
                 snapshot::BlobStore& into, const OnProgress& progress = {},
                 TransferOptions options = {});
 
+// The directories that lack of the tree below `root`, level by level.
+Status download_directories(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
+                            TransferOptions options = {});
 // Everything that lacks for the tree below `root`: directories first, then what they name.
 Status download_tree(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
                      const OnProgress& progress = {}, TransferOptions options = {});

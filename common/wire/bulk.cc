@@ -24,6 +24,13 @@ struct BodyWriter {
   void operator()(const LogCredit& m) const { pb::to_wire(m, wire->mutable_log_credit()); }
   void operator()(const LogEnd& m) const { pb::to_wire(m, wire->mutable_log_end()); }
   void operator()(const BulkRefused& m) const { pb::to_wire(m, wire->mutable_bulk_refused()); }
+  void operator()(const FindPeers& m) const { pb::to_wire(m, wire->mutable_find_peers()); }
+  void operator()(const FindPeersReply& m) const {
+    pb::to_wire(m, wire->mutable_find_peers_reply());
+  }
+  void operator()(const FetchReport& m) const { pb::to_wire(m, wire->mutable_fetch_report()); }
+  void operator()(const AskUnits& m) const { pb::to_wire(m, wire->mutable_ask_units()); }
+  void operator()(const UnitsReply& m) const { pb::to_wire(m, wire->mutable_units_reply()); }
 };
 
 Status read_body(const pb::BulkEnvelope& wire, BulkMessage* body) {
@@ -54,6 +61,16 @@ Status read_body(const pb::BulkEnvelope& wire, BulkMessage* body) {
     case pb::BulkEnvelope::kLogEnd: return pb::from_wire(wire.log_end(), &body->emplace<LogEnd>());
     case pb::BulkEnvelope::kBulkRefused:
       return pb::from_wire(wire.bulk_refused(), &body->emplace<BulkRefused>());
+    case pb::BulkEnvelope::kFindPeers:
+      return pb::from_wire(wire.find_peers(), &body->emplace<FindPeers>());
+    case pb::BulkEnvelope::kFindPeersReply:
+      return pb::from_wire(wire.find_peers_reply(), &body->emplace<FindPeersReply>());
+    case pb::BulkEnvelope::kFetchReport:
+      return pb::from_wire(wire.fetch_report(), &body->emplace<FetchReport>());
+    case pb::BulkEnvelope::kAskUnits:
+      return pb::from_wire(wire.ask_units(), &body->emplace<AskUnits>());
+    case pb::BulkEnvelope::kUnitsReply:
+      return pb::from_wire(wire.units_reply(), &body->emplace<UnitsReply>());
     case pb::BulkEnvelope::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");

@@ -81,12 +81,14 @@ void to_wire(const lockstep::GetBlobs& from, GetBlobs* to) {
   to->set_digests(join_digests(from.digests));
   to->set_offset(from.offset);
   to->set_limit(from.limit);
+  to->set_patient(from.patient);
 }
 
 Status from_wire(const GetBlobs& from, lockstep::GetBlobs* to) {
   TRY(split_digests(from.digests(), kMaxDigestsPerRequest, "digests", &to->digests));
   TRY(read_offset(from.offset(), "offset", &to->offset));
   if (to->offset % kMaxPieceBytes != 0) return bad_field("offset", "is not where a piece begins");
+  to->patient = from.patient();
   return read_offset(from.limit(), "limit", &to->limit);
 }
 

@@ -51,6 +51,7 @@ struct BodyWriter {
   void operator()(const JoinRequest& m) const { pb::to_wire(m, wire->mutable_join_request()); }
   void operator()(const JoinAccepted& m) const { pb::to_wire(m, wire->mutable_join_accepted()); }
   void operator()(const JoinRefused& m) const { pb::to_wire(m, wire->mutable_join_refused()); }
+  void operator()(const AllowPeers& m) const { pb::to_wire(m, wire->mutable_allow_peers()); }
 };
 
 Status read_body(const pb::Envelope& wire, Message* body) {
@@ -126,6 +127,8 @@ Status read_body(const pb::Envelope& wire, Message* body) {
       return pb::from_wire(wire.join_accepted(), &body->emplace<JoinAccepted>());
     case pb::Envelope::kJoinRefused:
       return pb::from_wire(wire.join_refused(), &body->emplace<JoinRefused>());
+    case pb::Envelope::kAllowPeers:
+      return pb::from_wire(wire.allow_peers(), &body->emplace<AllowPeers>());
     case pb::Envelope::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");

@@ -431,4 +431,14 @@ Status from_wire(const JoinRefused& from, lockstep::JoinRefused* to) {
   return read_text(from.reason(), "reason", &to->reason);
 }
 
+void to_wire(const lockstep::AllowPeers& from, AllowPeers* to) {
+  for (const PublicKey& key : from.keys) to->add_keys(key.value);
+}
+Status from_wire(const AllowPeers& from, lockstep::AllowPeers* to) {
+  TRY(check_count(from.keys_size(), kMaxAllowedAtOnce, "allow_peers.keys"));
+  for (const auto& key : from.keys())
+    TRY(read_key(key, "allow_peers.key", &to->keys.emplace_back()));
+  return {};
+}
+
 }  // namespace lockstep::pb

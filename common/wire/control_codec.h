@@ -85,5 +85,7 @@ void to_wire(const lockstep::JoinAccepted& from, JoinAccepted* to);
 Status from_wire(const JoinAccepted& from, lockstep::JoinAccepted* to);
 void to_wire(const lockstep::JoinRefused& from, JoinRefused* to);
 Status from_wire(const JoinRefused& from, lockstep::JoinRefused* to);
+void to_wire(const lockstep::AllowPeers& from, AllowPeers* to);
+Status from_wire(const AllowPeers& from, lockstep::AllowPeers* to);
 
 }  // namespace lockstep::pb

@@ -138,6 +138,26 @@ Status from_wire(const JobView& from, lockstep::JobView* to) {
   return read_instant(from.retry_at_ns(), "job.retry_at", &to->retry_at);
 }
 
+namespace {
+
+void write_traffic(const lockstep::BlobTraffic& from, BlobTraffic* to) {
+  to->set_from_launcher_bytes(from.from_launcher_bytes);
+  to->set_from_peers_bytes(from.from_peers_bytes);
+  to->set_to_peers_bytes(from.to_peers_bytes);
+  to->set_lies(from.lies);
+  to->set_last_lie(from.last_lie);
+}
+
+Status read_traffic(const BlobTraffic& from, lockstep::BlobTraffic* to) {
+  to->from_launcher_bytes = from.from_launcher_bytes();
+  to->from_peers_bytes = from.from_peers_bytes();
+  to->to_peers_bytes = from.to_peers_bytes();
+  to->lies = from.lies();
+  return read_text(from.last_lie(), "node.last_lie", &to->last_lie);
+}
+
+}  // namespace
+
 void to_wire(const lockstep::NodeView& from, NodeView* to) {
   to->set_id(from.id.value);
   to->set_name(from.name);
@@ -148,6 +168,7 @@ void to_wire(const lockstep::NodeView& from, NodeView* to) {
   write_list(from.attempts, to->mutable_attempts());
   to->set_last_heard_ns(from.last_heard.ns);
   to->set_joined_ns(from.joined.ns);
+  write_traffic(from.blobs, to->mutable_blobs());
 }
 
 Status from_wire(const NodeView& from, lockstep::NodeView* to) {
@@ -159,6 +180,7 @@ Status from_wire(const NodeView& from, lockstep::NodeView* to) {
   TRY(from_wire(from.inventory(), &to->inventory));
   TRY(read_list(from.attempts(), kMaxHeldParts, "node.attempts", &to->attempts));
   TRY(read_instant(from.last_heard_ns(), "node.last_heard", &to->last_heard));
+  TRY(read_traffic(from.blobs(), &to->blobs));
   return read_instant(from.joined_ns(), "node.joined", &to->joined);
 }
 

@@ -240,6 +240,11 @@ Json to_json(const NodeView& node) {
   json["last_heard"] = time_or_null(node.last_heard);
   json["joined_at"] = time_or_null(node.joined);
   json["inventory"] = inventory_json(node.inventory);
+  json["blobs"] = {{"from_launcher_bytes", node.blobs.from_launcher_bytes},
+                   {"from_peers_bytes", node.blobs.from_peers_bytes},
+                   {"to_peers_bytes", node.blobs.to_peers_bytes},
+                   {"lies", node.blobs.lies},
+                   {"last_lie", node.blobs.last_lie}};
   return json;
 }
 

@@ -332,6 +332,14 @@ std::string node_text(const NodeView& node, Instant now) {
   lines.add("isolation", have.isolation);
   lines.add("workdir", have.workdir_mode);
   for (const auto& limitation : have.limitations) lines.add("cannot", limitation);
+  if (!(node.blobs == BlobTraffic{}))
+    lines.add("fetched", fmt::format("{} from the launcher, {} from other nodes; gave them {}",
+                                     to_string(Bytes{node.blobs.from_launcher_bytes}),
+                                     to_string(Bytes{node.blobs.from_peers_bytes}),
+                                     to_string(Bytes{node.blobs.to_peers_bytes})));
+  if (node.blobs.lies > 0)
+    lines.add("sent wrong data",
+              fmt::format("{} times, the last: {}", node.blobs.lies, node.blobs.last_lie));
   for (const auto& attempt : node.attempts) lines.add("runs", to_string(attempt));
   return lines.text();
 }

@@ -72,6 +72,8 @@ std::vector<NodeView> Core::node_views() const {
   return views;
 }
 
+Liveness Core::liveness(NodeId node) const { return impl_->reactor.watches().liveness(node); }
+
 std::optional<NodeView> Core::node_view(const std::string& name_or_id) const {
   const Node* node = state().node_called(name_or_id);
   if (node == nullptr) return std::nullopt;

@@ -74,6 +74,7 @@ class Core {
   std::vector<JobView> job_views() const;    // newest first
   std::vector<NodeView> node_views() const;  // by node id
   std::optional<NodeView> node_view(const std::string& name_or_id) const;
+  Liveness liveness(NodeId node) const;
   std::optional<ExplainView> explain(const JobId& job) const;
   // What happened to it, oldest first, from `since` on.
   std::optional<EventsReply> job_events(const JobId& job, Instant since) const;

@@ -87,8 +87,8 @@ class NamespaceSite(Site):
 class Cluster:
     """A launcher's host and `nodes` node hosts named n1, n2, …"""
 
-    def __init__(self, directory, bin_directory, nodes=3, launcher_flags=()):
-        self.launcher_flags = launcher_flags
+    def __init__(self, directory, bin_directory, nodes=3, launcher_flags=(), agent_flags=lambda name: ()):
+        self.launcher_flags, self.agent_flags = launcher_flags, agent_flags
         self.id = "ls-" + uuid.uuid4().hex[:6]
         self.switch = f"{self.id}-switch"
         self.directory = pathlib.Path(directory)
@@ -126,7 +126,7 @@ class Cluster:
     def start_agent(self, host):
         home = self.directory / host.name
         words = [self.bin / "lockstep-agent", "--launcher", f"tcp://{self.launcher.address}:7070",
-                 "--home", home, "--name", host.name]
+                 "--home", home, "--name", host.name, *self.agent_flags(host.name)]
         if not (home / "identity.json").exists():
             token = self.directory / f"{host.name}.token"
             token.write_text(self.site.ok("node", "token"))

@@ -1,6 +1,6 @@
 #pragma once
-// A launcher's bulk socket with nothing behind it but a blob store, and with a wire that can lose
-// and double messages in both directions.
+// A launcher's bulk socket, or a peer's, with nothing behind it but a blob store, and with a wire
+// that can lose, double and change messages.
 
 #include <atomic>
 #include <cerrno>
@@ -29,11 +29,19 @@ class BlobServer {
       : store_(store), wire_(std::move(wire)), thread_([this, endpoint] { run(endpoint); }) {
     ready_.wait(false);
   }
-  ~BlobServer() {
+  ~BlobServer() { stop(); }
+  void stop() {
+    if (!thread_.joinable()) return;
     stop_ = true;
     loop_->post([] {});
     thread_.join();
   }
+
+  // Set before the first message comes.
+  std::function<FindPeersReply(const PublicKey& asker)> find_peers;
+  std::function<void(BlobData&)> change;  // what it sends
+  std::function<void(const FetchReport&)> on_report;
+  std::uint64_t sent_bytes() const { return sent_bytes_; }  // of pieces
 
   const io::KeyPair& keys() const { return keys_; }
   std::string endpoint() const { return endpoint_; }
@@ -55,7 +63,7 @@ class BlobServer {
         auto envelope = wire::decode_bulk(incoming->bytes);
         const Fate fate = wire_(messages_++);
         for (int i = fate == Fate::lose ? 0 : fate == Fate::twice ? 2 : 1; i > 0; --i) {
-          if (envelope) answer_one(*socket, incoming->peer, *envelope);
+          if (envelope) answer_one(*socket, incoming->peer, incoming->key, *envelope);
         }
       }
     });
@@ -65,7 +73,8 @@ class BlobServer {
     }
   }
 
-  void answer_one(io::ServerSocket& socket, const std::string& peer, const BulkEnvelope& request) {
+  void answer_one(io::ServerSocket& socket, const std::string& peer, const PublicKey& key,
+                  const BulkEnvelope& request) {
     if (const auto* missing = std::get_if<MissingBlobs>(&request.body)) {
       reply(peer, request, answer(store_, *missing));
     } else if (const auto* put = std::get_if<PutBlobs>(&request.body)) {
@@ -73,7 +82,20 @@ class BlobServer {
             full_ ? refusal(errno_error(ENOSPC, "write")) : answer(store_, *put, peer));
     } else if (const auto* get = std::get_if<GetBlobs>(&request.body)) {
       BlobReader reader(store_, *get);
-      while (auto data = reader.next()) reply(peer, request, *std::move(data));
+      while (auto data = reader.next()) {
+        if (auto* pieces = std::get_if<BlobData>(&*data)) {
+          if (change) change(*pieces);
+          for (const auto& piece : pieces->pieces) sent_bytes_ += piece.data.size();
+        }
+        reply(peer, request, *std::move(data));
+      }
+    } else if (std::holds_alternative<FindPeers>(request.body)) {
+      reply(peer, request, find_peers ? find_peers(key) : FindPeersReply{});
+    } else if (const auto* report = std::get_if<FetchReport>(&request.body)) {
+      if (on_report) on_report(*report);
+      reply(peer, request, FindPeersReply{});
+    } else if (std::holds_alternative<AskUnits>(request.body)) {
+      reply(peer, request, UnitsReply{true, false, 0, ""});
     }
     flush(socket);
   }
@@ -102,6 +124,7 @@ class BlobServer {
   io::EventLoop* loop_ = nullptr;
   std::atomic<bool> ready_{false}, stop_{false}, full_{false};
   std::atomic<unsigned> messages_{0};
+  std::atomic<std::uint64_t> sent_bytes_{0};
   std::deque<std::pair<std::string, std::string>> outgoing_;
   std::thread thread_;
 };

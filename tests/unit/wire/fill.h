@@ -148,9 +148,10 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i);
   }
   void fill(NodeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i] = v;
-    each(a, b, c, d, e, f, g, h, i);
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
   }
+  void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(ExplainView& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Retention& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -200,6 +201,7 @@ class Filler {
   void fill(JoinRequest& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JoinAccepted& v) { auto& [a, b] = v; each(a, b); }
   void fill(JoinRefused& v) { auto& [a] = v; each(a); }
+  void fill(AllowPeers& v) { auto& [a] = v; each(a); }
 
   // common/domain/bulk.h
   void fill(MissingBlobs& v) { auto& [a] = v; each(a); }
@@ -208,8 +210,8 @@ class Filler {
   void fill(PutBlobs& v) { auto& [a] = v; each(a); }
   void fill(PutBlobsReply& v) { auto& [a] = v; each(a); }
   void fill(GetBlobs& v) {
-    auto& [a, offset, c] = v;
-    each(a, c);
+    auto& [a, offset, c, d] = v;
+    each(a, c, d);
     offset = 3 * kMaxPieceBytes;
   }
   void fill(BlobData& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -227,6 +229,13 @@ class Filler {
   void fill(LogCredit& v) { auto& [a] = v; each(a); }
   void fill(LogEnd& v) { auto& [a] = v; each(a); }
   void fill(BulkRefused& v) { auto& [a, b] = v; each(a, b); }
+  void fill(FindPeers& v) { auto& [a, b] = v; each(a, b); }
+  void fill(BlobPeer& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(FindPeersReply& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(FetchReport::Share& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(FetchReport& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(AskUnits& v) { auto& [a] = v; each(a); }
+  void fill(UnitsReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   // common/domain/runner_messages.h
   void fill(RunnerStatus& v) { auto& [a] = v; each(a); }

@@ -1,0 +1,237 @@
+#include "common/transfer/peer_server.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <list>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "common/transfer/blob_service.h"
+#include "common/wire/bulk.h"
+
+namespace lockstep::transfer {
+namespace {
+
+constexpr const char* kZapDomain = "peer";
+constexpr std::size_t kMaxAllowedKeys = 10'000;
+constexpr std::size_t kMaxLooks = 1'000;
+constexpr std::size_t kBytesPerMessage = 256u << 10;  // so that eight streams take turns often
+constexpr int kQueuedMessages = 4;                    // of one asker
+constexpr Duration kLookAgainAfter = seconds(5);
+constexpr Duration kRefusalCounts = milliseconds(300);
+constexpr Duration kFullQueueRetry = milliseconds(5);
+
+Instant steady_now() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return Instant{std::chrono::duration_cast<std::chrono::nanoseconds>(since).count()};
+}
+
+}  // namespace
+
+struct PeerServer::Impl {
+  Impl(snapshot::BlobStore& blobs, const FetchBoard& fetches, PeerServerLimits most)
+      : store(blobs), board(fetches), limits(most) {}
+
+  struct Stream {
+    std::string asker;
+    std::uint64_t sequence = 0;
+    BlobReader reader;
+    std::optional<BulkMessage> next;
+    Instant moved;
+  };
+
+  void run(std::string endpoint, io::KeyPair keys, std::promise<Status> bound);
+  bool is_allowed(const PublicKey& key);
+  void on_message(io::ServerSocket::Incoming incoming);
+  void on_get(const std::string& asker, std::uint64_t sequence, GetBlobs request);
+  bool admit(const std::string& asker, Instant now);
+  UnitsReply units(const Digest& root);
+  Status reply(const std::string& asker, std::uint64_t sequence, BulkMessage body);
+  // One message of each stream; true while some queue took one.
+  bool pump();
+  // False: it is over.
+  bool pump(Stream& stream, Instant now, bool* moved);
+
+  snapshot::BlobStore& store;  // its walk remembers what is whole
+  const FetchBoard& board;
+  const PeerServerLimits limits;
+  std::string endpoint;
+  std::mutex mutex;
+  std::map<PublicKey, Instant> allowed;  // until then; guarded by mutex
+
+  // Of the thread.
+  io::EventLoop loop;
+  io::ServerSocket* socket = nullptr;
+  std::list<Stream> streams;
+  std::map<std::string, std::uint64_t> served;  // by asker: bytes in its turn
+  Instant refused_at{-kRefusalCounts.count() - 1};
+  struct Look {
+    bool whole = false;
+    Instant until;
+  };
+  std::map<Digest, Look> looks;
+  std::uint64_t sequence = 0;
+  std::atomic<bool> stopping{false};
+  std::thread thread;
+};
+
+PeerServer::PeerServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Result<std::unique_ptr<PeerServer>> PeerServer::start(const std::string& endpoint,
+                                                      const io::KeyPair& keys,
+                                                      snapshot::BlobStore& store,
+                                                      const FetchBoard& board,
+                                                      PeerServerLimits limits) {
+  auto impl = std::make_unique<Impl>(store, board, limits);
+  std::promise<Status> bound;
+  auto is_bound = bound.get_future();
+  impl->thread =
+      std::thread([raw = impl.get(), endpoint, keys, bound = std::move(bound)]() mutable {
+        raw->run(std::move(endpoint), std::move(keys), std::move(bound));
+      });
+  std::unique_ptr<PeerServer> server(new PeerServer(std::move(impl)));
+  TRY(is_bound.get());
+  return server;
+}
+
+PeerServer::~PeerServer() {
+  impl_->stopping = true;
+  impl_->loop.post([] {});
+  impl_->thread.join();
+}
+
+std::string PeerServer::endpoint() const { return impl_->endpoint; }
+
+std::uint16_t PeerServer::port() const {
+  const std::string& text = impl_->endpoint;
+  return static_cast<std::uint16_t>(std::stoul(text.substr(text.rfind(':') + 1)));
+}
+
+void PeerServer::allow(const std::vector<PublicKey>& keys) {
+  const Instant now = steady_now();
+  std::lock_guard guard(impl_->mutex);
+  auto& allowed = impl_->allowed;
+  std::erase_if(allowed, [now](const auto& key) { return key.second <= now; });
+  for (const PublicKey& key : keys) {
+    if (allowed.size() >= kMaxAllowedKeys && allowed.count(key) == 0) return;
+    allowed[key] = now + impl_->limits.allowed_for;
+  }
+}
+
+bool PeerServer::Impl::is_allowed(const PublicKey& key) {
+  std::lock_guard guard(mutex);
+  const auto found = allowed.find(key);
+  return found != allowed.end() && found->second > steady_now();
+}
+
+void PeerServer::Impl::run(std::string at, io::KeyPair keys, std::promise<Status> bound) {
+  io::Transport transport(loop, [this](auto&, const PublicKey& key) { return is_allowed(key); });
+  auto listening =
+      io::ServerSocket::bind(transport, at, kZapDomain, keys,
+                             {.max_message_bytes = 4u << 20, .high_water_mark = kQueuedMessages});
+  if (!listening) return bound.set_value(listening.error());
+  socket = &*listening;
+  endpoint = socket->endpoint();
+  loop.watch_socket(socket->handle(), [this] {
+    for (int i = 0; i < 64; ++i) {
+      auto incoming = socket->receive();
+      if (!incoming) return;
+      on_message(*std::move(incoming));
+    }
+  });
+  bound.set_value({});
+  while (!stopping) {
+    const bool goes_on = pump();
+    loop.turn(goes_on ? Duration{} : streams.empty() ? Duration(seconds(10)) : kFullQueueRetry);
+  }
+  loop.unwatch_socket(socket->handle());
+}
+
+Status PeerServer::Impl::reply(const std::string& asker, std::uint64_t to, BulkMessage body) {
+  return socket->send(
+      asker, wire::encode(BulkEnvelope{wire::kBulkVersion, ++sequence, to, std::move(body)}));
+}
+
+void PeerServer::Impl::on_message(io::ServerSocket::Incoming incoming) {
+  auto envelope = wire::decode_bulk(incoming.bytes);
+  if (!envelope) return;
+  const auto answer = [&](BulkMessage body) {
+    static_cast<void>(reply(incoming.peer, envelope->sequence, std::move(body)));
+  };
+  if (!is_allowed(incoming.key))
+    return answer(BulkRefused{"the launcher did not name this key to this node of late"});
+  if (const auto* ask = std::get_if<AskUnits>(&envelope->body)) return answer(units(ask->root));
+  if (auto* get = std::get_if<GetBlobs>(&envelope->body))
+    return on_get(incoming.peer, envelope->sequence, std::move(*get));
+  answer(BulkRefused{"this message is not one for a peer"});
+}
+
+UnitsReply PeerServer::Impl::units(const Digest& root) {
+  if (auto fetching = board.find(root)) return *std::move(fetching);
+  const Instant now = steady_now();
+  if (looks.size() >= kMaxLooks) looks.clear();
+  Look& look = looks[root];
+  if (look.until <= now) {
+    const auto missing = store.missing_blobs_from(root);
+    look = {missing && missing->empty(), now + kLookAgainAfter};
+  }
+  UnitsReply reply;
+  reply.whole = look.whole;
+  return reply;
+}
+
+bool PeerServer::Impl::admit(const std::string& asker, Instant now) {
+  std::size_t open = 0;
+  for (const Stream& stream : streams) open += stream.asker == asker ? 1 : 0;
+  if (open >= limits.requests) return false;
+  std::map<std::string, std::size_t> at_work;
+  for (const Stream& stream : streams) ++at_work[stream.asker];
+  std::erase_if(
+      served, [&](const auto& one) { return at_work.count(one.first) == 0 && one.first != asker; });
+  if (at_work.count(asker) == 0 && at_work.size() >= limits.askers) return false;
+  const bool others_wait = now - refused_at <= kRefusalCounts;
+  const auto turn = served.find(asker);
+  if (!others_wait || turn == served.end() || turn->second < limits.turn_bytes) return true;
+  served.erase(turn);
+  return false;
+}
+
+void PeerServer::Impl::on_get(const std::string& asker, std::uint64_t to, GetBlobs request) {
+  const Instant now = steady_now();
+  if (!admit(asker, now)) {
+    refused_at = now;
+    static_cast<void>(reply(asker, to, BulkRefused{"this node serves as many as it may", true}));
+    return;
+  }
+  served.try_emplace(asker);
+  streams.push_back(
+      {asker, to, BlobReader(store, std::move(request), kBytesPerMessage), std::nullopt, now});
+}
+
+bool PeerServer::Impl::pump(Stream& stream, Instant now, bool* moved) {
+  if (!stream.next) stream.next = stream.reader.next();
+  if (!stream.next) return false;
+  const Status sent = reply(stream.asker, stream.sequence, *stream.next);
+  if (!sent && sent.error().code == ErrorCode::resource_exhausted)
+    return now - stream.moved < limits.stuck_after;
+  if (!sent) return false;  // it is gone
+  if (const auto* data = std::get_if<BlobData>(&*stream.next))
+    for (const BlobPiece& piece : data->pieces) served[stream.asker] += piece.data.size();
+  stream.next.reset();
+  stream.moved = now;
+  *moved = true;
+  return true;
+}
+
+bool PeerServer::Impl::pump() {
+  bool moved = false;
+  const Instant now = steady_now();
+  std::erase_if(streams, [&](Stream& stream) { return !pump(stream, now, &moved); });
+  return moved;
+}
+
+}  // namespace lockstep::transfer

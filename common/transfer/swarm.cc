@@ -1,0 +1,433 @@
+#include "common/transfer/swarm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "common/io/process.h"
+#include "common/transfer/tree_units.h"
+#include "common/wire/bulk.h"
+
+namespace lockstep::transfer {
+namespace {
+
+constexpr std::uint64_t kBytesPerAsk = 4u << 20;  // of a large blob; the rest is asked for after
+constexpr Duration kTick = milliseconds(50);
+constexpr Duration kFindEvery = milliseconds(500);
+constexpr Duration kStoodStill = seconds(1);  // longer than a turn ever takes
+constexpr Duration kFarewell = seconds(1);    // for the launcher to take the report
+constexpr std::size_t kMaxFaultText = 1'000;
+
+Instant steady_now() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return Instant{std::chrono::duration_cast<std::chrono::nanoseconds>(since).count()};
+}
+
+// What came is not what was asked for; every other error is this node's own.
+bool is_wrong(const Error& error) {
+  return error.code == ErrorCode::corrupt || error.code == ErrorCode::invalid_argument;
+}
+
+class Swarm {
+ public:
+  Swarm(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore& into,
+        const SwarmSite& site, const OnProgress& progress, const TransferOptions& options)
+      : root_(root), into_(into), site_(site), on_progress_(progress), options_(options) {
+    add(kLauncher, std::make_unique<io::ClientSocket>(std::move(launcher)), "");
+  }
+  ~Swarm();
+  Swarm(const Swarm&) = delete;
+  Swarm& operator=(const Swarm&) = delete;
+
+  Status run(std::vector<TreeUnit> units);
+
+ private:
+  // A request in flight, or one that waits to be sent.
+  struct Request {
+    NodeId to;
+    BulkMessage body;
+    std::optional<std::size_t> unit;  // of which it brings blobs
+    std::uint64_t offset = 0;         // of a part of a large one
+    bool is_sent = false;
+    Instant send_at;
+  };
+  struct Source {
+    std::unique_ptr<io::ClientSocket> socket;
+    std::string uploader;  // keeps its half blobs apart
+  };
+
+  Status loop();
+  void add(NodeId id, std::unique_ptr<io::ClientSocket> socket, std::string uploader);
+  void dial_new_peers();
+  void request(NodeId to, BulkMessage body, std::optional<std::size_t> unit = {},
+               std::uint64_t offset = 0);
+  void ask(const FetchPlan::Ask& ask);
+  void ask_part(NodeId from, std::size_t unit, std::uint64_t offset);
+  void find_peers();
+  void send_what_waits();
+  void repeat_all();
+  Status receive();
+  Status receive_from(NodeId id);
+  Status take(NodeId from, std::uint64_t sequence, BulkMessage& answer);
+  Status take_data(NodeId from, std::uint64_t sequence, BlobData& data);
+  Status put(NodeId from, const TreeUnit& unit, const BlobPiece& piece);
+  Status end_of(NodeId from, std::uint64_t sequence);
+  Status refused(NodeId from, std::uint64_t sequence, const BulkRefused& refusal);
+  Status check_launcher(Instant now);
+  void drop_silent(Instant now);
+  void forget_dropped();
+  void drop(NodeId peer, const std::string& fault, bool lied);
+  void report(bool whole);
+  void tell();
+
+  io::EventLoop loop_;
+  const Digest root_;
+  snapshot::BlobStore& into_;
+  const SwarmSite& site_;
+  const OnProgress& on_progress_;
+  const TransferOptions options_;
+  std::vector<TreeUnit> units_;
+  std::unique_ptr<FetchPlan> plan_;
+  std::map<NodeId, Source> sources_;
+  std::map<std::uint64_t, Request> requests_;
+  std::uint64_t next_sequence_ = io::random_u64() >> 1;
+  std::uint64_t finding_ = 0;  // the sequence of the open FindPeers
+  bool is_told_ = false;       // who the peers are, if any
+  Instant find_at_;
+  Instant launcher_heard_;  // with data, or while nothing was asked of it
+  bool was_down_ = false;
+  Progress progress_;
+};
+
+Swarm::~Swarm() {
+  site_.board.end(root_);
+  for (auto& [id, source] : sources_) {
+    loop_.unwatch_socket(source.socket->handle());
+    if (id != kLauncher) into_.abandon(source.uploader);
+  }
+}
+
+void Swarm::add(NodeId id, std::unique_ptr<io::ClientSocket> socket, std::string uploader) {
+  loop_.watch_socket(socket->handle(), [] {});
+  sources_[id] = {std::move(socket), std::move(uploader)};
+}
+
+// ---- asking ------------------------------------------------------------------------------------
+
+void Swarm::request(NodeId to, BulkMessage body, std::optional<std::size_t> unit,
+                    std::uint64_t offset) {
+  Request& made = requests_[++next_sequence_];
+  made.to = to;
+  made.body = std::move(body);
+  made.unit = unit;
+  made.offset = offset;
+}
+
+void Swarm::find_peers() {
+  find_at_ = steady_now() + kFindEvery;
+  requests_.erase(finding_);
+  request(kLauncher, FindPeers{root_, site_.port});
+  finding_ = next_sequence_;
+}
+
+void Swarm::dial_new_peers() {
+  for (const auto& [id, peer] : plan_->peers()) {
+    if (!peer.fault.empty() || sources_.count(id) != 0) continue;
+    auto socket =
+        io::ClientSocket::connect(site_.transport, peer.who.endpoint, peer.who.key, site_.keys,
+                                  {.max_message_bytes = 2 * kMaxBulkMessageBytes});
+    if (!socket) {
+      plan_->drop(id, socket.error().message, false);
+      continue;
+    }
+    add(id, std::make_unique<io::ClientSocket>(*std::move(socket)), peer.who.key.value);
+  }
+}
+
+void Swarm::ask(const FetchPlan::Ask& ask) {
+  const TreeUnit& unit = units_[ask.unit];
+  if (unit.bytes > kUnitBytes && unit.blobs.size() == 1) return ask_part(ask.from, ask.unit, 0);
+  GetBlobs get;
+  get.patient = true;
+  for (const auto& blob : unit.blobs)
+    if (!into_.has(blob.digest)) get.digests.push_back(blob.digest);
+  request(ask.from, std::move(get), ask.unit);
+}
+
+void Swarm::ask_part(NodeId from, std::size_t unit, std::uint64_t offset) {
+  request(from, GetBlobs{{units_[unit].blobs[0].digest}, offset, kBytesPerAsk, true}, unit, offset);
+}
+
+// What finds no connection stays, and is tried again at the next turn.
+void Swarm::send_what_waits() {
+  const Instant now = steady_now();
+  for (auto& [sequence, request] : requests_) {
+    if (request.is_sent || now < request.send_at) continue;
+    const auto source = sources_.find(request.to);
+    if (source == sources_.end()) continue;
+    request.is_sent = bool(source->second.socket->send(
+        wire::encode(BulkEnvelope{wire::kBulkVersion, sequence, 0, request.body})));
+  }
+}
+
+void Swarm::repeat_all() {
+  for (auto& [sequence, request] : requests_)
+    if (request.to == kLauncher) request.is_sent = false;
+}
+
+// ---- answers -----------------------------------------------------------------------------------
+
+Status Swarm::receive() {
+  std::vector<NodeId> all;
+  for (const auto& [id, source] : sources_) all.push_back(id);
+  for (const NodeId id : all) TRY(receive_from(id));
+  return {};
+}
+
+Status Swarm::receive_from(NodeId id) {
+  // A few at a time, so that no source waits for another.
+  for (int i = 0; i < 4; ++i) {
+    const auto source = sources_.find(id);
+    if (source == sources_.end()) return {};
+    const auto bytes = source->second.socket->receive();
+    if (!bytes) return {};
+    auto envelope = wire::decode_bulk(*bytes);
+    if (!envelope && id == kLauncher) return envelope.error().within("the launcher's bulk socket");
+    if (!envelope) {
+      drop(id, envelope.error().message, true);
+      return {};
+    }
+    TRY(take(id, envelope->reply_to, envelope->body));
+  }
+  return {};
+}
+
+Status Swarm::take(NodeId from, std::uint64_t sequence, BulkMessage& answer) {
+  const auto found = requests_.find(sequence);
+  if (found == requests_.end() || found->second.to != from) return {};  // doubled or late
+  if (auto* data = std::get_if<BlobData>(&answer)) return take_data(from, sequence, *data);
+  if (const auto* refusal = std::get_if<BulkRefused>(&answer))
+    return refused(from, sequence, *refusal);
+  if (const auto* units = std::get_if<UnitsReply>(&answer)) {
+    plan_->heard(from, *units, steady_now());
+    requests_.erase(found);
+  } else if (const auto* reply = std::get_if<FindPeersReply>(&answer)) {
+    if (sequence == finding_) plan_->told(*reply, steady_now());
+    is_told_ = true;
+    requests_.erase(found);
+  }
+  return {};
+}
+
+Status Swarm::take_data(NodeId from, std::uint64_t sequence, BlobData& data) {
+  const Request& request = requests_.at(sequence);
+  if (!request.unit) return {};
+  const TreeUnit& unit = units_[*request.unit];
+  std::uint64_t bytes = 0;
+  for (const BlobPiece& piece : data.pieces) {
+    const Status taken = put(from, unit, piece);
+    if (!taken && from != kLauncher && is_wrong(taken.error())) {
+      drop(from, taken.error().message, true);
+      return {};
+    }
+    if (!taken) return taken.error().within(from == kLauncher ? "from the launcher" : "the cache");
+    bytes += std::min<std::uint64_t>(piece.total_size - piece.offset, kMaxPieceBytes);
+  }
+  const Instant now = steady_now();
+  if (from == kLauncher) launcher_heard_ = now;
+  plan_->arrived(from, bytes, now);
+  site_.board.got(root_, bytes);
+  progress_.done_bytes = std::min(progress_.done_bytes + bytes, progress_.total_bytes);
+  return data.last ? end_of(from, sequence) : Status();
+}
+
+Status Swarm::put(NodeId from, const TreeUnit& unit, const BlobPiece& piece) {
+  const auto wanted = std::find_if(unit.blobs.begin(), unit.blobs.end(), [&](const auto& blob) {
+    return blob.digest == piece.digest && blob.size == piece.total_size;
+  });
+  if (wanted == unit.blobs.end()) {
+    return make_error(ErrorCode::corrupt, fmt::format("blob {} of {} bytes was not asked for",
+                                                      piece.digest.hex(), piece.total_size));
+  }
+  auto put = into_.put_piece(piece, sources_.at(from).uploader);
+  if (!put) return put.error();
+  return {};
+}
+
+// All that was asked for was sent: is it here?
+Status Swarm::end_of(NodeId from, std::uint64_t sequence) {
+  const Request request = std::move(requests_.extract(sequence).mapped());
+  const TreeUnit& unit = units_[*request.unit];
+  const bool is_here = std::all_of(unit.blobs.begin(), unit.blobs.end(),
+                                   [&](const auto& blob) { return into_.has(blob.digest); });
+  if (is_here) {
+    plan_->finished(*request.unit, steady_now());
+    site_.board.has(root_, *request.unit);
+    return {};
+  }
+  const bool is_part = unit.bytes > kUnitBytes && unit.blobs.size() == 1;
+  const std::uint64_t next = request.offset + kBytesPerAsk;
+  if (is_part && next < unit.bytes) {
+    ask_part(from, *request.unit, next);
+    return {};
+  }
+  if (from != kLauncher) {
+    plan_->lacking(from, *request.unit, steady_now());
+    return {};
+  }
+  return make_error(ErrorCode::not_found,
+                    fmt::format("the launcher does not have all blobs that are needed here (one of "
+                                "them is {})",
+                                unit.blobs[0].digest.hex()));
+}
+
+Status Swarm::refused(NodeId from, std::uint64_t sequence, const BulkRefused& refusal) {
+  const auto found = requests_.find(sequence);
+  Request& request = found->second;
+  const Instant now = steady_now();
+  if (from == kLauncher && request.unit) launcher_heard_ = now;
+  if (!refusal.for_now && from != kLauncher) {
+    drop(from, "it refused: " + refusal.message, false);
+    return {};
+  }
+  if (!refusal.for_now && request.unit)
+    return make_error(ErrorCode::conflict, "the launcher refused: " + refusal.message);
+  if (request.unit && request.offset > 0) {  // half of it is here: again, of the same source
+    plan_->arrived(from, 0, now);
+    request.is_sent = false;
+    request.send_at = now + 2 * kTick;
+    return {};
+  }
+  if (request.unit) plan_->busy(from, *request.unit, now);
+  if (sequence == finding_) is_told_ = true;
+  requests_.erase(found);
+  return {};
+}
+
+// ---- the whole ---------------------------------------------------------------------------------
+
+void Swarm::drop(NodeId peer, const std::string& fault, bool lied) {
+  plan_->drop(peer, fault.substr(0, kMaxFaultText), lied);
+}
+
+Status Swarm::check_launcher(Instant now) {
+  const bool is_asked = std::any_of(requests_.begin(), requests_.end(), [](const auto& at) {
+    return at.second.to == kLauncher && at.second.unit;
+  });
+  if (!is_asked) launcher_heard_ = now;
+  if (now - launcher_heard_ < options_.give_up_after) return {};
+  return make_error(ErrorCode::unavailable,
+                    fmt::format("no answer on the bulk socket for {} ({} requests open)",
+                                format_duration(options_.give_up_after), requests_.size()));
+}
+
+void Swarm::tell() {
+  progress_.peers = plan_->givers();
+  if (on_progress_) on_progress_(progress_);
+}
+
+Status Swarm::run(std::vector<TreeUnit> units) {
+  units_ = std::move(units);
+  std::vector<bool> here;
+  for (const TreeUnit& unit : units_) {
+    std::uint64_t lacking = 0;
+    bool whole = true;
+    for (const auto& blob : unit.blobs) {
+      if (into_.has(blob.digest)) continue;
+      whole = false;
+      lacking += blob.size;
+    }
+    here.push_back(whole);
+    progress_.total_bytes += lacking;
+  }
+  site_.board.begin(root_, here);
+  plan_ = std::make_unique<FetchPlan>(std::move(here), steady_now(), site_.limits);
+  launcher_heard_ = steady_now();
+  TRY(sources_.at(kLauncher).socket->watch_link(loop_, [this](io::ClientSocket::Link link) {
+    if (link == io::ClientSocket::Link::up && std::exchange(was_down_, false)) repeat_all();
+    if (link != io::ClientSocket::Link::up) was_down_ = true;
+  }));
+  const Status fetched = loop();
+  report(bool(fetched));
+  return fetched;
+}
+
+Status Swarm::loop() {
+  const Instant start = steady_now();
+  Instant last = start;
+  find_peers();
+  tell();
+  while (!plan_->done()) {
+    TRY(receive());
+    const Instant now = steady_now();
+    if (now - last > kStoodStill) plan_->woke(now);
+    last = now;
+    drop_silent(now);
+    forget_dropped();
+    dial_new_peers();
+    if (now >= find_at_) find_peers();
+    for (const NodeId peer : plan_->questions(now)) request(peer, AskUnits{root_});
+    // Who else is there is known first: else the first units would always be the launcher's.
+    if (is_told_ || now - start >= kFindEvery)
+      for (const FetchPlan::Ask& one : plan_->next(now)) ask(one);
+    send_what_waits();
+    TRY(check_launcher(now));
+    tell();
+    if (!plan_->done()) loop_.turn(kTick);
+  }
+  return {};
+}
+
+void Swarm::drop_silent(Instant now) {
+  for (const NodeId peer : plan_->silent(now))
+    drop(peer, "it was silent for " + format_duration(site_.limits.patience), false);
+}
+
+void Swarm::forget_dropped() {
+  for (const auto& [id, peer] : plan_->peers()) {
+    const auto source = sources_.find(id);
+    if (peer.fault.empty() || source == sources_.end()) continue;
+    loop_.unwatch_socket(source->second.socket->handle());
+    into_.abandon(source->second.uploader);
+    sources_.erase(source);
+    std::erase_if(requests_,
+                  [peer = id](const auto& request) { return request.second.to == peer; });
+  }
+}
+
+// Nothing waits for that but the launcher's log and `node show`.
+void Swarm::report(bool whole) {
+  FetchReport said{root_, whole, plan_->from_launcher_bytes(), {}};
+  for (const auto& [id, peer] : plan_->peers()) {
+    if (said.peers.size() >= kMaxBlobPeers) break;
+    if (peer.given_bytes > 0 || peer.lied)
+      said.peers.push_back({id, peer.given_bytes, peer.fault, peer.lied});
+  }
+  requests_.clear();
+  request(kLauncher, std::move(said));
+  const std::uint64_t reporting = next_sequence_;
+  const Instant until = steady_now() + kFarewell;
+  while (requests_.count(reporting) != 0 && steady_now() < until) {
+    send_what_waits();
+    loop_.turn(kTick);
+    if (!receive_from(kLauncher)) return;
+  }
+}
+
+}  // namespace
+
+Status fetch_tree(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore& into,
+                  const SwarmSite& site, const OnProgress& progress, TransferOptions options) {
+  TRY(download_directories(launcher, root, into, options));
+  TRY_ASSIGN(const std::vector<snapshot::BlobWanted> missing, into.missing_blobs_from(root));
+  std::uint64_t bytes = 0;
+  for (const auto& blob : missing) bytes += blob.size;
+  if (bytes < kWorthPeersBytes) return download(launcher, missing, into, progress, options);
+  TRY_ASSIGN(std::vector<TreeUnit> units, units_of(into, root));
+  return Swarm(std::move(launcher), root, into, site, progress, options).run(std::move(units));
+}
+
+}  // namespace lockstep::transfer
