@@ -90,6 +90,24 @@ def test_a_node_with_little_space_gets_no_new_part_and_says_why(site, disk):
     site.wait_for_status(name, "Completed")
 
 
+def test_a_job_ends_on_a_node_whose_disk_is_full(site, disk):
+    """Its runner kept space for the report; what the node needs for logs and outputs comes back later."""
+    nodes = disk(site.home / "nodes", 64)
+    site.up(1)
+    flag = site.directory / "flag"
+    name = site.submit("-N", "1", "--name", "quiet", "--", "sh", "-c",
+                       f"until [ -e {flag} ]; do sleep 0.05; done; exit 7")
+    wait_until(lambda: site.show(name)["status"] == "Running", "the job runs")
+    fill(nodes / "ballast")
+    flag.touch()
+    report = wait_until(lambda: list(nodes.glob("*/attempts/quiet.1/final*")), "its report is on the full disk")
+    assert report[0].stat().st_size > 0
+    (nodes / "ballast").unlink()
+    site.wait_for_status(name, "Failed")
+    [attempt] = site.show(name)["attempts"]
+    assert (attempt["report"]["cause"], attempt["report"]["exit_code"]) == ("rank_failed", 7), attempt
+
+
 def test_a_read_only_home_is_refused_by_name(site, disk):
     home = disk(site.home / "launcher", 16)
     subprocess.run(["mount", "-o", "remount,ro", home], check=True)

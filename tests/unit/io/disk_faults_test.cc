@@ -60,8 +60,12 @@ TEST_F(FileFaults, AFileIsTheOldOneOrTheNewOne) {
       },
       [&](bool done) {
         const auto text = read_file(home_ + "/file");
-        if (done) EXPECT_EQ(text.value_or(""), after);
-        if (text) EXPECT_THAT(*text, AnyOf(before, after));
+        if (done) {
+          EXPECT_EQ(text.value_or(""), after);
+        }
+        if (text) {
+          EXPECT_THAT(*text, AnyOf(before, after));
+        }
         // Nothing half written stays, unless it could not be removed either.
         EXPECT_LE(list_directory(home_)->size(), 2u);
         EXPECT_TRUE(write_file_atomically(home_ + "/file", after));
@@ -83,7 +87,9 @@ TEST_F(FileFaults, ANewHomeIsMadeInTheEnd) {
         ASSERT_TRUE(make_directories(home_ + "/a/keys"));
         const auto keys = load_or_create_key_pair(home_ + "/a/keys/key");
         ASSERT_TRUE(keys) << keys.error().message;
-        if (done) EXPECT_EQ(keys->public_key.value, first);
+        if (done) {
+          EXPECT_EQ(keys->public_key.value, first);
+        }
         EXPECT_TRUE(expect_version(home_ + "/a/version", 2, "home"));
         EXPECT_TRUE(note_version(home_ + "/a/version", 2));
       });

@@ -70,10 +70,11 @@ TEST_F(LauncherFaults, NoAcknowledgedByteOfALogIsLostWhereverTheDiskSaysNo) {
       const io::disk::InFront front(faults);
       lived = live();
     }
-    if (!lived)
+    if (!lived) {
       EXPECT_THAT(lived.error().message,
                   AnyOf(HasSubstr("No space left"), HasSubstr("Input/output error"),
                         HasSubstr("Read-only file system")));
+    }
     for (const LogKey& key : keys_) {
       const auto text = io::read_file(LogStore(root_).path(key)).value_or("");
       EXPECT_GE(text.size(), acknowledged_[key]);
@@ -138,8 +139,12 @@ TEST_F(LauncherFaults, TheSmallFilesAreTheOldOnesOrTheNewOnes) {
       done = write_endpoint_file(endpoint, after);
       recorded = write_start_record(started, {});
     }
-    if (!done) EXPECT_THAT(done.error().message, HasSubstr(endpoint));
-    if (!recorded) EXPECT_THAT(recorded.error().message, HasSubstr(started));
+    if (!done) {
+      EXPECT_THAT(done.error().message, HasSubstr(endpoint));
+    }
+    if (!recorded) {
+      EXPECT_THAT(recorded.error().message, HasSubstr(started));
+    }
     const auto read = read_endpoint_file(endpoint);
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(read->pid, done ? 2 : 1);

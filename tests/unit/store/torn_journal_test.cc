@@ -135,7 +135,9 @@ TEST_F(TornJournal, ADatabaseCutAtAnyByteIsAPrefixOrSaysSo) {
     const auto count = read(std::string_view(whole_).substr(0, at), "");
     if (!count) ++errors;
     // What was there may not be less in silence.
-    if (count) EXPECT_EQ(*count, facts_.size());
+    if (count) {
+      EXPECT_EQ(*count, facts_.size());
+    }
   });
   EXPECT_GT(errors, 0u);
 }
@@ -146,7 +148,9 @@ TEST_F(TornJournal, ADatabaseThatIsZeroFromAnyByteOnIsAPrefixOrSaysSo) {
     std::string db = whole_.substr(0, at);
     db.resize(whole_.size());
     const auto count = read(db, "");
-    if (count) EXPECT_EQ(*count, facts_.size());
+    if (count) {
+      EXPECT_EQ(*count, facts_.size());
+    }
   });
 }
 
