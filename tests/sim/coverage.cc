@@ -58,6 +58,7 @@ constexpr std::string_view kRequired[] = {
     "fault:reboot_fast",
     "fault:partition",
     "fault:clone",
+    "fault:low_disk",
     "fault:drain",
     "fault:remove_node",
     "fault:cancel",

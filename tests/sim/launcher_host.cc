@@ -117,6 +117,8 @@ void LauncherHost::turn() {
   while (!inbox_.empty()) {
     launcher::Input input = std::move(inbox_.front());
     inbox_.pop_front();
+    const auto* beat = std::get_if<launcher::HeartbeatInput>(&input);
+    disk_told_low_ = beat != nullptr && !beat->beat.low_disk.empty();
     for (const auto& heard : cluster_.saboteur.launcher_hears(std::move(input)))
       handle(cluster_.world.now, heard, facts, actions);
   }
@@ -132,8 +134,10 @@ void LauncherHost::handle(Instant at, const launcher::Input& input, std::vector<
   }
   launcher::Step step = core_->handle(at, input);
   for (const auto& action : step.actions) {
-    if (const auto* beat = std::get_if<launcher::AckHeartbeat>(&action))
+    if (const auto* beat = std::get_if<launcher::AckHeartbeat>(&action)) {
       cluster_.oracle.launcher_heard(beat->node);
+      cluster_.oracle.disk_told(beat->node, disk_told_low_);
+    }
     if (const auto* observed = std::get_if<launcher::AckObserved>(&action))
       cluster_.oracle.launcher_heard(observed->node);
     if (const auto* session = std::get_if<launcher::AcceptSession>(&action))

@@ -87,6 +87,7 @@ class LauncherHost {
   std::deque<launcher::Input> inbox_;
   bool stopped_ = false;
   bool was_stopped_ = false;
+  bool disk_told_low_ = false;  // by the heartbeat that is heard now
   bool turn_planned_ = false;
   bool left_ = false;
   Instant wake_ = Instant::never();

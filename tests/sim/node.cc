@@ -132,7 +132,14 @@ void AgentProcess::act(const agent::SendSession& action) {
 }
 
 void AgentProcess::act(const agent::SendHeartbeat& action) {
-  cluster_.to_launcher(node_, clone_, launcher::HeartbeatInput{node_.key, action.beat});
+  auto& world = cluster_.world;
+  if (!cluster_.winding_down && world.random.chance(cluster_.weather.low_disk)) {
+    world.count("fault:low_disk");
+    node_.disk_low_until = world.now + world.random.between(seconds(1), seconds(30));
+  }
+  Heartbeat beat = action.beat;
+  if (world.now < node_.disk_low_until) beat.low_disk = "its disk is low";
+  cluster_.to_launcher(node_, clone_, launcher::HeartbeatInput{node_.key, std::move(beat)});
 }
 
 void AgentProcess::act(const agent::SendObserved& action) {

@@ -104,6 +104,7 @@ class Node {
   int identities = 1;
   bool up = true;
   bool partitioned = false;
+  Instant disk_low_until;
   bool deaf = false;  // its words arrive, those of the launcher do not
   bool mute = false;  // the other way round
   std::map<AttemptId, AttemptFiles> directories;

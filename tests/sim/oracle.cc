@@ -53,6 +53,7 @@ void Oracle::rank_started(const Assignment& assignment, int rank, int node) {
                                    to_string(place.second), node, cpu));
   }
   const Attempt* known = state_.attempt(attempt);
+  if (known == nullptr && was_deleted(attempt)) return;
   if (known == nullptr)
     world_.violate("oracle:unknown", to_string(attempt) + " runs but was never placed");
   else if (known->size() > 1 && !known->gang)
@@ -167,6 +168,8 @@ void Oracle::launcher_started() {
   for (auto& [node, heard] : heard_) {
     heard.polled = polled_;
     heard.since_start = false;
+    heard.low_disk = heard.low_disk_before =
+        false;  // the new one learns it with the first heartbeat
   }
 }
 
@@ -178,6 +181,7 @@ void Oracle::launcher_polled(Instant at, bool stalled_before) {
     polled_ += stall ? Duration(seconds(1)) : gap;
   }
   last_poll_ = at;
+  for (auto& [node, heard] : heard_) heard.low_disk_before = heard.low_disk;
 }
 
 void Oracle::launcher_heard(NodeId node) {
@@ -250,6 +254,9 @@ void Oracle::check_free(const launcher::PartPlacement& placement, const AttemptI
     world_.violate("oracle:placed", fmt::format("{} was placed on node {}, which is silent for {}",
                                                 to_string(attempt), node.name,
                                                 format_duration(polled_ - heard.polled)));
+  if (heard.low_disk_before && heard.low_disk)
+    world_.violate("oracle:placed", fmt::format("{} was placed on node {}, whose disk is low",
+                                                to_string(attempt), node.name));
   for (int cpu : placement.allotment.cpus)
     if (cpu < 0 || cpu >= 4)
       world_.violate("oracle:hardware", fmt::format("{} holds cpu {}, which node {} has not",

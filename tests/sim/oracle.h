@@ -77,6 +77,7 @@ class Oracle {
   void launcher_started();
   void launcher_polled(Instant at, bool stalled_before);
   void launcher_heard(NodeId node);  // a word that it took for the node's
+  void disk_told(NodeId node, bool low) { heard_[node].low_disk = low; }
   void boot_changed(NodeId node) { heard_[node].new_boot = true; }
   void launcher_lost(const launcher::NodeLost& fact);  // the moment it decides so
   void liveness_changed(NodeId node, Liveness now);
@@ -107,8 +108,11 @@ class Oracle {
     Duration polled{0};  // of the launcher when the node was heard last
     bool new_boot = false;
     bool since_start = false;
+    bool low_disk = false;         // as its last heartbeat said
+    bool low_disk_before = false;  // the same, when this turn began
   };
 
+  bool was_deleted(const AttemptId& attempt) const;
   void judge(const launcher::AttemptPlaced& fact);
   void judge(const launcher::GangFormed& fact);
   void judge(const launcher::PartChanged& fact);

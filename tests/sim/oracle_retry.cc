@@ -25,10 +25,15 @@ void Oracle::checkpoint_written(const AttemptId& attempt, int node,
   written_[*checkpoint.tree] = {attempt, node, checkpoint.order};
 }
 
+// A node that was given up may go on with what was deleted meanwhile.
+bool Oracle::was_deleted(const AttemptId& attempt) const {
+  const auto deleted = state_.deleted().find(attempt.job);
+  return deleted != state_.deleted().end() && attempt.era < deleted->second.era;
+}
+
 void Oracle::restored(const Assignment& assignment) {
   const Attempt* attempt = state_.attempt(assignment.attempt);
-  // A node that hears late of what was deleted meanwhile.
-  if (attempt == nullptr && state_.deleted().count(assignment.attempt.job) != 0) return;
+  if (attempt == nullptr && was_deleted(assignment.attempt)) return;
   if (attempt == nullptr || attempt->checkpoint != assignment.checkpoint)
     world_.violate(
         "oracle:checkpoint",

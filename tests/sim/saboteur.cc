@@ -14,6 +14,7 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::journal_loses_facts, "journal_loses_facts"},
       {Defect::journal_doubles_facts, "journal_doubles_facts"},
       {Defect::heartbeats_unheard, "heartbeats_unheard"},
+      {Defect::low_disk_unheard, "low_disk_unheard"},
       {Defect::submission_key_ignored, "submission_key_ignored"},
       {Defect::stale_attempt_believed, "stale_attempt_believed"},
       {Defect::hardware_overstated, "hardware_overstated"},
@@ -136,6 +137,8 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
       session->open.inventory.cpus = {0, 1, 2, 3, 4, 5, 6, 7};
   if (has(Defect::drain_forgotten))
     if (auto* drain = std::get_if<launcher::DrainInput>(&input)) drain->drain = false;
+  if (has(Defect::low_disk_unheard))
+    if (auto* beat = std::get_if<launcher::HeartbeatInput>(&input)) beat->beat.low_disk.clear();
   std::vector<launcher::Input> inputs{std::move(input)};
   if (has(Defect::heartbeats_unheard)) swallow<launcher::HeartbeatInput>(inputs);
   return inputs;

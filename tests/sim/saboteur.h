@@ -26,6 +26,7 @@ enum class Defect {
   journal_loses_facts,
   journal_doubles_facts,
   heartbeats_unheard,
+  low_disk_unheard,
   submission_key_ignored,
   stale_attempt_believed,
   hardware_overstated,

@@ -17,6 +17,7 @@ struct Weather {
   double log_slow = 0, collecting_slow = 0;
   double port_taken = 0;
   double checkpoint_slow = 0;
+  double low_disk = 0;  // per heartbeat: its node has little space from now on, for a while
   // Mean seconds between two faults of a kind; 0 = never.
   double launcher_crash = 0, launcher_stop = 0;
   double agent_crash = 0, agent_stop = 0;
@@ -70,6 +71,7 @@ inline Weather draw_weather(Random& random) {
   w.compact = sometimes(0.5, 0.002, 0.05);
   w.delete_job = sometimes(0.5, 0.3, 1);
   if (random.chance(0.3)) w.keep_jobs_for = random.between(seconds(5), seconds(60));
+  w.low_disk = sometimes(0.3, 0.005, 0.05);
   w.long_cuts = random.chance(0.2);
   if (w.long_cuts) {
     w.partition = 8 + random.unit() * 10;
