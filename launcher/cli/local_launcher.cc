@@ -111,6 +111,8 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
     if (living_agents(home_, Home::node_name(i)).empty())
       started.agents.push_back({Home::node_name(i), shares[static_cast<std::size_t>(i)], ""});
   const int uses = static_cast<int>(started.agents.size());
+  for (const auto& agent : started.agents)
+    TRY(forget_past_node(connection, home_, endpoint, agent.name));
   TRY_ASSIGN(const TokenReply token,
              connection.ask_for<TokenReply>(CreateToken{minutes(10), uses}, timeout));
   for (auto& agent : started.agents) {
@@ -157,7 +159,7 @@ Status LocalLauncher::wait_for_nodes(Connection& connection, const Started& star
     for (std::size_t i = 0; i < agents.size(); ++i) {
       const bool alive =
           std::any_of(reply.nodes.begin(), reply.nodes.end(), [&](const NodeView& node) {
-            return node.name == agents[i].name && node.liveness == Liveness::alive;
+            return node.id == node_id(home_, agents[i].name) && node.liveness == Liveness::alive;
           });
       if (alive) ++ready;
       if (!alive && !io::is_alive(processes[i]))
@@ -240,7 +242,8 @@ Result<Endpoint> LocalLauncher::wake_for_down(bool cancel) {
     if (cancel || runners > 0) TRY(add_agents(*endpoint, wanted_nodes()));
     return *endpoint;
   }
-  if (agents + runners == 0)
+  const bool ended_by_force = io::exists(home_.local_nodes());  // `down` forgets them
+  if (agents + runners == 0 && !(cancel && ended_by_force))
     return make_error(ErrorCode::not_found, "no launcher is running in " + home_.path());
   return start_all(wanted_nodes());
 }
@@ -287,7 +290,7 @@ Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
     return make_error(why.code, fmt::format("{}; {} part(s) of jobs still run here; `lockstep down "
                                             "--cancel` kills them without the launcher",
                                             why.message, runners.size()));
-  terminal_.note(why.message + "; ending what runs here without the launcher");
+  terminal_.note("ending what runs here without the launcher");
   for (const auto& runner : runners) TRY(io::signal_process(runner, SIGKILL));
   if (!wait_gone(runners, seconds(5)))
     return make_error(ErrorCode::io, "the runners of jobs do not end, even after SIGKILL");
@@ -296,7 +299,10 @@ Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
   if (const auto endpoint = live_endpoint(home_.endpoint()))
     TRY(end_processes({endpoint->process}, seconds(10)));
   forget_nodes();
-  return {};
+  return make_error(why.code, why.message +
+                                  "; nothing runs here any more, but jobs that had not ended "
+                                  "could not be canceled: they run again when the launcher "
+                                  "starts");
 }
 
 // An agent that lives removes the cgroups of a killed runner at once; let it, before it ends. Those

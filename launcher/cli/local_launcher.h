@@ -32,7 +32,8 @@ class LocalLauncher {
 
   // `lockstep up`: as ensure, and more nodes than before are added. Says what is up.
   Status up(int nodes);
-  // `lockstep down`. conflict while jobs run, unless `cancel`.
+  // `lockstep down`. conflict while jobs run, unless `cancel`; an error, too, when what ran was
+  // ended without a launcher that could cancel its jobs.
   Status down(bool cancel);
 
  private:

@@ -1,5 +1,6 @@
 #include "launcher/cli/surplus_nodes.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -13,28 +14,63 @@ namespace lockstep::cli {
 
 namespace {
 
-std::optional<std::uint64_t> node_id_of(const std::string& identity_file) {
-  const auto text = io::read_file(identity_file, kibibytes(64));
+// Of an agent's identity.json: whom it joined.
+struct Joined {
+  NodeId node;
+  PublicKey launcher_key;
+};
+
+std::optional<Joined> read_identity(const Home& home, const std::string& name) {
+  const auto text = io::read_file(home.agent_identity(name), kibibytes(64));
   if (!text) return std::nullopt;
   const auto json = nlohmann::json::parse(*text, nullptr, false);
-  const auto it = json.find("node");
-  if (!json.is_object() || it == json.end() || !it->is_number_unsigned()) return std::nullopt;
-  return it->get<std::uint64_t>();
+  if (!json.is_object()) return std::nullopt;
+  const auto node = json.find("node"), key = json.find("launcher_key");
+  if (node == json.end() || !node->is_number_unsigned()) return std::nullopt;
+  if (key == json.end() || !key->is_string()) return std::nullopt;
+  return Joined{NodeId(node->get<std::uint64_t>()), PublicKey(key->get<std::string>())};
+}
+
+void forget_identity(const Home& home, const std::string& name) {
+  io::disk::unlink(home.agent_identity(name).c_str());
+  io::disk::unlink(home.agent_keys(name).c_str());
 }
 
 }  // namespace
+
+NodeId node_id(const Home& home, const std::string& name) {
+  const auto identity = read_identity(home, name);
+  return identity ? identity->node : NodeId{};
+}
+
+Status forget_past_node(Connection& connection, const Home& home, const Endpoint& endpoint,
+                        const std::string& name) {
+  const auto identity = read_identity(home, name);
+  if (identity && identity->launcher_key == endpoint.public_key) return {};
+  if (identity && !living_runners(home, name).empty())
+    return make_error(
+        ErrorCode::conflict,
+        fmt::format("{} belongs to another launcher than {}, and still runs a job; bring "
+                    "that launcher's home back, or end its runner",
+                    home.node(name), home.launcher()));
+  if (identity) forget_identity(home, name);
+  TRY_ASSIGN(const NodesReply reply, connection.ask_for<NodesReply>(ListNodes{}));
+  for (const NodeView& node : reply.nodes)
+    if (node.name == name && node.liveness != Liveness::alive)  // refused while it holds a job
+      (void)connection.ask_for<Done>(RemoveNode{std::to_string(node.id.value)});
+  return {};
+}
 
 void remove_surplus_nodes(Connection& connection, const Home& home, int nodes) {
   std::set<std::string> wanted;
   for (int i = 0; i < nodes; ++i) wanted.insert(Home::node_name(i));
   for (const auto& name : local_node_names(home)) {
-    const auto id = node_id_of(home.agent_identity(name));
-    if (!id || wanted.count(name) != 0) continue;
+    const auto identity = read_identity(home, name);
+    if (!identity || wanted.count(name) != 0) continue;
     if (!living_agents(home, name).empty() || !living_runners(home, name).empty()) continue;
-    const auto removed = connection.ask_for<Done>(RemoveNode{std::to_string(*id)});
+    const auto removed = connection.ask_for<Done>(RemoveNode{std::to_string(identity->node.value)});
     if (!removed && removed.error().code != ErrorCode::not_found) continue;
-    io::disk::unlink(home.agent_identity(name).c_str());
-    io::disk::unlink(home.agent_keys(name).c_str());
+    forget_identity(home, name);
   }
 }
 

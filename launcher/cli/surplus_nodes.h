@@ -1,11 +1,23 @@
 #pragma once
-// Local nodes that an earlier `lockstep up` started and the present one does not: taken off the
-// launcher's list, so that it shows what there is.
+// Local nodes that an earlier `lockstep up` started and the present one does not, or that joined a
+// launcher which this home has no more: taken off the launcher's list, so that it shows what there
+// is.
 
+#include "common/base/ids.h"
 #include "launcher/cli/connection.h"
+#include "launcher/cli/endpoint.h"
 #include "launcher/cli/home.h"
 
 namespace lockstep::cli {
+
+// As whom the local node of this name joined; 0: it did not yet.
+NodeId node_id(const Home& home, const std::string& name);
+
+// Before the agent of `name` starts: when it joined another launcher (this one's home was lost, or
+// restored from a backup), it shall join this one anew, and a node of its name that can never come
+// back is removed. conflict: it still runs a job.
+Status forget_past_node(Connection& connection, const Home& home, const Endpoint& endpoint,
+                        const std::string& name);
 
 // Removes the nodes local-N, local-N+1, … of this home, N = `nodes`, unless something of them still
 // runs or the launcher refuses; those are tried again the next time. Their identity goes with them.

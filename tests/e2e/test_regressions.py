@@ -1,6 +1,7 @@
 """What once went wrong for somebody, typed by hand; each stays mended."""
 import os
 import signal
+import subprocess
 
 from harness.site import wait_until
 
@@ -47,9 +48,36 @@ def test_down_ends_what_runs_when_the_launcher_cannot_start(site):
     assert refused.returncode == 1
     assert b"lockstep down --cancel" in refused.stderr and site.runner_pids()
 
-    assert site.run("down", "--cancel").returncode == 0
+    ended = site.run("down", "--cancel")
+    assert ended.returncode == 1 and b"could not be canceled" in ended.stderr, ended
     assert not site.agent_pids() and not site.runner_pids() and not site.launcher_pids()
     assert b"nothing is running" in site.run("down").stderr
+
+
+def test_down_cancel_also_cancels_what_was_killed_with_its_launcher(any_site):
+    site = any_site.up(2)
+    site.submit("-N", "2", "--name", "killed", "--", "sleep", "600")
+    site.wait_for_status("killed", "Running")
+    site.kill(site.launcher_pids() + site.agent_pids() + site.runner_pids())
+    wait_until(lambda: not site.rank_pids("killed"), "the ranks went with their runners")
+    site.ok("down", "--cancel")
+    site.up(2)
+    assert site.show("killed")["status"] == "Canceled"
+    assert len(site.show("killed")["attempts"]) == 1
+
+
+def test_local_nodes_join_the_launcher_that_their_home_has_now(any_site):
+    site = any_site.up(2)
+    site.down()
+    (site.home / "launcher").rename(site.home / "lost")
+    site.up(2)
+    assert sorted(n["name"] for n in site.json("node", "list")) == ["local-0", "local-1"]
+    site.ok("run", "-N", "2", "--", "true")
+    site.down()
+    subprocess.run(["rm", "-rf", site.home / "nodes"], check=True)
+    site.up(2)
+    assert sorted(n["name"] for n in site.json("node", "list")) == ["local-0", "local-1"]
+    site.ok("run", "-N", "2", "--", "true")
 
 
 def test_status_says_which_launcher_it_cannot_find(site):
