@@ -1,0 +1,113 @@
+// fleet: many simulated nodes in one process, or many jobs from one client; tests/bench/load.py
+// starts several of them beside a real lockstepd.
+//   fleet nodes --token-file FILE --count K --first I [--cpus N]    until SIGTERM
+//   fleet submit --home DIR --endpoint FILE --jobs N [--nodes K] [--cpus N] [--no-wait]
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "common/io/file_system.h"
+#include "common/wire/join_token.h"
+#include "tests/bench/fleet/null_node.h"
+#include "tests/bench/fleet/submitter.h"
+
+namespace lockstep::fleet {
+
+namespace {
+
+constexpr Duration kJoinTimeout = minutes(5);
+
+struct NodeOptions {
+  std::string token_file;
+  int count = 1;
+  int first = 1;
+  int cpus = 4;
+};
+
+Inventory inventory_of(const std::string& name, int index, int cpus) {
+  Inventory inventory;
+  inventory.hostname = inventory.host_id = name;
+  inventory.os = "none";
+  inventory.architecture = "x86_64";
+  for (int cpu = 0; cpu < cpus; ++cpu) inventory.cpus.push_back(cpu);
+  inventory.memory = gibibytes(64);
+  inventory.disk_free = gibibytes(100);
+  inventory.address = fmt::format("10.0.{}.{}", index / 250, index % 250 + 1);
+  inventory.network = "fleet";
+  inventory.user = "root";
+  return inventory;
+}
+
+Status run_nodes(const NodeOptions& options) {
+  TRY_ASSIGN(const std::string text, io::read_file(options.token_file, kibibytes(64)));
+  TRY_ASSIGN(const auto token, wire::decode_join_token(text));
+  io::SleeplessClock clock;
+  io::EventLoop loop;
+  bool leaving = false;
+  TRY(loop.watch_signals({SIGTERM, SIGINT}, [&](int) { leaving = true; }));
+  io::Transport transport(loop, [](const std::string&, const PublicKey&) { return false; });
+  Witness witness;
+  std::vector<std::unique_ptr<NullNode>> nodes;
+  for (int i = options.first; i < options.first + options.count && !leaving; ++i) {
+    const std::string name = fmt::format("f{:04}", i);
+    io::KeyPair keys = io::generate_key_pair();
+    TRY_ASSIGN(auto identity, agent::join(loop, transport, token, agent::endpoints_of(token), keys,
+                                          name, kJoinTimeout));
+    nodes.push_back(std::make_unique<NullNode>(loop, transport, clock, witness, std::move(identity),
+                                               std::move(keys),
+                                               inventory_of(name, i, options.cpus)));
+    TRY(nodes.back()->dial());
+  }
+  while (!leaving) {
+    Instant due = Instant::never();
+    const Instant now = clock.now();
+    for (const auto& node : nodes) {
+      if (node->next_deadline() <= now) node->tick();
+      due = std::min(due, node->next_deadline());
+    }
+    witness.flush();
+    loop.turn(std::max(due - clock.now(), Duration::zero()));
+  }
+  return {};
+}
+
+}  // namespace
+
+}  // namespace lockstep::fleet
+
+int main(int argc, char** argv) {
+  namespace fleet = lockstep::fleet;
+  ::signal(SIGPIPE, SIG_IGN);
+  CLI::App app("Simulated nodes, and a client that submits many jobs.", "fleet");
+  app.require_subcommand(1);
+  fleet::NodeOptions node_options;
+  auto* nodes = app.add_subcommand("nodes", "simulated nodes until SIGTERM");
+  nodes->add_option("--token-file", node_options.token_file)->required();
+  nodes->add_option("--count", node_options.count);
+  nodes->add_option("--first", node_options.first, "their names count from here");
+  nodes->add_option("--cpus", node_options.cpus, "that each offers");
+  fleet::SubmitOptions submit_options;
+  bool no_wait = false;
+  auto* submit = app.add_subcommand("submit", "submit jobs, and wait for them");
+  submit->add_option("--home", submit_options.home)->required();
+  submit->add_option("--endpoint", submit_options.endpoint)->required();
+  submit->add_option("--prefix", submit_options.prefix, "of their names");
+  submit->add_option("--jobs", submit_options.jobs);
+  submit->add_option("--window", submit_options.window, "unanswered requests at once");
+  submit->add_option("--nodes", submit_options.nodes, "of each job");
+  submit->add_option("--cpus", submit_options.cpus, "of each job; 0: whole nodes");
+  submit->add_flag("--no-wait", no_wait, "only until all are accepted");
+  CLI11_PARSE(app, argc, argv);
+  submit_options.wait = !no_wait;
+  const lockstep::Status status =
+      nodes->parsed() ? fleet::run_nodes(node_options) : fleet::submit(submit_options);
+  if (status) return 0;
+  std::fprintf(stderr, "fleet: %s\n", status.error().message.c_str());
+  return 1;
+}

@@ -1,0 +1,210 @@
+#include "tests/bench/fleet/null_node.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "common/io/process.h"
+#include "common/wire/control.h"
+
+namespace lockstep::fleet {
+
+namespace {
+
+constexpr std::uint16_t kPort = 20'000;  // of runners that nobody dials
+
+std::int64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+agent::Config config_of(NodeId node, SessionId session) {
+  agent::Config config;
+  config.node = node;
+  config.boot = io::current_boot();
+  config.session = session;
+  return config;
+}
+
+SessionId new_session() {
+  const auto up = std::chrono::duration_cast<milliseconds>(io::since_boot());
+  return session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
+}
+
+PartReport report_of(const Assignment& assignment, PartState state, const PublicKey& key) {
+  PartReport report;
+  report.attempt = assignment.attempt;
+  report.state = state;
+  if (assignment.solo) return report;
+  report.runner_port = kPort;
+  report.runner_key = key;
+  if (assignment.node_rank == 0) report.master_port = kPort + 1;
+  return report;
+}
+
+NodeExitReport exit_of(const Assignment& assignment, bool stopped, Instant now) {
+  NodeExitReport exit;
+  exit.cause = stopped ? Cause::canceled : Cause::completed;
+  exit.started = exit.ended = now;
+  for (int i = 0; i < assignment.ranks_here(); ++i) {
+    RankExit rank;
+    rank.rank = assignment.first_rank() + i;
+    rank.local_rank = i;
+    rank.time = now;
+    exit.ranks.push_back(rank);
+    exit.logs.push_back({rank.rank, 0, 0});
+  }
+  return exit;
+}
+
+}  // namespace
+
+// ---- what the script reads ----------------------------------------------------------------------
+
+void Witness::line(const char* what, NodeId node, const std::string& more) {
+  lines_ += fmt::format("{} {} {} {}\n", what, node.value, monotonic_ns(), more);
+}
+
+void Witness::accepted(NodeId node) { line("accepted", node, ""); }
+
+void Witness::assigned(NodeId node, const AttemptId& attempt) {
+  line("assigned", node, to_string(attempt));
+}
+
+void Witness::told_to_run(NodeId node, const AttemptId& attempt) {
+  line("run", node, to_string(attempt));
+}
+
+void Witness::flush() {
+  if (lines_.empty()) return;
+  std::fputs(lines_.c_str(), stdout);
+  std::fflush(stdout);
+  lines_.clear();
+}
+
+// ---- the node -----------------------------------------------------------------------------------
+
+NullNode::NullNode(io::EventLoop& loop, io::Transport& transport, io::Clock& clock,
+                   Witness& witness, agent::Identity identity, io::KeyPair keys,
+                   Inventory inventory)
+    : loop_(loop),
+      transport_(transport),
+      clock_(clock),
+      witness_(witness),
+      identity_(std::move(identity)),
+      keys_(std::move(keys)),
+      inventory_(std::move(inventory)),
+      session_(new_session()),
+      core_(config_of(identity_.node, session_)) {
+  feed(agent::Recovered{});
+}
+
+NullNode::~NullNode() {
+  if (control_) loop_.unwatch_socket(control_->handle());
+}
+
+Status NullNode::dial() {
+  if (control_) loop_.unwatch_socket(control_->handle());
+  control_.reset();
+  TRY_ASSIGN(auto socket, io::ClientSocket::connect(
+                              transport_, identity_.control_endpoint, identity_.launcher_key, keys_,
+                              {.max_message_bytes = std::int64_t{kMaxControlMessageBytes}}));
+  control_.emplace(std::move(socket));
+  loop_.watch_socket(control_->handle(), [this] { receive(); });
+  return control_->watch_link(loop_, [this](io::ClientSocket::Link link) {
+    if (link == io::ClientSocket::Link::up) feed(agent::Connected{});
+  });
+}
+
+void NullNode::receive() {
+  while (const auto bytes = control_->receive()) {
+    auto envelope = wire::decode_envelope(*bytes);
+    if (!envelope) {
+      std::fprintf(stderr, "fleet: %s\n", envelope.error().message.c_str());
+      continue;
+    }
+    observe(envelope->body);
+    feed(agent::FromLauncher{std::move(envelope->body)});
+  }
+}
+
+void NullNode::observe(const Message& message) {
+  if (std::holds_alternative<SessionAccepted>(message)) witness_.accepted(identity_.node);
+}
+
+void NullNode::feed(agent::Input input) {
+  inputs_.push_back(std::move(input));
+  if (handling_) return;
+  handling_ = true;
+  while (!inputs_.empty()) {
+    const agent::Input next = std::move(inputs_.front());
+    inputs_.pop_front();
+    for (agent::Action& action : core_.handle(clock_.now(), next))
+      std::visit([this](auto& one) { perform(one); }, action);
+  }
+  handling_ = false;
+}
+
+void NullNode::send(Message body) {
+  Envelope envelope;
+  envelope.sequence = ++sequence_;
+  envelope.body = std::move(body);
+  (void)control_->send(wire::encode(envelope));  // the core says it again
+}
+
+void NullNode::perform(agent::SendSession& action) {
+  action.open.version = LOCKSTEP_VERSION;
+  action.open.inventory = inventory_;
+  send(std::move(action.open));
+}
+
+void NullNode::perform(agent::StageWorkspace& action) {
+  if (!action.assignment.solo) witness_.assigned(identity_.node, action.assignment.attempt);
+  feed(agent::WorkspaceStaged{action.assignment.attempt, {}});
+}
+
+void NullNode::perform(agent::StartRunner& action) {
+  const Assignment& assignment = action.assignment;
+  feed(agent::RunnerStarted{assignment.attempt, {}});
+  if (assignment.phase == WantedPhase::prepare)
+    feed(agent::RunnerReported{assignment.attempt,
+                               report_of(assignment, PartState::prepared, keys_.public_key)});
+  else
+    run(assignment);
+}
+
+void NullNode::perform(agent::UpdateRunner& action) {
+  if (action.assignment.phase != WantedPhase::prepare) run(action.assignment);
+}
+
+void NullNode::run(const Assignment& assignment) {
+  const bool stopped = assignment.phase == WantedPhase::stop;
+  if (!assignment.solo && !stopped) witness_.told_to_run(identity_.node, assignment.attempt);
+  PartReport report = report_of(assignment, PartState::running, keys_.public_key);
+  report.started = clock_.now();
+  if (!stopped) feed(agent::RunnerReported{assignment.attempt, report});
+  report.state = PartState::finished;
+  report.exit = exit_of(assignment, stopped, clock_.now());
+  feed(agent::RunnerReported{assignment.attempt, std::move(report)});
+}
+
+void NullNode::perform(agent::CollectOutputs& action) {
+  feed(agent::OutputsCollected{action.assignment.attempt});
+}
+
+void NullNode::perform(agent::RemovePart& action) { feed(agent::PartRemoved{action.attempt}); }
+
+// Not within the receive() of the socket that is closed.
+void NullNode::perform(agent::Reconnect&) {
+  loop_.post([this] { (void)dial(); });
+}
+
+void NullNode::perform(agent::ExitAgent& action) {
+  std::fprintf(stderr, "fleet: node %s: %s\n", identity_.name.c_str(), action.reason.c_str());
+  std::exit(1);
+}
+
+}  // namespace lockstep::fleet

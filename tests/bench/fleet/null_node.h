@@ -1,0 +1,81 @@
+#pragma once
+// One simulated node: the production agent core over a real CURVE socket, with a null runner. What
+// a runner would do is answered at once: a part is staged, started, running and finished, and
+// leaves nothing. It has no disk, no processes and no logs; it tells a Witness what the launcher
+// told it.
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "agent/core/core.h"
+#include "agent/identity.h"
+#include "common/io/clock.h"
+#include "common/io/transport.h"
+
+namespace lockstep::fleet {
+
+// Lines for the script that drives us: "WHAT NODE NANOSECONDS [ATTEMPT]", in CLOCK_MONOTONIC.
+class Witness {
+ public:
+  void accepted(NodeId node);                            // its session
+  void assigned(NodeId node, const AttemptId& attempt);  // a part of a gang, to prepare
+  void told_to_run(NodeId node, const AttemptId& attempt);
+  void flush();
+
+ private:
+  void line(const char* what, NodeId node, const std::string& more);
+  std::string lines_;
+};
+
+class NullNode {
+ public:
+  NullNode(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Witness& witness,
+           agent::Identity identity, io::KeyPair keys, Inventory inventory);
+  ~NullNode();
+  NullNode(const NullNode&) = delete;
+  NullNode& operator=(const NullNode&) = delete;
+
+  Status dial();
+  Instant next_deadline() const { return core_.next_deadline(); }
+  void tick() { feed(agent::Tick{}); }
+
+ private:
+  void receive();
+  void feed(agent::Input input);
+  void send(Message body);
+  void observe(const Message& message);
+  void run(const Assignment& assignment);
+
+  void perform(agent::SendSession& action);
+  void perform(agent::SendHeartbeat& action) { send(action.beat); }
+  void perform(agent::SendObserved& action) { send(std::move(action.observed)); }
+  void perform(agent::StageWorkspace& action);
+  void perform(agent::StartRunner& action);
+  void perform(agent::UpdateRunner& action);
+  void perform(agent::CollectOutputs& action);
+  void perform(agent::RemovePart& action);
+  void perform(agent::Reconnect&);
+  void perform(agent::ExitAgent& action);
+  void perform(agent::KillRunner&) {}
+  void perform(agent::ShipLogs&) {}
+  void perform(agent::CaptureLogs&) {}
+  void perform(agent::CaptureCheckpoint&) {}
+  void perform(agent::RenewLease&) {}
+
+  io::EventLoop& loop_;
+  io::Transport& transport_;
+  io::Clock& clock_;
+  Witness& witness_;
+  agent::Identity identity_;
+  io::KeyPair keys_;
+  Inventory inventory_;
+  SessionId session_;
+  agent::Core core_;
+  std::optional<io::ClientSocket> control_;
+  std::deque<agent::Input> inputs_;
+  bool handling_ = false;
+  std::uint64_t sequence_ = 0;
+};
+
+}  // namespace lockstep::fleet

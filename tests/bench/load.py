@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""One real lockstepd under the load of many simulated nodes (tests/bench/fleet) and many jobs.
+
+usage: LOCKSTEP_BUILD=build tests/bench/load.py [--nodes 1000] [--processes 4] MEASUREMENT...
+  storm       the launcher is killed and started again: seconds until every node's session is accepted
+  heartbeats  the launcher's share of a core while the nodes only send heartbeats, over 30 s
+  gang        a gang of --gang nodes: ms from its submission until each node's agent has its part, and
+              until each has the gang table and runs
+  jobs        --jobs one-node jobs through null runners: jobs/s, and launcher CPU per job
+  queue       --queued jobs that wait (no node fits): memory, `job list`, restart
+Prints one line of a Markdown table each; everything is on this machine, agents and clients included.
+Build with -DLOCKSTEP_BENCHMARKS=ON.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("LOCKSTEP_BUILD", ROOT / "build")).resolve()
+sys.path.insert(0, str(ROOT / "tests/bench"))
+from compare_peers import cpu_seconds, machine, resident  # noqa: E402
+
+
+def wait_until(condition, what, deadline_s=180):
+    end = time.monotonic() + deadline_s
+    while not condition():
+        if time.monotonic() > end:
+            raise RuntimeError(f"{what}: not within {deadline_s} s")
+        time.sleep(0.02)
+
+
+def row(*cells):
+    print("| " + " | ".join(str(c) for c in cells) + " |", flush=True)
+
+
+class Launcher:
+    def __init__(self, directory):
+        self.home = pathlib.Path(directory) / "home"
+        self.launcher_home = self.home / "launcher"
+        self.endpoint = self.launcher_home / "endpoint.json"
+        self.launcher_home.mkdir(parents=True)
+        self.log = open(self.home / "lockstepd.log", "ab")
+        self.process = None
+
+    def start(self):
+        """Seconds until it listens."""
+        begun = time.monotonic()
+        self.process = subprocess.Popen([BUILD / "bin/lockstepd", "--home", self.launcher_home,
+                                         "--allow-root", "--log-level", "warn"],
+                                        stdout=self.log, stderr=self.log)
+        wait_until(self.listens, "lockstepd listens")
+        return time.monotonic() - begun
+
+    def listens(self):
+        try:
+            return json.loads(self.endpoint.read_text())["pid"] == self.process.pid
+        except (OSError, ValueError, KeyError):
+            return False
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def kill(self, number=signal.SIGKILL):
+        self.process.send_signal(number)
+        self.process.wait()
+
+    def authorize(self):
+        self.cli("status")  # refused; it made our key
+        key = re.search(r"public (\S+)", (self.home / "keys/user.key").read_text()).group(1)
+        keys = self.launcher_home / "keys/authorized_users"
+        keys.write_text(f"root {key}\n")
+        keys.chmod(0o600)
+
+    def cli(self, *words):
+        env = {**os.environ, "LOCKSTEP_HOME": str(self.home), "LOCKSTEP_LAUNCHER": str(self.endpoint)}
+        return subprocess.run([BUILD / "bin/lockstep", *map(str, words)], env=env, capture_output=True,
+                              text=True, timeout=300)
+
+    def submit(self, **options):
+        words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()
+                 if value is not True] + [f"--{n.replace('_', '-')}" for n, v in options.items() if v is True]
+        done = subprocess.run([BUILD / "bench/fleet", "submit", "--home", self.home, "--endpoint",
+                               self.endpoint, *words], capture_output=True, text=True, timeout=900)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return json.loads(done.stdout)
+
+
+class Fleet:
+    """Simulated nodes in several processes, and what they were told: [(what, node, ns, attempt)]."""
+
+    def __init__(self, launcher, nodes, processes, cpus):
+        self.nodes, self.lines, self.processes = nodes, [], []
+        token = launcher.home / "token"
+        token.write_text(launcher.cli("node", "token", "--uses", nodes).stdout)
+        first = 1
+        for i in range(processes):
+            count = nodes // processes + (i < nodes % processes)
+            process = subprocess.Popen([BUILD / "bench/fleet", "nodes", "--token-file", token, "--count",
+                                        str(count), "--first", str(first), "--cpus", str(cpus)],
+                                       stdout=subprocess.PIPE, text=True)
+            first += count
+            self.processes.append(process)
+            threading.Thread(target=self.read, args=(process,), daemon=True).start()
+        wait_until(lambda: len(self.told("accepted")) == nodes, "all nodes have joined", 600)
+
+    def read(self, process):
+        for line in process.stdout:
+            what, node, ns, *attempt = line.split()
+            self.lines.append((what, int(node), int(ns), attempt))
+
+    def told(self, what, since_ns=0):
+        """{node: ns} of the first such word to each."""
+        first = {}
+        for said, node, ns, _ in list(self.lines):
+            if said == what and ns >= since_ns and node not in first:
+                first[node] = ns
+        return first
+
+    def stop(self):
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            process.wait()
+
+
+def storm(launcher, fleet, options):
+    launcher.kill()
+    time.sleep(2)
+    begun = time.monotonic_ns()
+    up = launcher.start()
+    wait_until(lambda: len(fleet.told("accepted", begun)) == fleet.nodes, "all sessions are accepted")
+    took = (max(fleet.told("accepted", begun).values()) - begun) / 1e9
+    row("storm", f"{fleet.nodes} nodes", f"{took:.2f} s until all are accepted (launcher up after {up:.2f} s)",
+        f"{cpu_seconds(launcher.pid):.2f} s of CPU, {resident(launcher.pid):.0f} MB")
+
+
+def heartbeats(launcher, fleet, options):
+    time.sleep(3)
+    before = cpu_seconds(launcher.pid)
+    time.sleep(30)
+    share = (cpu_seconds(launcher.pid) - before) / 30
+    row("heartbeats", f"{fleet.nodes} nodes, one a second each", f"{share:.3f} of a core (mark 0.15)",
+        f"{resident(launcher.pid):.0f} MB")
+    nodes = json.loads(launcher.cli("node", "list", "-o", "json").stdout)
+    silent = [n["name"] for n in nodes if n.get("liveness", n.get("state", "")).lower() != "alive"]
+    if silent:
+        row("heartbeats", f"{len(silent)} nodes are not ALIVE", " ".join(silent[:5]), "")
+
+
+def gang(launcher, fleet, options):
+    for number in range(options.repeat):
+        used = cpu_seconds(launcher.pid)
+        begun = launcher.submit(prefix=f"gang{os.getpid()}_{number}", nodes=options.gang)["begun_ns"]
+        ms = {what: (max(fleet.told(what, begun).values()) - begun) / 1e6 for what in ("assigned", "run")}
+        assert len(fleet.told("run", begun)) == options.gang
+        row("gang", f"{options.gang} of {fleet.nodes} nodes",
+            f"{ms['assigned']:.0f} ms until all have their part, {ms['run']:.0f} ms until all were told to "
+            "run (mark 500)", f"{cpu_seconds(launcher.pid) - used:.2f} s of CPU, {resident(launcher.pid):.0f} MB")
+
+
+def jobs(launcher, fleet, options):
+    for number in range(options.repeat):
+        used = cpu_seconds(launcher.pid)
+        took = launcher.submit(prefix=f"jobs{os.getpid()}_{number}", jobs=options.jobs, cpus=options.job_cpus)
+        cpu = cpu_seconds(launcher.pid) - used
+        row("jobs", f"{options.jobs} jobs, {fleet.nodes} nodes", f"{options.jobs / took['final_s']:.0f} jobs/s "
+            f"(mark 5,000); accepted at {options.jobs / took['accepted_s']:.0f}/s",
+            f"{cpu / options.jobs * 1e6:.0f} us of launcher CPU a job, {resident(launcher.pid):.0f} MB")
+
+
+def queue(launcher, fleet, options):
+    empty = resident(launcher.pid)
+    took = launcher.submit(prefix="queued", jobs=options.queued, cpus=10_000, no_wait=True)
+    grown = resident(launcher.pid) - empty
+    lists = []
+    for words in (("job", "list"), ("job", "list", "--limit", 100)):
+        begun = time.monotonic()
+        done = launcher.cli(*words)
+        lists.append(f"{(time.monotonic() - begun) * 1000:.0f} ms")
+        assert done.returncode == 0, done.stderr
+    before = cpu_seconds(launcher.pid)
+    time.sleep(10)
+    idle = (cpu_seconds(launcher.pid) - before) / 10
+    launcher.kill()
+    up = launcher.start()
+    row("queue", f"{options.queued} jobs wait",
+        f"accepted at {options.queued / took['accepted_s']:.0f}/s; `job list` {lists[0]}, `--limit 100` "
+        f"{lists[1]}; up again after {up:.2f} s",
+        f"{grown:.0f} MB more ({grown * 1e6 / options.queued / 1e3:.1f} kB a job), {resident(launcher.pid):.0f} "
+        f"MB after the restart; {idle:.3f} of a core idle")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("measurements", nargs="+", choices=["storm", "heartbeats", "gang", "jobs", "queue"])
+    parser.add_argument("--nodes", type=int, default=1000)
+    parser.add_argument("--processes", type=int, default=4)
+    parser.add_argument("--cpus", type=int, default=4, help="that each node offers")
+    parser.add_argument("--job-cpus", type=int, default=0, help="of each job; 0: whole nodes")
+    parser.add_argument("--gang", type=int, default=500)
+    parser.add_argument("--jobs", type=int, default=20_000)
+    parser.add_argument("--queued", type=int, default=100_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    print(machine(), flush=True)
+    with tempfile.TemporaryDirectory(prefix="ls-load-") as directory:
+        launcher, fleet = Launcher(directory), None
+        try:
+            launcher.start()
+            launcher.authorize()
+            fleet = Fleet(launcher, options.nodes, options.processes, options.cpus)
+            for name in options.measurements:
+                globals()[name](launcher, fleet, options)
+        finally:
+            if fleet:
+                fleet.stop()
+            launcher.kill()
+
+
+if __name__ == "__main__":
+    main()
