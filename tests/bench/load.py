@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One real lockstepd under the load of many simulated nodes (tests/bench/fleet) and many jobs.
 
-usage: LOCKSTEP_BUILD=build tests/bench/load.py [--nodes 1000] [--processes 4] MEASUREMENT...
+usage: LOCKSTEP_BUILD=build tests/bench/load.py [--nodes 1000] [--processes 8] MEASUREMENT...
   storm       the launcher is killed and started again: seconds until every node's session is accepted
   heartbeats  the launcher's share of a core while the nodes only send heartbeats, over 30 s
   gang        a gang of --gang nodes: ms from its submission until each node's agent has its part, and
@@ -204,7 +204,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("measurements", nargs="+", choices=["storm", "heartbeats", "gang", "jobs", "queue"])
     parser.add_argument("--nodes", type=int, default=1000)
-    parser.add_argument("--processes", type=int, default=4)
+    parser.add_argument("--processes", type=int, default=8,
+                        help="a thousand ZeroMQ sockets fit in one, and a node takes three, six while it dials anew")
     parser.add_argument("--cpus", type=int, default=4, help="that each node offers")
     parser.add_argument("--job-cpus", type=int, default=0, help="of each job; 0: whole nodes")
     parser.add_argument("--gang", type=int, default=500)

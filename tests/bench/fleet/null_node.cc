@@ -199,11 +199,16 @@ void NullNode::perform(agent::RemovePart& action) { feed(agent::PartRemoved{acti
 
 // Not within the receive() of the socket that is closed.
 void NullNode::perform(agent::Reconnect&) {
-  loop_.post([this] { (void)dial(); });
+  loop_.post([this] {
+    const Status dialled = dial();
+    if (!dialled) die(dialled.error().message);
+  });
 }
 
-void NullNode::perform(agent::ExitAgent& action) {
-  std::fprintf(stderr, "fleet: node %s: %s\n", identity_.name.c_str(), action.reason.c_str());
+void NullNode::perform(agent::ExitAgent& action) { die(action.reason); }
+
+void NullNode::die(const std::string& why) const {
+  std::fprintf(stderr, "fleet: node %s: %s\n", identity_.name.c_str(), why.c_str());
   std::exit(1);
 }
 

@@ -46,6 +46,7 @@ class NullNode {
   void send(Message body);
   void observe(const Message& message);
   void run(const Assignment& assignment);
+  [[noreturn]] void die(const std::string& why) const;
 
   void perform(agent::SendSession& action);
   void perform(agent::SendHeartbeat& action) { send(action.beat); }
