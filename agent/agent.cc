@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "agent/inventory/disk.h"
@@ -121,6 +122,7 @@ void Agent::handle_inputs() {
       std::visit([this](auto& one) { perform(one); }, action);
     }
   }
+  send_observed();
 }
 
 // ---- control socket ----------------------------------------------------------------------------
@@ -179,6 +181,10 @@ void Agent::receive() {
     }
     emit(FromLauncher{std::move(envelope->body)});
   }
+}
+
+void Agent::send_observed() {
+  if (observed_) send(*std::exchange(observed_, {}));
 }
 
 void Agent::send(Message body) {

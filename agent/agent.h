@@ -65,11 +65,12 @@ class Agent {
   void receive();
   void on_link(io::ClientSocket::Link link);
   void send(Message body);
+  void send_observed();
 
   void perform(SendSession& action);
   std::string low_disk() const;
   void perform(SendHeartbeat& action);
-  void perform(SendObserved& action) { send(std::move(action.observed)); }
+  void perform(SendObserved& action) { observed_ = std::move(action.observed); }
   void perform(StageWorkspace& action);
   void perform(StartRunner& action) { supervisor_.start(action.assignment); }
   void perform(UpdateRunner& action) { supervisor_.update(action.assignment); }
@@ -98,6 +99,8 @@ class Agent {
   Supervisor supervisor_;
   std::set<AttemptId> recovered_;  // parts of an earlier agent: their logs may be half sent
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late
+  // Of several in a row only the newest is sent: it holds all of what was not acknowledged.
+  std::optional<Observed> observed_;
   std::uint64_t sequence_ = 0;
   bool leaving_ = false;
   Instant redial_at_ = Instant::never();  // our key was refused: libzmq does not dial again

@@ -11,12 +11,7 @@ struct Performer {
 
   const Core& core() const { return server.engine_.core(); }
 
-  void operator()(const SendDesired& action) const {
-    const auto current = server.links_.current(action.node);
-    if (!current) return;
-    server.send_to_session(current->key, current->session,
-                           Desired{current->session, core().desired_for(action.node)});
-  }
+  void operator()(const SendDesired& action) const { server.touched_nodes_.insert(action.node); }
   void operator()(const AcceptSession& action) const {
     server.links_.accepted(action.node, action.key, action.session);
     server.send_to_session(action.key, action.session,
@@ -98,6 +93,19 @@ void ControlServer::flush() {
     for (const auto& peer : watchers->second) outbox_.put(control_, peer, 0, JobUpdate{*view});
     if (is_final(view->status)) watchers_.erase(watchers);
   }
+  send_all();
+  // One after another: that of a big gang's node is large, and has gone out before the next is
+  // made.
+  for (const NodeId node : std::exchange(touched_nodes_, {})) {
+    const auto current = links_.current(node);
+    if (!current) continue;
+    send_to_session(current->key, current->session,
+                    Desired{current->session, engine_.core().desired_for(node)});
+    send_all();
+  }
+}
+
+void ControlServer::send_all() {
   outbox_.flush([this](const std::string& peer) {
     for (auto& [job, peers] : watchers_) peers.erase(peer);
     std::erase_if(watchers_, [](const auto& job) { return job.second.empty(); });

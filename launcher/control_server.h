@@ -42,7 +42,8 @@ class ControlServer {
   void on_join(io::ServerSocket::Incoming incoming);
   // Those of the core's actions that are messages; the others are left alone.
   void perform(const Action& action);
-  // The end of a turn: pushes the changed jobs to their watchers and sends everything.
+  // After the last of a turn's actions, before anything else is fed: tells watchers of changed jobs
+  // and nodes of their desired state as they are now, which is durable, and sends everything.
   void flush();
   // To the node's session that was accepted last; lost when it has none.
   void tell_node(NodeId node, Message body);
@@ -75,6 +76,7 @@ class ControlServer {
   void send_to_session(const PublicKey& key, SessionId session, Message body);
   void submit(const Request& request, const std::string& user, Submit submit);
   bool take_join_allowance();
+  void send_all();
 
   Engine& engine_;
   Gatekeeper& gate_;
@@ -88,6 +90,7 @@ class ControlServer {
   std::uint64_t last_pending_ = 0;
   std::map<JobId, std::set<std::string>> watchers_;  // peers
   std::set<JobId> changed_jobs_;
+  std::set<NodeId> touched_nodes_;  // to be sent their desired state, once however often it changed
   double join_allowance_ = 0;
   Instant join_refilled_;
   bool exit_granted_ = false;

@@ -153,12 +153,12 @@ bool Daemon::settle() {
       code = ExitCode::commit_failed;
       return false;
     }
+    for (const auto& action : *actions) control->perform(action);
+    control->flush();
     for (const auto& action : *actions) {
-      control->perform(action);
       bulk->perform(action);
       caretaker->perform(action);
     }
-    control->flush();
     bulk->turn_end();
   } while (!engine.idle());
   caretaker->turn_end();

@@ -16,6 +16,12 @@ int hex_value(char c) {
   return -1;
 }
 
+// Looked up once: with EVP_sha256(), OpenSSL searches its providers at every initialisation.
+const EVP_MD* algorithm() {
+  static const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return fetched != nullptr ? fetched : EVP_sha256();
+}
+
 }  // namespace
 
 std::string Digest::hex() const {
@@ -58,7 +64,7 @@ struct Sha256::Context {
 };
 
 Sha256::Sha256() : context_(std::make_unique<Context>()) {
-  CHECK(EVP_DigestInit_ex(context_->md, EVP_sha256(), nullptr) == 1, "SHA-256 is unavailable");
+  CHECK(EVP_DigestInit_ex(context_->md, algorithm(), nullptr) == 1, "SHA-256 is unavailable");
 }
 
 Sha256::~Sha256() = default;

@@ -151,16 +151,24 @@ class Checker {
     std::set<int> cpus, gpus;
     int holders = 0;
     bool whole = false;
+    Node::Use use;
     for (const auto& [id, rank] : node.parts) {
       const Part& part = state_.attempt(id)->parts[static_cast<std::size_t>(rank)];
       if (part.ended()) continue;
       ++holders;
-      whole = whole || shape_of(state_.job(id.job)->spec).whole_node();
+      const bool asks_for_whole = shape_of(state_.job(id.job)->spec).whole_node();
+      whole = whole || asks_for_whole;
+      use.parts += 1;
+      use.wholes += asks_for_whole ? 1 : 0;
+      use.cpus += static_cast<int>(part.allotment.cpus.size());
+      use.gpus += static_cast<int>(part.allotment.gpus.size());
+      use.memory.count += part.allotment.memory.count;
       for (int cpu : part.allotment.cpus)
         expect(cpus.insert(cpu).second, what, fmt::format("gives cpu {} twice", cpu));
       for (int gpu : part.allotment.gpus)
         expect(gpus.insert(gpu).second, what, fmt::format("gives gpu {} twice", gpu));
     }
+    expect(use == node.use, what, "counts rightly what is held of it");
     expect(!whole || holders == 1, what, "shares what was given as a whole");
     if (!node.lost) return;
     expect(holders == 0, what, "is LOST, and yet something counts as running there");

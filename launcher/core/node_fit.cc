@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace lockstep::launcher {
 
 namespace {
@@ -32,10 +34,14 @@ std::optional<std::string> short_of(std::string_view what, std::size_t free, std
                      asked ? std::to_string(*asked) : "all");
 }
 
-std::optional<std::string> short_of_memory(const Node& node, const InUse& used,
-                                           std::optional<Bytes> asked) {
+// A new session may offer less than what is held.
+std::size_t left(std::size_t total, int used) {
+  return total - std::min(total, static_cast<std::size_t>(used));
+}
+
+std::optional<std::string> short_of_memory(const Node& node, std::optional<Bytes> asked) {
   const Bytes total = node.inventory.memory;
-  const Bytes free{total.count - std::min(total.count, used.memory.count)};
+  const Bytes free{total.count - std::min(total.count, node.use.memory.count)};
   const Bytes wanted = asked.value_or(total);
   if (wanted <= free) return std::nullopt;
   return fmt::format("{} of its {} memory are free, {} asked for", to_string(free),
@@ -51,8 +57,6 @@ InUse in_use(const State& state, const Node& node) {
     if (part.ended()) continue;
     used.cpus.insert(part.allotment.cpus.begin(), part.allotment.cpus.end());
     used.gpus.insert(part.allotment.gpus.begin(), part.allotment.gpus.end());
-    used.memory.count += part.allotment.memory.count;
-    used.whole = used.whole || shape_of(state.job(id.job)->spec).whole_node();
     if (!used.holder) used.holder = id;
   }
   return used;
@@ -76,6 +80,7 @@ std::optional<std::string> never_fits(const Node& node, const Shape& shape) {
   if (!node.session) return "has joined, but its agent has not reported yet";
   if (node.lost) return "is LOST (" + *node.lost + ")";
   if (node.drain) return node.drain->empty() ? "is draining" : "is draining (" + *node.drain + ")";
+  if (node.lacks.empty()) return too_small(node.inventory, shape);
   const auto lacks = node.lacks.lower_bound({shape.run_as, JobId()});
   if (lacks != node.lacks.end() && lacks->first.first == shape.run_as)
     return "cannot run jobs as " + shape.run_as + ": " + lacks->second;
@@ -98,18 +103,34 @@ std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node
 
 std::optional<std::string> not_now(const Cluster& cluster, const Node& node, const Shape& shape) {
   if (auto reason = why_unusable(cluster, node)) return reason;
-  const InUse used = in_use(cluster.state, node);
-  if (!used.holder) return std::nullopt;
-  const std::string holder = to_string(*used.holder);
-  if (used.whole) return "is held as a whole by " + holder;
+  if (node.use.parts == 0) return std::nullopt;
+  const Inventory& has = node.inventory;
+  const std::string holder = to_string(in_use(cluster.state, node).holder.value());
+  if (node.use.wholes > 0) return "is held as a whole by " + holder;
   if (shape.whole_node()) return "is shared by " + holder + ", and the whole node is asked for";
-  auto reason =
-      short_of("cpus", free_cpus(node, used).size(), node.inventory.cpus.size(), shape.cpus);
-  if (!reason)
-    reason = short_of("gpus", free_gpus(node, used).size(), node.inventory.gpus.size(), shape.gpus);
-  if (!reason) reason = short_of_memory(node, used, shape.memory);
+  const std::size_t cpus = left(has.cpus.size(), node.use.cpus);
+  const std::size_t gpus = left(has.gpus.size(), node.use.gpus);
+  auto reason = short_of("cpus", cpus, has.cpus.size(), shape.cpus);
+  if (!reason) reason = short_of("gpus", gpus, has.gpus.size(), shape.gpus);
+  if (!reason) reason = short_of_memory(node, shape.memory);
   if (reason) return *reason + " (" + holder + " runs there)";
   return std::nullopt;
+}
+
+bool fits_now(const Cluster& cluster, const Node& node, const Shape& shape) {
+  const Node::Use& use = node.use;
+  if (use.parts > 0) {
+    if (use.wholes > 0 || shape.whole_node()) return false;
+    const auto short_of_it = [](std::size_t total, int used, std::optional<int> asked) {
+      return left(total, used) < (asked ? static_cast<std::size_t>(*asked) : total);
+    };
+    if (short_of_it(node.inventory.cpus.size(), use.cpus, shape.cpus)) return false;
+    if (short_of_it(node.inventory.gpus.size(), use.gpus, shape.gpus)) return false;
+    const std::uint64_t memory = node.inventory.memory.count;
+    if (memory - std::min(memory, use.memory.count) < shape.memory.value_or(Bytes{memory}).count)
+      return false;
+  }
+  return !why_unusable(cluster, node);
 }
 
 Allotment allot(const Cluster& cluster, const Node& node, const Shape& shape) {

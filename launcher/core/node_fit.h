@@ -14,8 +14,6 @@ namespace lockstep::launcher {
 struct InUse {
   std::set<int> cpus;
   std::set<int> gpus;
-  Bytes memory;
-  bool whole = false;               // one of them asked for the whole node
   std::optional<AttemptId> holder;  // one of them, for a reason in words
 };
 InUse in_use(const State& state, const Node& node);
@@ -26,6 +24,8 @@ std::optional<std::string> never_fits(const Node& node, const Shape& shape);
 std::optional<std::string> too_small(const Inventory& inventory, const Shape& shape);
 // Why it cannot be there now, given that it could ever; nullopt when it can.
 std::optional<std::string> not_now(const Cluster& cluster, const Node& node, const Shape& shape);
+// The same without words: cheap, for placement looks at every node.
+bool fits_now(const Cluster& cluster, const Node& node, const Shape& shape);
 // What it would hold. Only when neither of the above objects.
 Allotment allot(const Cluster& cluster, const Node& node, const Shape& shape);
 std::string describe(const Allotment& allotment);

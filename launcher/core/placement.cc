@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <utility>
@@ -128,16 +129,17 @@ std::vector<const Node*> seat(std::vector<const Node*> chosen, const History& hi
   return seats;
 }
 
-// The pool's nodes that are free now; says why of the others.
-Pool free_nodes(const Cluster& cluster, const Shape& shape, const Pool& pool,
+// The first `most` of the pool's nodes that are free now; says why of those before them that are
+// not.
+Pool free_nodes(const Cluster& cluster, const Shape& shape, const Pool& pool, std::size_t most,
                 std::vector<std::string>* objections) {
   Pool free;
   for (const Node* node : pool) {
-    auto reason = not_now(cluster, *node, shape);
-    if (!reason)
+    if (free.size() >= most) break;
+    if (fits_now(cluster, *node, shape))
       free.push_back(node);
     else if (objections->size() < kMaxReasonNodes)
-      objections->push_back(node->name + " " + *reason);
+      objections->push_back(node->name + " " + not_now(cluster, *node, shape).value());
   }
   return free;
 }
@@ -157,6 +159,29 @@ Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
   }
   for (const std::string& other : others) placed.why.push_back("passed over: " + other);
   return placed;
+}
+
+Blocked blocked(const Shape& shape, std::size_t free, const std::vector<std::string>& objections) {
+  return {fmt::format("waits for {}: {} of them {} free now{}", describe(shape), free,
+                      free == 1 ? "is" : "are", joined(objections))};
+}
+
+// A job of one node in its first attempt: the first node that is free, without a look at the
+// others. nullopt when no node could ever take it.
+std::optional<Placement> first_fit(const Cluster& cluster, const Shape& shape, const Job& job) {
+  std::vector<std::string> objections;
+  bool possible = false;
+  for (const auto& [id, node] : cluster.state.nodes()) {
+    auto reason = never_fits(node, shape);
+    possible = possible || !reason;
+    if (!reason && fits_now(cluster, node, shape))
+      return placed_on(cluster, shape, job, {&node}, objections);
+    if (objections.size() >= kMaxReasonNodes) continue;
+    if (!reason) reason = not_now(cluster, node, shape);
+    objections.push_back(node.name + " " + reason.value());
+  }
+  if (!possible) return std::nullopt;
+  return blocked(shape, 0, objections);
 }
 
 }  // namespace
@@ -181,16 +206,21 @@ std::string describe(const Shape& shape) {
 Placement place(const Cluster& cluster, const Job& job) {
   const Shape shape = shape_of(job.spec);
   const auto count = static_cast<std::size_t>(shape.nodes);
+  if (count == 1 && job.attempts.empty())
+    if (auto placement = first_fit(cluster, shape, job)) return *std::move(placement);
   const History history = history_of(job);
   std::vector<std::string> objections;
   const Pools pools = gather(cluster.state, shape, &objections);
+  // Without a past every free node is as good as another: the first ones do.
+  const bool has_past = !history.previous.empty();
+  const std::size_t most = has_past ? SIZE_MAX : count;
   bool possible = false;
   std::size_t most_free = 0, kept_most = 0;
   std::vector<const Node*> best;
   for (const auto& [key, pool] : pools) {
     if (pool.size() < count) continue;
     possible = true;
-    const Pool free = free_nodes(cluster, shape, pool, &objections);
+    const Pool free = free_nodes(cluster, shape, pool, most, &objections);
     most_free = std::max(most_free, free.size());
     if (free.size() < count) continue;
     std::vector<const Node*> chosen = choose(free, count, history);
@@ -198,11 +228,10 @@ Placement place(const Cluster& cluster, const Job& job) {
     if (!best.empty() && kept <= kept_most) continue;
     best = std::move(chosen);
     kept_most = kept;
+    if (!has_past) break;
   }
   if (!possible) return impossible(cluster, shape, pools, objections);
-  if (best.empty())
-    return Blocked{fmt::format("waits for {}: {} of them {} free now{}", describe(shape), most_free,
-                               most_free == 1 ? "is" : "are", joined(objections))};
+  if (best.empty()) return blocked(shape, most_free, objections);
   return placed_on(cluster, shape, job, seat(std::move(best), history), objections);
 }
 

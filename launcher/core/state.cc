@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "launcher/core/placement.h"
 
 namespace lockstep::launcher {
 
@@ -347,6 +348,7 @@ struct State::Applier {
     for (const PartPlacement& placement : fact.parts) {
       Node& node = state.node_ref(placement.node);
       node.parts.emplace(fact.attempt, attempt.size());
+      use(node, job, placement.allotment, +1);
       ++node.revision;
       Part part;
       part.node = placement.node;
@@ -377,6 +379,7 @@ struct State::Applier {
     part.report = fact.report;
     part.report->restored = std::move(restored);
     count(attempt.tally, part, +1);
+    if (attempt.tally.ended > before.ended) free(fact.attempt, part);
     if (part.finished()) note_end(fact, part);
     note_part(fact, attempt, before);
   }
@@ -384,6 +387,7 @@ struct State::Applier {
   void operator()(const PartGone& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
+    if (!part.ended()) free(fact.attempt, part);
     count(attempt.tally, part, -1);
     part.gone = Part::Gone{fact.cause, fact.why, at, fact.fenced_until};
     if (part.fenced()) state.fenced_[fact.node].insert(fact.attempt);
@@ -468,6 +472,18 @@ struct State::Applier {
       state.jobs_.erase(it);
     }
     state.remember_deleted(fact);
+  }
+
+  static void use(Node& node, const Job& job, const Allotment& allotment, int by) {
+    node.use.parts += by;
+    if (shape_of(job.spec).whole_node()) node.use.wholes += by;
+    node.use.cpus += by * static_cast<int>(allotment.cpus.size());
+    node.use.gpus += by * static_cast<int>(allotment.gpus.size());
+    node.use.memory.count += static_cast<std::uint64_t>(by) * allotment.memory.count;
+  }
+
+  void free(const AttemptId& attempt, const Part& part) const {
+    use(state.node_ref(part.node), state.job_ref(attempt.job), part.allotment, -1);
   }
 
   static void count(Attempt::Tally& tally, const Part& part, int by) {

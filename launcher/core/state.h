@@ -38,6 +38,16 @@ struct Node {
   std::optional<std::string> drain;      // why it takes no new work
   std::uint64_t revision = 0;            // of its desired state
   std::map<AttemptId, int> parts;        // assigned here -> node rank
+  // Sums over those of them that have not ended, so that placement does not look at every part.
+  struct Use {
+    int parts = 0;
+    int wholes = 0;  // that asked for the whole node
+    int cpus = 0;
+    int gpus = 0;
+    Bytes memory;
+    friend bool operator==(const Use&, const Use&) = default;
+  };
+  Use use;
   // Users as whom its agent could run nothing, the job that showed it, and why; forgotten when a
   // session starts, or with the job.
   std::map<std::pair<std::string, JobId>, std::string> lacks;

@@ -126,6 +126,9 @@ class Fleet:
                 first[node] = ns
         return first
 
+    def cpu_seconds(self):
+        return sum(cpu_seconds(process.pid) for process in self.processes)
+
     def stop(self):
         for process in self.processes:
             process.terminate()
@@ -170,12 +173,16 @@ def gang(launcher, fleet, options):
 
 def jobs(launcher, fleet, options):
     for number in range(options.repeat):
-        used = cpu_seconds(launcher.pid)
+        before = cpu_seconds(launcher.pid), fleet.cpu_seconds()
         took = launcher.submit(prefix=f"jobs{os.getpid()}_{number}", jobs=options.jobs, cpus=options.job_cpus)
-        cpu = cpu_seconds(launcher.pid) - used
+        ours = cpu_seconds(launcher.pid) - before[0]
+        theirs = fleet.cpu_seconds() - before[1]
+        cores = (ours + theirs + took["client_cpu_s"]) / took["final_s"]
         row("jobs", f"{options.jobs} jobs, {fleet.nodes} nodes", f"{options.jobs / took['final_s']:.0f} jobs/s "
-            f"(mark 5,000); accepted at {options.jobs / took['accepted_s']:.0f}/s",
-            f"{cpu / options.jobs * 1e6:.0f} us of launcher CPU a job, {resident(launcher.pid):.0f} MB")
+            f"(mark 5,000) with {cores:.1f} of {os.cpu_count()} cores; accepted at "
+            f"{options.jobs / took['accepted_s']:.0f}/s",
+            f"CPU us a job: launcher {ours / options.jobs * 1e6:.0f}, agents {theirs / options.jobs * 1e6:.0f}, "
+            f"client {took['client_cpu_s'] / options.jobs * 1e6:.0f}; {resident(launcher.pid):.0f} MB")
 
 
 def queue(launcher, fleet, options):

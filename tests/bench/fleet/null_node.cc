@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "common/io/process.h"
 #include "common/wire/control.h"
@@ -146,6 +147,7 @@ void NullNode::feed(agent::Input input) {
       std::visit([this](auto& one) { perform(one); }, action);
   }
   handling_ = false;
+  if (observed_) send(*std::exchange(observed_, {}));
 }
 
 void NullNode::send(Message body) {

@@ -50,7 +50,7 @@ class NullNode {
 
   void perform(agent::SendSession& action);
   void perform(agent::SendHeartbeat& action) { send(action.beat); }
-  void perform(agent::SendObserved& action) { send(std::move(action.observed)); }
+  void perform(agent::SendObserved& action) { observed_ = std::move(action.observed); }
   void perform(agent::StageWorkspace& action);
   void perform(agent::StartRunner& action);
   void perform(agent::UpdateRunner& action);
@@ -75,6 +75,7 @@ class NullNode {
   agent::Core core_;
   std::optional<io::ClientSocket> control_;
   std::deque<agent::Input> inputs_;
+  std::optional<Observed> observed_;  // the newest of a row, as in agent/agent.h
   bool handling_ = false;
   std::uint64_t sequence_ = 0;
 };

@@ -1,7 +1,7 @@
 #include "tests/bench/fleet/submitter.h"
 
 #include <fmt/format.h>
-#include <time.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <cstdio>
@@ -23,6 +23,15 @@ double since(Clock::time_point begun) {
   return std::chrono::duration<double>(Clock::now() - begun).count();
 }
 
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 class Submitter {
  public:
   Submitter(const SubmitOptions& options, cli::Connection& connection)
@@ -39,9 +48,11 @@ class Submitter {
     if (refused_) return *refused_;
     const double accepted = since(begun);
     if (options_.wait) TRY(wait());
-    fmt::print("{{\"begun_ns\": {}, \"jobs\": {}, \"accepted_s\": {:.3f}, \"final_s\": {:.3f}}}\n",
-               std::chrono::nanoseconds(begun.time_since_epoch()).count(), options_.jobs, accepted,
-               since(begun));
+    fmt::print(
+        "{{\"begun_ns\": {}, \"jobs\": {}, \"accepted_s\": {:.3f}, \"final_s\": {:.3f}, "
+        "\"client_cpu_s\": {:.3f}}}\n",
+        std::chrono::nanoseconds(begun.time_since_epoch()).count(), options_.jobs, accepted,
+        since(begun), cpu_seconds());
     return {};
   }
 
