@@ -103,6 +103,7 @@ void ControlServer::flush() {
                     Desired{current->session, engine_.core().desired_for(node)});
     send_all();
   }
+  outbox_.forget_gangs();
 }
 
 void ControlServer::send_all() {

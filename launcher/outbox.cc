@@ -19,7 +19,9 @@ void Outbox::put(io::ServerSocket& socket, std::string peer, std::uint64_t reply
 
 void Outbox::flush(const std::function<void(const std::string& peer)>& gone) {
   for (auto& item : std::exchange(items_, {})) {
-    auto bytes = wire::encode(item.envelope);
+    auto bytes = std::holds_alternative<Desired>(item.envelope.body)
+                     ? desired_.encode(std::move(item.envelope))
+                     : wire::encode(item.envelope);
     if (bytes.size() > kMaxControlMessageBytes) {
       item.envelope.body = Refused{
           ErrorCode::resource_exhausted,

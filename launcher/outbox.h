@@ -9,6 +9,7 @@
 
 #include "common/domain/messages.h"
 #include "common/io/transport.h"
+#include "common/wire/control.h"
 
 namespace lockstep::launcher {
 
@@ -17,6 +18,8 @@ class Outbox {
   void put(io::ServerSocket& socket, std::string peer, std::uint64_t reply_to, Message body);
   // Sends everything; `gone` is told the peers that could not be reached.
   void flush(const std::function<void(const std::string& peer)>& gone);
+  // The tables of gangs are kept encoded between flushes until then.
+  void forget_gangs() { desired_.forget_gangs(); }
 
  private:
   struct Item {
@@ -25,6 +28,7 @@ class Outbox {
     Envelope envelope;
   };
   std::vector<Item> items_;
+  wire::DesiredEncoder desired_;
   std::uint64_t sequence_ = 0;
 };
 

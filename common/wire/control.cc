@@ -1,5 +1,8 @@
 #include "common/wire/control.h"
 
+#include <utility>
+
+#include "common/wire/assignment_codec.h"
 #include "common/wire/control_codec.h"
 
 namespace lockstep::wire {
@@ -134,16 +137,64 @@ Status read_body(const pb::Envelope& wire, Message* body) {
   return pb::bad_field("body", "is missing or of a kind that this version does not know");
 }
 
+void write_head(const Envelope& envelope, pb::Envelope* wire) {
+  wire->set_version(envelope.version);
+  wire->set_sequence(envelope.sequence);
+  wire->set_reply_to(envelope.reply_to);
+  wire->set_deadline_ms(envelope.deadline_ms);
+}
+
+void append_varint(std::uint64_t value, std::string* out) {
+  for (; value >= 0x80; value >>= 7) *out += static_cast<char>(value | 0x80);
+  *out += static_cast<char>(value);
+}
+
+// A message that is a field of another, behind what of the other is written already.
+void append_field(int number, std::string_view message, std::string* out) {
+  constexpr std::uint64_t kLengthDelimited = 2;
+  append_varint(static_cast<std::uint64_t>(number) << 3 | kLengthDelimited, out);
+  append_varint(message.size(), out);
+  *out += message;
+}
+
 }  // namespace
 
 std::string encode(const Envelope& envelope) {
   pb::Envelope wire;
-  wire.set_version(envelope.version);
-  wire.set_sequence(envelope.sequence);
-  wire.set_reply_to(envelope.reply_to);
-  wire.set_deadline_ms(envelope.deadline_ms);
+  write_head(envelope, &wire);
   std::visit(BodyWriter{&wire}, envelope.body);
   return pb::serialize(wire);
+}
+
+std::string DesiredEncoder::encode(Envelope envelope) {
+  Desired& body = std::get<Desired>(envelope.body);
+  pb::DesiredState state_head;
+  state_head.set_revision(body.desired.revision);
+  std::string state = pb::serialize(state_head);
+  for (Assignment& assignment : body.desired.assignments) {
+    const auto gang = std::exchange(assignment.gang, {});
+    pb::Assignment wire;
+    pb::to_wire(assignment, &wire);
+    std::string bytes = pb::serialize(wire);
+    if (gang) {
+      std::string& table = gangs_[assignment.attempt];
+      if (table.empty()) {
+        pb::to_wire(*gang, wire.mutable_gang());
+        table = pb::serialize(wire.gang());
+      }
+      append_field(pb::Assignment::kGangFieldNumber, table, &bytes);
+    }
+    append_field(pb::DesiredState::kAssignmentsFieldNumber, bytes, &state);
+  }
+  pb::Desired desired_head;
+  desired_head.set_session(body.session.value);
+  std::string desired = pb::serialize(desired_head);
+  append_field(pb::Desired::kDesiredFieldNumber, state, &desired);
+  pb::Envelope head;
+  write_head(envelope, &head);
+  std::string bytes = pb::serialize(head);
+  append_field(pb::Envelope::kDesiredFieldNumber, desired, &bytes);
+  return bytes;
 }
 
 Result<Envelope> decode_envelope(std::string_view bytes) {

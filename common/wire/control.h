@@ -3,6 +3,7 @@
 // out of range, and never crashes; what it returns may be trusted by everything behind it.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,17 @@
 namespace lockstep::wire {
 
 std::string encode(const Envelope& envelope);
+
+// For desired states of many nodes in a row, byte for byte what encode() makes a decoder read: the
+// table of a gang is the same for all of its nodes, and is encoded once.
+class DesiredEncoder {
+ public:
+  std::string encode(Envelope envelope);  // its body is a Desired
+  void forget_gangs() { gangs_.clear(); }
+
+ private:
+  std::map<AttemptId, std::string> gangs_;
+};
 
 // corrupt: not a message, or a field is out of range (and named). unsupported: another protocol
 // version (both are named). resource_exhausted: longer than kMaxControlMessageBytes.

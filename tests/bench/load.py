@@ -162,13 +162,14 @@ def heartbeats(launcher, fleet, options):
 
 def gang(launcher, fleet, options):
     for number in range(options.repeat):
-        used = cpu_seconds(launcher.pid)
+        used, theirs = cpu_seconds(launcher.pid), fleet.cpu_seconds()
         begun = launcher.submit(prefix=f"gang{os.getpid()}_{number}", nodes=options.gang)["begun_ns"]
         ms = {what: (max(fleet.told(what, begun).values()) - begun) / 1e6 for what in ("assigned", "run")}
         assert len(fleet.told("run", begun)) == options.gang
         row("gang", f"{options.gang} of {fleet.nodes} nodes",
             f"{ms['assigned']:.0f} ms until all have their part, {ms['run']:.0f} ms until all were told to "
-            "run (mark 500)", f"{cpu_seconds(launcher.pid) - used:.2f} s of CPU, {resident(launcher.pid):.0f} MB")
+            "run (mark 500)", f"CPU s: launcher {cpu_seconds(launcher.pid) - used:.2f}, agents "
+            f"{fleet.cpu_seconds() - theirs:.2f}; {resident(launcher.pid):.0f} MB")
 
 
 def jobs(launcher, fleet, options):

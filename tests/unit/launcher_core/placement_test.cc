@@ -44,6 +44,31 @@ TEST(Placement, partial_requests_share_a_node_without_overlap) {
   EXPECT_THAT(launcher.assignment(n1, attempt(c)).allotment.cpus, ElementsAre(0));
 }
 
+TEST(Placement, a_node_that_offers_less_than_is_held_of_it_takes_nothing_more) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1", inventory(4, gibibytes(8), 2));
+  const JobId a = launcher.submit(part_of_node("a", 3, gibibytes(6), 2));
+  n1.inventory = inventory(2, gibibytes(4), 1);
+  launcher.restart_agent(n1, {report(attempt(a), PartState::running)});
+  launcher.drop_notices();
+  const JobId b = launcher.submit(part_of_node("b", 1, gibibytes(1), 0));
+  EXPECT_THAT(launcher.view(b).reason, HasSubstr("0 of its 2 cpus are free, 1 asked for"));
+  launcher.run_solo(n1, attempt(a), node_exit({rank_exit(0)}));
+  EXPECT_THAT(launcher.assignment(n1, attempt(b)).allotment.cpus, ElementsAre(0));
+}
+
+TEST(Placement, what_is_passed_over_comes_before_what_is_chosen) {
+  TestLauncher launcher;
+  std::vector<FakeNode> nodes;
+  for (const char* name : {"n1", "n2", "n3"}) nodes.push_back(launcher.join(name));
+  launcher.submit(job_spec("first"));
+  const JobId second = launcher.submit(job_spec("second"));
+  EXPECT_THAT(launcher.placed_on(attempt(second)), ElementsAre(nodes[1].id));
+  const auto& why = launcher.core->state().attempt(attempt(second))->why;
+  ASSERT_EQ(why.size(), 2U);
+  EXPECT_EQ(why[1], "passed over: n1 is held as a whole by first.1");
+}
+
 TEST(Placement, memory_is_shared_out_too) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");

@@ -35,6 +35,21 @@ TEST(ControlCodec, EveryMessageSurvivesARoundTripWithEveryFieldSet) {
   EXPECT_EQ(kinds, static_cast<int>(std::variant_size_v<Message>));
 }
 
+// Two nodes of a gang, and one whose assignments have none.
+TEST(ControlCodec, DesiredStatesOfManyNodesAreReadAsIfEachWasEncodedAlone) {
+  wire::DesiredEncoder encoder;
+  auto desired = filled<Desired>();
+  auto solo = desired;
+  for (Assignment& assignment : solo.desired.assignments) assignment.gang.reset();
+  for (const Desired& body : {desired, solo, desired, Desired{}}) {
+    const auto sent = envelope_of(body);
+    const auto received = wire::decode_envelope(encoder.encode(sent));
+    ASSERT_TRUE(received) << received.error().message;
+    EXPECT_TRUE(*received == sent);
+    desired.desired.revision += 1;
+  }
+}
+
 TEST(ControlCodec, EveryMessageSurvivesARoundTripWithEveryFieldAtItsDefault) {
   JobSpec spec;
   spec.command = ShellCommand{""};
