@@ -105,7 +105,7 @@ def test_a_job_ends_on_a_node_whose_disk_is_full(site, disk):
     (nodes / "ballast").unlink()
     site.wait_for_status(name, "Failed")
     [attempt] = site.show(name)["attempts"]
-    assert (attempt["report"]["cause"], attempt["report"]["exit_code"]) == ("rank_failed", 7), attempt
+    assert (attempt["report"]["cause"], attempt["report"]["exit_code"]) == ("exit_code", 7), attempt
 
 
 def test_a_read_only_home_is_refused_by_name(site, disk):
