@@ -17,6 +17,7 @@
 #include "agent/inventory/inventory.h"
 #include "agent/stage.h"
 #include "agent/workspace/cache_limit.h"
+#include "common/base/size_flag.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
@@ -179,11 +180,7 @@ Result<Inventory> measure(const Options& options, const Home& home, const Endpoi
   InventoryRequest request;
   request.share = options.share;
   if (!options.memory.empty()) {
-    request.share.memory = parse_bytes(options.memory);
-    if (!request.share.memory || request.share.memory->count == 0) {
-      return make_error(ErrorCode::invalid_argument,
-                        "--memory " + options.memory + " is no size; write 512m, 16g or bytes");
-    }
+    TRY_ASSIGN(request.share.memory, parse_size_flag("--memory", options.memory, "512m or 16g"));
   }
   request.home = home.path();
   request.launcher_endpoint = launcher.control;
@@ -203,18 +200,12 @@ Result<Bytes> log_spool(const Options& options) {
 Result<Bytes> cache_size(const Options& options, const Home& home) {
   if (options.cache_size.empty()) return default_cache_size(home.path());
   if (options.cache_size == "unlimited" || options.cache_size == "0") return Bytes{};
-  const auto size = parse_bytes(options.cache_size);
-  if (size) return *size;
-  return make_error(ErrorCode::invalid_argument, "--cache-size " + options.cache_size +
-                                                     " is no size; write 500m, 50g or unlimited");
+  return parse_size_flag("--cache-size", options.cache_size, "500m, 50g or unlimited");
 }
 
 Result<Bytes> low_space(const Options& options) {
   if (options.low_space.empty()) return Bytes{};
-  const auto size = parse_bytes(options.low_space);
-  if (size && size->count > 0) return *size;
-  return make_error(ErrorCode::invalid_argument,
-                    "--low-space " + options.low_space + " is no size; write 500m or 5g");
+  return parse_size_flag("--low-space", options.low_space, "500m or 5g");
 }
 
 Status run(const Options& options) {

@@ -44,6 +44,7 @@ Caretaker::~Caretaker() {
 void Caretaker::perform(const Action& action) {
   const auto* forget = std::get_if<ForgetJob>(&action);
   if (forget == nullptr) return;
+  spdlog::info("job {} is deleted: {}", forget->job.value, forget->why);
   for (const auto& attempt : forget->attempts)
     doomed_.push_back({attempt.job.value, LogStore::name_of(attempt)});
   const Instant soonest = engine_.started() + settings_.blob_lease;

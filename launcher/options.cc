@@ -5,6 +5,8 @@
 
 #include <charconv>
 
+#include "common/base/size_flag.h"
+
 namespace lockstep::launcher {
 
 namespace {
@@ -33,20 +35,16 @@ bool is_unlimited(const std::string& text) { return text == "0" || text == "unli
 
 Status read_size(const char* flag, const std::string& text, Bytes* out) {
   if (text.empty()) return {};
-  const auto value = is_unlimited(text) ? std::optional<Bytes>(Bytes{}) : parse_bytes(text);
-  if (!value)
-    return bad(fmt::format("{}: '{}' is not a size; write 500m, 100g, or unlimited", flag, text));
-  *out = *value;
+  *out = {};
+  if (is_unlimited(text)) return {};
+  TRY_ASSIGN(*out, parse_size_flag(flag, text, "500m, 100g, or unlimited"));
   return {};
 }
 
 // A size that is one.
 Status read_limit(const char* flag, const std::string& text, Bytes* out) {
   if (text.empty()) return {};
-  const auto value = parse_bytes(text);
-  if (!value || value->count == 0)
-    return bad(fmt::format("{}: '{}' is not a size; write 64m or 5g", flag, text));
-  *out = *value;
+  TRY_ASSIGN(*out, parse_size_flag(flag, text, "64m or 5g"));
   return {};
 }
 

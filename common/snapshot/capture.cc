@@ -14,6 +14,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "common/snapshot/entry_io.h"
 #include "common/snapshot/lower_folders.h"
 #include "common/snapshot/manifest.h"
 #include "common/snapshot/scan.h"
@@ -56,6 +57,12 @@ struct ToHash {
   std::size_t folder = 0, file = 0;
 };
 
+// One that is not in the snapshot. Without an errno it never rested.
+struct LeftOut {
+  ToHash item;
+  int errnum = 0;
+};
+
 class Hasher {
  public:
   Hasher(const std::string& directory, const CaptureOptions& options, Scan& scan,
@@ -65,13 +72,16 @@ class Hasher {
   Status run(const std::vector<ToHash>& work);
   std::uint64_t bytes_read() const { return bytes_read_; }
   // Takes the files that were skipped out of the scan.
-  void take_out_restless();
+  void take_out_skipped();
 
  private:
   void worker(const std::vector<ToHash>& work);
   Status hash(const ToHash& item, std::string& buffer);
-  Status hash_once(const io::Fd& fd, const std::string& path, std::string& buffer,
-                   std::uint64_t most, Digest& digest, std::uint64_t& size);
+  // Returns 0, or the errno that stopped it.
+  int hash_once(const io::Fd& fd, std::string& buffer, std::uint64_t most, Digest& digest,
+                std::uint64_t& size);
+  Status unreadable(int errnum, const ToHash& item, const std::string& path);
+  void leave_out(const ToHash& item, int errnum);
 
   const std::string& directory_;
   const CaptureOptions& options_;
@@ -82,7 +92,7 @@ class Hasher {
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   Status first_error_;
-  std::vector<ToHash> restless_;
+  std::vector<LeftOut> left_out_;
 };
 
 Status Hasher::run(const std::vector<ToHash>& work) {
@@ -95,14 +105,19 @@ Status Hasher::run(const std::vector<ToHash>& work) {
   return first_error_;
 }
 
-void Hasher::take_out_restless() {
-  std::sort(restless_.begin(), restless_.end(), [](const ToHash& a, const ToHash& b) {
+void Hasher::take_out_skipped() {
+  std::sort(left_out_.begin(), left_out_.end(), [](const LeftOut& one, const LeftOut& other) {
+    const ToHash &a = one.item, &b = other.item;
     return a.folder != b.folder ? a.folder < b.folder : a.file > b.file;
   });
-  for (const ToHash& item : restless_) {
+  for (const auto& [item, errnum] : left_out_) {
     ScannedFolder& folder = scan_.folders[item.folder];
     const auto at = static_cast<std::ptrdiff_t>(item.file);
-    folder.restless.push_back(folder.files[item.file].name);
+    const std::string& name = folder.files[item.file].name;
+    if (errnum == 0)
+      folder.restless.push_back(name);
+    else
+      scan_.skipped.push_back({folder.path + name, "", 0, why_left_out(errnum)});
     folder.files.erase(folder.files.begin() + at);
     digests_[item.folder].erase(digests_[item.folder].begin() + at);
   }
@@ -119,28 +134,40 @@ void Hasher::worker(const std::vector<ToHash>& work) {
   }
 }
 
+void Hasher::leave_out(const ToHash& item, int errnum) {
+  std::lock_guard guard(mutex_);
+  left_out_.push_back({item, errnum});
+}
+
+Status Hasher::unreadable(int errnum, const ToHash& item, const std::string& path) {
+  if (options_.skip_unreadable && is_of_one_entry(errnum)) {
+    leave_out(item, errnum);
+    return {};
+  }
+  Error error = errno_error(errnum, "cannot read " + path);
+  if (errnum == EACCES || errnum == EPERM) {
+    error.code = ErrorCode::permission_denied;
+    error.message += "; make it readable or name it in .amlignore or .gitignore";
+  }
+  return error;
+}
+
 Status Hasher::hash(const ToHash& item, std::string& buffer) {
   const ScannedFolder& folder = scan_.folders[item.folder];
   ScannedFile& file = scan_.folders[item.folder].files[item.file];
   const std::string relative = folder.path + file.name;
   const std::string path = directory_ + "/" + relative;
-  const io::Fd fd(
-      ::openat(scan_.root.get(), relative.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd) {
-    Error error = errno_error(errno, "cannot read " + path);
-    if (errno == EACCES || errno == EPERM) {
-      error.code = ErrorCode::permission_denied;
-      error.message += "; make it readable or name it in .amlignore or .gitignore";
-    }
-    return error;
-  }
+  const io::Fd fd =
+      open_entry(scan_.root.get(), relative, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (!fd) return unreadable(errno, item, path);
   for (int reads = 0; reads < kMaxReadsOfAChangingFile; ++reads) {
     TRY_ASSIGN(const StatResult before, stat_of(fd.get(), path));
     if (!S_ISREG(before.mode)) break;
     Digest digest;
     std::uint64_t size = 0;
     const std::uint64_t most = options_.is_growing ? before.identity.size : UINT64_MAX;
-    TRY(hash_once(fd, path, buffer, most, digest, size));
+    const int failed = hash_once(fd, buffer, most, digest, size);
+    if (failed != 0) return unreadable(failed, item, path);
     if (options_.on_read) options_.on_read(relative);
     TRY_ASSIGN(const StatResult after, stat_of(fd.get(), path));
     const bool as_it_was = before.identity == after.identity || options_.is_growing;
@@ -151,8 +178,7 @@ Status Hasher::hash(const ToHash& item, std::string& buffer) {
     return {};
   }
   if (options_.skip_restless) {
-    std::lock_guard guard(mutex_);
-    restless_.push_back(item);
+    leave_out(item, 0);
     return {};
   }
   return make_error(ErrorCode::conflict,
@@ -161,21 +187,21 @@ Status Hasher::hash(const ToHash& item, std::string& buffer) {
                                 path, kMaxReadsOfAChangingFile));
 }
 
-Status Hasher::hash_once(const io::Fd& fd, const std::string& path, std::string& buffer,
-                         std::uint64_t most, Digest& digest, std::uint64_t& size) {
+int Hasher::hash_once(const io::Fd& fd, std::string& buffer, std::uint64_t most, Digest& digest,
+                      std::uint64_t& size) {
   Sha256 hash;
   while (size < most) {
     const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), most - size);
     const ssize_t got = ::pread(fd.get(), buffer.data(), wanted, static_cast<off_t>(size));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno_error(errno, "cannot read " + path);
+    if (got < 0) return errno;
     if (got == 0) break;
     hash.update({buffer.data(), static_cast<std::size_t>(got)});
     size += static_cast<std::uint64_t>(got);
   }
   bytes_read_ += size;
   digest = hash.finish();
-  return {};
+  return 0;
 }
 
 // The folder of `tree` that has this path ("" or "a/b/"); null when there is none.
@@ -301,7 +327,7 @@ Result<std::vector<std::vector<Digest>>> digest_all(Scan& found, const StatCache
   }
   Hasher hasher(snapshot.directory, options, found, digests);
   TRY(hasher.run(work));
-  hasher.take_out_restless();
+  hasher.take_out_skipped();
   snapshot.files_read = work.size();
   snapshot.bytes_read = {hasher.bytes_read()};
   return digests;
@@ -348,6 +374,7 @@ Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
   CaptureOptions hashing;
   hashing.is_growing = options.is_growing;
   hashing.skip_restless = options.previous.has_value();
+  hashing.skip_unreadable = true;
   hashing.on_read = options.on_read;
   ScanOptions scanning;
   scanning.is_source = false;

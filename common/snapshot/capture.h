@@ -26,6 +26,7 @@ struct CaptureOptions {
   int hash_threads = 2;
   bool is_growing = false;     // of a file that is written to, what was there at first is taken
   bool skip_restless = false;  // a file that changes each time it is read is left out, not an error
+  bool skip_unreadable = false;  // the same for a file that cannot be read
   // Called after each reading of a file, with its path relative to the root, on the thread that
   // read it.
   std::function<void(const std::string& path)> on_read;
@@ -88,7 +89,8 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
 
 // A directory as it is, without ignore rules, .git included, as its users see it through the
 // overlay. `opened` is read with the rights of the calling thread and never left by a symlink that
-// stands at a last component; what cannot be read is skipped and listed, and so are special files.
+// stands at a last component; what cannot be read is skipped and listed, and so are special files:
+// no single entry costs the others. Only what concerns all of them is an error.
 Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
                               const TreeOptions& options);
 

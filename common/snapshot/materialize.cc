@@ -14,6 +14,7 @@
 
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/snapshot/entry_io.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {
@@ -231,9 +232,9 @@ Status Writer::apply_late_modes(int target) {
   std::sort(late_modes_.begin(), late_modes_.end(),
             [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   for (const auto& [path, mode] : late_modes_) {
-    if (::fchmodat(target, path.c_str(), mode, 0) != 0) {
+    const io::Fd folder = open_entry(target, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (!folder || ::fchmod(folder.get(), mode) != 0)
       return errno_error(errno, "cannot set the mode of " + path);
-    }
   }
   return {};
 }

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "common/domain/outputs.h"
+#include "common/snapshot/entry_io.h"
 #include "common/snapshot/ignore.h"
 #include "common/snapshot/manifest.h"
 
@@ -52,6 +53,8 @@ class Scanner {
   bool is_kept_out(const std::string& path, const Name& name, bool is_directory);
   // An entry that cannot be read: fails the scan, or is skipped and listed.
   Status unreadable(std::string_view what, const std::string& path);
+  // The same for what a snapshot cannot hold.
+  Status unsupported(const std::string& path, const std::string& why);
   Error cannot(std::string_view what, const std::string& path) const;
 
   const std::string directory_;
@@ -73,28 +76,36 @@ Error Scanner::cannot(std::string_view what, const std::string& path) const {
 }
 
 Status Scanner::unreadable(std::string_view what, const std::string& path) {
-  if (options_.is_source || (errno != EACCES && errno != EPERM)) return cannot(what, path);
-  out_.skipped.push_back({path, "", 0, "permission denied"});
+  if (options_.is_source || path.empty() || !is_of_one_entry(errno)) return cannot(what, path);
+  out_.skipped.push_back({path, "", 0, why_left_out(errno)});
   return {};
 }
 
-Result<std::vector<Name>> names_in(int fd, const std::string& path) {
+Status Scanner::unsupported(const std::string& path, const std::string& why) {
+  if (options_.is_source)
+    return make_error(ErrorCode::unsupported, fmt::format("{}/{} {}", directory_, path, why));
+  out_.skipped.push_back({path, "", 0, "it " + why});
+  return {};
+}
+
+// Returns 0, or the errno that stopped it.
+int names_in(int fd, std::vector<Name>& names) {
   const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
   std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(copy), ::closedir);
   if (!stream) {
+    const int failed = errno;
     if (copy >= 0) ::close(copy);
-    return errno_error(errno, "cannot list " + path);
+    return failed;
   }
-  std::vector<Name> names;
   errno = 0;
   while (const dirent* entry = ::readdir(stream.get())) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.push_back({std::string(name), entry->d_type});
   }
-  if (errno != 0) return errno_error(errno, "cannot list " + path);
+  if (errno != 0) return errno;
   std::sort(names.begin(), names.end(),
             [](const Name& a, const Name& b) { return a.text < b.text; });
-  return names;
+  return 0;
 }
 
 // As overlayfs marks it, mounted by root or in a user namespace.
@@ -117,12 +128,9 @@ Status Scanner::run() {
 
 Status Scanner::scan_folder(std::size_t index, int fd, int depth) {
   const std::string path = out_.folders[index].path;
-  if (depth > kMaxTreeDepth) {
-    return make_error(
-        ErrorCode::resource_exhausted,
-        fmt::format("{}/{} lies more than {} folders deep", directory_, path, kMaxTreeDepth));
-  }
-  TRY_ASSIGN(const std::vector<Name> names, names_in(fd, directory_ + "/" + path));
+  std::vector<Name> names;
+  errno = names_in(fd, names);
+  if (errno != 0) return unreadable("list", path);
   const std::size_t outer = ignores_.size();
   if (!options_.is_source) {
     // Every entry belongs to it.
@@ -191,7 +199,7 @@ Status Scanner::scan_entry(std::size_t index, int fd, const Name& name, int dept
   if (type == DT_UNKNOWN) {
     struct stat info {};
     if (::fstatat(fd, name.text.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-      return errno == ENOENT ? Status() : cannot("stat", path);
+      return errno == ENOENT ? Status() : unreadable("stat", path);
     }
     type = static_cast<unsigned char>(IFTODT(info.st_mode));
   }
@@ -207,8 +215,10 @@ Status Scanner::enter_folder(std::size_t index, int fd, const Name& name, int de
       ::openat(fd, name.text.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder && errno == ENOENT) return {};  // gone since it was listed
   if (!folder) return unreadable("open", path + "/");
+  if (depth == kMaxTreeDepth)
+    return unsupported(path + "/", fmt::format("lies more than {} folders deep", kMaxTreeDepth));
   struct stat info {};
-  if (::fstat(folder.get(), &info) != 0) return cannot("stat", path);
+  if (::fstat(folder.get(), &info) != 0) return unreadable("stat", path + "/");
   if (info.st_dev == left_out_.st_dev && info.st_ino == left_out_.st_ino) {
     out_.skipped.push_back({path + "/", "", 0, "Lockstep's own files and keys"});
     return {};
@@ -227,12 +237,9 @@ Status Scanner::add_link(std::size_t index, int fd, const std::string& name) {
   char target[kMaxTargetBytes + 1];
   const ssize_t size = ::readlinkat(fd, name.c_str(), target, sizeof target);
   const std::string path = out_.folders[index].path + name;
-  if (size < 0) return errno == ENOENT ? Status() : cannot("read the symlink", path);
-  if (size == 0 || size > static_cast<ssize_t>(kMaxTargetBytes)) {
-    return make_error(
-        ErrorCode::unsupported,
-        fmt::format("{}/{} is a symlink with a target of {} bytes", directory_, path, size));
-  }
+  if (size < 0) return errno == ENOENT ? Status() : unreadable("read the symlink", path);
+  if (size == 0 || size > static_cast<ssize_t>(kMaxTargetBytes))
+    return unsupported(path, fmt::format("is a symlink with a target of {} bytes", size));
   out_.folders[index].links.push_back({name, std::string(target, static_cast<std::size_t>(size))});
   return {};
 }
@@ -241,7 +248,7 @@ Status Scanner::add_other(std::size_t index, int fd, const Name& name) {
   const std::string path = out_.folders[index].path + name.text;
   struct stat info {};
   if (::fstatat(fd, name.text.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-    return errno == ENOENT ? Status() : cannot("stat", path);
+    return errno == ENOENT ? Status() : unreadable("stat", path);
   }
   if (options_.is_upper && S_ISCHR(info.st_mode) && info.st_rdev == makedev(0, 0)) {
     out_.folders[index].whiteouts.push_back(name.text);

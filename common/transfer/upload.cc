@@ -10,6 +10,7 @@
 
 #include "common/io/file_system.h"
 #include "common/snapshot/compress.h"
+#include "common/snapshot/entry_io.h"
 #include "common/transfer/channel.h"
 #include "common/transfer/transfer.h"
 
@@ -121,12 +122,19 @@ Error Uploader::changed(const snapshot::FileRecord& file) const {
                                 snapshot_.directory, file.path));
 }
 
+// It could be read when it was captured; another capture sees what it is now.
+Error unreadable(int errnum, const std::string& path) {
+  Error error = errno_error(errnum, "cannot read " + path);
+  if (snapshot::is_of_one_entry(errnum)) error.code = ErrorCode::conflict;
+  return error;
+}
+
 Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& file) {
   const std::string path = snapshot_.directory + "/" + file.path;
-  const io::Fd fd(::openat(snapshot_.opened->get(), file.path.c_str(),
-                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const io::Fd fd = snapshot::open_entry(snapshot_.opened->get(), file.path,
+                                         O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (!fd && (errno == ENOENT || errno == ELOOP)) return changed(file);
-  if (!fd) return errno_error(errno, "cannot read " + path);
+  if (!fd) return unreadable(errno, path);
   Sha256 hash;
   std::string part;
   std::uint64_t offset = 0;
@@ -135,7 +143,7 @@ Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& fil
     for (std::size_t have = 0; have < part.size();) {
       const ssize_t got = ::read(fd.get(), part.data() + have, part.size() - have);
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return errno_error(errno, "cannot read " + path);
+      if (got < 0) return unreadable(errno, path);
       if (got == 0) return changed(file);
       have += static_cast<std::size_t>(got);
     }

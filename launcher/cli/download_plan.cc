@@ -80,6 +80,23 @@ const AttemptView* newest_with_checkpoint(const JobView& job) {
   return nullptr;
 }
 
+// Written and yet not kept is not the same as not written.
+Error no_checkpoint(const JobView& job, const AttemptView& attempt,
+                    const DownloadRequest& request) {
+  std::vector<std::string> why;
+  for (const PartView& part : attempt.parts)
+    for (const CollectedOutput& output : part.outputs)
+      if (output.kind == OutputKind::checkpoint)
+        for (const std::string& problem : output.problems)
+          why.push_back(fmt::format("node {}: {}", part.node_name, problem));
+  if (why.empty()) why.emplace_back("nothing was written to $LOCKSTEP_CHECKPOINT_DIR");
+  return make_error(
+      ErrorCode::not_found,
+      fmt::format("{} saved no checkpoint{}: {}", job.spec.name,
+                  request.attempt == 0 ? "" : fmt::format(" in attempt {}", request.attempt),
+                  fmt::join(why, "; ")));
+}
+
 }  // namespace
 
 Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& request) {
@@ -95,13 +112,7 @@ Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& re
     add_tree(*attempt, OutputKind::logs, "", plan);
   }
   if (request.checkpoint) add_tree(*attempt, OutputKind::checkpoint, "", plan);
-  if (request.checkpoint && plan.trees.empty())
-    return make_error(
-        ErrorCode::not_found,
-        fmt::format("{} saved no checkpoint{}: nothing was written to "
-                    "$LOCKSTEP_CHECKPOINT_DIR",
-                    job.spec.name,
-                    request.attempt == 0 ? "" : fmt::format(" in attempt {}", request.attempt)));
+  if (request.checkpoint && plan.trees.empty()) return no_checkpoint(job, *attempt, request);
   for (const OutputSpec& output : job.spec.outputs)
     if (request.all_named || request.named == output.name)
       add_tree(*attempt, OutputKind::named, output.name, plan);

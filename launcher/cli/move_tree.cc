@@ -1,6 +1,7 @@
 #include "launcher/cli/move_tree.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,8 +30,10 @@ Status in_the_way(int errnum, const std::string& path) {
 
 Status move_into(const io::Fd& from, const std::string& from_path, const io::Fd& to,
                  const std::string& to_path) {
-  TRY_ASSIGN(const std::vector<std::string> names, io::list_directory(from_path));
-  for (const std::string& name : names) {
+  // By its descriptor: the path may be longer than the system takes.
+  const auto names = io::list_directory(fmt::format("/proc/self/fd/{}", from.get()));
+  if (!names) return names.error().within(from_path);
+  for (const std::string& name : *names) {
     struct stat info {};
     if (::fstatat(from.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
       return errno_error(errno, from_path + "/" + name);

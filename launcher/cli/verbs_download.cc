@@ -75,7 +75,10 @@ std::string text_of(const DownloadOptions& options, const Downloaded& done) {
                             counted(done.logs.size()), to_string(size));
 }
 
-Error nothing_left(const JobView& job) {
+Error nothing_left(const JobView& job, bool has_problems) {
+  if (has_problems)
+    return make_error(ErrorCode::not_found,
+                      fmt::format("nothing that {} left could be kept: see above", job.spec.name));
   return make_error(ErrorCode::not_found,
                     fmt::format("{} left nothing{}", job.spec.name,
                                 is_final(job.status)
@@ -105,7 +108,7 @@ int download(Context& context, const DownloadOptions& options) {
   const auto problems = output_problems(reply->job.attempts[done->attempt - 1]);
   for (const std::string& problem : problems) context.terminal.note(printable(problem));
   if (done->trees.empty() && done->logs.empty())
-    return fail(context.terminal, nothing_left(reply->job));
+    return fail(context.terminal, nothing_left(reply->job, !problems.empty()));
   return print(context, options.format, to_json(options, *done, problems), text_of(options, *done));
 }
 

@@ -84,6 +84,7 @@ struct ReplyDeleted {
 struct ForgetJob {
   JobId job;
   std::vector<AttemptId> attempts;
+  std::string why;  // for people: who deleted it, or which limit of what is kept it was beyond
 };
 struct ExitDaemon {
   ReplyTo to;

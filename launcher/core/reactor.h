@@ -101,9 +101,10 @@ class Reactor {
 
   // ---- retention.cc
   std::optional<Error> not_deletable(const JobId& job) const;
-  void delete_job(const JobId& job, const std::string& by);
+  void delete_job(const JobId& job, const std::string& by, std::string why);
   void retain();  // deletes what is beyond the limits, and arms the timer of what will be
   bool over_limits() const;
+  std::string why_beyond() const;
   Instant next_deletion() const;
   std::uint64_t era_of_new(const JobId& job) const;
 

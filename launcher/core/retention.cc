@@ -17,6 +17,8 @@ constexpr Duration kNextSlice = milliseconds(10);
 
 std::uint64_t milliseconds_of(Instant at) { return static_cast<std::uint64_t>(at.ns / 1'000'000); }
 
+std::string by_person(const std::string& name) { return "deleted by " + name; }
+
 }  // namespace
 
 std::uint64_t Reactor::era_of_new(const JobId& job) const {
@@ -36,9 +38,9 @@ std::optional<Error> Reactor::not_deletable(const JobId& id) const {
                                 id.value, to_string(job->status()), id.value));
 }
 
-void Reactor::delete_job(const JobId& id, const std::string& by) {
+void Reactor::delete_job(const JobId& id, const std::string& by, std::string why) {
   const Job& job = *state_.job(id);
-  ForgetJob forget{id, {}};
+  ForgetJob forget{id, {}, std::move(why)};
   std::uint64_t era = job.era;
   for (const Attempt& attempt : job.attempts) {
     forget.attempts.push_back(attempt.id);
@@ -58,7 +60,8 @@ void Reactor::on(const DeleteInput& input) {
       result.kept.push_back({id, error->code, std::move(error->message)});
       continue;
     }
-    if (!before) delete_job(id, input.by);  // else the answer was lost: asked again
+    if (!before)
+      delete_job(id, input.by, by_person(input.by));  // else the answer was lost: asked again
     result.jobs.push_back(id);
   }
   result.more = static_cast<std::int64_t>(input.jobs.size() - named);
@@ -71,7 +74,7 @@ void Reactor::on(const DeleteInput& input) {
       else
         ++result.more;
     }
-    for (const JobId& id : old) delete_job(id, input.by);
+    for (const JobId& id : old) delete_job(id, input.by, by_person(input.by));
     result.jobs.insert(result.jobs.end(), old.begin(), old.end());
   }
   act(ReplyDeleted{input.reply, std::move(result)});
@@ -84,6 +87,25 @@ bool Reactor::over_limits() const {
   return (keeps.jobs != 0 && state_.ended().size() > keeps.jobs) ||
          over(state_.ended_size().logs, keeps.logs) ||
          over(state_.ended_size().outputs, keeps.outputs);
+}
+
+// Why the job that ended first is deleted now, in words.
+std::string Reactor::why_beyond() const {
+  const Retention& keeps = config_.keeps;
+  const JobSize& size = state_.ended_size();
+  const auto over = [](const char* what, Bytes have, Bytes limit, const char* flag) {
+    return fmt::format("ended jobs have {} of {}, more than {} {}", to_string(have), what, flag,
+                       to_string(limit));
+  };
+  const Instant ended = state_.ended().begin()->first.first;
+  if (keeps.jobs_for > Duration(0) && ended + keeps.jobs_for <= now_)
+    return "it ended longer ago than --keep-jobs-for " + format_duration(keeps.jobs_for);
+  if (keeps.jobs != 0 && state_.ended().size() > keeps.jobs)
+    return fmt::format("{} jobs have ended, more than --keep-jobs {}", state_.ended().size(),
+                       keeps.jobs);
+  if (keeps.logs.count != 0 && size.logs > keeps.logs)
+    return over("logs", size.logs, keeps.logs, "--keep-logs");
+  return over("outputs", size.outputs, keeps.outputs, "--keep-outputs");
 }
 
 // When the job that ended first is to be deleted; never() while nothing is beyond the limits.
@@ -100,7 +122,7 @@ void Reactor::retain() {
   if (!retains_ && now_ < retain_at_) return;
   retains_ = false;
   for (std::size_t i = 0; i < kMaxDeletionsAtOnce && next_deletion() <= now_; ++i)
-    delete_job(JobId(state_.ended().begin()->second), "");
+    delete_job(JobId(state_.ended().begin()->second), "", why_beyond());
   Instant due = next_deletion();
   std::vector<Digest> useless;
   for (const auto& [hash, token] : state_.tokens()) {

@@ -3,6 +3,7 @@ import hashlib
 import os
 import pathlib
 import signal
+import subprocess
 
 import pytest
 from harness.site import wait_until
@@ -178,6 +179,36 @@ def test_what_cannot_be_kept_is_named_and_symlinks_lead_nowhere(any_site):
     assert os.readlink(got / "artifacts/outputs/etc") == "/etc"
     assert os.readlink(got / "artifacts/outputs/shadow") == "/etc/shadow"
     assert len(said["problems"]) == (2 if as_root else 3)
+
+
+DEEP = """import os, sys
+for where in ('outputs', os.environ['LOCKSTEP_CHECKPOINT_DIR']):
+    top = os.getcwd()
+    os.chdir(where)
+    open('model.pt', 'w').write('model')
+    for _ in range(25):
+        os.makedirs('p' * 200, exist_ok=True)
+        os.chdir('p' * 200)
+    print('found', os.path.exists('deep'), flush=True)
+    open('deep', 'w').write('deep')
+    os.chdir(top)
+sys.exit(int(os.environ['LOCKSTEP_ATTEMPT'] == '1'))
+"""
+
+
+def test_paths_longer_than_the_system_takes_come_back_and_into_the_next_attempt(any_site):
+    any_site.up(1)
+    any_site.write("deep.py", DEEP)
+    done = any_site.run("run", "--name", "j", "--retry", "1", "--retry-on", "exit_code", "--", "python3", "deep.py")
+    assert done.returncode == 0, done.stderr
+    assert b"left out" not in done.stderr and b"too long" not in done.stderr, done.stderr
+    assert any_site.logs("j", "--stdout").count(b"found True") == 1
+    for words, into in (((), "all"), (("--checkpoint",), "saved")):
+        said, got = download(any_site, "j", *words, into=into)
+        assert said["problems"] == []
+        found = subprocess.run(["find", got, "(", "-name", "deep", "-o", "-name", "model.pt", ")", "-printf", "%f\\n"],
+                               check=True, capture_output=True).stdout.split()
+        assert sorted(found) == [b"deep", b"model.pt"]
 
 
 def test_logs_of_a_job_that_runs_come_live(any_site):

@@ -3,10 +3,23 @@
 #include "common/base/bytes.h"
 #include "common/base/digest.h"
 #include "common/base/result.h"
+#include "common/base/size_flag.h"
 #include "common/base/time.h"
 
 namespace lockstep {
 namespace {
+
+TEST(SizeFlag, ANumberWithoutAUnitIsTakenOnlyWhenItCanBeMeant) {
+  const auto parse = [](const char* text) { return parse_size_flag("--cache-size", text, "50g"); };
+  EXPECT_EQ(*parse("10g"), gibibytes(10));
+  EXPECT_EQ(*parse("10k"), kibibytes(10));
+  EXPECT_EQ(*parse("1048576"), mebibytes(1));
+  EXPECT_EQ(parse("50").error().message,
+            "--cache-size: '50' without a unit is 50 B; is 50g meant? Write 50g");
+  for (const char* text : {"1048575", "1.5", "0", "0g", "", "much", "-1g"}) {
+    EXPECT_FALSE(parse(text)) << text;
+  }
+}
 
 TEST(Digest, MatchesTheStandardsExamples) {  // FIPS 180-4 example values
   EXPECT_EQ(sha256("abc").hex(),

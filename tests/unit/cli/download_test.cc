@@ -82,6 +82,21 @@ TEST(PlanDownload, OneNamedOutputOrAll) {
   EXPECT_EQ(plan_download(job_with_two_attempts(), all)->trees.size(), 2u);
 }
 
+TEST(PlanDownload, ACheckpointThatWasWrittenButNotKeptSaysWhy) {
+  DownloadRequest request;
+  request.artifacts = false;
+  request.checkpoint = true;
+  JobView job = job_with_two_attempts();
+  EXPECT_EQ(plan_download(job, request).error().message,
+            "j saved no checkpoint: nothing was written to $LOCKSTEP_CHECKPOINT_DIR");
+  CollectedOutput lost;
+  lost.kind = OutputKind::checkpoint;
+  lost.problems = {"it has too many files"};
+  job.attempts[1].parts[1].outputs.push_back(lost);
+  EXPECT_EQ(plan_download(job, request).error().message,
+            "j saved no checkpoint: node n1: it has too many files");
+}
+
 TEST(PlanDownload, AJobThatWasNeverStartedLeftNothing) {
   JobView job = job_with_two_attempts();
   job.attempts.clear();

@@ -46,6 +46,10 @@ TEST(Options, WhatIsKept) {
   const auto all = std::get<Options>(parse(
       {"--home", "/h", "--keep-jobs-for", "unlimited", "--keep-jobs", "0", "--keep-logs", "0"}));
   EXPECT_EQ(all.core.keeps, (Retention{Duration(0), 0, {}, {}}));
+  const auto bytes =
+      std::get<Options>(parse({"--home", "/h", "--keep-logs", "1048576", "--keep-outputs", "10k"}));
+  EXPECT_EQ(bytes.core.keeps.logs, mebibytes(1));
+  EXPECT_EQ(bytes.core.keeps.outputs, kibibytes(10));
 }
 
 TEST(Options, HelpNamesTheExitCodes) {
@@ -85,6 +89,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{"--home", "/h", "--advertise", "tcp://x"}, "--advertise"},
                     Case{{"--home", "/h", "--advertise", "x:1"}, "--advertise"},
                     Case{{"--home", "/h", "--keep-logs", "much"}, "--keep-logs"},
+                    Case{{"--home", "/h", "--keep-logs", "10"},
+                         "--keep-logs: '10' without a unit is 10 B; is 10g meant? Write 500m"},
+                    Case{{"--home", "/h", "--keep-outputs", "1048575"}, "without a unit"},
+                    Case{{"--home", "/h", "--low-space", "5"}, "--low-space: '5' without a unit"},
+                    Case{{"--home", "/h", "--reserve", "64"}, "--reserve: '64' without a unit"},
+                    Case{{"--home", "/h", "--reserve", "0"}, "--reserve: '0' is not a size"},
                     Case{{"--home", "/h", "--keep-jobs-for", "long"}, "--keep-jobs-for"},
                     Case{{"--home", "/h", "--keep-jobs", "-1"}, "--keep-jobs"},
                     Case{{"--home", "/h", "extra"}, "extra"}));

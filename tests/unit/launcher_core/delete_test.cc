@@ -45,7 +45,7 @@ class Delete : public ::testing::Test {
       launcher->send(HeartbeatInput{n1.key, {n1.id, n1.session, 0, 0}});
       launcher->take<AckHeartbeat>();
       launcher->take<AskForSession>();
-      launcher->take<ForgetJob>();
+      for (const ForgetJob& one : launcher->take<ForgetJob>()) why.push_back(one.why);
       launcher->drop_notices();
     }
   }
@@ -53,6 +53,7 @@ class Delete : public ::testing::Test {
   std::optional<TestLauncher> launcher;
   FakeNode n1;
   std::vector<ForgetJob> forgotten;
+  std::vector<std::string> why;  // of what was deleted while time passed
 };
 
 TEST_F(Delete, a_final_job_is_gone_and_its_logs_are_to_be_forgotten) {
@@ -65,6 +66,7 @@ TEST_F(Delete, a_final_job_is_gone_and_its_logs_are_to_be_forgotten) {
   ASSERT_EQ(forgotten.size(), 1U);
   EXPECT_THAT(forgotten[0].attempts, ElementsAre(attempt(job)));
   EXPECT_EQ(launcher->facts<JobDeleted>().at(0).by, "ann");
+  EXPECT_EQ(forgotten[0].why, "deleted by ann");
 }
 
 TEST_F(Delete, a_job_that_has_not_ended_is_kept_and_says_so) {
@@ -180,6 +182,8 @@ TEST_F(Delete, jobs_are_kept_for_a_time) {
   pass(minutes(11));
   EXPECT_THAT(left(), ElementsAre("second"));
   EXPECT_EQ(launcher->facts<JobDeleted>().at(0).by, "");
+  EXPECT_THAT(
+      why, ElementsAre("it ended longer ago than --keep-jobs-for " + format_duration(minutes(30))));
   launcher->restart(minutes(60));
   launcher->send(TickInput{});
   launcher->take<ForgetJob>();
@@ -193,6 +197,8 @@ TEST_F(Delete, so_many_jobs_are_kept_the_newest) {
   EXPECT_EQ(left().size(), 4U) << "a moment is left to whoever waits for their end";
   pass(minutes(2));
   EXPECT_THAT(left(), ElementsAre("c", "d"));
+  EXPECT_THAT(why, ElementsAre("4 jobs have ended, more than --keep-jobs 2",
+                               "3 jobs have ended, more than --keep-jobs 2"));
 }
 
 TEST_F(Delete, so_much_of_logs_and_outputs_is_kept) {
@@ -214,6 +220,7 @@ TEST_F(Delete, so_much_of_logs_and_outputs_is_kept) {
   EXPECT_EQ(launcher->core->state().ended_size(), (JobSize{Bytes{135}, Bytes{30}}));
   pass(minutes(2));
   EXPECT_THAT(left(), ElementsAre("b", "c"));
+  EXPECT_THAT(why, ElementsAre("ended jobs have 135 B of logs, more than --keep-logs 100 B"));
   EXPECT_EQ(launcher->core->state().ended_size(), (JobSize{Bytes{90}, Bytes{20}}));
 }
 

@@ -1,5 +1,6 @@
 #include "common/snapshot/capture.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -265,6 +266,37 @@ TEST(CaptureTree, AFileThatNeverRestsKeepsItsVersionOfThePreviousTree) {
   EXPECT_EQ(captured->files[0].path, "sub/quiet");
   ASSERT_EQ(captured->skipped.size(), 1u);
   EXPECT_EQ(captured->skipped[0].path, "new/restless");
+}
+
+// `change` happens while the file "a" is read.
+Result<Snapshot> capture_while(const TempDir& dir, const std::function<void()>& change) {
+  TreeOptions options;
+  options.on_read = [&](const std::string& path) {
+    if (path == "a") change();
+  };
+  io::Fd opened(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY));
+  return capture_tree(std::move(opened), "outputs", options);
+}
+
+TEST(CaptureTree, WhatVanishesOrIsReplacedMeanwhileCostsNothingElse) {
+  TempDir dir;
+  dir.file("a", "1");
+  dir.file("b", "2");
+  dir.file("c", "3");
+  dir.file("d", "4");
+  const auto captured = capture_while(dir, [&] {
+    ::unlink((dir / "b").c_str());
+    ::unlink((dir / "c").c_str());
+    dir.link("/etc/passwd", "c");
+  });
+  ASSERT_TRUE(captured) << captured.error().message;
+  ASSERT_EQ(captured->files.size(), 2u);
+  EXPECT_EQ(captured->files[1].path, "d");
+  ASSERT_EQ(captured->skipped.size(), 2u);
+  EXPECT_EQ(captured->skipped[0].path, "c");
+  EXPECT_EQ(captured->skipped[0].pattern, "changed while it was read");
+  EXPECT_EQ(captured->skipped[1].path, "b");
+  EXPECT_EQ(captured->skipped[1].pattern, "it vanished before it was read");
 }
 
 }  // namespace

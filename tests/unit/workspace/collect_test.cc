@@ -96,6 +96,57 @@ TEST(Collect, WhatCannotBeKeptIsNamedAndTheRestIsKept) {
   EXPECT_EQ(*io::read_file(f.dir / "o/good"), "1");
 }
 
+// Makes 25 nested folders of 200 characters below `folder`, with a file at the end of them.
+std::string put_deep(const std::string& folder) {
+  const std::string name(200, 'p');
+  std::string path;
+  io::Fd at(::open(folder.c_str(), O_RDONLY | O_DIRECTORY));
+  for (int i = 0; i < 25; ++i) {
+    EXPECT_EQ(::mkdirat(at.get(), name.c_str(), 0755), 0);
+    at = io::Fd(::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY));
+    path += name + "/";
+  }
+  const io::Fd file(::openat(at.get(), "deep", O_WRONLY | O_CREAT, 0644));
+  EXPECT_EQ(::write(file.get(), "deep", 4), 4);
+  return path + "deep";
+}
+
+TEST(Collect, APathLongerThanTheSystemTakesIsKeptAsWell) {
+  Collecting f("copy");
+  f.stage({});
+  f.write("outputs/model.pt", "1");
+  f.write(std::string(kCheckpointFolder) + "/step", "2");
+  const std::string deep = put_deep(f.written + "/outputs");
+  put_deep(f.written + "/" + std::string(kCheckpointFolder));
+  for (const OutputKind kind : {OutputKind::outputs, OutputKind::checkpoint}) {
+    const std::string into = kind == OutputKind::outputs ? "o" : "c";
+    const CollectedOutput output = f.must_collect(kind, into);
+    EXPECT_EQ(output.files, 2u);
+    EXPECT_TRUE(output.problems.empty());
+    const io::Fd root(::open((f.dir / into).c_str(), O_RDONLY | O_DIRECTORY));
+    const io::Fd file = snapshot::open_entry(root.get(), deep, O_RDONLY);
+    char content[5] = {};
+    EXPECT_EQ(::read(file.get(), content, 4), 4);
+    EXPECT_STREQ(content, "deep");
+  }
+}
+
+TEST(Collect, WhatLiesTooDeepForATreeIsNamedAndTheRestIsKept) {
+  Collecting f("copy");
+  f.stage({});
+  f.write("outputs/model.pt", "1");
+  std::string folder = "outputs";
+  for (int i = 0; i <= snapshot::kMaxTreeDepth; ++i) folder += "/d";
+  f.write(folder + "/x", "2");
+  const CollectedOutput outputs = f.must_collect(OutputKind::outputs, "o");
+  EXPECT_EQ(outputs.files, 1u);
+  ASSERT_EQ(outputs.problems.size(), 1u);
+  EXPECT_NE(outputs.problems[0].find("d/ was left out: it lies more than 256 folders deep"),
+            std::string::npos)
+      << outputs.problems[0];
+  EXPECT_EQ(*io::read_file(f.dir / "o/model.pt"), "1");
+}
+
 TEST(Collect, UnreadableFilesAndFoldersAreNamed) {
   // Root reads with the rights of the job's user, who cannot read these.
   Collecting f("copy");

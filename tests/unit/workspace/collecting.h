@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "agent/workspace/collect.h"
+#include "common/snapshot/entry_io.h"
 #include "common/wire/runner.h"
 #include "tests/unit/workspace/fixture.h"
 
@@ -24,7 +25,7 @@ class FakeSink final : public OutputSink {
     }
     for (const auto& object : tree.directories) TRY(store_.put(object.digest, object.bytes));
     for (const auto& file : tree.files) {
-      const io::Fd fd(::openat(tree.opened->get(), file.path.c_str(), O_RDONLY | O_NOFOLLOW));
+      const io::Fd fd = snapshot::open_entry(tree.opened->get(), file.path, O_RDONLY | O_NOFOLLOW);
       std::string content(file.size, '\0');
       if (::read(fd.get(), content.data(), content.size()) != static_cast<ssize_t>(file.size))
         return make_error(ErrorCode::conflict, file.path + " changed");

@@ -1,0 +1,53 @@
+#include "common/snapshot/entry_io.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <climits>
+#include <system_error>
+
+namespace lockstep::snapshot {
+
+io::Fd open_entry(int root, const std::string& path, int flags) {
+  io::Fd folder;
+  std::size_t from = 0;
+  while (path.size() - from >= PATH_MAX) {
+    const auto slash = path.rfind('/', from + PATH_MAX - 1);
+    if (slash == std::string::npos || slash <= from) {
+      errno = ENAMETOOLONG;
+      return {};
+    }
+    const std::string part = path.substr(from, slash - from);
+    io::Fd next(::openat(folder ? folder.get() : root, part.c_str(),
+                         O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next) return next;
+    folder = std::move(next);
+    from = slash + 1;
+  }
+  return io::Fd(::openat(folder ? folder.get() : root, path.c_str() + from, flags));
+}
+
+bool is_of_one_entry(int errnum) {
+  switch (errnum) {
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOBUFS:
+    case EBADF: return false;
+    default: return true;
+  }
+}
+
+std::string why_left_out(int errnum) {
+  switch (errnum) {
+    case EACCES:
+    case EPERM: return "permission denied";
+    case ENOENT:
+    case ESTALE: return "it vanished before it was read";
+    case ELOOP:
+    case ENOTDIR: return "changed while it was read";
+    default: return "cannot be read: " + std::generic_category().message(errnum);
+  }
+}
+
+}  // namespace lockstep::snapshot
