@@ -76,9 +76,9 @@ std::string SpaceKeeper::refusal() const {
 std::string SpaceKeeper::standstill() const {
   if (level_ != Level::full) return "";
   return fmt::format(
-      "the launcher's disk is full: {} has {} free; logs and outputs wait on their nodes until "
-      "there is space",
-      settings_.home, to_string(space_.free));
+      "the launcher's disk is full: {} has no space left; logs and outputs wait on their nodes "
+      "until there is some: free space there",
+      settings_.home);
 }
 
 }  // namespace lockstep::launcher

@@ -49,14 +49,15 @@ std::string name_beside(const std::string& path) {
   return path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
 }
 
-Status write_beside(const std::string& beside, std::string_view data, int mode, bool durable) {
+// Errors name the file that was asked for: that of another try has another name.
+Status write_beside(const std::string& beside, const std::string& asked, std::string_view data,
+                    int mode, bool durable) {
   Fd fd(disk::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd) return file_error(errno, "create", beside);
-  if (const Status written = write_all(fd.get(), data); !written) {
-    return written.error().within(beside);
-  }
-  if (::fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) return file_error(errno, "chmod", beside);
-  if (durable && disk::fsync(fd.get()) != 0) return file_error(errno, "fsync", beside);
+  if (!fd) return file_error(errno, "create", asked);
+  if (const Status written = write_all(fd.get(), data); !written)
+    return written.error().within(asked);
+  if (::fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) return file_error(errno, "chmod", asked);
+  if (durable && disk::fsync(fd.get()) != 0) return file_error(errno, "fsync", asked);
   return {};
 }
 
@@ -150,9 +151,9 @@ Result<std::string> read_file(const std::string& path, Bytes limit) {
 Status write_file_atomically(const std::string& path, std::string_view data, int mode,
                              bool durable) {
   const std::string beside = name_beside(path);
-  Status status = write_beside(beside, data, mode, durable);
+  Status status = write_beside(beside, path, data, mode, durable);
   if (status && disk::rename(beside.c_str(), path.c_str()) != 0) {
-    status = file_error(errno, "rename " + beside + " to", path);
+    status = file_error(errno, "rename a new file to", path);
   }
   if (!status) {
     disk::unlink(beside.c_str());

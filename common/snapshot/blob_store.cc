@@ -106,13 +106,29 @@ Status BlobStore::Impl::put_large(const Digest& digest, std::string_view raw) {
 }
 
 Result<bool> BlobStore::put_piece(const BlobPiece& piece, std::string_view uploader) {
-  impl_->touch(piece.digest);
-  if (impl_->spare(piece.digest) || impl_->on_disk(piece.digest)) return true;
-  if (piece.total_size > kPackedBytes) return impl_->add_to_upload(piece, uploader);
+  auto put = impl_->take_piece(piece, uploader);
+  if (put) return put;
+  return impl_->named(std::move(put).error());
+}
+
+// A full disk is told by the store and the cause: a file that was given up has another name at the
+// next try, and who waits for space shall hear the same until there is some.
+Error BlobStore::Impl::named(Error error) const {
+  const auto cause = error.message.rfind(": ");
+  if (error.code == ErrorCode::resource_exhausted && cause != std::string::npos)
+    error.message =
+        fmt::format("cannot write into {}{}; free space there", root, error.message.substr(cause));
+  return error;
+}
+
+Result<bool> BlobStore::Impl::take_piece(const BlobPiece& piece, std::string_view uploader) {
+  touch(piece.digest);
+  if (spare(piece.digest) || on_disk(piece.digest)) return true;
+  if (piece.total_size > kPackedBytes) return add_to_upload(piece, uploader);
   TRY_ASSIGN(const std::string raw, raw_of(piece));
   if (sha256(raw) != piece.digest) return wrong_digest(piece.digest);
-  TRY(impl_->packs->append(piece.digest, static_cast<std::uint32_t>(raw.size()), piece.compressed,
-                           piece.data));
+  TRY(packs->append(piece.digest, static_cast<std::uint32_t>(raw.size()), piece.compressed,
+                    piece.data));
   return true;
 }
 

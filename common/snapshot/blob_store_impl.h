@@ -65,6 +65,8 @@ struct BlobStore::Impl {
   bool on_disk(const Digest& digest) const;
   Status put_large(const Digest& digest, std::string_view raw);
   Result<bool> add_to_upload(const BlobPiece& piece, std::string_view uploader);
+  Result<bool> take_piece(const BlobPiece& piece, std::string_view uploader);
+  Error named(Error error) const;
   Result<std::unique_ptr<BlobFileWriter>> new_file(const Digest& digest, std::uint64_t size);
   Status move_into_place(const Digest& digest, BlobFileWriter& file);
   void forget(const Digest& digest);

@@ -9,6 +9,12 @@
 
 namespace lockstep::cli {
 
+namespace {
+
+constexpr int kBulkPerTurn = 16;
+
+}  // namespace
+
 struct Connection::Impl {
   using Link = io::ClientSocket::Link;
 
@@ -84,8 +90,11 @@ void Connection::Impl::drain_control() {
   }
 }
 
+// What is heard is written, and a slow reader holds us up: answers and signals get their turn too.
 void Connection::Impl::drain_bulk() {
-  while (auto bytes = bulk->receive()) {
+  for (int taken = 0; taken < kBulkPerTurn; ++taken) {
+    const auto bytes = bulk->receive();
+    if (!bytes) return;
     const auto envelope = wire::decode_bulk(*bytes);
     if (envelope && listener.on_bulk) listener.on_bulk(*envelope);
   }

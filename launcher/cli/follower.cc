@@ -8,6 +8,7 @@
 
 #include "common/domain/bulk.h"
 #include "common/io/clock.h"
+#include "launcher/cli/listening.h"
 #include "launcher/cli/state_lines.h"
 
 namespace lockstep::cli {
@@ -40,12 +41,13 @@ struct Follower::Impl {
                 output_open = terminal.write(stream, bytes) && output_open;
               }) {}
 
+  Duration silence() const { return listening.since(answered_at); }
   Status listen();
   FollowEnd end(FollowEnd::How how);
   void subscribe();
   void follow_logs();
   void keep_alive(Instant now);
-  void reconnect(Instant now);
+  void reconnect();
   void on_control(const Envelope& envelope);
   void on_bulk(const BulkEnvelope& envelope);
   void on_job(const JobView& view);
@@ -54,7 +56,7 @@ struct Follower::Impl {
   void on_interrupt();
   void ask_to_cancel();
   void show_state(Instant now);
-  bool finished(Instant now);
+  bool finished();
   Instant next_deadline() const;
 
   Connection& connection;
@@ -69,15 +71,17 @@ struct Follower::Impl {
   StateLines lines;
   std::optional<Error> failure;
   std::optional<std::string> log_end;  // the status word of LogEnd
-  std::optional<Instant> final_since;
+  bool is_over = false;                // the job is final
   int interrupts = 0;
   bool hung_up = false;
   FollowEnd::Cancel cancel = FollowEnd::Cancel::not_asked;
   std::uint64_t cancel_sequence = 0;
 
+  Listening listening{clock.now(), kKeepAlive};
+  Duration answered_at{};  // of what was listened, as those below
+  Duration logged_at{};
+  Duration ended_at{};
   Instant next_keep_alive;
-  Instant last_answer;
-  Instant last_log;
   std::uint32_t taken = 0;                  // chunks since credit was given back
   std::optional<Instant> launcher_started;  // another value: another launcher process
   bool lost_said = false;
@@ -90,7 +94,7 @@ void Follower::Impl::follow_logs() {
   follow.credit = kCredit;
   follow.resume = merge.positions();
   taken = 0;
-  last_log = clock.now();
+  logged_at = listening.total();
   BulkEnvelope envelope;
   envelope.body = std::move(follow);
   connection.send_bulk(std::move(envelope));
@@ -106,27 +110,27 @@ void Follower::Impl::subscribe() {
 // push would have brought, and tell when it is another process that knows nothing of our follow.
 void Follower::Impl::keep_alive(Instant now) {
   next_keep_alive = now + kKeepAlive;
-  if (now - last_answer > kSilence) reconnect(now);
+  if (silence() > kSilence) reconnect();
   connection.send(WatchJob{options.job});
   connection.send(GetStatus{});
   if (cancel == FollowEnd::Cancel::unanswered) ask_to_cancel();
-  if (!log_end && now - last_log > kResumeAfter) follow_logs();
-  if (options.keep_nodes && !lost_said && !final_since) options.keep_nodes();
+  if (!log_end && listening.since(logged_at) > kResumeAfter) follow_logs();
+  if (options.keep_nodes && !lost_said && !is_over) options.keep_nodes();
 }
 
-void Follower::Impl::reconnect(Instant now) {
+void Follower::Impl::reconnect() {
   const auto endpoint = find_endpoint();
   if (!lost_said)
     terminal.note(endpoint ? "the launcher does not answer; the job goes on, waiting for it"
                            : "the launcher has ended; the job goes on, waiting for a launcher: "
                              "`lockstep up` starts it again, Ctrl-C leaves");
   lost_said = true;
-  if (!endpoint || now - last_answer < kSilence) return;
+  if (!endpoint || silence() < kSilence) return;
   if (connection.reopen(*endpoint)) follow_logs();
 }
 
 void Follower::Impl::on_control(const Envelope& envelope) {
-  last_answer = clock.now();
+  answered_at = listening.total();
   if (lost_said) terminal.note("the launcher is back");
   lost_said = false;
   if (const auto* reply = std::get_if<JobReply>(&envelope.body)) return on_job(reply->job);
@@ -159,7 +163,9 @@ void Follower::Impl::on_job(const JobView& view) {
     if (!terminal.has_status_line()) lines.on_job(view, now);
     show_state(now);
   }
-  if (is_final(view.status) && !final_since) final_since = now;
+  if (!is_final(view.status) || is_over) return;
+  is_over = true;
+  ended_at = listening.total();
 }
 
 // On a terminal always, in one line that is replaced; elsewhere only what is worth a line.
@@ -190,7 +196,7 @@ void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
 void Follower::Impl::on_chunk(const LogChunk& chunk) {
   const Instant now = clock.now();
   if (chunk.key.attempt.job != options.job) return;
-  last_log = now;
+  logged_at = listening.total();
   switch (merge.add(chunk, now)) {
     case LogMerge::Outcome::gap: return follow_logs();
     case LogMerge::Outcome::taken:
@@ -230,11 +236,11 @@ void Follower::Impl::ask_to_cancel() {
   cancel_sequence = connection.send(CancelJob{options.job});
 }
 
-bool Follower::Impl::finished(Instant now) {
+bool Follower::Impl::finished() {
   if (!options.until_final) return log_end.has_value();
-  if (!final_since) return false;
+  if (!is_over) return false;
   if (log_end || job->attempts.empty()) return true;
-  if (now - *final_since < kLogsAfterEnd) return false;
+  if (listening.since(std::max(ended_at, logged_at)) < kLogsAfterEnd) return false;
   terminal.note("the last of the logs did not arrive; see `lockstep job logs " + options.job.value +
                 "`");
   return true;
@@ -276,17 +282,17 @@ FollowEnd Follower::Impl::end(FollowEnd::How how) {
 Result<FollowEnd> Follower::run() {
   Impl& me = *impl_;
   TRY(me.listen());
-  me.last_answer = me.clock.now();
-  me.next_keep_alive = me.last_answer + kKeepAlive;
+  me.next_keep_alive = me.clock.now() + kKeepAlive;
   me.subscribe();
   while (true) {
     const Instant now = me.clock.now();
+    me.listening.turn(now);
     if (me.failure) return *me.failure;
     if (me.hung_up) return me.end(FollowEnd::How::hung_up);
     if (!me.output_open) return me.end(FollowEnd::How::output_closed);
     if (me.interrupts > (me.options.cancel_on_interrupt ? 1 : 0))
       return me.end(FollowEnd::How::detached);
-    if (me.finished(now)) return me.end(FollowEnd::How::finished);
+    if (me.finished()) return me.end(FollowEnd::How::finished);
     if (now >= me.next_keep_alive) me.keep_alive(now);
     if (now >= me.lines.next_deadline()) me.show_state(now);
     me.merge.show_partial(now);

@@ -21,6 +21,7 @@ constexpr Duration kNodesTimeout = seconds(20);
 constexpr Duration kRestartTimeout = seconds(3);  // others wait meanwhile
 constexpr Duration kShutdownTimeout = minutes(5);
 constexpr Duration kCleanTimeout = seconds(5);
+constexpr Bytes kTooLittleToStart = mebibytes(1);  // journal, endpoint and logs need about so much
 
 int active_jobs(const LauncherStatus& status) {
   int active = 0;
@@ -55,6 +56,17 @@ int LocalLauncher::wanted_nodes() const {
   return std::clamp(nodes, 1, kMaxLocalNodes);
 }
 
+// Nobody is kept from reading by a full disk: what is not kept is only known until the next start.
+void LocalLauncher::keep_wanted_nodes(int nodes) {
+  if (io::exists(home_.local_nodes()) && wanted_nodes() == nodes) return;
+  const Status kept =
+      io::write_file_atomically(home_.local_nodes(), std::to_string(nodes) + "\n", 0644, false);
+  if (!kept)
+    terminal_.note(fmt::format(
+        "the number of local nodes cannot be kept in {}: {}; free space there, then `lockstep up`",
+        home_.path(), kept.error().message));
+}
+
 bool LocalLauncher::agents_alive(int nodes) const {
   for (int i = 0; i < nodes; ++i)
     if (living_agents(home_, Home::node_name(i)).empty()) return false;
@@ -66,6 +78,17 @@ Error LocalLauncher::home_unusable(Error error) const {
       fmt::format("Lockstep cannot use its home {}: {}; LOCKSTEP_HOME chooses another place",
                   home_.path(), error.message);
   return error;
+}
+
+// The log of a launcher that met a full disk says which of its files it was, but not what to do.
+Error LocalLauncher::not_started(Error error) const {
+  const auto free = io::free_disk(home_.path());
+  if (!free || free->count >= kTooLittleToStart.count) return error;
+  return make_error(
+      ErrorCode::resource_exhausted,
+      fmt::format("no launcher runs, and none can start: the disk of {} is full ({} free); free "
+                  "space there and run this again (its log: {})",
+                  home_.path(), to_string(*free), home_.launcher_log()));
 }
 
 Result<Endpoint> LocalLauncher::ensure(int nodes, bool heal) {
@@ -87,6 +110,7 @@ Result<Endpoint> LocalLauncher::ensure(int nodes, bool heal) {
   terminal_.progress("starting a launcher and " + std::to_string(nodes) + " local node(s)");
   auto started = start_all(nodes);
   terminal_.clear_status();
+  if (!started) return not_started(std::move(started).error());
   return started;
 }
 
@@ -94,7 +118,7 @@ Result<Endpoint> LocalLauncher::start_all(int nodes) {
   TRY(may_start_launcher(home_));
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
   TRY(authorize(home_, keys.public_key));
-  TRY(io::write_file_atomically(home_.local_nodes(), std::to_string(nodes) + "\n", 0644, false));
+  keep_wanted_nodes(nodes);
   TRY_ASSIGN(Endpoint endpoint, start_daemon(home_, nodes));
   TRY(add_agents(endpoint, nodes));
   TRY_ASSIGN(const auto connection, Connection::open(endpoint, keys));

@@ -38,6 +38,7 @@ class LocalLauncher {
 
  private:
   Error home_unusable(Error error) const;
+  Error not_started(Error error) const;
   Result<Endpoint> start_all(int nodes);
   struct Started {
     std::vector<AgentStart> agents;
@@ -55,6 +56,7 @@ class LocalLauncher {
   void forget_nodes();
   void wait_for_clean_nodes();
   int wanted_nodes() const;  // of the last `up`; 1 when there was none
+  void keep_wanted_nodes(int nodes);
   bool agents_alive(int nodes) const;
 
   const Home& home_;

@@ -109,6 +109,57 @@ def test_a_job_ends_on_a_node_whose_disk_is_full(site, disk):
     assert (attempt["report"]["cause"], attempt["report"]["exit_code"]) == ("exit_code", 7), attempt
 
 
+def test_who_only_reads_needs_no_space_or_hears_what_to_do(site, disk):
+    home = disk(site.home, 60)
+    site.up(1)
+    name = site.submit("-N", "1", "--", "true")
+    site.wait_for_status(name, "Completed")
+
+    def fill_all():
+        fill(home / f"ballast-{len(list(home.iterdir()))}")
+
+    fill_all()
+    wait_until(lambda: not (home / "launcher" / "reserve").exists(), "the reserve is given back")
+    verbs = [("job", "show", name), ("job", "list"), ("job", "events", name), ("status",), ("node", "list")]
+    for words in verbs:
+        fill_all()
+        site.ok(*words)
+    site.kill(site.launcher_pids())
+    for words in verbs[:2]:
+        fill_all()
+        done = site.run(*words)
+        assert done.returncode != 0
+        assert b"the disk of %s is full" % str(home).encode() in done.stderr, done.stderr
+        assert b"free space there" in done.stderr and b".tmp-" not in done.stderr, done.stderr
+    for ballast in home.glob("ballast-*"):
+        ballast.unlink()
+    assert site.show(name)["status"] == "Completed"
+
+
+def test_outputs_that_do_not_fit_wait_and_say_so_once(site, disk):
+    home = disk(site.home / "launcher", 60)
+    site.up(1)
+    site.submit("-N", "1", "--name", "big", "--", "sh", "-c", "head -c 70000000 /dev/urandom > outputs/big")
+    follower = site.start("job", "stream", "big")
+    wait_until(lambda: "No space left" in (site.show("big")["reason"] or ""), "it waits for space")
+    said = set()
+
+    def has_ended():
+        reason = site.show("big")["reason"] or ""
+        if "waits" in reason:
+            said.add(reason)
+        return follower.poll() is not None
+
+    with pytest.raises(AssertionError):
+        wait_until(has_ended, "it ends", deadline_s=6)
+    assert all("free space there" in reason and "/tmp/" not in reason.replace(str(home), "") for reason in said), said
+    assert len([reason for reason in said if "No space left" in reason]) == 1, said
+    subprocess.run(["mount", "-o", "remount,size=200m", home], check=True)
+    site.wait_for_status("big", "Completed")
+    _, err = follower.communicate(timeout=60)
+    assert err.count(b"No space left") <= 1, err
+
+
 def test_a_read_only_home_is_refused_by_name(site, disk):
     home = disk(site.home / "launcher", 16)
     subprocess.run(["mount", "-o", "remount,ro", home], check=True)

@@ -341,3 +341,25 @@ def test_events_are_followed_to_the_end(site):
     seen += [json.loads(line) for line in out.splitlines()]
     assert seen == site.json("job", "events", name)
     assert seen[-1]["what"] == "Finished"
+
+
+def test_a_slow_reader_says_nothing_about_the_launcher(site):
+    """Time in which we were blocked writing to our own output is no silence of the launcher."""
+    site.up(1)
+    lines = 2_000_000
+    followers = {"run": site.start("run", "-q", "-N", "1", "--name", "talks", "--", "seq", str(lines))}
+    begun = {"run": os.read(followers["run"].stdout.fileno(), 1)}
+    site.wait_for_status("talks", "Completed")
+    followers["logs"] = site.start("job", "logs", "talks")
+    followers["stream"] = site.start("job", "stream", "talks")
+    for _ in range(2):  # nobody reads for longer than a launcher may be silent
+        with pytest.raises(subprocess.TimeoutExpired):
+            followers["logs"].wait(timeout=5)
+        for word, follower in followers.items():
+            begun[word] = begun.get(word, b"") + os.read(follower.stdout.fileno(), 1 << 16)
+    whole = b"".join(b"%d\n" % i for i in range(1, lines + 1))
+    for word, follower in followers.items():
+        out, err = follower.communicate(timeout=60)
+        assert follower.returncode == 0, (word, err)
+        assert b"the launcher" not in err and b"did not arrive" not in err, (word, err)
+        assert begun[word] + out == whole, word

@@ -103,6 +103,28 @@ TEST_F(BlobFaults, WhatWasSaidToBeHereIsHereWhereverTheDiskSaysNo) {
   EXPECT_GT(runs, 60);
 }
 
+// Who waits for space tells why each time it tries: the same words, without a file of that try.
+TEST_F(BlobFaults, AFullDiskIsToldInTheSameWordsAtEachTry) {
+  const std::string root = directory_ + "/blobs";
+  const auto store = BlobStore::open(root);
+  ASSERT_TRUE(store);
+  for (const std::string& text : {small_[0], large_[0]}) {
+    std::set<std::string> said;
+    for (int tries = 0; tries < 3; ++tries) {
+      test::DiskFaults faults(test::all_disk_weather()[1], 1);
+      const io::disk::InFront front(faults);
+      const auto piece = make_piece(sha256(text), text.size(), 0,
+                                    std::string_view(text).substr(0, kMaxPieceBytes));
+      const auto put = (*store)->put_piece(piece, "node");
+      ASSERT_FALSE(put);
+      EXPECT_EQ(put.error().code, ErrorCode::resource_exhausted);
+      said.insert(put.error().message);
+    }
+    EXPECT_THAT(said, testing::ElementsAre("cannot write into " + root +
+                                           ": No space left on device; free space there"));
+  }
+}
+
 // The kernel says once that it dropped bytes: the second sync would be believed.
 TEST_F(BlobFaults, WhatASyncFailedForIsMissingAndComesAgain) {
   const std::string root = directory_ + "/blobs";

@@ -1,0 +1,31 @@
+#pragma once
+// How long somebody listened for answers, turn by turn of his loop. A reader of our output that is
+// slow, or a process that was stopped, keeps us from listening: that time says nothing about who
+// should answer. It reads no clock.
+
+#include <algorithm>
+
+#include "common/base/time.h"
+
+namespace lockstep::cli {
+
+class Listening {
+ public:
+  // What comes meanwhile is handled in the next turn, so that one turn counts for no more than the
+  // loop ever waits.
+  Listening(Instant now, Duration longest_turn) : last_turn_(now), longest_turn_(longest_turn) {}
+
+  void turn(Instant now) {
+    total_ += std::clamp(now - last_turn_, Duration{}, longest_turn_);
+    last_turn_ = now;
+  }
+  Duration total() const { return total_; }
+  Duration since(Duration total_then) const { return total_ - total_then; }
+
+ private:
+  Instant last_turn_;
+  Duration longest_turn_;
+  Duration total_{};
+};
+
+}  // namespace lockstep::cli
