@@ -266,7 +266,8 @@ Result<Endpoint> LocalLauncher::wake_for_down(bool cancel) {
     if (cancel || runners > 0) TRY(add_agents(*endpoint, wanted_nodes()));
     return *endpoint;
   }
-  const bool ended_by_force = io::exists(home_.local_nodes());  // `down` forgets them
+  // `down` forgets the nodes; without a journal no launcher ever took a job.
+  const bool ended_by_force = io::exists(home_.local_nodes()) && io::exists(home_.journal());
   if (agents + runners == 0 && !(cancel && ended_by_force))
     return make_error(ErrorCode::not_found, "no launcher is running in " + home_.path());
   return start_all(wanted_nodes());
@@ -281,6 +282,7 @@ Status LocalLauncher::down(bool cancel) {
   const Result<Endpoint> endpoint = wake_for_down(cancel);
   if (!endpoint && endpoint.error().code == ErrorCode::not_found &&
       endpoint.error().message.rfind("no launcher", 0) == 0) {
+    if (!io::exists(home_.journal())) forget_nodes();
     terminal_.note("nothing is running");
     return {};
   }
