@@ -84,14 +84,14 @@ class Faults:
         """Bytes that ranks (on this node; of all, for the launcher) wrote and the launcher's log store
         does not have: surely unacknowledged."""
         total = 0
-        for counts in self.witness.glob("*/*/rank_*/counts"):
-            if (counts.parent / "end.json").exists():
+        for start in self.witness.glob("*/*/rank_*/start.json"):
+            if (start.parent / "end.json").exists():
                 continue
             if machine is not self.cluster.launcher and \
-                    f'"host": "{machine.name}"' not in (counts.parent / "start.json").read_text():
+                    f'"host": "{machine.name}"' not in start.read_text():
                 continue
-            job, attempt, rank = counts.parts[-4], counts.parts[-3], counts.parts[-2].split(".")[0]
-            for name, size in zip(("stdout", "stderr"), written(counts)):
+            job, attempt, rank = start.parts[-4], start.parts[-3], start.parts[-2].split(".")[0]
+            for name, size in zip(("stdout", "stderr"), written(start.parent / "counts")):
                 stored = self.cluster.launcher.home / "logs" / job / attempt / f"{rank}.{name}"
                 have = stored.stat().st_size if stored.exists() else 0
                 total += max(0, size - have)
