@@ -7,11 +7,12 @@ exec 9>"$home/alive"
 flock 9
 read -r up _ </proc/uptime
 head -c 16 /dev/zero >"$home/counts"
+: >"$home/stdout"
+: >"$home/stderr"
 printf '{"job": "%s", "attempt": %s, "rank": %s, "world": %s, "host": "%s", "time": %s, "others": []}' \
   "$LOCKSTEP_JOB" "$LOCKSTEP_ATTEMPT" "$LOCKSTEP_RANK" "$LOCKSTEP_WORLD_SIZE" "$(uname -n)" "$up" \
   >"$home/start.json.part"
 mv "$home/start.json.part" "$home/start.json"
-: >"$home/stderr"
 i=0
 while [ $i -lt $(($2 * 10)) ]; do
   echo "rank $LOCKSTEP_RANK line $i" >>"$home/stdout"
