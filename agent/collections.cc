@@ -13,13 +13,18 @@ constexpr int kCollectors = 4;  // attempts at once
 
 bool Patience::wait(Duration duration) {
   std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, duration, [this] { return given_up_.load(); });
+  const bool settled = settles_;
+  changed_.wait_for(lock, duration, [&] { return given_up_ || settles_ != settled; });
+  return !given_up_;
 }
 
-void Patience::give_up() {
+void Patience::give_up() { end_waits(given_up_); }
+void Patience::settle() { end_waits(settles_); }
+
+void Patience::end_waits(std::atomic<bool>& why) {
   {
     const std::lock_guard lock(mutex_);
-    given_up_ = true;
+    why = true;
   }
   changed_.notify_all();
 }
@@ -85,6 +90,11 @@ void Collections::capture_checkpoint(const Assignment& assignment, bool insist) 
   });
 }
 
+void Collections::settle(const AttemptId& attempt) {
+  const auto found = at_work_.find(attempt);
+  if (found != at_work_.end()) found->second->settle();
+}
+
 void Collections::forget(const AttemptId& attempt) {
   memories_.erase(attempt);
   capturing_.erase(attempt);
@@ -106,7 +116,9 @@ void Collections::look(const Assignment& assignment, const std::shared_ptr<Patie
 
 void Collections::collect(const Assignment& assignment, const std::shared_ptr<Patience>& patience) {
   const AttemptId& attempt = assignment.attempt;
-  const auto tell = [&](const std::string& text) { say(patience, OutputsProgress{attempt, text}); };
+  const auto tell = [&](const std::string& text) {
+    say(patience, OutputsProgress{attempt, text, patience->lacks_space()});
+  };
   auto collected = functions_.collect(assignment, home_.attempt(attempt), tell, *patience);
   if (patience->given_up()) return;
   if (collected) return say(patience, OutputsCollected{attempt, *std::move(collected)});

@@ -22,18 +22,29 @@
 
 namespace lockstep::agent {
 
-// How long a collection goes on trying: until somebody gives it up.
+// How long a collection goes on trying: until somebody gives it up, or settles for what fits.
 class Patience {
  public:
-  // False: it was given up, before or within `duration`.
+  // False: it was given up, before or within `duration`. Ends early when it begins to settle.
   bool wait(Duration duration);
   bool given_up() const { return given_up_; }
   void give_up();
 
+  // The launcher has no space for what is left, or has some again.
+  void lacks_space(bool lacks) { lacks_space_ = lacks; }
+  bool lacks_space() const { return lacks_space_; }
+  // What finds no space is not waited for any more.
+  void settle();
+  bool settles() const { return settles_; }
+
  private:
+  void end_waits(std::atomic<bool>& why);
+
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<bool> given_up_ = false;
+  std::atomic<bool> lacks_space_ = false;
+  std::atomic<bool> settles_ = false;
 };
 
 // agent/workspace, as the shell uses it: see collect.h there. Empty: nothing is ever left.
@@ -65,6 +76,8 @@ class Collections {
   void start(const Assignment& assignment);         // -> OutputsProgress…, OutputsCollected
   void capture_logs(const Assignment& assignment);  // -> LogsCaptured, when they changed
   void capture_checkpoint(const Assignment& assignment, bool insist);  // -> CheckpointCaptured
+  // What the launcher has no space for becomes a problem; the rest is kept.
+  void settle(const AttemptId& attempt);
   // What is at work for it gives up, and nothing more is said.
   void forget(const AttemptId& attempt);
 

@@ -5,36 +5,13 @@
 #include <memory>
 #include <thread>
 
+#include "agent/patient_sink.h"
 #include "agent/workspace/workspace.h"
 #include "common/io/port_lease.h"
 #include "common/transfer/peer_server.h"
 
 namespace lockstep::agent {
 namespace {
-
-constexpr Duration kTryAgainAfter = seconds(2);
-
-// Goes on while the launcher is away, until the collection is given up.
-class PatientSink final : public OutputSink {
- public:
-  PatientSink(OutputSink& launcher, const OutputFunctions::Progress& tell, Patience& patience)
-      : launcher_(launcher), tell_(tell), patience_(patience) {}
-
-  Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override {
-    for (;;) {
-      Status pushed = launcher_.push(tree, progress);
-      const bool away = !pushed && pushed.error().code == ErrorCode::unavailable;
-      if (!away || patience_.given_up()) return pushed;
-      tell_("waits to send what it left: " + pushed.error().message);
-      if (!patience_.wait(kTryAgainAfter)) return pushed;
-    }
-  }
-
- private:
-  OutputSink& launcher_;
-  const OutputFunctions::Progress& tell_;
-  Patience& patience_;
-};
 
 // Above the ports that jobs get first.
 constexpr io::PortRange kPeerPorts{6905, 7104};

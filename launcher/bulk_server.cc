@@ -44,7 +44,7 @@ struct BulkRequests {
   // Users send source trees, nodes what their jobs left.
   void operator()(PutBlobs& m) const {
     const auto full = server.space_.standstill();
-    if (node && !full.empty()) return refuse(full, true);
+    if (node && !full.empty()) return server.refuse(from.peer, from.sequence, {full, true, true});
     const auto low = server.space_.refusal();
     if (!node && !low.empty()) return refuse(low);
     server.desk_.handle(from, std::move(m));
@@ -83,7 +83,7 @@ struct BulkRequests {
     if (!done) refuse(done.error().message);
   }
   void refuse(const std::string& message, bool for_now = false) const {
-    server.refuse(from.peer, from.sequence, message, for_now);
+    server.refuse(from.peer, from.sequence, {message, for_now});
   }
 };
 
@@ -128,20 +128,20 @@ BlobDesk::Sent BulkServer::send(const std::string& peer, std::uint64_t reply_to,
                                                             : BlobDesk::Sent::gone;
 }
 
-void BulkServer::refuse(const std::string& peer, std::uint64_t sequence, const std::string& message,
-                        bool for_now) {
-  if (!for_now) spdlog::warn("a bulk message was refused: {}", message);
-  (void)send(peer, sequence, BulkRefused{message, for_now});
+void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
+                        const BulkRefused& refusal) {
+  if (!refusal.for_now) spdlog::warn("a bulk message was refused: {}", refusal.message);
+  (void)send(peer, sequence, refusal);
 }
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
   auto envelope = wire::decode_bulk(incoming.bytes);
-  if (!envelope) return refuse(incoming.peer, 0, envelope.error().message);
+  if (!envelope) return refuse(incoming.peer, 0, {envelope.error().message});
   incoming.bytes = {};
   const BlobDesk::From from{std::move(incoming.peer), incoming.key, envelope->sequence};
   const auto node = gate_.node_of(from.key);
   if (!node && !gate_.user_of(from.key))
-    return refuse(from.peer, from.sequence, "this key is not authorised any more");
+    return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
   std::visit(BulkRequests{*this, from, node}, envelope->body);
 }
 

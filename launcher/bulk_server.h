@@ -59,8 +59,7 @@ class BulkServer {
   };
 
   BlobDesk::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
-  void refuse(const std::string& peer, std::uint64_t sequence, const std::string& message,
-              bool for_now = false);
+  void refuse(const std::string& peer, std::uint64_t sequence, const BulkRefused& refusal);
   void give_up(const SyncBatch& batch, const Error& why);
   LogIntake::Sinks intake_sinks();
   void find_peers(const BlobDesk::From& from, NodeId node, const FindPeers& ask);

@@ -64,6 +64,7 @@ class Runner {
   BootstrapEvents bootstrap_events();
   Status start_rank(const StartRank& action);
   void rank_started(int rank, int pid);
+  void note_started();
   void rank_failed(int rank, int error, spawn::SpawnStage stage);
   void rank_exited(int rank, int wait_status);
   void spawn_lost();
@@ -89,6 +90,7 @@ class Runner {
   bool spawn_lost_ = false;
   bool port_taken_ = false;
   bool drain_wanted_ = false;
+  bool is_start_noted_ = false;
   std::string blocked_shown_;                   // the reason the agent was last told
   std::optional<NodeExitReport> final_report_;  // not yet on disk
   Instant write_again_at_ = Instant::never();

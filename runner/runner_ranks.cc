@@ -124,10 +124,21 @@ Status Runner::start_rank(const StartRank& action) {
 void Runner::rank_started(int rank, int pid) {
   spdlog::info("rank {} started as pid {}", rank, pid);
   feed(RankStarted{rank, pid});
+  note_started();
   const auto& cgroups = setup_.isolation.cgroups;
   if (!cgroups || cgroups->limited()) return;
   if (!joiner_) joiner_ = std::make_unique<CgroupJoiner>(setup_.isolation.spawn->pid());
   joiner_->join(pid, cgroups->procs_files(rank - orders_.assignment.first_rank()));
+}
+
+// For whoever reports in our place, should we be killed before we told it.
+void Runner::note_started() {
+  const Instant started = core_.report().started;
+  if (is_start_noted_ || started.ns == 0) return;
+  is_start_noted_ = true;
+  const Status noted =
+      io::write_file_atomically(directory_.started(), std::to_string(started.ns), 0644, false);
+  if (!noted) spdlog::warn("{}", noted.error().message);
 }
 
 void Runner::rank_failed(int rank, int error, spawn::SpawnStage stage) {

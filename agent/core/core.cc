@@ -104,6 +104,9 @@ void Core::Impl::apply(const DesiredState& desired) {
 void Core::Impl::want(const Assignment& assignment) {
   if (auto* part = find(assignment.attempt)) {
     part->wanted = true;
+    const bool canceled =
+        assignment.phase == WantedPhase::stop && assignment.stop_reason == StopReason::canceled;
+    if (canceled && !part->canceled_at) part->canceled_at = now;
     if (assignment.phase <= part->assignment.phase) return;
     part->assignment = assignment;
     part->runner_told = false;
@@ -200,6 +203,7 @@ Instant Core::next_deadline() const {
   Instant next = Instant::never();
   for (const auto& [attempt, part] : impl.parts) {
     if (part.stage == Stage::removing) next = std::min(next, part.remove_again);
+    next = std::min(next, settles_at(part, impl.config.space_patience));
     if (part.stage == Stage::alive) {
       next = std::min({next, part.tell_again, part.kill_at});
       if (impl.link == Link::open) next = std::min({next, part.capture_at, part.checkpoint_at});

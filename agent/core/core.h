@@ -23,6 +23,7 @@ struct FoundPart {  // an attempt directory met at start
   std::string last_words = {};                   // when gone: the end of its own log
   std::optional<CollectedOutput> restored = {};  // what its ranks begin with
   Instant lease_until = {};                      // when its assignment has a lease: as on disk
+  Instant started = {};                          // its first rank; ns = 0: not known
 };
 struct Recovered {
   std::vector<FoundPart> parts;
@@ -55,10 +56,12 @@ struct RunnerGone {
   AttemptId attempt;
   std::vector<LogSize> logs = {};
   std::string last_words = {};
+  Instant started = {};  // its first rank; ns = 0: not known
 };
 struct OutputsProgress {  // there is something to collect; how far it is, in words
   AttemptId attempt;
   std::string text;
+  bool no_space = false;  // the launcher refuses the rest until somebody frees space there
 };
 struct OutputsCollected {  // all that can be kept is in the launcher's blob store
   AttemptId attempt;
@@ -112,6 +115,11 @@ struct KillRunner {
 struct CollectOutputs {
   Assignment assignment;
 };
+// What the launcher has no space for now is not waited for any more -> OutputsCollected, in which
+// it is a problem.
+struct SettleOutputs {
+  AttemptId attempt;
+};
 // While it runs: bring ./logs to the launcher if they changed -> LogsCaptured.
 struct CaptureLogs {
   Assignment assignment;
@@ -134,9 +142,10 @@ struct Reconnect {};  // the launcher is silent: close and dial again
 struct ExitAgent {
   std::string reason;
 };  // refused: print and leave with a non-zero code
-using Action = std::variant<SendSession, SendHeartbeat, SendObserved, StageWorkspace, StartRunner,
-                            UpdateRunner, ShipLogs, KillRunner, CollectOutputs, CaptureLogs,
-                            CaptureCheckpoint, RenewLease, RemovePart, Reconnect, ExitAgent>;
+using Action =
+    std::variant<SendSession, SendHeartbeat, SendObserved, StageWorkspace, StartRunner,
+                 UpdateRunner, ShipLogs, KillRunner, CollectOutputs, SettleOutputs, CaptureLogs,
+                 CaptureCheckpoint, RenewLease, RemovePart, Reconnect, ExitAgent>;
 
 struct Config {
   NodeId node;
@@ -146,6 +155,8 @@ struct Config {
   Duration launcher_silent_after = seconds(5);  // then dial again; runners are left alone
   Duration logs_every = seconds(10);            // ./logs of a part that runs
   Duration stop_overdue = seconds(30);          // past grace: the runner itself is killed
+  // Of a job that was canceled: how long what it left waits for space on the launcher.
+  Duration space_patience = seconds(30);
 };
 
 class Core {

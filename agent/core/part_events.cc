@@ -50,6 +50,7 @@ void Core::Impl::recover(const FoundPart& found) {
   fresh.report.attempt = attempt;
   fresh.restored = fresh.report.restored = found.restored;
   fresh.lease_until = fresh.lease_written = found.lease_until;
+  fresh.report.started = found.started;
   auto& part = parts.insert_or_assign(attempt, std::move(fresh)).first->second;
   using Runner = FoundPart::Runner;
   if (found.runner == Runner::never_started) return;
@@ -152,6 +153,7 @@ void Core::Impl::on(const RunnerReported& input) {
 void Core::Impl::on(const RunnerGone& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || (part->stage != Stage::alive && part->stage != Stage::starting)) return;
+  if (part->report.started.ns == 0) part->report.started = input.started;
   out.push_back(KillRunner{input.attempt});  // what it may have left
   if (part->is_lease_over) {
     const std::string lease = format_duration(part->assignment.lease);
@@ -183,6 +185,8 @@ void Core::Impl::collect(Part& part, NodeExitReport exit) {
 void Core::Impl::on(const OutputsProgress& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || part->stage != Stage::collecting) return;
+  if (!input.no_space) part->no_space_since.reset();
+  if (input.no_space && !part->no_space_since) part->no_space_since = now;
   const bool news = part->report.state != PartState::collecting;
   part->report.state = PartState::collecting;
   part->report.progress = input.text;
@@ -247,6 +251,9 @@ void Core::Impl::end(Part& part, NodeExitReport exit) {
   part.tell_again = Instant::never();
   part.report.attempt = part.assignment.attempt;
   part.exit.reset();
+  // Whoever died before it told when its ranks started is not asked any more.
+  if (exit.started.ns == 0) exit.started = part.report.started;
+  if (part.report.started.ns == 0) part.report.started = exit.started;
   part.report.state = PartState::finished;
   part.report.exit = std::move(exit);
   changed(part, now);
@@ -261,6 +268,10 @@ void Core::Impl::changed(const Part& part, Instant tell_at) {
 void Core::Impl::run_part_timers() {
   for (auto& [attempt, part] : parts) {
     if (part.stage == Stage::removing && now >= part.remove_again) remove(part);
+    if (now >= settles_at(part, config.space_patience)) {
+      part.is_settled = true;
+      out.push_back(SettleOutputs{attempt});
+    }
     if (part.stage != Stage::alive) continue;
     if (part.assignment.lease > Duration::zero() && !part.is_lease_over && !has_lease(part))
       end_lease(part);

@@ -64,4 +64,10 @@ NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
   return exit;
 }
 
+Instant settles_at(const Part& part, Duration patience) {
+  const bool waits = part.stage == Part::Stage::collecting && part.no_space_since &&
+                     part.canceled_at && !part.is_settled;
+  return waits ? std::max(*part.no_space_since, *part.canceled_at) + patience : Instant::never();
+}
+
 }  // namespace lockstep::agent

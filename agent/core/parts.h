@@ -37,6 +37,9 @@ struct Part {
   Instant lease_until;                      // when its assignment has one
   Instant lease_written;                    // until when the runner knows
   std::optional<NodeExitReport> exit;       // while collecting: what is told at its end
+  std::optional<Instant> no_space_since;    // while collecting: the launcher refuses what is left
+  std::optional<Instant> canceled_at;       // when its launcher said so
+  bool is_settled = false;                  // SettleOutputs was ordered
   Instant tell_again = Instant::never();    // while the runner lags behind what is wanted
   Instant kill_at = Instant::never();       // a stop was ordered: the runner is killed then
   bool killed = false;                      // it was
@@ -81,5 +84,8 @@ class Unacknowledged {
 // The exit of a part that no runner reported.
 NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
                                std::vector<LogSize> logs = {});
+
+// When what a canceled job left is not waited for any more; never while the launcher has space.
+Instant settles_at(const Part& part, Duration patience);
 
 }  // namespace lockstep::agent

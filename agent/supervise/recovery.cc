@@ -63,6 +63,7 @@ std::optional<RecoveredPart> recover_part(const io::AttemptDir& directory, bool 
   if (const auto staged = io::read_file(directory.workspace()))
     if (auto plan = wire::decode_workspace_plan(*staged))
       part.found.restored = std::move(plan->restored);
+  part.found.started = io::read_started(directory);
   if (same_boot) part.runner = find_runner(directory);
   if (auto report = read_final_report(directory)) {
     part.found.runner = Runner::finished;

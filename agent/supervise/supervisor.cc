@@ -167,7 +167,8 @@ void Supervisor::on_death(const AttemptId& attempt) {
   // What it supervised must be gone before anybody hears that it is.
   clean(attempt, [this, attempt] {
     const io::AttemptDir directory = home_.attempt(attempt);
-    emit_(RunnerGone{attempt, log_sizes(directory), last_words(directory)});
+    emit_(RunnerGone{attempt, log_sizes(directory), last_words(directory),
+                     io::read_started(directory)});
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include "agent/workspace/act_as.h"
 #include "agent/workspace/open_below.h"
+#include "common/base/quoted_name.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
@@ -30,6 +31,7 @@ struct Place {
   OutputKind kind = OutputKind::outputs;
   std::string name;
   std::string folder;  // of the working directory
+  OutputType type = OutputType::uri_folder;
 };
 
 std::vector<Place> places_of(const JobSpec& spec) {
@@ -37,7 +39,8 @@ std::vector<Place> places_of(const JobSpec& spec) {
                                {OutputKind::logs, "", std::string(kLogsFolder)},
                                {OutputKind::checkpoint, "", std::string(kCheckpointFolder)}};
   for (const OutputSpec& output : spec.outputs)
-    places.push_back({OutputKind::named, output.name, named_output_folder(output.name)});
+    places.push_back(
+        {OutputKind::named, output.name, named_output_folder(output.name), output.type});
   return places;
 }
 
@@ -224,7 +227,8 @@ Status Collector::collect(const Place& place, const io::Fd& base, CollectedOutpu
 void list_problems(const snapshot::Snapshot& tree, CollectedOutput& out) {
   for (const snapshot::SkippedPath& skipped : tree.skipped) {
     if (out.problems.size() == kMaxOutputProblems) break;
-    out.problems.push_back(fmt::format("{} was left out: {}", skipped.path, skipped.pattern));
+    out.problems.push_back(
+        fmt::format("{} was left out: {}", quoted_name(skipped.path), skipped.pattern));
   }
   if (tree.skipped.size() > kMaxOutputProblems)
     out.problems.push_back(fmt::format("and {} more", tree.skipped.size() - kMaxOutputProblems));
@@ -237,6 +241,29 @@ Result<LowerTree> tree_of(const snapshot::Snapshot& captured) {
     TRY_ASSIGN(tree.directories[object.digest], snapshot::decode_directory(object.bytes));
   }
   return tree;
+}
+
+// A uri_file is one file, which has the output's name. What is there instead is kept as it is.
+Status check_type(const Place& place, const snapshot::Snapshot& tree, CollectedOutput& out) {
+  if (place.type != OutputType::uri_file) return {};
+  const auto root = std::find_if(
+      tree.directories.begin(), tree.directories.end(),
+      [&](const snapshot::DirectoryObject& object) { return object.digest == tree.root; });
+  if (root == tree.directories.end()) return {};
+  TRY_ASSIGN(const Directory folder, snapshot::decode_directory(root->bytes));
+  const snapshot::Entry* written = nullptr;
+  for (const snapshot::Entry& entry : folder.entries)
+    if (entry.name == place.name) written = &entry;
+  if (written != nullptr && written->kind != EntryKind::directory) return {};
+  out.problems.push_back(
+      written != nullptr
+          ? fmt::format(
+                "its type is uri_file, but a folder was written in its place; it is kept as "
+                "a folder (write to the path itself, or make it a uri_folder)")
+          : fmt::format("its type is uri_file, but what was written is not at its path but beside "
+                        "it: {}, for example (write to the path itself, or make it a uri_folder)",
+                        folder.entries.empty() ? "nothing" : quoted_name(folder.entries[0].name)));
+  return {};
 }
 
 Status Collector::capture_and_push(const Place& place, io::Fd folder,
@@ -265,6 +292,7 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder,
     out.files = tree.files.size() + tree.lower_files;
     out.size.count = tree.total.count + tree.lower_total.count;
     list_problems(tree, out);
+    TRY(check_type(place, tree, out));
     if (memory_ != nullptr) {
       TRY_ASSIGN(memory_->tree, tree_of(tree));
     }

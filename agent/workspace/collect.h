@@ -18,8 +18,8 @@
 
 namespace lockstep::agent {
 
-// Where trees go. unavailable: it was given up (nothing is kept); conflict: a file changed on the
-// way, and is worth another capture.
+// Where trees go. unavailable: it was given up (nothing is kept); resource_exhausted: there is no
+// space for this one; conflict: a file changed on the way, and is worth another capture.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;

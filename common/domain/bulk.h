@@ -179,7 +179,8 @@ struct LogEnd {  // all sent: the job is final (its status word) or !follow
 };
 struct BulkRefused {
   std::string message;
-  bool for_now = false;  // a full disk, a busy launcher: the same request may succeed later
+  bool for_now = false;   // a full disk, a busy launcher: the same request may succeed later
+  bool no_space = false;  // for_now, until somebody frees space
   friend bool operator==(const BulkRefused&, const BulkRefused&) = default;
 };
 

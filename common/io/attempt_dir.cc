@@ -66,6 +66,14 @@ std::optional<Duration> read_lease(const AttemptDir& directory) {
   return Duration(ns);
 }
 
+Instant read_started(const AttemptDir& directory) {
+  const auto text = read_file(directory.started(), Bytes{64});
+  if (!text) return {};
+  Instant started;
+  const auto read = std::from_chars(text->data(), text->data() + text->size(), started.ns);
+  return read.ec == std::errc() ? started : Instant{};
+}
+
 std::string code_mount_point(std::uint32_t uid, const AttemptId& attempt) {
   return "/tmp/lockstep-" + std::to_string(uid) + "/" + AttemptDir::name_of(attempt);
 }

@@ -12,6 +12,7 @@
 //                        unix address holds only 107 bytes)
 //     final_report.pb    NodeExitReport, written beside and renamed: exists = the runner is done
 //     report.reserve     blocks for the final report on a full disk, made when the runner starts
+//     started            when its first rank started, in nanoseconds since the epoch, by the runner
 //     cgroups            one directory a line: what must be emptied and removed if the runner dies
 //     lease              of an attempt that holds one: until when its ranks may run, in nanoseconds
 //                        since boot (sleep included); renewed by the agent, read by the runner
@@ -51,6 +52,7 @@ class AttemptDir {
   std::string control_socket_name() const { return "control.sock"; }  // relative to path()
   std::string final_report() const { return path_ + "/final_report.pb"; }
   std::string report_reserve() const { return path_ + "/report.reserve"; }
+  std::string started() const { return path_ + "/started"; }
   std::string cgroups() const { return path_ + "/cgroups"; }
   std::string lease() const { return path_ + "/lease"; }
   std::string checkpoint_beside() const { return path_ + "/checkpoint.part"; }
@@ -73,6 +75,9 @@ class AttemptDir {
 
 // When its lease ends, in time since boot; nullopt: it holds none, or it cannot be read.
 std::optional<Duration> read_lease(const AttemptDir& directory);
+
+// When its first rank started; ns = 0: none did, as far as is known.
+Instant read_started(const AttemptDir& directory);
 
 // The one path where every rank of the attempt sees its working directory, on every node:
 // /tmp/lockstep-<uid>/<job>.<attempt>

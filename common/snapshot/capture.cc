@@ -14,6 +14,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "common/base/quoted_name.h"
 #include "common/snapshot/entry_io.h"
 #include "common/snapshot/lower_folders.h"
 #include "common/snapshot/manifest.h"
@@ -144,7 +145,7 @@ Status Hasher::unreadable(int errnum, const ToHash& item, const std::string& pat
     leave_out(item, errnum);
     return {};
   }
-  Error error = errno_error(errnum, "cannot read " + path);
+  Error error = errno_error(errnum, "cannot read " + quoted_name(path));
   if (errnum == EACCES || errnum == EPERM) {
     error.code = ErrorCode::permission_denied;
     error.message += "; make it readable or name it in .amlignore or .gitignore";
@@ -184,7 +185,7 @@ Status Hasher::hash(const ToHash& item, std::string& buffer) {
   return make_error(ErrorCode::conflict,
                     fmt::format("{} changes while it is read ({} times): wait until it is written, "
                                 "or name it in .amlignore or .gitignore",
-                                path, kMaxReadsOfAChangingFile));
+                                quoted_name(path), kMaxReadsOfAChangingFile));
 }
 
 int Hasher::hash_once(const io::Fd& fd, std::string& buffer, std::uint64_t most, Digest& digest,

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/quoted_name.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/snapshot/entry_io.h"
@@ -114,16 +115,16 @@ void Writer::worker() {
 Status Writer::perform(const Task& task) {
   if (task.content) return write_files(*task.folder, task);
   if (task.depth > kMaxTreeDepth) {
-    return make_error(ErrorCode::corrupt,
-                      fmt::format("{} lies more than {} folders deep", task.path, kMaxTreeDepth));
+    return make_error(ErrorCode::corrupt, fmt::format("{} lies more than {} folders deep",
+                                                      quoted_name(task.path), kMaxTreeDepth));
   }
   if (task.name.empty()) return fill_folder(task, task.folder);
   if (io::disk::mkdirat(task.folder->get(), task.name.c_str(), 0700) != 0) {
-    return errno_error(errno, "cannot make the folder " + task.path);
+    return errno_error(errno, "cannot make the folder " + quoted_name(task.path));
   }
   auto folder = std::make_shared<io::Fd>(::openat(task.folder->get(), task.name.c_str(),
                                                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!*folder) return errno_error(errno, "cannot open the folder " + task.path);
+  if (!*folder) return errno_error(errno, "cannot open the folder " + quoted_name(task.path));
   return fill_folder(task, std::move(folder));
 }
 
@@ -181,7 +182,7 @@ Status Writer::write_files(const io::Fd& folder, const Task& task) {
 Status Writer::write_file(int folder, const Entry& entry, const std::string& path) {
   const io::Fd file(io::disk::openat(folder, entry.name.c_str(),
                                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file) return errno_error(errno, "cannot make the file " + path);
+  if (!file) return errno_error(errno, "cannot make the file " + quoted_name(path));
   std::uint64_t size = 0;
   const Status written = blobs_.stream(entry.digest, [&](std::string_view part) -> Status {
     size += part.size();
@@ -189,33 +190,33 @@ Status Writer::write_file(int folder, const Entry& entry, const std::string& pat
   });
   if (!written) return written.error().within(path);
   if (size != entry.size) {
-    return make_error(
-        ErrorCode::corrupt,
-        fmt::format("{}: its folder says {} bytes, its blob has {}", path, entry.size, size));
+    return make_error(ErrorCode::corrupt,
+                      fmt::format("{}: its folder says {} bytes, its blob has {}",
+                                  quoted_name(path), entry.size, size));
   }
   if (!is_ours_ && ::fchown(file.get(), owner_.uid, owner_.gid) != 0) {
-    return errno_error(errno, "cannot give away " + path);
+    return errno_error(errno, "cannot give away " + quoted_name(path));
   }
   if (::fchmod(file.get(), entry.mode & 0777) != 0) {
-    return errno_error(errno, "cannot set the mode of " + path);
+    return errno_error(errno, "cannot set the mode of " + quoted_name(path));
   }
   return {};
 }
 
 Status Writer::make_link(int folder, const Entry& entry, const std::string& path) {
   if (io::disk::symlinkat(entry.target.c_str(), folder, entry.name.c_str()) != 0) {
-    return errno_error(errno, "cannot make the symlink " + path);
+    return errno_error(errno, "cannot make the symlink " + quoted_name(path));
   }
   if (!is_ours_ &&
       ::fchownat(folder, entry.name.c_str(), owner_.uid, owner_.gid, AT_SYMLINK_NOFOLLOW) != 0) {
-    return errno_error(errno, "cannot give away " + path);
+    return errno_error(errno, "cannot give away " + quoted_name(path));
   }
   return {};
 }
 
 Status Writer::finish_folder(int folder, const Task& task) {
   if (!is_ours_ && ::fchown(folder, owner_.uid, owner_.gid) != 0) {
-    return errno_error(errno, "cannot give away " + task.path);
+    return errno_error(errno, "cannot give away " + quoted_name(task.path));
   }
   const std::uint32_t mode = task.mode & 01777;
   if ((mode & 0700) != 0700) {
@@ -223,7 +224,8 @@ Status Writer::finish_folder(int folder, const Task& task) {
     late_modes_.emplace_back(task.path, mode);
     return {};
   }
-  if (::fchmod(folder, mode) != 0) return errno_error(errno, "cannot set the mode of " + task.path);
+  if (::fchmod(folder, mode) != 0)
+    return errno_error(errno, "cannot set the mode of " + quoted_name(task.path));
   return {};
 }
 
@@ -234,7 +236,7 @@ Status Writer::apply_late_modes(int target) {
   for (const auto& [path, mode] : late_modes_) {
     const io::Fd folder = open_entry(target, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (!folder || ::fchmod(folder.get(), mode) != 0)
-      return errno_error(errno, "cannot set the mode of " + path);
+      return errno_error(errno, "cannot set the mode of " + quoted_name(path));
   }
   return {};
 }

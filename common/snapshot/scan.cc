@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "common/base/quoted_name.h"
 #include "common/domain/outputs.h"
 #include "common/snapshot/entry_io.h"
 #include "common/snapshot/ignore.h"
@@ -67,7 +68,8 @@ class Scanner {
 
 Error Scanner::cannot(std::string_view what, const std::string& path) const {
   const int errnum = errno;
-  Error error = errno_error(errnum, fmt::format("cannot {} {}/{}", what, directory_, path));
+  Error error =
+      errno_error(errnum, fmt::format("cannot {} {}", what, quoted_name(directory_ + "/" + path)));
   if (errnum == EACCES || errnum == EPERM) {
     error.code = ErrorCode::permission_denied;
     error.message += "; make it readable or name it in .amlignore or .gitignore";
@@ -83,7 +85,8 @@ Status Scanner::unreadable(std::string_view what, const std::string& path) {
 
 Status Scanner::unsupported(const std::string& path, const std::string& why) {
   if (options_.is_source)
-    return make_error(ErrorCode::unsupported, fmt::format("{}/{} {}", directory_, path, why));
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("{} {}", quoted_name(directory_ + "/" + path), why));
   out_.skipped.push_back({path, "", 0, "it " + why});
   return {};
 }

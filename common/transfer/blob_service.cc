@@ -22,6 +22,16 @@ BulkRefused refusal(const Error& error) {
   return {error.message, error.code == ErrorCode::resource_exhausted};
 }
 
+namespace {
+
+BulkRefused not_stored(const Error& error) {
+  BulkRefused refused = refusal(error);
+  refused.no_space = refused.for_now;
+  return refused;
+}
+
+}  // namespace
+
 BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request) {
   auto missing = store.missing(request.digests);
   if (!missing) return refusal(missing.error());
@@ -32,10 +42,10 @@ BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::str
   PutBlobsReply reply;
   for (const BlobPiece& piece : request.pieces) {
     const auto put = store.put_piece(piece, peer);
-    if (!put) return refusal(put.error());
+    if (!put) return not_stored(put.error());
     reply.accepted_bytes += raw_length(piece);
   }
-  if (const Status synced = store.sync(); !synced) return refusal(synced.error());
+  if (const Status synced = store.sync(); !synced) return not_stored(synced.error());
   return reply;
 }
 

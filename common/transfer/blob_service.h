@@ -12,7 +12,8 @@
 
 namespace lockstep::transfer {
 
-// A full disk is a refusal for now: whoever asked may ask again.
+// A full disk is a refusal for now: whoever asked may ask again. What could not be stored for that
+// (PutBlobs) is told by no_space as well.
 BulkRefused refusal(const Error& error);
 
 // MissingBlobs -> MissingBlobsReply; PutBlobs -> PutBlobsReply (after a sync) or BulkRefused.

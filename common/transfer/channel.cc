@@ -65,8 +65,10 @@ Status Channel::answered(std::uint64_t sequence, BulkMessage& answer) {
   if (found == open_.end()) return {};  // doubled or late
   last_heard_ns_ = last_repeat_ns_ = now_ns();
   if (const auto* refused = std::get_if<BulkRefused>(&answer)) {
-    return make_error(refused->for_now ? ErrorCode::unavailable : ErrorCode::conflict,
-                      "the launcher refused: " + refused->message);
+    const ErrorCode code = refused->no_space  ? ErrorCode::resource_exhausted
+                           : refused->for_now ? ErrorCode::unavailable
+                                              : ErrorCode::conflict;
+    return make_error(code, "the launcher refused: " + refused->message);
   }
   TRY_ASSIGN(const bool done, found->second.on_answer(answer));
   if (!done) return {};
@@ -78,9 +80,8 @@ Status Channel::answered(std::uint64_t sequence, BulkMessage& answer) {
 Status Channel::repeat_or_give_up() {
   const std::int64_t now = now_ns();
   if (now - last_heard_ns_ >= options_.give_up_after.count()) {
-    return make_error(ErrorCode::unavailable,
-                      fmt::format("no answer on the bulk socket for {} ({} requests open)",
-                                  format_duration(options_.give_up_after), open_.size()));
+    return make_error(ErrorCode::unavailable, fmt::format("the launcher did not answer for {}",
+                                                          format_duration(options_.give_up_after)));
   }
   if (now - last_repeat_ns_ < options_.retry_after.count()) return {};
   for (const auto& [sequence, open] : open_) {

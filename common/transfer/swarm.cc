@@ -320,7 +320,7 @@ Status Swarm::check_launcher(Instant now) {
   if (!is_asked) launcher_heard_ = now;
   if (now - launcher_heard_ < options_.give_up_after) return {};
   return make_error(ErrorCode::unavailable,
-                    fmt::format("no answer on the bulk socket for {} ({} requests open)",
+                    fmt::format("nobody answered for {} ({} requests open)",
                                 format_duration(options_.give_up_after), requests_.size()));
 }
 

@@ -38,7 +38,8 @@ struct UploadResult {
   std::uint64_t wire_bytes = 0;  // after compression
 };
 
-// Sends what the other side lacks. conflict: a file changed since it was captured (named).
+// Sends what the other side lacks. conflict: a file changed since it was captured (named);
+// resource_exhausted: the other side has no space for it now.
 Result<UploadResult> upload_snapshot(io::ClientSocket& socket, const snapshot::Snapshot& snapshot,
                                      const OnProgress& progress = {}, TransferOptions options = {});
 

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "common/base/quoted_name.h"
 #include "common/io/file_system.h"
 #include "common/snapshot/compress.h"
 #include "common/snapshot/entry_io.h"
@@ -118,13 +119,13 @@ Status Uploader::send(const Digest& digest, const Source& source) {
 
 Error Uploader::changed(const snapshot::FileRecord& file) const {
   return make_error(ErrorCode::conflict,
-                    fmt::format("{}/{} changed after the snapshot was taken: run the command again",
-                                snapshot_.directory, file.path));
+                    fmt::format("{} changed after the snapshot was taken: run the command again",
+                                quoted_name(snapshot_.directory + "/" + file.path)));
 }
 
 // It could be read when it was captured; another capture sees what it is now.
 Error unreadable(int errnum, const std::string& path) {
-  Error error = errno_error(errnum, "cannot read " + path);
+  Error error = errno_error(errnum, "cannot read " + quoted_name(path));
   if (snapshot::is_of_one_entry(errnum)) error.code = ErrorCode::conflict;
   return error;
 }

@@ -234,9 +234,11 @@ Status from_wire(const LogEnd& from, lockstep::LogEnd* to) {
 void to_wire(const lockstep::BulkRefused& from, BulkRefused* to) {
   to->set_message(from.message);
   to->set_for_now(from.for_now);
+  to->set_no_space(from.no_space);
 }
 Status from_wire(const BulkRefused& from, lockstep::BulkRefused* to) {
   to->for_now = from.for_now();
+  to->no_space = from.no_space();
   return read_text(from.message(), "message", &to->message);
 }
 

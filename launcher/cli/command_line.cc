@@ -75,6 +75,19 @@ std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& wo
   return "";
 }
 
+// Of `lockstep` and `lockstep job` alone: what there is to choose from. "" for all else.
+std::string usage_of_group(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* group = &app;
+  for (const auto& word : words) {
+    const auto verbs =
+        group->get_subcommands([&](const CLI::App* verb) { return verb->get_name() == word; });
+    if (verbs.empty()) return "";
+    group = verbs.front();
+  }
+  const bool is_group = !group->get_subcommands([](const CLI::App*) { return true; }).empty();
+  return is_group ? group->help() : "";
+}
+
 }  // namespace
 
 void add_format(CLI::App& verb, Format& format, const char* what) {
@@ -87,6 +100,7 @@ void add_format(CLI::App& verb, Format& format, const char* what) {
             format = *known;
           },
           what)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->type_name("FORMAT");
 }
 
@@ -139,6 +153,11 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
     result.exit_code = kExitUsage;
     return result;
   }
+  if (std::string usage = usage_of_group(app, words); !usage.empty()) {
+    result.err = std::move(usage);
+    result.exit_code = kExitUsage;
+    return result;
+  }
   const auto ours = with_empty_values({words.begin(), dashes});
   std::vector<std::string> reversed(ours.rbegin(), ours.rend());
   try {
@@ -147,7 +166,11 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
       throw CLI::ExtrasError("lockstep", {"-- (only `run` takes a command)"});
   } catch (const CLI::ParseError& error) {  // help and version come this way too
     std::ostringstream out, err;
-    const int code = app.exit(error, out, err);
+    // What nobody knows is wrong for certain; what lacks may only have been misspelt.
+    const auto unknown = app.remaining(true);
+    const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    const int code = lacks && !unknown.empty() ? app.exit(CLI::ExtrasError(unknown), out, err)
+                                               : app.exit(error, out, err);
     result.action = {};
     result.out = out.str();
     result.err = err.str();

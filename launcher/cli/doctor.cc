@@ -71,6 +71,8 @@ Findings ask_launcher(const Endpoint& endpoint, const io::KeyPair& keys) {
   const auto reply = (*connection)->ask_for<NodesReply>(ListNodes{}, kAnswerTimeout);
   if (reply) {
     Findings found{launcher(Verdict::ok, "connection", endpoint.control + " answers")};
+    if (const auto status = (*connection)->ask_for<StatusReply>(GetStatus{}, kAnswerTimeout))
+      found.push_back(judge_version(status->status.version));
     for (Finding& each : judge_clock(reply->nodes, asked, clock.now()))
       found.push_back(std::move(each));
     return found;
@@ -126,6 +128,15 @@ Findings examine_launcher(const Context& context) {
   const auto keys = io::load_or_create_key_pair(context.home.user_key());
   if (!keys) return {launcher(Verdict::problem, "your key", keys.error().message)};
   return ask_launcher(*endpoint, *keys);
+}
+
+Finding judge_version(const std::string& launchers) {
+  if (launchers == LOCKSTEP_VERSION)
+    return launcher(Verdict::ok, "version", launchers + ", as ours");
+  return launcher(Verdict::warning, "version",
+                  fmt::format("is {}, and lockstep here is {}", launchers, LOCKSTEP_VERSION),
+                  "a launcher that was started before an update goes on as it was: restart it "
+                  "(`lockstep down`, `lockstep up`), or install the same version on both sides");
 }
 
 Findings judge_clock(const std::vector<NodeView>& nodes, Instant asked, Instant answered) {

@@ -1,13 +1,16 @@
 #include "launcher/cli/download.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <memory>
 
+#include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/snapshot/blob_store.h"
+#include "common/snapshot/disk_usage.h"
 #include "common/snapshot/materialize.h"
 #include "common/transfer/transfer.h"
 #include "launcher/cli/move_tree.h"
@@ -16,36 +19,71 @@ namespace lockstep::cli {
 
 namespace {
 
-// A folder in the target, so that finished files only need a rename; removed with all in it.
+constexpr Duration kSilenceOfLauncher = seconds(30);
+
+// A folder in the target, so that finished files only need a rename; removed with all in it, unless
+// the download was broken off: then the next one of the same job goes on from there.
 class Beginnings {
  public:
-  static Result<std::unique_ptr<Beginnings>> make(const std::string& folder) {
+  static Result<std::unique_ptr<Beginnings>> make(const std::string& folder, const JobId& job) {
     TRY(io::make_directories(folder));
-    std::string path = folder + "/.lockstep-download-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr)
-      return errno_error(errno, "cannot make a folder in " + folder);
-    return std::unique_ptr<Beginnings>(new Beginnings(std::move(path)));
+    const std::string path = folder + "/.lockstep-download-" + job.value;
+    if (io::disk::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+      return errno_error(errno, "cannot make " + path);
+    struct stat info {};
+    if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())
+      return make_error(ErrorCode::conflict, path + " is in the way: remove it");
+    TRY_ASSIGN(std::optional<io::FileLock> lock, io::FileLock::try_acquire(path + "/lock"));
+    if (!lock)
+      return make_error(
+          ErrorCode::conflict,
+          fmt::format("another download of {} into {} is at work", job.value, folder));
+    TRY(io::remove_tree(path + "/ready"));
+    return std::unique_ptr<Beginnings>(new Beginnings(folder, path, *std::move(lock)));
   }
-  ~Beginnings() { static_cast<void>(io::remove_tree(path_)); }
+  ~Beginnings() {
+    if (!is_kept_) static_cast<void>(io::remove_tree(path_));
+  }
   Beginnings(const Beginnings&) = delete;
   Beginnings& operator=(const Beginnings&) = delete;
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
+  // Nothing was moved yet.
+  Error broken_off(Error error) {
+    error.message += "; nothing in " + folder_ + " was changed";
+    const bool may_go_on =
+        error.code == ErrorCode::unavailable || error.code == ErrorCode::conflict;
+    const auto came = snapshot::disk_usage(*this / "blobs");
+    is_kept_ = may_go_on && came && *came > 0;
+    if (is_kept_)
+      error.message +=
+          fmt::format(", and what came ({}) is kept in {}: the same command goes on from there",
+                      to_string(Bytes{*came}), path_);
+    return error;
+  }
+
  private:
-  explicit Beginnings(std::string path) : path_(std::move(path)) {}
-  const std::string path_;
+  Beginnings(std::string folder, std::string path, io::FileLock lock)
+      : folder_(std::move(folder)), path_(std::move(path)), lock_(std::move(lock)) {}
+  const std::string folder_, path_;
+  const io::FileLock lock_;
+  bool is_kept_ = false;
 };
 
 Status fetch(Connection& connection, const DownloadPlan::Tree& tree, snapshot::BlobStore& blobs,
              const OnText& progress) {
+  transfer::TransferOptions options;
+  options.give_up_after = kSilenceOfLauncher;
   std::vector<NodeTree> wanted = tree.from;
   if (tree.base) wanted.push_back({0, *tree.base});
   for (const NodeTree& from : wanted) {
     auto fetched = transfer::download_tree(
-        connection.bulk(), from.root, blobs, [&](const transfer::Progress& done) {
+        connection.bulk(), from.root, blobs,
+        [&](const transfer::Progress& done) {
           progress(fmt::format("{}: {} of {}", tree.to.path, to_string(Bytes{done.done_bytes}),
                                to_string(Bytes{done.total_bytes})));
-        });
+        },
+        options);
     if (!fetched) return fetched.error().within("cannot fetch " + tree.to.path);
   }
   return {};
@@ -77,21 +115,19 @@ Status count(const Digest& folder, const snapshot::BlobStore& blobs, DownloadedT
   return {};
 }
 
-}  // namespace
-
-Result<Downloaded> download_job(Connection& connection, const JobId& job, DownloadPlan plan,
-                                const std::string& folder, const OnText& progress) {
+// All that is wanted, below `begun`/ready.
+Result<Downloaded> make_ready(Connection& connection, const JobId& job, DownloadPlan& plan,
+                              const Beginnings& begun, const OnText& progress) {
   Downloaded done;
   done.attempt = plan.attempt;
-  TRY_ASSIGN(const std::unique_ptr<Beginnings> begun, Beginnings::make(folder));
-  TRY(io::make_directories(*begun / "ready"));
+  TRY(io::make_directories(begun / "ready"));
   if (!plan.trees.empty()) {
     TRY_ASSIGN(const std::unique_ptr<snapshot::BlobStore> blobs,
-               snapshot::BlobStore::open(*begun / "blobs"));
+               snapshot::BlobStore::open(begun / "blobs"));
     for (DownloadPlan::Tree& tree : plan.trees) {
       TRY(fetch(connection, tree, *blobs, progress));
       TRY_ASSIGN(const Digest root, merge(tree, *blobs));
-      const std::string path = *begun / ("ready/" + tree.to.path);
+      const std::string path = begun / ("ready/" + tree.to.path);
       TRY(io::make_directories(path.substr(0, path.rfind('/'))));
       TRY(snapshot::materialize(*blobs, root, path));
       TRY(count(root, *blobs, tree.to));
@@ -100,13 +136,25 @@ Result<Downloaded> download_job(Connection& connection, const JobId& job, Downlo
   }
   if (plan.logs) {
     progress("logs");
-    const std::string path = *begun / "ready/artifacts/user_logs";
+    const std::string path = begun / "ready/artifacts/user_logs";
     TRY(io::make_directories(path));
     TRY_ASSIGN(done.logs, download_logs(connection, job, plan.attempt, path));
   }
-  if (done.trees.empty() && done.logs.empty()) return done;
-  TRY(move_tree(*begun / "ready", folder));
   return done;
+}
+
+}  // namespace
+
+Result<Downloaded> download_job(Connection& connection, const JobId& job, DownloadPlan plan,
+                                const std::string& folder, const OnText& progress) {
+  TRY_ASSIGN(const std::unique_ptr<Beginnings> begun, Beginnings::make(folder, job));
+  auto done = make_ready(connection, job, plan, *begun, progress);
+  if (!done) return begun->broken_off(done.error());
+  if (done->trees.empty() && done->logs.empty()) return done;
+  const Status moved = move_tree(*begun / "ready", folder);
+  if (moved) return done;
+  return moved.error().code == ErrorCode::conflict ? begun->broken_off(moved.error())
+                                                   : moved.error();
 }
 
 }  // namespace lockstep::cli

@@ -1,7 +1,8 @@
 #pragma once
 // What a job left, brought to a folder of ours: the trees of all nodes of one attempt, merged, and
 // what its ranks wrote to their standard streams. Everything is fetched into a folder beside and
-// verified before the first file appears.
+// verified, and everything that is in the way is looked for, before the first file appears. A
+// download that is broken off leaves that folder, for the next one to go on from.
 
 #include <functional>
 #include <optional>
@@ -55,6 +56,10 @@ Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& re
 
 // "node local-1: ./outputs: a.sock was left out: a socket", for each part of the attempt.
 std::vector<std::string> output_problems(const AttemptView& attempt);
+
+// "output 'model' (uri_folder) was never written: …", for each named output of a job that
+// Completed.
+std::vector<std::string> unwritten_outputs(const JobView& job);
 
 using OnText = std::function<void(const std::string&)>;  // progress, in words
 Result<Downloaded> download_job(Connection& connection, const JobId& job, DownloadPlan plan,

@@ -123,6 +123,25 @@ Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& re
   return plan;
 }
 
+std::vector<std::string> unwritten_outputs(const JobView& job) {
+  std::vector<std::string> lines;
+  if (job.status != JobStatus::completed || job.attempts.empty()) return lines;
+  const std::vector<PartView>& parts = job.attempts.back().parts;
+  for (const OutputSpec& spec : job.spec.outputs) {
+    const bool is_there = std::any_of(parts.begin(), parts.end(), [&](const PartView& part) {
+      return std::any_of(part.outputs.begin(), part.outputs.end(), [&](const auto& output) {
+        return output.kind == OutputKind::named && output.name == spec.name;
+      });
+    });
+    if (!is_there)
+      lines.push_back(
+          fmt::format("output '{}' ({}) was never written: no rank wrote to "
+                      "${{{{outputs.{}}}}}",
+                      spec.name, to_string(spec.type), spec.name));
+  }
+  return lines;
+}
+
 std::vector<std::string> output_problems(const AttemptView& attempt) {
   std::vector<std::string> lines;
   for (const PartView& part : attempt.parts)

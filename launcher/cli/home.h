@@ -45,6 +45,7 @@ class Home {
     return node(name) + "/identity.json";
   }
   std::string agent_keys(const std::string& name) const { return node(name) + "/keys"; }
+  std::string attempts(const std::string& name) const { return node(name) + "/attempts"; }
   std::string started_pid(const std::string& name) const { return node(name) + "/started.pid"; }
   std::string agent_log(const std::string& name) const { return node(name) + "/agent.log"; }
   std::string join_token(const std::string& name) const { return node(name) + "/join.token"; }

@@ -173,7 +173,7 @@ std::vector<io::ProcessIdentity> living_agents(const Home& home, const std::stri
 
 std::vector<io::ProcessIdentity> living_runners(const Home& home, const std::string& name) {
   std::vector<io::ProcessIdentity> found;
-  const std::string folder = home.node(name) + "/attempts";
+  const std::string folder = home.attempts(name);
   const auto names = io::list_directory(folder);
   if (!names) return found;
   for (const auto& attempt : *names)
@@ -183,7 +183,7 @@ std::vector<io::ProcessIdentity> living_runners(const Home& home, const std::str
 }
 
 bool has_cgroups(const Home& home, const std::string& name) {
-  const std::string folder = home.node(name) + "/attempts";
+  const std::string folder = home.attempts(name);
   const auto names = io::list_directory(folder);
   if (!names) return false;
   for (const auto& attempt : *names) {

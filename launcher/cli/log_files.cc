@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kCredit = 64;
 constexpr Duration kAskAgainAfter = seconds(5);
-constexpr Duration kGiveUpAfter = seconds(60);
+constexpr Duration kGiveUpAfter = seconds(30);
 
 std::string name_of(const LogKey& key) {
   return fmt::format("std_{}_process_{}.txt", key.stream == LogStream::out ? "log" : "err",
@@ -103,8 +103,8 @@ Status LogReceiver::run() {
   while (!ended_ && failure_) {
     const Instant now = clock_.now();
     if (now - heard_ > kGiveUpAfter) {
-      failure_ =
-          make_error(ErrorCode::unavailable, "the launcher sends no logs; see `lockstep status`");
+      failure_ = make_error(ErrorCode::unavailable,
+                            "the launcher sent no logs for " + format_duration(kGiveUpAfter));
     } else if (now - std::max(asked, heard_) > kAskAgainAfter) {
       asked = now;
       ask();

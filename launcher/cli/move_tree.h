@@ -9,7 +9,8 @@
 
 namespace lockstep::cli {
 
-// `to` is made when it does not exist; both lie on one file system. `from` is left empty.
+// `to` is made when it does not exist; both lie on one file system. `from` is left empty. conflict:
+// something is in the way, and nothing was changed.
 Status move_tree(const std::string& from, const std::string& to);
 
 }  // namespace lockstep::cli

@@ -132,9 +132,7 @@ Table::Table(std::vector<std::string> header) { rows_.push_back(std::move(header
 void Table::add(std::vector<std::string> row) {
   CHECK(row.size() == rows_[0].size(), "a row has as many cells as the header");
   for (auto& cell : row) {
-    cell = printable(cell);
-    std::replace(cell.begin(), cell.end(), '\n', ' ');
-    std::replace(cell.begin(), cell.end(), '\t', ' ');
+    cell = in_one_line(cell);
   }
   rows_.push_back(std::move(row));
 }
@@ -153,6 +151,13 @@ std::string Table::text() const {
     line.resize(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   }
+  return out;
+}
+
+std::string in_one_line(std::string_view text) {
+  std::string out = printable(text);
+  std::replace(out.begin(), out.end(), '\n', ' ');
+  std::replace(out.begin(), out.end(), '\t', ' ');
   return out;
 }
 

@@ -32,5 +32,7 @@ class Table {
 // Text that came from elsewhere, safe for a terminal: control characters but newline and tab become
 // '?'.
 std::string printable(std::string_view text);
+// The same where a newline or a tab would not belong either.
+std::string in_one_line(std::string_view text);
 
 }  // namespace lockstep::cli

@@ -65,6 +65,11 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
   }
   if (!arguments.timeout.empty()) {
     const Duration timeout = parse_duration(arguments.timeout);
+    if (timeout == Duration::zero())
+      return wrong(
+          fmt::format("--timeout '{}' would end the job at once; leave it out to set no "
+                      "limit",
+                      arguments.timeout));
     if (timeout <= Duration::zero())
       return wrong(fmt::format("--timeout '{}' is not a time; write seconds, or 90s, 5m, 2h, 1d",
                                arguments.timeout));

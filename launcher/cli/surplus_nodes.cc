@@ -36,6 +36,11 @@ void forget_identity(const Home& home, const std::string& name) {
   io::disk::unlink(home.agent_keys(name).c_str());
 }
 
+// What its agent had not removed when it was ended. What still has cgroups is left to an agent.
+void remove_attempts(const Home& home, const std::string& name) {
+  if (!has_cgroups(home, name)) static_cast<void>(io::remove_tree(home.attempts(name)));
+}
+
 }  // namespace
 
 NodeId node_id(const Home& home, const std::string& name) {
@@ -71,6 +76,7 @@ void remove_surplus_nodes(Connection& connection, const Home& home, int nodes) {
     const auto removed = connection.ask_for<Done>(RemoveNode{std::to_string(identity->node.value)});
     if (!removed && removed.error().code != ErrorCode::not_found) continue;
     forget_identity(home, name);
+    remove_attempts(home, name);
   }
 }
 

@@ -20,7 +20,8 @@ Status forget_past_node(Connection& connection, const Home& home, const Endpoint
                         const std::string& name);
 
 // Removes the nodes local-N, local-N+1, … of this home, N = `nodes`, unless something of them still
-// runs or the launcher refuses; those are tried again the next time. Their identity goes with them.
+// runs or the launcher refuses; those are tried again the next time. Their identity goes with them,
+// and what is left of their attempts.
 void remove_surplus_nodes(Connection& connection, const Home& home, int nodes);
 
 }  // namespace lockstep::cli

@@ -48,6 +48,31 @@ nlohmann::ordered_json json_of(const JobsDeleted& result) {
   return json;
 }
 
+std::string counted(std::size_t count) {
+  return fmt::format("{} job{}", count, count == 1 ? "" : "s");
+}
+
+// "2 jobs deleted, 1 kept"; of none that had ended, that.
+std::string summary(const DeleteOptions& options, const JobsDeleted& result) {
+  if (result.jobs.empty() && result.kept.empty())
+    return options.older_than.empty()
+               ? "no job has ended: nothing was deleted"
+               : fmt::format("no job has ended {} ago or earlier: nothing was deleted",
+                             options.older_than);
+  const std::string kept = result.kept.empty() ? "" : fmt::format(", {} kept", result.kept.size());
+  return counted(result.jobs.size()) + " deleted" + kept;
+}
+
+// Of many that cannot be deleted the first are reason enough.
+void say_kept(Context& context, const JobsDeleted& result) {
+  constexpr std::size_t kMaxSaid = 10;
+  for (std::size_t i = 0; i < std::min(result.kept.size(), kMaxSaid); ++i)
+    context.terminal.note(result.kept[i].message);
+  if (result.kept.size() > kMaxSaid)
+    context.terminal.note(
+        fmt::format("and {} more are kept; -o json lists them all", result.kept.size() - kMaxSaid));
+}
+
 int delete_jobs(Context& context, const DeleteOptions& options) {
   DeleteJobs request;
   for (const auto& name : options.names) {
@@ -78,11 +103,8 @@ int delete_jobs(Context& context, const DeleteOptions& options) {
   std::string text;
   for (const JobId& job : result->jobs) text += job.value + "\n";
   const int shown = print(context, options.format, json_of(*result), text);
-  for (const auto& kept : result->kept)
-    (void)fail(context.terminal, make_error(kept.code, kept.message));
-  if (options.format == Format::table)
-    context.terminal.note(
-        fmt::format("{} job{} deleted", result->jobs.size(), result->jobs.size() == 1 ? "" : "s"));
+  say_kept(context, *result);
+  if (options.format == Format::table) context.terminal.note(summary(options, *result));
   return result->kept.empty() ? shown : kExitFailure;
 }
 

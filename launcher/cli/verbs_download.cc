@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "common/base/quoted_name.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/verbs.h"
 
@@ -65,8 +66,8 @@ std::string text_of(const DownloadOptions& options, const Downloaded& done) {
     text += fmt::format("{}/{}: {}, {} (from {})\n", options.folder, tree.path, counted(tree.files),
                         to_string(tree.size), fmt::join(tree.nodes, ", "));
     for (const snapshot::Beside& beside : tree.beside)
-      text += fmt::format("  {} of node rank {} differs: kept as {}\n", printable(beside.path),
-                          beside.node_rank, printable(beside.kept_as));
+      text += fmt::format("  {} of node rank {} differs: kept as {}\n", quoted_name(beside.path),
+                          beside.node_rank, quoted_name(beside.kept_as));
   }
   if (done.logs.empty()) return text;
   Bytes size;
@@ -86,9 +87,17 @@ Error nothing_left(const JobView& job, bool has_problems) {
                                     : fmt::format(" yet; it is {}", to_string(job.status))));
 }
 
+// One that did not answer is told by where it was.
+Error at_launcher(const std::optional<Endpoint>& endpoint, Error error) {
+  if (error.code != ErrorCode::unavailable || !endpoint) return error;
+  return error.within(fmt::format(
+      "lost the launcher at {} (`lockstep status` shows whether it is back)", endpoint->control));
+}
+
 int download(Context& context, const DownloadOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
+  const auto endpoint = context.find_endpoint();
   const JobId id(options.name);
   const auto reply = (*connection)->ask_for<JobReply>(ShowJob{id});
   if (!reply) return fail(context.terminal, reply.error());
@@ -104,9 +113,9 @@ int download(Context& context, const DownloadOptions& options) {
   const auto done = download_job(**connection, id, *std::move(plan), options.folder,
                                  [&](const std::string& text) { context.terminal.progress(text); });
   context.terminal.clear_status();
-  if (!done) return fail(context.terminal, done.error());
+  if (!done) return fail(context.terminal, at_launcher(endpoint, done.error()));
   const auto problems = output_problems(reply->job.attempts[done->attempt - 1]);
-  for (const std::string& problem : problems) context.terminal.note(printable(problem));
+  for (const std::string& problem : problems) context.terminal.note(in_one_line(problem));
   if (done->trees.empty() && done->logs.empty())
     return fail(context.terminal, nothing_left(reply->job, !problems.empty()));
   return print(context, options.format, to_json(options, *done, problems), text_of(options, *done));

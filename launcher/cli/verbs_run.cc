@@ -96,7 +96,8 @@ int finished(Context& context, Connection& connection, const FollowEnd& end,
   const bool worth_a_line = end.spoke || context.terminal.has_status_line();
   if (!job.attempts.empty())
     for (const auto& problem : output_problems(job.attempts.back()))
-      context.terminal.note(printable(problem));
+      context.terminal.note(in_one_line(problem));
+  for (const auto& warning : unwritten_outputs(job)) context.terminal.note(warning);
   say_how_it_ended(context, job, worth_a_line && !options.quiet);
   if (options.format != Format::table) {
     const auto reply = connection.ask_for<JobReply>(ShowJob{JobId(job.spec.name)});

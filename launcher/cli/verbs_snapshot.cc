@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "common/base/quoted_name.h"
 #include "common/io/file_system.h"
 #include "common/snapshot/capture.h"
 #include "launcher/cli/verbs.h"
@@ -48,7 +49,8 @@ std::string text_of(const snapshot::Snapshot& snapshot, bool with_skipped) {
   if (!with_skipped) return text;
   if (snapshot.skipped.empty()) return text;
   Table table({"SKIPPED", "BY"});
-  for (const auto& skipped : snapshot.skipped) table.add({skipped.path, why_skipped(skipped)});
+  for (const auto& skipped : snapshot.skipped)
+    table.add({quoted_name(skipped.path), why_skipped(skipped)});
   return text + table.text();
 }
 

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "launcher/cli/download.h"
+
 namespace lockstep::cli {
 
 namespace {
@@ -225,6 +227,7 @@ Json to_json(const JobView& job) {
   json["report"] = job.report ? to_json(*job.report) : Json(nullptr);
   json["attempts"] = Json::array();
   for (const auto& attempt : job.attempts) json["attempts"].push_back(attempt_json(attempt));
+  json["warnings"] = unwritten_outputs(job);
   return json;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "launcher/cli/download.h"
 #include "launcher/cli/output.h"
 
 namespace lockstep::cli {
@@ -21,6 +22,21 @@ std::string running_time(const JobView& job, Instant now) {
   const AttemptView& last = job.attempts.back();
   const Instant end = last.ended.ns != 0 ? last.ended : is_final(job.status) ? job.ended : now;
   return format_duration(std::max(end - last.started, Duration::zero()));
+}
+
+// "1.6s"; of several attempts "1.6s in attempt 2, 7.1s in all".
+std::string all_running_times(const JobView& job, Instant now) {
+  const std::string last = running_time(job, now);
+  if (job.attempts.size() < 2) return last;
+  Duration all{0};
+  for (const AttemptView& attempt : job.attempts) {
+    const Instant end = attempt.ended.ns != 0  ? attempt.ended
+                        : is_final(job.status) ? job.ended
+                                               : now;
+    if (attempt.started.ns != 0) all += std::max(end - attempt.started, Duration::zero());
+  }
+  return fmt::format("{} in attempt {}, {} in all", last, job.attempts.back().number,
+                     format_duration(all));
 }
 
 std::string shape_of(const JobSpec& spec) {
@@ -91,7 +107,7 @@ std::string part_line(const PartView& part) {
       part.ranks == 1 ? std::to_string(part.first_rank)
                       : fmt::format("{}-{}", part.first_rank, part.first_rank + part.ranks - 1),
       to_string(part.state));
-  if (!part.progress.empty()) line += " (" + printable(part.progress) + ")";
+  if (!part.progress.empty()) line += " (" + in_one_line(part.progress) + ")";
   line += fmt::format("; cpus {}, memory {}", ranges_of(part.allotment.cpus),
                       to_string(part.allotment.memory));
   if (!part.allotment.gpus.empty()) line += ", gpus " + ranges_of(part.allotment.gpus);
@@ -112,7 +128,7 @@ std::string output_lines(const PartView& part) {
           fmt::format("      {} {}: {}\n", part.state == PartState::finished ? "left" : "so far",
                       what, counted_files(output.files, output.size));
     for (const auto& problem : output.problems)
-      text += fmt::format("      {}: {}\n", what, printable(problem));
+      text += fmt::format("      {}: {}\n", what, in_one_line(problem));
   }
   return text;
 }
@@ -149,87 +165,6 @@ std::string names_of(const std::vector<OutputSpec>& outputs) {
 
 std::string node_state(const NodeView& node) {
   return std::string(to_string(node.liveness)) + (node.draining ? ",draining" : "");
-}
-
-std::string signal_name(int exit_code) {
-  switch (exit_code - 128) {
-    case 1: return "SIGHUP";
-    case 2: return "SIGINT";
-    case 3: return "SIGQUIT";
-    case 4: return "SIGILL";
-    case 6: return "SIGABRT";
-    case 7: return "SIGBUS";
-    case 8: return "SIGFPE";
-    case 9: return "SIGKILL";
-    case 11: return "SIGSEGV";
-    case 13: return "SIGPIPE";
-    case 15: return "SIGTERM";
-    default: return fmt::format("signal {}", exit_code - 128);
-  }
-}
-
-std::string how_it_ended(const ExitReport& report) {
-  switch (report.cause) {
-    case Cause::exit_code: return fmt::format("exited with code {}", report.exit_code);
-    case Cause::signal:
-      return fmt::format("was killed by {} (exit code {})", signal_name(report.exit_code),
-                         report.exit_code);
-    case Cause::out_of_memory:
-      return fmt::format("was killed because it ran out of memory (OOM; exit code {})",
-                         report.exit_code);
-    case Cause::mpi_abort: return fmt::format("called MPI_Abort (exit code {})", report.exit_code);
-    case Cause::exit_without_finalize:
-      return "exited with code 0 after MPI_Init but before MPI_Finalize";
-    case Cause::never_connected: return "never joined its MPI job: it ran alone as rank 0 of 1";
-    case Cause::command_not_found: return "could not start: command not found (exit code 127)";
-    case Cause::command_not_executable:
-      return "could not start: the command is not executable (exit code 126)";
-    case Cause::completed:
-    case Cause::timeout:
-    case Cause::canceled:
-    case Cause::workspace_failed:
-    case Cause::start_failed:
-    case Cause::port_taken:
-    case Cause::runner_lost:
-    case Cause::node_lost:
-    case Cause::account_missing: break;
-  }
-  return "";
-}
-
-std::string first_failure(const ExitReport& report) {
-  const std::string how = how_it_ended(report);
-  const std::string where = report.node_name.empty() ? "" : " on " + report.node_name;
-  const std::string when = report.time.ns == 0 ? "" : " at " + to_string(report.time);
-  if (!report.rank || how.empty()) {
-    const std::string what =
-        report.message.empty() ? std::string(to_string(report.cause)) : printable(report.message);
-    return fmt::format("  {}{}\n", what, when);
-  }
-  std::string text =
-      fmt::format("  first failure: rank {}{}{}: {}\n", *report.rank, where, when, how);
-  if (!report.message.empty()) text += "  " + printable(report.message) + "\n";
-  return text;
-}
-
-constexpr int kShownLastLines = 20;  // the report keeps more: `job show -o json` has them
-
-std::string last_words(const ExitReport& report) {
-  if (report.stderr_tail.empty()) return "";
-  std::string text = "  its last lines on stderr:\n";
-  std::string_view rest = report.stderr_tail;
-  while (!rest.empty() && rest.back() == '\n') rest.remove_suffix(1);
-  std::size_t start = rest.size();
-  for (int lines = 0; lines < kShownLastLines && start != std::string_view::npos; ++lines)
-    start = start == 0 ? std::string_view::npos : rest.rfind('\n', start - 1);
-  if (start != std::string_view::npos) rest.remove_prefix(start + 1);
-  while (!rest.empty()) {
-    const auto newline = rest.find('\n');
-    text += "    | " + printable(rest.substr(0, newline)) + "\n";
-    if (newline == std::string_view::npos) break;
-    rest.remove_prefix(newline + 1);
-  }
-  return text;
 }
 
 }  // namespace
@@ -281,8 +216,9 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),
                                      ago(job.submitted, now), spec.submitter));
   if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
-  lines.add("ran", running_time(job, now));
+  lines.add("ran", all_running_times(job, now));
   if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
+  for (const auto& warning : unwritten_outputs(job)) lines.add("warning", warning);
   std::string text = lines.text();
   for (const auto& attempt : job.attempts) text += attempt_text(attempt);
   return text;
@@ -379,35 +315,6 @@ std::string status_text(const LauncherStatus& status, Instant now) {
                                         to_string(status.disk_free), to_string(status.low_space))
                           : status.low_reason);
   return lines.text();
-}
-
-std::string failure_report(const JobView& job) {
-  if (job.status == JobStatus::completed || !is_final(job.status)) return "";
-  const std::string& name = job.spec.name;
-  if (!job.report)
-    return fmt::format("job {} {}{}\n", name, to_string(job.status),
-                       job.reason.empty() ? "" : ": " + printable(job.reason));
-  const ExitReport& report = *job.report;
-  std::string text = fmt::format(
-      "job {} {}{}\n", name, to_string(job.status),
-      job.attempts.size() > 1 ? fmt::format(" in attempt {}", job.attempts.size()) : "");
-  text += first_failure(report);
-  text += last_words(report);
-  if (!report.terminated_ranks.empty())
-    text += fmt::format("  then terminated: rank{} {}\n",
-                        report.terminated_ranks.size() == 1 ? "" : "s",
-                        ranges_of(report.terminated_ranks));
-  if (report.rank)
-    text += fmt::format("  look at it with: lockstep job logs {} --rank {}\n", name, *report.rank);
-  else if (!job.attempts.empty())
-    text += fmt::format("  look at it with: lockstep job logs {}\n", name);
-  return text;
-}
-
-int exit_code_of(const JobView& job) {
-  if (job.status == JobStatus::completed) return 0;
-  if (job.report && job.report->exit_code != 0) return job.report->exit_code;
-  return job.status == JobStatus::canceled ? 130 : 125;
 }
 
 }  // namespace lockstep::cli

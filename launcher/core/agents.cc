@@ -11,8 +11,11 @@ namespace lockstep::launcher {
 
 namespace {
 
-// A finished part must say how each of its ranks ended: "completed" is never taken on trust.
-PartReport checked(PartReport report, const JobSpec& spec) {
+// A finished part must say how each of its ranks ended: "completed" is never taken on trust. When
+// they started is not forgotten by whoever did not see it.
+PartReport checked(PartReport report, const std::optional<PartReport>& known, const JobSpec& spec) {
+  if (report.started.ns == 0 && known) report.started = known->started;
+  if (report.started.ns == 0 && report.exit) report.started = report.exit->started;
   if (report.state != PartState::finished) return report;
   if (!report.exit) {
     report.exit.emplace();
@@ -226,7 +229,7 @@ void Reactor::take_report(NodeId node, const PartReport& report, bool newest) {
   }
   if (is_new(part->report, report)) {
     const JobSpec& spec = state_.job(report.attempt.job)->spec;
-    emit(PartChanged{report.attempt, node, checked(report, spec)});
+    emit(PartChanged{report.attempt, node, checked(report, part->report, spec)});
     if (report.state == PartState::finished) return;
     take_outputs(watches_.at(node), report);
     take_checkpoint(node, report);

@@ -32,7 +32,7 @@ void Reactor::advance(const JobId& id) {
     case Job::Phase::waiting:
       // Readers of a final job may count on its logs, those of earlier attempts too.
       if (job->cancel_by && job->logs_settled())
-        emit(JobFinished{id, JobStatus::canceled, canceled_report(*job, now_)});
+        emit(JobFinished{id, JobStatus::canceled, canceled_report(state_, *job, now_)});
       break;
     case Job::Phase::placed: advance_attempt(*job, job->attempts.back()); break;
     case Job::Phase::ended: conclude(*job); break;
@@ -56,7 +56,7 @@ void Reactor::advance_attempt(const Job& job, const Attempt& attempt) {
 
 void Reactor::end_attempt(const Job& job, const Attempt& attempt) {
   const ExitReport report =
-      job.cancel_by ? canceled_report(job, now_) : verdict(state_, attempt, now_);
+      job.cancel_by ? canceled_report(state_, job, now_) : verdict(state_, attempt, now_);
   if (blames_program(report) && any_node_unknown(attempt)) return;
   emit(AttemptEnded{attempt.id, report});
   collect_logs(attempt);

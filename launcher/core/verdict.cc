@@ -264,7 +264,30 @@ ExitReport verdict(const State& state, const Attempt& attempt, Instant now) {
   return completed;
 }
 
-ExitReport canceled_report(const Job& job, Instant now) {
+namespace {
+
+// "; ./outputs of node n1 was not kept: …", of what a canceled attempt left, the first in full.
+std::string not_kept(const State& state, const Attempt& attempt) {
+  std::string text;
+  int more = 0;
+  for (const Part& part : attempt.parts) {
+    if (!part.finished() || part.gone) continue;
+    for (const CollectedOutput& output : part.report->outputs) {
+      if (output.tree || output.problems.empty()) continue;
+      const std::string what =
+          describe(output.kind, output.name) + " of node " + state.node_name(part.node);
+      if (text.empty())
+        text = "; " + what + ": " + output.problems.front();
+      else
+        ++more;
+    }
+  }
+  return more == 0 ? text : fmt::format("{} (and {} more, see `lockstep job show`)", text, more);
+}
+
+}  // namespace
+
+ExitReport canceled_report(const State& state, const Job& job, Instant now) {
   ExitReport report;
   report.cause = Cause::canceled;
   report.exit_code = 130;
@@ -272,8 +295,10 @@ ExitReport canceled_report(const Job& job, Instant now) {
   report.message = "canceled";
   if (job.cancel_by && !job.cancel_by->empty()) report.message += " by " + *job.cancel_by;
   if (job.phase == Job::Phase::waiting) report.message += " while it waited in the queue";
-  if (job.phase == Job::Phase::placed)
+  if (job.phase == Job::Phase::placed) {
     report.terminated_ranks = terminated_ranks(job.attempts.back());
+    report.message += not_kept(state, job.attempts.back());
+  }
   return report;
 }
 

@@ -19,7 +19,7 @@ namespace lockstep::launcher {
 // that we terminated are consequences. All parts completed = completed.
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now);
 
-ExitReport canceled_report(const Job& job, Instant now);
+ExitReport canceled_report(const State& state, const Job& job, Instant now);
 // The part that was not prepared within CoreConfig::prepare_timeout.
 ExitReport prepare_timeout_report(const State& state, const Attempt& attempt,
                                   const std::string& progress, Duration limit, Instant now);

@@ -69,6 +69,13 @@ std::optional<CheckpointView> checkpoint_of(const Attempt& attempt) {
   return view;
 }
 
+// ns = 0: not yet, or nobody saw it.
+Instant started_of(const Part& part) {
+  if (!part.at_least(PartState::running)) return {};
+  if (part.report->started.ns != 0 || !part.report->exit) return part.report->started;
+  return part.report->exit->started;
+}
+
 AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attempt& attempt) {
   AttemptView view;
   view.number = attempt.id.number;
@@ -80,9 +87,9 @@ AttemptView view_of_attempt(const Cluster& cluster, const Job& job, const Attemp
   for (int i = 0; i < attempt.size(); ++i) {
     const Part& part = attempt.parts[static_cast<std::size_t>(i)];
     view.parts.push_back(view_of_part(cluster, job, attempt, i));
-    if (!part.at_least(PartState::running) || part.report->started.ns == 0) continue;
-    if (view.started.ns == 0 || part.report->started < view.started)
-      view.started = part.report->started;
+    const Instant started = started_of(part);
+    if (started.ns == 0) continue;
+    if (view.started.ns == 0 || started < view.started) view.started = started;
   }
   return view;
 }

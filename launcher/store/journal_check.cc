@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "common/io/durable_copy.h"
 #include "common/io/file_system.h"
 #include "launcher/store/fact_codec.h"
@@ -12,13 +15,29 @@ namespace lockstep::launcher {
 
 namespace {
 
+// SQLite's check tells several things at once, below a heading that names the only database.
+std::string in_one_line(std::string_view text) {
+  std::string line;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const std::string_view part = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (part.empty() || part == "*** in database main ***") continue;
+    line.append(line.empty() ? "" : "; ").append(part);
+  }
+  return line;
+}
+
 class Problems {
  public:
   explicit Problems(std::vector<std::string>& list) : list_(list) {}
   ~Problems() {
     if (more_ > 0) list_.push_back(fmt::format("and {} more rows that do not stand", more_));
   }
+  // In one line, and once, however often SQLite meets it.
   void add(std::string problem) {
+    problem = in_one_line(problem);
+    if (!said_.insert(problem).second) return;
     if (list_.size() < kMaxJournalProblems)
       list_.push_back(std::move(problem));
     else
@@ -27,6 +46,7 @@ class Problems {
 
  private:
   std::vector<std::string>& list_;
+  std::set<std::string> said_;
   std::uint64_t more_ = 0;
 };
 

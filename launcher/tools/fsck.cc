@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "common/base/quoted_name.h"
 #include "common/io/disk.h"
 #include "common/snapshot/blob_check.h"
 #include "launcher/core/invariants.h"
@@ -88,7 +89,7 @@ Status Fsck::check_blobs() {
     if (!looked) return;
     looked = blobs->check(root.tree, [&](const snapshot::BadBlob& bad) {
       problem("job {}, {}{}: blob {} {}", root.job.value, root.what,
-              bad.path.empty() ? "" : ", " + bad.path, bad.digest.hex(),
+              bad.path.empty() ? "" : ", " + quoted_name(bad.path), bad.digest.hex(),
               bad.missing ? "is missing" : "is damaged: " + bad.why);
       if (!bad.missing) damaged.push_back(bad.digest);
     });

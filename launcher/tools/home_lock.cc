@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/quoted_name.h"
 #include "common/io/version_file.h"
 #include "launcher/endpoint_file.h"
 
@@ -19,6 +20,11 @@ Result<io::FileLock> lock_home(const LauncherHome& home) {
 }
 
 Status expect_home(const LauncherHome& home) {
+  if (!io::exists(home.path()))
+    return make_error(ErrorCode::not_found,
+                      fmt::format("there is no {}; name the home of a launcher with --home (that "
+                                  "of the local one is ~/.lockstep/launcher)",
+                                  quoted_name(home.path())));
   if (!io::exists(home.journal()))
     return make_error(ErrorCode::not_found,
                       fmt::format("{} is not the home of a launcher: it has no journal.db; name it "

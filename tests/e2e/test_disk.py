@@ -160,6 +160,30 @@ def test_outputs_that_do_not_fit_wait_and_say_so_once(site, disk):
     assert err.count(b"No space left") <= 1, err
 
 
+def test_a_cancel_ends_a_job_whose_outputs_do_not_fit(site, disk):
+    """What fits is kept; what does not is named in the job's end, with the reason and what to do."""
+    home = disk(site.home / "launcher", 60)
+    site.up(1)
+    site.submit("-N", "1", "--name", "big", "--", "sh", "-c",
+                "echo small > logs/small; head -c 70000000 /dev/urandom > outputs/big")
+    wait_until(lambda: "No space left" in (site.show("big")["reason"] or ""), "it waits for space")
+    assert site.show("big")["status"] == "Finalizing"
+    site.ok("job", "cancel", "big")
+    assert site.show("big")["status"] == "CancelRequested"
+    job = site.wait_for_status("big", "Canceled")
+    assert job["exit_code"] == 130
+    for word in ("canceled by", "./outputs of node local-0: was not kept", "No space left", "free space there",
+                 str(home)):
+        assert word in job["reason"], job["reason"]
+    outputs = {o["kind"]: o for o in job["attempts"][0]["parts"][0]["outputs"]}
+    assert outputs["outputs"]["digest"] is None and "was not kept" in outputs["outputs"]["problems"][0]
+    assert outputs["logs"]["files"] == 1 and not outputs["logs"]["problems"]
+    got = site.directory / "got"
+    site.ok("job", "download", "big", "-p", got)
+    assert (got / "artifacts/logs/small").read_text() == "small\n"
+    wait_until(lambda: not list((site.home / "nodes/local-0/attempts").iterdir()), "the node is rid of it")
+
+
 def test_a_read_only_home_is_refused_by_name(site, disk):
     home = disk(site.home / "launcher", 16)
     subprocess.run(["mount", "-o", "remount,ro", home], check=True)

@@ -144,8 +144,11 @@ def test_an_unauthorised_key_is_told_so_at_once(site, operator, tmp_path):
 def test_fewer_local_nodes_leave_no_lost_ones(site):
     site.up(3)
     site.ok("down")
+    left = site.home / "nodes" / "local-1" / "attempts" / "left.1"  # by an agent that was ended
+    left.mkdir(parents=True)
     site.up(1)
     assert states(site) == {"local-0": "ALIVE"}
+    assert not left.parent.exists()
     site.ok("down")
     site.up(2)
     assert states(site) == {"local-0": "ALIVE", "local-1": "ALIVE"}

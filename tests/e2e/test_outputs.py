@@ -99,6 +99,63 @@ def test_named_outputs(any_site):
         assert done.returncode == 1 and word in done.stderr, done.stderr
 
 
+WRONG = """
+command: mkdir ${{outputs.report}} && echo 1 > ${{outputs.report}}/part
+outputs:
+  report: {type: uri_file}
+  unused: {type: uri_file}
+"""
+
+
+def test_outputs_that_are_not_what_the_job_file_says_are_named(site):
+    site.up(1)
+    site.write("job.yml", WRONG)
+    done = site.run("job", "create", "-f", "job.yml", "--name", "wrong", "--stream")
+    assert done.returncode == 0, done.stderr
+    folder = b"output 'report': its type is uri_file, but a folder was written in its place"
+    unused = b"output 'unused' (uri_file) was never written"
+    assert folder in done.stderr and unused in done.stderr, done.stderr
+    shown = site.run("job", "show", "wrong").stdout
+    assert folder in shown and unused in shown, shown
+    job = site.show("wrong")
+    assert job["status"] == "Completed" and "'unused'" in job["warnings"][0] and len(job["warnings"]) == 1
+    assert tree(download(site, "wrong", "--output-name", "report")[1]) == {
+        "named-outputs/report/report/part": b"1\n"}
+
+
+def test_a_download_goes_on_where_one_was_broken_off(site):
+    site.up(1)
+    site.ok("run", "--name", "big", "--", "sh", "-c",
+            "for i in $(seq 40); do head -c 10000000 /dev/urandom > outputs/$i; done; sha256sum outputs/* > logs/sums")
+    got = site.directory / "got"
+    (got / "artifacts").mkdir(parents=True)
+    (got / "artifacts/outputs").write_text("in the way")
+    broken = site.start("job", "download", "big", "-p", got)
+    begun = got / ".lockstep-download-big"
+    wait_until(lambda: sum(p.stat().st_size for p in begun.glob("blobs/??/*")) > 30_000_000, "some of it is here")
+    os.kill(site.launcher_pids()[0], signal.SIGSTOP)
+    try:
+        _, err = broken.communicate(timeout=120)
+    finally:
+        os.kill(site.launcher_pids()[0], signal.SIGCONT)
+    assert broken.returncode == 1
+    assert b"lost the launcher at tcp://127.0.0.1:" in err and b"did not answer for 30" in err, err
+    assert b"nothing in %s was changed" % str(got).encode() in err and b"goes on from there" in err, err
+    kept = {p.name: p.stat().st_ino for p in begun.glob("blobs/??/*")}
+    assert kept
+    # It goes on, and meets what is in the way before it changes anything.
+    blocked = site.run("job", "download", "big", "-p", got)
+    assert blocked.returncode == 1 and b"artifacts/outputs is in the way" in blocked.stderr, blocked.stderr
+    assert (got / "artifacts/outputs").read_text() == "in the way"
+    assert sorted(p.name for p in (got / "artifacts").iterdir()) == ["outputs"]
+    now = {p.name: p.stat().st_ino for p in begun.glob("blobs/??/*")}
+    assert len(now) >= 40 and all(now[name] == inode for name, inode in kept.items())
+    (got / "artifacts/outputs").unlink()
+    site.ok("job", "download", "big", "-p", got)
+    assert not begun.exists()
+    subprocess.run(["sha256sum", "--quiet", "-c", "logs/sums"], cwd=got / "artifacts", check=True)
+
+
 def test_a_job_that_left_nothing_and_one_that_is_not_there(site):
     site.up(1)
     site.ok("run", "--name", "quiet", "--", "true")

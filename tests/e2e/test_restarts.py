@@ -63,6 +63,19 @@ def test_kill_and_restart_loses_nothing(any_site, what):
     finish(any_site, what, flag)
 
 
+def test_when_it_started_is_known_though_all_were_killed_soon_after(site):
+    """Launcher, agent and runner at once: whoever comes next finds the runner's own word of it."""
+    site.up(1)
+    site.submit("-N", "1", "--name", "short", "--retry", "0", "--", "sleep", "1000")
+    wait_until(lambda: site.rank_pids("short"), "its rank runs")
+    site.kill(site.launcher_pids() + site.agent_pids() + site.runner_pids("short"))
+    site.up(1)
+    job = site.wait_for_status("short", "Failed")
+    [attempt] = job["attempts"]
+    assert attempt["report"]["cause"] == "runner_lost", attempt
+    assert attempt["started"] and attempt["placed"] <= attempt["started"] <= attempt["ended"], attempt
+
+
 def test_an_agent_restarted_twice_in_a_row(site):
     site.up(2)
     flag = start_talker(site, "twice")

@@ -129,6 +129,19 @@ def test_what_no_job_refers_to_is_removed_from_disk(site, operator):
     assert "after" in jobs(site)
 
 
+def test_deleting_many_says_what_was_kept_in_few_lines(site):
+    site.up(1)
+    done = site.run("job", "delete", "--all-final")
+    assert done.returncode == 0 and b"no job has ended: nothing was deleted" in done.stderr, done.stderr
+    for name in ("a", "b"):
+        site.ok("run", "--name", name, "--", "true")
+    done = site.run("job", "delete", "a", "b", *(f"nobody-{i}" for i in range(25)))
+    assert done.returncode == 1 and done.stdout == b"a\nb\n"
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) == 12 and "and 15 more are kept; -o json lists them all" in lines[-2], lines
+    assert lines[-1].endswith("2 jobs deleted, 25 kept")
+
+
 # ---- fsck ----------------------------------------------------------------------------------------
 
 def test_fsck_of_a_whole_home_and_of_one_in_use(any_site):
@@ -153,6 +166,13 @@ def test_fsck_of_a_whole_home_and_of_one_in_use(any_site):
         end_launcher(any_site)
     code, _, err = tool(any_site, "fsck", "--home", any_site.work)
     assert code == 2 and "not the home of a launcher" in err
+
+
+def test_fsck_of_what_is_not_there_is_a_usage_error(site):
+    code, out, err = tool(site, "fsck", "--home", "/nope")
+    assert (code, out) == (2, "") and "there is no /nope" in err and err.count("\n") == 1, err
+    code, _, err = tool(site, "backup", site.directory / "to", "--home", "/nope")
+    assert code == 2 and "there is no /nope" in err
 
 
 def flip(path, at):
@@ -184,6 +204,26 @@ def test_a_flipped_blob_is_named_and_moved_aside(site):
     site.ok("run", "--name", "again", "--", "true")
     end_launcher(site)
     assert fsck(site)[0] == 0
+
+
+def test_a_damaged_page_of_the_journal_is_one_problem_in_one_line(site):
+    site.up(1)
+    for number in range(5):
+        site.ok("run", "--name", f"j{number}", "--", "true")
+    end_launcher(site)
+    journal = launcher_home(site) / "journal.db"
+    subprocess.run(["/usr/bin/python3", "-c", "import sqlite3, sys; sqlite3.connect(sys.argv[1])"
+                    ".execute('pragma wal_checkpoint(truncate)')", journal], check=True)
+    page = 4096 * (journal.stat().st_size // 4096 - 1)
+    with open(journal, "r+b") as file:
+        file.seek(page)
+        file.write(b"\xff" * 16)
+    code, out, _ = tool(site, "fsck", "--home", launcher_home(site))
+    assert code == 1
+    lines = out.splitlines()
+    assert all(line.startswith(("problem: ", "note: ")) for line in lines[:-1]), out
+    problems = [line for line in lines if line.startswith("problem: ")]
+    assert len(problems) == len(set(problems)) and "*** in database" not in out, out
 
 
 def test_a_flipped_byte_of_the_journal_is_named_and_never_cut_silently(site):

@@ -303,6 +303,7 @@ void Cluster::wind_down() {
   world.note("the faults are over");
   winding_down = true;
   const bool calm = weather.calm;
+  if (weather.no_space_for_good) no_space_until = Instant::never();
   const Duration kept_for = weather.keep_jobs_for;  // a setting
   weather = Weather::fine();
   weather.calm = calm;

@@ -31,6 +31,7 @@ class Cluster {
   std::set<AttemptId> broken;          // some rank of it died
   std::set<std::string> drained_once;  // names, by a committed fact
   bool winding_down = false;           // no more faults
+  Instant no_space_until;              // the launcher takes no outputs before
 
   // ---- network ----
   void over_network(std::function<void()> arrival);  // client <-> launcher

@@ -50,6 +50,7 @@ class AgentProcess {
   void act(const agent::ShipLogs& action);
   void act(const agent::KillRunner& action);
   void act(const agent::CollectOutputs& action);
+  void act(const agent::SettleOutputs& action);
   void act(const agent::CaptureLogs& action);
   void act(const agent::CaptureCheckpoint& action);
   void act(const agent::RenewLease& action);
@@ -59,6 +60,7 @@ class AgentProcess {
   void arm();
   void pump_logs(const AttemptId& attempt);
   void push_outputs(const AttemptId& attempt);
+  void wait_for_space(const AttemptId& attempt);
   // Runs `event` later, unless this process died by then.
   void later(Duration delay, std::function<void()> event);
 
@@ -74,6 +76,8 @@ class AgentProcess {
   Instant armed_ = Instant::never();
   std::set<AttemptId> shipping_;
   std::set<AttemptId> collecting_;
+  std::map<AttemptId, Instant> no_space_since_;  // of these
+  std::set<AttemptId> settling_;                 // the same
   std::weak_ptr<AgentProcess> self_;
   friend class Node;
 };

@@ -119,29 +119,6 @@ std::vector<LogSize> Oracle::logs_on(const AttemptId& attempt, int node) const {
   return logs;
 }
 
-std::vector<CollectedOutput> Oracle::outputs_on(const AttemptId& attempt, int node) const {
-  const Digest tree = sha256(fmt::format("{} on {}", to_string(attempt), node));
-  if (logs_on(attempt, node).empty() || tree.view()[0] % 4 == 0) return {};
-  CollectedOutput outputs;
-  outputs.tree = tree;
-  outputs.files = 1;
-  if (tree.view()[0] % 4 == 1) return {outputs};
-  CollectedOutput checkpoint;
-  checkpoint.kind = OutputKind::checkpoint;
-  checkpoint.tree = sha256("checkpoint " + tree.hex());
-  checkpoint.order = UINT64_MAX;
-  return {outputs, checkpoint};
-}
-
-void Oracle::outputs_arrived(const AttemptId& attempt, int node) {
-  arrived_.insert({attempt, node});
-  for (const CollectedOutput& output : outputs_on(attempt, node)) {
-    if (output.kind != OutputKind::checkpoint) continue;
-    checkpoint_written(attempt, node, output);
-    checkpoint_arrived(*output.tree);
-  }
-}
-
 bool Oracle::running(const AttemptId& attempt, int node) const {
   const auto it = live_.find({node, attempt});
   return it != live_.end() && (!it->second.ranks.empty() || it->second.strays > 0);
@@ -305,20 +282,6 @@ void Oracle::judge(const launcher::JobRequeued& fact) {
   if (calm_ && is_infrastructure(report.cause))
     world_.violate("oracle:requeued",
                    fact.job.value + " was tried again though nothing happened: " + fact.why);
-}
-
-// What a part left is told with its end, is what its ranks wrote, and is in the store by then.
-void Oracle::judge(const launcher::PartChanged& fact) {
-  if (fact.report.state != PartState::finished) return;
-  const int node = node_index(fact.node);
-  if (cloned_.count(node) != 0 || files_lost_.count(node) != 0) return;
-  if (fact.report.outputs != outputs_on(fact.attempt, node))
-    world_.violate("oracle:outputs", fmt::format("{} on node {} ended with other outputs than its "
-                                                 "ranks wrote",
-                                                 to_string(fact.attempt), node));
-  if (!fact.report.outputs.empty() && arrived_.count({fact.attempt, node}) == 0)
-    world_.violate("oracle:outputs", fmt::format("{} on node {} ended before its outputs were kept",
-                                                 to_string(fact.attempt), node));
 }
 
 void Oracle::judge(const launcher::PartReleased& fact) {

@@ -63,6 +63,10 @@ class Oracle {
   // What they left in ./outputs there: nothing where none ran, and sometimes where some did.
   std::vector<CollectedOutput> outputs_on(const AttemptId& attempt, int node) const;
   void outputs_arrived(const AttemptId& attempt, int node);
+  // They were not kept, since the launcher said for so long that it has no space for them.
+  void outputs_settled(const AttemptId& attempt, int node, Instant no_space_since);
+  // outputs_on, or what became of them.
+  std::vector<CollectedOutput> outputs_kept(const AttemptId& attempt, int node) const;
   // What its ranks saved on the node at that moment; then all of it is in the launcher's store.
   void checkpoint_written(const AttemptId& attempt, int node, const CollectedOutput& checkpoint);
   void checkpoint_arrived(const Digest& tree) { stored_.insert(tree); }
@@ -77,7 +81,10 @@ class Oracle {
   void launcher_started();
   void launcher_polled(Instant at, bool stalled_before);
   void launcher_heard(NodeId node);  // a word that it took for the node's
-  void disk_told(NodeId node, bool low) { heard_[node].low_disk = low; }
+  void disk_told(NodeId node, bool low) {
+    heard_[node].low_disk = low;
+    if (!low) heard_[node].low_disk_before = false;
+  }
   void boot_changed(NodeId node) { heard_[node].new_boot = true; }
   void launcher_lost(const launcher::NodeLost& fact);  // the moment it decides so
   void liveness_changed(NodeId node, Liveness now);
@@ -109,7 +116,7 @@ class Oracle {
     bool new_boot = false;
     bool since_start = false;
     bool low_disk = false;         // as its last heartbeat said
-    bool low_disk_before = false;  // the same, when this turn began
+    bool low_disk_before = false;  // the same, when this turn began and ever since
   };
 
   bool was_deleted(const AttemptId& attempt) const;
@@ -154,6 +161,7 @@ class Oracle {
   std::map<Digest, Written> written_;            // checkpoints
   std::set<Digest> stored_;                      // of these
   std::set<std::pair<AttemptId, int>> arrived_;  // outputs in the launcher's store, by node index
+  std::set<std::pair<AttemptId, int>> settled_;  // the same, that were not kept
   std::map<std::pair<AttemptId, NodeId>, Instant> finished_at_;
   std::map<std::pair<AttemptId, NodeId>, Duration> durable_since_;  // polled time of the launcher
   std::map<AttemptId, Duration> ended_since_;                       // the same

@@ -42,6 +42,8 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::runner_started_twice, "runner_started_twice"},
       {Defect::stop_not_told, "stop_not_told"},
       {Defect::outputs_not_awaited, "outputs_not_awaited"},
+      {Defect::outputs_given_up_at_once, "outputs_given_up_at_once"},
+      {Defect::outputs_never_given_up, "outputs_never_given_up"},
       {Defect::outputs_of_another_attempt, "outputs_of_another_attempt"},
       {Defect::outputs_of_failures_dropped, "outputs_of_failures_dropped"},
       {Defect::lease_ignored, "lease_ignored"},
@@ -240,6 +242,13 @@ void Saboteur::agent_acts(std::vector<agent::Action>& actions) {
     if (const auto* start = std::get_if<agent::StartRunner>(&action))
       assignments_[start->assignment.attempt] = start->assignment;
   if (has(Defect::parts_never_removed)) swallow<agent::RemovePart>(actions);
+  if (has(Defect::outputs_never_given_up)) swallow<agent::SettleOutputs>(actions);
+  if (has(Defect::outputs_given_up_at_once)) {
+    const std::vector<agent::Action> passing = actions;
+    for (const auto& action : passing)
+      if (const auto* collect = std::get_if<agent::CollectOutputs>(&action))
+        actions.push_back(agent::SettleOutputs{collect->assignment.attempt});
+  }
   if (has(Defect::leftovers_not_killed)) swallow<agent::KillRunner>(actions);
   if (has(Defect::lost_session_ignored)) swallow<agent::Reconnect>(actions);
   if (has(Defect::runner_started_twice)) repeat<agent::StartRunner>(actions);

@@ -55,6 +55,8 @@ enum class Defect {
   runner_started_twice,
   stop_not_told,
   outputs_not_awaited,
+  outputs_given_up_at_once,
+  outputs_never_given_up,
   outputs_of_another_attempt,
   outputs_of_failures_dropped,
   lease_ignored,

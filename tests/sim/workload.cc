@@ -180,7 +180,7 @@ void Workload::drain(const std::string& node, bool drain) {
 void Workload::wind_down() {
   for (const auto& node : drained_) drain(node, false);
   for (const auto& [job, plan] : plans_)
-    if (plan.endless || plan.impossible) cancel(job);
+    if (plan.endless || plan.impossible || cluster_.no_space_until == Instant::never()) cancel(job);
 }
 
 void Workload::shut_down() { ask(launcher::ShutdownInput{{}, false}, "shutdown"); }

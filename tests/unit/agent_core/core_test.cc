@@ -365,6 +365,30 @@ TEST_F(AgentCore, APartIsNotFinishedBeforeWhatItLeftIsCollected) {
   give(OutputsProgress{assignment.attempt, "late"});
 }
 
+TEST_F(AgentCore, WhenItsRanksStartedIsToldByWhoeverFindsThem) {
+  auto assignment = part(1, WantedPhase::run);
+  FoundPart gone{assignment, FoundPart::Runner::gone, {}};
+  gone.started = Instant{7};
+  open({gone});
+  accept({assignment});
+  give(OutputsCollected{assignment.attempt});
+  const auto told = observed_and_acked();
+  EXPECT_EQ(told.started, Instant{7});
+  EXPECT_EQ(told.exit->started, Instant{7});
+}
+
+TEST_F(AgentCore, WhenItsRanksStartedIsToldOfARunnerThatNeverSaidIt) {
+  auto assignment = part(1, WantedPhase::run);
+  run(assignment, PartState::prepared);
+  RunnerGone gone{assignment.attempt};
+  gone.started = Instant{7};
+  give(gone);
+  take<KillRunner>();
+  take<CollectOutputs>();
+  give(OutputsCollected{assignment.attempt});
+  EXPECT_EQ(observed_and_acked().started, Instant{7});
+}
+
 TEST_F(AgentCore, LogsOfAPartThatRunsAreCapturedNowAndThen) {
   auto assignment = part(1, WantedPhase::run);
   run(assignment, PartState::running);

@@ -19,7 +19,10 @@ TEST(CommandLine, HelpAndVersionGoToStandardOutput) {
 
 TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
   const std::vector<std::pair<Words, std::string>> cases = {
-      {{}, "A subcommand is required"},
+      {{}, "lockstep run -- python train.py"},
+      {{"node", "drain", "--bogus"}, "--bogus"},
+      {{"job", "show", "--bogus"}, "--bogus"},
+      {{"snapshot", "--bogus"}, "--bogus"},
       {{"fly"}, "unknown verb 'fly'; there are up, down, status, run, job, node, snapshot"},
       {{"jbo", "list"}, "unknown verb 'jbo'; did you mean 'job'?"},
       {{"job", "lsit"}, "unknown verb 'job lsit'; did you mean 'job list'?"},
@@ -58,7 +61,7 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"up", "--nodes", "65"}, "65"},
       {{"down", "now"}, "now"},
       {{"status", "-o", "xml"}, "'xml' is not table, json or yaml"},
-      {{"job"}, "A subcommand is required"},
+      {{"job"}, "download"},
       {{"job", "create"}, "--file"},
       {{"job", "show"}, "NAME is required"},
       {{"job", "logs", "x", "--rank", "-1"}, "--rank"},
@@ -92,6 +95,7 @@ TEST(CommandLine, GoodOnesHaveWorkToDo) {
       {"job", "create", "-f", "job.yml", "--set", "a.b=c", "--set", "d=e", "--name", "x",
        "--stream"},
       {"job", "list", "-o", "json"},
+      {"job", "list", "-o", "json", "--output", "yaml"},
       {"job", "list", "-r", "5"},
       {"job", "list", "--all-results"},
       {"job", "create", "-f", "job.yml", "--stream", "-q", "-o", "yaml"},

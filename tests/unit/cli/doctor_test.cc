@@ -29,6 +29,14 @@ Finding clock_of(Instant heard) {
   return found.front();
 }
 
+TEST(Doctor, ALauncherOfAnotherVersionIsNamedWithBoth) {
+  EXPECT_EQ(judge_version(LOCKSTEP_VERSION).verdict, Verdict::ok);
+  const Finding other = judge_version("0.0.7");
+  EXPECT_EQ(other.verdict, Verdict::warning);
+  EXPECT_EQ(other.found, "is 0.0.7, and lockstep here is " LOCKSTEP_VERSION);
+  EXPECT_THAT(other.advice, HasSubstr("install the same version"));
+}
+
 TEST(Doctor, AClockIsWrongOnlyByWhatHeartbeatsAndTheAnswersTimeDoNotExplain) {
   for (const Duration fair : {seconds(-8), seconds(-2), seconds(0), seconds(6)})
     EXPECT_EQ(clock_of(kNoon + fair).found, "agrees with ours");

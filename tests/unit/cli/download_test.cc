@@ -145,5 +145,35 @@ TEST(MoveTree, AFolderInTheWayOfAFileIsSaidAndKept) {
   EXPECT_EQ(to.read("a/mine"), "mine");
 }
 
+TEST(MoveTree, WhatIsInTheWayIsMetBeforeAnythingIsMoved) {
+  TempDir from, to;
+  from.file("a/first", "new");
+  from.file("a/new", "new");
+  from.file("z/last", "new");
+  to.file("a/first", "old");
+  to.file("z", "a file");
+  const Status moved = move_tree(from.path(), to.path());
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().code, ErrorCode::conflict);
+  EXPECT_NE(moved.error().message.find("/z is in the way"), std::string::npos);
+  EXPECT_EQ(to.read("a/first"), "old");
+  EXPECT_FALSE(io::exists(to / "a/new"));
+  EXPECT_EQ(from.read("a/new"), "new") << "it can be moved later";
+  ASSERT_EQ(::unlink((to / "z").c_str()), 0);
+  EXPECT_TRUE(move_tree(from.path(), to.path()));
+  EXPECT_EQ(to.read("a/first"), "new");
+}
+
+TEST(MoveTree, TheWayIsLookedAtInFoldersThatMayNotBeEntered) {
+  TempDir from, to;
+  from.file("locked/sub/x", "x");
+  ASSERT_EQ(::chmod((from / "locked").c_str(), 0), 0);
+  to.folder("locked/sub/x");
+  EXPECT_FALSE(move_tree(from.path(), to.path()));
+  struct stat info {};
+  ASSERT_EQ(::stat((from / "locked").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0U);
+}
+
 }  // namespace
 }  // namespace lockstep::cli

@@ -1,5 +1,6 @@
 #include "launcher/cli/run_spec.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -59,8 +60,13 @@ TEST(RunSpec, RefusesByName) {
             "run: --env LOCKSTEP_NOT_SET_ANYWHERE: this variable is not set here");
   EXPECT_EQ(refusal([](auto& a) { a.timeout = "soon"; }),
             "run: --timeout 'soon' is not a time; write seconds, or 90s, 5m, 2h, 1d");
-  EXPECT_EQ(refusal([](auto& a) { a.timeout = "0"; }),
-            "run: --timeout '0' is not a time; write seconds, or 90s, 5m, 2h, 1d");
+  for (const char* nothing : {"0", "0s"})
+    EXPECT_EQ(refusal([&](auto& a) { a.timeout = nothing; }),
+              fmt::format("run: --timeout '{}' would end the job at once; leave it out to set no "
+                          "limit",
+                          nothing));
+  EXPECT_EQ(refusal([](auto& a) { a.timeout = "-1"; }),
+            "run: --timeout '-1' is not a time; write seconds, or 90s, 5m, 2h, 1d");
   EXPECT_EQ(refusal([](auto& a) { a.memory = "lots"; }),
             "run: --memory 'lots' is not a size; write 512m or 2g");
   EXPECT_EQ(refusal([](auto& a) { a.memory = "0"; }),

@@ -38,7 +38,8 @@ TEST(JobJson, IsShapedLikeAzures) {
                    "state": "finished", "progress": "", "cpus": [2, 3], "memory": 4294967296,
                    "gpus": [], "outputs": [{"kind": "named", "name": "model", "digest": null,
                                             "files": 2, "size": 300, "problems": ["a: a fifo"]}]}],
-        "report": null, "retried": null, "checkpoint": null}]})");
+        "report": null, "retried": null, "checkpoint": null}],
+    "warnings": []})");
   want["report"] = report;
   want["attempts"][0]["report"] = report;
   EXPECT_EQ(json.dump(1), want.dump(1));
@@ -93,6 +94,34 @@ TEST(JobText, SaysAll) {
             "    local-1: node rank 1, ranks 2-3, finished; cpus 2-3, memory 4.0 GiB\n"
             "      output 'model': a: a fifo\n"
             "    ended: rank 3 on local-1 exited with code 7\n");
+}
+
+TEST(JobText, SaysWhichOutputsWereNeverWrittenOfAJobThatCompleted) {
+  JobView job = sample_job();
+  const std::string line =
+      "warning:      output 'report' (uri_file) was never written: no rank "
+      "wrote to ${{outputs.report}}\n";
+  job.spec.outputs.push_back({"report", OutputType::uri_file, OutputMode::rw_mount});
+  EXPECT_EQ(job_text(job, kNoon).find("warning:"), std::string::npos) << "it failed";
+  job.status = JobStatus::completed;
+  EXPECT_NE(job_text(job, kNoon).find(line), std::string::npos) << job_text(job, kNoon);
+  EXPECT_EQ(to_json(job)["warnings"].size(), 1u);
+}
+
+TEST(JobText, SaysHowLongAllAttemptsRan) {
+  JobView job = sample_job();
+  job.attempts.push_back(job.attempts[0]);
+  job.attempts[1].number = 2;
+  job.attempts[1].started = job.attempts[1].ended - seconds(3);
+  const std::string text = job_text(job, kNoon);
+  EXPECT_NE(text.find("ran:          3.0s in attempt 2, 13.0s in all\n"), std::string::npos)
+      << text;
+}
+
+TEST(JobText, AProblemStaysInItsLine) {
+  JobView job = sample_job();
+  job.attempts[0].parts[0].outputs[0].problems = {"a\nexit code:    0"};
+  EXPECT_NE(job_text(job, kNoon).find("output 'model': a exit code:    0\n"), std::string::npos);
 }
 
 TEST(JobText, IndentsFurtherLinesAndSaysWhatIsHeld) {

@@ -1,6 +1,9 @@
 #include "common/io/attempt_dir.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "common/io/file_system.h"
 
 namespace lockstep::io {
 namespace {
@@ -33,6 +36,16 @@ TEST(AttemptDirTest, NamesAndParsesLogs) {
                           "rank_3", "xrank_3.stdout", "rank_3.stdout.tmp-1-1", ""}) {
     EXPECT_FALSE(AttemptDir::parse_log_name(bad)) << bad;
   }
+}
+
+TEST(AttemptDirTest, ReadsWhenItStarted) {
+  char path[] = "/tmp/lockstep-attempt-XXXXXX";
+  ASSERT_NE(::mkdtemp(path), nullptr);
+  const AttemptDir dir(path);
+  EXPECT_EQ(read_started(dir), Instant{});
+  ASSERT_TRUE(write_file_atomically(dir.started(), "1795312345678901234", 0644, false));
+  EXPECT_EQ(read_started(dir), Instant{1795312345678901234});
+  EXPECT_TRUE(remove_tree(path));
 }
 
 TEST(AttemptDirTest, MountPointIsTheSameForEveryNodeOfAUser) {

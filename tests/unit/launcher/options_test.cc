@@ -99,6 +99,15 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{"--home", "/h", "--keep-jobs", "-1"}, "--keep-jobs"},
                     Case{{"--home", "/h", "extra"}, "extra"}));
 
+TEST(Options, WhatNobodyKnowsIsNamedBeforeWhatLacks) {
+  const auto parsed = parse({"--bogus"});
+  const auto* leave = std::get_if<Leave>(&parsed);
+  ASSERT_NE(leave, nullptr);
+  EXPECT_EQ(leave->code, ExitCode::usage);
+  EXPECT_THAT(leave->text, HasSubstr("not expected: --bogus"));
+  EXPECT_THAT(std::get<Leave>(parse({})).text, HasSubstr("--home is required"));
+}
+
 TEST(Options, ListenTakesAnyPort) {
   EXPECT_EQ(parse_listen("tcp://127.0.0.1:*")->port, 0);
   EXPECT_EQ(parse_listen("tcp://[::1]:70")->host, "[::1]");

@@ -102,6 +102,32 @@ TEST(Outputs, logs_of_a_part_that_runs_are_shown_and_are_no_fact) {
   EXPECT_TRUE(launcher.view(job).attempts[0].parts[0].outputs.empty());
 }
 
+TEST(Outputs, that_a_canceled_job_could_not_keep_are_named_in_its_end) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::collecting);
+  launcher.drop_notices();
+  launcher.cancel(job, "bob");
+  EXPECT_EQ(launcher.assignment(n1, attempt(job)).stop_reason, StopReason::canceled);
+  PartReport end = report(attempt(job), PartState::finished);
+  end.exit = node_exit({rank_exit(0)});
+  CollectedOutput kept, lost, lost_too;
+  kept.kind = OutputKind::logs;
+  kept.tree = sha256("kept");
+  lost.problems = {"was not kept: the disk is full"};
+  lost_too = lost;
+  lost_too.kind = OutputKind::named;
+  lost_too.name = "model";
+  end.outputs = {kept, lost, lost_too};
+  launcher.observe(n1, end);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::canceled);
+  EXPECT_EQ(launcher.view(job).reason,
+            "canceled by bob; ./outputs of node n1: was not kept: the disk is full (and 1 more, "
+            "see `lockstep job show`)");
+}
+
 TEST(Outputs, of_a_lost_node_are_refused) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");

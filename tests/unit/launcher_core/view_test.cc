@@ -45,6 +45,34 @@ TEST(Views, an_attempt_has_started_when_its_first_part_did) {
   EXPECT_EQ(launcher.view(job).attempts.at(0).started, launcher.now);
 }
 
+// All were killed: the node's next agent tells of an end that no runner reported.
+TEST(Views, when_it_started_is_not_forgotten_by_a_report_that_does_not_know) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  PartReport running = report(attempt(job), PartState::running);
+  running.started = Instant{7};
+  launcher.observe(n1, running);
+  launcher.drop_notices();
+  PartReport end = report(attempt(job), PartState::finished);
+  end.exit = node_failure(Cause::runner_lost, "it died");
+  launcher.observe(n1, end);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).attempts.at(0).started, Instant{7});
+}
+
+TEST(Views, when_it_started_may_come_with_its_end_alone) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  PartReport end = report(attempt(job), PartState::finished);
+  end.exit = node_exit({rank_exit(0)});
+  end.exit->started = Instant{7};
+  launcher.observe(n1, end);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).attempts.at(0).started, Instant{7});
+}
+
 TEST(Views, a_node_shows_what_runs_there_and_when_it_was_heard) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");

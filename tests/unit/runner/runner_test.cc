@@ -64,6 +64,7 @@ TEST_P(RunnerTest, ATrivialJobCompletes) {
   EXPECT_EQ(report.cause, Cause::completed);
   ASSERT_EQ(report.ranks.size(), 1U);
   EXPECT_EQ(report.ranks[0].exit_code, 0);
+  EXPECT_EQ(report.started, io::read_started(attempt_.directory()));
   EXPECT_EQ(attempt_.out(), "hello\n");
   ASSERT_EQ(report.logs.size(), 1U);
   EXPECT_EQ(report.logs[0].stdout_bytes, 6U);
@@ -253,6 +254,7 @@ TEST_P(RunnerTest, KilledByNineItTakesItsRanksWithIt) {
   EXPECT_EQ(attempt_.wait(), 128 + SIGKILL);
   EXPECT_TRUE(wait_until([this] { return attempt_.survivors().empty(); }));
   EXPECT_FALSE(attempt_.has_report());
+  EXPECT_NE(io::read_started(attempt_.directory()), Instant{}) << "for who reports in its place";
 }
 
 TEST_P(RunnerTest, ItOutlivesTheSignalsOfAServiceStop) {

@@ -79,7 +79,8 @@ class BlobServer {
       reply(peer, request, answer(store_, *missing));
     } else if (const auto* put = std::get_if<PutBlobs>(&request.body)) {
       reply(peer, request,
-            full_ ? refusal(errno_error(ENOSPC, "write")) : answer(store_, *put, peer));
+            full_ ? BulkRefused{errno_error(ENOSPC, "write").message, true, true}
+                  : answer(store_, *put, peer));
     } else if (const auto* get = std::get_if<GetBlobs>(&request.body)) {
       BlobReader reader(store_, *get);
       while (auto data = reader.next()) {

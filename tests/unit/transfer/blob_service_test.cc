@@ -5,6 +5,7 @@
 
 #include "common/snapshot/compress.h"
 #include "common/wire/bulk.h"
+#include "tests/fakes/disk/faults.h"
 #include "tests/unit/snapshot/temp_dir.h"
 
 namespace lockstep::transfer {
@@ -81,6 +82,23 @@ TEST(BlobService, AFullDiskRefusesForNowAndADamagedOneForGood) {
   EXPECT_TRUE(refusal(errno_error(EDQUOT, "write")).for_now);
   EXPECT_FALSE(refusal(errno_error(EIO, "write")).for_now);
   EXPECT_FALSE(refusal(make_error(ErrorCode::corrupt, "digest")).for_now);
+}
+
+TEST(BlobService, WhatFindsNoSpaceIsRefusedAsThat) {
+  TempDir dir;
+  const auto store = *BlobStore::open(dir / "blobs");
+  const PutBlobs put{{{sha256("x"), 1, 0, false, "x"}}};
+  test::DiskFaults full({"full", ENOSPC, true, true, test::growing_calls()}, 1);
+  const auto refused = [&] {
+    const io::disk::InFront in_front(full);
+    return answer(*store, put, "peer");
+  }();
+  ASSERT_TRUE(std::holds_alternative<BulkRefused>(refused));
+  EXPECT_TRUE(std::get<BulkRefused>(refused).no_space);
+  EXPECT_TRUE(std::get<BulkRefused>(refused).for_now);
+  EXPECT_TRUE(std::holds_alternative<PutBlobsReply>(answer(*store, put, "peer")));
+  const auto wrong = answer(*store, PutBlobs{{{sha256("y"), 1, 0, false, "x"}}}, "peer");
+  EXPECT_FALSE(std::get<BulkRefused>(wrong).no_space);
 }
 
 }  // namespace

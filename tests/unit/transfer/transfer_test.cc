@@ -170,7 +170,7 @@ TEST(Transfer, ADeafLauncherIsGivenUp) {
 }
 
 // The outputs of a job were once given up when the launcher's disk was full for a moment.
-TEST(Transfer, ALauncherWhoseDiskIsFullIsAwayForNow) {
+TEST(Transfer, ALauncherWhoseDiskIsFullSaysSoAndTakesItLater) {
   Fixture f;
   TempDir source;
   source.file("a", "a");
@@ -179,7 +179,7 @@ TEST(Transfer, ALauncherWhoseDiskIsFullIsAwayForNow) {
   auto agent = f.connect();
   const auto refused = upload_snapshot(agent, tree, {}, {});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(refused.error().code, ErrorCode::resource_exhausted);
   EXPECT_NE(refused.error().message.find("No space left"), std::string::npos);
   f.server.fill_disk(false);
   auto again = f.connect();

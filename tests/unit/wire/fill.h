@@ -228,7 +228,7 @@ class Filler {
   void fill(LogChunk& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(LogCredit& v) { auto& [a] = v; each(a); }
   void fill(LogEnd& v) { auto& [a] = v; each(a); }
-  void fill(BulkRefused& v) { auto& [a, b] = v; each(a, b); }
+  void fill(BulkRefused& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(FindPeers& v) { auto& [a, b] = v; each(a, b); }
   void fill(BlobPeer& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(FindPeersReply& v) { auto& [a, b, c] = v; each(a, b, c); }

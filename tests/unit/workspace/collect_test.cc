@@ -3,6 +3,7 @@
 #include "agent/workspace/collect.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
@@ -16,6 +17,10 @@
 
 namespace lockstep::agent {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 bool whiteout(const std::string& path) {
   return ::mknod(path.c_str(), S_IFCHR | 0600, makedev(0, 0)) == 0;
@@ -75,6 +80,49 @@ TEST(Collect, EveryKindOfOutputComesBackAsItIs) {
   const CollectedOutput model = f.must_collect(OutputKind::named, "m");
   EXPECT_EQ(model.name, "model");
   EXPECT_EQ(*io::read_file(f.dir / "m/weights"), "four");
+}
+
+TEST(Collect, AFileOutputThatIsNoFileIsNamedAndKept) {
+  const auto problems = [](const std::string& written) {
+    Collecting f("copy");
+    f.job = f.assignment({});
+    f.stage({});
+    f.job.spec.outputs = {{"report", OutputType::uri_file, OutputMode::rw_mount}};
+    f.write(named_output_folder("report") + "/" + written, "text");
+    const CollectedOutput output = f.must_collect(OutputKind::named);
+    EXPECT_TRUE(output.tree) << "what was written is kept";
+    return output.problems;
+  };
+  EXPECT_TRUE(problems("report").empty());
+  const auto folder = problems("report/part-0");
+  ASSERT_EQ(folder.size(), 1u);
+  EXPECT_THAT(folder[0], HasSubstr("its type is uri_file, but a folder was written"));
+  const auto beside = problems("report.txt");
+  ASSERT_EQ(beside.size(), 1u);
+  EXPECT_THAT(beside[0], HasSubstr("not at its path but beside it: report.txt"));
+}
+
+TEST(Collect, ANameCannotForgeALine) {
+  Collecting f("copy");
+  f.stage({});
+  ASSERT_EQ(::mkfifo((f.written + "/outputs/x\nproblem: y").c_str(), 0644), 0);
+  const auto problems = f.must_collect(OutputKind::outputs).problems;
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_THAT(problems[0], StartsWith("\"x\\nproblem: y\" was left out: "));
+}
+
+TEST(Collect, WhatFindsNoSpaceIsAProblemOfThatOutputAlone) {
+  Collecting f("copy");
+  f.stage({});
+  f.write("outputs/a", "1");
+  f.write("logs/b", "2");
+  f.sink.answers = {make_error(ErrorCode::resource_exhausted, "was not kept"), Status()};
+  const auto all = f.collect();
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 2u);
+  EXPECT_FALSE(all->at(0).tree);
+  EXPECT_THAT(all->at(0).problems, ElementsAre("was not kept"));
+  EXPECT_TRUE(all->at(1).tree);
 }
 
 TEST(Collect, WhatCannotBeKeptIsNamedAndTheRestIsKept) {
