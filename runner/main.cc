@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +64,8 @@ void warm_up() {
   const auto plan = wire::decode_workspace_plan(wire::encode(WorkspacePlan()));
   const auto report = wire::decode_exit_report(wire::encode(NodeExitReport()));
   (void)wire::decode_runner_control(wire::encode(RunnerControl(RunnerStatus())));
+  (void)io::current_user();
+  tzset();
   io::EventLoop().turn(Duration::zero());
   spdlog::debug("warm: {}", assignment && plan && report);
 }
@@ -139,9 +143,13 @@ Status claim_for(const io::ForkOrder& order) {
 }
 
 int be_template(char** argv) {
+  unsetenv("LD_BIND_NOW");  // for our own start alone: no runner has it
   warm_up();
   const auto words = io::serve_forks(STDIN_FILENO, argv, claim_for);
-  return words ? supervise(*invocation_from(*words)) : 0;
+  if (!words) return 0;
+  const int code = supervise(*invocation_from(*words));
+  spdlog::shutdown();
+  _exit(code);  // nothing that would be torn down is anyone else's
 }
 
 int usage() {

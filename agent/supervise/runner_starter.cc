@@ -59,6 +59,7 @@ void RunnerStarter::keep_template() {
     starting_ = true;
   }
   io::DetachedStart start = plain_start();
+  start.environment["LD_BIND_NOW"] = "1";  // once for all that are forked
   // Another name than a runner's: it supervises nothing.
   start.arguments = {"lockstep-template", "--template"};
   auto server = io::ForkServer::start(std::move(start), attempts_.size() + kRestOfCommandLine);

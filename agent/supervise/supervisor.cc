@@ -15,8 +15,10 @@ namespace lockstep::agent {
 namespace {
 
 Status write_assignment(const io::AttemptDir& directory, const Assignment& assignment) {
+  const std::string bytes = wire::encode(assignment);
+  if (io::read_file(directory.assignment()) == bytes) return {};  // since it was staged
   // Not durable: after a power cut the runner is gone, and so is the part.
-  return io::write_file_atomically(directory.assignment(), wire::encode(assignment), 0600, false);
+  return io::write_file_atomically(directory.assignment(), bytes, 0600, false);
 }
 
 Result<io::ProcessIdentity> start_runner(RunnerStarter& starter, const io::AttemptDir& directory,

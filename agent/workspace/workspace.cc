@@ -118,7 +118,8 @@ struct Workspace::Impl {
   Status fetch(const Digest& root, BlobSource& source, Teller& teller);
   Result<std::string> read_object(const Digest& digest, const Assignment& assignment,
                                   BlobSource& source, Teller& teller);
-  Status lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner) const;
+  Status lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner,
+                 bool has_tree) const;
   Status fill_code(const io::AttemptDir& directory, const std::string& tree,
                    const snapshot::Owner& owner, Teller& teller) const;
 };
@@ -150,7 +151,7 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
   Teller teller(progress);
   TRY_ASSIGN(const snapshot::Owner owner, owner_for(assignment.spec.run_as));
   TRY(io::make_directories(directory.path(), 0755));
-  TRY(impl_->lay_out(directory, owner));
+  TRY(impl_->lay_out(directory, owner, assignment.spec.snapshot.has_value()));
   WorkspacePlan plan;
   plan.mode = impl_->mode;
   if (assignment.spec.snapshot) {
@@ -216,8 +217,8 @@ Result<CapturedCheckpoint> Workspace::capture_checkpoint(const Assignment& assig
       {assignment, directory, read, sink, [](const auto&) {}}, memory, insist);
 }
 
-Status Workspace::Impl::lay_out(const io::AttemptDir& directory,
-                                const snapshot::Owner& owner) const {
+Status Workspace::Impl::lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner,
+                                bool has_tree) const {
   const snapshot::Owner ours = snapshot::current_owner();
   TRY(make_folder(directory.logs(), ours, 0755));  // the runner writes there, not the ranks
   TRY(make_folder(directory.tmp(), owner, 0700));
@@ -225,7 +226,7 @@ Status Workspace::Impl::lay_out(const io::AttemptDir& directory,
   TRY(make_folder(directory.code(), owner, 0755));
   // The root of an overlay is its upper's: the ranks must be able to write there.
   TRY(make_folder(directory.upper(), owner, 0755));
-  return make_folder(directory.overlay_work(), ours, 0700);
+  return has_tree ? make_folder(directory.overlay_work(), ours, 0700) : Status{};
 }
 
 Result<std::string> Workspace::Impl::tree(const Digest& root, const snapshot::Owner& owner,

@@ -49,7 +49,10 @@ struct LogCapture::Stream {
 };
 
 LogCapture::LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool)
-    : loop_(loop), directory_(std::move(directory)), spool_bytes_(spool.count) {}
+    : loop_(loop),
+      directory_(std::move(directory)),
+      spool_bytes_(spool.count),
+      buffer_(std::make_unique_for_overwrite<char[]>(kReadBytes)) {}
 
 LogCapture::~LogCapture() {
   for (auto& stream : streams_) close(*stream);
@@ -161,10 +164,9 @@ std::string LogCapture::spool_reason() const {
 
 void LogCapture::read_some(Stream& stream, std::size_t most) {
   if (most == 0) return pause(stream);
-  buffer_.resize(std::min(most, kReadBytes));
   ssize_t length = 0;
   do {
-    length = read(stream.pipe.get(), buffer_.data(), buffer_.size());
+    length = read(stream.pipe.get(), buffer_.get(), std::min(most, kReadBytes));
   } while (length < 0 && errno == EINTR);
   if (length < 0 && errno == EAGAIN) return;
   if (length <= 0) return close(stream);
@@ -173,7 +175,7 @@ void LogCapture::read_some(Stream& stream, std::size_t most) {
     // A time that cannot be written is not worth a rank's wait.
     if (stream.times.append({{stream.bytes, now}})) stream.next_stamp = now + kLogTimeStep;
   }
-  stream.pending.assign(buffer_, 0, static_cast<std::size_t>(length));
+  stream.pending.assign(buffer_.get(), static_cast<std::size_t>(length));
   if (!flush(stream)) loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
 }
 

@@ -78,7 +78,8 @@ class LogCapture {
   std::vector<std::unique_ptr<Stream>> streams_;
   std::map<std::pair<int, LogStream>, Stream*> by_key_;
   std::uint64_t spooled_ = 0;  // written and not taken, all streams
-  std::string buffer_;
+  // Not filled with zeros: only the pages that are read into take memory.
+  const std::unique_ptr<char[]> buffer_;
   Instant retry_at_ = Instant::never();
   std::optional<Instant> paused_since_;  // no stream that was paused has gone on since
   std::string reason_;
