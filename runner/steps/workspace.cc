@@ -65,7 +65,7 @@ Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::Attemp
   TRY(make_owned(directory.code(), uid, gid, 0755));
   if (workspace.must_mount()) {
     TRY(make_owned(directory.upper(), uid, gid, 0755));
-    if (!plan.tree.empty()) TRY(make_owned(directory.overlay_work(), geteuid(), getegid(), 0700));
+    TRY(make_owned(directory.overlay_work(), geteuid(), getegid(), 0700));
     // The merged root has the upper's owner: the rank's, whoever made it.
     if (uid != geteuid() && chown(directory.upper().c_str(), uid, gid) != 0)
       return errno_error(errno, fmt::format("chown {} to {}:{}", directory.upper(), uid, gid));
