@@ -1,7 +1,7 @@
 // lockstep-runner --attempt-dir DIR [--log-spool BYTES]: supervises one attempt's ranks on this
-// node, and outlives the agent that started it. lockstep-runner --standby reads DIR from standard
-// input, one line: started ahead of time, it has its libraries linked when an attempt comes.
-// lockstep-runner --self-test DIR is for `lockstep doctor`. See runner.h.
+// node, and outlives the agent that started it. lockstep-runner --template, started ahead of time,
+// is forked for each attempt (docs/decisions/018). lockstep-runner --self-test DIR is for
+// `lockstep doctor`. See runner.h.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -13,12 +13,16 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "common/io/file_system.h"
+#include "common/io/fork_server.h"
 #include "common/io/process.h"
+#include "common/wire/runner.h"
 #include "runner/bootstrap/pmix_server.h"
 #include "runner/runner.h"
 
@@ -41,15 +45,29 @@ Status start_log(const io::AttemptDir& directory) {
 Status claim(const io::AttemptDir& directory) {
   if (io::exists(directory.final_report()))
     return make_error(ErrorCode::conflict, directory.path() + " has its final report already");
+  const auto self = io::identify(getpid());
+  if (!self) return make_error(ErrorCode::io, "/proc/self/stat cannot be read; mount /proc");
   if (const auto text = io::read_file(directory.runner_pid())) {
     const auto other = io::process_identity_from(*text);
-    if (other && other->pid != getpid() && io::is_alive(*other))
+    if (other == self) return {};  // a forked one did that before it was told to go on
+    if (other && io::is_alive(*other))
       return make_error(ErrorCode::conflict,
                         directory.path() + " has a runner: pid " + std::to_string(other->pid));
   }
-  const auto self = io::identify(getpid());
-  if (!self) return make_error(ErrorCode::io, "/proc/self/stat cannot be read; mount /proc");
   return io::write_file_atomically(directory.runner_pid(), io::to_text(*self), 0644, false);
+}
+
+// What the first use of a library costs is paid once, before the forks. Nothing here may start a
+// thread or open what a fork would share.
+void warm_up() {
+  const auto assignment = wire::decode_assignment(wire::encode(Assignment()));
+  const auto plan = wire::decode_workspace_plan(wire::encode(WorkspacePlan()));
+  const auto report = wire::decode_exit_report(wire::encode(NodeExitReport()));
+  (void)wire::decode_runner_control(wire::encode(RunnerControl(RunnerStatus())));
+  (void)io::current_user();
+  tzset();
+  io::EventLoop().turn(Duration::zero());
+  spdlog::debug("warm: {}", assignment && plan && report);
 }
 
 // A pipe for each stream of each rank.
@@ -75,22 +93,6 @@ Status run(const io::AttemptDir& directory, Bytes log_spool) {
   return Runner(loop, directory, std::move(orders), log_spool).run();
 }
 
-// The line an agent writes once it needs us; "" when it left without.
-std::string wait_for_order() {
-  std::string line;
-  char c = 0;
-  while (read(STDIN_FILENO, &c, 1) == 1) {
-    if (c == '\n') {
-      const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-      if (null >= 0) dup2(null, STDIN_FILENO);
-      close(null);
-      return line;
-    }
-    line.push_back(c);
-  }
-  return "";
-}
-
 // Whether MPI ranks could be served here: the server with its plug-ins, in DIR.
 int self_test(const std::string& directory) {
   io::EventLoop loop;
@@ -108,34 +110,67 @@ int self_test(const std::string& directory) {
   return 0;
 }
 
+struct Invocation {
+  std::string directory;
+  Bytes log_spool = kDefaultLogSpool;
+};
+
+std::optional<Invocation> invocation_from(const std::vector<std::string>& words) {
+  const bool bounded = words.size() == 5 && words[3] == "--log-spool";
+  if ((words.size() != 3 && !bounded) || words[1] != "--attempt-dir") return std::nullopt;
+  Invocation invocation{words[2]};
+  if (!bounded) return invocation;
+  const auto spool = parse_bytes(words[4]);
+  if (!spool) return std::nullopt;
+  invocation.log_spool = *spool;
+  return invocation;
+}
+
+int supervise(const Invocation& invocation) {
+  const auto done = run(io::AttemptDir(invocation.directory), invocation.log_spool);
+  if (done) return 0;
+  spdlog::error("{}", done.error().message);
+  std::fprintf(stderr, "lockstep-runner: %s\n", done.error().message.c_str());
+  return kOurFailure;
+}
+
+// Before its agent hears of a forked runner, the attempt's directory names it: an agent that is
+// started again finds it, whatever the old one did not come to.
+Status claim_for(const io::ForkOrder& order) {
+  const auto invocation = invocation_from(order.words);
+  if (!invocation) return make_error(ErrorCode::invalid_argument, "no command line of a runner");
+  return claim(io::AttemptDir(invocation->directory));
+}
+
+int be_template(char** argv) {
+  unsetenv("LD_BIND_NOW");  // for our own start alone: no runner has it
+  warm_up();
+  const auto words = io::serve_forks(STDIN_FILENO, argv, claim_for);
+  if (!words) return 0;
+  const int code = supervise(*invocation_from(*words));
+  spdlog::shutdown();
+  _exit(code);  // nothing that would be torn down is anyone else's
+}
+
+int usage() {
+  std::fputs(
+      "usage: lockstep-runner --attempt-dir DIR [--log-spool BYTES] | --template "
+      "(it is started by lockstep-agent)\n",
+      stderr);
+  return kOurFailure;
+}
+
 }  // namespace
 }  // namespace lockstep::runner
 
 int main(int argc, char** argv) {
   using namespace lockstep;
-  std::string directory;
-  std::optional<Bytes> log_spool = runner::kDefaultLogSpool;
-  const bool bounded = argc == 5 && std::string_view(argv[3]) == "--log-spool";
-  if (bounded) log_spool = parse_bytes(argv[4]);
-  if ((argc == 3 || bounded) && log_spool && std::string_view(argv[1]) == "--attempt-dir") {
-    directory = argv[2];
-  } else if (argc == 2 && std::string_view(argv[1]) == "--standby") {
-    directory = runner::wait_for_order();
-    if (directory.empty()) return 0;
-  } else if (argc == 3 && std::string_view(argv[1]) == "--self-test") {
-    return runner::self_test(argv[2]);
-  } else if (argc == 2 && std::string_view(argv[1]) == "--version") {
-    std::puts("lockstep-runner " LOCKSTEP_VERSION);
-    return 0;
-  } else {
-    std::fprintf(stderr,
-                 "usage: lockstep-runner --attempt-dir DIR [--log-spool BYTES] | --standby "
-                 "(it is started by lockstep-agent)\n");
-    return runner::kOurFailure;
-  }
-  const auto done = runner::run(io::AttemptDir(directory), *log_spool);
-  if (done) return 0;
-  spdlog::error("{}", done.error().message);
-  std::fprintf(stderr, "lockstep-runner: %s\n", done.error().message.c_str());
-  return runner::kOurFailure;
+  const std::vector<std::string> words(argv, argv + argc);
+  const std::string verb = argc > 1 ? words[1] : "";
+  if (const auto invocation = runner::invocation_from(words)) return runner::supervise(*invocation);
+  if (argc == 3 && verb == "--template") return runner::be_template(argv);
+  if (argc == 3 && verb == "--self-test") return runner::self_test(words[2]);
+  if (argc != 2 || verb != "--version") return runner::usage();
+  std::puts("lockstep-runner " LOCKSTEP_VERSION);
+  return 0;
 }

@@ -4,6 +4,7 @@
 // back. It owns everything of its attempt on this node while that runs; it decides nothing.
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ class Runner {
 
  private:
   // runner.cc: the loop, and the actions that need no rank
+  void look_at_clock();
+  void keep_reserve();
   spawn::Client::Events spawn_events();
   void feed(Input input) { inputs_.push_back(std::move(input)); }
   void take_inputs();
@@ -65,6 +68,7 @@ class Runner {
   Status start_rank(const StartRank& action);
   void rank_started(int rank, int pid);
   void note_started();
+  void join_cgroups();
   void rank_failed(int rank, int error, spawn::SpawnStage stage);
   void rank_exited(int rank, int wait_status);
   void spawn_lost();
@@ -97,6 +101,9 @@ class Runner {
   Instant settle_until_;  // until then it waits for neighbours that lack our last words
   bool leave_wanted_ = false;
   Instant look_at_lease_at_ = Instant::never();
+  Instant reserve_at_ = Instant::never();
+  Instant join_at_ = Instant::never();
+  std::map<int, int> joining_;  // rank -> pid, of those that run and are in no cgroup yet
 };
 
 }  // namespace lockstep::runner

@@ -18,6 +18,7 @@
 namespace lockstep::runner {
 namespace {
 
+constexpr Duration kJoinAfter = milliseconds(10);
 constexpr int kSweepRounds = 1000;  // 5 ms apart; a process in the kernel's hands may take longer
 
 const char* name_of(spawn::SpawnStage stage) {
@@ -127,8 +128,24 @@ void Runner::rank_started(int rank, int pid) {
   note_started();
   const auto& cgroups = setup_.isolation.cgroups;
   if (!cgroups || cgroups->limited()) return;
+  joining_[rank] = pid;
+  if (join_at_ == Instant::never()) join_at_ = clock_.now() + kJoinAfter;
+}
+
+// Those that have ended by now need none.
+void Runner::join_cgroups() {
+  join_at_ = Instant::never();
+  auto& cgroups = setup_.isolation.cgroups;
+  if (joining_.empty() || !cgroups || !setup_.isolation.spawn) return;
+  if (const Status made = cgroups->make(); !made) {
+    spdlog::warn("the ranks run without cgroups: {}", made.error().message);
+    cgroups.reset();
+    launch_.cgroups = nullptr;
+    return;
+  }
   if (!joiner_) joiner_ = std::make_unique<CgroupJoiner>(setup_.isolation.spawn->pid());
-  joiner_->join(pid, cgroups->procs_files(rank - orders_.assignment.first_rank()));
+  for (const auto& [rank, pid] : std::exchange(joining_, {}))
+    joiner_->join(pid, cgroups->procs_files(rank - orders_.assignment.first_rank()));
 }
 
 // For whoever reports in our place, should we be killed before we told it.
@@ -151,6 +168,7 @@ void Runner::rank_failed(int rank, int error, spawn::SpawnStage stage) {
 }
 
 void Runner::rank_exited(int rank, int wait_status) {
+  joining_.erase(rank);
   RankExited exited;
   exited.rank = rank;
   if (WIFSIGNALED(wait_status))

@@ -11,47 +11,22 @@
 #include "agent/supervise/recovery.h"
 #include "common/wire/runner.h"
 
-extern char** environ;
-
 namespace lockstep::agent {
 namespace {
 
-// A runner inherits nothing of the agent's shell but how to find its libraries and our own
-// switches.
-std::map<std::string, std::string> runner_environment() {
-  std::map<std::string, std::string> environment;
-  environment["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string text = *entry;
-    const auto equals = text.find('=');
-    if (equals == std::string::npos) continue;
-    const std::string name = text.substr(0, equals);
-    const bool kept = name == "LD_LIBRARY_PATH" || name == "LD_PRELOAD" || name == "HOME" ||
-                      name == "LANG" || name.compare(0, 9, "LOCKSTEP_") == 0 ||
-                      name.find("SAN_OPTIONS") != name.npos;
-    if (kept) environment[name] = text.substr(equals + 1);
-  }
-  return environment;
-}
-
 Status write_assignment(const io::AttemptDir& directory, const Assignment& assignment) {
+  const std::string bytes = wire::encode(assignment);
+  if (io::read_file(directory.assignment()) == bytes) return {};  // since it was staged
   // Not durable: after a power cut the runner is gone, and so is the part.
-  return io::write_file_atomically(directory.assignment(), wire::encode(assignment), 0600, false);
+  return io::write_file_atomically(directory.assignment(), bytes, 0600, false);
 }
 
-Result<io::ProcessIdentity> start_runner(const Supervisor::RunnerProgram& runner,
-                                         const io::AttemptDir& directory,
+Result<io::ProcessIdentity> start_runner(RunnerStarter& starter, const io::AttemptDir& directory,
                                          const Assignment& assignment) {
   if (const auto living = find_runner(directory)) return *living;
   TRY(io::make_directories(directory.logs()));
   TRY(write_assignment(directory, assignment));
-  io::DetachedStart start;
-  start.program = runner.path;
-  start.arguments = {"lockstep-runner", "--attempt-dir", directory.path(), "--log-spool",
-                     std::to_string(runner.log_spool.count)};
-  start.environment = runner_environment();
-  start.log_path = directory.runner_log();
-  return io::start_detached(start);
+  return starter.start(directory);
 }
 
 }  // namespace
@@ -61,9 +36,10 @@ Supervisor::Supervisor(io::EventLoop& loop, Workers& workers, Home home, RunnerP
     : loop_(loop),
       workers_(workers),
       home_(std::move(home)),
-      runner_(std::move(runner)),
+      starter_(std::make_shared<RunnerStarter>(std::move(runner), home_.attempts())),
       emit_(std::move(emit)),
       inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+  starter_->keep_template();
   // Without inotify (its per-user limit) the dialling timer alone finds the sockets, a bit later.
   if (!inotify_) return;
   loop_.watch(inotify_.get(), io::EventLoop::Interest::read, [this] { on_directory_change(); });
@@ -88,9 +64,9 @@ void Supervisor::start(const Assignment& assignment) {
   const AttemptId attempt = assignment.attempt;
   parts_[attempt];
   watch_directory(attempt);
-  workers_.submit([this, alive = alive_, attempt, assignment, runner = runner_,
+  workers_.submit([this, alive = alive_, attempt, assignment, starter = starter_,
                    directory = home_.attempt(attempt), &loop = loop_] {
-    auto result = start_runner(runner, directory, assignment);
+    auto result = start_runner(*starter, directory, assignment);
     loop.post([this, alive, attempt, result = std::move(result)] {
       if (*alive) started(attempt, result);
     });

@@ -12,6 +12,7 @@
 #include "agent/core/core.h"
 #include "agent/supervise/home.h"
 #include "agent/supervise/runner_process.h"
+#include "agent/supervise/runner_starter.h"
 #include "agent/supervise/workers.h"
 #include "common/io/event_loop.h"
 
@@ -22,10 +23,7 @@ class Supervisor {
   // Called on the loop's thread, never from inside one of our methods' own caller.
   using Emit = std::function<void(Input)>;
 
-  struct RunnerProgram {
-    std::string path;
-    Bytes log_spool = gibibytes(1);
-  };
+  using RunnerProgram = agent::RunnerProgram;
   Supervisor(io::EventLoop& loop, Workers& workers, Home home, RunnerProgram runner, Emit emit);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
@@ -60,7 +58,7 @@ class Supervisor {
   io::EventLoop& loop_;
   Workers& workers_;
   Home home_;
-  RunnerProgram runner_;
+  std::shared_ptr<RunnerStarter> starter_;
   Emit emit_;
   std::map<AttemptId, Part> parts_;
   io::Fd inotify_;                    // tells when a control socket appears

@@ -118,7 +118,7 @@ struct Workspace::Impl {
   Status fetch(const Digest& root, BlobSource& source, Teller& teller);
   Result<std::string> read_object(const Digest& digest, const Assignment& assignment,
                                   BlobSource& source, Teller& teller);
-  Status lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner) const;
+  Status lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner, Mode plan) const;
   Status fill_code(const io::AttemptDir& directory, const std::string& tree,
                    const snapshot::Owner& owner, Teller& teller) const;
 };
@@ -150,9 +150,10 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
   Teller teller(progress);
   TRY_ASSIGN(const snapshot::Owner owner, owner_for(assignment.spec.run_as));
   TRY(io::make_directories(directory.path(), 0755));
-  TRY(impl_->lay_out(directory, owner));
   WorkspacePlan plan;
-  plan.mode = impl_->mode;
+  // Without a tree there is nothing to lay over, or to copy.
+  plan.mode = assignment.spec.snapshot ? impl_->mode : Mode::ready;
+  TRY(impl_->lay_out(directory, owner, plan.mode));
   if (assignment.spec.snapshot) {
     TRY_ASSIGN(plan.tree, impl_->tree(*assignment.spec.snapshot, owner, source, teller));
   }
@@ -216,12 +217,12 @@ Result<CapturedCheckpoint> Workspace::capture_checkpoint(const Assignment& assig
       {assignment, directory, read, sink, [](const auto&) {}}, memory, insist);
 }
 
-Status Workspace::Impl::lay_out(const io::AttemptDir& directory,
-                                const snapshot::Owner& owner) const {
+Status Workspace::Impl::lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner,
+                                Mode plan) const {
   const snapshot::Owner ours = snapshot::current_owner();
   TRY(make_folder(directory.logs(), ours, 0755));  // the runner writes there, not the ranks
   TRY(make_folder(directory.tmp(), owner, 0700));
-  if (mode == Mode::ready) return {};
+  if (plan == Mode::ready) return {};
   TRY(make_folder(directory.code(), owner, 0755));
   // The root of an overlay is its upper's: the ranks must be able to write there.
   TRY(make_folder(directory.upper(), owner, 0755));

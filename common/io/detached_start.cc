@@ -21,6 +21,7 @@ namespace {
 // All that the child needs, put together before the fork.
 struct Prepared {
   std::string program, directory, log_path;
+  int input = -1;
   std::vector<std::string> environment;
   std::vector<char*> argv, envp;
 };
@@ -61,7 +62,7 @@ void reset_signals() {
   char go = 0;
   if (::read(channel, &go, 1) != 1) ::_exit(127);
   ::umask(022);
-  const int input = ::open("/dev/null", O_RDONLY);
+  const int input = prepared.input >= 0 ? prepared.input : ::open("/dev/null", O_RDONLY);
   const int output = ::open(prepared.log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   if (input < 0 || output < 0) fail(channel, Stage::log);
   ::dup2(input, 0);
@@ -89,6 +90,7 @@ Prepared prepare(const DetachedStart& start, std::vector<std::string>& arguments
   Prepared prepared;
   prepared.program = start.program;
   prepared.directory = start.directory;
+  prepared.input = start.input;
   prepared.log_path = start.log_path.empty() ? "/dev/null" : start.log_path;
   for (const auto& [name, value] : start.environment) {
     prepared.environment.push_back(name + "=" + value);

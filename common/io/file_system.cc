@@ -93,6 +93,7 @@ Status remove_children(Fd fd, std::uint64_t mount, const std::string& path) {
     if (errno != EISDIR && errno != EPERM && errno != ENOTEMPTY) {
       return file_error(errno, "remove", child);
     }
+    if (disk::unlinkat(raw, name.c_str(), AT_REMOVEDIR) == 0) continue;  // it is empty
     if (mount_of(raw, name.c_str()) != mount) {
       return make_error(ErrorCode::conflict,
                         "remove " + child + ": a file system is mounted there; unmount it");

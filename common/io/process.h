@@ -34,6 +34,7 @@ struct DetachedStart {
   std::map<std::string, std::string> environment;
   std::string directory = "/";
   std::string log_path;  // stdout and stderr, appended; "" = /dev/null
+  int input = -1;        // stdin; -1 = /dev/null
 };
 // Double fork + setsid: the child outlives us and is nobody's zombie. Waits until exec succeeded.
 Result<ProcessIdentity> start_detached(const DetachedStart& start);

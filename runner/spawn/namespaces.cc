@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 
 #include "common/io/file_system.h"
 
@@ -55,16 +56,34 @@ Status become(const std::string& program, int socket) {
   return errno_error(errno, program);
 }
 
-[[noreturn]] void run_child(const std::string& program, const Namespaces& namespaces, int socket,
-                            int report, uid_t uid, gid_t gid) {
+struct Start {
+  const std::string& program;
+  const Namespaces& namespaces;
+  int socket;
+  int report;
+  uid_t uid;
+  gid_t gid;
+};
+
+int run_child(void* argument) {
+  const Start& start = *static_cast<const Start*>(argument);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  Status status = set_up(namespaces, uid, gid);
-  if (status) status = become(program, socket);
+  Status status = set_up(start.namespaces, start.uid, start.gid);
+  if (status) status = become(start.program, start.socket);
   const std::string& why = status.error().message;
-  [[maybe_unused]] const ssize_t written = write(report, why.data(), why.size());
+  [[maybe_unused]] const ssize_t written = write(start.report, why.data(), why.size());
   _exit(125);
+}
+
+// As vfork does: in our memory, while we wait until it has executed another program or ended. A
+// copy of our memory would cost more than all else that it does.
+int clone_for(const Start& start, int flags) {
+  constexpr std::size_t kStack = 256 << 10;
+  const auto stack = std::make_unique_for_overwrite<char[]>(kStack);
+  return clone(run_child, stack.get() + kStack, flags | CLONE_VM | CLONE_VFORK | SIGCHLD,
+               const_cast<Start*>(&start));
 }
 
 }  // namespace
@@ -79,12 +98,11 @@ Result<int> start_in_namespaces(const std::string& program, const Namespaces& na
   if (!writing) return errno_error(errno, "pipe for lockstep-spawn");
   const uid_t uid = geteuid();
   const gid_t gid = getegid();
-  unsigned long flags = SIGCHLD;
+  int flags = 0;
   if (namespaces.user) flags |= CLONE_NEWUSER;
   if (namespaces.pid) flags |= CLONE_NEWPID;
   if (namespaces.pid || namespaces.mount) flags |= CLONE_NEWNS;
-  const long pid = syscall(SYS_clone, flags, nullptr, nullptr, nullptr, 0);
-  if (pid == 0) run_child(program, namespaces, socket, writing.get(), uid, gid);
+  const int pid = clone_for({program, namespaces, socket, writing.get(), uid, gid}, flags);
   if (pid < 0) return errno_error(errno, "clone for lockstep-spawn");
   writing.reset();
   std::string why;
@@ -96,8 +114,8 @@ Result<int> start_in_namespaces(const std::string& program, const Namespaces& na
     else if (errno != EINTR)
       break;
   }
-  if (why.empty()) return static_cast<int>(pid);
-  while (waitpid(static_cast<pid_t>(pid), nullptr, 0) < 0 && errno == EINTR) {
+  if (why.empty()) return pid;
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   return make_error(ErrorCode::io, "lockstep-spawn did not start: " + why);
 }

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 #include "common/io/file_system.h"
 #include "runner/steps/cgroup_layout.h"
@@ -120,10 +121,11 @@ void kill_members(const std::string& directory) {
 
 }  // namespace
 
-Result<Cgroups> Cgroups::create(const CgroupRequest& request) {
+Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
   const auto hierarchies =
       find_cgroup_hierarchies(get("/proc/self/mountinfo"), get("/proc/self/cgroup"));
   Cgroups cgroups;
+  cgroups.request_ = request;
   cgroups.ranks_ = request.ranks;
   cgroups.limited_ = request.memory.has_value();
   std::vector<std::pair<std::string, std::string>> v1;  // base, controller; memory first
@@ -140,39 +142,54 @@ Result<Cgroups> Cgroups::create(const CgroupRequest& request) {
         v1.emplace(std::string_view(controller) == "memory" ? v1.begin() : v1.end(), hierarchy.own,
                    controller);
   }
-  if (cgroups.version_ == 1) {
-    if (v1.empty() || v1[0].second != "memory" || access(v1[0].first.c_str(), W_OK) != 0)
-      return make_error(ErrorCode::unsupported,
-                        "no cgroup hierarchy with the memory controller is ours to write");
-    for (const auto& [base, controller] : v1)
-      cgroups.directories_.push_back(base + kParent + "/" + request.name);
+  if (cgroups.version_ == 2) return cgroups;
+  const auto is_ours = [](const auto& place) { return access(place.first.c_str(), W_OK) == 0; };
+  if (v1.empty() || v1[0].second != "memory" || !std::all_of(v1.begin(), v1.end(), is_ours))
+    return make_error(ErrorCode::unsupported,
+                      "no cgroup hierarchy with the memory controller is ours to write");
+  for (const auto& [base, controller] : v1) {
+    cgroups.directories_.push_back(base + kParent + "/" + request.name);
+    cgroups.controllers_.push_back(controller);
   }
-  TRY(cgroups.make(request));
-  if (cgroups.version_ == 1)
-    for (std::size_t i = 0; i < v1.size(); ++i)
-      if (Status limited = limit_v1(cgroups.directories_[i], v1[i].second, request); !limited) {
-        (void)cgroups.remove();
-        return limited.error();
-      }
   return cgroups;
 }
 
-Status Cgroups::make(const CgroupRequest& request) {
+Result<Cgroups> Cgroups::create(const CgroupRequest& request) {
+  TRY_ASSIGN(Cgroups cgroups, find(request));
+  TRY(cgroups.make());
+  return cgroups;
+}
+
+Status Cgroups::make() {
+  if (std::exchange(made_, true)) return {};
+  Status made = make_directories();
+  if (made) made = set_limits();
+  if (!made) (void)remove();
+  return made;
+}
+
+Status Cgroups::make_directories() {
   std::string record;
   for (const auto& directory : deepest_first()) record += directory + "\n";
-  TRY(io::write_file_atomically(request.record, record, 0644, false));
+  TRY(io::write_file_atomically(request_.record, record, 0644, false));
   Status status;
   for (const auto& directory : directories_) {
     const std::string base =
-        directory.substr(0, directory.size() - request.name.size() - sizeof kParent);
-    if (status) status = make_below_parent(base, request.name, version_ == 2);
+        directory.substr(0, directory.size() - request_.name.size() - sizeof kParent);
+    if (status) status = make_below_parent(base, request_.name, version_ == 2);
   }
-  if (status && version_ == 2) status = limit_v2(directories_[0], request);
+  if (status && version_ == 2) status = limit_v2(directories_[0], request_);
   for (int i = 0; status && i < ranks_; ++i)
     if (mkdir(rank_directory(i).c_str(), 0755) != 0)
       status = errno_error(errno, "make cgroup " + rank_directory(i));
-  if (!status) (void)remove();
   return status;
+}
+
+Status Cgroups::set_limits() {
+  if (version_ == 2) return {};
+  for (std::size_t i = 0; i < directories_.size(); ++i)
+    TRY(limit_v1(directories_[i], controllers_[i], request_));
+  return {};
 }
 
 std::string Cgroups::rank_directory(int local_rank) const {
@@ -206,6 +223,7 @@ void Cgroups::kill_all() const {
 // A process that has just died may hold its cgroup for a moment.
 Status Cgroups::remove() {
   Status status;
+  if (!made_) return status;
   for (const auto& directory : deepest_first()) {
     int tries = 0;
     while (rmdir(directory.c_str()) != 0 && errno != ENOENT) {

@@ -22,8 +22,13 @@ struct CgroupRequest {
 
 class Cgroups {
  public:
-  // v2 where the memory controller is delegated to us, else v1. Error: why there are none.
+  // v2 where the memory controller is delegated to us, else v1; makes nothing yet. Error: why there
+  // are none.
+  static Result<Cgroups> find(const CgroupRequest& request);
+  // find() and make().
   static Result<Cgroups> create(const CgroupRequest& request);
+  // The directories and their limits; made once.
+  Status make();
   Cgroups(Cgroups&& other) noexcept = default;
   Cgroups& operator=(Cgroups&&) noexcept = default;
 
@@ -41,14 +46,18 @@ class Cgroups {
 
  private:
   Cgroups() = default;
-  Status make(const CgroupRequest& request);
+  Status make_directories();
+  Status set_limits();
   std::string rank_directory(int local_rank) const;
   std::vector<std::string> deepest_first() const;
 
+  CgroupRequest request_;
   int version_ = 1;
   int ranks_ = 0;
   bool limited_ = false;
+  bool made_ = false;
   std::vector<std::string> directories_;  // of the attempt, one per hierarchy; [0] knows memory
+  std::vector<std::string> controllers_;  // v1: of each of them
 };
 
 }  // namespace lockstep::runner

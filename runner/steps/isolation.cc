@@ -21,7 +21,9 @@ std::vector<spawn::Namespaces> attempts(bool have_cgroups, const Workspace& work
 Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
                           spawn::Client::Events events) {
   Isolation isolation;
-  if (auto cgroups = Cgroups::create(request.cgroup)) {
+  // Without a memory limit they are made when a rank has run for a while: see Runner::join_cgroups.
+  if (auto cgroups =
+          request.cgroup.memory ? Cgroups::create(request.cgroup) : Cgroups::find(request.cgroup)) {
     isolation.cgroups = *std::move(cgroups);
     isolation.kind = isolation.cgroups->kind();
   } else {

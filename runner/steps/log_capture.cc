@@ -49,7 +49,10 @@ struct LogCapture::Stream {
 };
 
 LogCapture::LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool)
-    : loop_(loop), directory_(std::move(directory)), spool_bytes_(spool.count) {}
+    : loop_(loop),
+      directory_(std::move(directory)),
+      spool_bytes_(spool.count),
+      buffer_(std::make_unique_for_overwrite<char[]>(kReadBytes)) {}
 
 LogCapture::~LogCapture() {
   for (auto& stream : streams_) close(*stream);
@@ -59,7 +62,6 @@ Result<LogCapture::Writers> LogCapture::open(int rank, std::uint32_t uid) {
   Writers writers;
   for (const LogStream which : {LogStream::out, LogStream::err}) {
     auto stream = std::make_unique<Stream>(rank, which, directory_.log(rank, which));
-    TRY_ASSIGN(stream->file, io::open_file(stream->path, O_WRONLY | O_CREAT | O_APPEND, 0644));
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
       return errno_error(errno, fmt::format("a pipe for the output of rank {}", rank));
@@ -161,10 +163,9 @@ std::string LogCapture::spool_reason() const {
 
 void LogCapture::read_some(Stream& stream, std::size_t most) {
   if (most == 0) return pause(stream);
-  buffer_.resize(std::min(most, kReadBytes));
   ssize_t length = 0;
   do {
-    length = read(stream.pipe.get(), buffer_.data(), buffer_.size());
+    length = read(stream.pipe.get(), buffer_.get(), std::min(most, kReadBytes));
   } while (length < 0 && errno == EINTR);
   if (length < 0 && errno == EAGAIN) return;
   if (length <= 0) return close(stream);
@@ -173,15 +174,24 @@ void LogCapture::read_some(Stream& stream, std::size_t most) {
     // A time that cannot be written is not worth a rank's wait.
     if (stream.times.append({{stream.bytes, now}})) stream.next_stamp = now + kLogTimeStep;
   }
-  stream.pending.assign(buffer_, 0, static_cast<std::size_t>(length));
+  stream.pending.assign(buffer_.get(), static_cast<std::size_t>(length));
   if (!flush(stream)) loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
+}
+
+// As write(2). A stream that nobody writes to has no file.
+ssize_t LogCapture::append(Stream& stream) {
+  if (!stream.file) {
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
+    stream.file.reset(io::disk::open(stream.path.c_str(), kFlags, 0644));
+    if (!stream.file) return -1;
+  }
+  return io::disk::write(stream.file.get(), stream.pending.data(), stream.pending.size());
 }
 
 // False, with a reason and a time to retry, when something is left.
 bool LogCapture::flush(Stream& stream) {
   while (!stream.pending.empty()) {
-    const ssize_t written =
-        io::disk::write(stream.file.get(), stream.pending.data(), stream.pending.size());
+    const ssize_t written = append(stream);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       reason_ = fmt::format("ranks wait: their output cannot be written to {}: {}", stream.path,

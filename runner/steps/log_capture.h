@@ -60,6 +60,7 @@ class LogCapture {
   struct Stream;
   void watch(Stream& stream);
   void read_some(Stream& stream, std::size_t most);
+  ssize_t append(Stream& stream);
   bool flush(Stream& stream);
   void make_durable(const std::vector<Stream*>& dirty);
   void pause(Stream& stream);
@@ -78,7 +79,8 @@ class LogCapture {
   std::vector<std::unique_ptr<Stream>> streams_;
   std::map<std::pair<int, LogStream>, Stream*> by_key_;
   std::uint64_t spooled_ = 0;  // written and not taken, all streams
-  std::string buffer_;
+  // Not filled with zeros: only the pages that are read into take memory.
+  const std::unique_ptr<char[]> buffer_;
   Instant retry_at_ = Instant::never();
   std::optional<Instant> paused_since_;  // no stream that was paused has gone on since
   std::string reason_;

@@ -8,9 +8,10 @@ PORT = 16817
 
 
 class Slurm:
-    def __init__(self, directory, nodes=2):
+    def __init__(self, directory, nodes=2, cpus=16):
         self.base = pathlib.Path(directory)
         self.nodes = [f"n{i}" for i in range(1, nodes + 1)]
+        self.cpus = cpus  # that each node says to have
         self.processes = []
 
     def environment(self):
@@ -71,7 +72,7 @@ class Slurm:
             "SlurmdParameters=config_overrides", "ReturnToService=2", "KillWait=5",
             "SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,"
             "default_queue_depth=1000,bf_interval=1"]
-        lines += [f"NodeName={n} NodeAddr=127.0.0.{10 + i} CPUs=16 State=UNKNOWN"
+        lines += [f"NodeName={n} NodeAddr=127.0.0.{10 + i} CPUs={self.cpus} State=UNKNOWN"
                   for i, n in enumerate(self.nodes, 1)]
         lines.append(f"PartitionName=main Nodes={','.join(self.nodes)} Default=YES "
                      "MaxTime=INFINITE State=UP")

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Trivial jobs through real runners on two nodes of this machine, beside Slurm's batch jobs, in one run.
 
-usage: LOCKSTEP_BUILD=build tests/bench/throughput.py [--jobs 1000] [--runs 3]
+usage: LOCKSTEP_BUILD=build tests/bench/throughput.py [--jobs 1000] [--runs 3] [--cpus N] [--usage FILE]
 Ours: --jobs one-rank jobs of one cpu each (`true`), submitted over one connection (tests/bench/fleet),
-until all are Completed. Slurm: one `sbatch --array` of as many of `true`, until squeue is empty; its two
-nodes say that they have 16 cpus each, ours have one each. Interleaved; the table has the best of each.
-Needs root, and the packages munge and slurm-wlm. Build with -DLOCKSTEP_BENCHMARKS=ON.
+until all are Completed. Slurm: one `sbatch --array` of as many of `true`, until squeue is empty. Each
+node of either offers --cpus (default: all that this machine has). Interleaved; the table has the best of
+each. --usage: cpuacct.usage of a cgroup that holds the bench and all that it starts; then CPU time a job
+is told, too. Needs root, and the packages munge and slurm-wlm. Build with -DLOCKSTEP_BENCHMARKS=ON.
 """
 import argparse
-import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,17 +20,39 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/bench"), str(ROOT / "tests/e2e")]
 from compare_peers import check, machine, timed  # noqa: E402
-from harness.site import BUILD, Site  # noqa: E402
+from load import BUILD, Launcher, wait_until  # noqa: E402
 from slurm import Slurm  # noqa: E402
 
 
-def lockstep_seconds(site, jobs, number):
-    done = subprocess.run([BUILD / "bench/fleet", "submit", "--home", site.home, "--endpoint",
-                           site.home / "launcher/endpoint.json", "--jobs", str(jobs), "--cpus", "1",
-                           "--prefix", f"trivial{number}"], capture_output=True, text=True, timeout=600)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return json.loads(done.stdout)["final_s"]
+class Lockstep:
+    """A launcher and two agents that share this machine."""
+
+    def __init__(self, directory, cpus):
+        self.directory, self.cpus, self.agents = directory, cpus, []
+        self.launcher = Launcher(directory)
+
+    def start(self):
+        self.launcher.start()
+        self.launcher.authorize()
+        token = self.directory / "token"
+        token.write_text(self.launcher.cli("node", "token", "--uses", 2).stdout)
+        for name in ("n1", "n2"):
+            with open(self.directory / f"{name}.log", "wb") as log:
+                self.agents.append(subprocess.Popen(
+                    [BUILD / "bin/lockstep-agent", "--token-file", token, "--home", self.directory / name,
+                     "--name", name, "--cpus", f"0-{self.cpus - 1}", "--log-level", "warn"],
+                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
+        wait_until(lambda: self.launcher.cli("node", "list").stdout.count("ALIVE") == 2, "both nodes are alive")
+
+    def seconds(self, jobs, prefix):
+        return self.launcher.submit(jobs=jobs, cpus=1, prefix=prefix)["final_s"]
+
+    def stop(self):
+        for agent in self.agents:
+            agent.send_signal(signal.SIGTERM)
+            agent.wait()
+        if self.launcher.process:
+            self.launcher.kill(signal.SIGTERM)
 
 
 def slurm_seconds(slurm, jobs, directory):
@@ -43,30 +66,52 @@ def slurm_seconds(slurm, jobs, directory):
     return timed(run) / 1000
 
 
+class Meter:
+    """Jobs a second and, where a cgroup tells it, CPU milliseconds a job; of the fastest run."""
+
+    def __init__(self, jobs, usage):
+        self.jobs, self.usage, self.best = jobs, usage, (0.0, 0.0)
+
+    def cpu_ms(self):
+        return int(pathlib.Path(self.usage).read_text()) / 1e6 if self.usage else 0.0
+
+    def measure(self, run):
+        before = self.cpu_ms()
+        rate = self.jobs / run()
+        now = (rate, (self.cpu_ms() - before) / self.jobs)
+        self.best = max(self.best, now)
+        return self.text(now)
+
+    def text(self, measured):
+        return f"{measured[0]:.1f} jobs/s" + (f", {measured[1]:.2f} ms of CPU a job" if self.usage else "")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--cpus", type=int, default=os.cpu_count())
+    parser.add_argument("--usage")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ls-bench-") as name:
         directory = pathlib.Path(name)
         directory.chmod(0o755)
-        slurm, site = Slurm(directory / "slurm"), Site(directory / "site")
+        slurm = Slurm(directory / "slurm", cpus=options.cpus)
+        lockstep = Lockstep(directory / "lockstep", options.cpus)
+        ours, theirs = (Meter(options.jobs, options.usage) for _ in range(2))
         try:
             slurm.start()
-            site.up(2)
-            lockstep_seconds(site, 20, "warm")
+            lockstep.start()
+            lockstep.seconds(20, "warm")
             print(machine(), flush=True)
-            ours, theirs = [], []
             for number in range(options.runs):
-                ours.append(options.jobs / lockstep_seconds(site, options.jobs, number))
-                theirs.append(options.jobs / slurm_seconds(slurm, options.jobs, directory))
-                print(f"run {number + 1}: lockstep {ours[-1]:.1f}, Slurm {theirs[-1]:.1f} jobs/s, load "
-                      f"{os.getloadavg()[0]:.1f}", flush=True)
-            print(f"| {options.jobs} trivial jobs, 2 nodes | {max(ours):.1f} jobs/s | Slurm | {max(theirs):.1f} jobs/s "
-                  f"| {max(ours) / max(theirs):.2f} | >= 4 |", flush=True)
+                print(f"run {number + 1}: lockstep {ours.measure(lambda: lockstep.seconds(options.jobs, f't{number}'))}; "
+                      f"Slurm {theirs.measure(lambda: slurm_seconds(slurm, options.jobs, directory))}; "
+                      f"load {os.getloadavg()[0]:.1f}", flush=True)
+            print(f"| {options.jobs} trivial jobs, 2 nodes of {options.cpus} cpus | {ours.text(ours.best)} | Slurm | "
+                  f"{theirs.text(theirs.best)} | {ours.best[0] / theirs.best[0]:.2f} | >= 4 |", flush=True)
         finally:
-            site.down()
+            lockstep.stop()
             slurm.stop()
 
 

@@ -28,7 +28,7 @@ def processes():
         command = _read(f"/proc/{entry}/cmdline").replace(b"\0", b" ").decode(errors="replace")
         environment = _read(f"/proc/{entry}/environ")
         program = os.path.basename(command.split(" ")[0]) if command else ""
-        if re.fullmatch(r"lockstepd|lockstep-(agent|runner|spawn)", program) or \
+        if re.fullmatch(r"lockstepd|lockstep-(agent|runner|template|spawn)", program) or \
                 b"\0AZUREML_RUN_ID=" in b"\0" + environment:
             found[int(entry)] = command.strip()
     return found

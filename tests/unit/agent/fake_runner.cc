@@ -4,6 +4,7 @@
 //   deaf     never answers and never ends
 //   crash    says why in its own log, and ends without a final report
 //   secret   writes no pid file and waits (as one that was just started)
+// It is a template, too.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 
 #include "common/io/attempt_dir.h"
 #include "common/io/event_loop.h"
+#include "common/io/fork_server.h"
 #include "common/io/framed_socket.h"
 #include "common/io/process.h"
 #include "common/wire/runner.h"
@@ -93,8 +95,16 @@ class FakeRunner {
 }  // namespace lockstep
 
 int main(int, char** argv) {
-  const lockstep::io::AttemptDir directory(argv[2]);
-  const auto bytes = lockstep::io::read_file(directory.assignment());
-  const auto assignment = lockstep::wire::decode_assignment(bytes.value());
-  return lockstep::FakeRunner(directory, assignment.value()).run();
+  using namespace lockstep;
+  std::string path = argv[2];
+  if (argv[1] == std::string("--template")) {
+    const auto words =
+        io::serve_forks(STDIN_FILENO, argv, [](const io::ForkOrder&) { return Status(); });
+    if (!words) return 0;
+    path = (*words)[2];
+  }
+  const io::AttemptDir directory(path);
+  const auto bytes = io::read_file(directory.assignment());
+  const auto assignment = wire::decode_assignment(bytes.value());
+  return FakeRunner(directory, assignment.value()).run();
 }

@@ -57,6 +57,22 @@ class SupervisorTest : public testing::Test {
     supervisor_->start(assignment);
     return assignment;
   }
+  // One that waits; nullopt: it does not come to run.
+  std::optional<io::ProcessIdentity> start_and_find(const std::string& job) {
+    const Assignment assignment = make_assignment(job, "wait");
+    supervisor_->start(assignment);
+    inputs_.clear();
+    if (!await_state(PartState::running)) return std::nullopt;
+    return find_runner(home_.attempt(assignment.attempt));
+  }
+  static int parent_of(int pid) {
+    const std::string stat = io::read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
+    return std::stoi(stat.substr(stat.rfind(')') + 4));
+  }
+  static bool is_template(int pid) {
+    const auto line = io::read_file("/proc/" + std::to_string(pid) + "/cmdline").value_or("");
+    return line.starts_with("lockstep-template");
+  }
 
   TempDir dir_;
   Home home_;
@@ -121,6 +137,43 @@ TEST_F(SupervisorTest, AProgramThatIsNotThereIsToldAsAFailedStart) {
   ASSERT_FALSE(last<RunnerStarted>()->result);
   EXPECT_NE(last<RunnerStarted>()->result.error().message.find("/nonexistent/lockstep-runner"),
             std::string::npos);
+}
+
+TEST_F(SupervisorTest, RunnersAreForkedFromTheTemplate) {
+  const auto first = start_and_find("a"), second = start_and_find("b");
+  ASSERT_TRUE(first && second);
+  const int parent = parent_of(first->pid);
+  EXPECT_TRUE(is_template(parent));
+  EXPECT_EQ(parent_of(second->pid), parent);
+}
+
+TEST_F(SupervisorTest, WithoutTheTemplateRunnersStartAllTheSameAndItIsStartedAgain) {
+  const auto first = start_and_find("a");
+  ASSERT_TRUE(first);
+  const auto old = io::identify(parent_of(first->pid));
+  ASSERT_TRUE(old && is_template(old->pid));
+  ASSERT_TRUE(io::signal_process(*old, SIGKILL));
+  ASSERT_TRUE(turn_until([&] { turn(); }, [&] { return !io::is_alive(*old); }));
+  const auto second = start_and_find("b");
+  ASSERT_TRUE(second);
+  EXPECT_FALSE(is_template(parent_of(second->pid)));
+  const auto third = start_and_find("c");
+  ASSERT_TRUE(third);
+  EXPECT_TRUE(is_template(parent_of(third->pid)));
+  EXPECT_TRUE(io::is_alive(*first)) << "it outlives its template";
+}
+
+TEST_F(SupervisorTest, TheTemplateEndsWithTheAgentAndRunnersDoNot) {
+  const auto runner = start_and_find("a");
+  ASSERT_TRUE(runner);
+  const auto parent = io::identify(parent_of(runner->pid));
+  ASSERT_TRUE(parent && is_template(parent->pid));
+  supervisor_.reset();
+  EXPECT_TRUE(
+      turn_until([&] { loop_.turn(milliseconds(2)); }, [&] { return !io::is_alive(*parent); }));
+  EXPECT_TRUE(io::is_alive(*runner));
+  restart();
+  EXPECT_EQ(supervisor_->recover(true).parts.at(0).runner, FoundPart::Runner::alive);
 }
 
 TEST_F(SupervisorTest, ARestartedAgentAttachesToALiveRunner) {

@@ -66,32 +66,23 @@ void Attempt::write_assignment() {
   ASSERT_TRUE(io::write_file_atomically(directory_.assignment(), wire::encode(assignment)));
 }
 
-void Attempt::start() {
+void Attempt::write_orders() {
   write_assignment();
   ASSERT_TRUE(io::write_file_atomically(directory_.workspace(), wire::encode(workspace)));
+}
+
+void Attempt::start() {
+  write_orders();
   if (runner_uid) {
     for (const auto& path : {root_.path(), root_.path() + "/attempts", directory_.path(),
                              directory_.assignment(), directory_.workspace()})
       ASSERT_EQ(chown(path.c_str(), *runner_uid, *runner_uid), 0);
   }
   const std::string program = std::string(LOCKSTEP_BIN_DIR) + "/lockstep-runner";
-  int order[2];
-  ASSERT_EQ(pipe2(order, O_CLOEXEC), 0);
   pid_ = fork();
-  if (pid_ != 0) {
-    close(order[0]);
-    if (standby) {
-      EXPECT_TRUE(io::write_all(order[1], directory_.path() + "\n"));
-    }
-    close(order[1]);
-    return;
-  }
+  if (pid_ != 0) return;
   if (runner_uid && (setgid(*runner_uid) != 0 || setuid(*runner_uid) != 0)) _exit(99);
   setenv("SECRET_OF_THE_AGENT", "1", 1);
-  if (standby) {
-    dup2(order[0], STDIN_FILENO);
-    execl(program.c_str(), "lockstep-runner", "--standby", nullptr);
-  }
   execl(program.c_str(), "lockstep-runner", "--attempt-dir", directory_.path().c_str(),
         "--log-spool", std::to_string(log_spool.count).c_str(), nullptr);
   _exit(98);

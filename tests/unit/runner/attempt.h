@@ -31,10 +31,10 @@ class Attempt {
   WorkspacePlan workspace;
   // Start the runner as this user; the directory becomes theirs.
   std::optional<unsigned> runner_uid;
-  bool standby = false;  // started ahead of time, and told the directory afterwards
   Bytes log_spool = gibibytes(1);
 
   void write_assignment();
+  void write_orders();  // all that an agent writes
   void start();
   // Until it left by itself; its exit status (0: it left well), or -1 after 20 s.
   int wait();

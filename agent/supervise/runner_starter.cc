@@ -1,0 +1,105 @@
+#include "agent/supervise/runner_starter.h"
+
+#include <signal.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+#include <vector>
+
+extern char** environ;
+
+namespace lockstep::agent {
+namespace {
+
+constexpr Duration kPauseAfterFailure = seconds(10);
+// An attempt's directory name, and what else a runner's command line holds.
+constexpr std::size_t kRestOfCommandLine = 255 + 128;
+
+// A runner inherits nothing of the agent's shell but how to find its libraries and our own
+// switches.
+std::map<std::string, std::string> runner_environment() {
+  std::map<std::string, std::string> environment;
+  environment["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    const auto equals = text.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = text.substr(0, equals);
+    const bool kept = name == "LD_LIBRARY_PATH" || name == "LD_PRELOAD" || name == "HOME" ||
+                      name == "LANG" || name.compare(0, 9, "LOCKSTEP_") == 0 ||
+                      name.find("SAN_OPTIONS") != name.npos;
+    if (kept) environment[name] = text.substr(equals + 1);
+  }
+  return environment;
+}
+
+}  // namespace
+
+RunnerStarter::RunnerStarter(RunnerProgram program, std::string attempts)
+    : program_(std::move(program)),
+      attempts_(std::move(attempts)),
+      environment_(runner_environment()) {}
+
+io::DetachedStart RunnerStarter::plain_start() const {
+  io::DetachedStart start;
+  start.program = program_.path;
+  start.environment = environment_;
+  return start;
+}
+
+RunnerStarter::Template RunnerStarter::current() const {
+  const std::lock_guard lock(mutex_);
+  return template_;
+}
+
+void RunnerStarter::keep_template() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (template_ || starting_ || (!has_served_ && clock_.now() < again_at_)) return;
+    starting_ = true;
+  }
+  io::DetachedStart start = plain_start();
+  start.environment["LD_BIND_NOW"] = "1";  // once for all that are forked
+  // Another name than a runner's: it supervises nothing.
+  start.arguments = {"lockstep-template", "--template"};
+  auto server = io::ForkServer::start(std::move(start), attempts_.size() + kRestOfCommandLine);
+  if (!server) spdlog::warn("runners start more slowly: {}", server.error().message);
+  const std::lock_guard lock(mutex_);
+  starting_ = has_served_ = false;
+  again_at_ = clock_.now() + kPauseAfterFailure;
+  if (server) template_ = *std::move(server);
+}
+
+// Stopped or hung it would stay: it is no child of ours.
+void RunnerStarter::drop(const Template& broken, const Error& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (template_ != broken) return;
+    template_.reset();
+  }
+  spdlog::warn("the runners' template (pid {}) is given up: {}; runners start without it",
+               broken->identity().pid, why.message);
+  (void)io::signal_process(broken->identity(), SIGKILL);
+}
+
+Result<io::ProcessIdentity> RunnerStarter::start(const io::AttemptDir& directory) {
+  const std::vector<std::string> words = {"lockstep-runner", "--attempt-dir", directory.path(),
+                                          "--log-spool", std::to_string(program_.log_spool.count)};
+  if (const Template ready = current()) {
+    auto forked = ready->fork({words, directory.runner_log()});
+    if (forked || forked.error().code != ErrorCode::unavailable) {
+      const std::lock_guard lock(mutex_);
+      has_served_ = true;
+      return forked;
+    }
+    drop(ready, forked.error());
+  }
+  io::DetachedStart start = plain_start();
+  start.arguments = words;
+  start.log_path = directory.runner_log();
+  auto started = io::start_detached(start);
+  keep_template();
+  return started;
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,231 @@
+#include "common/io/fork_server.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+namespace lockstep::io {
+namespace {
+
+constexpr std::size_t kMaxOrder = 16 << 10;
+constexpr int kPatienceMs = 30'000;  // for a machine that swaps
+constexpr int kChannelFd = 3;        // in a new process
+
+// The first byte of what a new process says; a pid or words follow.
+constexpr char kHello = 'h';
+constexpr char kFailed = 'f';
+
+Status send_to(int socket, std::string_view bytes, int attached = -1) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof attached)] = {};
+  iovec body{const_cast<char*>(bytes.data()), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &body;
+  message.msg_iovlen = 1;
+  if (attached >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof attached);
+    std::memcpy(CMSG_DATA(part), &attached, sizeof attached);
+  }
+  while (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
+    if (errno != EINTR) return errno_error(errno, "send");
+  return {};
+}
+
+// "" at the end. `attached`: the one descriptor that came along.
+std::string receive_from(int socket, Fd* attached = nullptr) {
+  char bytes[kMaxOrder];
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  iovec body{bytes, sizeof bytes};
+  msghdr message{};
+  message.msg_iov = &body;
+  message.msg_iovlen = 1;
+  message.msg_control = attached != nullptr ? control : nullptr;
+  message.msg_controllen = attached != nullptr ? sizeof control : 0;
+  ssize_t got = 0;
+  do {
+    got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  std::string received(bytes, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const cmsghdr* part = got > 0 && attached != nullptr ? CMSG_FIRSTHDR(&message) : nullptr;
+  if (part == nullptr || part->cmsg_type != SCM_RIGHTS) return received;
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
+  attached->reset(fd);
+  return received;
+}
+
+// ---- who orders ---------------------------------------------------------------------------------
+
+std::string encode(const ForkOrder& order) {
+  std::string bytes = order.log_path + '\0';
+  for (const std::string& word : order.words) bytes += word + '\0';
+  return bytes;
+}
+
+Error gone(const std::string& why) {
+  return make_error(ErrorCode::unavailable, "the program that is forked for it " + why);
+}
+
+// What the new process says next; `unavailable` when it says nothing in time.
+Result<std::string> hear(const Fd& channel) {
+  pollfd polled{channel.get(), POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = ::poll(&polled, 1, kPatienceMs);
+  } while (ready < 0 && errno == EINTR);
+  if (ready <= 0) return gone("is silent");
+  return receive_from(channel.get());
+}
+
+Error failure(const std::string& said) { return make_error(ErrorCode::io, said.substr(1)); }
+
+// The pid in a new process's first words.
+Result<int> pid_from(const std::string& hello) {
+  if (hello.starts_with(kFailed)) return failure(hello);
+  if (!hello.starts_with(kHello)) return gone("is gone");
+  int pid = 0;
+  std::memcpy(&pid, hello.data() + 1, std::min(sizeof pid, hello.size() - 1));
+  return pid;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ForkServer>> ForkServer::start(DetachedStart start, std::size_t longest) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return errno_error(errno, "start " + start.program + ": socketpair");
+  Fd ours(ends[0]);
+  const Fd theirs(ends[1]);
+  start.input = theirs.get();
+  start.arguments.emplace_back(longest, ' ');  // replaced in the processes that are forked
+  TRY_ASSIGN(const ProcessIdentity identity, start_detached(start));
+  return std::unique_ptr<ForkServer>(new ForkServer(std::move(ours), identity));
+}
+
+Result<ProcessIdentity> ForkServer::fork(const ForkOrder& order) const {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return errno_error(errno, "socketpair for a new process");
+  const Fd channel(ends[0]);
+  Fd theirs(ends[1]);
+  const std::string bytes = encode(order);
+  if (bytes.size() >= kMaxOrder)
+    return make_error(ErrorCode::invalid_argument, "the command line of a new process is too long");
+  if (const Status sent = send_to(socket_.get(), bytes, theirs.get()); !sent)
+    return gone("does not take orders: " + sent.error().message);
+  theirs.reset();
+  TRY_ASSIGN(const std::string hello, hear(channel));
+  TRY_ASSIGN(const int pid, pid_from(hello));
+  // It waits for us, so the pid is still its own.
+  const auto identity = identify(pid);
+  if (!identity || !send_to(channel.get(), "g")) return gone("is gone");
+  // From here on it runs, or says why not.
+  const std::string last = receive_from(channel.get());
+  if (!last.empty()) return failure(last);
+  return *identity;
+}
+
+// ---- who is forked ------------------------------------------------------------------------------
+
+namespace {
+
+std::optional<ForkOrder> decode(const std::string& bytes) {
+  ForkOrder order;
+  std::vector<std::string> words;
+  for (std::size_t from = 0; from < bytes.size();) {
+    const auto end = bytes.find('\0', from);
+    if (end == std::string::npos) return std::nullopt;
+    words.push_back(bytes.substr(from, end - from));
+    from = end + 1;
+  }
+  if (words.size() < 2) return std::nullopt;
+  order.log_path = words[0];
+  order.words.assign(words.begin() + 1, words.end());
+  return order;
+}
+
+[[noreturn]] void fail(const std::string& why) {
+  (void)send_to(kChannelFd, kFailed + why);
+  ::_exit(125);
+}
+
+// Over our own arguments, which are one piece of memory.
+Status show_words(char** argv, const std::vector<std::string>& words) {
+  char* end = argv[0];
+  for (char** word = argv; *word != nullptr; ++word) end = *word + std::strlen(*word) + 1;
+  std::string line;
+  for (const std::string& word : words) line += word + '\0';
+  const auto room = static_cast<std::size_t>(end - argv[0]);
+  if (line.size() > room)
+    return make_error(ErrorCode::invalid_argument, "no room for its command line: " + words[0]);
+  line.resize(room, '\0');
+  std::copy(line.begin(), line.end(), argv[0]);
+  return {};
+}
+
+// Nothing of the server's may stay: its socket would keep it from noticing its end.
+void leave_the_server(int channel) {
+  ::setsid();
+  ::signal(SIGCHLD, SIG_DFL);
+  if (channel != kChannelFd) ::dup3(channel, kChannelFd, O_CLOEXEC);
+  ::syscall(SYS_close_range, static_cast<unsigned>(kChannelFd + 1), ~0U, 0U);
+  const int null = ::open("/dev/null", O_RDONLY);
+  if (null < 0 || ::dup2(null, STDIN_FILENO) < 0)
+    fail("/dev/null: " + std::string(strerror(errno)));
+  ::close(null);
+}
+
+void open_log(const std::string& path) {
+  const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  if (log < 0) fail(fmt::format("open its log {}: {}", path, std::strerror(errno)));
+  ::dup2(log, STDOUT_FILENO);
+  ::dup2(log, STDERR_FILENO);
+  ::close(log);
+}
+
+void become(const ForkOrder& order, Fd channel, char** argv,
+            const std::function<Status(const ForkOrder&)>& prepare) {
+  leave_the_server(channel.release());
+  if (const Status shown = show_words(argv, order.words); !shown) fail(shown.error().message);
+  if (const Status prepared = prepare(order); !prepared) fail(prepared.error().message);
+  std::string hello(1, kHello);
+  const int pid = ::getpid();
+  hello.append(reinterpret_cast<const char*>(&pid), sizeof pid);
+  if (!send_to(kChannelFd, hello) || receive_from(kChannelFd).empty()) ::_exit(125);
+  open_log(order.log_path);
+  ::close(kChannelFd);
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> serve_forks(
+    int socket, char** argv, const std::function<Status(const ForkOrder&)>& prepare) {
+  ::signal(SIGCHLD, SIG_IGN);  // the kernel reaps what we forked
+  while (true) {
+    Fd channel;
+    const std::string bytes = receive_from(socket, &channel);
+    if (bytes.empty()) return std::nullopt;
+    const auto order = decode(bytes);
+    if (!order || !channel) continue;
+    const pid_t child = ::fork();
+    if (child < 0) (void)send_to(channel.get(), kFailed + errno_error(errno, "fork").message);
+    if (child != 0) continue;
+    become(*order, std::move(channel), argv, prepare);
+    return order->words;
+  }
+}
+
+}  // namespace lockstep::io

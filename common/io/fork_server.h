@@ -1,0 +1,55 @@
+#pragma once
+// A program that is started once, ahead of time, and forked whenever one more of its processes is
+// wanted: its libraries are linked and initialised then. ForkServer is held by whoever wants
+// processes; serve_forks() is called by the program, which must have one thread and no connections.
+//
+// Each order brings a channel of its own. On it the new process says who it is, and does nothing
+// before it is told to go on. So whichever of the three dies, and whenever: a process that its
+// orderer does not know has done nothing, and ends. The new processes outlive both others.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/io/process.h"
+
+namespace lockstep::io {
+
+struct ForkOrder {
+  std::vector<std::string> words;  // the new process's command line, in /proc as well
+  std::string log_path;            // its stdout and stderr, appended
+};
+
+class ForkServer {
+ public:
+  // `start`: a program that calls serve_forks() on its standard input. `longest`: the most bytes
+  // that the command line of a forked process may take; kept free in the program's own.
+  static Result<std::unique_ptr<ForkServer>> start(DetachedStart start, std::size_t longest);
+  // The server ends when it notices; what it forked does not.
+  ~ForkServer() = default;
+  ForkServer(const ForkServer&) = delete;
+  ForkServer& operator=(const ForkServer&) = delete;
+
+  // From any thread. unavailable: the server is gone, or silent; nothing of this order runs, and
+  // nothing will. Any other error: as of start_detached.
+  Result<ProcessIdentity> fork(const ForkOrder& order) const;
+  const ProcessIdentity& identity() const { return identity_; }
+
+ private:
+  ForkServer(Fd socket, ProcessIdentity identity)
+      : socket_(std::move(socket)), identity_(identity) {}
+
+  Fd socket_;
+  ProcessIdentity identity_;
+};
+
+// Forks for each order that comes from `socket`. Returns in each new process: with the words of its
+// order, a session of its own, /dev/null as standard input and the log as the other two. Returns
+// nullopt, in the server alone, when nobody can order any more. `prepare` runs in a new process
+// before anyone is told of it; its error is what the order fails with. `argv`: main's own.
+std::optional<std::vector<std::string>> serve_forks(
+    int socket, char** argv, const std::function<Status(const ForkOrder&)>& prepare);
+
+}  // namespace lockstep::io
