@@ -186,6 +186,7 @@ void BlobStore::abandon(std::string_view uploader) {
 }
 
 Status BlobStore::sync() {
+  std::lock_guard one_at_a_time(impl_->sync_mutex);
   std::set<std::string> folders;
   {
     std::lock_guard guard(impl_->write_mutex);
@@ -203,6 +204,8 @@ Status BlobStore::sync() {
   }
   return impl_->packs->sync();
 }
+
+std::uint64_t BlobStore::losses() const { return impl_->packs->cut_backs(); }
 
 // A blob that is not what it claims to be counts as missing, and nothing that needs it as whole.
 void BlobStore::Impl::forget(const Digest& digest) {
@@ -282,13 +285,19 @@ Result<std::string> BlobStore::get(const Digest& digest, Bytes limit) const {
 // ---- closures ----------------------------------------------------------------------------------
 
 Result<std::vector<Digest>> BlobStore::missing(const std::vector<Digest>& digests) {
+  const auto look = [&] {
+    std::vector<Digest> lacking;
+    for (const Digest& digest : digests) {
+      impl_->touch(digest);  // before the look: what is said to be here stays for a while
+      if (!has(digest)) lacking.push_back(digest);
+    }
+    return lacking;
+  };
+  // Where nothing is here, nothing need be durable: an upload asks while its pieces come in.
+  std::vector<Digest> lacking = look();
+  if (lacking.size() == digests.size()) return lacking;
   TRY(sync());
-  std::vector<Digest> lacking;
-  for (const Digest& digest : digests) {
-    impl_->touch(digest);  // before the look: what is said to be here stays for a while
-    if (!has(digest)) lacking.push_back(digest);
-  }
-  return lacking;
+  return look();
 }
 
 Result<std::vector<Digest>> BlobStore::missing_from(const Digest& root) {
