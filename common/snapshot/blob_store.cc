@@ -125,7 +125,8 @@ Result<bool> BlobStore::Impl::take_piece(const BlobPiece& piece, std::string_vie
   touch(piece.digest);
   if (spare(piece.digest) || on_disk(piece.digest)) return true;
   if (piece.total_size > kPackedBytes) return add_to_upload(piece, uploader);
-  TRY_ASSIGN(const std::string raw, raw_of(piece));
+  thread_local std::string scratch;
+  TRY_ASSIGN(const std::string_view raw, raw_view(piece, scratch));
   if (sha256(raw) != piece.digest) return wrong_digest(piece.digest);
   TRY(packs->append(piece.digest, static_cast<std::uint32_t>(raw.size()), piece.compressed,
                     piece.data));
