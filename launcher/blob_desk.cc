@@ -47,10 +47,34 @@ void BlobDesk::handle(From from, PutBlobs request) {
   std::size_t bytes = 0;
   for (const auto& piece : request.pieces) bytes += piece.data.size();
   if (!admit(from, bytes)) return;
-  auto shared = std::make_shared<PutBlobs>(std::move(request));
-  const auto uploader = from.key.value;
-  answer_later(std::move(from), bytes,
-               [this, shared, uploader] { return transfer::answer(store_, *shared, uploader); });
+  auto pieces = std::make_shared<const PutBlobs>(std::move(request));
+  auto put = std::make_shared<Put>(Put{std::move(from), bytes, {}});
+  worker_.run([this, pieces = std::move(pieces), put = std::move(put)] {
+    put->answer = transfer::put(store_, *pieces, put->from.key.value);
+    {
+      const std::lock_guard guard(puts_mutex_);
+      puts_.push_back(put);
+    }
+    syncer_.run([this] { sync_puts(); });
+  });
+}
+
+void BlobDesk::sync_puts() {
+  std::vector<std::shared_ptr<Put>> puts;
+  {
+    const std::lock_guard guard(puts_mutex_);
+    puts.swap(puts_);
+  }
+  if (puts.empty()) return;  // an earlier turn took them
+  std::vector<transfer::PutAnswer*> answers;
+  for (const auto& put : puts) answers.push_back(&put->answer);
+  transfer::make_durable(store_, answers);
+  loop_.post([this, puts = std::move(puts)] {
+    for (const auto& put : puts) {
+      release(put->from, put->bytes);
+      (void)send_(put->from.peer, put->from.sequence, put->answer.reply);
+    }
+  });
 }
 
 void BlobDesk::handle(From from, GetBlobs request) {

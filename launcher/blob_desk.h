@@ -7,7 +7,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "common/base/ids.h"
 #include "common/domain/bulk.h"
@@ -51,6 +53,12 @@ class BlobDesk {
   bool admit(const From& from, std::size_t bytes);
   void release(const From& from, std::size_t bytes);
   void answer_later(From from, std::size_t bytes, std::function<BulkMessage()> work);
+  struct Put {
+    From from;
+    std::size_t bytes = 0;
+    transfer::PutAnswer answer;
+  };
+  void sync_puts();
   void finish(const Stream& stream);
   void read_next(std::shared_ptr<Stream> stream);
   void send_next(const std::shared_ptr<Stream>& stream);
@@ -62,6 +70,9 @@ class BlobDesk {
   std::size_t patient_ = 0;                       // streams of askers that would wait
   std::size_t queued_bytes_ = 0;                  // of uploads that wait for the worker
   std::vector<std::shared_ptr<Stream>> held_;
+  std::mutex puts_mutex_;
+  std::vector<std::shared_ptr<Put>> puts_;  // stored, not durable yet; guarded by puts_mutex_
+  Worker syncer_;  // makes durable what came while it made durable what had come before
   Worker worker_;  // last: it ends first
 };
 

@@ -67,7 +67,8 @@ Status BlobFileWriter::add(const BlobPiece& piece) {
                       fmt::format("blob {}: a piece says {} bytes in all, an earlier one {}",
                                   digest_.hex(), piece.total_size, total_size_));
   }
-  TRY_ASSIGN(const std::string raw, raw_of(piece));
+  thread_local std::string scratch;
+  TRY_ASSIGN(const std::string_view raw, raw_view(piece, scratch));
   if (pieces_.count(piece.offset) != 0) return {};
   TRY(write_all_at(fd_.get(), end_, piece.data, path_));
   pieces_[piece.offset] = {end_, static_cast<std::uint32_t>(piece.data.size()),

@@ -41,6 +41,10 @@ class PackSet {
   // nor in the files, and comes again as new.
   Status sync();
   bool dirty() const;
+  std::uint64_t cut_backs() const {  // syncs that failed
+    std::lock_guard lock(append_mutex_);
+    return cut_backs_;
+  }
   void drop(const Digest& digest);  // out of the index
   std::vector<Digest> digests() const;
   // Packs of which a quarter or more is of no use any more are written anew without it. Returns by

@@ -125,7 +125,8 @@ Result<bool> BlobStore::Impl::take_piece(const BlobPiece& piece, std::string_vie
   touch(piece.digest);
   if (spare(piece.digest) || on_disk(piece.digest)) return true;
   if (piece.total_size > kPackedBytes) return add_to_upload(piece, uploader);
-  TRY_ASSIGN(const std::string raw, raw_of(piece));
+  thread_local std::string scratch;
+  TRY_ASSIGN(const std::string_view raw, raw_view(piece, scratch));
   if (sha256(raw) != piece.digest) return wrong_digest(piece.digest);
   TRY(packs->append(piece.digest, static_cast<std::uint32_t>(raw.size()), piece.compressed,
                     piece.data));
@@ -186,6 +187,7 @@ void BlobStore::abandon(std::string_view uploader) {
 }
 
 Status BlobStore::sync() {
+  std::lock_guard one_at_a_time(impl_->sync_mutex);
   std::set<std::string> folders;
   {
     std::lock_guard guard(impl_->write_mutex);
@@ -203,6 +205,8 @@ Status BlobStore::sync() {
   }
   return impl_->packs->sync();
 }
+
+std::uint64_t BlobStore::losses() const { return impl_->packs->cut_backs(); }
 
 // A blob that is not what it claims to be counts as missing, and nothing that needs it as whole.
 void BlobStore::Impl::forget(const Digest& digest) {
@@ -282,13 +286,19 @@ Result<std::string> BlobStore::get(const Digest& digest, Bytes limit) const {
 // ---- closures ----------------------------------------------------------------------------------
 
 Result<std::vector<Digest>> BlobStore::missing(const std::vector<Digest>& digests) {
+  const auto look = [&] {
+    std::vector<Digest> lacking;
+    for (const Digest& digest : digests) {
+      impl_->touch(digest);  // before the look: what is said to be here stays for a while
+      if (!has(digest)) lacking.push_back(digest);
+    }
+    return lacking;
+  };
+  // Where nothing is here, nothing need be durable: an upload asks while its pieces come in.
+  std::vector<Digest> lacking = look();
+  if (lacking.size() == digests.size()) return lacking;
   TRY(sync());
-  std::vector<Digest> lacking;
-  for (const Digest& digest : digests) {
-    impl_->touch(digest);  // before the look: what is said to be here stays for a while
-    if (!has(digest)) lacking.push_back(digest);
-  }
-  return lacking;
+  return look();
 }
 
 Result<std::vector<Digest>> BlobStore::missing_from(const Digest& root) {

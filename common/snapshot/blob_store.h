@@ -28,12 +28,12 @@
 
 namespace lockstep::snapshot {
 
-inline constexpr std::size_t kPackedBytes = 128u << 10;
+inline constexpr std::size_t kPackedBytes = kMaxPieceBytes;  // what is one piece
 inline constexpr std::size_t kMaxOpenUploads =
     256;  // blobs that are half there, over all uploaders
 
-// Grows when an older program could not read the store.
-inline constexpr int kBlobStoreVersion = 1;
+// Grows when an older program could not read the store. 2: packs hold blobs of more than 128 KiB.
+inline constexpr int kBlobStoreVersion = 2;
 
 struct BlobWanted {
   Digest digest;
@@ -76,6 +76,9 @@ class BlobStore {
   void abandon(std::string_view uploader);
   // Makes all that was put durable: one fdatasync for all small blobs. Cheap when there is nothing.
   Status sync();
+  // How often a sync failed and what it should have made durable was dropped. Who puts on one
+  // thread and syncs on another compares: a later sync of what is left succeeds.
+  std::uint64_t losses() const;
 
   // A whole blob, verified. not_found, corrupt (dropped), resource_exhausted (larger than `limit`).
   Result<std::string> get(const Digest& digest, Bytes limit = mebibytes(256)) const;

@@ -35,6 +35,7 @@ struct BlobStore::Impl {
   std::string root;
   std::optional<io::FileLock> lock;
   std::unique_ptr<PackSet> packs;
+  std::mutex sync_mutex;  // a sync that finds nothing to do waits for the one that does it
 
   // Half uploads and what is moved into place but whose directories are not synced yet.
   std::mutex write_mutex;

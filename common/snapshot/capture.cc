@@ -6,25 +6,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <mutex>
-#include <thread>
 #include <unordered_set>
 
-#include "common/base/quoted_name.h"
-#include "common/snapshot/entry_io.h"
+#include "common/snapshot/hasher.h"
 #include "common/snapshot/lower_folders.h"
 #include "common/snapshot/manifest.h"
 #include "common/snapshot/scan.h"
 
 namespace lockstep::snapshot {
 namespace {
-
-constexpr int kMaxReadsOfAChangingFile = 5;
-constexpr std::size_t kReadBytes = 256u << 10;
 
 Result<std::string> absolute(const std::string& directory) {
   char resolved[PATH_MAX];
@@ -51,158 +44,6 @@ std::int64_t wall_clock_ns() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-}
-
-// One file that the stat cache does not know.
-struct ToHash {
-  std::size_t folder = 0, file = 0;
-};
-
-// One that is not in the snapshot. Without an errno it never rested.
-struct LeftOut {
-  ToHash item;
-  int errnum = 0;
-};
-
-class Hasher {
- public:
-  Hasher(const std::string& directory, const CaptureOptions& options, Scan& scan,
-         std::vector<std::vector<Digest>>& digests)
-      : directory_(directory), options_(options), scan_(scan), digests_(digests) {}
-
-  Status run(const std::vector<ToHash>& work);
-  std::uint64_t bytes_read() const { return bytes_read_; }
-  // Takes the files that were skipped out of the scan.
-  void take_out_skipped();
-
- private:
-  void worker(const std::vector<ToHash>& work);
-  Status hash(const ToHash& item, std::string& buffer);
-  // Returns 0, or the errno that stopped it.
-  int hash_once(const io::Fd& fd, std::string& buffer, std::uint64_t most, Digest& digest,
-                std::uint64_t& size);
-  Status unreadable(int errnum, const ToHash& item, const std::string& path);
-  void leave_out(const ToHash& item, int errnum);
-
-  const std::string& directory_;
-  const CaptureOptions& options_;
-  Scan& scan_;
-  std::vector<std::vector<Digest>>& digests_;
-  std::atomic<std::size_t> next_{0};
-  std::atomic<std::uint64_t> bytes_read_{0};
-  std::atomic<bool> failed_{false};
-  std::mutex mutex_;
-  Status first_error_;
-  std::vector<LeftOut> left_out_;
-};
-
-Status Hasher::run(const std::vector<ToHash>& work) {
-  const auto threads = static_cast<std::size_t>(std::max(options_.hash_threads, 1));
-  const auto count = std::min<std::size_t>(threads, work.size() / 8 + 1);
-  std::vector<std::thread> others;
-  for (std::size_t i = 1; i < count; ++i) others.emplace_back([&] { worker(work); });
-  worker(work);
-  for (std::thread& other : others) other.join();
-  return first_error_;
-}
-
-void Hasher::take_out_skipped() {
-  std::sort(left_out_.begin(), left_out_.end(), [](const LeftOut& one, const LeftOut& other) {
-    const ToHash &a = one.item, &b = other.item;
-    return a.folder != b.folder ? a.folder < b.folder : a.file > b.file;
-  });
-  for (const auto& [item, errnum] : left_out_) {
-    ScannedFolder& folder = scan_.folders[item.folder];
-    const auto at = static_cast<std::ptrdiff_t>(item.file);
-    const std::string& name = folder.files[item.file].name;
-    if (errnum == 0)
-      folder.restless.push_back(name);
-    else
-      scan_.skipped.push_back({folder.path + name, "", 0, why_left_out(errnum)});
-    folder.files.erase(folder.files.begin() + at);
-    digests_[item.folder].erase(digests_[item.folder].begin() + at);
-  }
-}
-
-void Hasher::worker(const std::vector<ToHash>& work) {
-  std::string buffer(kReadBytes, '\0');
-  for (std::size_t i = next_++; i < work.size() && !failed_; i = next_++) {
-    Status hashed = hash(work[i], buffer);
-    if (hashed) continue;
-    std::lock_guard guard(mutex_);
-    if (first_error_) first_error_ = std::move(hashed);
-    failed_ = true;
-  }
-}
-
-void Hasher::leave_out(const ToHash& item, int errnum) {
-  std::lock_guard guard(mutex_);
-  left_out_.push_back({item, errnum});
-}
-
-Status Hasher::unreadable(int errnum, const ToHash& item, const std::string& path) {
-  if (options_.skip_unreadable && is_of_one_entry(errnum)) {
-    leave_out(item, errnum);
-    return {};
-  }
-  Error error = errno_error(errnum, "cannot read " + quoted_name(path));
-  if (errnum == EACCES || errnum == EPERM) {
-    error.code = ErrorCode::permission_denied;
-    error.message += "; make it readable or name it in .amlignore or .gitignore";
-  }
-  return error;
-}
-
-Status Hasher::hash(const ToHash& item, std::string& buffer) {
-  const ScannedFolder& folder = scan_.folders[item.folder];
-  ScannedFile& file = scan_.folders[item.folder].files[item.file];
-  const std::string relative = folder.path + file.name;
-  const std::string path = directory_ + "/" + relative;
-  const io::Fd fd =
-      open_entry(scan_.root.get(), relative, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (!fd) return unreadable(errno, item, path);
-  for (int reads = 0; reads < kMaxReadsOfAChangingFile; ++reads) {
-    TRY_ASSIGN(const StatResult before, stat_of(fd.get(), path));
-    if (!S_ISREG(before.mode)) break;
-    Digest digest;
-    std::uint64_t size = 0;
-    const std::uint64_t most = options_.is_growing ? before.identity.size : UINT64_MAX;
-    const int failed = hash_once(fd, buffer, most, digest, size);
-    if (failed != 0) return unreadable(failed, item, path);
-    if (options_.on_read) options_.on_read(relative);
-    TRY_ASSIGN(const StatResult after, stat_of(fd.get(), path));
-    const bool as_it_was = before.identity == after.identity || options_.is_growing;
-    if (!as_it_was || size != before.identity.size) continue;
-    file.identity = before.identity;
-    file.mode = after.mode & 07777;
-    digests_[item.folder][item.file] = digest;
-    return {};
-  }
-  if (options_.skip_restless) {
-    leave_out(item, 0);
-    return {};
-  }
-  return make_error(ErrorCode::conflict,
-                    fmt::format("{} changes while it is read ({} times): wait until it is written, "
-                                "or name it in .amlignore or .gitignore",
-                                quoted_name(path), kMaxReadsOfAChangingFile));
-}
-
-int Hasher::hash_once(const io::Fd& fd, std::string& buffer, std::uint64_t most, Digest& digest,
-                      std::uint64_t& size) {
-  Sha256 hash;
-  while (size < most) {
-    const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), most - size);
-    const ssize_t got = ::pread(fd.get(), buffer.data(), wanted, static_cast<off_t>(size));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno;
-    if (got == 0) break;
-    hash.update({buffer.data(), static_cast<std::size_t>(got)});
-    size += static_cast<std::uint64_t>(got);
-  }
-  bytes_read_ += size;
-  digest = hash.finish();
-  return 0;
 }
 
 // The folder of `tree` that has this path ("" or "a/b/"); null when there is none.
@@ -243,8 +84,8 @@ void add_previous(const ScannedFolder& folder, const LowerTree& previous, Direct
 }
 
 // Directory objects, bottom up: a folder's children have larger indexes than itself.
-void build_directories(const Scan& scan, const std::vector<std::vector<Digest>>& digests,
-                       const LowerTree* lower, const LowerTree* previous, Snapshot& out) {
+void build_directories(const Scan& scan, const FileDigests& digests, const LowerTree* lower,
+                       const LowerTree* previous, Snapshot& out) {
   LowerFolders below(scan, lower);
   std::vector<DirectoryObject> objects(scan.folders.size());
   for (std::size_t i = scan.folders.size(); i-- > 0;) {
@@ -297,8 +138,8 @@ Status refuse_too_large(const Snapshot& snapshot) {
 }
 
 // A cache that cannot be written costs time at the next capture, nothing else.
-void save_cache(const CaptureOptions& options, const Scan& scan,
-                const std::vector<std::vector<Digest>>& digests, std::int64_t scanned_at_ns) {
+void save_cache(const CaptureOptions& options, const Scan& scan, const FileDigests& digests,
+                std::int64_t scanned_at_ns) {
   std::vector<StatCache::Row> rows;
   for (std::size_t i = 0; i < scan.folders.size(); ++i) {
     for (std::size_t f = 0; f < scan.folders[i].files.size(); ++f) {
@@ -311,10 +152,9 @@ void save_cache(const CaptureOptions& options, const Scan& scan,
 }
 
 // Hashes what `cache` does not know, and fills all of `snapshot` but its name.
-Result<std::vector<std::vector<Digest>>> digest_all(Scan& found, const StatCache& cache,
-                                                    const CaptureOptions& options,
-                                                    Snapshot& snapshot) {
-  std::vector<std::vector<Digest>> digests(found.folders.size());
+Result<FileDigests> digest_all(Scan& found, const StatCache& cache, const CaptureOptions& options,
+                               Snapshot& snapshot) {
+  FileDigests digests(found.folders.size());
   std::vector<ToHash> work;
   for (std::size_t i = 0; i < found.folders.size(); ++i) {
     digests[i].resize(found.folders[i].files.size());
@@ -334,8 +174,7 @@ Result<std::vector<std::vector<Digest>>> digest_all(Scan& found, const StatCache
   return digests;
 }
 
-void list_files(const Scan& found, const std::vector<std::vector<Digest>>& digests,
-                Snapshot& snapshot) {
+void list_files(const Scan& found, const FileDigests& digests, Snapshot& snapshot) {
   for (std::size_t i = 0; i < found.folders.size(); ++i) {
     for (std::size_t f = 0; f < digests[i].size(); ++f) {
       const ScannedFile& file = found.folders[i].files[f];

@@ -1,7 +1,8 @@
 #pragma once
 // A source directory as a snapshot: scanned, filtered by ignore rules, hashed (with a stat cache,
 // so that an unchanged file costs one stat). It reads the directory and writes only its cache; it
-// stores no blobs: an upload reads the files again and verifies them.
+// stores no blobs: an upload reads the files again and verifies them, but for those whose contents
+// were handed to a ContentTaker.
 
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,7 @@
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "common/io/file_system.h"
+#include "common/snapshot/content_taker.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {
@@ -30,6 +32,7 @@ struct CaptureOptions {
   // Called after each reading of a file, with its path relative to the root, on the thread that
   // read it.
   std::function<void(const std::string& path)> on_read;
+  ContentTaker* taker = nullptr;  // is given what is read; null: it is only hashed
 };
 
 struct FileRecord {

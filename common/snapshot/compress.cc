@@ -25,20 +25,8 @@ ZSTD_DCtx* decompressor() {
 
 constexpr std::size_t kWorthwhileBytes = 128;  // below this a frame's header eats the gain
 
-}  // namespace
-
-std::optional<std::string> compress_if_smaller(std::string_view raw) {
-  if (raw.size() < kWorthwhileBytes) return std::nullopt;
-  std::string frame(ZSTD_compressBound(raw.size()), '\0');
-  const std::size_t size =
-      ZSTD_compressCCtx(compressor(), frame.data(), frame.size(), raw.data(), raw.size(), 1);
-  if (ZSTD_isError(size) || size > raw.size() - raw.size() / 8) return std::nullopt;
-  frame.resize(size);
-  return frame;
-}
-
-Result<std::string> decompress(std::string_view frame, std::size_t raw_size) {
-  std::string raw(raw_size, '\0');
+Status decompress_into(std::string& raw, std::string_view frame, std::size_t raw_size) {
+  raw.resize(raw_size);
   const std::size_t size =
       ZSTD_decompressDCtx(decompressor(), raw.data(), raw.size(), frame.data(), frame.size());
   if (ZSTD_isError(size)) {
@@ -48,6 +36,26 @@ Result<std::string> decompress(std::string_view frame, std::size_t raw_size) {
     return make_error(ErrorCode::corrupt,
                       fmt::format("zstd frame: holds {} bytes instead of {}", size, raw_size));
   }
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::string> compress_if_smaller(std::string_view raw) {
+  if (raw.size() < kWorthwhileBytes) return std::nullopt;
+  // Half of what is tried cannot be compressed: that costs no new memory.
+  thread_local std::string frame;
+  const std::size_t bound = ZSTD_compressBound(raw.size());
+  if (frame.size() < bound) frame.resize(bound);
+  const std::size_t size =
+      ZSTD_compressCCtx(compressor(), frame.data(), frame.size(), raw.data(), raw.size(), 1);
+  if (ZSTD_isError(size) || size > raw.size() - raw.size() / 8) return std::nullopt;
+  return frame.substr(0, size);
+}
+
+Result<std::string> decompress(std::string_view frame, std::size_t raw_size) {
+  std::string raw;
+  TRY(decompress_into(raw, frame, raw_size));
   return raw;
 }
 
@@ -64,6 +72,13 @@ BlobPiece make_piece(const Digest& digest, std::uint64_t total_size, std::uint64
 }
 
 Result<std::string> raw_of(const BlobPiece& piece) {
+  std::string scratch;
+  TRY_ASSIGN(const std::string_view raw, raw_view(piece, scratch));
+  if (piece.compressed) return scratch;
+  return std::string(raw);
+}
+
+Result<std::string_view> raw_view(const BlobPiece& piece, std::string& scratch) {
   const bool aligned = piece.offset % kMaxPieceBytes == 0;
   const bool inside = piece.total_size == 0 ? piece.offset == 0 : piece.offset < piece.total_size;
   if (!aligned || !inside) {
@@ -72,15 +87,15 @@ Result<std::string> raw_of(const BlobPiece& piece) {
                                   piece.offset, piece.total_size));
   }
   const std::uint64_t length = piece_length(piece.total_size, piece.offset);
-  if (!piece.compressed && piece.data.size() == length) return piece.data;
+  if (!piece.compressed && piece.data.size() == length) return std::string_view(piece.data);
   if (!piece.compressed) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("blob {}: the piece at {} has {} bytes instead of {}",
                                   piece.digest.hex(), piece.offset, piece.data.size(), length));
   }
-  auto raw = decompress(piece.data, length);
+  const Status raw = decompress_into(scratch, piece.data, length);
   if (!raw) return raw.error().within("blob " + piece.digest.hex());
-  return raw;
+  return std::string_view(scratch);
 }
 
 }  // namespace lockstep::snapshot

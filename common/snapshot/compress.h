@@ -27,5 +27,7 @@ BlobPiece make_piece(const Digest& digest, std::uint64_t total_size, std::uint64
                      std::string_view raw);
 // The raw bytes of a piece, after checking that its offset and length fit its blob.
 Result<std::string> raw_of(const BlobPiece& piece);
+// The same without a copy: they are the piece's own, or in `scratch`, which is worth keeping.
+Result<std::string_view> raw_view(const BlobPiece& piece, std::string& scratch);
 
 }  // namespace lockstep::snapshot

@@ -15,19 +15,22 @@
 #include "common/base/quoted_name.h"
 #include "common/domain/outputs.h"
 #include "common/snapshot/entry_io.h"
+#include "common/snapshot/folder_stats.h"
 #include "common/snapshot/ignore.h"
 #include "common/snapshot/manifest.h"
 
 namespace lockstep::snapshot {
-namespace {
-
-constexpr std::uint64_t kMaxIgnoreFileBytes = 16u << 20;
 
 FileIdentity identity_of(const struct stat& info) {
   const auto ns = [](const timespec& t) { return t.tv_sec * 1'000'000'000 + t.tv_nsec; };
   return {info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), ns(info.st_mtim),
           ns(info.st_ctim)};
 }
+
+namespace {
+
+constexpr std::uint64_t kMaxIgnoreFileBytes = 16u << 20;
+constexpr std::size_t kManyFiles = 8;  // in one folder; fewer are statted where they are found
 
 struct Name {
   std::string text;
@@ -45,7 +48,10 @@ class Scanner {
 
  private:
   Status scan_folder(std::size_t index, int fd, int depth);
-  Status scan_entry(std::size_t index, int fd, const Name& name, int depth);
+  Status add_files(std::size_t index, int fd, std::vector<Name> names);
+  Status take_stats();
+  Status scan_entry(std::size_t index, int fd, const Name& name, int depth,
+                    std::vector<Name>& files);
   Status enter_folder(std::size_t index, int fd, const Name& name, int depth);
   Status add_other(std::size_t index, int fd, const Name& name);
   Status add_link(std::size_t index, int fd, const std::string& name);
@@ -64,6 +70,7 @@ class Scanner {
   struct stat left_out_ {};                           // all zero: nothing
   std::vector<std::unique_ptr<IgnoreFile>> ignores_;  // from the root down to here
   bool has_amlignore_ = false;
+  FolderStats stats_;
 };
 
 Error Scanner::cannot(std::string_view what, const std::string& path) const {
@@ -126,7 +133,35 @@ bool holds(const std::vector<Name>& names, std::string_view wanted) {
 Status Scanner::run() {
   out_.folders.emplace_back();
   if (options_.is_upper) out_.folders[0].opaque = is_opaque(out_.root.get());
-  return scan_folder(0, out_.root.get(), 0);
+  TRY(scan_folder(0, out_.root.get(), 0));
+  return take_stats();
+}
+
+// Of a source, many at once are statted beside the walk. Other trees are read with rights that are
+// the calling thread's.
+Status Scanner::add_files(std::size_t index, int fd, std::vector<Name> names) {
+  io::Fd copy;
+  if (options_.is_source && names.size() >= kManyFiles) copy.reset(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!copy) {
+    for (const Name& name : names) TRY(add_other(index, fd, name));
+    return {};
+  }
+  FolderToStat folder;
+  folder.index = index;
+  folder.fd = std::move(copy);
+  folder.names.reserve(names.size());
+  for (Name& name : names) folder.names.push_back(std::move(name.text));
+  stats_.add(std::move(folder));
+  return {};
+}
+
+Status Scanner::take_stats() {
+  for (FolderToStat& folder : stats_.finish()) {
+    out_.folders[folder.index].files = std::move(folder.files);
+    for (const std::string& name : folder.odd)
+      TRY(add_other(folder.index, folder.fd.get(), {name, DT_REG}));
+  }
+  return {};
 }
 
 Status Scanner::scan_folder(std::size_t index, int fd, int depth) {
@@ -143,9 +178,10 @@ Status Scanner::scan_folder(std::size_t index, int fd, int depth) {
   } else if (!has_amlignore_ && holds(names, ".gitignore")) {
     TRY(push_ignore_file(fd, path, ".gitignore"));
   }
-  for (const Name& name : names) TRY(scan_entry(index, fd, name, depth));
+  std::vector<Name> files;
+  for (const Name& name : names) TRY(scan_entry(index, fd, name, depth, files));
   ignores_.resize(outer);
-  return {};
+  return add_files(index, fd, std::move(files));
 }
 
 // Like git, ignore files that are symlinks count for nothing.
@@ -196,7 +232,8 @@ bool Scanner::is_kept_out(const std::string& path, const Name& name, bool is_dir
   return true;
 }
 
-Status Scanner::scan_entry(std::size_t index, int fd, const Name& name, int depth) {
+Status Scanner::scan_entry(std::size_t index, int fd, const Name& name, int depth,
+                           std::vector<Name>& files) {
   const std::string path = out_.folders[index].path + name.text;
   unsigned char type = name.type;
   if (type == DT_UNKNOWN) {
@@ -209,6 +246,10 @@ Status Scanner::scan_entry(std::size_t index, int fd, const Name& name, int dept
   if (is_kept_out(path, name, type == DT_DIR)) return {};
   if (type == DT_DIR) return enter_folder(index, fd, name, depth);
   if (type == DT_LNK) return add_link(index, fd, name.text);
+  if (type == DT_REG) {
+    files.push_back({name.text, type});
+    return {};
+  }
   return add_other(index, fd, name);
 }
 

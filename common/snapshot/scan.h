@@ -2,6 +2,8 @@
 // A source directory as a list: every folder, file and symlink that belongs to the snapshot, with
 // one stat each and no file read except ignore files. It hashes nothing.
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -56,6 +58,8 @@ struct ScanOptions {
 Result<Scan> scan(const std::string& directory, const std::string& left_out = "");
 // `root` is open; `directory` is its name for people.
 Result<Scan> scan(io::Fd root, const std::string& directory, const ScanOptions& options);
+
+FileIdentity identity_of(const struct stat& info);
 
 // What fstat says, as identity.
 struct StatResult {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <variant>
 
 namespace lockstep::transfer {
 namespace {
@@ -39,14 +40,32 @@ BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request) {
 }
 
 BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer) {
+  PutAnswer one = put(store, request, peer);
+  make_durable(store, {&one});
+  return std::move(one.reply);
+}
+
+PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer) {
+  const std::uint64_t losses = store.losses();  // before anything is here
   PutBlobsReply reply;
   for (const BlobPiece& piece : request.pieces) {
-    const auto put = store.put_piece(piece, peer);
-    if (!put) return not_stored(put.error());
+    const auto stored = store.put_piece(piece, peer);
+    if (!stored) return {not_stored(stored.error()), losses};
     reply.accepted_bytes += raw_length(piece);
   }
-  if (const Status synced = store.sync(); !synced) return not_stored(synced.error());
-  return reply;
+  return {reply, losses};
+}
+
+void make_durable(snapshot::BlobStore& store, const std::vector<PutAnswer*>& answers) {
+  const Status synced = store.sync();
+  const std::uint64_t losses = store.losses();
+  for (PutAnswer* const one : answers) {
+    if (std::holds_alternative<BulkRefused>(one->reply)) continue;
+    if (!synced) one->reply = not_stored(synced.error());
+    if (synced && one->losses != losses)
+      one->reply = BulkRefused{"another upload could not be made durable, and took this one along",
+                               true};
+  }
 }
 
 BlobReader::BlobReader(const snapshot::BlobStore& store, GetBlobs request, std::size_t enough)

@@ -3,8 +3,10 @@
 // no thread: a worker calls it and posts the messages back. The caller decides who may ask.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/domain/bulk.h"
@@ -20,6 +22,15 @@ BulkRefused refusal(const Error& error);
 // `peer` keeps the half uploads of different peers apart.
 BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request);
 BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer);
+
+// The same in two steps, which may be those of two threads: one sync serves many requests.
+struct PutAnswer {
+  BulkMessage reply;  // to be sent once it is durable
+  std::uint64_t losses = 0;
+};
+PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer);
+// What could not be made durable is refused.
+void make_durable(snapshot::BlobStore& store, const std::vector<PutAnswer*>& answers);
 
 // With one whole piece more, and what the digests take, a message stays below its limit.
 inline constexpr std::size_t kEnoughForOneMessage = 5u << 19;

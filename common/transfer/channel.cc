@@ -35,13 +35,23 @@ Status Channel::request(BulkMessage body, std::uint64_t weight, OnAnswer on_answ
   open.on_answer = std::move(on_answer);
   weight_ += weight;
   // Not sent = no connection now: it goes out with the next repetition.
-  static_cast<void>(socket_.send_within(open.bytes, options_.retry_after));
+  static_cast<void>(socket_.send_within(open.bytes, options_.send_within));
   return receive();
 }
 
 Status Channel::drain(std::size_t count) {
   while (open_.size() > count) TRY(turn());
   return {};
+}
+
+Status Channel::wait() {
+  if (!open_.empty()) return turn();
+  loop_.turn(Duration::max());
+  return receive();
+}
+
+void Channel::wake() {
+  loop_.post([] {});
 }
 
 Status Channel::turn() {
@@ -64,6 +74,7 @@ Status Channel::answered(std::uint64_t sequence, BulkMessage& answer) {
   const auto found = open_.find(sequence);
   if (found == open_.end()) return {};  // doubled or late
   last_heard_ns_ = last_repeat_ns_ = now_ns();
+  was_answered_ = true;
   if (const auto* refused = std::get_if<BulkRefused>(&answer)) {
     const ErrorCode code = refused->no_space  ? ErrorCode::resource_exhausted
                            : refused->for_now ? ErrorCode::unavailable
@@ -85,7 +96,7 @@ Status Channel::repeat_or_give_up() {
   }
   if (now - last_repeat_ns_ < options_.retry_after.count()) return {};
   for (const auto& [sequence, open] : open_) {
-    if (!socket_.send_within(open.bytes, options_.retry_after)) break;
+    if (!socket_.send_within(open.bytes, options_.send_within)) break;
   }
   last_repeat_ns_ = now_ns();
   return {};

@@ -29,6 +29,11 @@ class Channel {
   Status request(BulkMessage body, std::uint64_t weight, OnAnswer on_answer);
   // Waits until at most `count` requests are open.
   Status drain(std::size_t count = 0);
+  // Waits for an answer, for wake(), or until what is open is due to be sent again.
+  Status wait();
+  void wake();  // from any thread; a wait that begins later ends at once
+  bool has_open() const { return !open_.empty(); }
+  bool was_answered() const { return was_answered_; }  // anything at all
 
  private:
   struct Open {
@@ -47,6 +52,7 @@ class Channel {
   std::uint64_t next_sequence_ = 0;
   std::uint64_t weight_ = 0;
   std::map<std::uint64_t, Open> open_;
+  bool was_answered_ = false;
   std::int64_t last_heard_ns_ = 0;  // an answer came, or the first of several requests left
   std::int64_t last_repeat_ns_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "common/base/digest.h"
@@ -30,6 +31,9 @@ struct TransferOptions {
   std::uint64_t window_bytes = 32u << 20;  // raw bytes in flight
   Duration retry_after = seconds(5);       // silence after which what is open is asked again
   Duration give_up_after = seconds(60);    // silence after which the transfer fails
+  Duration send_within = seconds(5);       // a connection is waited for so long at each sending
+  // Of capture_and_send: raw bytes that were read and are not in a message yet.
+  std::uint64_t held_bytes = 96u << 20;
 };
 
 struct UploadResult {
@@ -42,6 +46,19 @@ struct UploadResult {
 // resource_exhausted: the other side has no space for it now.
 Result<UploadResult> upload_snapshot(io::ClientSocket& socket, const snapshot::Snapshot& snapshot,
                                      const OnProgress& progress = {}, TransferOptions options = {});
+
+// Captures a directory and sends meanwhile, from memory, what of it the other side lacks: a head
+// start for upload_snapshot, which is still to be called where something lacks, and finds little
+// left to do. Whatever stops the sending stops nothing else, and is for upload_snapshot to meet and
+// to tell. Nothing is asked where the stat cache knows all files, and hardly anything where the
+// other side has them. The progress is about what lacked so far: its total grows.
+struct Captured {
+  snapshot::Snapshot snapshot;
+  std::uint64_t landed_bytes = 0;  // raw bytes that are durable over there
+};
+Result<Captured> capture_and_send(io::ClientSocket& socket, const std::string& directory,
+                                  snapshot::CaptureOptions capture, const OnProgress& progress = {},
+                                  TransferOptions options = {});
 
 // Fetches blobs into a store. `size` may be 0 when it is not known. not_found names what the other
 // side lacks as well.

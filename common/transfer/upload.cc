@@ -13,14 +13,13 @@
 #include "common/snapshot/compress.h"
 #include "common/snapshot/entry_io.h"
 #include "common/transfer/channel.h"
+#include "common/transfer/piece_sender.h"
 #include "common/transfer/transfer.h"
 
 namespace lockstep::transfer {
 namespace {
 
 constexpr std::size_t kDigestsPerQuestion = 10'000;
-constexpr std::size_t kBytesPerMessage = 5u << 19;  // see blob_service.cc
-constexpr std::size_t kPiecesPerMessage = 4'000;
 constexpr int kMaxRounds = 3;  // of asking what lacks and sending it
 
 // Where the bytes of a blob are: in a directory object, or in a file of the captured tree.
@@ -34,7 +33,10 @@ class Uploader {
  public:
   Uploader(io::ClientSocket& socket, const snapshot::Snapshot& snapshot,
            const OnProgress& on_progress, const TransferOptions& options)
-      : channel_(socket, options), snapshot_(snapshot), on_progress_(on_progress) {}
+      : channel_(socket, options),
+        sender_(channel_, [this](std::uint64_t raw) { landed(raw); }),
+        snapshot_(snapshot),
+        on_progress_(on_progress) {}
 
   Result<UploadResult> run();
 
@@ -42,18 +44,17 @@ class Uploader {
   Result<std::vector<Digest>> ask(const std::vector<Digest>& digests);
   Status send(const Digest& digest, const Source& source);
   Status send_file(const Digest& digest, const snapshot::FileRecord& file);
-  Status add(BlobPiece piece, std::uint64_t raw_size);
-  Status flush();
+  void landed(std::uint64_t raw);
+  UploadResult result() const { return {blobs_sent_, sender_.bytes_sent(), sender_.wire_bytes()}; }
   Error changed(const snapshot::FileRecord& file) const;
 
   Channel channel_;
+  PieceSender sender_;
   const snapshot::Snapshot& snapshot_;
   const OnProgress& on_progress_;
   std::unordered_map<Digest, Source> sources_;
-  PutBlobs message_;
-  std::uint64_t message_bytes_ = 0, message_raw_ = 0;
   Progress progress_;
-  UploadResult result_;
+  std::uint64_t blobs_sent_ = 0;
 };
 
 Result<UploadResult> Uploader::run() {
@@ -69,16 +70,16 @@ Result<UploadResult> Uploader::run() {
   }
   for (int round = 0; round < kMaxRounds; ++round) {
     TRY_ASSIGN(open, ask(open));
-    if (open.empty()) return result_;
+    if (open.empty()) return result();
     progress_ = {};
     for (const Digest& digest : open) progress_.total_bytes += sources_.at(digest).size();
     if (on_progress_) on_progress_(progress_);
     for (const Digest& digest : open) TRY(send(digest, sources_.at(digest)));
-    TRY(flush());
+    TRY(sender_.flush());
     TRY(channel_.drain());
   }
   TRY_ASSIGN(open, ask(open));
-  if (open.empty()) return result_;
+  if (open.empty()) return result();
   return make_error(
       ErrorCode::unavailable,
       fmt::format("the launcher still lacks {} blobs after {} uploads (the first is {})",
@@ -107,14 +108,14 @@ Result<std::vector<Digest>> Uploader::ask(const std::vector<Digest>& digests) {
 }
 
 Status Uploader::send(const Digest& digest, const Source& source) {
-  ++result_.blobs_sent;
+  ++blobs_sent_;
   if (source.file != nullptr) return send_file(digest, *source.file);
-  const std::string_view bytes = *source.bytes;
-  for (std::size_t offset = 0; offset < bytes.size(); offset += kMaxPieceBytes) {
-    const auto part = bytes.substr(offset, kMaxPieceBytes);
-    TRY(add(snapshot::make_piece(digest, bytes.size(), offset, part), part.size()));
-  }
-  return {};
+  return sender_.add_blob(digest, *source.bytes);
+}
+
+void Uploader::landed(std::uint64_t raw) {
+  progress_.done_bytes += raw;
+  if (on_progress_) on_progress_(progress_);
 }
 
 Error Uploader::changed(const snapshot::FileRecord& file) const {
@@ -152,34 +153,10 @@ Status Uploader::send_file(const Digest& digest, const snapshot::FileRecord& fil
     const bool is_last = offset + part.size() == file.size;
     // Before the last piece leaves: the other side would only say that the digest is wrong.
     if (is_last && hash.finish() != digest) return changed(file);
-    TRY(add(snapshot::make_piece(digest, file.size, offset, part), part.size()));
+    TRY(sender_.add(snapshot::make_piece(digest, file.size, offset, part), part.size()));
     offset += part.size();
   } while (offset < file.size);
   return {};
-}
-
-Status Uploader::add(BlobPiece piece, std::uint64_t raw_size) {
-  message_bytes_ += piece.data.size();
-  message_raw_ += raw_size;
-  message_.pieces.push_back(std::move(piece));
-  const bool is_full =
-      message_bytes_ >= kBytesPerMessage || message_.pieces.size() >= kPiecesPerMessage;
-  return is_full ? flush() : Status();
-}
-
-Status Uploader::flush() {
-  if (message_.pieces.empty()) return {};
-  result_.bytes_sent += message_raw_;
-  result_.wire_bytes += message_bytes_;
-  const std::uint64_t raw = std::exchange(message_raw_, 0);
-  message_bytes_ = 0;
-  return channel_.request(std::exchange(message_, {}), std::max<std::uint64_t>(raw, 1),
-                          [this, raw](BulkMessage& answer) -> Result<bool> {
-                            if (!std::holds_alternative<PutBlobsReply>(answer)) return false;
-                            progress_.done_bytes += raw;
-                            if (on_progress_) on_progress_(progress_);
-                            return true;
-                          });
 }
 
 }  // namespace

@@ -11,21 +11,33 @@ namespace {
 
 constexpr Duration kSubmitTimeout = seconds(60);
 
-Result<snapshot::Snapshot> capture_source(const Context& context, const Submission& submission) {
+void show(Context& context, std::uint64_t done, std::uint64_t total) {
+  context.terminal.progress(
+      fmt::format("uploading {} of {}", to_string(Bytes{done}), to_string(Bytes{total})));
+}
+
+Result<transfer::Captured> capture_source(Context& context, Connection& connection,
+                                          const Submission& submission) {
   snapshot::CaptureOptions options;
   TRY(io::make_directories(context.home.stat_cache(), 0700));
   options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), *submission.directory);
   options.own_files = context.home.path();
   options.allow_home_or_root = submission.directory_was_named;
-  return snapshot::capture(*submission.directory, options);
+  auto captured =
+      transfer::capture_and_send(connection.bulk(), *submission.directory, std::move(options),
+                                 [&](const transfer::Progress& progress) {
+                                   show(context, progress.done_bytes, progress.total_bytes);
+                                 });
+  context.terminal.clear_status();
+  return captured;
 }
 
-Status upload(Context& context, Connection& connection, const snapshot::Snapshot& snapshot) {
+// `before`: what landed of it while it was captured.
+Status upload(Context& context, Connection& connection, const snapshot::Snapshot& snapshot,
+              std::uint64_t before) {
   const auto sent = transfer::upload_snapshot(
       connection.bulk(), snapshot, [&](const transfer::Progress& progress) {
-        context.terminal.progress(fmt::format("uploading {} of {}",
-                                              to_string(Bytes{progress.done_bytes}),
-                                              to_string(Bytes{progress.total_bytes})));
+        show(context, before + progress.done_bytes, before + progress.total_bytes);
       });
   context.terminal.clear_status();
   if (!sent) return sent.error();
@@ -37,10 +49,10 @@ Status upload(Context& context, Connection& connection, const snapshot::Snapshot
 Result<JobId> submit(Context& context, Connection& connection, Submission submission) {
   JobSpec& spec = submission.spec;
   TRY(validate(spec));
-  std::optional<snapshot::Snapshot> snapshot;
+  std::optional<transfer::Captured> captured;
   if (submission.directory) {
-    TRY_ASSIGN(snapshot, capture_source(context, submission));
-    spec.snapshot = snapshot->root;
+    TRY_ASSIGN(captured, capture_source(context, connection, submission));
+    spec.snapshot = captured->snapshot.root;
   }
   const std::string key = fmt::format("{:016x}{:016x}", io::random_u64(), io::random_u64());
   hold_interrupts(true);
@@ -48,9 +60,9 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
     TRY_ASSIGN(const SubmitReply reply,
                connection.ask_for<SubmitReply>(Submit{key, spec}, kSubmitTimeout));
     if (!reply.snapshot_missing) return reply.job;
-    if (!snapshot) break;
+    if (!captured) break;
     hold_interrupts(false);
-    TRY(upload(context, connection, *snapshot));
+    TRY(upload(context, connection, captured->snapshot, captured->landed_bytes));
     hold_interrupts(true);
   }
   return make_error(ErrorCode::internal,

@@ -1,7 +1,7 @@
 #pragma once
-// A job on its way to the launcher: captures the source directory, submits, uploads what the
-// launcher lacks, submits again. The same submission key throughout, so that a repeat makes no
-// second job.
+// A job on its way to the launcher: captures the source directory (and sends while it
+// does), submits, uploads what the launcher still lacks, submits again. The same submission key
+// throughout, so that a repeat makes no second job.
 
 #include <optional>
 #include <string>

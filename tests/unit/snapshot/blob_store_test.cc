@@ -38,10 +38,11 @@ std::vector<std::string> samples() {
   return {"",
           "a",
           std::string(100'000, 'x'),
+          noise(128 << 10),
           noise(kPackedBytes),
           noise(kPackedBytes + 1),
           std::string(1 << 20, 'y'),
-          noise((1 << 20) + 1),
+          noise((1 << 20) + 1, 2),
           std::move(mixed)};
 }
 

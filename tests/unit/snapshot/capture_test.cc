@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <mutex>
 #include <thread>
 
 #include "tests/unit/snapshot/temp_dir.h"
@@ -134,6 +135,69 @@ TEST(Capture, AFileThatChangedOnceIsReadAgain) {
   ASSERT_TRUE(captured);
   EXPECT_EQ(reads, 2);
   EXPECT_EQ(captured->files.at(0).digest, sha256("xy"));
+}
+
+// Takes what is at most `limit` bytes long, and remembers what it holds.
+struct Taker : ContentTaker {
+  explicit Taker(std::uint64_t limit) : limit(limit) {}
+  bool make_room(std::uint64_t bytes) override {
+    const std::lock_guard guard(mutex);
+    if (bytes <= limit) held += bytes;
+    return bytes <= limit;
+  }
+  void give_back(std::uint64_t bytes) override {
+    const std::lock_guard guard(mutex);
+    held -= bytes;
+  }
+  void take(const Digest& digest, Content content) override {
+    const std::lock_guard guard(mutex);
+    EXPECT_EQ(sha256(content.view()), digest);
+    taken.emplace_back(digest, content.size);
+  }
+  const std::uint64_t limit;
+  std::mutex mutex;
+  std::uint64_t held = 0;
+  std::vector<std::pair<Digest, std::size_t>> taken;
+};
+
+TEST(Capture, WhatItReadsIsHandedOverOnceAndAsItWasHashed) {
+  TempDir dir;
+  for (int i = 0; i < 100; ++i)
+    dir.file("d/" + std::to_string(i), std::string(1'000, 'a') + std::to_string(i));
+  dir.file("large", std::string(700'000, 'x'));
+  dir.file("empty", "");
+  dir.file("changes", "x");
+  std::atomic<int> reads = 0;
+  Taker taker(300'000);
+  CaptureOptions options;
+  options.taker = &taker;
+  options.on_read = [&](const std::string& path) {
+    if (path == "changes" && ++reads < 3) std::ofstream(dir / path, std::ios::app) << "y";
+  };
+  const Snapshot snapshot = must_capture(dir, options);
+  EXPECT_EQ(snapshot.root, must_capture(dir).root);
+  EXPECT_EQ(taker.taken.size(), 101u) << "not the large one, not the empty one";
+  std::uint64_t bytes = 0;
+  for (const auto& [digest, size] : taker.taken) bytes += size;
+  EXPECT_EQ(taker.held, bytes) << "room for what was dropped is given back";
+}
+
+TEST(Capture, ManyFilesInManyFoldersAreAllFoundInOrder) {
+  TempDir dir;
+  for (int i = 0; i < 3'000; ++i)
+    dir.file("d" + std::to_string(i % 50) + "/f" + std::to_string(i), std::to_string(i));
+  ASSERT_EQ(::mkfifo((dir / "d7/fifo").c_str(), 0600), 0);
+  const Snapshot snapshot = must_capture(dir);
+  ASSERT_EQ(snapshot.files.size(), 3'000u);
+  for (const FileRecord& file : snapshot.files) {
+    const std::string number = file.path.substr(file.path.rfind('f') + 1);
+    ASSERT_EQ(file.digest, sha256(number)) << file.path;
+    ASSERT_EQ(file.size, number.size());
+  }
+  EXPECT_TRUE(std::is_sorted(snapshot.files.begin(), snapshot.files.end(),
+                             [](const auto& a, const auto& b) { return a.path < b.path; }));
+  ASSERT_EQ(snapshot.skipped.size(), 1u);
+  EXPECT_EQ(snapshot.skipped[0].path, "d7/fifo");
 }
 
 TEST(Capture, LockstepsOwnFilesStayAtHome) {

@@ -101,5 +101,40 @@ TEST(BlobService, WhatFindsNoSpaceIsRefusedAsThat) {
   EXPECT_FALSE(std::get<BulkRefused>(wrong).no_space);
 }
 
+PutBlobs put_of(const std::string& text) {
+  return {{snapshot::make_piece(sha256(text), text.size(), 0, text)}};
+}
+
+TEST(BlobService, OneSyncAnswersManyPuts) {
+  TempDir dir;
+  const auto store = *BlobStore::open(dir / "blobs");
+  PutAnswer one = put(*store, put_of("one"), "a"), other = put(*store, put_of("other"), "b");
+  make_durable(*store, {&one, &other});
+  EXPECT_EQ(std::get<PutBlobsReply>(one.reply).accepted_bytes, 3u);
+  EXPECT_EQ(std::get<PutBlobsReply>(other.reply).accepted_bytes, 5u);
+  EXPECT_TRUE(store->missing({sha256("one"), sha256("other")})->empty());
+}
+
+// The kernel says once that it dropped bytes, to whoever asks first.
+TEST(BlobService, WhatAnothersFailedSyncTookAlongIsNotAnswered) {
+  TempDir dir;
+  const auto store = *BlobStore::open(dir / "blobs");
+  ASSERT_TRUE(store->put(sha256("before"), "before"));
+  ASSERT_TRUE(store->sync());
+  PutAnswer one = put(*store, put_of("one"), "a");
+  {
+    test::DiskFaults faults(test::all_disk_weather()[3], 1);
+    const io::disk::InFront front(faults);
+    ASSERT_FALSE(store->sync());
+  }
+  PutAnswer later = put(*store, put_of("later"), "a");
+  make_durable(*store, {&one, &later});
+  ASSERT_TRUE(std::holds_alternative<BulkRefused>(one.reply));
+  EXPECT_TRUE(std::get<BulkRefused>(one.reply).for_now);
+  EXPECT_TRUE(std::holds_alternative<PutBlobsReply>(later.reply));
+  EXPECT_EQ(*store->missing({sha256("before"), sha256("one"), sha256("later")}),
+            std::vector<Digest>{sha256("one")});
+}
+
 }  // namespace
 }  // namespace lockstep::transfer

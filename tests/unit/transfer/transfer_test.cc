@@ -4,6 +4,7 @@
 
 #include "tests/unit/snapshot/temp_dir.h"
 #include "tests/unit/transfer/blob_server.h"
+#include "tests/unit/transfer/noise.h"
 
 namespace lockstep::transfer {
 namespace {
@@ -11,17 +12,6 @@ namespace {
 using snapshot::BlobStore;
 using snapshot::TempDir;
 using Fate = BlobServer::Fate;
-
-std::string noise(std::size_t size, unsigned seed) {
-  std::mt19937_64 random(seed);
-  std::string text(size + sizeof(std::uint64_t), '\0');
-  for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
-    const std::uint64_t word = random();
-    text.replace(at, sizeof word, reinterpret_cast<const char*>(&word), sizeof word);
-  }
-  text.resize(size);
-  return text;
-}
 
 Fate always(unsigned) { return Fate::pass; }
 

@@ -1,0 +1,33 @@
+#pragma once
+// Who takes the contents that a capture reads, while it goes on: an upload that need not read them
+// again. What capture hands over are exactly the bytes that the digest names, whatever becomes of
+// the file. How much is held in memory is the taker's to bound.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "common/base/digest.h"
+
+namespace lockstep::snapshot {
+
+// Bytes that nobody has to zero before they are read.
+struct Content {
+  std::unique_ptr<char[]> data;
+  std::size_t size = 0;
+  std::string_view view() const { return {data.get(), size}; }
+};
+
+// Called by all threads of a capture at once.
+class ContentTaker {
+ public:
+  virtual ~ContentTaker() = default;
+  // May so many bytes be held? Waits until there is room, if there will be. False: they are hashed
+  // and not held.
+  virtual bool make_room(std::uint64_t bytes) = 0;
+  virtual void give_back(std::uint64_t bytes) = 0;  // room that was made and is not used
+  virtual void take(const Digest& digest, Content content) = 0;  // room was made for it
+};
+
+}  // namespace lockstep::snapshot

@@ -1,0 +1,74 @@
+#pragma once
+// The digests of scanned files, by several threads that read them. It knows nothing of folders,
+// caches and snapshots: files in, digests and what could not be read out.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/result.h"
+#include "common/snapshot/capture.h"
+#include "common/snapshot/content_taker.h"
+#include "common/snapshot/scan.h"
+
+namespace lockstep::snapshot {
+
+// One file that the stat cache does not know.
+struct ToHash {
+  std::size_t folder = 0, file = 0;
+};
+
+using FileDigests = std::vector<std::vector<Digest>>;  // [folder][file], as in the scan
+
+class Hasher {
+ public:
+  Hasher(const std::string& directory, const CaptureOptions& options, Scan& scan,
+         FileDigests& digests)
+      : directory_(directory), options_(options), scan_(scan), digests_(digests) {}
+
+  Status run(const std::vector<ToHash>& work);
+  std::uint64_t bytes_read() const { return bytes_read_; }
+  // Takes the files that were skipped out of the scan.
+  void take_out_skipped();
+
+ private:
+  // One that is not in the snapshot. Without an errno it never rested.
+  struct LeftOut {
+    ToHash item;
+    int errnum = 0;
+  };
+  // One reading of a file, from its beginning to its end.
+  struct Reading {
+    Digest digest;
+    std::uint64_t size = 0;
+    Content content;  // empty when nobody takes it
+  };
+  void worker(const std::vector<ToHash>& work);
+  Status hash(const ToHash& item, std::string& buffer);
+  Status accept(const ToHash& item, const FileIdentity& identity, std::uint32_t mode,
+                Reading reading);
+  // These return 0, or the errno that stopped it.
+  int read(int fd, std::string& buffer, std::uint64_t size, Reading& reading);
+  int read_and_keep(int fd, std::uint64_t size, Reading& reading);
+  int read_and_hash(int fd, std::string& buffer, std::uint64_t most, Reading& reading);
+  void drop(Reading& reading);
+  Status unreadable(int errnum, const ToHash& item, const std::string& path);
+  void leave_out(const ToHash& item, int errnum);
+
+  const std::string& directory_;
+  const CaptureOptions& options_;
+  Scan& scan_;
+  FileDigests& digests_;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<std::uint64_t> bytes_read_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  Status first_error_;
+  std::vector<LeftOut> left_out_;
+};
+
+}  // namespace lockstep::snapshot

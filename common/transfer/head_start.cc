@@ -1,0 +1,221 @@
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+
+#include "common/transfer/channel.h"
+#include "common/transfer/content_queue.h"
+#include "common/transfer/piece_sender.h"
+#include "common/transfer/transfer.h"
+
+namespace lockstep::transfer {
+namespace {
+
+// Below this the upload afterwards is as fast, with fewer messages.
+constexpr std::uint64_t kWorthwhileBytes = 1u << 20;
+constexpr std::size_t kWorthwhileFiles = 64;
+constexpr std::uint64_t kBytesPerQuestion = 4u << 20;  // of contents; fewer at the end
+constexpr std::size_t kDigestsPerQuestion = 10'000;
+constexpr std::size_t kProbeFactor = 16;
+// Then the capture goes on without, and the submission says what is wrong.
+constexpr Duration kSilence = seconds(15);
+constexpr Duration kDialling = seconds(1);
+
+TransferOptions impatient(TransferOptions options) {
+  options.give_up_after = std::min(options.give_up_after, kSilence);
+  options.send_within = std::min(options.send_within, kDialling);
+  return options;
+}
+
+// Asks about what was read and sends what lacks, once there is enough of it. First one question
+// about one file, a probe: where the other side has it, it may have the whole tree, and the next
+// one comes when 16 times as many files were read; what comes meanwhile is dropped. As soon as
+// anything lacks, all is asked.
+class HeadStart {
+ public:
+  HeadStart(io::ClientSocket& socket, const OnProgress& on_progress, const TransferOptions& options)
+      : channel_(socket, impatient(options)),
+        sender_(channel_, [this](std::uint64_t raw) { landed(raw); }),
+        queue_(options.held_bytes, [this] { channel_.wake(); }),
+        // Less than readers that wait for room leave us: their waiting ends.
+        bytes_per_question_(std::min(kBytesPerQuestion, options.held_bytes / 4)),
+        on_progress_(on_progress) {}
+
+  ContentQueue& queue() { return queue_; }
+  // Returns when the capture has ended and all that it gave has landed; before that, with what
+  // stopped it.
+  Status run();
+  std::uint64_t landed_bytes() const { return progress_.done_bytes; }
+
+ private:
+  void take_in();
+  bool is_time_to_ask() const;
+  Status ask();
+  Status ask_about(std::vector<Digest> digests);
+  Status probe();
+  void answered(const MissingBlobs& question, const MissingBlobsReply& reply);
+  void drop(const Digest& digest);
+  void drop_unasked();
+  Status send();
+  void landed(std::uint64_t raw);
+  void tell() const {
+    if (on_progress_) on_progress_(progress_);
+  }
+
+  Channel channel_;
+  PieceSender sender_;
+  ContentQueue queue_;
+  const std::uint64_t bytes_per_question_;
+  const OnProgress& on_progress_;
+  Progress progress_;
+  std::unordered_set<Digest> seen_;
+  std::unordered_map<Digest, snapshot::Content> held_;  // until they are sent or not needed
+  std::vector<Digest> unasked_, lacking_;
+  std::uint64_t unasked_bytes_ = 0;
+  std::size_t taken_ = 0, probe_at_ = 0;
+  int open_questions_ = 0;
+  bool anything_lacks_ = false;
+};
+
+Status HeadStart::run() {
+  for (;;) {
+    const bool is_last = queue_.ended();  // before the look at what there is
+    take_in();
+    const bool has_begun = channel_.has_open() || channel_.was_answered();
+    if (queue_.ended_early() || (is_last && !has_begun)) return {};
+    while (is_time_to_ask()) TRY(ask());
+    TRY(send());
+    if (channel_.was_answered()) queue_.let_wait();
+    if (is_last && !channel_.was_answered()) return {};
+    if (is_last && open_questions_ == 0 && lacking_.empty() && unasked_.empty()) break;
+    const bool is_idle = lacking_.empty() && !is_time_to_ask() && queue_.empty();
+    if (is_idle && is_last == queue_.ended()) TRY(channel_.wait());
+  }
+  TRY(sender_.flush());
+  return channel_.drain();
+}
+
+void HeadStart::take_in() {
+  for (TakenContent& one : queue_.take_all()) {
+    ++taken_;
+    const std::uint64_t size = one.content.size;
+    if (!seen_.insert(one.digest).second) {
+      queue_.give_back(size);
+      continue;
+    }
+    unasked_.push_back(one.digest);
+    unasked_bytes_ += size;
+    held_.emplace(one.digest, std::move(one.content));
+  }
+}
+
+bool HeadStart::is_time_to_ask() const {
+  if (unasked_.empty()) return false;
+  if (anything_lacks_)
+    return unasked_bytes_ >= bytes_per_question_ || unasked_.size() >= kDigestsPerQuestion ||
+           queue_.ended();
+  if (open_questions_ > 0) return false;
+  return probe_at_ > 0 || unasked_bytes_ >= std::min(kWorthwhileBytes, bytes_per_question_) ||
+         unasked_.size() >= kWorthwhileFiles;
+}
+
+Status HeadStart::ask() {
+  if (anything_lacks_) {
+    unasked_bytes_ = 0;
+    return ask_about(std::exchange(unasked_, {}));
+  }
+  if (taken_ >= probe_at_) return probe();
+  drop_unasked();
+  return {};
+}
+
+Status HeadStart::probe() {
+  // The largest: small files are alike in many trees.
+  const auto size_of = [&](const Digest& digest) { return held_.at(digest).size; };
+  const auto largest = std::max_element(
+      unasked_.begin(), unasked_.end(),
+      [&](const Digest& one, const Digest& other) { return size_of(one) < size_of(other); });
+  const Digest digest = *largest;
+  unasked_bytes_ -= size_of(digest);
+  unasked_.erase(largest);
+  return ask_about({digest});
+}
+
+Status HeadStart::ask_about(std::vector<Digest> digests) {
+  ++open_questions_;
+  const MissingBlobs question{std::move(digests)};
+  return channel_.request(question, question.digests.size() * sizeof(Digest),
+                          [this, question](BulkMessage& answer) -> Result<bool> {
+                            const auto* reply = std::get_if<MissingBlobsReply>(&answer);
+                            if (reply == nullptr) return false;
+                            answered(question, *reply);
+                            return true;
+                          });
+}
+
+void HeadStart::answered(const MissingBlobs& question, const MissingBlobsReply& reply) {
+  --open_questions_;
+  const std::unordered_set<Digest> missing(reply.missing.begin(), reply.missing.end());
+  for (const Digest& digest : question.digests) {
+    if (missing.count(digest) == 0) {
+      drop(digest);
+      continue;
+    }
+    lacking_.push_back(digest);
+    progress_.total_bytes += held_.at(digest).size;
+  }
+  if (!missing.empty()) anything_lacks_ = true;
+  if (anything_lacks_) return tell();
+  probe_at_ = taken_ * kProbeFactor;
+  drop_unasked();
+}
+
+void HeadStart::drop(const Digest& digest) {
+  const auto found = held_.find(digest);
+  queue_.give_back(found->second.size);
+  held_.erase(found);
+}
+
+void HeadStart::drop_unasked() {
+  for (const Digest& digest : unasked_) drop(digest);
+  unasked_.clear();
+  unasked_bytes_ = 0;
+}
+
+Status HeadStart::send() {
+  for (const Digest& digest : std::exchange(lacking_, {})) {
+    TRY(sender_.add_blob(digest, held_.at(digest).view()));
+    drop(digest);
+  }
+  return {};
+}
+
+void HeadStart::landed(std::uint64_t raw) {
+  progress_.done_bytes += raw;
+  tell();
+}
+
+}  // namespace
+
+Result<Captured> capture_and_send(io::ClientSocket& socket, const std::string& directory,
+                                  snapshot::CaptureOptions capture, const OnProgress& progress,
+                                  TransferOptions options) {
+  HeadStart head_start(socket, progress, options);
+  ContentQueue& queue = head_start.queue();
+  capture.taker = &queue;
+  std::optional<Result<snapshot::Snapshot>> captured;
+  std::thread reader([&] {
+    captured = snapshot::capture(directory, capture);
+    queue.end(captured->has_value());
+  });
+  const Status sent = head_start.run();
+  queue.close();
+  reader.join();
+  if (!*captured) return captured->error();
+  return Captured{**std::move(captured), head_start.landed_bytes()};
+}
+
+}  // namespace lockstep::transfer

@@ -1,0 +1,38 @@
+#pragma once
+// Pieces on their way to the other side: put together into messages of a good size, and counted. It
+// decides nothing about what is sent.
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "common/base/digest.h"
+#include "common/base/result.h"
+#include "common/domain/bulk.h"
+#include "common/transfer/channel.h"
+
+namespace lockstep::transfer {
+
+class PieceSender {
+ public:
+  // `on_durable` is told how many raw bytes are safe over there, message by message.
+  PieceSender(Channel& channel, std::function<void(std::uint64_t raw)> on_durable)
+      : channel_(channel), on_durable_(std::move(on_durable)) {}
+
+  // These may wait until the channel's window has room.
+  Status add(BlobPiece piece, std::uint64_t raw_size);
+  Status add_blob(const Digest& digest, std::string_view whole);
+  Status flush();  // what is left goes out; nobody waits for its answer
+
+  std::uint64_t bytes_sent() const { return bytes_sent_; }  // raw
+  std::uint64_t wire_bytes() const { return wire_bytes_; }  // after compression
+
+ private:
+  Channel& channel_;
+  std::function<void(std::uint64_t)> on_durable_;
+  PutBlobs message_;
+  std::uint64_t message_bytes_ = 0, message_raw_ = 0;
+  std::uint64_t bytes_sent_ = 0, wire_bytes_ = 0;
+};
+
+}  // namespace lockstep::transfer
