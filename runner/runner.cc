@@ -17,7 +17,6 @@ constexpr Duration kWriteAgainAfter = milliseconds(500);
 constexpr Duration kSettlePatience = seconds(60);
 constexpr Duration kLookIfSettledEvery = milliseconds(5);
 constexpr Bytes kReportReserve = kibibytes(256);
-constexpr Duration kReserveAfter = milliseconds(100);  // not for a part that is over at once
 constexpr Duration kLookAtLeaseEvery = seconds(1);
 constexpr Duration kFarewellPatience = milliseconds(200);  // for the agent to take the last status
 
@@ -40,7 +39,10 @@ Status Runner::run() {
                                       feed(AssignmentChanged{std::move(assignment)});
                                     },
                                     [this](const LogsTaken& taken) { logs_.taken(taken.logs); }}));
-  reserve_at_ = clock_.now() + kReserveAfter;
+  // Before anyone hears that it runs: whatever fills the disk from then on, the report has its
+  // place.
+  if (const auto kept = io::make_reserve(directory_.report_reserve(), kReportReserve); !kept)
+    spdlog::warn("on a full disk the final report will wait: {}", kept.error().message);
   if (orders_.assignment.lease > Duration::zero()) look_at_lease();
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
   setup_ = set_up_node(loop_, directory_, orders_, spawn_events());
@@ -69,23 +71,15 @@ void Runner::look_at_clock() {
   logs_.retry(now);
   if (now >= write_again_at_) write_final_report();
   if (now >= look_at_lease_at_) look_at_lease();
-  if (now >= reserve_at_) keep_reserve();
   if (now >= join_at_) join_cgroups();
   if (now >= core_.next_deadline()) feed(Tick{});
 }
 
 Duration Runner::until_deadline() {
-  const Instant next = std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_,
-                                 look_at_lease_at_, reserve_at_, join_at_});
+  const Instant next = std::min(
+      {core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_, join_at_});
   if (next == Instant::never()) return Duration::max();
   return std::max(Duration::zero(), next - clock_.now());
-}
-
-// So that the final report has its place on a disk that is full by then.
-void Runner::keep_reserve() {
-  reserve_at_ = Instant::never();
-  if (const auto kept = io::make_reserve(directory_.report_reserve(), kReportReserve); !kept)
-    spdlog::warn("on a full disk the final report will wait: {}", kept.error().message);
 }
 
 // Its end is in time since boot, which runs on while the machine sleeps: looked at again and again.
@@ -211,11 +205,10 @@ void Runner::write_final_report() {
     return;
   }
   const std::string report = wire::encode(*final_report_);
-  reserve_at_ = Instant::never();
-  auto written = io::write_file_atomically(directory_.final_report(), report);
-  if (!written)
-    written =
-        io::write_into_reserve(directory_.report_reserve(), directory_.final_report(), report);
+  // The reserve becomes the report: no other file is made and none removed.
+  auto written =
+      io::write_into_reserve(directory_.report_reserve(), directory_.final_report(), report);
+  if (!written) written = io::write_file_atomically(directory_.final_report(), report);
   if (written) {
     io::release_reserve(directory_.report_reserve());
     final_report_.reset();

@@ -38,7 +38,6 @@ class Runner {
  private:
   // runner.cc: the loop, and the actions that need no rank
   void look_at_clock();
-  void keep_reserve();
   spawn::Client::Events spawn_events();
   void feed(Input input) { inputs_.push_back(std::move(input)); }
   void take_inputs();
@@ -101,7 +100,6 @@ class Runner {
   Instant settle_until_;  // until then it waits for neighbours that lack our last words
   bool leave_wanted_ = false;
   Instant look_at_lease_at_ = Instant::never();
-  Instant reserve_at_ = Instant::never();
   Instant join_at_ = Instant::never();
   std::map<int, int> joining_;  // rank -> pid, of those that run and are in no cgroup yet
 };

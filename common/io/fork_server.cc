@@ -13,12 +13,13 @@
 #include <cstring>
 #include <string_view>
 
+#include "common/io/disk.h"
+
 namespace lockstep::io {
 namespace {
 
 constexpr std::size_t kMaxOrder = 16 << 10;
-constexpr int kPatienceMs = 30'000;  // for a machine that swaps
-constexpr int kChannelFd = 3;        // in a new process
+constexpr int kChannelFd = 3;  // in a new process
 
 // The first byte of what a new process says; a pid or words follow.
 constexpr char kHello = 'h';
@@ -80,11 +81,11 @@ Error gone(const std::string& why) {
 }
 
 // What the new process says next; `unavailable` when it says nothing in time.
-Result<std::string> hear(const Fd& channel) {
+Result<std::string> hear(const Fd& channel, Duration patience) {
   pollfd polled{channel.get(), POLLIN, 0};
   int ready = 0;
   do {
-    ready = ::poll(&polled, 1, kPatienceMs);
+    ready = ::poll(&polled, 1, static_cast<int>(patience / milliseconds(1)));
   } while (ready < 0 && errno == EINTR);
   if (ready <= 0) return gone("is silent");
   return receive_from(channel.get());
@@ -103,7 +104,8 @@ Result<int> pid_from(const std::string& hello) {
 
 }  // namespace
 
-Result<std::unique_ptr<ForkServer>> ForkServer::start(DetachedStart start, std::size_t longest) {
+Result<std::unique_ptr<ForkServer>> ForkServer::start(DetachedStart start, std::size_t longest,
+                                                      Duration patience) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return errno_error(errno, "start " + start.program + ": socketpair");
@@ -112,7 +114,7 @@ Result<std::unique_ptr<ForkServer>> ForkServer::start(DetachedStart start, std::
   start.input = theirs.get();
   start.arguments.emplace_back(longest, ' ');  // replaced in the processes that are forked
   TRY_ASSIGN(const ProcessIdentity identity, start_detached(start));
-  return std::unique_ptr<ForkServer>(new ForkServer(std::move(ours), identity));
+  return std::unique_ptr<ForkServer>(new ForkServer(std::move(ours), identity, patience));
 }
 
 Result<ProcessIdentity> ForkServer::fork(const ForkOrder& order) const {
@@ -127,7 +129,7 @@ Result<ProcessIdentity> ForkServer::fork(const ForkOrder& order) const {
   if (const Status sent = send_to(socket_.get(), bytes, theirs.get()); !sent)
     return gone("does not take orders: " + sent.error().message);
   theirs.reset();
-  TRY_ASSIGN(const std::string hello, hear(channel));
+  TRY_ASSIGN(const std::string hello, hear(channel, patience_));
   TRY_ASSIGN(const int pid, pid_from(hello));
   // It waits for us, so the pid is still its own.
   const auto identity = identify(pid);
@@ -189,7 +191,7 @@ void leave_the_server(int channel) {
 }
 
 void open_log(const std::string& path) {
-  const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  const int log = disk::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   if (log < 0) fail(fmt::format("open its log {}: {}", path, std::strerror(errno)));
   ::dup2(log, STDOUT_FILENO);
   ::dup2(log, STDERR_FILENO);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/time.h"
 #include "common/io/process.h"
 
 namespace lockstep::io {
@@ -25,8 +26,10 @@ struct ForkOrder {
 class ForkServer {
  public:
   // `start`: a program that calls serve_forks() on its standard input. `longest`: the most bytes
-  // that the command line of a forked process may take; kept free in the program's own.
-  static Result<std::unique_ptr<ForkServer>> start(DetachedStart start, std::size_t longest);
+  // that the command line of a forked process may take; kept free in the program's own. `patience`:
+  // how long a process may take to say who it is; long enough for a machine that swaps.
+  static Result<std::unique_ptr<ForkServer>> start(DetachedStart start, std::size_t longest,
+                                                   Duration patience = seconds(30));
   // The server ends when it notices; what it forked does not.
   ~ForkServer() = default;
   ForkServer(const ForkServer&) = delete;
@@ -38,11 +41,12 @@ class ForkServer {
   const ProcessIdentity& identity() const { return identity_; }
 
  private:
-  ForkServer(Fd socket, ProcessIdentity identity)
-      : socket_(std::move(socket)), identity_(identity) {}
+  ForkServer(Fd socket, ProcessIdentity identity, Duration patience)
+      : socket_(std::move(socket)), identity_(identity), patience_(patience) {}
 
   Fd socket_;
   ProcessIdentity identity_;
+  Duration patience_;
 };
 
 // Forks for each order that comes from `socket`. Returns in each new process: with the words of its

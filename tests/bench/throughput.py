@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Trivial jobs through real runners on two nodes of this machine, beside Slurm's batch jobs, in one run.
 
-usage: LOCKSTEP_BUILD=build tests/bench/throughput.py [--jobs 1000] [--runs 3] [--cpus N] [--usage FILE]
+usage: LOCKSTEP_BUILD=build tests/bench/throughput.py [--jobs 1000] [--runs 3] [--cpus N]
+       [--slurm-cpus N] [--usage FILE]
 Ours: --jobs one-rank jobs of one cpu each (`true`), submitted over one connection (tests/bench/fleet),
 until all are Completed. Slurm: one `sbatch --array` of as many of `true`, until squeue is empty. Each
-node of either offers --cpus (default: all that this machine has). Interleaved; the table has the best of
-each. --usage: cpuacct.usage of a cgroup that holds the bench and all that it starts; then CPU time a job
+node of either offers --cpus (default: all that this machine has); --slurm-cpus lets Slurm's nodes say
+another number. Interleaved; the table has the best of each. --usage: cpuacct.usage of a cgroup that holds the bench and all that it starts; then CPU time a job
 is told, too. Needs root, and the packages munge and slurm-wlm. Build with -DLOCKSTEP_BENCHMARKS=ON.
 """
 import argparse
@@ -91,12 +92,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--cpus", type=int, default=os.cpu_count())
+    parser.add_argument("--slurm-cpus", type=int)
     parser.add_argument("--usage")
     options = parser.parse_args()
+    slurm_cpus = options.slurm_cpus or options.cpus
     with tempfile.TemporaryDirectory(prefix="ls-bench-") as name:
         directory = pathlib.Path(name)
         directory.chmod(0o755)
-        slurm = Slurm(directory / "slurm", cpus=options.cpus)
+        slurm = Slurm(directory / "slurm", cpus=slurm_cpus)
         lockstep = Lockstep(directory / "lockstep", options.cpus)
         ours, theirs = (Meter(options.jobs, options.usage) for _ in range(2))
         try:
@@ -108,7 +111,8 @@ def main():
                 print(f"run {number + 1}: lockstep {ours.measure(lambda: lockstep.seconds(options.jobs, f't{number}'))}; "
                       f"Slurm {theirs.measure(lambda: slurm_seconds(slurm, options.jobs, directory))}; "
                       f"load {os.getloadavg()[0]:.1f}", flush=True)
-            print(f"| {options.jobs} trivial jobs, 2 nodes of {options.cpus} cpus | {ours.text(ours.best)} | Slurm | "
+            print(f"| {options.jobs} trivial jobs, 2 nodes of {options.cpus} cpus | {ours.text(ours.best)} "
+                  f"| Slurm, {slurm_cpus} cpus | "
                   f"{theirs.text(theirs.best)} | {ours.best[0] / theirs.best[0]:.2f} | >= 4 |", flush=True)
         finally:
             lockstep.stop()

@@ -15,12 +15,13 @@ constexpr std::size_t kLongest = 300;
 
 class ForkServerTest : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { start_server(seconds(30)); }
+  void start_server(Duration patience) {
     DetachedStart start;
     start.program = FORKED_PROGRAM;
     start.arguments = {"forked-template", "--template"};
     start.environment = {{"GREETING", "hello"}};
-    auto server = ForkServer::start(start, kLongest);
+    auto server = ForkServer::start(start, kLongest, patience);
     ASSERT_TRUE(server) << server.error().message;
     server_ = *std::move(server);
   }
@@ -112,6 +113,20 @@ TEST_F(ForkServerTest, ADeadServerIsUnavailableAndRunsNothing) {
   const auto forked = fork("wait");
   ASSERT_FALSE(forked);
   EXPECT_EQ(forked.error().code, ErrorCode::unavailable);
+}
+
+TEST_F(ForkServerTest, OneThatHangsIsUnavailableAndRunsNothingLater) {
+  start_server(milliseconds(200));
+  ASSERT_TRUE(signal_process(server_->identity(), SIGSTOP));
+  const auto forked = fork("wait");
+  ASSERT_FALSE(forked);
+  EXPECT_EQ(forked.error().code, ErrorCode::unavailable);
+  ASSERT_TRUE(signal_process(server_->identity(), SIGCONT));
+  EXPECT_TRUE(wait_until([&] { return exists(dir_ / "prepared"); }));
+  const auto late = process_identity_from(read_file(dir_ / "prepared").value_or(""));
+  ASSERT_TRUE(late);
+  EXPECT_TRUE(wait_until([&] { return !is_alive(*late); })) << "nobody told it to go on";
+  EXPECT_FALSE(exists(dir_ / "log"));
 }
 
 // The new process is there, and nobody knows of it yet.
