@@ -63,8 +63,8 @@ void make_durable(snapshot::BlobStore& store, const std::vector<PutAnswer*>& ans
     if (std::holds_alternative<BulkRefused>(one->reply)) continue;
     if (!synced) one->reply = not_stored(synced.error());
     if (synced && one->losses != losses)
-      one->reply = BulkRefused{"another upload could not be made durable, and took this one along",
-                               true};
+      one->reply =
+          BulkRefused{"another upload could not be made durable, and took this one along", true};
   }
 }
 
