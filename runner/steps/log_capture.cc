@@ -62,6 +62,7 @@ Result<LogCapture::Writers> LogCapture::open(int rank, std::uint32_t uid) {
   Writers writers;
   for (const LogStream which : {LogStream::out, LogStream::err}) {
     auto stream = std::make_unique<Stream>(rank, which, directory_.log(rank, which));
+    TRY_ASSIGN(stream->file, io::open_file(stream->path, O_WRONLY | O_CREAT | O_APPEND, 0644));
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
       return errno_error(errno, fmt::format("a pipe for the output of rank {}", rank));
@@ -178,20 +179,11 @@ void LogCapture::read_some(Stream& stream, std::size_t most) {
   if (!flush(stream)) loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
 }
 
-// As write(2). A stream that nobody writes to has no file.
-ssize_t LogCapture::append(Stream& stream) {
-  if (!stream.file) {
-    constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
-    stream.file.reset(io::disk::open(stream.path.c_str(), kFlags, 0644));
-    if (!stream.file) return -1;
-  }
-  return io::disk::write(stream.file.get(), stream.pending.data(), stream.pending.size());
-}
-
 // False, with a reason and a time to retry, when something is left.
 bool LogCapture::flush(Stream& stream) {
   while (!stream.pending.empty()) {
-    const ssize_t written = append(stream);
+    const ssize_t written =
+        io::disk::write(stream.file.get(), stream.pending.data(), stream.pending.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       reason_ = fmt::format("ranks wait: their output cannot be written to {}: {}", stream.path,

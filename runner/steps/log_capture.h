@@ -60,7 +60,6 @@ class LogCapture {
   struct Stream;
   void watch(Stream& stream);
   void read_some(Stream& stream, std::size_t most);
-  ssize_t append(Stream& stream);
   bool flush(Stream& stream);
   void make_durable(const std::vector<Stream*>& dirty);
   void pause(Stream& stream);

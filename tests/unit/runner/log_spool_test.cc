@@ -51,9 +51,7 @@ class LogSpoolTest : public ::testing::Test {
       if (log.rank == rank) return log.stdout_bytes;
     return 0;
   }
-  std::string text(int rank) const {
-    return io::read_file(attempt_.log(rank, LogStream::out)).value_or("");
-  }
+  std::string text(int rank) const { return *io::read_file(attempt_.log(rank, LogStream::out)); }
   // Writes until the capture takes no more and the pipe is full.
   void flood(Writer& writer) {
     int number = 0;

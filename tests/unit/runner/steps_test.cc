@@ -142,7 +142,7 @@ class LogCaptureTest : public ::testing::Test {
     ASSERT_TRUE(io::make_directories(attempt_.logs()));
     logs_ = std::make_unique<LogCapture>(loop_, attempt_);
   }
-  std::string text(LogStream stream) { return io::read_file(attempt_.log(3, stream)).value_or(""); }
+  std::string text(LogStream stream) { return *io::read_file(attempt_.log(3, stream)); }
 
   TemporaryDirectory root_;
   io::AttemptDir attempt_{root_.path()};
@@ -163,18 +163,6 @@ TEST_F(LogCaptureTest, StreamsGoToTheirFilesInOrder) {
   EXPECT_EQ(logs_->sizes(), (std::vector<LogSize>{{3, 7, 3}}));
   EXPECT_EQ(logs_->stderr_tail(3), "bad");
   EXPECT_EQ(logs_->stderr_tail(4), "");
-}
-
-TEST_F(LogCaptureTest, AStreamWithoutOutputHasNoFile) {
-  auto writers = *logs_->open(3, geteuid());
-  ASSERT_TRUE(io::write_all(writers.out.get(), "a word"));
-  writers.out.reset();
-  writers.err.reset();
-  EXPECT_TRUE(logs_->drain());
-  EXPECT_EQ(text(LogStream::out), "a word");
-  EXPECT_FALSE(io::exists(attempt_.log(3, LogStream::err)));
-  EXPECT_EQ(logs_->sizes(), (std::vector<LogSize>{{3, 6, 0}}));
-  EXPECT_EQ(logs_->stderr_tail(3), "");
 }
 
 TEST_F(LogCaptureTest, TheTailIsTheLastFourKilobytes) {
