@@ -34,9 +34,8 @@ class Problems {
   ~Problems() {
     if (more_ > 0) list_.push_back(fmt::format("and {} more rows that do not stand", more_));
   }
-  // In one line, and once, however often SQLite meets it.
+  // Once, however often SQLite meets it.
   void add(std::string problem) {
-    problem = in_one_line(problem);
     if (!said_.insert(problem).second) return;
     if (list_.size() < kMaxJournalProblems)
       list_.push_back(std::move(problem));
@@ -51,13 +50,14 @@ class Problems {
 };
 
 // Pages, indexes, cell sizes: SQLite's own look at its file.
-void check_pages(Database& db, Problems& problems) {
+void check_pages(Database& db, const std::string& path, Problems& problems) {
   auto rows = db.prepare("PRAGMA integrity_check(20)");
   for (;;) {
     const auto row = rows ? rows->step() : Result<bool>(rows.error());
     if (!row) return problems.add(row.error().message);
     if (!*row) return;
-    if (rows->blob(0) != "ok") problems.add(std::string(rows->blob(0)));
+    if (rows->blob(0) != "ok")
+      problems.add(fmt::format("journal {}: {}", path, in_one_line(rows->blob(0))));
   }
 }
 
@@ -107,14 +107,14 @@ Result<JournalCheck> check_file(const std::string& path) {
   TRY_ASSIGN(const auto version, journal_version(db));
   JournalCheck check;
   Problems problems(check.problems);
-  check_pages(db, problems);
+  check_pages(db, path, problems);
   JournalBase base;
   if (version > 1) {
     TRY_ASSIGN(base, read_base(db));
   }
   // Its damage may go so deep that SQLite cannot read on.
   if (const Status read = check_rows(db, base, problems, &check); !read) {
-    problems.add(read.error().message);
+    if (check.problems.empty()) problems.add(read.error().message);  // else it is told already
     if (!check.broken) check.broken = check.rows + 1;
   }
   return check;

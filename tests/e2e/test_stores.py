@@ -224,6 +224,7 @@ def test_a_damaged_page_of_the_journal_is_one_problem_in_one_line(site):
     assert all(line.startswith(("problem: ", "note: ")) for line in lines[:-1]), out
     problems = [line for line in lines if line.startswith("problem: ")]
     assert len(problems) == len(set(problems)) and "*** in database" not in out, out
+    site.kill(site.agent_pids())  # `down` would need the launcher
 
 
 def test_a_flipped_byte_of_the_journal_is_named_and_never_cut_silently(site):

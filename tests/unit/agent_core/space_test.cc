@@ -36,7 +36,9 @@ class WithoutSpace : public AgentCore {
       now = now + seconds(1);
       hear(HeartbeatAck{kSession});
       settles = !actions.empty() && std::holds_alternative<SettleOutputs>(actions.front());
-      if (settles) EXPECT_EQ(take<SettleOutputs>().attempt, assignment.attempt);
+      if (settles) {
+        EXPECT_EQ(take<SettleOutputs>().attempt, assignment.attempt);
+      }
       take<SendHeartbeat>();
     }
     return settles;

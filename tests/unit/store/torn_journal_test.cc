@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <random>
+#include <set>
 
 #include "common/base/check.h"
 #include "common/io/file_system.h"
@@ -230,6 +231,25 @@ TEST_F(TornJournal, ADamagedWalIsLookedAtAndLeftAsItIs) {
   ASSERT_TRUE(
       journal->replay([&](const StampedFact& fact) { EXPECT_TRUE(fact == facts_[count++]); }));
   EXPECT_EQ(count, check->rows);
+}
+
+TEST_F(TornJournal, ADamagedPageIsToldOnceAndInOneLine) {
+  constexpr std::size_t kPage = 4096;
+  for (std::size_t page = 1; page < whole_.size() / kPage; page += 3) {
+    SCOPED_TRACE(page);
+    std::string db = whole_;
+    db.replace(page * kPage, 16, std::string(16, '\xff'));
+    put(path_, db);
+    const auto check = check_journal(path_);
+    if (!check) continue;  // the page that names the tables
+    std::set<std::string> told;
+    for (const std::string& problem : check->problems) {
+      EXPECT_EQ(problem.find('\n'), std::string::npos) << problem;
+      EXPECT_EQ(problem.find("***"), std::string::npos) << problem;
+      EXPECT_TRUE(told.insert(problem).second) << problem;
+    }
+    EXPECT_FALSE(told.empty());
+  }
 }
 
 }  // namespace
