@@ -19,6 +19,7 @@ namespace {
 constexpr const char* kZapDomain = "peer";
 constexpr std::size_t kMaxAllowedKeys = 10'000;
 constexpr std::size_t kMaxLooks = 1'000;
+constexpr std::size_t kMaxOwed = 1'000;
 constexpr std::size_t kBytesPerMessage = 256u << 10;  // so that eight streams take turns often
 constexpr int kQueuedMessages = 4;                    // of one asker
 constexpr Duration kLookAgainAfter = seconds(5);
@@ -44,6 +45,14 @@ struct PeerServer::Impl {
     Instant moved;
   };
 
+  // A short answer for which there was no place in its asker's queue, behind what it is sent.
+  struct Owed {
+    std::string asker;
+    std::uint64_t sequence = 0;
+    BulkMessage body;
+    Instant since;
+  };
+
   void run(std::string endpoint, io::KeyPair keys, std::promise<Status> bound);
   bool is_allowed(const PublicKey& key);
   void on_message(io::ServerSocket::Incoming incoming);
@@ -51,7 +60,8 @@ struct PeerServer::Impl {
   bool admit(const std::string& asker, Instant now);
   UnitsReply units(const Digest& root);
   Status reply(const std::string& asker, std::uint64_t sequence, BulkMessage body);
-  // One message of each stream; true while some queue took one.
+  void answer(const std::string& asker, std::uint64_t sequence, BulkMessage body);
+  // What is owed, and one message of each stream; true while some queue took one.
   bool pump();
   // False: it is over.
   bool pump(Stream& stream, Instant now, bool* moved);
@@ -67,6 +77,7 @@ struct PeerServer::Impl {
   io::EventLoop loop;
   io::ServerSocket* socket = nullptr;
   std::list<Stream> streams;
+  std::list<Owed> owed;
   std::map<std::string, std::uint64_t> served;  // by asker: bytes in its turn
   Instant refused_at{-kRefusalCounts.count() - 1};
   struct Look {
@@ -146,7 +157,9 @@ void PeerServer::Impl::run(std::string at, io::KeyPair keys, std::promise<Status
   bound.set_value({});
   while (!stopping) {
     const bool goes_on = pump();
-    loop.turn(goes_on ? Duration{} : streams.empty() ? Duration(seconds(10)) : kFullQueueRetry);
+    loop.turn(goes_on                           ? Duration{}
+              : streams.empty() && owed.empty() ? Duration(seconds(10))
+                                                : kFullQueueRetry);
   }
   loop.unwatch_socket(socket->handle());
 }
@@ -156,18 +169,24 @@ Status PeerServer::Impl::reply(const std::string& asker, std::uint64_t to, BulkM
       asker, wire::encode(BulkEnvelope{wire::kBulkVersion, ++sequence, to, std::move(body)}));
 }
 
+void PeerServer::Impl::answer(const std::string& asker, std::uint64_t to, BulkMessage body) {
+  const Status sent = reply(asker, to, body);
+  const bool is_full = !sent && sent.error().code == ErrorCode::resource_exhausted;
+  if (is_full && owed.size() < kMaxOwed) owed.push_back({asker, to, std::move(body), steady_now()});
+}
+
 void PeerServer::Impl::on_message(io::ServerSocket::Incoming incoming) {
   auto envelope = wire::decode_bulk(incoming.bytes);
   if (!envelope) return;
-  const auto answer = [&](BulkMessage body) {
-    static_cast<void>(reply(incoming.peer, envelope->sequence, std::move(body)));
-  };
+  const std::string& asker = incoming.peer;
+  const std::uint64_t to = envelope->sequence;
   if (!is_allowed(incoming.key))
-    return answer(BulkRefused{"the launcher did not name this key to this node of late"});
-  if (const auto* ask = std::get_if<AskUnits>(&envelope->body)) return answer(units(ask->root));
-  if (auto* get = std::get_if<GetBlobs>(&envelope->body))
-    return on_get(incoming.peer, envelope->sequence, std::move(*get));
-  answer(BulkRefused{"this message is not one for a peer"});
+    return answer(asker, to,
+                  BulkRefused{"the launcher did not name this key to this node of late"});
+  if (const auto* ask = std::get_if<AskUnits>(&envelope->body))
+    return answer(asker, to, units(ask->root));
+  if (auto* get = std::get_if<GetBlobs>(&envelope->body)) return on_get(asker, to, std::move(*get));
+  answer(asker, to, BulkRefused{"this message is not one for a peer"});
 }
 
 UnitsReply PeerServer::Impl::units(const Digest& root) {
@@ -204,8 +223,7 @@ void PeerServer::Impl::on_get(const std::string& asker, std::uint64_t to, GetBlo
   const Instant now = steady_now();
   if (!admit(asker, now)) {
     refused_at = now;
-    static_cast<void>(reply(asker, to, BulkRefused{"this node serves as many as it may", true}));
-    return;
+    return answer(asker, to, BulkRefused{"this node serves as many as it may", true});
   }
   served.try_emplace(asker);
   streams.push_back(
@@ -230,6 +248,11 @@ bool PeerServer::Impl::pump(Stream& stream, Instant now, bool* moved) {
 bool PeerServer::Impl::pump() {
   bool moved = false;
   const Instant now = steady_now();
+  std::erase_if(owed, [&](const Owed& one) {
+    const Status sent = reply(one.asker, one.sequence, one.body);
+    const bool is_full = !sent && sent.error().code == ErrorCode::resource_exhausted;
+    return !is_full || now - one.since >= limits.stuck_after;
+  });
   std::erase_if(streams, [&](Stream& stream) { return !pump(stream, now, &moved); });
   return moved;
 }
