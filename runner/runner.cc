@@ -94,8 +94,9 @@ void Runner::take_inputs() {
   while (!inputs_.empty()) {
     const Input input = std::move(inputs_.front());
     inputs_.pop_front();
-    for (const Action& action : core_.handle(clock_.now(), input))
-      std::visit([this](const auto& a) { perform(a); }, action);
+    const std::vector<Action> actions = core_.handle(clock_.now(), input);
+    note_started();  // before anyone is told
+    for (const Action& action : actions) std::visit([this](const auto& a) { perform(a); }, action);
   }
 }
 

@@ -125,7 +125,6 @@ Status Runner::start_rank(const StartRank& action) {
 void Runner::rank_started(int rank, int pid) {
   spdlog::info("rank {} started as pid {}", rank, pid);
   feed(RankStarted{rank, pid});
-  note_started();
   const auto& cgroups = setup_.isolation.cgroups;
   if (!cgroups || cgroups->limited()) return;
   joining_[rank] = pid;
@@ -150,8 +149,9 @@ void Runner::join_cgroups() {
 
 // For whoever reports in our place, should we be killed before we told it.
 void Runner::note_started() {
+  if (is_start_noted_) return;
   const Instant started = core_.report().started;
-  if (is_start_noted_ || started.ns == 0) return;
+  if (started.ns == 0) return;
   is_start_noted_ = true;
   const Status noted =
       io::write_file_atomically(directory_.started(), std::to_string(started.ns), 0644, false);

@@ -28,6 +28,7 @@ constexpr Duration kBusyTick = milliseconds(2);      // while dialling, or while
 constexpr Duration kAwayFor = milliseconds(2'500);   // a tick this late: we ourselves were stopped
 constexpr Duration kFirstRedial = milliseconds(30);  // doubles up to kLastRedial
 constexpr Duration kLastRedial = milliseconds(1'000);
+constexpr Duration kByeAgainAfter = milliseconds(50);
 
 struct Neighbour {
   int node = 0;
@@ -38,6 +39,7 @@ struct Neighbour {
   bool refused = false;  // greeted for another attempt, or speaks what we cannot read
   bool ready = false;    // a child whose subtree is connected
   bool leaving = false;  // it needs nothing more from us
+  bool knows = false;    // that we leave
 };
 
 class TreeLink final : public GangLink {
@@ -139,28 +141,30 @@ bool TreeLink::settled() {
          std::none_of(down_.begin(), down_.end(), [&](const auto& c) { return awaited(c.second); });
 }
 
-// What was said last (GangDrained) must arrive although we leave: wait a moment for its
-// acknowledgement, unless the neighbour is silent anyway.
+// What was said last (GangDrained) must arrive although we leave, and so must the bye: a connection
+// that is closed while something unread comes in is reset, and what was sent last may be lost with
+// it. So wait a moment for the answers, but for neighbours that are silent or leave as well.
 TreeLink::~TreeLink() {
   *alive_ = false;
   events_ = Events{};
-  if (tree_) {
-    for_neighbours([this](Neighbour& n) {
-      transmit(n, n.stream.control(LinkFrame::Kind::bye, tree_->node_rank()));
-    });
-  }
-  const Instant end = clock_.now() + kFlushPatience;
-  const auto owed = [this] {
-    bool owed = false;
-    for_neighbours([&](Neighbour& n) {
-      owed |= !n.lost && !n.leaving && n.heard.ns != 0 && !n.stream.flushed();
-    });
-    return owed;
+  const auto awaits_us = [](const Neighbour& n) {
+    return !n.lost && !n.leaving && n.heard.ns != 0 && !(n.knows && n.stream.flushed());
   };
-  while (server_ && owed() && clock_.now() < end) {
+  const Instant end = clock_.now() + kFlushPatience;
+  Instant bye_at = clock_.now();
+  bool owed = tree_.has_value();
+  while (owed && clock_.now() < end) {
+    if (clock_.now() >= bye_at) {
+      bye_at = clock_.now() + kByeAgainAfter;
+      for_neighbours([this](Neighbour& n) {
+        if (!n.knows) transmit(n, n.stream.control(LinkFrame::Kind::bye, tree_->node_rank()));
+      });
+    }
     on_server();
     if (client_) on_client();
-    const timespec pause{0, 500'000};
+    owed = false;
+    for_neighbours([&](Neighbour& n) { owed |= awaits_us(n); });
+    const timespec pause{0, owed ? 500'000 : 0};
     nanosleep(&pause, nullptr);
   }
   if (client_) loop_.unwatch_socket(client_->handle());
@@ -247,7 +251,11 @@ void TreeLink::handle(Neighbour& from, const std::string& bytes) {
   auto frame = decode_frame(bytes);
   if (!frame || from.refused) return;
   from.heard = clock_.now();
-  from.leaving |= frame->kind == LinkFrame::Kind::bye;
+  from.knows |= frame->kind == LinkFrame::Kind::heard;
+  if (frame->kind == LinkFrame::Kind::bye) {
+    from.leaving = true;
+    transmit(from, from.stream.control(LinkFrame::Kind::heard, tree_->node_rank()));
+  }
   if (from.stream.accept(*frame)) deliver(from, std::move(*frame));
   if (from.stream.take_gap()) {
     transmit(from, from.stream.control(LinkFrame::Kind::resend, tree_->node_rank()));

@@ -42,7 +42,7 @@ std::string encode_frame(const LinkFrame& frame) {
 std::optional<LinkFrame> decode_frame(std::string_view bytes) {
   if (bytes.size() < kHeaderBytes || get(bytes, 0, 4) != kMagic) return std::nullopt;
   const auto kind = get(bytes, 4, 4);
-  if (kind < 1 || kind > 4) return std::nullopt;
+  if (kind < 1 || kind > 5) return std::nullopt;
   LinkFrame frame;
   frame.kind = static_cast<LinkFrame::Kind>(kind);
   frame.from = get_int(bytes, 8);
@@ -81,7 +81,8 @@ bool LinkStream::accept(const LinkFrame& frame) {
   if (cursor_ < first_) cursor_ = first_;
   switch (frame.kind) {
     case LinkFrame::Kind::beat:
-    case LinkFrame::Kind::bye: return false;
+    case LinkFrame::Kind::bye:
+    case LinkFrame::Kind::heard: return false;
     case LinkFrame::Kind::resend: rewind(); return false;
     case LinkFrame::Kind::data: break;
   }

@@ -22,6 +22,7 @@ struct LinkFrame {
     beat = 2,    // only carries `acknowledged`
     resend = 3,  // the same, and asks for everything after it
     bye = 4,     // the sender leaves and needs nothing more: nobody has to wait for it
+    heard = 5,   // the answer to a bye
   };
   Kind kind = Kind::beat;
   int from = 0;

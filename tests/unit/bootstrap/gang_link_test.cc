@@ -292,6 +292,43 @@ TEST_F(GangLinkTest, NobodyWaitsForANeighbourThatSaidItLeaves) {
   EXPECT_TRUE(node(0).link->settled());
 }
 
+// A runner that closed its connection right after its bye could take the bye along: the other node
+// waited out kSettleSilence.
+TEST_F(GangLinkTest, WhoLeavesStaysUntilItsByeIsHeard) {
+  std::promise<GangMember> root;
+  std::promise<GangTable> full_table;
+  std::promise<void> go;
+  std::atomic<bool> left = false;
+  std::thread leaver([&] {
+    io::EventLoop loop;
+    bool connected = false;
+    auto link = GangLink::create(loop, {[&] { connected = true; }, {}, {}});
+    GangMember self;
+    self.address = "127.0.0.1";
+    self.runner_port = (*link)->port();
+    self.runner_key = (*link)->public_key();
+    root.set_value(self);
+    (*link)->connect(attempt_, 0, full_table.get_future().get());
+    while (!connected || !(*link)->settled()) loop.turn(milliseconds(50));
+    go.get_future().wait();
+    link->reset();
+    left = true;
+  });
+  add(1);
+  GangTable gang = table();
+  gang.members.insert(gang.members.begin(), root.get_future().get());
+  node(0).link->connect(attempt_, 1, gang);
+  full_table.set_value(gang);
+  EXPECT_TRUE(until([&] { return node(0).connected; }));
+  node(0).link->send_up(numbered(1));  // what the leaver may not have read when it closes
+  go.set_value();
+  std::this_thread::sleep_for(kFlushPatience / 5);
+  EXPECT_FALSE(left);
+  EXPECT_TRUE(until([&] { return left.load(); }));
+  EXPECT_TRUE(node(0).link->settled());
+  leaver.join();
+}
+
 TEST_F(GangLinkTest, BigFencesPass) {
   add(2);
   connect_all();
