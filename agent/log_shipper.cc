@@ -126,8 +126,9 @@ void LogShipper::on_link_up() {
   next_ = {};
   for (auto& [attempt, entry] : attempts_) {
     for (auto& [name, stream] : entry.streams) {
-      // What was in flight may be lost with the old connection.
-      if (stream.sent != stream.acked) stream.resuming = true;
+      // What was in flight may be lost with the old connection, and what was taken with the old
+      // launcher: the one that answers now may have been restored from a backup.
+      if (stream.sent != 0) stream.resuming = true;
       if (stream.resuming) stream.ask_at = {};
     }
   }

@@ -204,6 +204,17 @@ TEST_F(LogShipperTest, AfterALostConnectionItGoesOnWhereTheLauncherStands) {
   EXPECT_EQ(resumes_, 1);
 }
 
+TEST_F(LogShipperTest, ALauncherThatWasRestoredFromABackupGetsWhatItLacksAgain) {
+  append(0, LogStream::out, "before the backup, after it\n");
+  shipper_->ship(attempt_, directory_, false);
+  ASSERT_TRUE(settle([&] { return taken_[0].stdout_bytes == 28; }));
+  shipper_->on_link_down();
+  store_.logs[out_].resize(18);
+  shipper_->on_link_up();
+  ASSERT_TRUE(settle([&] { return store_.logs[out_].size() > 18; }));
+  EXPECT_EQ(store_.logs[out_], "before the backup, after it\n");
+}
+
 TEST_F(LogShipperTest, ALostMessageIsAskedAboutAfterAWhile) {
   shipper_->ship(attempt_, directory_, false);
   append(0, LogStream::out, "lost");
