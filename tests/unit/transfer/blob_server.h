@@ -33,7 +33,7 @@ class BlobServer {
   void stop() {
     if (!thread_.joinable()) return;
     stop_ = true;
-    loop_->post([] {});
+    loop_.post([] {});
     thread_.join();
   }
 
@@ -50,15 +50,13 @@ class BlobServer {
 
  private:
   void run(const std::string& endpoint) {
-    io::EventLoop loop;
-    io::Transport transport(loop, [](auto&, auto&) { return true; });
+    io::Transport transport(loop_, [](auto&, auto&) { return true; });
     auto socket = io::ServerSocket::bind(transport, endpoint, "bulk", keys_);
     if (socket) endpoint_ = socket->endpoint();
-    loop_ = &loop;
     ready_ = true;
     ready_.notify_all();
     if (!socket) return;
-    loop.watch_socket(socket->handle(), [&] {
+    loop_.watch_socket(socket->handle(), [&] {
       while (auto incoming = socket->receive()) {
         auto envelope = wire::decode_bulk(incoming->bytes);
         const Fate fate = wire_(messages_++);
@@ -69,7 +67,7 @@ class BlobServer {
     });
     while (!stop_) {
       flush(*socket);
-      loop.turn(outgoing_.empty() ? Duration(seconds(10)) : Duration(milliseconds(1)));
+      loop_.turn(outgoing_.empty() ? Duration(seconds(10)) : Duration(milliseconds(1)));
     }
   }
 
@@ -122,7 +120,7 @@ class BlobServer {
   Wire wire_;
   const io::KeyPair keys_ = io::generate_key_pair();
   std::string endpoint_;
-  io::EventLoop* loop_ = nullptr;
+  io::EventLoop loop_;  // outlives its thread: stop() posts to it
   std::atomic<bool> ready_{false}, stop_{false}, full_{false};
   std::atomic<unsigned> messages_{0};
   std::atomic<std::uint64_t> sent_bytes_{0};
