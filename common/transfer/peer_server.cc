@@ -102,7 +102,7 @@ Result<std::unique_ptr<PeerServer>> PeerServer::start(const std::string& endpoin
   auto is_bound = bound.get_future();
   impl->thread =
       std::thread([raw = impl.get(), endpoint, keys, bound = std::move(bound)]() mutable {
-        raw->run(std::move(endpoint), std::move(keys), std::move(bound));
+        raw->run(endpoint, keys, std::move(bound));
       });
   std::unique_ptr<PeerServer> server(new PeerServer(std::move(impl)));
   TRY(is_bound.get());
