@@ -59,7 +59,7 @@ void Reactor::on(const SubmitInput& input) {
       return;
     }
   }
-  if (const JobId* deleted = state_.deleted_submission(input.submission))
+  if (const JobId* deleted = state_.deleted().with_submission(input.submission))
     return refuse(input.reply, ErrorCode::conflict,
                   fmt::format("this submission became job '{}', which was deleted since; submit "
                               "the job anew",

@@ -105,14 +105,18 @@ struct Compaction::Keeper {
   bool operator()(JobRequeued&) const { return true; }
   bool operator()(PartReleased&) const { return true; }
   bool operator()(JobFinished&) const { return true; }
-  bool operator()(JobDeleted& fact) const { return all.whole_.deleted().count(fact.job) != 0; }
+  bool operator()(JobDeleted& fact) const {
+    if (all.whole_.deleted().with_submission(fact.submission) != nullptr) return true;
+    return at == all.deleted_.at(fact.job) && all.whole_.deleted().last().count(fact.job) != 0;
+  }
 };
 
 std::optional<StampedFact> Compaction::keep(const StampedFact& fact) {
   ++at_;
   // Of a job whose name was deleted later, nothing is left but that.
   const JobId* job = job_of(fact.fact);
-  if (job != nullptr && at_ < place(deleted_, *job)) return std::nullopt;
+  const bool is_deletion = std::holds_alternative<JobDeleted>(fact.fact);
+  if (job != nullptr && !is_deletion && at_ < place(deleted_, *job)) return std::nullopt;
   StampedFact kept = fact;
   if (!std::visit(Keeper{*this, at_}, kept.fact)) return std::nullopt;
   kept_.apply(kept.at, kept.fact);

@@ -22,8 +22,8 @@ std::string by_person(const std::string& name) { return "deleted by " + name; }
 }  // namespace
 
 std::uint64_t Reactor::era_of_new(const JobId& job) const {
-  const auto deleted = state_.deleted().find(job);
-  return deleted == state_.deleted().end() ? 0 : deleted->second.era;
+  const auto deleted = state_.deleted().last().find(job);
+  return deleted == state_.deleted().last().end() ? 0 : deleted->second.era;
 }
 
 std::optional<Error> Reactor::not_deletable(const JobId& id) const {
@@ -55,7 +55,7 @@ void Reactor::on(const DeleteInput& input) {
   const std::size_t named = std::min(input.jobs.size(), kMaxDeletionsAtOnce);
   for (std::size_t i = 0; i < named; ++i) {
     const JobId& id = input.jobs[i];
-    const bool before = state_.job(id) == nullptr && state_.deleted().count(id) != 0;
+    const bool before = state_.job(id) == nullptr && state_.deleted().last().count(id) != 0;
     if (auto error = before ? std::nullopt : not_deletable(id)) {
       result.kept.push_back({id, error->code, std::move(error->message)});
       continue;

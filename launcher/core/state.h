@@ -4,7 +4,6 @@
 // (who was heard when, who is asked for logs) is not here but in liveness.h and the reactor.
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/core/deleted_jobs.h"
 #include "launcher/core/event.h"
 #include "launcher/core/fact.h"
 
@@ -166,14 +166,6 @@ struct Job {
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-// What is kept of a job that was deleted, of the last kMaxDeletedJobs of them.
-struct DeletedJob {
-  std::string submission;
-  std::uint64_t era = 0;  // of the next job with its name, at least
-  friend bool operator==(const DeletedJob&, const DeletedJob&) = default;
-};
-inline constexpr std::size_t kMaxDeletedJobs = 10'000;
-
 // What a job has in the launcher's stores, as its nodes told.
 struct JobSize {
   Bytes logs, outputs;
@@ -195,9 +187,7 @@ class State {
   // The final ones by when they ended (and their order), and what they have all together.
   const std::map<std::pair<Instant, std::uint64_t>, JobId>& ended() const { return ended_; }
   const JobSize& ended_size() const { return ended_size_; }
-  const std::map<JobId, DeletedJob>& deleted() const { return deleted_; }
-  // Of the deleted job that this submission became; null: of none that is remembered.
-  const JobId* deleted_submission(const std::string& submission) const;
+  const DeletedJobs& deleted() const { return deleted_; }
   std::uint64_t era() const { return era_; }                           // of new attempts, at least
   std::optional<Instant> restored_at() const { return restored_at_; }  // out of a backup
 
@@ -228,7 +218,6 @@ class State {
   Part& part_ref(Attempt& attempt, NodeId node);
   void touch_nodes(const Attempt& attempt);  // their desired state changed
   void unassign(Attempt& attempt, Part& part);
-  void remember_deleted(const JobDeleted& fact);
   void unfence(Part& part, const AttemptId& attempt);
 
   std::map<JobId, Job> jobs_;
@@ -244,9 +233,7 @@ class State {
   std::map<std::string, JobId> submissions_;
   std::map<std::pair<Instant, std::uint64_t>, JobId> ended_;
   JobSize ended_size_;
-  std::map<JobId, DeletedJob> deleted_;
-  std::deque<JobId> deletions_;  // the names in deleted_, the newest last
-  std::map<std::string, JobId> deleted_submissions_;
+  DeletedJobs deleted_;
   std::uint64_t era_ = 0;
   std::optional<Instant> restored_at_;
   std::map<NodeId, std::set<AttemptId>> fenced_;

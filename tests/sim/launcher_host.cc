@@ -356,7 +356,7 @@ void LauncherHost::act(const launcher::AwaitLogs& action) {
 }
 
 void LauncherHost::act(const launcher::ReplySubmitted& action) {
-  const bool deleted = committed_.deleted().count(action.job) != 0;  // in the same turn
+  const bool deleted = committed_.deleted().last().count(action.job) != 0;  // in the same turn
   if (committed_.job(action.job) == nullptr && !deleted)
     cluster_.world.violate(
         "oracle:reply", "a client was told of " + action.job.value + ", which was never committed");

@@ -70,10 +70,11 @@ void AgentProcess::act(const agent::CaptureCheckpoint& action) {
   });
 }
 
-// Goes on until the launcher is there.
+// Goes on until the launcher is there; a stopped process learns nothing of it.
 void AgentProcess::push_outputs(const AttemptId& attempt) {
   if (collecting_.count(attempt) == 0) return;
-  if (stopped_ || !node_.reachable() || !cluster_.launcher.up()) {
+  if (stopped_) return later(seconds(1), [this, attempt] { push_outputs(attempt); });
+  if (!node_.reachable() || !cluster_.launcher.up()) {
     cluster_.world.count("agent:outputs_wait");
     no_space_since_.erase(attempt);
     give(agent::OutputsProgress{attempt, "waits to send what it left"});
@@ -95,13 +96,13 @@ void AgentProcess::push_outputs(const AttemptId& attempt) {
 // Of two trees one may have fitted; here nothing does.
 void AgentProcess::wait_for_space(const AttemptId& attempt) {
   auto& world = cluster_.world;
-  const Instant since = no_space_since_.emplace(attempt, world.now).first->second;
+  no_space_since_.emplace(attempt, world.now);
   if (settling_.count(attempt) == 0) {
     world.count("agent:no_space");
     give(agent::OutputsProgress{attempt, "the launcher has no space", true});
     return later(seconds(2), [this, attempt] { push_outputs(attempt); });
   }
-  cluster_.oracle.outputs_settled(attempt, node_.index, since);
+  cluster_.oracle.outputs_settled(attempt, node_.index);
   collecting_.erase(attempt);
   no_space_since_.erase(attempt);
   settling_.erase(attempt);
@@ -111,6 +112,9 @@ void AgentProcess::wait_for_space(const AttemptId& attempt) {
 void AgentProcess::act(const agent::SettleOutputs& action) {
   if (collecting_.count(action.attempt) == 0) return;
   cluster_.world.count("agent:settle_outputs");
+  const auto since = no_space_since_.find(action.attempt);
+  cluster_.oracle.settling(action.attempt, node_.index,
+                           since == no_space_since_.end() ? cluster_.world.now : since->second);
   settling_.insert(action.attempt);
 }
 

@@ -337,8 +337,8 @@ void Oracle::judge(const launcher::JobDeleted& fact) {
 }
 
 void Oracle::judge(const launcher::JobSubmitted& fact) {
-  const auto before = state_.deleted().find(fact.job);
-  if (before != state_.deleted().end() && fact.era < before->second.era)
+  const auto before = state_.deleted().last().find(fact.job);
+  if (before != state_.deleted().last().end() && fact.era < before->second.era)
     world_.violate("oracle:submitted", fact.job.value + " has the era of a job before it");
 }
 

@@ -63,8 +63,10 @@ class Oracle {
   // What they left in ./outputs there: nothing where none ran, and sometimes where some did.
   std::vector<CollectedOutput> outputs_on(const AttemptId& attempt, int node) const;
   void outputs_arrived(const AttemptId& attempt, int node);
-  // They were not kept, since the launcher said for so long that it has no space for them.
-  void outputs_settled(const AttemptId& attempt, int node, Instant no_space_since);
+  // From here on they are given up where the launcher has no space, as it has had none since then.
+  void settling(const AttemptId& attempt, int node, Instant no_space_since);
+  // They were not kept.
+  void outputs_settled(const AttemptId& attempt, int node);
   // outputs_on, or what became of them.
   std::vector<CollectedOutput> outputs_kept(const AttemptId& attempt, int node) const;
   // What its ranks saved on the node at that moment; then all of it is in the launcher's store.

@@ -28,8 +28,7 @@ void Oracle::outputs_arrived(const AttemptId& attempt, int node) {
 }
 
 // Only of a job that somebody canceled, and not before half a minute without space is over.
-void Oracle::outputs_settled(const AttemptId& attempt, int node, Instant no_space_since) {
-  settled_.insert({attempt, node});
+void Oracle::settling(const AttemptId& attempt, int node, Instant no_space_since) {
   if (canceled_.count(attempt.job) == 0)
     world_.violate("oracle:settled", fmt::format("what {} left on node {} was given up, though "
                                                  "nobody canceled it",
@@ -39,6 +38,10 @@ void Oracle::outputs_settled(const AttemptId& attempt, int node, Instant no_spac
         "oracle:settled",
         fmt::format("what {} left on node {} was given up after {} without space",
                     to_string(attempt), node, format_duration(world_.now - no_space_since)));
+}
+
+void Oracle::outputs_settled(const AttemptId& attempt, int node) {
+  settled_.insert({attempt, node});
 }
 
 std::vector<CollectedOutput> Oracle::outputs_kept(const AttemptId& attempt, int node) const {

@@ -10,11 +10,13 @@ using launcher::Attempt;
 using launcher::Job;
 using launcher::Part;
 
-// Of a job that waits for the end of the attempt before, no rank of that may live.
+// Of a job that waits for the end of the attempt before, no rank of that may live. A deleted job
+// that had the name is another.
 void Oracle::check_fence(const AttemptId& attempt, int node) {
   if (asked_[attempt.job].retry.on_lost != OnLost::after_fence || !cloned_.empty()) return;
   for (const auto& [place, live] : live_)
-    if (place.second.job == attempt.job && place.second != attempt && !live.ranks.empty())
+    if (place.second.job == attempt.job && place.second.era == attempt.era &&
+        place.second != attempt && !live.ranks.empty())
       world_.violate("oracle:fence",
                      fmt::format("{} starts on node {} while {} still runs on node {}",
                                  to_string(attempt), node, to_string(place.second), place.first));
@@ -27,8 +29,8 @@ void Oracle::checkpoint_written(const AttemptId& attempt, int node,
 
 // A node that was given up may go on with what was deleted meanwhile.
 bool Oracle::was_deleted(const AttemptId& attempt) const {
-  const auto deleted = state_.deleted().find(attempt.job);
-  return deleted != state_.deleted().end() && attempt.era < deleted->second.era;
+  const auto deleted = state_.deleted().last().find(attempt.job);
+  return deleted != state_.deleted().last().end() && attempt.era < deleted->second.era;
 }
 
 void Oracle::restored(const Assignment& assignment) {

@@ -149,7 +149,7 @@ void Workload::deleted(const launcher::ReplyTo& to, const JobsDeleted& result) {
   on_reply(to, [this, result](const Request& request) {
     const JobId job = std::get<launcher::DeleteInput>(request.input).jobs.front();
     if (result.jobs != std::vector<JobId>{job}) return;  // it has come to run again since
-    if (cluster_.launcher.committed().deleted().count(job) == 0)
+    if (cluster_.launcher.committed().deleted().last().count(job) == 0)
       cluster_.world.violate("oracle:reply", "a deletion was confirmed but not committed");
     if (cluster_.winding_down || !cluster_.world.random.chance(0.5)) return;
     cluster_.world.count("fault:name_used_again");
@@ -247,7 +247,7 @@ void Workload::done(const launcher::ReplyTo& to) {
       const auto* job = state.job(canceled->job);
       using Phase = launcher::Job::Phase;
       const bool over = (job != nullptr && (job->phase == Phase::ended || job->finish)) ||
-                        state.deleted().count(canceled->job) != 0;
+                        state.deleted().last().count(canceled->job) != 0;
       if (!over && (job == nullptr || !job->cancel_by))
         cluster_.world.violate("oracle:reply", "a cancel was confirmed but not committed");
     }
@@ -265,10 +265,10 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     const bool cancel = std::holds_alternative<launcher::CancelInput>(request.input);
     const auto& state = cluster_.launcher.committed();
     const auto* cancels = std::get_if<launcher::CancelInput>(&request.input);
-    if (cancels != nullptr && state.deleted().count(cancels->job) != 0) return;
+    if (cancels != nullptr && state.deleted().last().count(cancels->job) != 0) return;
     // The answer was lost for so long that the job has ended and was deleted.
     const auto* submit = std::get_if<launcher::SubmitInput>(&request.input);
-    if (submit != nullptr && state.deleted_submission(submit->submission) != nullptr) return;
+    if (submit != nullptr && state.deleted().with_submission(submit->submission) != nullptr) return;
     // A cancel may come before its submission did, or after the job's end.
     if (cancel && code == ErrorCode::not_found) {
       ask(request.input, request.what);

@@ -2,7 +2,6 @@
 // What the tests of the agent share.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <functional>
@@ -12,24 +11,11 @@
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::agent {
 
-class TempDir {
- public:
-  TempDir() {
-    char name[] = "/tmp/lockstep-agent-test-XXXXXX";
-    path_ = ::mkdtemp(name);
-  }
-  ~TempDir() { EXPECT_TRUE(io::remove_tree(path_)); }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+using test::TempDir;
 
 inline void put(const std::string& path, const std::string& text) {
   ASSERT_TRUE(io::make_directories(path.substr(0, path.rfind('/'))));

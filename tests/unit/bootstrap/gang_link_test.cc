@@ -7,9 +7,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <atomic>
 
 #include <atomic>
+#include <functional>
 #include <future>
 #include <list>
 #include <thread>
@@ -87,6 +87,39 @@ class GangLinkTest : public testing::Test {
   io::SystemClock clock_;
   io::EventLoop loop_;
   std::vector<std::unique_ptr<Node>> nodes_;
+};
+
+// Node 0 of a gang of two, in a thread of its own: what it does once it is settled is `then`.
+class FarRoot {
+ public:
+  FarRoot(const AttemptId& attempt,
+          std::function<void(io::EventLoop&, std::unique_ptr<GangLink>)> then)
+      : thread_([this, attempt, then = std::move(then)] {
+          io::EventLoop loop;
+          bool connected = false;
+          auto link = *GangLink::create(loop, {[&] { connected = true; }, {}, {}});
+          GangMember self;
+          self.address = "127.0.0.1";
+          self.runner_port = link->port();
+          self.runner_key = link->public_key();
+          self_.set_value(self);
+          link->connect(attempt, 0, table_.get_future().get());
+          while (!connected || !link->settled()) loop.turn(milliseconds(50));
+          then(loop, std::move(link));
+        }) {}
+  ~FarRoot() { thread_.join(); }
+
+  // The gang: it, and then `others`.
+  GangTable with(GangTable others) {
+    others.members.insert(others.members.begin(), self_.get_future().get());
+    table_.set_value(others);
+    return others;
+  }
+
+ private:
+  std::promise<GangMember> self_;
+  std::promise<GangTable> table_;
+  std::thread thread_;
 };
 
 ModexRequest numbered(int number) { return {static_cast<std::uint64_t>(number), 0, 0, 0}; }
@@ -210,67 +243,21 @@ TEST_F(GangLinkTest, ASilentNeighbourIsLostOnce) {
 
 // The root has a loop and a thread of its own, as in life: it leaves while the others still listen.
 TEST_F(GangLinkTest, WhatWasSaidLastArrivesAlthoughTheSpeakerLeaves) {
-  std::promise<GangMember> root;
-  std::promise<GangTable> full_table;
-  std::thread speaker([&] {
-    io::EventLoop loop;
-    bool connected = false;
-    auto link = GangLink::create(loop, {[&] { connected = true; }, {}, {}});
-    GangMember self;
-    self.address = "127.0.0.1";
-    self.runner_port = (*link)->port();
-    self.runner_key = (*link)->public_key();
-    root.set_value(self);
-    (*link)->connect(attempt_, 0, full_table.get_future().get());
-    while (!connected) loop.turn(milliseconds(50));
-    (*link)->send_down(GangDrained{0});
-    link->reset();
-  });
-  add(2);
-  GangTable gang = table();
-  gang.members.insert(gang.members.begin(), root.get_future().get());
-  node(0).link->connect(attempt_, 1, gang);
-  node(1).link->connect(attempt_, 2, gang);
-  full_table.set_value(gang);
-  EXPECT_TRUE(until([&] { return !node(0).received.empty() && !node(1).received.empty(); }));
-  speaker.join();
-  ASSERT_FALSE(node(0).received.empty());
-  EXPECT_TRUE(std::holds_alternative<GangDrained>(node(0).received[0].second));
-}
-
-// A runner that ended 0.5 s after its last FenceDone left the ranks of a node behind a bad link in
-// MPI_Finalize for ever.
-TEST_F(GangLinkTest, ALinkIsSettledWhenItsNeighbourHasAllThatWasSaid) {
-  std::promise<GangMember> root;
-  std::promise<GangTable> full_table;
   std::promise<void> neighbour_is_away, settled;
   std::atomic<bool> looked_for_long = false;
-  std::thread speaker([&] {
-    io::EventLoop loop;
-    bool connected = false;
-    auto link = GangLink::create(loop, {[&] { connected = true; }, {}, {}});
-    GangMember self;
-    self.address = "127.0.0.1";
-    self.runner_port = (*link)->port();
-    self.runner_key = (*link)->public_key();
-    root.set_value(self);
-    (*link)->connect(attempt_, 0, full_table.get_future().get());
-    while (!connected || !(*link)->settled()) loop.turn(milliseconds(50));
+  FarRoot speaker(attempt_, [&](io::EventLoop& loop, std::unique_ptr<GangLink> link) {
     neighbour_is_away.get_future().wait();
-    (*link)->send_down(GangDrained{0});
+    link->send_down(GangDrained{0});
     io::SystemClock clock;
     const Instant said = clock.now();
-    while (!(*link)->settled()) {
+    while (!link->settled()) {
       loop.turn(milliseconds(5));
       looked_for_long = clock.now() - said > kFlushPatience * 2;
     }
     settled.set_value();
   });
   add(1);
-  GangTable gang = table();
-  gang.members.insert(gang.members.begin(), root.get_future().get());
-  node(0).link->connect(attempt_, 1, gang);
-  full_table.set_value(gang);
+  node(0).link->connect(attempt_, 1, speaker.with(table()));
   EXPECT_TRUE(until([&] { return node(0).connected; }));
   // It neither reads nor acknowledges from now on, for longer than a leaver waits.
   neighbour_is_away.set_value();
@@ -279,7 +266,6 @@ TEST_F(GangLinkTest, ALinkIsSettledWhenItsNeighbourHasAllThatWasSaid) {
   EXPECT_EQ(done.wait_for(seconds(0)), std::future_status::timeout);
   EXPECT_TRUE(until([&] { return done.wait_for(seconds(0)) == std::future_status::ready; }));
   EXPECT_FALSE(node(0).received.empty());
-  speaker.join();
 }
 
 TEST_F(GangLinkTest, NobodyWaitsForANeighbourThatSaidItLeaves) {
@@ -295,38 +281,21 @@ TEST_F(GangLinkTest, NobodyWaitsForANeighbourThatSaidItLeaves) {
 // A runner that closed its connection right after its bye could take the bye along: the other node
 // waited out kSettleSilence.
 TEST_F(GangLinkTest, WhoLeavesStaysUntilItsByeIsHeard) {
-  std::promise<GangMember> root;
-  std::promise<GangTable> full_table;
-  std::promise<void> go;
-  std::atomic<bool> left = false;
-  std::thread leaver([&] {
-    io::EventLoop loop;
-    bool connected = false;
-    auto link = GangLink::create(loop, {[&] { connected = true; }, {}, {}});
-    GangMember self;
-    self.address = "127.0.0.1";
-    self.runner_port = (*link)->port();
-    self.runner_key = (*link)->public_key();
-    root.set_value(self);
-    (*link)->connect(attempt_, 0, full_table.get_future().get());
-    while (!connected || !(*link)->settled()) loop.turn(milliseconds(50));
+  std::promise<void> go, left;
+  FarRoot leaver(attempt_, [&](io::EventLoop&, std::unique_ptr<GangLink> link) {
     go.get_future().wait();
-    link->reset();
-    left = true;
+    link.reset();
+    left.set_value();
   });
   add(1);
-  GangTable gang = table();
-  gang.members.insert(gang.members.begin(), root.get_future().get());
-  node(0).link->connect(attempt_, 1, gang);
-  full_table.set_value(gang);
+  node(0).link->connect(attempt_, 1, leaver.with(table()));
   EXPECT_TRUE(until([&] { return node(0).connected; }));
   node(0).link->send_up(numbered(1));  // what the leaver may not have read when it closes
   go.set_value();
-  std::this_thread::sleep_for(kFlushPatience / 5);
-  EXPECT_FALSE(left);
-  EXPECT_TRUE(until([&] { return left.load(); }));
+  auto gone = left.get_future();
+  EXPECT_EQ(gone.wait_for(kFlushPatience / 5), std::future_status::timeout);
+  EXPECT_TRUE(until([&] { return gone.wait_for(seconds(0)) == std::future_status::ready; }));
   EXPECT_TRUE(node(0).link->settled());
-  leaver.join();
 }
 
 TEST_F(GangLinkTest, BigFencesPass) {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "launcher/cli/move_tree.h"
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
 
 namespace lockstep::cli {
 namespace {

@@ -3,7 +3,6 @@
 // a loop until a condition holds.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <functional>
 #include <string>
@@ -11,24 +10,11 @@
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::io {
 
-class TempDir {
- public:
-  TempDir() {
-    char name[] = "/tmp/lockstep-io-test-XXXXXX";
-    path_ = ::mkdtemp(name);
-  }
-  ~TempDir() { EXPECT_TRUE(remove_tree(path_)); }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+using test::TempDir;
 
 // Turns the loop until `condition` holds; false when `limit` has passed first.
 inline bool turn_until(EventLoop& loop, const std::function<bool()>& condition,

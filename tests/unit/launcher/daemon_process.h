@@ -16,7 +16,7 @@
 #include "common/wire/join_token.h"
 #include "launcher/endpoint_file.h"
 #include "launcher/home.h"
-#include "tests/unit/launcher/temp_dir.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::test {
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/unit/launcher/fake_log_directory.h"
-#include "tests/unit/launcher/temp_dir.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "common/io/file_system.h"
-#include "tests/unit/launcher/temp_dir.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {
 namespace {

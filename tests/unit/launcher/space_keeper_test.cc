@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "common/io/file_system.h"
-#include "tests/unit/launcher/temp_dir.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/io/file_system.h"
-#include "tests/unit/launcher/temp_dir.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {
 namespace {

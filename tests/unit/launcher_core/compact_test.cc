@@ -94,7 +94,7 @@ TEST(Compact, a_name_that_was_used_twice_keeps_its_second_job) {
   }
   const auto compacted = compact(launcher.all_facts());
   EXPECT_EQ(count<JobSubmitted>(compacted), 1U);
-  EXPECT_EQ(count<JobDeleted>(compacted), 1U);
+  EXPECT_EQ(count<JobDeleted>(compacted), 2U) << "either's submission may be sent again";
 }
 
 // A compaction sees the facts up to some moment; what came since follows behind it.

@@ -33,6 +33,24 @@ class Delete : public ::testing::Test {
     launcher->drop_notices();
     return result;
   }
+  // A job that ran to its end and was deleted.
+  SubmitInput live_and_die(const std::string& submission) {
+    SubmitInput submit{launcher->next_reply(), submission, job_spec("train"), ""};
+    launcher->send(submit);
+    launcher->expect_one<ReplySubmitted>();
+    launcher->drop_notices();
+    launcher->finished(n1, launcher->core->state().job(JobId("train"))->attempts.back().id,
+                       node_exit({rank_exit(0)}));
+    remove({JobId("train")});
+    return submit;
+  }
+  // It was sent again, since its answer was lost.
+  void expect_deleted(const SubmitInput& submit) {
+    launcher->send(submit);
+    const ReplyRefused refused = launcher->expect_one<ReplyRefused>();
+    EXPECT_EQ(refused.code, ErrorCode::conflict);
+    EXPECT_THAT(refused.message, HasSubstr("deleted"));
+  }
   std::vector<std::string> left() const {
     std::vector<std::string> names;
     for (const auto& [id, job] : launcher->core->state().jobs()) names.push_back(id.value);
@@ -149,16 +167,17 @@ TEST_F(Delete, its_name_is_free_and_the_new_jobs_attempts_are_others) {
 
 TEST_F(Delete, its_submission_is_not_taken_for_a_new_one) {
   begin();
-  SubmitInput submit{launcher->next_reply(), "key", job_spec("train"), ""};
-  launcher->send(submit);
-  launcher->expect_one<ReplySubmitted>();
-  launcher->drop_notices();
-  launcher->finished(n1, attempt(JobId("train")), node_exit({rank_exit(0)}));
-  remove({JobId("train")});
-  launcher->send(submit);
-  const ReplyRefused refused = launcher->expect_one<ReplyRefused>();
-  EXPECT_EQ(refused.code, ErrorCode::conflict);
-  EXPECT_THAT(refused.message, HasSubstr("deleted"));
+  const SubmitInput submit = live_and_die("key");
+  expect_deleted(submit);
+}
+
+TEST_F(Delete, nor_is_one_whose_name_had_several_jobs) {
+  begin();
+  const SubmitInput first = live_and_die("first"), second = live_and_die("second");
+  expect_deleted(first);
+  expect_deleted(second);
+  launcher->restart();
+  expect_deleted(first);
 }
 
 TEST_F(Delete, a_name_forgotten_long_ago_is_safe_too) {
@@ -166,8 +185,8 @@ TEST_F(Delete, a_name_forgotten_long_ago_is_safe_too) {
   const Instant then{1'000};
   for (std::size_t i = 0; i <= kMaxDeletedJobs; ++i)
     state.apply(then, JobDeleted{JobId("job-" + std::to_string(i)), "", "", 7 + i});
-  EXPECT_EQ(state.deleted().size(), kMaxDeletedJobs);
-  EXPECT_EQ(state.deleted().count(JobId("job-0")), 0U);
+  EXPECT_EQ(state.deleted().last().size(), kMaxDeletedJobs);
+  EXPECT_EQ(state.deleted().last().count(JobId("job-0")), 0U);
   EXPECT_GE(state.era(), 7U) << "every attempt from now on is later than any of job-0";
 }
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "common/snapshot/manifest.h"
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
 
 namespace lockstep::snapshot {
 namespace {

@@ -11,7 +11,8 @@
 
 #include "common/snapshot/compress.h"
 #include "common/snapshot/manifest.h"
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
+#include "tests/unit/support/noise.h"
 
 namespace lockstep::snapshot {
 namespace {
@@ -22,16 +23,7 @@ std::unique_ptr<BlobStore> must_open(const std::string& path) {
   return store ? *std::move(store) : nullptr;
 }
 
-std::string noise(std::size_t size, unsigned seed = 1) {
-  std::mt19937_64 random(seed);
-  std::string text(size + sizeof(std::uint64_t), '\0');
-  for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
-    const std::uint64_t word = random();
-    text.replace(at, sizeof word, reinterpret_cast<const char*>(&word), sizeof word);
-  }
-  text.resize(size);
-  return text;
-}
+using test::noise;
 
 std::vector<std::string> samples() {
   std::string mixed = noise(1 << 20) + std::string(3 << 20, 'z') + noise(77);

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <thread>
 
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
 
 namespace lockstep::snapshot {
 namespace {

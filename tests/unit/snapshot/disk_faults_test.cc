@@ -11,7 +11,7 @@
 #include "common/snapshot/blob_pack.h"
 #include "common/snapshot/compress.h"
 #include "tests/fakes/disk/faults.h"
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
 
 namespace lockstep::snapshot {
 namespace {

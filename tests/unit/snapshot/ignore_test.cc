@@ -9,7 +9,7 @@
 #include <set>
 
 #include "common/snapshot/scan.h"
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
 
 namespace lockstep::snapshot {
 namespace {

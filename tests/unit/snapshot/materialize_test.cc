@@ -5,7 +5,7 @@
 
 #include "common/io/file_system.h"
 #include "common/snapshot/manifest.h"
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
 
 namespace lockstep::snapshot {
 namespace {

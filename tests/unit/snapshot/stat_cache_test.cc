@@ -1,6 +1,6 @@
 #include "common/snapshot/stat_cache.h"
 
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
 
 namespace lockstep::snapshot {
 namespace {

@@ -162,7 +162,7 @@ TEST_F(CompactionTest, AfterAKillAllThatWasAcknowledgedIsThere) {
       State state;
       if (!journal || !journal->replay([&](const StampedFact& f) { state.apply(f.at, f.fact); }))
         _exit(1);
-      for (const auto& [id, job] : state.deleted())
+      for (const auto& [id, job] : state.deleted().last())
         next = std::max(next, std::atoi(id.value.c_str() + 3) + 1);
       for (;; ++next) {
         if (!journal->append(life(next, true))) _exit(2);
@@ -186,7 +186,7 @@ TEST_F(CompactionTest, AfterAKillAllThatWasAcknowledgedIsThere) {
     Journal journal = must_open();
     const State state = fold(journal);
     for (int i = 0; i <= acknowledged; ++i)
-      ASSERT_EQ(state.deleted().count(JobId("job" + std::to_string(i))), 1u)
+      ASSERT_EQ(state.deleted().last().count(JobId("job" + std::to_string(i))), 1u)
           << "round " << round << ", job " << i;
   }
 }

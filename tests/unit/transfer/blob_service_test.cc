@@ -6,7 +6,7 @@
 #include "common/snapshot/compress.h"
 #include "common/wire/bulk.h"
 #include "tests/fakes/disk/faults.h"
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
 
 namespace lockstep::transfer {
 namespace {

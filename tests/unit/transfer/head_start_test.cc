@@ -6,15 +6,16 @@
 #include <set>
 
 #include "common/transfer/transfer.h"
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
+#include "tests/unit/support/noise.h"
 #include "tests/unit/transfer/blob_server.h"
-#include "tests/unit/transfer/noise.h"
 
 namespace lockstep::transfer {
 namespace {
 
 using snapshot::BlobStore;
 using snapshot::TempDir;
+using test::noise;
 using Fate = BlobServer::Fate;
 
 struct Fixture {

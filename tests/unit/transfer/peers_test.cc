@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <mutex>
-#include <random>
 #include <thread>
 
 #include "common/snapshot/compress.h"
@@ -11,7 +10,8 @@
 #include "common/transfer/peer_server.h"
 #include "common/transfer/swarm.h"
 #include "common/transfer/tree_units.h"
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
+#include "tests/unit/support/noise.h"
 #include "tests/unit/transfer/blob_server.h"
 
 namespace lockstep::transfer {
@@ -19,20 +19,10 @@ namespace {
 
 using snapshot::BlobStore;
 using snapshot::TempDir;
+using test::noise;
 using Fate = BlobServer::Fate;
 
 constexpr std::uint64_t kTreeBytes = 14u << 20;
-
-std::string noise(std::size_t size, unsigned seed) {
-  std::mt19937_64 random(seed);
-  std::string text;
-  while (text.size() < size) {
-    const std::uint64_t word = random();
-    text.append(reinterpret_cast<const char*>(&word), sizeof word);
-  }
-  text.resize(size);
-  return text;
-}
 
 Fate always(unsigned) { return Fate::pass; }
 

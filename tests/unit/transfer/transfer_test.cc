@@ -2,15 +2,16 @@
 
 #include <random>
 
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
+#include "tests/unit/support/noise.h"
 #include "tests/unit/transfer/blob_server.h"
-#include "tests/unit/transfer/noise.h"
 
 namespace lockstep::transfer {
 namespace {
 
 using snapshot::BlobStore;
 using snapshot::TempDir;
+using test::noise;
 using Fate = BlobServer::Fate;
 
 Fate always(unsigned) { return Fate::pass; }

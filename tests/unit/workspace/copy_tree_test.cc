@@ -1,6 +1,6 @@
 #include "agent/workspace/copy_tree.h"
 
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
 
 namespace lockstep::agent {
 namespace {

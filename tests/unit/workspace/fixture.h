@@ -6,7 +6,7 @@
 #include <string>
 
 #include "agent/workspace/workspace.h"
-#include "tests/unit/snapshot/temp_dir.h"
+#include "tests/unit/snapshot/trees.h"
 
 namespace lockstep::agent {
 

@@ -12,16 +12,13 @@
 #include <string>
 
 #include "common/io/file_system.h"
-#include "common/snapshot/blob_store.h"
-#include "common/snapshot/capture.h"
-#include "common/snapshot/materialize.h"
 
-namespace lockstep::snapshot {
+namespace lockstep::test {
 
 class TempDir {
  public:
   TempDir() {
-    std::string pattern = "/tmp/snap-test-XXXXXX";
+    std::string pattern = "/tmp/lockstep-test-XXXXXX";
     path_ = ::mkdtemp(pattern.data());
   }
   ~TempDir() { EXPECT_TRUE(io::remove_tree(path_)); }
@@ -60,19 +57,4 @@ class TempDir {
   std::string path_;
 };
 
-// Puts all of a captured tree into a store.
-inline void store_all(const Snapshot& snapshot, BlobStore& store) {
-  for (const DirectoryObject& object : snapshot.directories) {
-    ASSERT_TRUE(store.put(object.digest, object.bytes));
-  }
-  for (const FileRecord& file : snapshot.files) {
-    std::ifstream in(snapshot.directory + "/" + file.path, std::ios::binary);
-    std::stringstream all;
-    all << in.rdbuf();
-    const Status put = store.put(file.digest, all.str());
-    ASSERT_TRUE(put) << file.path << ": " << put.error().message;
-  }
-  ASSERT_TRUE(store.sync());
-}
-
-}  // namespace lockstep::snapshot
+}  // namespace lockstep::test

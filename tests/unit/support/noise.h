@@ -6,9 +6,9 @@
 #include <random>
 #include <string>
 
-namespace lockstep::transfer {
+namespace lockstep::test {
 
-inline std::string noise(std::size_t size, unsigned seed) {
+inline std::string noise(std::size_t size, unsigned seed = 1) {
   std::mt19937_64 random(seed);
   std::string text(size + sizeof(std::uint64_t), '\0');
   for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
@@ -19,4 +19,4 @@ inline std::string noise(std::size_t size, unsigned seed) {
   return text;
 }
 
-}  // namespace lockstep::transfer
+}  // namespace lockstep::test

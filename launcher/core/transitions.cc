@@ -1,0 +1,323 @@
+// What each fact makes of the state.
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "launcher/core/placement.h"
+#include "launcher/core/state.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+// "./outputs: 3 files, 8.4 MiB; ./logs: 1 file, 12 B".
+std::string in_words(const std::vector<CollectedOutput>& outputs) {
+  std::string text;
+  for (const CollectedOutput& output : outputs) {
+    if (!text.empty()) text += "; ";
+    text += describe(output.kind, output.name) + ": ";
+    text += output.tree ? std::to_string(output.files) +
+                              (output.files == 1 ? " file, " : " files, ") + to_string(output.size)
+                        : "not collected";
+    if (!output.problems.empty())
+      text += ", " + std::to_string(output.problems.size()) + " left out";
+  }
+  return text;
+}
+
+}  // namespace
+
+// One overload per fact: the whole transition table of the launcher.
+struct State::Applier {
+  State& state;
+  Instant at;
+
+  void note(Job& job, Event::Kind kind, const AttemptId& attempt = {}, NodeId node = {},
+            std::string text = "") const {
+    job.events.add({at, kind, attempt.number, node, std::move(text)});
+  }
+  // What a part's news means for the whole attempt. `before`: its tally until now.
+  void note_part(const PartChanged& fact, const Attempt& attempt,
+                 const Attempt::Tally& before) const {
+    Job& job = state.job_ref(fact.attempt.job);
+    const auto crossed = [&](int Attempt::Tally::*count) {
+      return before.*count < attempt.size() && attempt.tally.*count == attempt.size();
+    };
+    const bool first = job.events.events.back().kind == Event::Kind::placed;
+    if (first && fact.report.state == PartState::staging)
+      note(job, Event::Kind::preparing, fact.attempt, fact.node);
+    if (crossed(&Attempt::Tally::running) && fact.report.state == PartState::running)
+      note(job, Event::Kind::running, fact.attempt);
+    else if (crossed(&Attempt::Tally::prepared) && fact.report.state == PartState::prepared)
+      note(job, Event::Kind::prepared, fact.attempt);
+    else if (crossed(&Attempt::Tally::over) && fact.report.state == PartState::collecting)
+      note(job, Event::Kind::ranks_ended, fact.attempt);
+    if (fact.report.state == PartState::finished && !fact.report.outputs.empty())
+      note(job, Event::Kind::collected, fact.attempt, fact.node, in_words(fact.report.outputs));
+  }
+
+  // What is remembered of a part's end beside its report.
+  void note_end(const PartChanged& fact, Part& part) const {
+    for (const CollectedOutput& output : fact.report.outputs)
+      if (output.kind == OutputKind::checkpoint && output.tree)
+        part.saved = Part::Saved{output, at};
+    if (!fact.report.exit || fact.report.exit->cause != Cause::account_missing) return;
+    const Job& job = state.job_ref(fact.attempt.job);
+    state.node_ref(fact.node).lacks[{job.spec.run_as, job.id}] = fact.report.exit->message;
+  }
+
+  void operator()(const TokenCreated& fact) const {
+    state.tokens_.emplace(fact.secret_hash, Token{fact.expires, fact.uses, 0});
+  }
+
+  void operator()(const TokenForgotten& fact) const { state.tokens_.erase(fact.secret_hash); }
+
+  void operator()(const NodeRevised& fact) const {
+    state.node_ref(fact.node).revision = fact.revision;
+  }
+
+  // A node may have applied revisions that the backup knows nothing of; eras are milliseconds, so
+  // that they are far above any count.
+  void operator()(const EraBegan& fact) const {
+    state.era_ = std::max(state.era_, fact.era);
+    if (!fact.restored) return;
+    state.restored_at_ = at;
+    for (auto& [id, node] : state.nodes_) node.revision = std::max(node.revision, fact.era);
+  }
+
+  void operator()(const NodeJoined& fact) const {
+    Node node;
+    node.id = fact.node;
+    node.name = fact.name;
+    node.key = fact.key;
+    node.joined = at;
+    state.keys_[fact.key] = fact.node;
+    state.names_[fact.name] = fact.node;
+    state.next_node_ = std::max(state.next_node_, fact.node.value + 1);
+    const auto token = state.tokens_.find(fact.token);
+    if (token != state.tokens_.end()) ++token->second.used;
+    state.nodes_.emplace(fact.node, std::move(node));
+  }
+
+  void operator()(const NodeSessionStarted& fact) const {
+    Node& node = state.node_ref(fact.node);
+    if (node.session && *node.session != fact.session) {
+      node.past_sessions.push_back(*node.session);
+      if (node.past_sessions.size() > kMaxPastSessions)
+        node.past_sessions.erase(node.past_sessions.begin());
+    }
+    node.session = fact.session;
+    node.boot = fact.boot;
+    node.inventory = fact.inventory;
+    node.lost.reset();
+    node.lacks.clear();
+  }
+
+  void operator()(const NodeLost& fact) const { state.node_ref(fact.node).lost = fact.reason; }
+
+  void operator()(const NodeDrainChanged& fact) const {
+    Node& node = state.node_ref(fact.node);
+    node.drain.reset();
+    if (fact.draining) node.drain = fact.reason;
+  }
+
+  void operator()(const NodeRemoved& fact) const {
+    const Node& node = state.node_ref(fact.node);
+    CHECK(node.parts.empty(), "a node is removed only when it holds nothing");
+    state.removed_[fact.node] = RemovedNode{node.name, node.key, fact.by, at};
+    state.revoked_[node.key] = fact.node;
+    state.keys_.erase(node.key);
+    state.names_.erase(node.name);
+    state.fenced_.erase(fact.node);
+    state.nodes_.erase(fact.node);
+  }
+
+  void operator()(const JobSubmitted& fact) const {
+    Job job;
+    job.id = fact.job;
+    job.order = fact.order;
+    if (job.order == 0)
+      job.order = state.submitted_.empty() ? 1 : state.submitted_.rbegin()->first + 1;
+    job.era = fact.era;
+    job.submission = fact.submission;
+    job.spec = fact.spec;
+    job.submitted = at;
+    state.submitted_.emplace(job.order, job.id);
+    state.queue_.emplace(job.order, job.id);
+    state.unfinished_.insert(job.id);
+    note(job, Event::Kind::submitted);
+    if (!fact.submission.empty()) state.submissions_.emplace(fact.submission, job.id);
+    state.jobs_.emplace(fact.job, std::move(job));
+  }
+
+  void operator()(const CancelRequested& fact) const {
+    Job& job = state.job_ref(fact.job);
+    job.cancel_by = fact.by;
+    note(job, Event::Kind::cancel_requested);
+    state.queue_.erase(job.order);
+    if (job.phase == Job::Phase::placed) state.touch_nodes(job.attempts.back());
+  }
+
+  void operator()(const AttemptPlaced& fact) const {
+    Job& job = state.job_ref(fact.attempt.job);
+    CHECK(fact.attempt.number == job.attempts.size() + 1, "attempts are numbered 1, 2, …");
+    Attempt attempt;
+    attempt.id = fact.attempt;
+    attempt.placed = at;
+    attempt.why = fact.why;
+    attempt.checkpoint = fact.checkpoint;
+    attempt.tally.assigned = static_cast<int>(fact.parts.size());
+    for (const PartPlacement& placement : fact.parts) {
+      Node& node = state.node_ref(placement.node);
+      node.parts.emplace(fact.attempt, attempt.size());
+      use(node, job, placement.allotment, +1);
+      ++node.revision;
+      Part part;
+      part.node = placement.node;
+      part.allotment = placement.allotment;
+      part.revision = placement.revision == 0 ? node.revision : placement.revision;
+      attempt.parts.push_back(std::move(part));
+    }
+    job.attempts.push_back(std::move(attempt));
+    note(job, Event::Kind::placed, fact.attempt);
+    job.phase = Job::Phase::placed;
+    state.queue_.erase(job.order);
+  }
+
+  void operator()(const GangFormed& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    attempt.gang = fact.gang;
+    note(state.job_ref(fact.attempt.job), Event::Kind::gang_formed, fact.attempt);
+    state.touch_nodes(attempt);
+  }
+
+  void operator()(const PartChanged& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    Part& part = state.part_ref(attempt, fact.node);
+    const Attempt::Tally before = attempt.tally;
+    count(attempt.tally, part, -1);
+    std::optional<CollectedOutput> restored = fact.report.restored;
+    if (!restored && part.report) restored = part.report->restored;
+    part.report = fact.report;
+    part.report->restored = std::move(restored);
+    count(attempt.tally, part, +1);
+    if (attempt.tally.ended > before.ended) free(fact.attempt, part);
+    if (part.finished()) note_end(fact, part);
+    note_part(fact, attempt, before);
+  }
+
+  void operator()(const PartGone& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    Part& part = state.part_ref(attempt, fact.node);
+    if (!part.ended()) free(fact.attempt, part);
+    count(attempt.tally, part, -1);
+    part.gone = Part::Gone{fact.cause, fact.why, at, fact.fenced_until};
+    if (part.fenced()) state.fenced_[fact.node].insert(fact.attempt);
+    count(attempt.tally, part, +1);
+    state.unassign(attempt, part);
+    note(state.job_ref(fact.attempt.job), Event::Kind::part_gone, fact.attempt, fact.node,
+         fact.why);
+  }
+
+  void operator()(const AttemptDoomed& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    attempt.doomed = Attempt::Doom{fact.report, fact.reason};
+    note(state.job_ref(fact.attempt.job), Event::Kind::failed, fact.attempt, fact.report.node);
+    state.touch_nodes(attempt);
+  }
+
+  void operator()(const AttemptEnded& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    attempt.ended = fact.report;
+    attempt.ended_at = at;
+    Job& job = state.job_ref(fact.attempt.job);
+    job.phase = Job::Phase::ended;
+    note(job, Event::Kind::ended, fact.attempt);
+  }
+
+  void operator()(const JobRequeued& fact) const {
+    Job& job = state.job_ref(fact.job);
+    job.phase = Job::Phase::waiting;
+    job.requeued_because = fact.why;
+    note(job, Event::Kind::requeued, fact.after, {}, fact.why);
+    job.not_before = fact.not_before;
+    state.attempt_ref(fact.after).retried = fact.why;
+    ++(fact.charged ? job.charged_retries : job.uncharged_retries);
+    if (!job.cancel_by) state.queue_.emplace(job.order, job.id);
+  }
+
+  void operator()(const PartReleased& fact) const {
+    Attempt& attempt = state.attempt_ref(fact.attempt);
+    Part& part = state.part_ref(attempt, fact.node);
+    part.released = true;
+    part.logs_lost = fact.logs_lost;
+    state.unassign(attempt, part);
+  }
+
+  void operator()(const CheckpointSaved& fact) const {
+    Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
+    part.saved = Part::Saved{fact.checkpoint, at};
+  }
+
+  void operator()(const FenceLifted& fact) const {
+    state.unfence(state.part_ref(state.attempt_ref(fact.attempt), fact.node), fact.attempt);
+  }
+
+  void operator()(const JobFinished& fact) const {
+    Job& job = state.job_ref(fact.job);
+    for (Attempt& attempt : job.attempts)  // nobody waits for them any more
+      for (Part& part : attempt.parts) state.unfence(part, attempt.id);
+    job.phase = Job::Phase::final;
+    job.finish = Job::Finish{fact.status, fact.report, at};
+    note(job, Event::Kind::finished);
+    state.queue_.erase(job.order);
+    state.unfinished_.erase(job.id);
+    state.ended_.emplace(std::pair(at, job.order), job.id);
+    const JobSize size = size_of(job);
+    state.ended_size_.logs.count += size.logs.count;
+    state.ended_size_.outputs.count += size.outputs.count;
+  }
+
+  // Of one that is not there, compaction has dropped the rest.
+  void operator()(const JobDeleted& fact) const {
+    const auto it = state.jobs_.find(fact.job);
+    if (it != state.jobs_.end()) {
+      const Job& job = it->second;
+      CHECK(job.finish.has_value(), "a job is deleted only when it is final");
+      const JobSize size = size_of(job);
+      state.ended_size_.logs.count -= size.logs.count;
+      state.ended_size_.outputs.count -= size.outputs.count;
+      state.ended_.erase(std::pair(job.finish->at, job.order));
+      state.submitted_.erase(job.order);
+      state.submissions_.erase(job.submission);
+      for (auto& [id, node] : state.nodes_) node.lacks.erase({job.spec.run_as, job.id});
+      state.jobs_.erase(it);
+    }
+    const DeletedJob deleted{fact.submission, fact.era};
+    state.era_ = std::max(state.era_, state.deleted_.add(fact.job, deleted));
+  }
+
+  static void use(Node& node, const Job& job, const Allotment& allotment, int by) {
+    node.use.parts += by;
+    if (shape_of(job.spec).whole_node()) node.use.wholes += by;
+    node.use.cpus += by * static_cast<int>(allotment.cpus.size());
+    node.use.gpus += by * static_cast<int>(allotment.gpus.size());
+    node.use.memory.count += static_cast<std::uint64_t>(by) * allotment.memory.count;
+  }
+
+  void free(const AttemptId& attempt, const Part& part) const {
+    use(state.node_ref(part.node), state.job_ref(attempt.job), part.allotment, -1);
+  }
+
+  static void count(Attempt::Tally& tally, const Part& part, int by) {
+    if (part.at_least(PartState::prepared)) tally.prepared += by;
+    if (part.at_least(PartState::running)) tally.running += by;
+    if (part.at_least(PartState::collecting) || part.gone) tally.over += by;
+    if (part.ended()) tally.ended += by;
+    if (part.failed()) tally.failed += by;
+  }
+};
+
+void State::apply(Instant at, const Fact& fact) { std::visit(Applier{*this, at}, fact); }
+
+}  // namespace lockstep::launcher

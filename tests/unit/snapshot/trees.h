@@ -1,0 +1,33 @@
+#pragma once
+// What the tests of trees share: directories of their own, and stores with all of a tree.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "common/snapshot/blob_store.h"
+#include "common/snapshot/capture.h"
+#include "common/snapshot/materialize.h"
+#include "tests/unit/support/temp_dir.h"
+
+namespace lockstep::snapshot {
+
+using test::TempDir;
+
+// Puts all of a captured tree into a store.
+inline void store_all(const Snapshot& snapshot, BlobStore& store) {
+  for (const DirectoryObject& object : snapshot.directories) {
+    ASSERT_TRUE(store.put(object.digest, object.bytes));
+  }
+  for (const FileRecord& file : snapshot.files) {
+    std::ifstream in(snapshot.directory + "/" + file.path, std::ios::binary);
+    std::stringstream all;
+    all << in.rdbuf();
+    const Status put = store.put(file.digest, all.str());
+    ASSERT_TRUE(put) << file.path << ": " << put.error().message;
+  }
+  ASSERT_TRUE(store.sync());
+}
+
+}  // namespace lockstep::snapshot
