@@ -30,7 +30,10 @@ struct MemoryInfo {  // nvmlMemory_t
 class Nvml {
  public:
   explicit Nvml(const std::string& path) : library_(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (!library_) return;
+    if (!library_) {
+      why_absent_ = ::dlerror();
+      return;
+    }
     load("nvmlInit_v2", init);
     load("nvmlShutdown", shutdown);
     load("nvmlErrorString", error_string);
@@ -47,6 +50,7 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
   bool present() const { return library_ != nullptr; }
+  const std::string& why_absent() const { return why_absent_; }
   const std::string& missing() const { return missing_; }
   std::string words(int code) const { return error_string(code); }
 
@@ -67,7 +71,7 @@ class Nvml {
     if (!into && missing_.empty()) missing_ = symbol;
   }
   void* library_;
-  std::string missing_;
+  std::string why_absent_, missing_;
 };
 
 // NVML writes the domain with 8 digits ("00000000:01:00.0"), sysfs with 4.
@@ -123,12 +127,19 @@ void list_devices(const Nvml& nvml, const std::string& sys, GpuProbe& probe) {
 
 GpuProbe probe_gpus(const std::string& library, const std::string& sys) {
   std::string path = library;
-  const char* override_path = std::getenv("LOCKSTEP_NVML_LIBRARY");
-  if (path.empty() && override_path) path = override_path;
+  const char* named = std::getenv("LOCKSTEP_NVML_LIBRARY");
+  const bool is_named = library.empty() && named && *named;
+  if (is_named) path = named;
   if (path.empty()) path = "libnvidia-ml.so.1";
   GpuProbe probe;
   const Nvml nvml(path);
-  if (!nvml.present()) return probe;
+  if (!nvml.present()) {
+    if (is_named)
+      probe.limitation = fmt::format(
+          "GPUs are not offered: LOCKSTEP_NVML_LIBRARY names {}, which cannot be loaded ({})", path,
+          nvml.why_absent());
+    return probe;
+  }
   if (!nvml.missing().empty()) {
     probe.limitation = fmt::format(
         "GPUs are not offered: {} is too old, it has no {}; update the "

@@ -15,8 +15,8 @@ struct GpuProbe {
   std::string limitation;       // "" or why GPUs that seem to be there cannot be offered
 };
 
-// `library`: "" = $LOCKSTEP_NVML_LIBRARY, else libnvidia-ml.so.1. Without it: no GPUs and no
-// complaint.
+// `library`: "" = $LOCKSTEP_NVML_LIBRARY, else libnvidia-ml.so.1. Without it: no GPUs, and no
+// complaint unless the variable names it.
 GpuProbe probe_gpus(const std::string& library = "", const std::string& sys = "/sys");
 
 }  // namespace lockstep::agent

@@ -4,7 +4,8 @@
 usage: LOCKSTEP_BUILD=build tests/bench/log_load.py [--ranks 100] [--megabytes 500] [--kind lines]
        [--follower never-reads|reads|none] [--launcher up|stopped|killed] [--hold-s 5] [--spool SIZE]
 Prints one line of a Markdown table: MB/s from the first byte to the job's end, the greatest resident
-memory of each program, and whether the launcher's bytes are what the ranks wrote (by SHA-256).
+memory of each program, how often the node was not heard in time, and whether the launcher's bytes are
+what the ranks wrote (by SHA-256).
 """
 import argparse
 import hashlib
@@ -145,8 +146,9 @@ def measure(options, directory):
             follower.wait()
         total = size * options.ranks / 1e6
         memory = ", ".join(f"{name} {value:.0f}" for name, value in sorted(sampler.most.items()))
+        unheard = sum(event["what"] == "NodeUnknown" for event in site.json("job", "events", name))
         print(f"| {options.ranks} | {options.kind} | {options.launcher} | {options.follower} | "
-              f"{total:.0f} | {total / written:.0f} | {total / took:.0f} | {memory} | "
+              f"{total:.0f} | {total / written:.0f} | {total / took:.0f} | {memory} | {unheard} | "
               f"{'equal' if same else 'DIFFERENT'} |", flush=True)
     finally:
         sampler.over.set()

@@ -197,6 +197,12 @@ TEST_F(GpuProbeTest, AMachineWithoutTheLibraryHasNoneAndComplainsOfNothing) {
   EXPECT_EQ(probe.limitation, "");
 }
 
+TEST_F(GpuProbeTest, AnOverrideThatCannotBeLoadedIsALimitation) {
+  ::setenv("LOCKSTEP_NVML_LIBRARY", "/nonexistent/nvml.so", 1);
+  EXPECT_NE(probe_gpus().limitation.find("LOCKSTEP_NVML_LIBRARY names /nonexistent/nvml.so"),
+            std::string::npos);
+}
+
 TEST_F(GpuProbeTest, ListsGpusInPciOrder) {
   const TempDir sys;
   put(sys / "bus/pci/devices/0000:11:00.0/numa_node", "1\n");
