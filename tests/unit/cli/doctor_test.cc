@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "common/io/file_system.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::cli {
 namespace {
@@ -53,8 +54,8 @@ TEST(Doctor, WithoutANodeThatIsAliveTheClockIsNotJudged) {
 }
 
 TEST(Doctor, KeysThatOthersCanReadAreAProblem) {
-  char name[] = "/tmp/lockstep-cli-test-XXXXXX";
-  const Home home(std::string(::mkdtemp(name)) + "/home");
+  const test::TempDir dir;
+  const Home home(dir / "home");
   EXPECT_TRUE(all_well(examine_home(home))) << "nothing is there yet";
   EXPECT_FALSE(io::exists(home.path())) << "and nothing was made";
   ASSERT_TRUE(io::make_directories(home.keys(), 0700));
@@ -66,7 +67,6 @@ TEST(Doctor, KeysThatOthersCanReadAreAProblem) {
   EXPECT_EQ(found.back().check, "your key");
   EXPECT_THAT(found.back().found, HasSubstr("mode 0644"));
   EXPECT_THAT(found.back().advice, HasSubstr("chmod 600 " + home.user_key()));
-  EXPECT_TRUE(io::remove_tree(name));
 }
 
 }  // namespace

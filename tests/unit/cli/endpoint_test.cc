@@ -1,9 +1,9 @@
 #include "launcher/cli/endpoint.h"
+#include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 
 namespace lockstep::cli {
@@ -42,9 +42,8 @@ TEST(Endpoint, OnItsOwnMachineIsDialledLocally) {
 }
 
 TEST(Endpoint, IsLiveOnlyWithItsProcess) {
-  char path[] = "/tmp/lockstep-endpoint-XXXXXX";
-  ASSERT_NE(mkdtemp(path), nullptr);
-  const std::string file = std::string(path) + "/endpoint.json";
+  const test::TempDir dir;
+  const std::string file = dir / "endpoint.json";
   EXPECT_FALSE(live_endpoint(file));
   const auto me = io::identify(getpid());
   ASSERT_TRUE(me);
@@ -52,7 +51,6 @@ TEST(Endpoint, IsLiveOnlyWithItsProcess) {
   EXPECT_TRUE(live_endpoint(file));
   std::ofstream(file) << text(me->pid, me->start_ticks + 1);
   EXPECT_FALSE(live_endpoint(file)) << "another process got the pid";
-  std::filesystem::remove_all(path);
 }
 
 }  // namespace

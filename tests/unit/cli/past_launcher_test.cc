@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "common/io/file_system.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::cli {
 namespace {
@@ -14,15 +15,11 @@ using testing::HasSubstr;
 class PastLauncher : public testing::Test {
  protected:
   PastLauncher() { EXPECT_TRUE(io::make_directories(home_.launcher())); }
-  ~PastLauncher() override { EXPECT_TRUE(io::remove_tree(home_.path())); }
   void put(const std::string& path, const std::string& text) {
     ASSERT_TRUE(io::write_file_atomically(path, text));
   }
-  static std::string made() {
-    char path[] = "/tmp/lockstep-past-XXXXXX";
-    return ::mkdtemp(path);
-  }
-  Home home_{made()};
+  const test::TempDir dir_;
+  Home home_{dir_.path()};
 };
 
 TEST_F(PastLauncher, AnEmptyHomeAndOneThatLockstepStartedMayBeStarted) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/io/file_system.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::io {
 namespace {
@@ -39,13 +40,11 @@ TEST(AttemptDirTest, NamesAndParsesLogs) {
 }
 
 TEST(AttemptDirTest, ReadsWhenItStarted) {
-  char path[] = "/tmp/lockstep-attempt-XXXXXX";
-  ASSERT_NE(::mkdtemp(path), nullptr);
-  const AttemptDir dir(path);
+  const test::TempDir home;
+  const AttemptDir dir(home.path());
   EXPECT_EQ(read_started(dir), Instant{});
   ASSERT_TRUE(write_file_atomically(dir.started(), "1795312345678901234", 0644, false));
   EXPECT_EQ(read_started(dir), Instant{1795312345678901234});
-  EXPECT_TRUE(remove_tree(path));
 }
 
 TEST(AttemptDirTest, MountPointIsTheSameForEveryNodeOfAUser) {

@@ -3,13 +3,13 @@
 
 #include <gmock/gmock.h>
 
-#include "common/base/check.h"
 #include "common/io/durable_copy.h"
 #include "common/io/file_system.h"
 #include "common/io/log_times.h"
 #include "common/io/transport.h"
 #include "common/io/version_file.h"
 #include "tests/fakes/disk/faults.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::io {
 namespace {
@@ -19,12 +19,6 @@ using testing::HasSubstr;
 
 class FileFaults : public testing::Test {
  protected:
-  FileFaults() {
-    directory_ = test::quick_directory() + "/lockstep-file-faults-XXXXXX";
-    CHECK(mkdtemp(directory_.data()) != nullptr, "a directory for the test");
-  }
-  ~FileFaults() override { EXPECT_TRUE(remove_tree(directory_)); }
-
   // Runs `act` at every fault in a fresh home, and `look` afterwards without one.
   template <typename Act, typename Look>
   void everywhere(const Act& act, const Look& look) {
@@ -48,7 +42,9 @@ class FileFaults : public testing::Test {
     });
   }
 
-  std::string directory_, home_;
+  const test::TempDir dir_{test::quick_directory()};
+  const std::string& directory_ = dir_.path();
+  std::string home_;
 };
 
 TEST_F(FileFaults, AFileIsTheOldOneOrTheNewOne) {

@@ -3,11 +3,11 @@
 
 #include <gmock/gmock.h>
 
-#include "common/base/check.h"
 #include "launcher/endpoint_file.h"
 #include "launcher/logs/log_store.h"
 #include "launcher/start_record.h"
 #include "tests/fakes/disk/faults.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -19,8 +19,6 @@ using testing::StartsWith;
 class LauncherFaults : public testing::Test {
  protected:
   LauncherFaults() {
-    directory_ = test::quick_directory() + "/lockstep-launcher-faults-XXXXXX";
-    CHECK(mkdtemp(directory_.data()) != nullptr, "a directory for the test");
     root_ = directory_ + "/logs";
     for (int rank = 0; rank < 3; ++rank) {
       keys_.push_back({{JobId("job"), 1}, rank, LogStream::out});
@@ -28,7 +26,6 @@ class LauncherFaults : public testing::Test {
         texts_[keys_.back()] += std::to_string(rank) + " says " + std::to_string(line) + "\n";
     }
   }
-  ~LauncherFaults() override { EXPECT_TRUE(io::remove_tree(directory_)); }
 
   // Nodes send in chunks, again from where the store says it is; a turn ends with a sync. After a
   // sync that failed a daemon leaves.
@@ -55,7 +52,9 @@ class LauncherFaults : public testing::Test {
     return last;
   }
 
-  std::string directory_, root_;
+  const test::TempDir dir_{test::quick_directory()};
+  const std::string& directory_ = dir_.path();
+  std::string root_;
   std::vector<LogKey> keys_;
   std::map<LogKey, std::string> texts_;
   std::map<LogKey, std::uint64_t> acknowledged_;

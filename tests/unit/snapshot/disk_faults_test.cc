@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "common/base/check.h"
 #include "common/snapshot/blob_pack.h"
 #include "common/snapshot/compress.h"
 #include "tests/fakes/disk/faults.h"
@@ -30,12 +29,9 @@ std::string text_of(int i, std::size_t size) {
 class BlobFaults : public testing::Test {
  protected:
   BlobFaults() {
-    directory_ = test::quick_directory() + "/lockstep-blob-faults-XXXXXX";
-    CHECK(mkdtemp(directory_.data()) != nullptr, "a directory for the test");
     for (int i = 0; i < 4; ++i) small_.push_back(text_of(i, 3'000));
     for (int i = 4; i < 6; ++i) large_.push_back(text_of(i, kPackedBytes + 1'000));
   }
-  ~BlobFaults() override { EXPECT_TRUE(io::remove_tree(directory_)); }
 
   std::vector<Digest> digests() const {
     std::vector<Digest> all;
@@ -67,7 +63,8 @@ class BlobFaults : public testing::Test {
     return last;
   }
 
-  std::string directory_;
+  const test::TempDir dir_{test::quick_directory()};
+  const std::string& directory_ = dir_.path();
   std::vector<std::string> small_, large_;
   std::set<Digest> acknowledged_;
 };

@@ -1,4 +1,5 @@
 #include "launcher/spec/job_file.h"
+#include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
 
@@ -158,18 +159,13 @@ TEST(JobFile, OverridesApplyInOrderBeforeTheChecks) {
 
 class OnDisk : public testing::Test {
  protected:
-  void SetUp() override {
-    char path[] = "/tmp/lockstep-spec-XXXXXX";
-    ASSERT_NE(mkdtemp(path), nullptr);
-    dir_ = path;
-  }
-  void TearDown() override { std::filesystem::remove_all(dir_); }
   std::string write(const std::string& text) {
     const std::string path = dir_ + "/job.yml";
     std::ofstream(path) << text;
     return path;
   }
-  std::string dir_;
+  const test::TempDir temp_;
+  const std::string& dir_ = temp_.path();
 };
 
 TEST_F(OnDisk, CodeIsRelativeToTheFile) {

@@ -14,6 +14,7 @@
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_file.h"
 #include "launcher/store/sqlite.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -22,13 +23,6 @@ using testing::HasSubstr;
 
 class CompactionTest : public testing::Test {
  protected:
-  CompactionTest() {
-    char name[] = "/tmp/lockstep-compaction-XXXXXX";
-    directory_ = mkdtemp(name);
-    path_ = directory_ + "/journal.db";
-  }
-  ~CompactionTest() override { std::filesystem::remove_all(directory_); }
-
   // Canceled jobs: of those below `deleted`, only that they were stays.
   static std::vector<StampedFact> life(int i, bool deleted) {
     const JobId job("job" + std::to_string(i));
@@ -54,7 +48,8 @@ class CompactionTest : public testing::Test {
     EXPECT_TRUE(done) << done.error().message;
     return state;
   }
-  std::string directory_, path_;
+  const test::TempDir dir_;
+  const std::string path_ = dir_ / "journal.db";
 };
 
 TEST_F(CompactionTest, TheShorterFileFoldsToTheSameAndGoesOn) {

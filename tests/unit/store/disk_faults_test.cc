@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "common/base/check.h"
 #include "launcher/core/state.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/sqlite.h"
 #include "tests/fakes/disk/faults.h"
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -24,8 +24,6 @@ constexpr int kJobs = 6, kCompactedAfter = 4;
 class JournalFaults : public testing::Test {
  protected:
   JournalFaults() {
-    directory_ = test::quick_directory() + "/lockstep-journal-faults-XXXXXX";
-    CHECK(mkdtemp(directory_.data()) != nullptr, "a directory for the test");
     State state;
     states_.push_back(state);
     for (int i = 0; i < kJobs; ++i) {
@@ -33,7 +31,6 @@ class JournalFaults : public testing::Test {
       states_.push_back(state);
     }
   }
-  ~JournalFaults() override { std::filesystem::remove_all(directory_); }
 
   static std::vector<StampedFact> life(int i) {
     const JobId job("job" + std::to_string(i));
@@ -85,7 +82,9 @@ class JournalFaults : public testing::Test {
     return -1;
   }
 
-  std::string directory_, compaction_error_;
+  const test::TempDir dir_{test::quick_directory()};
+  const std::string& directory_ = dir_.path();
+  std::string compaction_error_;
   std::vector<State> states_;  // after so many jobs
   int attempted_ = 0, acknowledged_ = 0;
 };

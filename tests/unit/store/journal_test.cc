@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "launcher/store/sqlite.h"
+#include "tests/unit/support/temp_dir.h"
 #include "tests/unit/wire/fill.h"
 
 namespace lockstep::launcher {
@@ -22,13 +23,6 @@ using testing::HasSubstr;
 
 class JournalTest : public testing::Test {
  protected:
-  JournalTest() {
-    char name[] = "/tmp/lockstep-journal-XXXXXX";
-    directory_ = mkdtemp(name);
-    path_ = directory_ + "/journal.db";
-  }
-  ~JournalTest() override { std::filesystem::remove_all(directory_); }
-
   static StampedFact fact(int i) {
     return {{1'000 + i}, CancelRequested{JobId("job" + std::to_string(i)), "somebody"}};
   }
@@ -65,7 +59,8 @@ class JournalTest : public testing::Test {
     return done ? make_error(ErrorCode::internal, "no error at all") : done.error();
   }
 
-  std::string directory_, path_;
+  const test::TempDir dir_;
+  const std::string path_ = dir_ / "journal.db";
   int seen_before_error_ = 0;
 };
 
@@ -135,7 +130,7 @@ TEST_F(JournalTest, AfterAKillTheFileHoldsAPrefixWithAllThatWasAcknowledged) {
 
 // The WAL cut short at any byte: a prefix again.
 TEST_F(JournalTest, ATornTailIsAPrefix) {
-  const auto copy = directory_ + "/copy.db";
+  const auto copy = dir_ / "copy.db";
   {
     auto journal = Journal::open(path_);
     ASSERT_TRUE(journal);
@@ -148,11 +143,11 @@ TEST_F(JournalTest, ATornTailIsAPrefix) {
   const auto whole = std::filesystem::file_size(copy + "-wal.full");
   std::size_t fewest = 99, most = 0;
   for (auto length = whole % 997; length <= whole; length += 997) {
-    std::filesystem::copy_file(copy, directory_ + "/torn.db");
-    std::filesystem::copy_file(copy + "-wal.full", directory_ + "/torn.db-wal");
-    std::filesystem::resize_file(directory_ + "/torn.db-wal", length);
+    std::filesystem::copy_file(copy, dir_ / "torn.db");
+    std::filesystem::copy_file(copy + "-wal.full", dir_ / "torn.db-wal");
+    std::filesystem::resize_file(dir_ / "torn.db-wal", length);
     {
-      auto journal = Journal::open(directory_ + "/torn.db");
+      auto journal = Journal::open(dir_ / "torn.db");
       ASSERT_TRUE(journal) << journal.error().message;
       const auto facts = read(*journal);
       for (std::size_t i = 0; i < facts.size(); ++i)
@@ -161,7 +156,7 @@ TEST_F(JournalTest, ATornTailIsAPrefix) {
       most = std::max(most, facts.size());
     }
     for (const char* end : {"", "-wal", "-shm"})
-      std::filesystem::remove(directory_ + "/torn.db" + end);
+      std::filesystem::remove(dir_ / "torn.db" + end);
   }
   EXPECT_EQ(fewest, 0u);
   EXPECT_EQ(most, 8u);

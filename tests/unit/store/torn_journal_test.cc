@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <random>
 #include <set>
 
@@ -21,6 +20,7 @@
 #include "launcher/store/journal_place.h"
 #include "launcher/store/sqlite.h"
 #include "tests/fakes/disk/faults.h"
+#include "tests/unit/support/temp_dir.h"
 #include "tests/unit/wire/fill.h"
 
 namespace lockstep::launcher {
@@ -36,8 +36,6 @@ constexpr std::size_t kTail = 64 << 10, kPage = 4096, kFrame = 24 + kPage;
 class TornJournal : public testing::Test {
  protected:
   TornJournal() {
-    directory_ = test::quick_directory() + "/lockstep-torn-XXXXXX";
-    CHECK(mkdtemp(directory_.data()) != nullptr, "a directory for the test");
     path_ = directory_ + "/journal.db";
     auto journal = Journal::open(path_);
     CHECK(journal && journal->replay([](const StampedFact&) {}), "a new journal");
@@ -54,7 +52,6 @@ class TornJournal : public testing::Test {
     whole_ = io::read_file(path_).value_or("");
     CHECK(wal_.size() > kTail && whole_.size() > kTail, "more than the test looks at");
   }
-  ~TornJournal() override { std::filesystem::remove_all(directory_); }
 
   void checkpoint() {
     auto db = Database::open(path_);
@@ -98,7 +95,9 @@ class TornJournal : public testing::Test {
     }
   }
 
-  std::string directory_, path_, db_, wal_, whole_;
+  const test::TempDir dir_{test::quick_directory()};
+  const std::string& directory_ = dir_.path();
+  std::string path_, db_, wal_, whole_;
   std::vector<StampedFact> facts_;
   Error error_;
 };

@@ -11,15 +11,15 @@
 #include <sstream>
 #include <string>
 
+#include "common/base/check.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::test {
 
 class TempDir {
  public:
-  TempDir() {
-    std::string pattern = "/tmp/lockstep-test-XXXXXX";
-    path_ = ::mkdtemp(pattern.data());
+  explicit TempDir(const std::string& parent = "/tmp") : path_(parent + "/lockstep-test-XXXXXX") {
+    CHECK(::mkdtemp(path_.data()) != nullptr, "a directory for the test");
   }
   ~TempDir() { EXPECT_TRUE(io::remove_tree(path_)); }
   TempDir(const TempDir&) = delete;
