@@ -155,8 +155,7 @@ TEST_F(JournalTest, ATornTailIsAPrefix) {
       fewest = std::min(fewest, facts.size());
       most = std::max(most, facts.size());
     }
-    for (const char* end : {"", "-wal", "-shm"})
-      std::filesystem::remove(dir_ / "torn.db" + end);
+    for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(dir_ / "torn.db" + end);
   }
   EXPECT_EQ(fewest, 0u);
   EXPECT_EQ(most, 8u);
