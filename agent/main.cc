@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -89,7 +90,11 @@ int examine(const Options& options) {
 
 Status prepare_home(const Home& home) {
   TRY(io::make_directories(home.path(), 0711));
-  return io::make_directories(home.attempts(), 0755);
+  TRY(io::make_directories(home.attempts(), 0711));
+  // An older agent let everybody list the jobs.
+  if (::chmod(home.attempts().c_str(), 0711) != 0)
+    return errno_error(errno, "cannot set the mode of " + home.attempts());
+  return {};
 }
 
 Result<io::FileLock> lock_home(const Home& home) {

@@ -67,7 +67,8 @@ Status make_folder(const std::string& path, const snapshot::Owner& owner, mode_t
   }
   const io::Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) return errno_error(errno, "cannot open " + path);
-  const bool is_ours = owner.uid == snapshot::current_owner().uid;
+  const snapshot::Owner ours = snapshot::current_owner();
+  const bool is_ours = owner.uid == ours.uid && owner.gid == ours.gid;
   if (!is_ours && ::fchown(fd.get(), owner.uid, owner.gid) != 0) {
     return errno_error(errno, "cannot give away " + path);
   }
@@ -149,7 +150,7 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
                                        const OnProgress& progress) {
   Teller teller(progress);
   TRY_ASSIGN(const snapshot::Owner owner, owner_for(assignment.spec.run_as));
-  TRY(io::make_directories(directory.path(), 0755));
+  TRY(io::make_directories(directory.path(), 0710));
   WorkspacePlan plan;
   // Without a tree there is nothing to lay over, or to copy.
   plan.mode = assignment.spec.snapshot ? impl_->mode : Mode::ready;
@@ -220,7 +221,9 @@ Result<CapturedCheckpoint> Workspace::capture_checkpoint(const Assignment& assig
 Status Workspace::Impl::lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner,
                                 Mode plan) const {
   const snapshot::Owner ours = snapshot::current_owner();
-  TRY(make_folder(directory.logs(), ours, 0755));  // the runner writes there, not the ranks
+  // Other accounts of the machine find nothing of it, whatever the modes within.
+  TRY(make_folder(directory.path(), {ours.uid, owner.gid}, 0710));
+  TRY(make_folder(directory.logs(), ours, 0700));  // the runner writes there, not the ranks
   TRY(make_folder(directory.tmp(), owner, 0700));
   if (plan == Mode::ready) return {};
   TRY(make_folder(directory.code(), owner, 0755));

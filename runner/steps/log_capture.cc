@@ -62,7 +62,7 @@ Result<LogCapture::Writers> LogCapture::open(int rank, std::uint32_t uid) {
   Writers writers;
   for (const LogStream which : {LogStream::out, LogStream::err}) {
     auto stream = std::make_unique<Stream>(rank, which, directory_.log(rank, which));
-    TRY_ASSIGN(stream->file, io::open_file(stream->path, O_WRONLY | O_CREAT | O_APPEND, 0644));
+    TRY_ASSIGN(stream->file, io::open_file(stream->path, O_WRONLY | O_CREAT | O_APPEND, 0600));
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
       return errno_error(errno, fmt::format("a pipe for the output of rank {}", rank));

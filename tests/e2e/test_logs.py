@@ -363,3 +363,25 @@ def test_a_slow_reader_says_nothing_about_the_launcher(site):
         assert follower.returncode == 0, (word, err)
         assert b"the launcher" not in err and b"did not arrive" not in err, (word, err)
         assert begun[word] + out == whole, word
+
+
+def test_other_accounts_of_a_node_see_nothing_of_a_job(any_site):
+    any_site.up(1)
+    name = any_site.submit("--name", "private", "--", "sh", "-c",
+                           "umask 0; echo secret; echo secret > outputs/left; touch outputs/ready; sleep 600")
+    attempts = any_site.home / "nodes" / "local-0" / "attempts"
+    wait_until(lambda: list(attempts.glob(f"{name}.1/**/outputs/ready")), "the rank has written")
+    log = attempts / f"{name}.1" / "logs" / "rank_0.stdout"
+    wait_until(lambda: log.read_bytes() == b"secret\n", "its log is on the node")
+    look = ("import os, sys\n"
+            "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+            "for path in sys.argv[1:]:\n"
+            "    try: print(os.listdir(path) if os.path.isdir(path) else open(path).read())\n"
+            "    except PermissionError: print('refused')\n")
+    places = [attempts, log.parent.parent, log, *attempts.glob(f"{name}.1/**/outputs/left")]
+    assert len(places) > 3
+    seen = subprocess.run(["/usr/bin/python3", "-c", look, *map(str, places)], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout
+    # isdir() of what cannot be reached is False, and open() refuses.
+    assert seen.split() == ["refused"] * len(places), seen
+    any_site.ok("job", "cancel", name)

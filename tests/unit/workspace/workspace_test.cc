@@ -115,7 +115,12 @@ TEST(Workspace, AnotherUsersDirectoriesAreTheirs) {
       EXPECT_EQ(stat_of(f.attempt().path() + "/" + name).st_uid, nobody.uid) << mode << " " << name;
     }
     EXPECT_EQ(stat_of(f.attempt().logs()).st_uid, 0u);
+    EXPECT_EQ(stat_of(f.attempt().logs()).st_mode & 07777, 0700u);
     EXPECT_EQ(stat_of(f.attempt().tmp()).st_mode & 07777, 0700u);
+    // All of it is reached only by us and by the group of the ranks.
+    EXPECT_EQ(stat_of(f.attempt().path()).st_uid, 0u);
+    EXPECT_EQ(stat_of(f.attempt().path()).st_gid, nobody.gid);
+    EXPECT_EQ(stat_of(f.attempt().path()).st_mode & 07777, 0710u);
   }
 }
 
