@@ -103,6 +103,7 @@ class Teller {
 }  // namespace
 
 struct Workspace::Impl {
+  std::string cache;
   Mode mode = Mode::ready;
   bool has_mount_namespaces = false;
   std::unique_ptr<snapshot::BlobStore> blobs;
@@ -119,6 +120,7 @@ struct Workspace::Impl {
   Status fetch(const Digest& root, BlobSource& source, Teller& teller);
   Result<std::string> read_object(const Digest& digest, const Assignment& assignment,
                                   BlobSource& source, Teller& teller);
+  Error explained(Error error) const;
   Status lay_out(const io::AttemptDir& directory, const snapshot::Owner& owner, Mode plan) const;
   Status fill_code(const io::AttemptDir& directory, const std::string& tree,
                    const snapshot::Owner& owner, Teller& teller) const;
@@ -131,6 +133,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config
   auto impl = std::make_unique<Impl>();
   TRY_ASSIGN(impl->mode, mode_of(config.workdir_mode));
   impl->has_mount_namespaces = impl->mode != Mode::ready || can_unshare_mounts();
+  impl->cache = config.cache;
   TRY(io::make_directories(config.cache, 0700));
   TRY_ASSIGN(impl->blobs, snapshot::BlobStore::open(config.cache + "/blobs"));
   TRY_ASSIGN(impl->trees, snapshot::TreeCache::open(config.cache + "/trees"));
@@ -156,7 +159,9 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
   plan.mode = assignment.spec.snapshot ? impl_->mode : Mode::ready;
   TRY(impl_->lay_out(directory, owner, plan.mode));
   if (assignment.spec.snapshot) {
-    TRY_ASSIGN(plan.tree, impl_->tree(*assignment.spec.snapshot, owner, source, teller));
+    auto tree = impl_->tree(*assignment.spec.snapshot, owner, source, teller);
+    if (!tree) return impl_->explained(tree.error());
+    plan.tree = *std::move(tree);
   }
   if (plan.mode == Mode::ready) TRY(impl_->fill_code(directory, plan.tree, owner, teller));
   if (assignment.checkpoint) {
@@ -230,6 +235,14 @@ Status Workspace::Impl::lay_out(const io::AttemptDir& directory, const snapshot:
   // The root of an overlay is its upper's: the ranks must be able to write there.
   TRY(make_folder(directory.upper(), owner, 0755));
   return make_folder(directory.overlay_work(), ours, 0700);
+}
+
+// Nobody but a person takes it away.
+Error Workspace::Impl::explained(Error error) const {
+  if (!io::exists(cache + "/trees") || !io::exists(cache + "/blobs"))
+    error.message += fmt::format(
+        "; {} was removed while this agent runs: restart the agent (what runs goes on)", cache);
+  return error;
 }
 
 Result<std::string> Workspace::Impl::tree(const Digest& root, const snapshot::Owner& owner,

@@ -124,6 +124,19 @@ TEST(Workspace, AnotherUsersDirectoriesAreTheirs) {
   }
 }
 
+TEST(Workspace, SaysThatItsCacheWasTakenAway) {
+  Fixture f("overlay");
+  TempDir source;
+  source.file("a", "a");
+  const Digest root = f.capture_and_store(source);
+  ASSERT_TRUE(io::remove_tree(f.dir / "cache"));
+  const auto staged = f.workspace->stage(f.assignment(root), f.attempt(), f.launcher, {});
+  ASSERT_FALSE(staged);
+  EXPECT_NE(staged.error().message.find("was removed while this agent runs: restart the agent"),
+            std::string::npos)
+      << staged.error().message;
+}
+
 TEST(Workspace, SaysWhatIsWrong) {
   EXPECT_FALSE(Workspace::open({"/tmp/snap-test-never-made", "nfs"}));
   Fixture f("overlay");
