@@ -29,6 +29,7 @@ namespace {
 
 constexpr Duration kJoinTimeout = seconds(30);
 constexpr Bytes kLeastLogSpool = mebibytes(1);
+constexpr int kUsage = 2;  // the exit code for a command line that is wrong, as of all our programs
 
 struct Options {
   std::string launcher, token_file, home, name, advertise, network, log_level = "info";
@@ -271,7 +272,15 @@ int main(int argc, char** argv) {
   CLI::App app("Runs the jobs of a Lockstep launcher on this node.", "lockstep-agent");
   agent::Options options;
   agent::add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "lockstep-agent: %s\n(lockstep-agent --help lists all flags)\n",
+                 error.what());
+    return agent::kUsage;
+  }
   if (app.got_subcommand("doctor")) return agent::examine(options);
   auto logger = spdlog::stderr_logger_mt("agent");
   logger->set_level(spdlog::level::from_str(options.log_level));
@@ -280,5 +289,5 @@ int main(int argc, char** argv) {
   const lockstep::Status status = agent::run(options);
   if (status) return 0;
   std::fprintf(stderr, "lockstep-agent: %s\n", status.error().message.c_str());
-  return 1;
+  return status.error().code == lockstep::ErrorCode::invalid_argument ? agent::kUsage : 1;
 }

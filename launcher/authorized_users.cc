@@ -24,8 +24,16 @@ void AuthorizedUsers::reload_if_changed() {
     return;
   }
   const Version now{info.st_ino, info.st_size,
-                    info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec};
+                    info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec, info.st_mode};
   if (now == version_) return;
+  if ((info.st_mode & S_IWOTH) != 0) {  // as sshd with StrictModes
+    spdlog::error(
+        "{} may be changed by everybody (mode {:04o}): nobody is let in by it; chmod go-w it",
+        path_, info.st_mode & 07777);
+    version_ = now;
+    names_.clear();
+    return;
+  }
   const auto text = io::read_file(path_, mebibytes(16));
   if (!text) {
     spdlog::error("authorised users stay as they were: {}", text.error().message);

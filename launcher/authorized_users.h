@@ -1,6 +1,7 @@
 #pragma once
 // Who may use this launcher: keys/authorized_users, read again whenever the file changed. A line
-// that is not "NAME PUBLICKEY" is reported and skipped.
+// that is not "NAME PUBLICKEY" is reported and skipped; a file that everybody may change lets nobody
+// in.
 
 #include <cstdint>
 #include <map>
@@ -21,6 +22,7 @@ class AuthorizedUsers {
   struct Version {  // of the file
     std::uint64_t inode = 0;
     std::int64_t size = -1, mtime_ns = 0;
+    std::uint32_t mode = 0;
     friend bool operator==(const Version&, const Version&) = default;
   };
   void reload_if_changed();

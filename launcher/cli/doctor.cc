@@ -40,6 +40,18 @@ Finding examine_program(const std::string& name) {
                  "install all of Lockstep's programs together");
 }
 
+// What only its owner may change.
+std::optional<Finding> examine_writers(const std::string& check, const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  const unsigned mode = info.st_mode & 07777;
+  if ((mode & S_IWOTH) == 0 && ((mode & S_IWGRP) == 0 || (mode & S_ISVTX) != 0))
+    return std::nullopt;
+  return finding("user", check, Verdict::problem,
+                 fmt::format("{} has mode {:04o}: others may change it", path, mode),
+                 "chmod go-w " + path);
+}
+
 // A file that only its owner may read.
 std::optional<Finding> examine_secret(const std::string& check, const std::string& path) {
   struct stat info {};
@@ -73,6 +85,7 @@ Findings ask_launcher(const Endpoint& endpoint, const io::KeyPair& keys) {
     Findings found{launcher(Verdict::ok, "connection", endpoint.control + " answers")};
     if (const auto status = (*connection)->ask_for<StatusReply>(GetStatus{}, kAnswerTimeout))
       found.push_back(judge_version(status->status.version));
+    found.push_back(judge_nodes(reply->nodes));
     for (Finding& each : judge_clock(reply->nodes, asked, clock.now()))
       found.push_back(std::move(each));
     return found;
@@ -92,11 +105,30 @@ Findings examine_programs() {
   return found;
 }
 
+namespace {
+
+// One that is not there yet is made where the nearest folder that is there can be written.
+Finding examine_place(const std::string& path) {
+  std::string above = path;
+  while (above.size() > 1 && !io::exists(above)) {
+    const auto slash = above.find_last_not_of('/', above.rfind('/'));
+    above = slash == std::string::npos ? "/" : above.substr(0, slash + 1);
+  }
+  struct stat info {};
+  const bool is_folder = ::stat(above.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  if (is_folder && ::access(above.c_str(), W_OK | X_OK) == 0)
+    return finding("user", "home", Verdict::ok,
+                   path + " is not there yet; the first command makes it");
+  return finding("user", "home", Verdict::problem,
+                 fmt::format("{} is not there, and you cannot make it in {}", path, above),
+                 "LOCKSTEP_HOME names another");
+}
+
+}  // namespace
+
 Findings examine_home(const Home& home) {
   struct stat info {};
-  if (::stat(home.path().c_str(), &info) != 0)
-    return {finding("user", "home", Verdict::ok,
-                    home.path() + " is not there yet; the first command makes it")};
+  if (::stat(home.path().c_str(), &info) != 0) return {examine_place(home.path())};
   Findings found;
   const bool usable = ::access(home.path().c_str(), R_OK | W_OK | X_OK) == 0;
   found.push_back(finding("user", "home", usable ? Verdict::ok : Verdict::problem,
@@ -106,6 +138,10 @@ Findings examine_home(const Home& home) {
                                     {"launcher's key", home.launcher_keys() + "/launcher.key"},
                                     {"endpoint", home.endpoint()}})
     if (auto secret = examine_secret(check, path)) found.push_back(*std::move(secret));
+  for (const auto& [check, path] : {std::pair{"home", home.path()},
+                                    {"launcher's home", home.launcher()},
+                                    {"who may use it", home.authorized_users()}})
+    if (auto open = examine_writers(check, path)) found.push_back(*std::move(open));
   return found;
 }
 
@@ -137,6 +173,25 @@ Finding judge_version(const std::string& launchers) {
                   fmt::format("is {}, and lockstep here is {}", launchers, LOCKSTEP_VERSION),
                   "a launcher that was started before an update goes on as it was: restart it "
                   "(`lockstep down`, `lockstep up`), or install the same version on both sides");
+}
+
+Finding judge_nodes(const std::vector<NodeView>& nodes) {
+  std::string away;
+  for (const NodeView& node : nodes)
+    if (node.liveness != Liveness::alive)
+      away +=
+          fmt::format("{}{} is {}", away.empty() ? "" : ", ", node.name, to_string(node.liveness));
+  const auto alive = std::count_if(nodes.begin(), nodes.end(), [](const NodeView& node) {
+    return node.liveness == Liveness::alive;
+  });
+  if (away.empty() && alive > 0)
+    return launcher(Verdict::ok, "nodes", fmt::format("{} of {} ALIVE", alive, nodes.size()));
+  return launcher(
+      Verdict::warning, "nodes",
+      nodes.empty() ? "there is none: jobs wait"
+                    : fmt::format("{} of {} ALIVE: {}", alive, nodes.size(), away),
+      "`lockstep node list` says why; `lockstep up` starts local ones again, others need "
+      "their lockstep-agent");
 }
 
 Findings judge_clock(const std::vector<NodeView>& nodes, Instant asked, Instant answered) {

@@ -21,6 +21,9 @@ Findings examine_launcher(const Context& context);
 // answer to what we asked between two moments of our clock. Pure; none when no node is.
 Findings judge_clock(const std::vector<NodeView>& nodes, Instant asked, Instant answered);
 
+// Whether there are nodes, and which of them are away. Pure.
+Finding judge_nodes(const std::vector<NodeView>& nodes);
+
 // Whether the launcher is of our version. Pure.
 Finding judge_version(const std::string& launchers);
 

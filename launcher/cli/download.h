@@ -23,6 +23,7 @@ struct DownloadRequest {
   bool all_named = false;            // all named outputs
   std::optional<std::string> named;  // this one
   bool checkpoint = false;           // what its ranks saved for a later attempt
+  bool wants(const CollectedOutput& output) const;
 };
 
 struct DownloadedTree {
@@ -54,8 +55,10 @@ struct DownloadPlan {
 };
 Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& request);
 
-// "node local-1: ./outputs: a.sock was left out: a socket", for each part of the attempt.
-std::vector<std::string> output_problems(const AttemptView& attempt);
+// "node local-1: ./outputs: a.sock was left out: a socket", for each part of the attempt and what
+// is wanted of it.
+std::vector<std::string> output_problems(const AttemptView& attempt,
+                                         const DownloadRequest& request);
 
 // "output 'model' (uri_folder) was never written: …", for each named output of a job that
 // Completed.

@@ -142,13 +142,26 @@ std::vector<std::string> unwritten_outputs(const JobView& job) {
   return lines;
 }
 
-std::vector<std::string> output_problems(const AttemptView& attempt) {
+bool DownloadRequest::wants(const CollectedOutput& output) const {
+  switch (output.kind) {
+    case OutputKind::outputs:
+    case OutputKind::logs: return artifacts;
+    case OutputKind::named: return all_named || named == output.name;
+    case OutputKind::checkpoint: return checkpoint;
+  }
+  return false;
+}
+
+std::vector<std::string> output_problems(const AttemptView& attempt,
+                                         const DownloadRequest& request) {
   std::vector<std::string> lines;
   for (const PartView& part : attempt.parts)
     for (const CollectedOutput& output : part.outputs)
-      for (const std::string& problem : output.problems)
+      for (const std::string& problem : output.problems) {
+        if (!request.wants(output)) continue;
         lines.push_back(fmt::format("node {}: {}: {}", part.node_name,
                                     describe(output.kind, output.name), problem));
+      }
   return lines;
 }
 

@@ -114,7 +114,7 @@ int download(Context& context, const DownloadOptions& options) {
                                  [&](const std::string& text) { context.terminal.progress(text); });
   context.terminal.clear_status();
   if (!done) return fail(context.terminal, at_launcher(endpoint, done.error()));
-  const auto problems = output_problems(reply->job.attempts[done->attempt - 1]);
+  const auto problems = output_problems(reply->job.attempts[done->attempt - 1], request);
   for (const std::string& problem : problems) context.terminal.note(in_one_line(problem));
   if (done->trees.empty() && done->logs.empty())
     return fail(context.terminal, nothing_left(reply->job, !problems.empty()));

@@ -94,8 +94,10 @@ int finished(Context& context, Connection& connection, const FollowEnd& end,
              const WatchOptions& options) {
   const JobView& job = *end.job;
   const bool worth_a_line = end.spoke || context.terminal.has_status_line();
+  DownloadRequest everything;
+  everything.all_named = everything.checkpoint = true;
   if (!job.attempts.empty())
-    for (const auto& problem : output_problems(job.attempts.back()))
+    for (const auto& problem : output_problems(job.attempts.back(), everything))
       context.terminal.note(in_one_line(problem));
   for (const auto& warning : unwritten_outputs(job)) context.terminal.note(warning);
   say_how_it_ended(context, job, worth_a_line && !options.quiet);

@@ -154,6 +154,11 @@ Status JobReader::check_text_map(const YamlNode& node, const std::string& path) 
                   [&](const KnownKey& key) { return key.path.rfind(inner + ".", 0) == 0; });
   for (const auto& entry : node.entries) {
     const std::string name = join(path, entry.key);
+    if (path == "inputs" && !valid_output_name(entry.key))
+      return error(entry.place,
+                   fmt::format("'{}' is not an input's name: letters, digits and '_', not starting "
+                               "with a digit",
+                               entry.key));
     switch (entry.value.kind) {
       case YamlNode::Kind::scalar: continue;
       case YamlNode::Kind::null:

@@ -149,7 +149,9 @@ Result<JournalCheck> check_journal(const std::string& path) {
 }
 
 Result<std::string> truncate_journal(const std::string& path, std::uint64_t sequence) {
-  const std::string copy = fmt::format("{}.before-{}", path, sequence);
+  std::string copy = fmt::format("{}.before-{}", path, sequence);
+  for (int again = 2; io::exists(copy); ++again)
+    copy = fmt::format("{}.before-{}.{}", path, sequence, again);
   for (const char* end : {"", "-wal"})
     if (io::exists(path + end)) TRY(io::copy_file(path + end, copy + end));
   TRY_ASSIGN(auto db, Database::open(path));

@@ -40,6 +40,7 @@ class Fsck {
     report_.problems.push_back(fmt::format(format, std::forward<Args>(args)...));
   }
 
+  Status expect_broken_at(std::uint64_t row) const;
   Status check_journal_and_state();
   Status check_blobs();
   Status check_logs();
@@ -53,8 +54,25 @@ class Fsck {
   bool whole_ = true;  // all facts were folded: what is not referred to is of no use
 };
 
+// What stands is not given up by a slip.
+Status Fsck::expect_broken_at(std::uint64_t row) const {
+  const auto refused = [&](const std::string& why) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("--truncate-journal-at {}: {}; nothing was changed", row, why));
+  };
+  TRY_ASSIGN(const JournalCheck journal, check_journal(home_.journal()));
+  if (row < 1 || row > journal.rows)
+    return refused(fmt::format("the journal has the rows 1 to {}", journal.rows));
+  if (journal.broken && *journal.broken != row)
+    return refused(fmt::format("the first row that does not stand is {}", *journal.broken));
+  if (!journal.broken && !why_not_folding(journal.facts))
+    return refused("every row of it stands (an older state comes back from a backup)");
+  return {};
+}
+
 Status Fsck::check_journal_and_state() {
   if (options_.truncate_at) {
+    TRY(expect_broken_at(*options_.truncate_at));
     TRY_ASSIGN(const std::string copy, truncate_journal(home_.journal(), *options_.truncate_at));
     report_.repaired.push_back(
         fmt::format("journal row {} and all behind it removed; the journal "

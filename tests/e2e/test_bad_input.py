@@ -111,6 +111,14 @@ def test_a_node_name_that_would_be_changed_is_refused(site):
     for name in ("my node", "17", "n" * 64):
         done = subprocess.run([site.bin / "lockstep-agent", "--home", site.directory / "agent", "--name", name],
                               capture_output=True, text=True, check=False, timeout=60)
-        assert done.returncode == 1, done
+        assert done.returncode == 2, done
         assert f"--name '{name}' cannot be a node's name" in done.stderr, done
     assert not (site.directory / "agent").exists(), "nothing was made"
+
+
+@pytest.mark.parametrize("words", [["--bogus"], ["doctor", "bogus"], ["--log-level", "loud"], ["--cpus", "x"]])
+def test_a_wrong_flag_of_the_agent_is_named_and_exits_2(site, words):
+    done = subprocess.run([site.bin / "lockstep-agent", "--home", site.directory / "agent", *words],
+                          capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2 and done.stdout == "", done
+    assert done.stderr.startswith("lockstep-agent: ") and words[-1] in done.stderr, done

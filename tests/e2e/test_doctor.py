@@ -2,6 +2,8 @@
 import json
 import os
 
+from harness.site import wait_until
+
 
 def verdicts(site, *words):
     """({check: verdict}, exit code)"""
@@ -32,6 +34,10 @@ def test_doctor_finds_the_launcher_and_a_key_that_others_may_read(any_site):
     text = site.run("doctor", *where).stdout.decode()
     assert f"chmod 600 {site.home}/keys/user.key" in text and "1 problem" in text, text
     os.chmod(site.home / "keys/user.key", 0o600)
+    site.kill(site.agent_pids())
+    wait_until(lambda: site.json("node", "list")[0]["liveness"] != "ALIVE", "the node is missed")
+    found, code = verdicts(site, *where)
+    assert (found["nodes"], code) == ("warning", 0), found
 
 
 def test_doctor_names_a_launcher_that_does_not_answer_or_knows_no_such_key(any_site):

@@ -248,8 +248,13 @@ def test_a_flipped_byte_of_the_journal_is_named_and_never_cut_silently(site):
     assert any(f"journal row {row}:" in p and "checksum" in p for p in report["problems"])
     assert any(f"--truncate-journal-at {row}" in p for p in report["problems"])
     assert fsck(site, "--repair")[1]["facts"] == row - 1
+    for wrong in (0, row - 1, row + 1, last + 1):
+        code, _, err = tool(site, "fsck", "--home", home, "--truncate-journal-at", wrong)
+        assert code == 2 and "nothing was changed" in err, err
     code, report = fsck(site, "--truncate-journal-at", str(row))
     assert (code, report["problems"]) == (0, []), report
+    code, _, err = tool(site, "fsck", "--home", home, "--truncate-journal-at", 1)
+    assert code == 2 and "every row of it stands" in err, err
     kept = home / f"journal.db.before-{row}"
     copy = sqlite3.connect(kept)
     assert copy.execute("select max(sequence) from journal").fetchone() == (last,)

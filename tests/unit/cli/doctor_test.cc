@@ -47,6 +47,26 @@ TEST(Doctor, AClockIsWrongOnlyByWhatHeartbeatsAndTheAnswersTimeDoNotExplain) {
   EXPECT_THAT(clock_of(kNoon - seconds(64)).advice, HasSubstr("NTP"));
 }
 
+TEST(Doctor, NodesThatAreAwayAreNamed) {
+  const Finding found = judge_nodes(alive_at(kNoon));
+  EXPECT_EQ(found.verdict, Verdict::warning);
+  EXPECT_THAT(found.found, HasSubstr("1 of 2 ALIVE: "));
+  EXPECT_THAT(found.found, HasSubstr(" is LOST"));
+  EXPECT_EQ(judge_nodes({alive_at(kNoon).back()}).verdict, Verdict::ok);
+  EXPECT_EQ(judge_nodes({}).verdict, Verdict::warning);
+}
+
+TEST(Doctor, AHomeThatCannotBeMadeOrThatOthersMayChangeIsAProblem) {
+  const test::TempDir dir;
+  dir.file("file", "");
+  EXPECT_FALSE(all_well(examine_home(Home(dir / "file/home"))));
+  EXPECT_TRUE(all_well(examine_home(Home(dir / "not/yet"))));
+  ASSERT_EQ(::chmod(dir.path().c_str(), 0777), 0);
+  const Findings found = examine_home(Home(dir.path()));
+  EXPECT_FALSE(all_well(found));
+  EXPECT_THAT(found.back().advice, HasSubstr("chmod go-w"));
+}
+
 TEST(Doctor, WithoutANodeThatIsAliveTheClockIsNotJudged) {
   auto nodes = alive_at(kNoon);
   nodes.pop_back();

@@ -82,6 +82,21 @@ TEST(PlanDownload, OneNamedOutputOrAll) {
   EXPECT_EQ(plan_download(job_with_two_attempts(), all)->trees.size(), 2u);
 }
 
+TEST(PlanDownload, ProblemsOfWhatIsNotWantedAreNotSaid) {
+  AttemptView attempt = job_with_two_attempts().attempts[0];
+  attempt.parts[0].outputs[0].problems = {"pipe was left out: a fifo"};
+  attempt.parts[0].outputs[1].problems = {"changed"};
+  DownloadRequest request;
+  EXPECT_EQ(output_problems(attempt, request),
+            std::vector<std::string>{"node n0: ./outputs: pipe was left out: a fifo"});
+  request.artifacts = false;
+  request.named = "model";
+  EXPECT_EQ(output_problems(attempt, request),
+            std::vector<std::string>{"node n0: output 'model': changed"});
+  request.named = "report";
+  EXPECT_TRUE(output_problems(attempt, request).empty());
+}
+
 TEST(PlanDownload, ACheckpointThatWasWrittenButNotKeptSaysWhy) {
   DownloadRequest request;
   request.artifacts = false;

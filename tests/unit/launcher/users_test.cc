@@ -22,5 +22,18 @@ TEST(AuthorizedUsers, AreReadAgainWhenTheFileChanges) {
   EXPECT_EQ(users.name_of(ann), std::nullopt) << "a removed line counts at once";
 }
 
+TEST(AuthorizedUsers, AFileThatEverybodyMayChangeLetsNobodyIn) {
+  test::TempDir dir;
+  const auto path = dir / "authorized_users";
+  const PublicKey ann(std::string(40, 'a'));
+  AuthorizedUsers users(path);
+  ASSERT_TRUE(io::write_file_atomically(path, "ann " + ann.value + "\n"));
+  EXPECT_EQ(users.name_of(ann), "ann");
+  ASSERT_EQ(::chmod(path.c_str(), 0666), 0);
+  EXPECT_EQ(users.name_of(ann), std::nullopt);
+  ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
+  EXPECT_EQ(users.name_of(ann), "ann");
+}
+
 }  // namespace
 }  // namespace lockstep::launcher

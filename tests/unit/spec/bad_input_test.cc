@@ -212,6 +212,11 @@ const std::vector<BadInput>& table() {
        {},
        "job.yml:2:28: 'lockstep.retry.on': '256' is not an exit code of a failure; these are 1 to "
        "255"},
+      {"input_name",
+       "command: x\ninputs: {a b: 5}\n",
+       {},
+       "job.yml:2:10: 'a b' is not an input's name: letters, digits and '_', not starting with a "
+       "digit"},
       {"retry_on_never_and_more",
        "command: x\nlockstep: {retry: {on: [never, signal]}}\n",
        {},
