@@ -122,7 +122,7 @@ Result<bool> note_boot(const Home& home, const BootId& boot) {
 
 Result<wire::JoinToken> read_token(const std::string& file) {
   if (file.empty()) {
-    return make_error(ErrorCode::invalid_argument,
+    return make_error(ErrorCode::not_found,
                       "this node has not joined a launcher yet: give it --token-file with what "
                       "`lockstep node token` printed");
   }
