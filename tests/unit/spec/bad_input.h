@@ -1,0 +1,26 @@
+#pragma once
+// Job files that must be refused, each with its whole message: where, what, what to do.
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace lockstep::spec {
+
+struct BadInput {
+  const char* name;
+  std::string text;
+  std::vector<std::string> overrides;
+  std::string message;
+  ErrorCode code = ErrorCode::invalid_argument;
+};
+inline void PrintTo(const BadInput& bad, std::ostream* out) { *out << bad.name; }
+
+inline constexpr ErrorCode kNotYet = ErrorCode::unsupported;
+
+std::vector<BadInput> bad_keys();    // and texts that are no mapping at all
+std::vector<BadInput> bad_values();  // also in expressions and overrides
+
+}  // namespace lockstep::spec
