@@ -2,9 +2,7 @@
 // final report says, and that nothing is left.
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <map>
@@ -322,56 +320,6 @@ TEST_P(RunnerTest, AnOverlayThatCannotBeMountedIsTheWorkspacesFailure) {
   EXPECT_NE(report.message.find("absent"), std::string::npos) << report.message;
 }
 
-TEST(RunnerAsRootTest, OutOfMemoryIsSaidOfTheRankThatWasKilled) {
-  if (!running_as_root()) GTEST_SKIP() << "needs root: a memory cgroup of our own";
-  Attempt attempt;
-  attempt.assignment.spec.resources.memory = mebibytes(64);
-  attempt.assignment.allotment.memory = mebibytes(64);
-  attempt.ranks(2).shell(
-      "[ $LOCKSTEP_RANK = 0 ] && exec sleep 60; exec /usr/bin/python3 -c 'x=bytearray(200<<20)'");
-  ASSERT_EQ(attempt.run(), 0);
-  const auto report = attempt.report();
-  EXPECT_EQ(report.cause, Cause::out_of_memory) << attempt.runner_log();
-  EXPECT_EQ(report.first_failed_rank, 1);
-  EXPECT_TRUE(attempt.leftover_cgroups().empty());
-}
-
-TEST(RunnerAsRootTest, OutOfMemoryBehindAShellIsSaidToo) {
-  if (!running_as_root()) GTEST_SKIP() << "needs root: a memory cgroup of our own";
-  Attempt attempt;
-  attempt.assignment.spec.resources.memory = mebibytes(64);
-  attempt.assignment.allotment.memory = mebibytes(64);
-  attempt.shell("/usr/bin/python3 -c 'x=bytearray(200<<20)'; exit $?");
-  ASSERT_EQ(attempt.run(), 0);
-  EXPECT_EQ(attempt.report().cause, Cause::out_of_memory) << attempt.runner_log();
-}
-
-TEST(RunnerAsRootTest, ARunAsUserIsTakenOn) {
-  if (!running_as_root()) GTEST_SKIP() << "needs root: only root can change ids";
-  Attempt attempt;
-  attempt.assignment.spec.run_as = "nobody";
-  attempt.shell("id -un; echo $USER; touch outputs/x $TMPDIR/y; echo > /dev/stdout");
-  ASSERT_EQ(attempt.run(), 0);
-  EXPECT_EQ(attempt.report().cause, Cause::completed) << attempt.err();
-  EXPECT_EQ(attempt.out(), "nobody\nnobody\n\n");
-}
-
-TEST(RunnerSetupTest, AnUnknownRunAsUserIsSaid) {
-  Attempt attempt;
-  attempt.assignment.spec.run_as = "no-such-user";
-  attempt.shell("echo never");
-  ASSERT_EQ(attempt.run(), 0);
-  EXPECT_EQ(attempt.report().cause, Cause::start_failed);
-  EXPECT_NE(attempt.report().message.find("no-such-user"), std::string::npos);
-}
-
-TEST(RunnerSetupTest, ASecondRunnerIsRefused) {
-  Attempt attempt;
-  attempt.shell("true");
-  ASSERT_EQ(attempt.run(), 0);
-  EXPECT_EQ(attempt.run(), 125);
-}
-
 TEST_P(RunnerTest, SpawnKilledIsTheRunnersLossAndLeavesNothing) {
   attempt_.ranks(2).shell(std::string(kStubborn) + "while :; do sleep 1; done");
   attempt_.start();
@@ -400,64 +348,6 @@ TEST_P(RunnerTest, ARankKilledFromOutsideIsNamed) {
   EXPECT_FALSE(first.terminated_by_us);
   EXPECT_TRUE(report.ranks.at(1 - *report.first_failed_rank).terminated_by_us);
   expect_nothing_left();
-}
-
-TEST(RunnerSetupTest, APortThatSomebodyTookIsSaid) {
-  Attempt attempt;
-  attempt.assignment.solo = false;
-  attempt.assignment.phase = WantedPhase::prepare;
-  attempt.shell("echo never");
-  attempt.start();
-  FakeAgent agent(attempt);
-  const auto prepared = agent.report_in(PartState::prepared);
-  ASSERT_TRUE(prepared);
-  const io::Fd intruder(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int on = 1;
-  setsockopt(intruder.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(prepared->master_port);
-  ASSERT_EQ(bind(intruder.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  ASSERT_EQ(listen(intruder.get(), 1), 0);
-  GangMember self;
-  self.address = "127.0.0.1";
-  attempt.assignment.phase = WantedPhase::run;
-  attempt.assignment.gang = GangTable{{self}, prepared->master_port};
-  agent.send(attempt.assignment);
-  ASSERT_EQ(attempt.wait(), 0);
-  EXPECT_EQ(attempt.report().cause, Cause::port_taken);
-  EXPECT_FALSE(io::exists(attempt.directory().log(0, LogStream::out)));
-}
-
-TEST(RunnerSetupTest, AFullSpoolIsToldToWhoeverConnectsAndWhatIsTakenMakesRoom) {
-  Attempt attempt;
-  attempt.log_spool = mebibytes(1);
-  attempt.shell("head -c 3000000 /dev/zero; echo end");
-  attempt.start();
-  {
-    FakeAgent first(attempt);
-    std::optional<PartReport> report = first.report_in(PartState::running);
-    while (report && report->progress.empty()) report = first.next_report();
-    ASSERT_TRUE(report);
-    EXPECT_NE(report->progress.find("logs of rank 0 wait: the launcher has not taken"),
-              std::string::npos)
-        << report->progress;
-  }
-  FakeAgent second(attempt);
-  const auto report = second.report_in(PartState::running);
-  ASSERT_TRUE(report);
-  EXPECT_NE(report->progress, "") << "an agent that restarted is told as well";
-  EXPECT_TRUE(second.send_control(LogsTaken{{{0, 5'000'000, 0}}}));
-  const auto goes_on = second.next_report();
-  ASSERT_TRUE(goes_on);
-  EXPECT_EQ(goes_on->progress, "");
-  EXPECT_TRUE(wait_until([&] {  // again and again: whatever was written by then is taken
-    second.send_control(LogsTaken{{{0, 5'000'000, 0}}});
-    return attempt.has_report();
-  }));
-  EXPECT_EQ(attempt.wait(), 0);
-  EXPECT_EQ(attempt.report().cause, Cause::completed);
-  EXPECT_EQ(attempt.report().logs, (std::vector<LogSize>{{0, 3'000'004, 0}}));
 }
 
 }  // namespace
