@@ -43,8 +43,10 @@ Result<Entry> Merger::merge(const std::vector<NodeTree>& folders, const std::str
   for (const NodeTree& folder : folders) {
     TRY_ASSIGN(const std::string bytes, objects_.read(folder.root));
     TRY_ASSIGN(Directory directory, decode_directory(bytes));
-    for (Entry& entry : directory.entries)
-      by_name[entry.name].push_back({folder.node_rank, std::move(entry)});
+    for (Entry& entry : directory.entries) {
+      auto& same_name = by_name[entry.name];
+      same_name.push_back({folder.node_rank, std::move(entry)});
+    }
   }
   std::set<std::string> names;
   for (const auto& [name, entries] : by_name) names.insert(name);
@@ -143,8 +145,10 @@ Result<Entry> CheckpointMerger::merge(const std::optional<Digest>& base,
   }
   for (const NodeTree& folder : folders) {
     TRY_ASSIGN(Directory directory, read(folder.root));
-    for (Entry& entry : directory.entries)
-      by_name[entry.name].nodes.push_back({folder.node_rank, std::move(entry)});
+    for (Entry& entry : directory.entries) {
+      auto& same_name = by_name[entry.name];
+      same_name.nodes.push_back({folder.node_rank, std::move(entry)});
+    }
   }
   Directory merged;  // by_name is in the order of a directory
   for (const auto& [name, versions] : by_name) {
