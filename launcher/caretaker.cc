@@ -1,5 +1,6 @@
 #include "launcher/caretaker.h"
 
+#include <fmt/format.h>
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
@@ -18,6 +19,7 @@ constexpr Duration kAgain = seconds(5);  // while a backup is taken
 constexpr Duration kAfterFailure = minutes(10);
 constexpr Duration kAfterDeletion = seconds(1);  // more may follow
 constexpr std::size_t kFoldersAtOnce = 200;
+constexpr std::size_t kFoldersNamed = 5;
 
 std::string path_of(const std::string& root, const std::string& job, const std::string& attempt) {
   return root + "/" + job + "/" + attempt;
@@ -102,11 +104,33 @@ void Caretaker::list_orphans() {
   });
 }
 
+// What no deletion explains is kept: a journal that lost facts must not cost the logs as well.
 void Caretaker::found(const std::vector<LogFolder>& folders) {
   end();
-  for (const auto& folder : folders)
-    if (!has_log_folder(engine_.core().state(), folder.job, folder.attempt))
-      doomed_.push_back(folder);
+  std::vector<LogFolder> deleted, unknown;
+  for (const auto& folder : folders) {
+    const auto owner = owner_of_log_folder(engine_.core().state(), folder.job, folder.attempt);
+    if (owner == LogFolderOwner::deleted) deleted.push_back(folder);
+    if (owner == LogFolderOwner::unknown) unknown.push_back(folder);
+  }
+  if (!deleted.empty())
+    spdlog::info("removing the logs that deleted jobs left in {}: {}", logs_.root(),
+                 first_of(deleted));
+  if (!unknown.empty())
+    spdlog::warn(
+        "{} has logs of jobs that the journal does not know, which are kept: {}; remove "
+        "them by hand if nobody needs them",
+        logs_.root(), first_of(unknown));
+  doomed_.insert(doomed_.end(), deleted.begin(), deleted.end());
+}
+
+std::string Caretaker::first_of(const std::vector<LogFolder>& folders) {
+  std::string names;
+  for (std::size_t i = 0; i < std::min(folders.size(), kFoldersNamed); ++i)
+    names += fmt::format("{}{}/{}", i == 0 ? "" : ", ", folders[i].job, folders[i].attempt);
+  if (folders.size() > kFoldersNamed)
+    names += fmt::format(" and {} more", folders.size() - kFoldersNamed);
+  return names;
 }
 
 void Caretaker::remove_logs() {

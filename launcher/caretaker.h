@@ -50,6 +50,7 @@ class Caretaker {
   void end();
   void list_orphans();
   void found(const std::vector<LogFolder>& folders);
+  static std::string first_of(const std::vector<LogFolder>& folders);
   void remove_logs();
   void removed_logs(const std::vector<LogFolder>& folders);
   bool journal_has_grown() const;

@@ -209,7 +209,7 @@ StartRecord record_of(const Options& options) {
 ExitCode run_in(const Options& options, const LauncherHome& home) {
   if (const auto done = io::expect_version(home.version(), kHomeVersion, "launcher's home"); !done)
     return report(ExitCode::store_refused, done.error());
-  auto engine = Engine::recover(home.journal(), options.core);
+  auto engine = Engine::recover(home.journal(), options.core, sign_of_life(home));
   if (!engine) return report(ExitCode::store_refused, engine.error());
   if (const auto done = io::note_version(home.version(), kHomeVersion); !done)
     return report(ExitCode::store_refused, done.error());

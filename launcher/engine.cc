@@ -4,8 +4,9 @@
 
 namespace lockstep::launcher {
 
-Result<Engine> Engine::recover(const std::string& journal_path, const CoreConfig& config) {
-  TRY_ASSIGN(auto journal, Journal::open(journal_path));
+Result<Engine> Engine::recover(const std::string& journal_path, const CoreConfig& config,
+                               const std::string& sign) {
+  TRY_ASSIGN(auto journal, Journal::open(journal_path, sign));
   Core core(config);
   Instant last;
   TRY(journal.replay([&](const StampedFact& fact) {

@@ -14,8 +14,10 @@ namespace lockstep::launcher {
 
 class Engine {
  public:
-  // Opens and replays the journal. The actions of the first commit() are those of Core::resume().
-  static Result<Engine> recover(const std::string& journal_path, const CoreConfig& config);
+  // Opens and replays the journal, a new one unless there is a `sign` of one (Journal::open). The
+  // actions of the first commit() are those of Core::resume().
+  static Result<Engine> recover(const std::string& journal_path, const CoreConfig& config,
+                                const std::string& sign = "");
 
   const Core& core() const { return core_; }
   Instant now() { return clock_.now(); }

@@ -2,7 +2,7 @@
 // The on-disk tree of one launcher; no path in it is put together anywhere else.
 //
 //   <home>/                       mode 0700
-//     lock                        held by the daemon while it lives
+//     lock                        held by the daemon while it lives, which it names
 //     endpoint.json               0600: pid, start_ticks, control, bulk, join, public_key; written
 //     when
 //                                 it is ready; the ports in it are used again after a restart
@@ -12,6 +12,7 @@
 //     version                     kHomeVersion, as text; absent in a home of before it was written
 //     journal.db and -wal, -shm   all facts (launcher/store); journal.db.compact while it is
 //                                 compacted, journal.db.v1 while an older one is migrated
+//     journal.db.least            how many facts at least (launcher/store/least_facts.h)
 //     reserve                     blocks that the daemon gives back when the disk is full
 //     stores.lock                 held by who changes what lies below; shared by a backup, which
 //                                 needs all that its copy of the journal refers to

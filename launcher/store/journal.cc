@@ -10,6 +10,7 @@
 #include "common/io/disk.h"
 #include "common/io/durable_copy.h"
 #include "launcher/store/journal_file.h"
+#include "launcher/store/least_facts.h"
 #include "launcher/store/wal_check.h"
 
 namespace lockstep::launcher {
@@ -37,7 +38,9 @@ struct Opened {
   JournalBase base;
 };
 
-Result<Opened> open_file(const std::string& path) {
+// `sign`: what shows that this is no new journal, if anything does.
+Result<Opened> open_file(const std::string& path, const JournalTraces& traces,
+                         const std::string& sign) {
   TRY(check_wal(path));
   TRY_ASSIGN(auto db, Database::open(path));
   for (const char* pragma :
@@ -45,10 +48,10 @@ Result<Opened> open_file(const std::string& path) {
     TRY(db.execute(pragma));
   TRY_ASSIGN(const auto version, journal_version(db));
   if (version == 0) {
+    if (!sign.empty()) return lost_journal(path, traces, sign);
     TRY(create_journal(db));
-  } else {
-    TRY(settle_wal(db));
   }
+  TRY(settle_wal(db));  // of a new one too: its tables do not get lost with the WAL
   if (version > 0 && version < kJournalVersion) {
     TRY(copy_journal(path, copy_of_version(path, version)));
     TRY(migrate_journal(db, version));
@@ -70,8 +73,11 @@ Status run(Statement& statement) {
 }  // namespace
 
 struct Journal::Impl {
+  explicit Impl(std::string at) : path(std::move(at)) {}
   std::string path;
   std::optional<Opened> file;
+  JournalTraces traces;
+  LeastFacts least{path};
   Digest chain;
   std::uint64_t sequence = 0;
   enum class Use { opened, replayed, failed } use = Use::opened;
@@ -86,10 +92,11 @@ Journal::~Journal() = default;
 Journal::Journal(Journal&&) noexcept = default;
 Journal& Journal::operator=(Journal&&) noexcept = default;
 
-Result<Journal> Journal::open(const std::string& path) {
-  TRY_ASSIGN(auto file, open_file(path));
-  auto impl = std::make_unique<Impl>();
-  impl->path = path;
+Result<Journal> Journal::open(const std::string& path, const std::string& sign) {
+  TRY_ASSIGN(const JournalTraces traces, look_for_traces(path));
+  TRY_ASSIGN(auto file, open_file(path, traces, traces.least ? least_facts_file(path) : sign));
+  auto impl = std::make_unique<Impl>(path);
+  impl->traces = traces;
   impl->chain = first_link(file.base);
   impl->file = std::move(file);
   return Journal(std::move(impl));
@@ -107,6 +114,7 @@ Status Journal::replay(const std::function<void(const StampedFact&)>& each) {
     impl_->sequence = reader.sequence();
   }
   TRY(reader.check_pages(impl_->file->db));
+  TRY(expect_facts(impl_->path, impl_->traces, impl_->file->base, impl_->sequence));
   for (auto version = kJournalVersion - 1; version > 0; --version)
     io::disk::unlink(copy_of_version(impl_->path, version).c_str());  // it is not needed any more
   impl_->use = Impl::Use::replayed;
@@ -136,6 +144,7 @@ Status Journal::append(const std::vector<StampedFact>& facts) {
   impl_->chain = tip;
   impl_->sequence = number;
   impl_->use = Impl::Use::replayed;
+  impl_->least.note(facts_ever(impl_->file->base, number));
   return {};
 }
 
@@ -170,7 +179,7 @@ Status Journal::Impl::swap_files(const std::string& compacted) {
   if (io::disk::rename(compacted.c_str(), path.c_str()) != 0)
     return errno_error(errno, fmt::format("cannot move {} to {}", compacted, path));
   TRY(io::sync_directory(path.substr(0, path.rfind('/'))));
-  TRY_ASSIGN(auto opened, open_file(path));
+  TRY_ASSIGN(auto opened, open_file(path, traces, path));
   file = std::move(opened);
   return {};
 }

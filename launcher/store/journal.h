@@ -29,17 +29,18 @@ struct CompactedJournal {
 
 class Journal {
  public:
-  // Creates the file when it is missing. An older one is migrated, and a copy of it stays beside
-  // (<path>.v1) until it was replayed. Errors: corrupt (not a journal), unsupported (made by a
-  // newer version: both are named), io.
-  static Result<Journal> open(const std::string& path);
+  // Creates the file when it is missing, unless `sign` names what shows that there was one (a file
+  // or folder). An older one is migrated, and a copy of it stays beside (<path>.v1) until it was
+  // replayed. Errors: corrupt (not a journal, or a lost one), unsupported (made by a newer version:
+  // both are named), io.
+  static Result<Journal> open(const std::string& path, const std::string& sign = "");
   ~Journal();
   Journal(Journal&&) noexcept;
   Journal& operator=(Journal&&) noexcept;
 
   // Once, before the first append: every stored fact in order. Stops with corrupt at a broken
   // chain, a gap or an unreadable row, with unsupported at a row of a newer format; each names the
-  // row.
+  // row. Corrupt as well: there were more (least_facts.h).
   Status replay(const std::function<void(const StampedFact&)>& each);
 
   // All or nothing, durable when it returns. After an error the journal may not be used again.

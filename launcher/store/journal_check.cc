@@ -9,6 +9,7 @@
 #include "common/io/file_system.h"
 #include "launcher/store/fact_codec.h"
 #include "launcher/store/journal_file.h"
+#include "launcher/store/least_facts.h"
 #include "launcher/store/wal_check.h"
 
 namespace lockstep::launcher {
@@ -102,10 +103,20 @@ Status check_rows(Database& db, const JournalBase& base, Problems& problems, Jou
   }
 }
 
-Result<JournalCheck> check_file(const std::string& path) {
+std::string sign_of(const std::string& path, const JournalTraces& traces, const std::string& sign) {
+  return traces.least ? least_facts_file(path) : sign;
+}
+
+Result<JournalCheck> check_file(const std::string& path, const JournalTraces& traces,
+                                const std::string& sign) {
   TRY_ASSIGN(auto db, Database::open(path));
   TRY_ASSIGN(const auto version, journal_version(db));
   JournalCheck check;
+  if (version == 0) {
+    check.lost = !sign.empty();
+    if (check.lost) check.problems.push_back(lost_journal(path, traces, sign).message);
+    return check;
+  }
   Problems problems(check.problems);
   check_pages(db, path, problems);
   JournalBase base;
@@ -117,11 +128,16 @@ Result<JournalCheck> check_file(const std::string& path) {
     if (check.problems.empty()) problems.add(read.error().message);  // else it is told already
     if (!check.broken) check.broken = check.rows + 1;
   }
+  if (const Status all = expect_facts(path, traces, base, check.rows); !check.broken && !all) {
+    problems.add(all.error().message);
+    check.lost = true;
+  }
   return check;
 }
 
 // SQLite takes of a WAL what stands, and forgets the rest: so it is given a copy to look at.
-Result<JournalCheck> check_copy(const std::string& path, const std::string& damage) {
+Result<JournalCheck> check_copy(const std::string& path, const JournalTraces& traces,
+                                const std::string& damage) {
   const std::string copy = path + ".look";
   const auto remove = [&] {
     for (const char* end : {"", "-wal", "-shm"}) (void)io::remove_tree(copy + end);
@@ -130,7 +146,7 @@ Result<JournalCheck> check_copy(const std::string& path, const std::string& dama
   Status copied;
   for (const char* end : {"", "-wal"})
     if (copied) copied = io::copy_file(path + end, copy + end);
-  auto check = copied ? check_file(copy) : Result<JournalCheck>(copied.error());
+  auto check = copied ? check_file(copy, traces, "") : Result<JournalCheck>(copied.error());
   remove();
   if (!check) return check;
   check->problems.insert(check->problems.begin(), damage);
@@ -140,12 +156,28 @@ Result<JournalCheck> check_copy(const std::string& path, const std::string& dama
 
 }  // namespace
 
-Result<JournalCheck> check_journal(const std::string& path) {
+Result<JournalCheck> check_journal(const std::string& path, const std::string& sign) {
   if (!io::exists(path)) return make_error(ErrorCode::not_found, path + ": there is no journal");
+  TRY_ASSIGN(const JournalTraces traces, look_for_traces(path));
   const Status wal = check_wal(path);
-  if (!wal && wal.error().code == ErrorCode::corrupt) return check_copy(path, wal.error().message);
+  if (!wal && wal.error().code == ErrorCode::corrupt)
+    return check_copy(path, traces, wal.error().message);
   TRY(wal);
-  return check_file(path);
+  return check_file(path, traces, sign_of(path, traces, sign));
+}
+
+Status expect_whole_journal(const std::string& path, const std::string& sign) {
+  TRY_ASSIGN(const JournalTraces traces, look_for_traces(path));
+  TRY_ASSIGN(auto db, Database::open(path));
+  TRY_ASSIGN(const auto version, journal_version(db));
+  const std::string shows = sign_of(path, traces, sign);
+  if (version == 0) return shows.empty() ? Status() : lost_journal(path, traces, shows);
+  JournalBase base;
+  if (version > 1) {
+    TRY_ASSIGN(base, read_base(db));
+  }
+  TRY_ASSIGN(const auto rows, db.number("SELECT ifnull(max(sequence), 0) FROM journal"));
+  return expect_facts(path, traces, base, static_cast<std::uint64_t>(rows));
 }
 
 Result<std::string> truncate_journal(const std::string& path, std::uint64_t sequence) {
@@ -157,6 +189,7 @@ Result<std::string> truncate_journal(const std::string& path, std::uint64_t sequ
   TRY_ASSIGN(auto db, Database::open(path));
   TRY_ASSIGN(const auto version, journal_version(db));
   (void)version;
+  TRY(forget_least_facts(path));
   TRY(db.execute(fmt::format("DELETE FROM journal WHERE sequence >= {}", sequence).c_str()));
   return copy;
 }

@@ -17,12 +17,16 @@ struct JournalCheck {
   std::uint64_t rows = 0;
   std::optional<std::uint64_t> broken;  // the first row that does not stand
   std::vector<StampedFact> facts;       // of the rows before it
+  bool lost = false;                    // facts that were there are gone, or all of them
   std::vector<std::string> problems;    // in words, at most kMaxJournalProblems and how many more
 };
 inline constexpr std::size_t kMaxJournalProblems = 20;
 
-// An error: it cannot be opened at all, or a newer version wrote it.
-Result<JournalCheck> check_journal(const std::string& path);
+// An error: it cannot be opened at all, or a newer version wrote it. `sign` as for Journal::open.
+Result<JournalCheck> check_journal(const std::string& path, const std::string& sign = "");
+
+// For who copies it, in use or not: corrupt when it was lost, or a WAL with it.
+Status expect_whole_journal(const std::string& path, const std::string& sign);
 
 // Removes row `sequence` and all behind it. The whole file is kept beside; returns where.
 Result<std::string> truncate_journal(const std::string& path, std::uint64_t sequence);

@@ -20,6 +20,7 @@
 #include "launcher/home.h"
 #include "launcher/logs/log_store.h"
 #include "launcher/store/journal.h"
+#include "launcher/store/journal_check.h"
 #include "launcher/tools/home_lock.h"
 
 namespace lockstep::launcher {
@@ -193,6 +194,7 @@ Result<BackupReport> backup(const std::string& home_path, const std::string& to)
   if (io::exists(home.stores_lock())) {  // else no launcher of this version was ever here
     TRY_ASSIGN(lock, io::SharedLock::acquire(home.stores_lock()));
   }
+  TRY(expect_whole_journal(home.journal(), sign_of_life(home)));
   TRY(copy_journal(home.journal(), copy.journal()));
   TRY_ASSIGN(const State state, read_state(copy.journal(), &report.facts));
   report.jobs = state.jobs().size();

@@ -79,14 +79,14 @@ Status Fsck::check_journal_and_state() {
                     "as it was is {}",
                     *options_.truncate_at, copy));
   }
-  TRY_ASSIGN(JournalCheck journal, check_journal(home_.journal()));
+  TRY_ASSIGN(JournalCheck journal, check_journal(home_.journal(), sign_of_life(home_)));
   report_.problems = std::move(journal.problems);
   if (journal.broken)
     problem(
         "the journal stands up to row {}: restore a backup, or give up the rest with "
         "--truncate-journal-at {} (the whole file is kept beside)",
         *journal.broken - 1, *journal.broken);
-  whole_ = !journal.broken;
+  whole_ = !journal.broken && !journal.lost;
   report_.facts = journal.facts.size();
   if (auto why = why_not_folding(journal.facts)) {
     report_.problems.push_back(std::move(*why));
@@ -176,8 +176,15 @@ Status Fsck::check_log_folders() {
   for (const auto& job : jobs) {
     TRY_ASSIGN(const auto attempts, io::list_directory(home_.logs() + "/" + job));
     for (const auto& attempt : attempts) {
-      if (has_log_folder(state_, job, attempt)) continue;
+      const auto owner = owner_of_log_folder(state_, job, attempt);
+      if (owner == LogFolderOwner::job) continue;
       const std::string path = home_.logs() + "/" + job + "/" + attempt;
+      if (owner == LogFolderOwner::unknown) {
+        report_.notes.push_back(path +
+                                ": logs of a job that the journal does not know; they are kept, "
+                                "remove them by hand if nobody needs them");
+        continue;
+      }
       report_.notes.push_back(path + ": logs of a job that was deleted");
       if (!options_.repair) continue;
       TRY(io::remove_tree(path));

@@ -1,22 +1,78 @@
 #include "launcher/tools/home_lock.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "common/base/quoted_name.h"
+#include "common/io/clock.h"
+#include "common/io/process.h"
 #include "common/io/version_file.h"
 #include "launcher/endpoint_file.h"
+#include "launcher/store/least_facts.h"
 
 namespace lockstep::launcher {
 
-Result<io::FileLock> lock_home(const LauncherHome& home) {
-  TRY_ASSIGN(auto lock, io::FileLock::try_acquire(home.lock()));
-  if (lock) return std::move(*lock);
-  const auto other = read_endpoint_file(home.endpoint());
-  return make_error(
-      ErrorCode::conflict,
-      fmt::format("another lockstepd (pid {}) has {}; end it with `lockstep down`, or "
-                  "choose another --home",
-                  other ? std::to_string(other->pid) : "unknown", home.path()));
+namespace {
+
+// In the lock's file, for whoever finds it held. That it cannot be written (a full disk) keeps
+// nobody from his home.
+Status sign_lock(const std::string& path) {
+  const auto self = io::identify(getpid());
+  if (!self) return {};
+  TRY_ASSIGN(const io::Fd file, io::open_file(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW));
+  return io::write_all(file.get(), io::to_text(*self));
+}
+
+// Who has signed the lock; before its time, or on a full disk, the daemon that was here last.
+std::optional<io::ProcessIdentity> holder_of(const LauncherHome& home) {
+  const auto text = io::read_file(home.lock(), kibibytes(1));
+  if (const auto signer = text ? io::process_identity_from(*text) : std::nullopt) return signer;
+  const auto daemon = read_endpoint_file(home.endpoint());
+  if (!daemon) return std::nullopt;
+  return io::ProcessIdentity{daemon->pid, daemon->start_ticks};
+}
+
+void pause_briefly() {
+  const timespec pause{0, 20'000'000};
+  ::nanosleep(&pause, nullptr);
+}
+
+}  // namespace
+
+Result<io::FileLock> lock_home(const LauncherHome& home, Duration patience) {
+  io::SystemClock clock;
+  const Instant end = clock.now() + patience;
+  for (;;) {
+    TRY_ASSIGN(auto lock, io::FileLock::try_acquire(home.lock()));
+    if (lock) {
+      (void)sign_lock(home.lock());
+      return std::move(*lock);
+    }
+    const auto holder = holder_of(home);
+    const std::string pid = holder ? std::to_string(holder->pid) : "unknown";
+    if (holder && io::is_alive(*holder))
+      return make_error(ErrorCode::conflict,
+                        fmt::format("another lockstepd (pid {}) has {}; end it with `lockstep "
+                                    "down`, or choose another --home",
+                                    pid, home.path()));
+    if (clock.now() >= end)
+      return make_error(
+          ErrorCode::conflict,
+          fmt::format("{} is held, though the lockstepd that had it last (pid {}) has ended: the "
+                      "disk does not let go of it yet, or a lockstepd of another container or "
+                      "machine has it; `fuser {}` says who, or choose another --home",
+                      home.path(), pid, home.lock()));
+    pause_briefly();
+  }
+}
+
+std::string sign_of_life(const LauncherHome& home) {
+  if (io::exists(home.version())) return home.version();
+  if (io::exists(home.blobs())) return home.blobs();
+  const auto logs = io::list_directory(home.logs());
+  return logs && !logs->empty() ? home.logs() : "";
 }
 
 Status expect_home(const LauncherHome& home) {
@@ -25,11 +81,15 @@ Status expect_home(const LauncherHome& home) {
                       fmt::format("there is no {}; name the home of a launcher with --home (that "
                                   "of the local one is ~/.lockstep/launcher)",
                                   quoted_name(home.path())));
-  if (!io::exists(home.journal()))
+  if (!io::exists(home.journal())) {
+    TRY_ASSIGN(const JournalTraces traces, look_for_traces(home.journal()));
+    const std::string sign = traces.least ? least_facts_file(home.journal()) : sign_of_life(home);
+    if (!sign.empty()) return lost_journal(home.journal(), traces, sign);
     return make_error(ErrorCode::not_found,
                       fmt::format("{} is not the home of a launcher: it has no journal.db; name it "
                                   "with --home",
                                   home.path()));
+  }
   return io::expect_version(home.version(), kHomeVersion, "launcher's home");
 }
 

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sqlite3
@@ -288,6 +289,58 @@ def start_refused(site):
                           env=site.environment(), check=False)
     assert done.returncode == 4
     return done.stderr
+
+
+@pytest.mark.parametrize("lost", ["journal.db-wal", "journal.db", "journal.db*"])
+def test_a_lost_journal_is_never_begun_anew(any_site, lost):
+    site = any_site
+    site.up(1)
+    for name in ("first", "second"):
+        site.ok("run", "--name", name, "--", "echo", "hello")
+    home, away = launcher_home(site), site.directory / "away"
+    site.kill(site.launcher_pids())
+    away.mkdir()
+    for path in home.glob(lost):
+        path.rename(away / path.name)
+    logs = sorted(home.glob("logs/*/*/*"))
+    assert logs
+    refused = start_refused(site).decode()
+    assert f"journal {home / 'journal.db'}" in refused and "restore a backup" in refused, refused
+    done = site.run("up")
+    assert done.returncode != 0 and b"restore a backup" in done.stderr, done.stderr
+    code, out, err = tool(site, "fsck", "--home", home)
+    assert code in (1, 4) and "restore a backup" in out + err, (code, out, err)
+    assert tool(site, "backup", site.directory / "copy", "--home", home)[0] == 4
+    assert sorted(home.glob("logs/*/*/*")) == logs, "nothing was removed"
+
+    for path in home.glob(lost):
+        path.unlink()
+    for path in away.iterdir():  # as its own
+        path.rename(home / path.name)
+    site.up(1)
+    assert jobs(site) == ["first", "second"]
+    assert site.logs("first") == b"hello\n"
+
+
+def test_facts_that_were_lost_with_a_wal_can_be_given_up(site):
+    site.up(1)
+    site.ok("run", "--name", "first", "--", "echo", "hello")
+    end_launcher(site)
+    site.ok("run", "--name", "second", "--", "echo", "hello")
+    home = launcher_home(site)
+    site.kill(site.launcher_pids())
+    (home / "journal.db-wal").unlink()
+    code, report = fsck(site)
+    assert code == 1 and len(report["problems"]) == 1, report
+    row = re.search(r"--truncate-journal-at (\d+)", report["problems"][0]).group(1)
+    assert f"--truncate-journal-at {row}".encode() in start_refused(site)
+    code, report = fsck(site, "--truncate-journal-at", row)
+    assert code == 0 and any("second" in note and "kept" in note for note in report["notes"]), report
+    site.up(1)
+    assert jobs(site) == ["first"]
+    kept = "has logs of jobs that the journal does not know, which are kept: second/1"
+    wait_until(lambda: kept in (home / "lockstepd.log").read_text(), "that is said")
+    assert (home / "logs" / "second").is_dir()
 
 
 # ---- backup and restore --------------------------------------------------------------------------

@@ -257,6 +257,47 @@ TEST_F(DaemonTest, ADamagedJournalIsRefusedByName) {
   EXPECT_THAT(daemon_.log(), HasSubstr(daemon_.home().journal()));
 }
 
+// An empty launcher would remove all logs, as of jobs that were deleted.
+TEST_F(DaemonTest, ALostJournalIsNotBegunAnewAndNothingIsRemoved) {
+  start();
+  Peer ann(daemon_.endpoint(), user_);
+  ASSERT_TRUE(ann.ask_for<SubmitReply>(Submit{"kept", small_job("kept")}));
+  daemon_.signal(SIGKILL);
+  const std::string journal = daemon_.home().journal(), log = daemon_.home().logs() + "/kept/1";
+  ASSERT_TRUE(io::make_directories(log));
+  for (const char* end : {"-wal", ""}) {
+    SCOPED_TRACE(end);
+    ASSERT_EQ(rename((journal + end).c_str(), (journal + end + ".away").c_str()), 0);
+    EXPECT_FALSE(daemon_.start());
+    EXPECT_EQ(daemon_.exit_code(), 4);
+    EXPECT_THAT(daemon_.log(), HasSubstr(journal + end));
+    EXPECT_THAT(daemon_.log(), HasSubstr("restore a backup"));
+    EXPECT_TRUE(io::exists(log));
+    ASSERT_EQ(rename((journal + end + ".away").c_str(), (journal + end).c_str()), 0);
+  }
+  start();
+  EXPECT_TRUE(ann.ask_for<JobReply>(ShowJob{JobId("kept")})) << daemon_.log();
+}
+
+TEST_F(DaemonTest, LogsThatNoDeletionExplainsAreKeptAndSaid) {
+  start();
+  Peer ann(daemon_.endpoint(), user_);
+  ASSERT_TRUE(ann.ask_for<SubmitReply>(Submit{"gone", small_job("gone")}));
+  ASSERT_TRUE(ann.ask_for<Done>(CancelJob{JobId("gone")}));
+  DeleteJobs request;
+  request.jobs = {JobId("gone")};
+  ASSERT_TRUE(ann.ask(request));
+  daemon_.signal(SIGTERM);
+  const std::string logs = daemon_.home().logs();
+  ASSERT_TRUE(io::make_directories(logs + "/gone/1") && io::make_directories(logs + "/ghost/1"));
+  start();
+  EXPECT_TRUE(ann.wait([&] { return !io::exists(logs + "/gone"); })) << daemon_.log();
+  EXPECT_TRUE(io::exists(logs + "/ghost/1"));
+  EXPECT_THAT(daemon_.log(),
+              HasSubstr("removing the logs that deleted jobs left in " + logs + ": gone/1"));
+  EXPECT_THAT(daemon_.log(), HasSubstr("which are kept: ghost/1;"));
+}
+
 TEST_F(DaemonTest, AFailedCommitAnswersNothingAndEndsWithItsOwnCode) {
   start();
   Peer ann(daemon_.endpoint(), user_);

@@ -3,9 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include "common/io/version_file.h"
+#include "common/snapshot/blob_store.h"
 #include "launcher/endpoint_file.h"
+#include "launcher/home.h"
 #include "launcher/logs/log_store.h"
 #include "launcher/start_record.h"
+#include "launcher/store/journal.h"
+#include "launcher/tools/home_lock.h"
 #include "tests/fakes/disk/faults.h"
 #include "tests/unit/support/temp_dir.h"
 
@@ -120,6 +125,35 @@ TEST_F(LauncherFaults, WhatAnEarlierProcessWroteIsNeverCut) {
   ASSERT_TRUE(store.append(key, 6, "second\n"));
   ASSERT_TRUE(store.cut_back(store.take_dirty()));
   EXPECT_EQ(io::read_file(store.path(key)).value_or(""), "first\n");
+}
+
+// As a daemon does it: what shows that a home has lived comes to be after its journal.
+Status start_in(const LauncherHome& home) {
+  TRY_ASSIGN(auto journal, Journal::open(home.journal(), sign_of_life(home)));
+  TRY(journal.replay([](const StampedFact&) {}));
+  TRY(io::note_version(home.version(), kHomeVersion));
+  TRY_ASSIGN(const auto blobs, snapshot::BlobStore::open(home.blobs()));
+  TRY(journal.append({{Instant{1}, EraBegan{1, false}}}));
+  return io::make_directories(home.logs() + "/job/1");
+}
+
+// What the disk has then is what a kill at this moment leaves.
+TEST_F(LauncherFaults, AFirstStartThatWasCutAnywhereIsNotTakenForALostJournal) {
+  const LauncherHome home(directory_ + "/home");
+  const int runs = test::each_fault([&](test::DiskFaults& faults, const std::string& where) {
+    SCOPED_TRACE(where);
+    ASSERT_TRUE(io::make_directories(home.path(), 0700));
+    {
+      const io::disk::InFront front(faults);
+      (void)start_in(home).has_value();
+    }
+    for (int again = 0; again < 2; ++again) {
+      const auto done = start_in(home);
+      EXPECT_TRUE(done) << done.error().message;
+    }
+    ASSERT_TRUE(io::remove_tree(home.path()));
+  });
+  EXPECT_GT(runs, 60);
 }
 
 TEST_F(LauncherFaults, TheSmallFilesAreTheOldOnesOrTheNewOnes) {
