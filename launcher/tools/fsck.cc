@@ -61,6 +61,7 @@ Status Fsck::expect_broken_at(std::uint64_t row) const {
                       fmt::format("--truncate-journal-at {}: {}; nothing was changed", row, why));
   };
   TRY_ASSIGN(const JournalCheck journal, check_journal(home_.journal()));
+  if (journal.lost && row == journal.rows + 1) return {};  // the number of facts is given up
   if (row < 1 || row > journal.rows)
     return refused(fmt::format("the journal has the rows 1 to {}", journal.rows));
   if (journal.broken && *journal.broken != row)
