@@ -6,13 +6,12 @@
 
 #include <cerrno>
 
+#include "common/io/attempt_cgroups.h"
 #include "common/io/file_system.h"
 #include "common/wire/runner.h"
 
 namespace lockstep::runner {
 namespace {
-
-constexpr std::size_t kLongestCgroupName = 200;  // of 255, for an attempt's part of it
 
 Result<io::User> find_run_as(const std::string& name) {
   TRY_ASSIGN(io::User me, io::current_user());
@@ -35,9 +34,8 @@ Status make_owned_directory(const std::string& path, const io::User& owner) {
 
 CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignment& assignment) {
   CgroupRequest request;
-  request.name =
-      fmt::format("{}.n{}.{}", to_string(assignment.attempt).substr(0, kLongestCgroupName),
-                  assignment.node_rank, getpid());
+  const io::CgroupName name = io::cgroup_name(to_string(assignment.attempt), getpid());
+  request.name = fmt::format("{}{}{}", name.lead, assignment.node_rank, name.tail);
   request.ranks = assignment.ranks_here();
   if (assignment.spec.resources.memory) request.memory = assignment.allotment.memory;
   if (request.memory && request.memory->count == 0) request.memory.reset();

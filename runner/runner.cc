@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "common/io/disk_space.h"
 #include "common/io/file_system.h"
@@ -19,6 +21,12 @@ constexpr Duration kLookIfSettledEvery = milliseconds(5);
 constexpr Bytes kReportReserve = kibibytes(256);
 constexpr Duration kLookAtLeaseEvery = seconds(1);
 constexpr Duration kFarewellPatience = milliseconds(200);  // for the agent to take the last status
+
+// Only what is surely so: a disk that fails may come back.
+bool was_removed(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) != 0 && errno == ENOENT;
+}
 
 }  // namespace
 
@@ -56,13 +64,16 @@ Status Runner::run() {
   }
   while (true) {
     take_inputs();
-    if (leave_wanted_ && !final_report_) break;
+    if (is_homeless_ || (leave_wanted_ && !final_report_)) break;
     loop_.turn(until_deadline());
     look_at_clock();
     if (logs_.blocked_reason() != blocked_shown_) perform(Report{core_.report()});
     drain_if_empty();
   }
   leave();
+  if (is_homeless_)
+    return make_error(ErrorCode::not_found,
+                      "its attempt directory was removed: " + directory_.path());
   return {};
 }
 
@@ -219,6 +230,10 @@ void Runner::write_final_report() {
     return;
   }
   spdlog::error("final report: {}", written.error().message);
+  if (was_removed(directory_.path())) {
+    is_homeless_ = true;
+    return;
+  }
   write_again_at_ = clock_.now() + kWriteAgainAfter;
 }
 

@@ -99,6 +99,7 @@ class Runner {
   Instant write_again_at_ = Instant::never();
   Instant settle_until_;  // until then it waits for neighbours that lack our last words
   bool leave_wanted_ = false;
+  bool is_homeless_ = false;  // the report has no place to go: its directory was removed
   Instant look_at_lease_at_ = Instant::never();
   Instant join_at_ = Instant::never();
   std::map<int, int> joining_;  // rank -> pid, of those that run and are in no cgroup yet

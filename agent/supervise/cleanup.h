@@ -9,9 +9,6 @@
 
 namespace lockstep::agent {
 
-// Kills every process in the cgroups that the file names (one directory a line) and removes them.
-Status clean_cgroups(const std::string& record_file);
-
 // Unmounts everything at or below `path` in our mount namespace, innermost first.
 Status unmount_below(const std::string& path);
 

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 #include "agent/supervise/cleanup.h"
 #include "common/io/file_system.h"
+#include "common/io/runners.h"
 #include "common/wire/runner.h"
 
 namespace lockstep::agent {
@@ -32,19 +32,9 @@ std::string end_of_file(const std::string& path, std::size_t limit) {
 }
 
 std::optional<io::ProcessIdentity> find_by_command_line(const std::string& attempt_directory) {
-  const auto names = io::list_directory("/proc");
-  if (!names) return std::nullopt;
-  const std::string wanted = std::string("--attempt-dir") + '\0' + attempt_directory + '\0';
-  for (const std::string& name : *names) {
-    if (!std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return std::isdigit(c) != 0; })) {
-      continue;
-    }
-    const auto command = io::read_file("/proc/" + name + "/cmdline", mebibytes(4));
-    if (!command || command->find(wanted) == std::string::npos) continue;
-    const auto identity = io::identify(std::stoi(name));
-    if (identity && io::is_alive(*identity)) return identity;
-  }
+  const std::string folder = attempt_directory.substr(0, attempt_directory.rfind('/'));
+  for (const io::Runner& runner : io::runners_below(folder))
+    if (runner.directory == attempt_directory) return runner.process;
   return std::nullopt;
 }
 
@@ -124,6 +114,18 @@ std::string last_words(const io::AttemptDir& directory) {
 Result<NodeExitReport> read_final_report(const io::AttemptDir& directory) {
   TRY_ASSIGN(const std::string bytes, io::read_file(directory.final_report()));
   return wire::decode_exit_report(bytes);
+}
+
+void end_unknown_runners(const Home& home, const std::vector<RecoveredPart>& known) {
+  for (const io::Runner& runner : io::runners_below(home.attempts())) {
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const RecoveredPart& part) { return part.runner == runner.process; }))
+      continue;
+    spdlog::warn("the runner {} of {} belongs to no attempt that is known here; it is ended",
+                 runner.process.pid, runner.directory);
+    if (const Status ended = io::end_runner(runner); !ended)
+      spdlog::error("{}", ended.error().message);
+  }
 }
 
 std::vector<RecoveredPart> find_parts(const Home& home, bool same_boot) {

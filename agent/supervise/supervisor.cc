@@ -9,6 +9,7 @@
 
 #include "agent/supervise/cleanup.h"
 #include "agent/supervise/recovery.h"
+#include "common/io/attempt_cgroups.h"
 #include "common/wire/runner.h"
 
 namespace lockstep::agent {
@@ -52,7 +53,9 @@ Supervisor::~Supervisor() {
 
 Recovered Supervisor::recover(bool same_boot) {
   Recovered recovered;
-  for (RecoveredPart& part : find_parts(home_, same_boot)) {
+  std::vector<RecoveredPart> found = find_parts(home_, same_boot);
+  if (same_boot) end_unknown_runners(home_, found);
+  for (RecoveredPart& part : found) {
     const AttemptId attempt = part.found.assignment.attempt;
     if (part.runner) attach(attempt, *part.runner);
     recovered.parts.push_back(std::move(part.found));
@@ -140,10 +143,13 @@ void Supervisor::on_death(const AttemptId& attempt) {
     return;
   }
   if (report.error().code != ErrorCode::not_found) spdlog::error("{}", report.error().message);
+  const std::string path = home_.attempt(attempt).path();
+  const std::string removed = io::exists(path) ? "" : "its attempt directory was removed: " + path;
   // What it supervised must be gone before anybody hears that it is.
-  clean(attempt, [this, attempt] {
+  clean(attempt, [this, attempt, removed] {
     const io::AttemptDir directory = home_.attempt(attempt);
-    emit_(RunnerGone{attempt, log_sizes(directory), last_words(directory),
+    emit_(RunnerGone{attempt, log_sizes(directory),
+                     removed.empty() ? last_words(directory) : removed,
                      io::read_started(directory)});
   });
 }
@@ -151,7 +157,7 @@ void Supervisor::on_death(const AttemptId& attempt) {
 void Supervisor::clean(const AttemptId& attempt, std::function<void()> then) {
   workers_.submit([this, alive = alive_, attempt, then = std::move(then),
                    record = home_.attempt(attempt).cgroups(), &loop = loop_] {
-    const Status status = clean_cgroups(record);
+    const Status status = io::clean_cgroups(record);
     loop.post([this, alive, attempt, then, status] {
       if (!*alive) return;
       if (!status) spdlog::error("{}: {}", to_string(attempt), status.error().message);

@@ -1,7 +1,6 @@
 #include "launcher/cli/local_launcher.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,7 +19,7 @@ namespace {
 constexpr Duration kNodesTimeout = seconds(20);
 constexpr Duration kRestartTimeout = seconds(3);  // others wait meanwhile
 constexpr Duration kShutdownTimeout = minutes(5);
-constexpr Duration kCleanTimeout = seconds(5);
+constexpr Duration kLeaveTimeout = seconds(3);     // of a runner after its final report
 constexpr Bytes kTooLittleToStart = mebibytes(1);  // journal, endpoint and logs need about so much
 
 int active_jobs(const LauncherStatus& status) {
@@ -67,9 +66,12 @@ void LocalLauncher::keep_wanted_nodes(int nodes) {
         home_.path(), kept.error().message));
 }
 
-bool LocalLauncher::agents_alive(int nodes) const {
-  for (int i = 0; i < nodes; ++i)
-    if (living_agents(home_, Home::node_name(i)).empty()) return false;
+bool LocalLauncher::agents_serve(const Endpoint& endpoint, int nodes) const {
+  for (int i = 0; i < nodes; ++i) {
+    const std::string name = Home::node_name(i);
+    if (living_agents(home_, name).empty()) return false;
+    if (is_strangers(home_, name, endpoint.public_key)) return false;
+  }
   return true;
 }
 
@@ -98,7 +100,7 @@ Result<Endpoint> LocalLauncher::ensure(int nodes, bool heal) {
     heal = heal && io::exists(home_.local_nodes());
   }
   if (auto endpoint = live_endpoint(home_.endpoint()))
-    if (!heal || agents_alive(wanted_nodes())) return *endpoint;
+    if (!heal || agents_serve(*endpoint, wanted_nodes())) return *endpoint;
   if (const Status made = io::make_directories(home_.path(), 0700); !made)
     return home_unusable(made.error());
   const auto lock = io::FileLock::acquire(home_.up_lock());
@@ -131,12 +133,22 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
                                                             Duration timeout) {
   const auto shares = divide(this_machine(), nodes);
   Started started;
-  for (int i = 0; i < nodes; ++i)
-    if (living_agents(home_, Home::node_name(i)).empty())
-      started.agents.push_back({Home::node_name(i), shares[static_cast<std::size_t>(i)], ""});
+  TRY_ASSIGN(Known known, known_nodes(connection, endpoint, timeout));
+  for (int i = 0; i < nodes; ++i) {
+    const std::string name = Home::node_name(i);
+    const bool is_alive = !living_agents(home_, name).empty();
+    if (is_alive && !is_strangers(home_, name, known)) continue;
+    if (is_alive) {
+      TRY_ASSIGN(known, known_nodes(connection, endpoint, timeout));  // it may just have joined
+      if (!is_strangers(home_, name, known)) continue;
+      TRY(end_strangers(name));
+    }
+    started.agents.push_back({name, shares[static_cast<std::size_t>(i)], ""});
+  }
+  if (started.agents.empty()) return started;
   const int uses = static_cast<int>(started.agents.size());
   for (const auto& agent : started.agents)
-    TRY(forget_past_node(connection, home_, endpoint, agent.name));
+    TRY(forget_past_node(connection, home_, known, agent.name));
   TRY_ASSIGN(const TokenReply token,
              connection.ask_for<TokenReply>(CreateToken{minutes(10), uses}, timeout));
   for (auto& agent : started.agents) {
@@ -147,9 +159,22 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
   return started;
 }
 
-// Starts those of the local agents that do not live, and waits until their nodes are usable.
+// Its launcher's home was lost, so nobody knows what it still runs, nor will.
+Status LocalLauncher::end_strangers(const std::string& name) {
+  TRY(end_processes(living_agents(home_, name), seconds(10)));
+  const auto runners = living_runners(home_, name);
+  for (const auto& runner : runners) TRY(io::end_runner(runner));
+  TRY(clean_node(home_, name));
+  terminal_.note(fmt::format(
+      "{} had joined a launcher that is not there any more: ended its agent{}; it joins the "
+      "launcher that is there now",
+      name, runners.empty() ? "" : fmt::format(" and {} part(s) of jobs there", runners.size())));
+  return {};
+}
+
+// Starts those of the local agents that do not live or have joined another launcher, and waits
+// until their nodes are usable.
 Status LocalLauncher::add_agents(const Endpoint& endpoint, int nodes) {
-  if (agents_alive(nodes)) return {};
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
   TRY_ASSIGN(const auto connection, Connection::open(endpoint, keys));
   TRY_ASSIGN(const Started started, start_missing(*connection, endpoint, nodes, kNodesTimeout));
@@ -159,11 +184,13 @@ Status LocalLauncher::add_agents(const Endpoint& endpoint, int nodes) {
 Result<std::vector<std::string>> LocalLauncher::restart_agents() {
   std::vector<std::string> names;
   // A launcher that its operator started by hand has the nodes that join it, none of ours.
-  if (!io::exists(home_.local_nodes()) || agents_alive(wanted_nodes())) return names;
+  if (!io::exists(home_.local_nodes())) return names;
+  auto endpoint = live_endpoint(home_.endpoint());
+  if (!endpoint || agents_serve(*endpoint, wanted_nodes())) return names;
   TRY_ASSIGN(const auto lock, io::FileLock::try_acquire(home_.up_lock()));
-  const auto endpoint = live_endpoint(home_.endpoint());
-  if (!lock || !endpoint || !io::exists(home_.local_nodes()) || agents_alive(wanted_nodes()))
-    return names;
+  if (!lock || !io::exists(home_.local_nodes())) return names;
+  endpoint = live_endpoint(home_.endpoint());
+  if (!endpoint || agents_serve(*endpoint, wanted_nodes())) return names;
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
   TRY_ASSIGN(const auto connection, Connection::open(*endpoint, keys));
   TRY_ASSIGN(const Started started,
@@ -213,9 +240,9 @@ Status LocalLauncher::up(int nodes) {
                       "first",
                       have, nodes));
   }
-  const Result<Endpoint> endpoint = ensure(nodes == 0 ? wanted_nodes() : nodes, true);
-  if (!endpoint) return endpoint.error();
-  return {};
+  TRY_ASSIGN(const Endpoint endpoint, ensure(nodes == 0 ? wanted_nodes() : nodes, true));
+  TRY_ASSIGN(const auto lock, io::FileLock::acquire(home_.up_lock()));
+  return add_agents(endpoint, wanted_nodes());  // it may have lost its journal, and know none
 }
 
 Status LocalLauncher::up_beside_operator(int nodes) {
@@ -257,11 +284,9 @@ Status LocalLauncher::end_agents() {
 
 // Jobs can only be ended by a launcher with its agents: those that died are started once more.
 Result<Endpoint> LocalLauncher::wake_for_down(bool cancel) {
-  std::size_t agents = 0, runners = 0;
-  for (const auto& name : local_node_names(home_)) {
-    agents += living_agents(home_, name).size();
-    runners += living_runners(home_, name).size();
-  }
+  const std::size_t runners = living_runners(home_).size();
+  std::size_t agents = 0;
+  for (const auto& name : local_node_names(home_)) agents += living_agents(home_, name).size();
   if (auto endpoint = live_endpoint(home_.endpoint())) {
     if (cancel || runners > 0) TRY(add_agents(*endpoint, wanted_nodes()));
     return *endpoint;
@@ -282,6 +307,7 @@ Status LocalLauncher::down(bool cancel) {
   const Result<Endpoint> endpoint = wake_for_down(cancel);
   if (!endpoint && endpoint.error().code == ErrorCode::not_found &&
       endpoint.error().message.rfind("no launcher", 0) == 0) {
+    TRY(end_leftovers());
     if (!io::exists(home_.journal())) forget_nodes();
     terminal_.note("nothing is running");
     return {};
@@ -296,7 +322,28 @@ Status LocalLauncher::down(bool cancel) {
   if (!wait_gone({endpoint->process}, seconds(10)))
     TRY(end_processes({endpoint->process}, seconds(5)));
   TRY(end_agents());
+  TRY(end_leftovers());
   forget_nodes();
+  return {};
+}
+
+// What an agent did not know, or could not remove before it was ended. A runner whose job has ended
+// is about to leave.
+Status LocalLauncher::end_leftovers() {
+  auto runners = living_runners(home_);
+  std::vector<io::ProcessIdentity> leaving;
+  for (const auto& runner : runners) leaving.push_back(runner.process);
+  if (wait_gone(leaving, kLeaveTimeout))
+    runners.clear();
+  else
+    runners = living_runners(home_);
+  for (const auto& runner : runners) TRY(io::end_runner(runner));
+  for (const auto& name : local_node_names(home_)) TRY(clean_node(home_, name));
+  if (!runners.empty())
+    terminal_.note(
+        fmt::format("ended {} part(s) of jobs that still ran here, and that the "
+                    "launcher did not know",
+                    runners.size()));
   return {};
 }
 
@@ -309,19 +356,15 @@ void LocalLauncher::forget_nodes() {
 // A full disk or a damaged journal keeps the launcher from starting; what runs here must end all
 // the same. A runner ignores SIGTERM, and its ranks go with it.
 Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
-  std::vector<io::ProcessIdentity> runners;
-  for (const auto& name : local_node_names(home_))
-    for (const auto& runner : living_runners(home_, name)) runners.push_back(runner);
+  const auto runners = living_runners(home_);
   if (!cancel && !runners.empty())
     return make_error(why.code, fmt::format("{}; {} part(s) of jobs still run here; `lockstep down "
                                             "--cancel` kills them without the launcher",
                                             why.message, runners.size()));
   terminal_.note("ending what runs here without the launcher");
-  for (const auto& runner : runners) TRY(io::signal_process(runner, SIGKILL));
-  if (!wait_gone(runners, seconds(5)))
-    return make_error(ErrorCode::io, "the runners of jobs do not end, even after SIGKILL");
-  wait_for_clean_nodes();
   TRY(end_agents());
+  for (const auto& runner : runners) TRY(io::end_runner(runner));
+  for (const auto& name : local_node_names(home_)) TRY(clean_node(home_, name));
   if (const auto endpoint = live_endpoint(home_.endpoint()))
     TRY(end_processes({endpoint->process}, seconds(10)));
   forget_nodes();
@@ -329,16 +372,6 @@ Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
                                   "; nothing runs here any more, but jobs that had not ended "
                                   "could not be canceled: they run again when the launcher "
                                   "starts");
-}
-
-// An agent that lives removes the cgroups of a killed runner at once; let it, before it ends. Those
-// of a node without an agent go when its agent starts again.
-void LocalLauncher::wait_for_clean_nodes() {
-  io::SystemClock clock;
-  const Instant end = clock.now() + kCleanTimeout;
-  for (const auto& name : local_node_names(home_))
-    while (!living_agents(home_, name).empty() && has_cgroups(home_, name) && clock.now() < end)
-      sleep_briefly();
 }
 
 }  // namespace lockstep::cli

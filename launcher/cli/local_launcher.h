@@ -53,11 +53,13 @@ class LocalLauncher {
   Result<Endpoint> wake_for_down(bool cancel);
   Status down_without_launcher(const Error& why, bool cancel);
   Status end_agents();
+  Status end_strangers(const std::string& name);
+  Status end_leftovers();
   void forget_nodes();
-  void wait_for_clean_nodes();
   int wanted_nodes() const;  // of the last `up`; 1 when there was none
   void keep_wanted_nodes(int nodes);
-  bool agents_alive(int nodes) const;
+  // All of them live, and joined this launcher.
+  bool agents_serve(const Endpoint& endpoint, int nodes) const;
 
   const Home& home_;
   Terminal& terminal_;

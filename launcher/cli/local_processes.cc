@@ -11,6 +11,7 @@
 #include <map>
 #include <sstream>
 
+#include "common/io/attempt_cgroups.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
@@ -64,6 +65,12 @@ std::optional<io::ProcessIdentity> living(const std::string& pid_file) {
   const auto who = io::process_identity_from(*text);
   if (!who || !io::is_alive(*who)) return std::nullopt;
   return who;
+}
+
+// A first thread that has ended is a zombie while others still hold locks and files.
+bool has_threads(const io::ProcessIdentity& who) {
+  const auto threads = io::list_directory(fmt::format("/proc/{}/task", who.pid));
+  return threads && threads->size() > 1 && io::identify(who.pid) == who;
 }
 
 }  // namespace
@@ -171,15 +178,42 @@ std::vector<io::ProcessIdentity> living_agents(const Home& home, const std::stri
   return found;
 }
 
-std::vector<io::ProcessIdentity> living_runners(const Home& home, const std::string& name) {
-  std::vector<io::ProcessIdentity> found;
+// By their pid files, and by their command lines those that have none any more.
+std::vector<io::Runner> living_runners(const Home& home, const std::string& name) {
+  std::vector<io::Runner> found = io::runners_below(home.node(name));
   const std::string folder = home.attempts(name);
   const auto names = io::list_directory(folder);
   if (!names) return found;
-  for (const auto& attempt : *names)
-    if (const auto who = living(io::AttemptDir(folder + "/" + attempt).runner_pid()))
-      found.push_back(*who);
+  for (const auto& attempt : *names) {
+    const std::string directory = folder + "/" + attempt;
+    const auto who = living(io::AttemptDir(directory).runner_pid());
+    if (who && std::none_of(found.begin(), found.end(),
+                            [&](const io::Runner& runner) { return runner.process == *who; }))
+      found.push_back({*who, directory});
+  }
   return found;
+}
+
+std::vector<io::Runner> living_runners(const Home& home) {
+  std::vector<io::Runner> found = io::runners_below(home.nodes());
+  for (const auto& name : local_node_names(home))
+    for (const auto& runner : living_runners(home, name))
+      if (std::none_of(found.begin(), found.end(),
+                       [&](const io::Runner& other) { return other.process == runner.process; }))
+        found.push_back(runner);
+  return found;
+}
+
+Status clean_node(const Home& home, const std::string& name) {
+  const std::string folder = home.attempts(name);
+  const auto names = io::list_directory(folder);
+  if (!names) return {};
+  Status status;
+  for (const auto& attempt : *names) {
+    Status cleaned = io::clean_cgroups(io::AttemptDir(folder + "/" + attempt).cgroups());
+    if (!cleaned) status = std::move(cleaned);
+  }
+  return status;
 }
 
 bool has_cgroups(const Home& home, const std::string& name) {
@@ -205,7 +239,11 @@ bool wait_gone(const std::vector<io::ProcessIdentity>& who, Duration timeout) {
   const Instant end = clock.now() + timeout;
   for (const auto& process : who) {
     const auto fd = io::open_process(process);
-    if (!fd) continue;
+    if (!fd) {
+      while (has_threads(process))
+        if (clock.now() >= end || ::poll(nullptr, 0, 2) != 0) return false;
+      continue;
+    }
     pollfd item{fd->get(), POLLIN, 0};
     while (::poll(&item, 1, milliseconds_left(end, clock.now())) == 0)
       if (clock.now() >= end) return !io::is_alive(process);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/io/process.h"
+#include "common/io/runners.h"
 #include "common/io/transport.h"
 #include "launcher/cli/endpoint.h"
 #include "launcher/cli/home.h"
@@ -34,9 +35,13 @@ Result<io::ProcessIdentity> start_agent(const Home& home, const Endpoint& launch
 
 // The living processes of one local node, however they were started: agents first.
 std::vector<io::ProcessIdentity> living_agents(const Home& home, const std::string& name);
-std::vector<io::ProcessIdentity> living_runners(const Home& home, const std::string& name);
+std::vector<io::Runner> living_runners(const Home& home, const std::string& name);
+// Of all local nodes, also of those whose folder is gone.
+std::vector<io::Runner> living_runners(const Home& home);
 // True while a cgroup that an attempt of this node recorded is still there.
 bool has_cgroups(const Home& home, const std::string& name);
+// Empties and removes these cgroups. No runner of the node may live.
+Status clean_node(const Home& home, const std::string& name);
 // Names of the folders in nodes/.
 std::vector<std::string> local_node_names(const Home& home);
 

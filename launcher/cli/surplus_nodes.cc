@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -48,10 +49,28 @@ NodeId node_id(const Home& home, const std::string& name) {
   return identity ? identity->node : NodeId{};
 }
 
-Status forget_past_node(Connection& connection, const Home& home, const Endpoint& endpoint,
+Result<Known> known_nodes(Connection& connection, const Endpoint& endpoint, Duration timeout) {
+  TRY_ASSIGN(NodesReply reply, connection.ask_for<NodesReply>(ListNodes{}, timeout));
+  return Known{endpoint.public_key, std::move(reply.nodes)};
+}
+
+bool is_strangers(const Home& home, const std::string& name, const PublicKey& launcher_key) {
+  const auto identity = read_identity(home, name);
+  return identity && identity->launcher_key != launcher_key;
+}
+
+bool is_strangers(const Home& home, const std::string& name, const Known& known) {
+  const auto identity = read_identity(home, name);
+  if (!identity) return false;
+  return identity->launcher_key != known.launcher_key ||
+         std::none_of(known.nodes.begin(), known.nodes.end(),
+                      [&](const NodeView& node) { return node.id == identity->node; });
+}
+
+Status forget_past_node(Connection& connection, const Home& home, const Known& known,
                         const std::string& name) {
   const auto identity = read_identity(home, name);
-  if (identity && identity->launcher_key == endpoint.public_key) return {};
+  if (identity && !is_strangers(home, name, known)) return {};
   if (identity && !living_runners(home, name).empty())
     return make_error(
         ErrorCode::conflict,
@@ -59,8 +78,7 @@ Status forget_past_node(Connection& connection, const Home& home, const Endpoint
                     "that launcher's home back, or end its runner",
                     home.node(name), home.launcher()));
   if (identity) forget_identity(home, name);
-  TRY_ASSIGN(const NodesReply reply, connection.ask_for<NodesReply>(ListNodes{}));
-  for (const NodeView& node : reply.nodes)
+  for (const NodeView& node : known.nodes)
     if (node.name == name && node.liveness != Liveness::alive)  // refused while it holds a job
       (void)connection.ask_for<Done>(RemoveNode{std::to_string(node.id.value)});
   return {};

@@ -3,7 +3,11 @@
 // launcher which this home has no more: taken off the launcher's list, so that it shows what there
 // is.
 
+#include <string>
+#include <vector>
+
 #include "common/base/ids.h"
+#include "common/domain/views.h"
 #include "launcher/cli/connection.h"
 #include "launcher/cli/endpoint.h"
 #include "launcher/cli/home.h"
@@ -13,10 +17,22 @@ namespace lockstep::cli {
 // As whom the local node of this name joined; 0: it did not yet.
 NodeId node_id(const Home& home, const std::string& name);
 
+// A launcher that lives, and the nodes that it knows.
+struct Known {
+  PublicKey launcher_key;
+  std::vector<NodeView> nodes;
+};
+
+Result<Known> known_nodes(Connection& connection, const Endpoint& endpoint, Duration timeout);
+
+// The local node of this name joined a launcher that is not this one, or that lost its journal.
+bool is_strangers(const Home& home, const std::string& name, const PublicKey& launcher_key);
+bool is_strangers(const Home& home, const std::string& name, const Known& known);
+
 // Before the agent of `name` starts: when it joined another launcher (this one's home was lost, or
 // restored from a backup), it shall join this one anew, and a node of its name that can never come
 // back is removed. conflict: it still runs a job.
-Status forget_past_node(Connection& connection, const Home& home, const Endpoint& endpoint,
+Status forget_past_node(Connection& connection, const Home& home, const Known& known,
                         const std::string& name);
 
 // Removes the nodes local-N, local-N+1, … of this home, N = `nodes`, unless something of them still

@@ -1,9 +1,10 @@
 """What once went wrong for somebody, typed by hand; each stays mended."""
+import json
 import os
 import signal
 import subprocess
 
-from harness.site import wait_until
+from harness.site import alive, wait_until
 
 
 def read_until(stream, needle):
@@ -78,6 +79,100 @@ def test_local_nodes_join_the_launcher_that_their_home_has_now(any_site):
     site.up(2)
     assert sorted(n["name"] for n in site.json("node", "list")) == ["local-0", "local-1"]
     site.ok("run", "-N", "2", "--", "true")
+
+
+def remove_tree(path):
+    """Also while somebody writes into it."""
+    wait_until(lambda: subprocess.run(["rm", "-rf", path], check=False).returncode == 0, f"{path} is gone")
+
+
+def lose_launcher_home(site):
+    kill_launcher(site)
+    (site.home / "launcher").rename(site.directory / "lost")
+
+
+def test_living_local_nodes_join_the_launcher_that_is_there_now(any_site):
+    site = any_site.up(2)
+    site.submit("--name", "unknown", "--", "sleep", "600")
+    site.wait_for_status("unknown", "Running")
+    lost = site.runner_pids()
+    lose_launcher_home(site)
+    up = site.run("up")
+    assert up.returncode == 0, up.stderr
+    assert b"local-0 had joined a launcher that is not there any more" in up.stderr
+    assert b"and 1 part(s) of jobs" in up.stderr
+    assert not site.runner_pids() and lost
+    assert {n["liveness"] for n in site.json("node", "list")} == {"ALIVE"}
+    site.ok("run", "-N", "2", "--", "true")
+
+
+def test_run_heals_local_nodes_of_a_lost_launcher(site):
+    site.up(1)
+    lose_launcher_home(site)
+    assert site.ok("run", "-q", "--", "echo", "healed").endswith("healed\n")
+
+
+def test_living_local_nodes_join_a_launcher_that_lost_its_journal(site):
+    site.up(1)
+    site.submit("--name", "unknown", "--", "sleep", "600")
+    site.wait_for_status("unknown", "Running")
+    kill_launcher(site)
+    for part in (site.home / "launcher").glob("journal.db*"):
+        part.unlink()
+    site.up(1)
+    assert not site.runner_pids()
+    site.ok("run", "--", "true")
+
+
+def test_down_cancel_ends_what_a_lost_launcher_ran_without_an_agent(site):
+    site.up(1)
+    site.submit("--memory", "64m", "--name", "unknown", "--", "sleep", "600")
+    site.wait_for_status("unknown", "Running")
+    lose_launcher_home(site)
+    site.kill(site.agent_pids())
+    refused = site.run("up")
+    assert refused.returncode == 1 and b"another launcher" in refused.stderr
+    assert site.run("down", "--cancel").returncode == 1
+    assert not site.runner_pids() and not site.launcher_pids()
+
+
+def test_a_runner_without_its_attempt_directory_is_ended_by_the_next_agent(any_site):
+    site = any_site.up(1)
+    site.submit("--name", "homeless", "--retry", "1", "--", "sh", "-c",
+                "setsid sleep 600 & exec sleep 600")
+    site.wait_for_status("homeless", "Running")
+    old = list(site.rank_pids("homeless").values()) + site.runner_pids("homeless")
+    remove_tree(site.home / "nodes/local-0/attempts/homeless.1")
+    site.kill(site.agent_pids())
+    site.up(1)
+    wait_until(lambda: len(site.show("homeless")["attempts"]) == 2, "it is tried again")
+    assert not any(alive(pid) for pid in old)
+    site.ok("down", "--cancel")
+    assert not site.runner_pids()
+
+
+def test_down_ends_a_runner_without_its_attempt_directory(site):
+    site.up(1)
+    site.submit("--name", "homeless", "--", "sleep", "600")
+    site.wait_for_status("homeless", "Running")
+    remove_tree(site.home / "nodes/local-0/attempts")
+    site.kill(site.launcher_pids() + site.agent_pids())
+    site.ok("down", "--cancel")
+    assert not site.runner_pids() and not site.rank_pids("homeless")
+
+
+def test_a_job_whose_attempt_directory_was_removed_says_so(site):
+    site.up(1)
+    flag = site.directory / "flag"
+    site.submit("--name", "removed", "--", "sh", "-c",
+                f"until test -e {flag}; do sleep 0.1; done")
+    site.wait_for_status("removed", "Running")
+    remove_tree(site.home / "nodes/local-0/attempts/removed.1")
+    flag.write_text("")
+    wait_until(lambda: site.show("removed")["attempts"][0].get("ended") or
+               len(site.show("removed")["attempts"]) > 1, "the attempt ends")
+    job = site.show("removed")
+    assert "its attempt directory was removed: " in json.dumps(job), job
 
 
 def test_status_says_which_launcher_it_cannot_find(site):

@@ -10,6 +10,7 @@
 
 #include "agent/inventory/cgroup_path.h"
 #include "agent/supervise/cleanup.h"
+#include "common/io/attempt_cgroups.h"
 #include "tests/unit/agent/helpers.h"
 
 namespace lockstep::agent {
@@ -33,13 +34,13 @@ TEST(CleanupTest, KillsWhatACgroupHoldsAndRemovesIt) {
   ASSERT_TRUE(members);
   ASSERT_TRUE(io::write_all(members->get(), std::to_string(child)));
   put(dir / "cgroups", group + "/rank_0\n" + group + "\n" + base + "/never-made\n");
-  const Status cleaned = clean_cgroups(dir / "cgroups");
+  const Status cleaned = io::clean_cgroups(dir / "cgroups");
   EXPECT_TRUE(cleaned) << cleaned.error().message;
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   EXPECT_FALSE(io::exists(group));
-  EXPECT_TRUE(clean_cgroups(dir / "cgroups")) << "again, with nothing left";
+  EXPECT_TRUE(io::clean_cgroups(dir / "cgroups")) << "again, with nothing left";
   ::rmdir(base.c_str());
 }
 
@@ -47,7 +48,7 @@ TEST(CleanupTest, ADamagedRecordTouchesNoOtherCgroup) {
   const TempDir dir;
   put(dir / "elsewhere/cgroup.procs", std::to_string(::getpid()));
   put(dir / "cgroups", dir / "elsewhere" + "\n");
-  EXPECT_TRUE(clean_cgroups(dir / "cgroups"));
+  EXPECT_TRUE(io::clean_cgroups(dir / "cgroups"));
   EXPECT_TRUE(io::exists(dir / "elsewhere"));
 }
 

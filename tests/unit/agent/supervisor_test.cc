@@ -247,6 +247,28 @@ TEST_F(SupervisorTest, RemovingARunnerThatDoesNotLeaveKillsItTheSecondTime) {
   EXPECT_FALSE(io::exists(home_.attempt(assignment.attempt).path()));
 }
 
+TEST_F(SupervisorTest, ARunnerWhoseDirectoryWasRemovedIsEndedByTheNextAgent) {
+  const auto known = start_and_find("known"), unknown = start_and_find("unknown");
+  ASSERT_TRUE(known && unknown);
+  ASSERT_TRUE(io::remove_tree(home_.attempt({JobId("unknown"), 1}).path()));
+  restart();
+  const Recovered recovered = supervisor_->recover(true);
+  ASSERT_EQ(recovered.parts.size(), 1u);
+  EXPECT_EQ(recovered.parts[0].runner, FoundPart::Runner::alive);
+  EXPECT_TRUE(io::is_alive(*known));
+  EXPECT_FALSE(io::is_alive(*unknown));
+}
+
+TEST_F(SupervisorTest, ARunnerThatDiesWithoutItsDirectoryIsToldAsSuch) {
+  const auto runner = start_and_find("removed");
+  ASSERT_TRUE(runner);
+  const std::string path = home_.attempt({JobId("removed"), 1}).path();
+  ASSERT_TRUE(io::remove_tree(path));
+  ASSERT_TRUE(io::signal_process(*runner, SIGKILL));
+  ASSERT_TRUE(await<RunnerGone>());
+  EXPECT_EQ(last<RunnerGone>()->last_words, "its attempt directory was removed: " + path);
+}
+
 TEST_F(SupervisorTest, RemovingWhatNeverWasIsDone) {
   supervisor_->remove({JobId("unknown"), 3});
   EXPECT_TRUE(await<PartRemoved>());

@@ -1,0 +1,140 @@
+#include "common/io/attempt_cgroups.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <sstream>
+#include <string_view>
+
+#include "common/io/disk.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::io {
+namespace {
+
+constexpr std::size_t kLongestAttempt = 200;  // of the 255 bytes of a directory's name
+constexpr std::string_view kParent = "lockstep";
+constexpr int kKillRounds = 400;
+constexpr long kRoundNs = 5'000'000;
+
+void pause_briefly() {
+  const timespec pause{0, kRoundNs};
+  ::nanosleep(&pause, nullptr);
+}
+
+// v2 kills the subtree at once; elsewhere each member, again until none is left, since one may fork
+// while we read the list.
+void kill_members(const std::string& directory) {
+  const auto all = open_file(directory + "/cgroup.kill", O_WRONLY);
+  if (all && write_all(all->get(), "1")) return;
+  const auto members = read_file(directory + "/cgroup.procs");
+  if (!members) return;
+  std::istringstream pids(*members);
+  for (int pid = 0; pids >> pid;) {
+    if (pid > 0) ::kill(pid, SIGKILL);
+  }
+}
+
+Status empty_and_remove(const std::string& directory) {
+  for (int round = 0; round < kKillRounds; ++round) {
+    if (disk::rmdir(directory.c_str()) == 0 || errno == ENOENT) return {};
+    if (errno != EBUSY) return errno_error(errno, "remove cgroup " + directory);
+    kill_members(directory);
+    pause_briefly();
+  }
+  return make_error(ErrorCode::unavailable, "remove cgroup " + directory +
+                                                ": its processes do not die; look for ones in "
+                                                "state D (a hanging file system or device)");
+}
+
+Status clean(const std::vector<std::string>& directories) {
+  for (const std::string& directory : directories) kill_members(directory);
+  Status status;
+  for (const std::string& directory : directories) {
+    Status removed = empty_and_remove(directory);
+    if (!removed) status = std::move(removed);
+  }
+  // The empty directory that all attempts share goes with the last of them, as after a runner's own
+  // end; while others are in it rmdir refuses.
+  for (const std::string& directory : directories) {
+    const auto shared = directory.rfind("/lockstep/");
+    disk::rmdir(directory.substr(0, shared + std::string("/lockstep").size()).c_str());
+  }
+  return status;
+}
+
+std::vector<std::string> cgroup_mounts() {
+  std::vector<std::string> found;
+  const auto table = read_file("/proc/self/mountinfo");
+  std::istringstream lines(table ? *table : "");
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string skip, point, type;
+    fields >> skip >> skip >> skip >> skip >> point;
+    const auto dash = line.find(" - ");
+    if (dash == std::string::npos) continue;
+    std::istringstream(line.substr(dash + 3)) >> type;
+    if (type == "cgroup" || type == "cgroup2") found.push_back(point);
+  }
+  return found;
+}
+
+std::vector<std::string> folders_in(const std::string& path) {
+  std::vector<std::string> found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
+  if (!directory) return found;
+  while (const dirent* entry = ::readdir(directory.get()))
+    if (entry->d_type == DT_DIR && entry->d_name[0] != '.') found.push_back(entry->d_name);
+  return found;
+}
+
+// Deepest first, as they are removed.
+void add_tree(const std::string& path, std::vector<std::string>& found) {
+  for (const std::string& name : folders_in(path)) add_tree(path + "/" + name, found);
+  found.push_back(path);
+}
+
+void find_below(const std::string& path, bool is_parent, const CgroupName& wanted,
+                std::vector<std::string>& found) {
+  for (const std::string& name : folders_in(path)) {
+    const std::string below = path + "/" + name;
+    if (is_parent && name.starts_with(wanted.lead) && name.ends_with(wanted.tail))
+      add_tree(below, found);
+    else
+      find_below(below, name == kParent, wanted, found);
+  }
+}
+
+}  // namespace
+
+CgroupName cgroup_name(const std::string& attempt, int runner_pid) {
+  return {attempt.substr(0, kLongestAttempt) + ".n", "." + std::to_string(runner_pid)};
+}
+
+Status clean_cgroups(const std::string& record_file) {
+  const auto record = read_file(record_file);
+  if (!record) {
+    return record.error().code == ErrorCode::not_found ? Status{} : Status(record.error());
+  }
+  std::istringstream lines(*record);
+  std::vector<std::string> directories;
+  for (std::string line; std::getline(lines, line);) {
+    // Ours lie below a directory of ours: a damaged file must not make us empty another cgroup.
+    if (line.find("/lockstep/") != std::string::npos) directories.push_back(line);
+  }
+  return clean(directories);
+}
+
+Status clean_cgroups_of(const std::string& attempt, int runner_pid) {
+  std::vector<std::string> directories;
+  const CgroupName wanted = cgroup_name(attempt, runner_pid);
+  for (const std::string& mount : cgroup_mounts()) find_below(mount, false, wanted, directories);
+  return clean(directories);
+}
+
+}  // namespace lockstep::io

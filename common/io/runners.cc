@@ -1,0 +1,136 @@
+#include "common/io/runners.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <map>
+#include <optional>
+
+#include "common/io/attempt_cgroups.h"
+#include "common/io/attempt_dir.h"
+#include "common/io/disk.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::io {
+namespace {
+
+constexpr char kProgram[] = "lockstep-runner";
+constexpr char kFlag[] = "--attempt-dir";
+constexpr int kWaitRounds = 1000;
+constexpr long kRoundNs = 5'000'000;
+
+std::vector<int> all_pids() {
+  std::vector<int> pids;
+  const auto names = list_directory("/proc");
+  if (!names) return pids;
+  for (const std::string& name : *names)
+    if (std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; }))
+      pids.push_back(std::atoi(name.c_str()));
+  return pids;
+}
+
+// The attempt directory that a runner's command line names; nullopt: it is no runner.
+std::optional<std::string> directory_of(int pid) {
+  const auto line = read_file(fmt::format("/proc/{}/cmdline", pid), mebibytes(4));
+  const std::string lead = std::string(kProgram) + '\0' + kFlag + '\0';
+  if (!line || !line->starts_with(lead)) return std::nullopt;
+  return line->substr(lead.size(), line->find('\0', lead.size()) - lead.size());
+}
+
+// Or, when it is gone, the nearest above it.
+bool sees_the_same(int pid, std::string folder) {
+  while (!folder.empty() && !exists(folder)) folder.resize(folder.rfind('/'));
+  struct stat ours {
+  }, its{};
+  return ::stat(folder.c_str(), &ours) == 0 &&
+         ::stat(fmt::format("/proc/{}/root{}", pid, folder).c_str(), &its) == 0 &&
+         ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
+}
+
+std::vector<ProcessIdentity> descendants_of(int root) {
+  std::multimap<int, int> children;
+  for (const int pid : all_pids()) {
+    const auto stat = read_file(fmt::format("/proc/{}/stat", pid));
+    const auto bracket = stat ? stat->rfind(')') : std::string::npos;
+    int parent = 0;
+    if (bracket != std::string::npos &&
+        std::sscanf(stat->c_str() + bracket + 1, " %*c %d", &parent) == 1)
+      children.emplace(parent, pid);
+  }
+  std::vector<ProcessIdentity> found;
+  std::vector<int> parents{root};
+  while (!parents.empty()) {
+    const auto [from, to] = children.equal_range(parents.back());
+    parents.pop_back();
+    for (auto child = from; child != to; ++child) {
+      parents.push_back(child->second);
+      if (const auto identity = identify(child->second)) found.push_back(*identity);
+    }
+  }
+  return found;
+}
+
+bool wait_until_gone(const std::vector<ProcessIdentity>& who) {
+  for (int round = 0; round < kWaitRounds; ++round) {
+    if (std::none_of(who.begin(), who.end(), is_alive)) return true;
+    const timespec pause{0, kRoundNs};
+    ::nanosleep(&pause, nullptr);
+  }
+  return false;
+}
+
+std::string name_of(const Runner& runner) {
+  return runner.directory.substr(runner.directory.rfind('/') + 1);
+}
+
+Status remove_cgroups(const Runner& runner) {
+  const AttemptDir directory(runner.directory);
+  if (exists(directory.path())) return clean_cgroups(directory.cgroups());
+  return clean_cgroups_of(name_of(runner), runner.process.pid);
+}
+
+// Else the attempt's directory is removed by an agent, and this with it.
+void remove_mount_point(const Runner& runner) {
+  const auto attempt = AttemptDir::attempt_of(name_of(runner));
+  if (attempt && !exists(runner.directory))
+    disk::rmdir(code_mount_point(::geteuid(), *attempt).c_str());
+}
+
+}  // namespace
+
+std::vector<Runner> runners_below(const std::string& folder) {
+  std::vector<Runner> found;
+  for (const int pid : all_pids()) {
+    const auto directory = directory_of(pid);
+    if (!directory || !directory->starts_with(folder + "/")) continue;
+    const auto identity = identify(pid);
+    if (identity && is_alive(*identity) && sees_the_same(pid, folder))
+      found.push_back({*identity, *directory});
+  }
+  return found;
+}
+
+// Its lockstep-spawn kills the ranks when it is gone, and knows them best; what stays after that is
+// killed one by one.
+Status end_runner(const Runner& runner) {
+  std::vector<ProcessIdentity> all = descendants_of(runner.process.pid);
+  all.push_back(runner.process);
+  TRY(signal_process(runner.process, SIGKILL));
+  if (!wait_until_gone(all))
+    for (const ProcessIdentity& process : all) TRY(signal_process(process, SIGKILL));
+  TRY(remove_cgroups(runner));
+  remove_mount_point(runner);
+  if (wait_until_gone(all)) return {};
+  return make_error(ErrorCode::unavailable,
+                    fmt::format("the runner {} of {}, or what it started, does not end, even after "
+                                "SIGKILL; look for processes in state D",
+                                runner.process.pid, runner.directory));
+}
+
+}  // namespace lockstep::io
