@@ -147,8 +147,9 @@ void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
   auto envelope = wire::decode_bulk(incoming.bytes);
   if (!envelope) return refuse(incoming.peer, 0, {envelope.error().message});
   incoming.bytes = {};
-  const BlobDesk::From from{std::move(incoming.peer), incoming.key, envelope->sequence};
-  const auto node = gate_.node_of(from.key);
+  const auto node = gate_.node_of(incoming.key);
+  const BlobDesk::From from{std::move(incoming.peer), incoming.key, envelope->sequence,
+                            node ? snapshot::Lease::lasting : snapshot::Lease::brief};
   if (!node && !gate_.user_of(from.key))
     return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
   std::visit(BulkRequests{*this, from, node}, envelope->body);
