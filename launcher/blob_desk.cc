@@ -39,8 +39,10 @@ void BlobDesk::answer_later(From from, std::size_t bytes, std::function<BulkMess
 
 void BlobDesk::handle(From from, MissingBlobs request) {
   if (!admit(from, 0)) return;
-  answer_later(std::move(from), 0,
-               [this, request = std::move(request)] { return transfer::answer(store_, request); });
+  const snapshot::Lease lease = from.lease;
+  answer_later(std::move(from), 0, [this, lease, request = std::move(request)] {
+    return transfer::answer(store_, request, lease);
+  });
 }
 
 void BlobDesk::handle(From from, PutBlobs request) {
@@ -50,7 +52,7 @@ void BlobDesk::handle(From from, PutBlobs request) {
   auto pieces = std::make_shared<const PutBlobs>(std::move(request));
   auto put = std::make_shared<Put>(Put{std::move(from), bytes, {}});
   worker_.run([this, pieces = std::move(pieces), put = std::move(put)] {
-    put->answer = transfer::put(store_, *pieces, put->from.key.value);
+    put->answer = transfer::put(store_, *pieces, put->from.key.value, put->from.lease);
     {
       const std::lock_guard guard(puts_mutex_);
       puts_.push_back(put);

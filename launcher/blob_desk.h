@@ -31,6 +31,8 @@ class BlobDesk {
     std::string peer;
     PublicKey key;
     std::uint64_t sequence = 0;
+    // A user's tree is looked for once more when a job needs it; what a node brought is not.
+    snapshot::Lease lease = snapshot::Lease::lasting;
   };
   void handle(From from, MissingBlobs request);
   void handle(From from, PutBlobs request);

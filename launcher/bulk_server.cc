@@ -52,8 +52,12 @@ struct BulkRequests {
   void operator()(const LogAppend& m) const {
     if (!node) return refuse("only a node may send logs");
     const auto full = server.space_.standstill();
-    if (!full.empty()) return refuse(full, true);
-    check(server.intake_.append(from.peer, from.sequence, *node, m));
+    const Status taken = full.empty() ? server.intake_.append(from.peer, from.sequence, *node, m)
+                                      : make_error(ErrorCode::resource_exhausted, full);
+    if (taken) return server.logs_taken();
+    if (taken.error().code != ErrorCode::resource_exhausted) return check(taken);
+    server.refuse(from.peer, from.sequence, {taken.error().message, true, true});
+    server.logs_refused(m.key.attempt, *node);
   }
   void operator()(const LogResume& m) const {
     if (!node) return refuse("only a node may send logs");
@@ -134,12 +138,18 @@ void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
   (void)send(peer, sequence, refusal);
 }
 
+void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
+  if (!std::exchange(refuses_logs_, true)) ++spell_;
+  engine_.feed(LogsRefusedInput{attempt, node, spell_, intake_.lacking(attempt, node)});
+}
+
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
   auto envelope = wire::decode_bulk(incoming.bytes);
   if (!envelope) return refuse(incoming.peer, 0, {envelope.error().message});
   incoming.bytes = {};
-  const BlobDesk::From from{std::move(incoming.peer), incoming.key, envelope->sequence};
-  const auto node = gate_.node_of(from.key);
+  const auto node = gate_.node_of(incoming.key);
+  const BlobDesk::From from{std::move(incoming.peer), incoming.key, envelope->sequence,
+                            node ? snapshot::Lease::lasting : snapshot::Lease::brief};
   if (!node && !gate_.user_of(from.key))
     return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
   std::visit(BulkRequests{*this, from, node}, envelope->body);

@@ -60,6 +60,8 @@ class BulkServer {
 
   BlobDesk::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
   void refuse(const std::string& peer, std::uint64_t sequence, const BulkRefused& refusal);
+  void logs_taken() { refuses_logs_ = false; }
+  void logs_refused(const AttemptId& attempt, NodeId node);
   void give_up(const SyncBatch& batch, const Error& why);
   LogIntake::Sinks intake_sinks();
   void find_peers(const BlobDesk::From& from, NodeId node, const FindPeers& ask);
@@ -76,6 +78,8 @@ class BulkServer {
   LogIntake intake_;
   std::uint64_t sequence_ = 0;
   std::optional<Error> failure_;
+  bool refuses_logs_ = false;  // the last ones that came found no space
+  std::uint64_t spell_ = 0;    // so often that began
   std::function<void(NodeId, Message)> tell_node_;
   PeerDesk peers_;
   BlobDesk desk_;

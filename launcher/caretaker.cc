@@ -17,7 +17,8 @@ namespace {
 
 constexpr Duration kAgain = seconds(5);  // while a backup is taken
 constexpr Duration kAfterFailure = minutes(10);
-constexpr Duration kAfterDeletion = seconds(1);  // more may follow
+constexpr Duration kAfterDeletion = seconds(1);    // more may follow
+constexpr Duration kLongestLowPause = minutes(8);  // while the disk is low and nothing can go
 constexpr std::size_t kFoldersAtOnce = 200;
 constexpr std::size_t kFoldersNamed = 5;
 
@@ -34,6 +35,7 @@ Caretaker::Caretaker(Parts parts)
       logs_(parts.logs),
       home_(parts.home),
       settings_(parts.settings),
+      space_(parts.space),
       collect_at_(engine_.started() + settings_.blob_lease) {
   // Of the thread alone, on Linux: it makes way for the loop.
   worker_.run([] { (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10); });
@@ -51,6 +53,8 @@ void Caretaker::perform(const Action& action) {
     doomed_.push_back({attempt.job.value, LogStore::name_of(attempt)});
   const Instant soonest = engine_.started() + settings_.blob_lease;
   collect_at_ = std::min(collect_at_, std::max(soonest, engine_.now() + kAfterDeletion));
+  collect_low_at_ = std::min(collect_low_at_, engine_.now() + kAfterDeletion);
+  low_pause_ = kBriefLease;
 }
 
 void Caretaker::turn_end() {
@@ -58,7 +62,8 @@ void Caretaker::turn_end() {
   if (!orphans_listed_) return list_orphans();
   if (!doomed_.empty()) return remove_logs();
   if (journal_has_grown() && engine_.now() >= compact_at_) return compact();
-  if (engine_.now() >= collect_at_) return collect();
+  if (!is_low()) low_pause_ = kBriefLease;
+  if (engine_.now() >= collect_at_ || (is_low() && engine_.now() >= collect_low_at_)) collect();
 }
 
 bool Caretaker::journal_has_grown() const {
@@ -67,7 +72,7 @@ bool Caretaker::journal_has_grown() const {
 
 Duration Caretaker::wait() {
   if (lock_) return Duration::max();
-  Instant due = collect_at_;
+  Instant due = is_low() ? std::min(collect_at_, collect_low_at_) : collect_at_;
   if (journal_has_grown()) due = std::min(due, compact_at_);
   if (!orphans_listed_ || !doomed_.empty()) due = {};
   return std::max(std::max(due, not_before_) - engine_.now(), Duration::zero());
@@ -178,7 +183,14 @@ void Caretaker::adopt(const Result<CompactedJournal>& compacted) {
 void Caretaker::collect() {
   if (!begin()) return;
   collect_at_ = engine_.now() + std::max(settings_.blob_lease, Duration(kAfterDeletion));
-  collecting_ = std::make_unique<snapshot::BlobCollection>(blobs_, settings_.blob_lease);
+  collect_low_at_ = engine_.now() + low_pause_;
+  // What a node brought, and has not told of yet, is of a job that has not ended.
+  snapshot::BlobCollection::Leases leases{settings_.blob_lease, settings_.blob_lease,
+                                          settings_.blob_lease};
+  if (is_low()) leases.brief = std::min<Duration>(leases.brief, kBriefLease);
+  if (is_low() && engine_.core().state().unfinished().empty())
+    leases.lasting = leases.opened = leases.brief;
+  collecting_ = std::make_unique<snapshot::BlobCollection>(blobs_, leases);
   worker_.run([this, trees = engine_.core().trees()] {
     const Status marked = collecting_->mark(trees);
     auto count = marked ? collecting_->condemn() : Result<std::size_t>(marked.error());
@@ -189,7 +201,7 @@ void Caretaker::collect() {
 // What has come to be referred to since is named now: until here it was committed.
 void Caretaker::condemned(const Result<std::size_t>& count) {
   if (!count) return collected(count.error());
-  if (*count == 0) return collected(snapshot::Collected{});
+  if (*count == 0 && !is_low()) return collected(snapshot::Collected{});
   worker_.run([this, trees = engine_.core().trees()] {
     const Status spared = collecting_->spare(trees);
     auto result = spared ? collecting_->sweep() : Result<snapshot::Collected>(spared.error());
@@ -200,6 +212,9 @@ void Caretaker::condemned(const Result<std::size_t>& count) {
 void Caretaker::collected(const Result<snapshot::Collected>& result) {
   collecting_.reset();
   end();
+  // What was sent a moment ago may go the next time.
+  const bool is_less = result && result->bytes > 0;
+  low_pause_ = is_less ? kBriefLease : std::min<Duration>(low_pause_ * 2, kLongestLowPause);
   if (!result)
     spdlog::warn("files that no job refers to were not removed: {}", result.error().message);
   else if (result->blobs > 0 || result->bytes > 0)

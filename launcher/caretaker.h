@@ -16,9 +16,13 @@
 #include "launcher/engine.h"
 #include "launcher/home.h"
 #include "launcher/logs/log_store.h"
+#include "launcher/space_keeper.h"
 #include "launcher/worker.h"
 
 namespace lockstep::launcher {
+
+// Where the disk is low, what users sent, and no job refers to, is kept no longer than this.
+inline constexpr Duration kBriefLease = seconds(30);
 
 class Caretaker {
  public:
@@ -33,6 +37,7 @@ class Caretaker {
     LogStore& logs;
     const LauncherHome& home;
     Settings settings;
+    const SpaceKeeper& space;
   };
   explicit Caretaker(Parts parts);
   ~Caretaker();
@@ -56,6 +61,7 @@ class Caretaker {
   bool journal_has_grown() const;
   void compact();
   void adopt(const Result<CompactedJournal>& compacted);
+  bool is_low() const { return space_.level() != SpaceKeeper::Level::well; }
   void collect();
   void condemned(const Result<std::size_t>& count);
   void collected(const Result<snapshot::Collected>& result);
@@ -66,12 +72,15 @@ class Caretaker {
   LogStore& logs_;
   const LauncherHome& home_;
   const Settings settings_;
+  const SpaceKeeper& space_;
   std::optional<io::FileLock> lock_;  // while something is at work
   bool orphans_listed_ = false;
   std::deque<LogFolder> doomed_;
   Instant not_before_;  // after a failure, or while a backup is taken
   Instant collect_at_;
-  Instant compact_at_;  // not before
+  Instant collect_low_at_;            // while the disk is low
+  Duration low_pause_ = kBriefLease;  // from one collection then to the next
+  Instant compact_at_;                // not before
   std::unique_ptr<snapshot::BlobCollection> collecting_;
   Worker worker_;  // last: it ends first
 };

@@ -93,8 +93,13 @@ Status Daemon::open() {
   bulk.emplace(BulkServer::Parts{
       loop, engine, gate, sockets->bulk, *blobs, home.logs(), space,
       [this](NodeId node, Message body) { control->tell_node(node, std::move(body)); }});
-  caretaker.emplace(Caretaker::Parts{
-      loop, engine, *blobs, bulk->logs(), home, {options.blob_lease, options.compact_after}});
+  caretaker.emplace(Caretaker::Parts{loop,
+                                     engine,
+                                     *blobs,
+                                     bulk->logs(),
+                                     home,
+                                     {options.blob_lease, options.compact_after},
+                                     space});
   ControlServer::Settings settings;
   settings.info = {advertised(sockets->control.endpoint(), options.advertise), getpid(),
                    home.path(), engine.started()};

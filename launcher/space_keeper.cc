@@ -68,8 +68,11 @@ std::string SpaceKeeper::refusal() const {
   if (level_ == Level::well) return "";
   return fmt::format(
       "the launcher's disk is low: {} has {} free, and below {} no new jobs, uploads and nodes are "
-      "taken (what runs goes on); free space there, delete jobs that have ended (`lockstep job "
-      "delete`), or start lockstepd with a smaller --low-space",
+      "taken (what runs goes on). What uploads left that became no job, and what deleted jobs "
+      "left, "
+      "is removed by itself within a minute: try again then. If that is not enough, free space "
+      "there, delete jobs that have ended (`lockstep job delete`), or start lockstepd with a "
+      "smaller --low-space",
       settings_.home, to_string(space_.free), to_string(low()));
 }
 

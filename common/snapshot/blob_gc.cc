@@ -23,9 +23,15 @@ bool BlobStore::Impl::spare(const Digest& digest) {
   return condemned.erase(digest) != 0;
 }
 
-void BlobStore::Impl::touch(const Digest& digest) {
+void BlobStore::Impl::touch(const Digest& digest, Lease lease) {
   std::lock_guard guard(gc_mutex);
-  touched[digest] = std::chrono::steady_clock::now();
+  Touched& entry = touched[digest];
+  (lease == Lease::lasting ? entry.lasting : entry.brief) = std::chrono::steady_clock::now();
+}
+
+void BlobStore::Impl::has_come(const Digest& digest) {
+  std::lock_guard guard(gc_mutex);
+  touched[digest].has_come = true;
 }
 
 void BlobStore::lease(const Digest& root) {
@@ -48,8 +54,8 @@ BlobCollection::~BlobCollection() {
   store_.impl_->condemned.clear();
 }
 
-bool BlobCollection::is_leased(SteadyTime touched) const {
-  return std::chrono::steady_clock::now() - touched < lease_;
+bool BlobCollection::is_leased(std::optional<SteadyTime> touched, Duration lease) const {
+  return touched && std::chrono::steady_clock::now() - *touched < lease;
 }
 
 // Calls each(digest) for all below the trees; of directories that it returns false for, no more.
@@ -85,20 +91,31 @@ Result<std::size_t> BlobCollection::condemn() {
   {
     std::lock_guard guard(store_.impl_->gc_mutex);
     for (const auto& [tree, when] : store_.impl_->leased_trees)
-      if (is_leased(when)) leased.push_back(tree);
+      if (is_leased(when, leases_.brief)) leased.push_back(tree);
   }
   TRY(mark(leased));
   TRY_ASSIGN(const std::vector<Digest> all, store_.list());
   BlobStore::Impl& impl = *store_.impl_;
   {
     std::lock_guard guard(impl.gc_mutex);
-    std::erase_if(impl.touched, [&](const auto& item) { return !is_leased(item.second); });
-    std::erase_if(impl.leased_trees, [&](const auto& item) { return !is_leased(item.second); });
-    const bool fresh = since_opened_ == SinceOpened::yes && is_leased(impl.opened_at);
+    const auto is_touched = [&](const Touched& touched) {
+      return is_leased(touched.lasting, leases_.lasting) || is_leased(touched.brief, leases_.brief);
+    };
+    const bool fresh =
+        since_opened_ == SinceOpened::yes && is_leased(impl.opened_at, leases_.opened);
     for (const Digest& digest : all) {
-      const bool stays = fresh || live_.count(digest) != 0 || impl.touched.count(digest) != 0;
-      if (!stays) impl.condemned.insert(digest);
+      const auto known = impl.touched.find(digest);
+      const bool stays = known == impl.touched.end()
+                             ? fresh
+                             : is_touched(known->second) || (fresh && !known->second.has_come);
+      if (!stays && live_.count(digest) == 0) impl.condemned.insert(digest);
     }
+    // While that counts, that something has come since is kept in mind.
+    std::erase_if(impl.touched, [&](const auto& item) {
+      return !is_touched(item.second) && !(fresh && item.second.has_come);
+    });
+    std::erase_if(impl.leased_trees,
+                  [&](const auto& item) { return !is_leased(item.second, leases_.brief); });
   }
   impl.distrust();
   std::lock_guard guard(impl.gc_mutex);
@@ -138,7 +155,11 @@ Result<Collected> BlobCollection::sweep() {
   }
   {
     std::lock_guard guard(impl.write_mutex);
-    std::erase_if(impl.uploads, [&](const auto& upload) { return !is_leased(upload.second.last); });
+    std::erase_if(impl.uploads, [&](const auto& item) {
+      const Upload& upload = item.second;
+      return !is_leased(upload.last,
+                        upload.lease == Lease::lasting ? leases_.lasting : leases_.brief);
+    });
   }
   TRY_ASSIGN(const std::uint64_t reclaimed, impl.packs->reclaim());
   collected.bytes += reclaimed;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -30,7 +31,14 @@ class BlobCollection {
   // be fetched again.
   enum class SinceOpened { yes, no };
   BlobCollection(BlobStore& store, Duration lease, SinceOpened since_opened = SinceOpened::yes)
-      : store_(store), lease_(lease), since_opened_(since_opened) {}
+      : BlobCollection(store, {lease, lease, lease}, since_opened) {}
+  // Where space is short: for how long each kind is kept.
+  struct Leases {
+    Duration lasting, brief;  // Lease; a tree's (BlobStore::lease) is brief
+    Duration opened;          // of what was there when the store was opened
+  };
+  BlobCollection(BlobStore& store, Leases leases, SinceOpened since_opened = SinceOpened::yes)
+      : store_(store), leases_(leases), since_opened_(since_opened) {}
   // One that is cut short spares all that it condemned.
   ~BlobCollection();
   BlobCollection(const BlobCollection&) = delete;
@@ -49,10 +57,11 @@ class BlobCollection {
  private:
   template <typename Each>
   Status walk(const std::vector<Digest>& trees, Each each);
-  bool is_leased(std::chrono::steady_clock::time_point touched) const;
+  using SteadyTime = std::chrono::steady_clock::time_point;
+  bool is_leased(std::optional<SteadyTime> touched, Duration lease) const;
 
   BlobStore& store_;
-  const Duration lease_;
+  const Leases leases_;
   const SinceOpened since_opened_;
   std::unordered_set<Digest> live_;
   std::atomic<bool> stopped_ = false;

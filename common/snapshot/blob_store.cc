@@ -105,8 +105,8 @@ Status BlobStore::Impl::put_large(const Digest& digest, std::string_view raw) {
   return move_into_place(digest, *file);
 }
 
-Result<bool> BlobStore::put_piece(const BlobPiece& piece, std::string_view uploader) {
-  auto put = impl_->take_piece(piece, uploader);
+Result<bool> BlobStore::put_piece(const BlobPiece& piece, std::string_view uploader, Lease lease) {
+  auto put = impl_->take_piece(piece, uploader, lease);
   if (put) return put;
   return impl_->named(std::move(put).error());
 }
@@ -121,19 +121,22 @@ Error BlobStore::Impl::named(Error error) const {
   return error;
 }
 
-Result<bool> BlobStore::Impl::take_piece(const BlobPiece& piece, std::string_view uploader) {
-  touch(piece.digest);
+Result<bool> BlobStore::Impl::take_piece(const BlobPiece& piece, std::string_view uploader,
+                                         Lease lease) {
+  touch(piece.digest, lease);
   if (spare(piece.digest) || on_disk(piece.digest)) return true;
-  if (piece.total_size > kPackedBytes) return add_to_upload(piece, uploader);
+  if (piece.total_size > kPackedBytes) return add_to_upload(piece, uploader, lease);
   thread_local std::string scratch;
   TRY_ASSIGN(const std::string_view raw, raw_view(piece, scratch));
   if (sha256(raw) != piece.digest) return wrong_digest(piece.digest);
   TRY(packs->append(piece.digest, static_cast<std::uint32_t>(raw.size()), piece.compressed,
                     piece.data));
+  has_come(piece.digest);
   return true;
 }
 
-Result<bool> BlobStore::Impl::add_to_upload(const BlobPiece& piece, std::string_view uploader) {
+Result<bool> BlobStore::Impl::add_to_upload(const BlobPiece& piece, std::string_view uploader,
+                                            Lease lease) {
   std::lock_guard guard(write_mutex);
   const std::pair key{std::string(uploader), piece.digest};
   auto found = uploads.find(key);
@@ -150,6 +153,7 @@ Result<bool> BlobStore::Impl::add_to_upload(const BlobPiece& piece, std::string_
   }
   found->second.touched = ++touch_count;
   found->second.last = std::chrono::steady_clock::now();
+  found->second.lease = lease;
   BlobFileWriter& file = *found->second.file;
   Status added = file.add(piece);
   if (added && !file.complete()) return false;
@@ -158,6 +162,7 @@ Result<bool> BlobStore::Impl::add_to_upload(const BlobPiece& piece, std::string_
   // After an error too: a broken upload starts over.
   uploads.erase(found);
   if (!added) return added.error();
+  has_come(piece.digest);
   return true;
 }
 
@@ -285,11 +290,11 @@ Result<std::string> BlobStore::get(const Digest& digest, Bytes limit) const {
 
 // ---- closures ----------------------------------------------------------------------------------
 
-Result<std::vector<Digest>> BlobStore::missing(const std::vector<Digest>& digests) {
+Result<std::vector<Digest>> BlobStore::missing(const std::vector<Digest>& digests, Lease lease) {
   const auto look = [&] {
     std::vector<Digest> lacking;
     for (const Digest& digest : digests) {
-      impl_->touch(digest);  // before the look: what is said to be here stays for a while
+      impl_->touch(digest, lease);  // before the look: what is said to be here stays for a while
       if (!has(digest)) lacking.push_back(digest);
     }
     return lacking;

@@ -41,6 +41,10 @@ struct BlobWanted {
   bool directory = false;
 };
 
+// How long what was sent or asked for is kept before anything refers to it (blob_gc.h). Brief: who
+// asked makes sure of it once more when it is needed, and sends again what is gone.
+enum class Lease { lasting, brief };
+
 class BlobStore {
  public:
   enum class Mode { use, look };  // look: nothing that is there already is changed by opening it
@@ -55,7 +59,8 @@ class BlobStore {
   std::optional<std::uint64_t> size(const Digest& digest) const;  // raw bytes
 
   // Which of these are not here. What is not listed is durable.
-  Result<std::vector<Digest>> missing(const std::vector<Digest>& digests);
+  Result<std::vector<Digest>> missing(const std::vector<Digest>& digests,
+                                      Lease lease = Lease::lasting);
   // What lacks for the complete tree below `root`: its directories that are not here, and all blobs
   // that known directories name. Empty = the closure is whole and durable (remembered, so that
   // asking again costs nothing). Ask again after directories have arrived: they may name more.
@@ -71,7 +76,8 @@ class BlobStore {
   Status put(const Digest& digest, std::string_view raw);
   // One piece, in any order, any number of times; true when the blob is complete and verified.
   // Uploads of different `uploader`s (a peer's key) never mix. Durable after sync().
-  Result<bool> put_piece(const BlobPiece& piece, std::string_view uploader = {});
+  Result<bool> put_piece(const BlobPiece& piece, std::string_view uploader = {},
+                         Lease lease = Lease::lasting);
   // Forgets the half uploads of a peer that is gone.
   void abandon(std::string_view uploader);
   // Makes all that was put durable: one fdatasync for all small blobs. Cheap when there is nothing.

@@ -29,6 +29,12 @@ struct Upload {
   std::unique_ptr<BlobFileWriter> file;
   std::uint64_t touched = 0;
   SteadyTime last = {};
+  Lease lease = Lease::lasting;
+};
+
+struct Touched {
+  std::optional<SteadyTime> lasting, brief;  // the last time of each
+  bool has_come = false;                     // it was not here when the store was opened
 };
 
 struct BlobStore::Impl {
@@ -47,7 +53,7 @@ struct BlobStore::Impl {
   // What was asked for or sent lately, and what is about to be removed (blob_gc.h). A condemned
   // blob counts as missing, and is there again when somebody sends it.
   std::mutex gc_mutex;
-  std::unordered_map<Digest, SteadyTime> touched;
+  std::unordered_map<Digest, Touched> touched;
   std::unordered_map<Digest, SteadyTime> leased_trees;
   std::unordered_set<Digest> condemned;
   SteadyTime opened_at = std::chrono::steady_clock::now();
@@ -62,11 +68,12 @@ struct BlobStore::Impl {
   }
   bool is_condemned(const Digest& digest);
   bool spare(const Digest& digest);  // true: it was condemned, and is not any more
-  void touch(const Digest& digest);
+  void touch(const Digest& digest, Lease lease = Lease::lasting);
+  void has_come(const Digest& digest);
   bool on_disk(const Digest& digest) const;
   Status put_large(const Digest& digest, std::string_view raw);
-  Result<bool> add_to_upload(const BlobPiece& piece, std::string_view uploader);
-  Result<bool> take_piece(const BlobPiece& piece, std::string_view uploader);
+  Result<bool> add_to_upload(const BlobPiece& piece, std::string_view uploader, Lease lease);
+  Result<bool> take_piece(const BlobPiece& piece, std::string_view uploader, Lease lease);
   Error named(Error error) const;
   Result<std::unique_ptr<BlobFileWriter>> new_file(const Digest& digest, std::uint64_t size);
   Status move_into_place(const Digest& digest, BlobFileWriter& file);

@@ -33,8 +33,8 @@ BulkRefused not_stored(const Error& error) {
 
 }  // namespace
 
-BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request) {
-  auto missing = store.missing(request.digests);
+BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request, snapshot::Lease lease) {
+  auto missing = store.missing(request.digests, lease);
   if (!missing) return refusal(missing.error());
   return MissingBlobsReply{*std::move(missing)};
 }
@@ -45,11 +45,12 @@ BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::str
   return std::move(one.reply);
 }
 
-PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer) {
+PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer,
+              snapshot::Lease lease) {
   const std::uint64_t losses = store.losses();  // before anything is here
   PutBlobsReply reply;
   for (const BlobPiece& piece : request.pieces) {
-    const auto stored = store.put_piece(piece, peer);
+    const auto stored = store.put_piece(piece, peer, lease);
     if (!stored) return {not_stored(stored.error()), losses};
     reply.accepted_bytes += raw_length(piece);
   }

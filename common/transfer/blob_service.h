@@ -20,7 +20,8 @@ BulkRefused refusal(const Error& error);
 
 // MissingBlobs -> MissingBlobsReply; PutBlobs -> PutBlobsReply (after a sync) or BulkRefused.
 // `peer` keeps the half uploads of different peers apart.
-BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request);
+BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request,
+                   snapshot::Lease lease = snapshot::Lease::lasting);
 BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer);
 
 // The same in two steps, which may be those of two threads: one sync serves many requests.
@@ -28,7 +29,8 @@ struct PutAnswer {
   BulkMessage reply;  // to be sent once it is durable
   std::uint64_t losses = 0;
 };
-PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer);
+PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer,
+              snapshot::Lease lease = snapshot::Lease::lasting);
 // What could not be made durable is refused.
 void make_durable(snapshot::BlobStore& store, const std::vector<PutAnswer*>& answers);
 

@@ -31,14 +31,31 @@ int active_jobs(const LauncherStatus& status) {
   return active;
 }
 
+// Once, of the first of the jobs that have not ended.
+void tell_what_is_awaited(Connection& connection, Terminal& terminal) {
+  ListJobs unfinished;
+  unfinished.all = false;
+  const auto jobs = connection.ask_for<JobsReply>(unfinished, seconds(5));
+  if (!jobs || jobs->jobs.empty()) return;
+  const JobView& job = jobs->jobs.front();
+  const auto others = static_cast<std::int64_t>(jobs->jobs.size()) - 1 + jobs->more;
+  terminal.clear_status();
+  terminal.note(fmt::format("waits for the end of job {}{}{}{}", job.spec.name,
+                            others == 0 ? "" : fmt::format(" and {} more", others),
+                            job.reason.empty() ? "" : ": ", job.reason));
+}
+
 // Canceling takes as long as the jobs' grace time; a launcher that is gone has done its part.
-Status shut_down(Connection& connection, const io::ProcessIdentity& process, bool cancel) {
+Status shut_down(Connection& connection, const io::ProcessIdentity& process, bool cancel,
+                 Terminal& terminal) {
   io::SystemClock clock;
+  bool is_told = false;
   const Instant end = clock.now() + kShutdownTimeout;
   while (true) {
     const auto reply = connection.ask(Shutdown{cancel}, seconds(5), seconds(5), process);
     if (reply || !io::is_alive(process)) return {};
     if (reply.error().code != ErrorCode::unavailable || clock.now() >= end) return reply.error();
+    if (!std::exchange(is_told, true)) tell_what_is_awaited(connection, terminal);
   }
 }
 
@@ -316,7 +333,7 @@ Status LocalLauncher::down(bool cancel) {
   TRY_ASSIGN(const io::KeyPair keys, user_keys(home_));
   TRY_ASSIGN(const auto connection, Connection::open(*endpoint, keys));
   terminal_.progress(cancel ? "canceling jobs and ending the launcher" : "ending the launcher");
-  const Status granted = shut_down(*connection, endpoint->process, cancel);
+  const Status granted = shut_down(*connection, endpoint->process, cancel, terminal_);
   terminal_.clear_status();
   if (!granted) return granted.error();
   if (!wait_gone({endpoint->process}, seconds(10)))

@@ -336,6 +336,7 @@ void Reactor::lose(NodeId id, const std::string& reason) {
   watch.live.reset();
   watch.progress.clear();
   watch.logs_so_far.clear();
+  watch.logs_refused.clear();
 }
 
 // Whatever the node says of these parts from now on is refused.

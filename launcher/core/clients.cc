@@ -87,7 +87,10 @@ void Reactor::on(const CancelInput& input) {
   if (job->phase == Job::Phase::final)
     message = fmt::format("job '{}' is already {}", name, to_string(job->status()));
   else if (job->phase == Job::Phase::ended)
-    message = fmt::format("job '{}' has already ended; its logs are being collected", name);
+    message = fmt::format(
+        "job '{}' has already ended; its logs are being collected, and what the launcher has no "
+        "space for is given up in {}",
+        name, format_duration(config_.space_patience));
   else if (job->cancel_by)
     message = fmt::format("job '{}' is being canceled already", name);
   else
@@ -100,6 +103,7 @@ void Reactor::cancel(const JobId& id, const std::string& by) {
   const Job& job = *state_.job(id);
   const bool can = job.phase == Job::Phase::waiting || job.phase == Job::Phase::placed;
   if (can && !job.cancel_by) emit(CancelRequested{id, by});
+  if (job.phase == Job::Phase::ended) canceled_late_.insert(id);
 }
 
 void Reactor::on(const DrainInput& input) {
@@ -227,7 +231,8 @@ void Reactor::on(const ShutdownInput& input) {
     stopping_.emplace();
     Instant due = clock_.polled() + config_.node_lost_timeout;
     if (grace_until_) due = std::max(due, *grace_until_);
-    timers_.set({TimerKey::Kind::shutdown, {}, {}}, due + config_.stop_grace + kShutdownSlack);
+    timers_.set({TimerKey::Kind::shutdown, {}, {}},
+                due + config_.stop_grace + config_.space_patience + kShutdownSlack);
   }
   stopping_->push_back(input.reply);
   const std::set<JobId> unfinished = state_.unfinished();

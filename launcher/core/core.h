@@ -26,6 +26,8 @@ struct CoreConfig {
   Duration stop_grace = seconds(10);         // between SIGTERM and SIGKILL
   Duration prepare_timeout = minutes(30);  // a part that is not prepared by then fails its attempt
   Duration logs_timeout = minutes(5);      // finalizing waits this long for logs of an ALIVE node
+  // Of a job that was canceled: how long its logs wait while there is no space for them.
+  Duration space_patience = seconds(30);
   // Of attempts with on_lost: after_fence: so long after the launcher was last heard, their ranks
   // are ended by their own node.
   Duration fence_lease = minutes(15);

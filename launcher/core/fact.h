@@ -135,7 +135,8 @@ struct JobRequeued {
 struct PartReleased {  // logs durable (or lost): node may forget it
   AttemptId attempt;
   NodeId node;
-  bool logs_lost = false;  // given up: not all that its ranks wrote came
+  bool logs_lost = false;        // given up: not all that its ranks wrote came
+  std::uint64_t lost_bytes = 0;  // so much of them, where the launcher had no space for them
   friend bool operator==(const PartReleased&, const PartReleased&) = default;
 };
 struct JobFinished {

@@ -81,10 +81,19 @@ struct LogsDurableInput {
   NodeId node;
 };
 
+// The part's node sent logs that found no space here.
+struct LogsRefusedInput {
+  AttemptId attempt;
+  NodeId node;
+  std::uint64_t spell = 0;  // another one when logs were taken since the last refusal
+  std::uint64_t lacking =
+      0;  // bytes of what AwaitLogs named that are not durable; 0: not asked for
+};
+
 struct TickInput {};  // next_deadline() has come, or nothing else has for a second
 
 using Input = std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput,
                            TokenInput, JoinInput, ShutdownInput, SessionInput, HeartbeatInput,
-                           ObservedInput, LogsDurableInput, TickInput>;
+                           ObservedInput, LogsDurableInput, LogsRefusedInput, TickInput>;
 
 }  // namespace lockstep::launcher

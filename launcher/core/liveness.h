@@ -64,6 +64,11 @@ struct NodeWatch {
   std::map<AttemptId, std::string> progress;  // of parts that have not finished, in words
   std::uint64_t words_of = 0;                 // sequence of the newest Observed of this session
   std::map<AttemptId, std::vector<CollectedOutput>> logs_so_far;  // ./logs of parts that run
+  struct Refused {
+    std::uint64_t spell = 0;
+    Instant since;  // polled time
+  };
+  std::map<AttemptId, Refused> logs_refused;  // of canceled jobs, for lack of space
   std::uint64_t sent_revision = 0;
   std::string low_disk;  // why it takes no new part, as it told last; "": it does
 };

@@ -31,8 +31,11 @@ void Reactor::advance(const JobId& id) {
   switch (job->phase) {
     case Job::Phase::waiting:
       // Readers of a final job may count on its logs, those of earlier attempts too.
-      if (job->cancel_by && job->logs_settled())
-        emit(JobFinished{id, JobStatus::canceled, canceled_report(state_, *job, now_)});
+      if (job->cancel_by && job->logs_settled()) {
+        ExitReport report = canceled_report(state_, *job, now_);
+        report.message += logs_not_kept(state_, *job);
+        emit(JobFinished{id, JobStatus::canceled, std::move(report)});
+      }
       break;
     case Job::Phase::placed: advance_attempt(*job, job->attempts.back()); break;
     case Job::Phase::ended: conclude(*job); break;
@@ -80,6 +83,7 @@ void Reactor::conclude(const Job& job) {
   if (!job.logs_settled()) return;
   if (is_retried(job.spec.retry, report) && job.attempts.size() > 1)
     report.message += fmt::format(" (given up after {} attempts)", job.attempts.size());
+  report.message += logs_not_kept(state_, job);
   emit(JobFinished{job.id, final_status(report), report});
 }
 
@@ -120,6 +124,30 @@ void Reactor::on(const LogsDurableInput& input) {
   const Part* part = state_.assigned_part(input.attempt, input.node);
   if (part != nullptr && state_.attempt(input.attempt)->ended)
     emit(PartReleased{input.attempt, input.node});
+}
+
+// A full disk is waited for as long as it takes, unless somebody said that the job is of no worth.
+void Reactor::on(const LogsRefusedInput& input) {
+  if (state_.assigned_part(input.attempt, input.node) == nullptr) return;
+  const bool has_ended = state_.attempt(input.attempt)->ended.has_value();
+  auto& refused = watches_.at(input.node).logs_refused;
+  if (!is_canceled(*state_.job(input.attempt.job))) {
+    refused.erase(input.attempt);
+    if (has_ended)
+      timers_.set({TimerKey::Kind::logs, input.node, input.attempt},
+                  clock_.polled() + config_.logs_timeout);
+    return;
+  }
+  const NodeWatch::Refused begin{input.spell, clock_.polled()};
+  auto& spell = refused.try_emplace(input.attempt, begin).first->second;
+  if (spell.spell != input.spell) spell = begin;
+  const bool is_over = clock_.polled() - spell.since >= config_.space_patience;
+  if (has_ended && input.lacking > 0 && is_over)
+    emit(PartReleased{input.attempt, input.node, true, input.lacking});
+}
+
+bool Reactor::is_canceled(const Job& job) const {
+  return job.cancel_by || canceled_late_.count(job.id) != 0;
 }
 
 void Reactor::logs_timed_out(const AttemptId& attempt, NodeId node) {

@@ -126,6 +126,7 @@ void Reactor::note(const Fact& fact) {
       retries_.is_set({TimerKey::Kind::retry, {}, {job.id, 0}}))
     enqueue(job);
   if (std::holds_alternative<CancelRequested>(fact)) dequeue(job);
+  if (std::holds_alternative<JobFinished>(fact)) canceled_late_.erase(job.id);
   if (const auto* placed = std::get_if<AttemptPlaced>(&fact)) {
     scheduler_.remove(job);
     timers_.set({TimerKey::Kind::prepare, {}, placed->attempt},
@@ -144,11 +145,13 @@ void Reactor::note(const Fact& fact) {
   if (const auto* gone = std::get_if<PartGone>(&fact)) {
     touched_nodes_.insert(gone->node);
     watches_.at(gone->node).logs_so_far.erase(gone->attempt);
+    watches_.at(gone->node).logs_refused.erase(gone->attempt);
     scheduler_.capacity_changed();
   }
   if (const auto* released = std::get_if<PartReleased>(&fact)) {
     touched_nodes_.insert(released->node);
     timers_.clear({TimerKey::Kind::logs, released->node, released->attempt});
+    watches_.at(released->node).logs_refused.erase(released->attempt);
   }
 }
 

@@ -124,7 +124,9 @@ class Reactor {
   bool any_node_unknown(const Attempt& attempt) const;
   void collect_logs(const Attempt& attempt);
   void on(const LogsDurableInput& input);
+  void on(const LogsRefusedInput& input);
   void prepare_timed_out(const AttemptId& attempt);
+  bool is_canceled(const Job& job) const;
   void logs_timed_out(const AttemptId& attempt, NodeId node);
 
   CoreConfig config_;
@@ -139,6 +141,8 @@ class Reactor {
   Instant recovered_at_;                          // ns = 0: the journal was empty
   std::optional<Instant> grace_until_;            // polled: nothing becomes LOST before
   std::optional<std::vector<ReplyTo>> stopping_;  // a shutdown waits for its jobs
+  // How these end is known; somebody canceled them while their logs were awaited.
+  std::set<JobId> canceled_late_;
 
   bool recovering_ = false;               // the next step is the first since recovered()
   bool retains_ = false;                  // what is kept has to be looked at,

@@ -86,6 +86,7 @@ struct Part {
   std::optional<Gone> gone;          // known to run no more, without a word of its own; fenced
   bool released = false;             // logs durable or given up: the node may forget it
   bool logs_lost = false;            // given up
+  std::uint64_t lost_log_bytes = 0;  // for lack of space
   std::optional<Saved> saved;        // its newest checkpoint, in the blob store
 
   bool finished() const { return report && report->state == PartState::finished; }

@@ -251,6 +251,7 @@ struct State::Applier {
     Part& part = state.part_ref(attempt, fact.node);
     part.released = true;
     part.logs_lost = fact.logs_lost;
+    part.lost_log_bytes = fact.lost_bytes;
     state.unassign(attempt, part);
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -300,6 +301,26 @@ ExitReport canceled_report(const State& state, const Job& job, Instant now) {
     report.message += not_kept(state, job.attempts.back());
   }
   return report;
+}
+
+std::string logs_not_kept(const State& state, const Job& job) {
+  std::uint64_t bytes = 0;
+  std::set<NodeId> nodes;
+  for (const Attempt& attempt : job.attempts) {
+    for (const Part& part : attempt.parts) {
+      if (part.lost_log_bytes == 0) continue;
+      bytes += part.lost_log_bytes;
+      nodes.insert(part.node);
+    }
+  }
+  if (nodes.empty()) return "";
+  std::string where = "node " + state.node_name(*nodes.begin());
+  if (nodes.size() > 1) where += fmt::format(" and {} more", nodes.size() - 1);
+  return fmt::format(
+      "; the last {} of its logs on {} were not kept, since it was canceled and the launcher had "
+      "no "
+      "space for them",
+      to_string(Bytes{bytes}), where);
 }
 
 ExitReport prepare_timeout_report(const State& state, const Attempt& attempt,

@@ -20,6 +20,9 @@ namespace lockstep::launcher {
 ExitReport verdict(const State& state, const Attempt& attempt, Instant now);
 
 ExitReport canceled_report(const State& state, const Job& job, Instant now);
+// "; the last 12 KiB of its logs on node n1 were not kept, …"; "" when none was given up for lack
+// of space.
+std::string logs_not_kept(const State& state, const Job& job);
 // The part that was not prepared within CoreConfig::prepare_timeout.
 ExitReport prepare_timeout_report(const State& state, const Attempt& attempt,
                                   const std::string& progress, Duration limit, Instant now);

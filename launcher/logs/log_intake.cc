@@ -55,6 +55,21 @@ void LogIntake::await(const AttemptId& attempt, NodeId node, const std::vector<L
   check_awaited(attempt);
 }
 
+std::uint64_t LogIntake::lacking(const AttemptId& attempt, NodeId node) {
+  const auto awaited = awaited_.find({attempt, node});
+  if (awaited == awaited_.end()) return 0;
+  const auto of = [this, &attempt](int rank, LogStream stream, std::uint64_t size) {
+    const auto extent =
+        size == 0 ? Result<LogExtent>(LogExtent{}) : store_.extent({attempt, rank, stream});
+    return size - std::min(size, extent ? extent->durable : 0);
+  };
+  std::uint64_t bytes = 0;
+  for (const LogSize& size : awaited->second)
+    bytes += of(size.rank, LogStream::out, size.stdout_bytes) +
+             of(size.rank, LogStream::err, size.stderr_bytes);
+  return bytes;
+}
+
 void LogIntake::check_awaited(const AttemptId& attempt) {
   const auto durable = [this, &attempt](int rank, LogStream stream, std::uint64_t size) {
     if (size == 0) return true;

@@ -38,6 +38,9 @@ class LogIntake {
   // Expect these sizes; idempotent.
   void await(const AttemptId& attempt, NodeId node, const std::vector<LogSize>& sizes);
 
+  // Bytes of what is expected that are not durable; 0 when nothing is.
+  std::uint64_t lacking(const AttemptId& attempt, NodeId node);
+
   // At the end of a loop turn: what to make durable now, if no batch is under way.
   std::optional<SyncBatch> turn_end();
   void synced(const SyncBatch& batch);

@@ -150,6 +150,7 @@ struct FactWriter {
     to_wire(f.attempt, wire->mutable_part_released()->mutable_attempt());
     wire->mutable_part_released()->set_node(f.node.value);
     wire->mutable_part_released()->set_logs_lost(f.logs_lost);
+    wire->mutable_part_released()->set_lost_bytes(f.lost_bytes);
   }
   void operator()(const launcher::JobFinished& f) const {
     auto* to = wire->mutable_job_finished();
@@ -271,6 +272,7 @@ Status from_wire(const FenceLifted& from, launcher::FenceLifted* to) {
 Status from_wire(const PartReleased& from, launcher::PartReleased* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
   to->logs_lost = from.logs_lost();
+  to->lost_bytes = from.lost_bytes();
   to->node = NodeId(from.node());
   return {};
 }

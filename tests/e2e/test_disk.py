@@ -184,6 +184,64 @@ def test_a_cancel_ends_a_job_whose_outputs_do_not_fit(site, disk):
     wait_until(lambda: not list((site.home / "nodes/local-0/attempts").iterdir()), "the node is rid of it")
 
 
+def test_a_cancel_ends_jobs_whose_logs_do_not_fit(site, disk):
+    """Those that had ended before stay what they are; what was lost is named with its size."""
+    home = disk(site.home / "launcher", 64)
+    site.up(1)
+    flag = site.directory / "flag"
+    site.submit("-N", "1", "--name", "ends", "--cpus", "1", "--memory", "32m", "--", "sh", "-c",
+                f"until [ -e {flag} ]; do sleep 0.05; done; seq 100000")
+    site.submit("-N", "1", "--name", "runs", "--cpus", "1", "--memory", "32m", "--", "sh", "-c",
+                f"until [ -e {flag} ]; do sleep 0.05; done; seq 100000; sleep 1000")
+    for name in ("ends", "runs"):
+        wait_until(lambda name=name: site.show(name)["status"] == "Running", f"{name} runs")
+    fill(home / "ballast")
+    wait_until(lambda: not (home / "reserve").exists(), "the reserve is given back")
+    flag.touch()
+    wait_until(lambda: site.show("ends")["status"] == "Finalizing", "its end is recorded")
+    site.ok("job", "cancel", "ends")
+    site.ok("job", "cancel", "runs")
+    assert site.wait_for_status("ends", "Completed")["exit_code"] == 0
+    site.wait_for_status("runs", "Canceled")
+    for name in ("ends", "runs"):
+        reason = site.show(name)["report"]["message"]
+        assert "of its logs on node local-0 were not kept" in reason and "KiB" in reason, reason
+    wait_until(lambda: not list((site.home / "nodes/local-0/attempts").iterdir()), "the node is rid of them")
+
+
+def test_an_upload_that_does_not_fit_makes_way_for_others(site, disk):
+    """Also while a job runs, and without anybody doing anything."""
+    disk(site.home / "launcher", 60)
+    site.up(1)
+    flag = site.directory / "flag"
+    runs = site.submit("-N", "1", "--cpus", "1", "--memory", "32m", "--", "sh", "-c",
+                       f"until [ -e {flag} ]; do sleep 0.05; done")
+    source = site.directory / "big"
+    source.mkdir()
+    for i in range(320):
+        (source / f"f{i}").write_bytes(os.urandom(1 << 18))
+    assert site.run("run", "--detach", "--code", source, "--", "true").returncode != 0
+    small = ("run", "--detach", "--cpus", "1", "--memory", "32m", "--", "true")
+    refused = site.run(*small)
+    assert refused.returncode != 0 and b"is removed by itself within a minute" in refused.stderr, refused.stderr
+    wait_until(lambda: site.run(*small).returncode == 0, "there is space again", 90)
+    flag.touch()
+    site.wait_for_status(runs, "Completed")
+
+
+def test_down_with_cancel_ends_on_a_full_disk_and_says_what_it_waits_for(site, disk):
+    home = disk(site.home / "launcher", 64)
+    site.up(1)
+    name = site.submit("-N", "1", "--", "sh", "-c", "while seq 1000; do sleep 0.01; done")
+    wait_until(lambda: site.show(name)["status"] == "Running", "the job runs")
+    fill(home / "ballast")
+    wait_until(lambda: not (home / "reserve").exists(), "the reserve is given back")
+    done = site.run("down", "--cancel", timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count(f"waits for the end of job {name}".encode()) == 1, done.stderr
+    assert not site.launcher_pids()
+
+
 def test_a_read_only_home_is_refused_by_name(site, disk):
     home = disk(site.home / "launcher", 16)
     subprocess.run(["mount", "-o", "remount,ro", home], check=True)

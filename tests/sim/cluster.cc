@@ -99,8 +99,23 @@ bool Cluster::linked(const Node& a, NodeId b) const {
   return a.up && !a.partitioned && other.up && !other.partitioned;
 }
 
+bool Cluster::has_no_space(double chance) {
+  if (!winding_down && world.random.chance(chance)) {
+    world.count("fault:no_space");
+    if (world.now >= no_space_until) ++no_space_spell;
+    no_space_until =
+        std::max(no_space_until, world.now + world.random.between(seconds(1), seconds(90)));
+  }
+  return world.now < no_space_until;
+}
+
 bool Cluster::deliver_logs(Node& node, const AttemptId& attempt) {
   if (!node.reachable() || !launcher.up()) return false;
+  if (has_no_space(weather.no_space_for_logs)) {
+    world.count("launcher:refuses_logs");
+    launcher.logs_refused(attempt, node.id, no_space_spell);
+    return false;
+  }
   oracle.logs_became_durable(attempt, node.id);
   launcher.logs_arrived(attempt, node.id);
   return true;
@@ -303,7 +318,10 @@ void Cluster::wind_down() {
   world.note("the faults are over");
   winding_down = true;
   const bool calm = weather.calm;
-  if (weather.no_space_for_good) no_space_until = Instant::never();
+  if (weather.no_space_for_good) {
+    if (world.now >= no_space_until) ++no_space_spell;
+    no_space_until = Instant::never();
+  }
   const Duration kept_for = weather.keep_jobs_for;  // a setting
   weather = Weather::fine();
   weather.calm = calm;

@@ -31,9 +31,11 @@ class Cluster {
   std::set<AttemptId> broken;          // some rank of it died
   std::set<std::string> drained_once;  // names, by a committed fact
   bool winding_down = false;           // no more faults
-  Instant no_space_until;              // the launcher takes no outputs before
+  Instant no_space_until;              // the launcher takes no outputs and logs before
+  std::uint64_t no_space_spell = 0;    // so often that began
 
   // ---- network ----
+  bool has_no_space(double chance);                  // of getting there now
   void over_network(std::function<void()> arrival);  // client <-> launcher
   void to_launcher(Node& from, bool from_clone, launcher::Input input);
   void to_agent(NodeId node, Message message);

@@ -40,6 +40,8 @@ constexpr std::string_view kRequired[] = {
     "agent:no_space",
     "agent:settle_outputs",
     "fault:no_space",
+    "launcher:refuses_logs",
+    "launcher:gives_up_logs",
     "agent:capture_logs",
     "agent:capture_checkpoint",
     "agent:start_with_lease",

@@ -14,6 +14,8 @@ LauncherHost::LauncherHost(Cluster& cluster) : cluster_(cluster) {
   config_.reconnect_grace = seconds(20);
   config_.prepare_timeout = seconds(45);
   config_.logs_timeout = seconds(40);
+  if (cluster.saboteur.has(Defect::logs_given_up_at_once))
+    config_.space_patience = Duration::zero();
   config_.keeps.jobs_for = cluster.weather.keep_jobs_for;
   config_.fence_lease = seconds(12);
   config_.fence_margin = milliseconds(2200);  // a runner takes 2 s
@@ -309,6 +311,13 @@ void LauncherHost::check_replay() {
 
 void LauncherHost::logs_arrived(const AttemptId& attempt, NodeId node) {
   if (awaited_.erase({attempt, node}) != 0) deliver(launcher::LogsDurableInput{attempt, node});
+}
+
+void LauncherHost::logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t spell) {
+  if (stopped_) return;
+  const bool is_awaited = awaited_.count({attempt, node}) != 0;
+  cluster_.oracle.logs_refused(attempt, node, spell, is_awaited);
+  deliver(launcher::LogsRefusedInput{attempt, node, spell, is_awaited ? 1000U : 0U});
 }
 
 // ---- actions -----------------------------------------------------------------------------------

@@ -80,13 +80,7 @@ void AgentProcess::push_outputs(const AttemptId& attempt) {
     give(agent::OutputsProgress{attempt, "waits to send what it left"});
     return later(seconds(1), [this, attempt] { push_outputs(attempt); });
   }
-  auto& world = cluster_.world;
-  if (!cluster_.winding_down && world.random.chance(cluster_.weather.no_space)) {
-    world.count("fault:no_space");
-    cluster_.no_space_until = std::max(cluster_.no_space_until,
-                                       world.now + world.random.between(seconds(1), seconds(90)));
-  }
-  if (world.now < cluster_.no_space_until) return wait_for_space(attempt);
+  if (cluster_.has_no_space(cluster_.weather.no_space)) return wait_for_space(attempt);
   no_space_since_.erase(attempt);
   cluster_.oracle.outputs_arrived(attempt, node_.index);
   collecting_.erase(attempt);

@@ -302,6 +302,7 @@ void Oracle::judge(const launcher::PartReleased& fact) {
   const auto given_up = given_up_.find(fact.node);
   if (given_up != given_up_.end() && given_up->second == world_.now) return;
   if (state_.node(fact.node)->lost) return;  // before the attempt ended
+  if (judge_given_up(fact)) return;
   const auto finished = finished_at_.find({fact.attempt, fact.node});
   if (finished != finished_at_.end() && world_.now - finished->second < logs_timeout_)
     world_.violate("oracle:logs",

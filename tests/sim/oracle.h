@@ -50,6 +50,8 @@ class Oracle {
   void strays_changed(const AttemptId& attempt, int node, int strays);
   void port_was_taken(const AttemptId& attempt) { ports_taken_.insert(attempt); }
   void logs_became_durable(const AttemptId& attempt, NodeId node);
+  // The launcher had no space for them; `spell` changes when it had some since the last time.
+  void logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t spell, bool is_awaited);
   void client_canceled(const JobId& job) { canceled_.insert(job); }
   void client_deletes(const JobId& job) { deleted_.insert(job); }
   void set_kept_for(Duration kept_for) { kept_for_ = kept_for; }
@@ -126,6 +128,7 @@ class Oracle {
   void judge(const launcher::GangFormed& fact);
   void judge(const launcher::PartChanged& fact);
   void judge(const launcher::PartReleased& fact);
+  bool judge_given_up(const launcher::PartReleased& fact);
   void judge(const launcher::JobRequeued& fact);
   void judge(const launcher::JobFinished& fact);
   void judge(const launcher::AttemptEnded& fact);
@@ -167,7 +170,15 @@ class Oracle {
   std::map<std::pair<AttemptId, NodeId>, Instant> finished_at_;
   std::map<std::pair<AttemptId, NodeId>, Duration> durable_since_;  // polled time of the launcher
   std::map<AttemptId, Duration> ended_since_;                       // the same
-  Duration started_since_{0};                                       // the same
+  struct Refused {
+    std::uint64_t spell = 0;
+    bool is_known = false;  // the launcher knew of the cancel the last time
+    // Polled time: of the first one since somebody canceled, and since the launcher knew of that.
+    Duration since{0}, known_since{0}, last{0};
+    std::optional<Duration> overdue;
+  };
+  std::map<std::pair<AttemptId, NodeId>, Refused> refused_;
+  Duration started_since_{0};  // the same
   std::map<NodeId, int> indexes_;
   std::map<NodeId, Heard> heard_;
   std::map<NodeId, Instant> given_up_;  // when it was declared lost

@@ -55,6 +55,57 @@ std::vector<CollectedOutput> Oracle::outputs_kept(const AttemptId& attempt, int 
   return outputs;
 }
 
+// ---- logs that find no space
+// ---------------------------------------------------------------------
+
+void Oracle::logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t spell,
+                          bool is_awaited) {
+  const Refused first{spell, false, polled_, polled_, polled_, {}};
+  Refused& refused = refused_.try_emplace({attempt, node}, first).first->second;
+  if (canceled_.count(attempt.job) == 0 || refused.spell != spell) refused = first;
+  const launcher::Job* job = state_.job(attempt.job);
+  const bool is_known = job != nullptr && job->cancel_by && refused.last >= started_since_;
+  refused.last = polled_;
+  if (!is_known || !refused.is_known) {
+    refused.known_since = polled_;
+    refused.overdue.reset();
+  }
+  refused.is_known = is_known;
+  if (!is_awaited || !is_known || state_.assigned_part(attempt, node) == nullptr) return;
+  // The one that came when half a minute was over should have been the last.
+  if (refused.overdue && polled_ - *refused.overdue > seconds(3))
+    world_.violate("oracle:logs-late", fmt::format("the logs of {} on node {} still wait for space "
+                                                   "though somebody canceled it",
+                                                   to_string(attempt), node_index(node)));
+  if (polled_ - refused.known_since > seconds(31) && !refused.overdue) refused.overdue = polled_;
+}
+
+// Only of a job that somebody canceled, and not before half a minute without space is over. True
+// when that is how they were given up.
+bool Oracle::judge_given_up(const launcher::PartReleased& fact) {
+  const auto found = refused_.find({fact.attempt, fact.node});
+  if (found == refused_.end()) return false;
+  const Refused& refused = found->second;
+  const bool is_canceled = canceled_.count(fact.attempt.job) != 0;
+  if (fact.lost_bytes == 0) {
+    // Others are given up when nothing is heard of them; these were heard of.
+    if (polled_ - refused.last < logs_timeout_ && refused.last >= started_since_ && !is_canceled)
+      world_.violate("oracle:logs",
+                     fmt::format("the logs of {} on node {} were given up while they "
+                                 "waited for space",
+                                 to_string(fact.attempt), node_index(fact.node)));
+    return false;
+  }
+  world_.count("launcher:gives_up_logs");
+  if (!is_canceled || polled_ - refused.since < seconds(30))
+    world_.violate("oracle:logs", fmt::format("the logs of {} on node {} were given up after {} "
+                                              "without space, {}canceled",
+                                              to_string(fact.attempt), node_index(fact.node),
+                                              format_duration(polled_ - refused.since),
+                                              is_canceled ? "" : "not "));
+  return true;
+}
+
 // What a part left is told with its end, is what its ranks wrote, and is in the store by then.
 void Oracle::judge(const launcher::PartChanged& fact) {
   if (fact.report.state != PartState::finished) return;

@@ -31,6 +31,8 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::compaction_forgets_deleted_names, "compaction_forgets_deleted_names"},
       {Defect::compaction_forgets_places, "compaction_forgets_places"},
       {Defect::earlier_life_believed, "earlier_life_believed"},
+      {Defect::logs_given_up_at_once, "logs_given_up_at_once"},
+      {Defect::logs_never_given_up, "logs_never_given_up"},
       {Defect::parts_forgotten_at_start, "parts_forgotten_at_start"},
       {Defect::parts_never_removed, "parts_never_removed"},
       {Defect::silence_of_launcher_kills, "silence_of_launcher_kills"},
@@ -142,6 +144,7 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   if (has(Defect::low_disk_unheard))
     if (auto* beat = std::get_if<launcher::HeartbeatInput>(&input)) beat->beat.low_disk.clear();
   std::vector<launcher::Input> inputs{std::move(input)};
+  if (has(Defect::logs_never_given_up)) swallow<launcher::LogsRefusedInput>(inputs);
   if (has(Defect::heartbeats_unheard)) swallow<launcher::HeartbeatInput>(inputs);
   return inputs;
 }

@@ -43,6 +43,8 @@ enum class Defect {
   compaction_forgets_deleted_names,
   compaction_forgets_places,
   earlier_life_believed,
+  logs_given_up_at_once,
+  logs_never_given_up,
   // agent
   parts_forgotten_at_start,
   parts_never_removed,

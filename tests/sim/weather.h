@@ -20,6 +20,7 @@ struct Weather {
   double low_disk = 0;  // per heartbeat: its node has little space from now on, for a while
   double no_space =
       0;  // per collection: the launcher has none for outputs from now on, for a while
+  double no_space_for_logs = 0;    // the same, per part whose logs are brought
   bool no_space_for_good = false;  // at last, and then somebody cancels what waits for it
   // Mean seconds between two faults of a kind; 0 = never.
   double launcher_crash = 0, launcher_stop = 0;
@@ -76,6 +77,7 @@ inline Weather draw_weather(Random& random) {
   if (random.chance(0.3)) w.keep_jobs_for = random.between(seconds(5), seconds(60));
   w.low_disk = sometimes(0.3, 0.005, 0.05);
   w.no_space = sometimes(0.3, 0.05, 0.3);
+  w.no_space_for_logs = w.no_space / 4;
   w.no_space_for_good = random.chance(0.1);
   w.long_cuts = random.chance(0.2);
   if (w.long_cuts) {

@@ -134,6 +134,16 @@ TEST_F(LogIntakeTest, SaysWhenAllThatWasAwaitedIsDurable) {
   EXPECT_THAT(durable_, ElementsAre(1u, 1u)) << "asked again after a restart: answered at once";
 }
 
+TEST_F(LogIntakeTest, SaysHowMuchOfWhatIsAwaitedIsLacking) {
+  EXPECT_EQ(intake_.lacking(kAttempt, kNode), 0u) << "nothing is awaited";
+  intake_.await(kAttempt, kNode, {{0, 10, 0}, {1, 0, 2}});
+  EXPECT_EQ(intake_.lacking(kAttempt, kNode), 12u);
+  ASSERT_TRUE(append(0, 0, "abc"));
+  EXPECT_EQ(intake_.lacking(kAttempt, kNode), 12u) << "written is not durable";
+  sync();
+  EXPECT_EQ(intake_.lacking(kAttempt, kNode), 9u);
+}
+
 TEST_F(LogIntakeTest, AwaitingWhatAnEarlierProcessWroteIsAnsweredAfterASync) {
   ASSERT_TRUE(append(0, 0, "abc"));
   LogStore again(dir_.path());

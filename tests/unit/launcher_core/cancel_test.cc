@@ -126,5 +126,85 @@ TEST(Cancel, a_stopped_part_stays_stopped_while_its_logs_are_awaited) {
   EXPECT_EQ(launcher.status(job), JobStatus::canceled);
 }
 
+// ---- logs that find no space on the launcher
+// -----------------------------------------------------
+
+class LogsWithoutSpace : public ::testing::Test {
+ protected:
+  void end(const RankExit& how) {
+    NodeExitReport exit = node_exit({how});
+    exit.logs = {{0, 5000, 0}};
+    launcher.finished(n1, attempt(job), exit);
+    launcher.expect_one<AwaitLogs>();
+  }
+  // Refused every second for so long.
+  void refuse_for(Duration time, std::uint64_t spell = 1) {
+    for (; time > Duration::zero(); time -= seconds(1)) {
+      launcher.send(LogsRefusedInput{attempt(job), n1.id, spell, 4096});
+      launcher.drop_notices();
+      launcher.pass(seconds(1), {&n1});
+    }
+  }
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  JobId job = launcher.submit(job_spec("job"));
+};
+
+TEST_F(LogsWithoutSpace, of_a_canceled_job_are_given_up_after_half_a_minute) {
+  launcher.cancel(job);
+  end(terminated(0));
+  refuse_for(seconds(30));
+  EXPECT_EQ(launcher.status(job), JobStatus::cancel_requested);
+  refuse_for(seconds(1));
+  EXPECT_EQ(launcher.status(job), JobStatus::canceled);
+  EXPECT_EQ(launcher.facts<PartReleased>(),
+            (std::vector<PartReleased>{{attempt(job), n1.id, true, 4096}}));
+  EXPECT_THAT(
+      launcher.view(job).report.value().message,
+      HasSubstr("the last 4.0 KiB of its logs on node n1 were not kept, since it was canceled "
+                "and the launcher had no space for them"));
+}
+
+TEST_F(LogsWithoutSpace, of_another_job_wait_as_long_as_it_takes) {
+  end(rank_exit(0));
+  refuse_for(minutes(12));
+  EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
+  launcher.send(LogsDurableInput{attempt(job), n1.id});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+  EXPECT_THAT(launcher.view(job).report.value().message, Not(HasSubstr("not kept")));
+}
+
+TEST_F(LogsWithoutSpace, a_cancel_after_its_end_gives_them_up_and_changes_nothing_else) {
+  end(rank_exit(0));
+  refuse_for(minutes(1));
+  launcher.cancel(job);
+  refuse_for(seconds(30));
+  EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
+  refuse_for(seconds(1));
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+  EXPECT_THAT(launcher.view(job).report.value().message, HasSubstr("were not kept"));
+}
+
+TEST_F(LogsWithoutSpace, that_was_there_in_between_is_worth_another_half_minute) {
+  launcher.cancel(job);
+  end(terminated(0));
+  refuse_for(seconds(25));
+  refuse_for(seconds(30), 2);
+  EXPECT_EQ(launcher.status(job), JobStatus::cancel_requested);
+  refuse_for(seconds(1), 2);
+  EXPECT_EQ(launcher.status(job), JobStatus::canceled);
+}
+
+TEST_F(LogsWithoutSpace, are_not_those_that_are_only_late) {
+  launcher.cancel(job);
+  end(terminated(0));
+  launcher.pass(minutes(2), {&n1});
+  EXPECT_EQ(launcher.status(job), JobStatus::cancel_requested);
+  launcher.send(LogsRefusedInput{attempt(job), n1.id, 1, 4096});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::cancel_requested) << "half a minute begins with it";
+}
+
 }  // namespace
 }  // namespace lockstep::launcher

@@ -111,6 +111,46 @@ TEST_F(BlobGc, packs_that_hold_little_of_use_become_small) {
   EXPECT_FALSE(whole(gone));
 }
 
+TEST_F(BlobGc, where_space_is_short_only_a_lasting_lease_lasts) {
+  const auto asked = [&](const Digest& digest, Lease lease) {
+    EXPECT_TRUE(store->missing({digest}, lease));
+  };
+  tree({"sent"});
+  open();  // nothing is leased by being sent here
+  asked(sha256("sent"), Lease::brief);
+  const auto collect_short = [&] {
+    BlobCollection collection(*store, {minutes(5), kNoLease, kNoLease});
+    condemn(collection, {});
+    EXPECT_TRUE(collection.spare({}));
+    return collection.sweep().value_or(Collected{}).blobs;
+  };
+  EXPECT_EQ(collect({}, minutes(5)).blobs, 0u);
+  asked(sha256("sent"), Lease::lasting);
+  asked(sha256("sent"), Lease::brief);
+  EXPECT_EQ(collect_short(), 2u) << "the folders";
+  EXPECT_TRUE(store->has(sha256("sent")));
+  open();
+  asked(sha256("sent"), Lease::brief);
+  EXPECT_EQ(collect_short(), 1u);
+  const auto missing = store->missing({sha256("sent")}, Lease::brief);
+  EXPECT_EQ(missing.value(), (std::vector<Digest>{sha256("sent")}))
+      << "whoever asks sends it again";
+}
+
+TEST_F(BlobGc, where_space_is_short_half_an_upload_goes_too) {
+  const std::string raw = big('u');
+  const Digest digest = sha256(raw);
+  const auto piece = make_piece(digest, raw.size(), 0, raw.substr(0, kMaxPieceBytes));
+  for (const Lease lease : {Lease::brief, Lease::lasting}) {
+    ASSERT_TRUE(store->put_piece(piece, "peer", lease));
+    BlobCollection collection(*store, {minutes(5), kNoLease, kNoLease});
+    condemn(collection, {});
+    ASSERT_TRUE(collection.sweep());
+    EXPECT_EQ(io::list_directory(dir.path() + "/blobs/tmp")->size(),
+              lease == Lease::lasting ? 1u : 0u);
+  }
+}
+
 TEST_F(BlobGc, what_was_there_when_it_was_opened_is_leased_from_then) {
   tree({"one"});
   open();

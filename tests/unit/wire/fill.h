@@ -270,7 +270,7 @@ class Filler {
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::FenceLifted& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::PartReleased& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::PartReleased& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::TokenForgotten& v) { auto& [a] = v; each(a); }
   void fill(launcher::NodeRevised& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::EraBegan& v) { auto& [a, b] = v; each(a, b); }
