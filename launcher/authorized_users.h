@@ -1,7 +1,7 @@
 #pragma once
 // Who may use this launcher: keys/authorized_users, read again whenever the file changed. A line
-// that is not "NAME PUBLICKEY" is reported and skipped; a file that everybody may change lets nobody
-// in.
+// that is not "NAME PUBLICKEY" is reported and skipped; a file that everybody may change lets
+// nobody in.
 
 #include <cstdint>
 #include <map>

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "common/snapshot/compress.h"
 #include "common/snapshot/manifest.h"
 #include "tests/unit/snapshot/trees.h"
 
