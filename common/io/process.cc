@@ -21,10 +21,13 @@
 namespace lockstep::io {
 namespace {
 
+constexpr unsigned long long kExiting = 4;  // PF_EXITING of the kernel's sched.h
+
 // What /proc/PID/stat says after the command's name, which may itself hold spaces and brackets.
 struct ProcessStat {
   char state = '?';
   std::uint64_t start_ticks = 0;
+  bool killed = false;  // it leaves, or will as soon as a system call of its lets it
 };
 
 std::optional<ProcessStat> read_stat(int pid) {
@@ -33,14 +36,15 @@ std::optional<ProcessStat> read_stat(int pid) {
   const auto bracket = text->rfind(')');
   if (bracket == std::string::npos) return std::nullopt;
   ProcessStat stat;
-  unsigned long long ticks = 0;
-  // Fields 3 (state) … 22 (start time) of proc(5).
+  unsigned long long ticks = 0, flags = 0, pending = 0;
+  // Fields 3 (state), 9 (flags), 22 (start time) and 31 (signals that wait) of proc(5).
   const int found = std::sscanf(text->c_str() + bracket + 1,
-                                " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                                "%*s %*s %*s %llu",
-                                &stat.state, &ticks);
-  if (found != 2) return std::nullopt;
+                                " %c %*s %*s %*s %*s %*s %llu %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                                "%*s %*s %*s %llu %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+                                &stat.state, &flags, &ticks, &pending);
+  if (found < 3) return std::nullopt;
   stat.start_ticks = ticks;
+  stat.killed = (flags & kExiting) != 0 || (pending >> (SIGKILL - 1) & 1) != 0;
   return stat;
 }
 
@@ -84,6 +88,12 @@ bool is_alive(const ProcessIdentity& who) {
   if (who.pid <= 0) return false;
   const auto stat = read_stat(who.pid);
   return stat && stat->start_ticks == who.start_ticks && stat->state != 'Z' && stat->state != 'X';
+}
+
+bool is_ending(const ProcessIdentity& who) {
+  if (!is_alive(who)) return true;
+  const auto stat = read_stat(who.pid);
+  return !stat || stat->killed;
 }
 
 std::string to_text(const ProcessIdentity& who) {

@@ -21,7 +21,10 @@ struct ProcessIdentity {
 };
 std::optional<ProcessIdentity> identify(int pid);  // nullopt: no such process
 bool is_alive(const ProcessIdentity& who);         // false for zombies
-std::string to_text(const ProcessIdentity& who);   // "pid ticks\n"
+// Also true for one that was killed and waits for the disk: it serves nobody any more, and holds
+// its locks still.
+bool is_ending(const ProcessIdentity& who);
+std::string to_text(const ProcessIdentity& who);  // "pid ticks\n"
 std::optional<ProcessIdentity> process_identity_from(const std::string& text);
 // A pidfd: readable once the process has ended, its zombie included. not_found: it is gone.
 Result<Fd> open_process(const ProcessIdentity& who);

@@ -49,7 +49,7 @@ Result<Endpoint> read_endpoint(const std::string& path) {
 
 std::optional<Endpoint> live_endpoint(const std::string& path) {
   auto endpoint = read_endpoint(path);
-  if (!endpoint || !io::is_alive(endpoint->process)) return std::nullopt;
+  if (!endpoint || io::is_ending(endpoint->process)) return std::nullopt;
   return *endpoint;
 }
 

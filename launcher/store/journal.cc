@@ -94,7 +94,9 @@ Journal& Journal::operator=(Journal&&) noexcept = default;
 
 Result<Journal> Journal::open(const std::string& path, const std::string& sign) {
   TRY_ASSIGN(const JournalTraces traces, look_for_traces(path));
-  TRY_ASSIGN(auto file, open_file(path, traces, traces.least ? least_facts_file(path) : sign));
+  const std::string shows = traces.least ? least_facts_file(path) : sign;
+  if (!traces.file && !shows.empty()) return lost_journal(path, traces, shows);
+  TRY_ASSIGN(auto file, open_file(path, traces, shows));
   auto impl = std::make_unique<Impl>(path);
   impl->traces = traces;
   impl->chain = first_link(file.base);

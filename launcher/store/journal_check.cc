@@ -168,9 +168,10 @@ Result<JournalCheck> check_journal(const std::string& path, const std::string& s
 
 Status expect_whole_journal(const std::string& path, const std::string& sign) {
   TRY_ASSIGN(const JournalTraces traces, look_for_traces(path));
+  const std::string shows = sign_of(path, traces, sign);
+  if (!traces.file && !shows.empty()) return lost_journal(path, traces, shows);
   TRY_ASSIGN(auto db, Database::open(path));
   TRY_ASSIGN(const auto version, journal_version(db));
-  const std::string shows = sign_of(path, traces, sign);
   if (version == 0) return shows.empty() ? Status() : lost_journal(path, traces, shows);
   JournalBase base;
   if (version > 1) {

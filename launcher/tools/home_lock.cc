@@ -52,7 +52,7 @@ Result<io::FileLock> lock_home(const LauncherHome& home, Duration patience) {
     }
     const auto holder = holder_of(home);
     const std::string pid = holder ? std::to_string(holder->pid) : "unknown";
-    if (holder && io::is_alive(*holder))
+    if (holder && !io::is_ending(*holder))
       return make_error(ErrorCode::conflict,
                         fmt::format("another lockstepd (pid {}) has {}; end it with `lockstep "
                                     "down`, or choose another --home",

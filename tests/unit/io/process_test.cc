@@ -50,6 +50,8 @@ TEST(ProcessTest, AZombieIsNotAlive) {
   const auto identity = identify(child);
   EXPECT_TRUE(identity);
   EXPECT_TRUE(wait_until([&] { return !is_alive(*identity); }));
+  EXPECT_TRUE(is_ending(*identity));
+  EXPECT_FALSE(is_ending(*identify(::getpid())));
   EXPECT_EQ(::waitpid(child, nullptr, 0), child);
 }
 
