@@ -153,7 +153,7 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
                                        const OnProgress& progress) {
   Teller teller(progress);
   TRY_ASSIGN(const snapshot::Owner owner, owner_for(assignment.spec.run_as));
-  TRY(io::make_directories(directory.path(), 0710));
+  TRY(io::make_directories(directory.path(), 0711));
   WorkspacePlan plan;
   // Without a tree there is nothing to lay over, or to copy.
   plan.mode = assignment.spec.snapshot ? impl_->mode : Mode::ready;
