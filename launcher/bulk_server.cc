@@ -43,8 +43,9 @@ struct BulkRequests {
   void operator()(GetBlobs& m) const { server.desk_.handle(from, std::move(m)); }
   // Users send source trees, nodes what their jobs left.
   void operator()(PutBlobs& m) const {
-    const auto full = server.space_.standstill();
-    if (node && !full.empty()) return server.refuse(from.peer, from.sequence, {full, true, true});
+    // In the words of a try that found none, so that whoever waits hears one thing.
+    if (node && server.space_.level() == SpaceKeeper::Level::full)
+      return server.refuse(from.peer, from.sequence, {server.blobs_.no_space(), true, true});
     const auto low = server.space_.refusal();
     if (!node && !low.empty()) return refuse(low);
     server.desk_.handle(from, std::move(m));
@@ -97,6 +98,7 @@ BulkServer::BulkServer(Parts parts)
       gate_(parts.gate),
       socket_(parts.socket),
       space_(parts.space),
+      blobs_(parts.blobs),
       directory_(parts.engine),
       logs_(std::move(parts.log_root)),
       followers_(logs_, directory_,

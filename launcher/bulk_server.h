@@ -72,6 +72,7 @@ class BulkServer {
   Gatekeeper& gate_;
   io::ServerSocket& socket_;
   const SpaceKeeper& space_;
+  const snapshot::BlobStore& blobs_;
   Directory directory_;
   LogStore logs_;
   LogFollowers followers_;

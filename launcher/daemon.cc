@@ -220,6 +220,8 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
     return report(ExitCode::store_refused, done.error());
   malloc_trim(0);
   Daemon daemon(options, home, std::move(*engine));
+  if (const auto done = daemon.space.expect_possible(); !done)
+    return report(ExitCode::usage, done.error());
   const auto on_signal = [&daemon](int signal) {
     spdlog::info("signal {}: leaving; jobs go on", signal);
     daemon.leaving = true;

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/io/file_system.h"
 
@@ -16,6 +17,21 @@ Bytes SpaceKeeper::low() const {
 Bytes SpaceKeeper::reserve_bytes() const {
   if (settings_.reserve_bytes.count != 0) return settings_.reserve_bytes;
   return Bytes{std::min(mebibytes(64).count, space_.total.count / 20)};
+}
+
+Status SpaceKeeper::expect_possible() const {
+  const auto space = settings_.measure(settings_.home);
+  if (!space) return {};  // look() says it
+  const std::uint64_t total = space->total.count;
+  for (const auto& [flag, wanted] :
+       {std::pair{"--reserve", settings_.reserve_bytes}, {"--low-space", settings_.low}})
+    if (wanted.count >= total / 2)
+      return make_error(
+          ErrorCode::invalid_argument,
+          fmt::format("{} {}: the file system of {} has {} in all; name less than "
+                      "half of it",
+                      flag, to_string(wanted), settings_.home, to_string(space->total)));
+  return {};
 }
 
 void SpaceKeeper::look(Instant now) {

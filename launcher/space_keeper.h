@@ -25,6 +25,8 @@ class SpaceKeeper {
   };
   explicit SpaceKeeper(Settings settings) : settings_(std::move(settings)) {}
 
+  // invalid_argument: the flags ask for more than the file system has in all.
+  Status expect_possible() const;
   // At most every kLookEvery; makes, or gives back, the reserve.
   void look(Instant now);
   // Whatever is free: a write has failed for lack of space.

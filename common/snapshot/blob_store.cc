@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
@@ -116,10 +117,15 @@ Result<bool> BlobStore::put_piece(const BlobPiece& piece, std::string_view uploa
 Error BlobStore::Impl::named(Error error) const {
   const auto cause = error.message.rfind(": ");
   if (error.code == ErrorCode::resource_exhausted && cause != std::string::npos)
-    error.message =
-        fmt::format("cannot write into {}{}; free space there", root, error.message.substr(cause));
+    error.message = no_space(error.message.substr(cause + 2));
   return error;
 }
+
+std::string BlobStore::Impl::no_space(std::string_view cause) const {
+  return fmt::format("cannot write into {}: {}; free space there", root, cause);
+}
+
+std::string BlobStore::no_space() const { return impl_->no_space(std::strerror(ENOSPC)); }
 
 Result<bool> BlobStore::Impl::take_piece(const BlobPiece& piece, std::string_view uploader,
                                          Lease lease) {

@@ -58,6 +58,9 @@ class BlobStore {
   bool has(const Digest& digest) const;  // false for what is about to be collected
   std::optional<std::uint64_t> size(const Digest& digest) const;  // raw bytes
 
+  // What put() says of a full disk, in the same words at each try.
+  std::string no_space() const;
+
   // Which of these are not here. What is not listed is durable.
   Result<std::vector<Digest>> missing(const std::vector<Digest>& digests,
                                       Lease lease = Lease::lasting);

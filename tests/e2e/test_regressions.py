@@ -41,8 +41,9 @@ def test_down_ends_what_runs_when_the_launcher_cannot_start(site):
     site.submit("--name", "orphan", "--", "sleep", "600")
     site.wait_for_status("orphan", "Running")
     kill_launcher(site)
-    for part in (site.home / "launcher").glob("journal.db*"):
-        part.unlink()
+    for part in (site.home / "launcher").iterdir():
+        if part.name != "keys":
+            remove_tree(part) if part.is_dir() else part.unlink()
     (site.home / "launcher" / "journal.db").write_bytes(b"damaged" * 1000)
 
     refused = site.run("down")
@@ -112,13 +113,14 @@ def test_run_heals_local_nodes_of_a_lost_launcher(site):
     assert site.ok("run", "-q", "--", "echo", "healed").endswith("healed\n")
 
 
-def test_living_local_nodes_join_a_launcher_that_lost_its_journal(site):
+def test_living_local_nodes_join_a_launcher_that_was_begun_anew_with_its_keys(site):
     site.up(1)
     site.submit("--name", "unknown", "--", "sleep", "600")
     site.wait_for_status("unknown", "Running")
     kill_launcher(site)
-    for part in (site.home / "launcher").glob("journal.db*"):
-        part.unlink()
+    for part in (site.home / "launcher").iterdir():
+        if part.name != "keys":
+            remove_tree(part) if part.is_dir() else part.unlink()
     site.up(1)
     assert not site.runner_pids()
     site.ok("run", "--", "true")

@@ -49,6 +49,14 @@ TEST_F(SpaceKeeperTest, NewWorkIsRefusedBelowTheLimitAndTakenAgainAbove) {
   EXPECT_EQ(keeper.level(), Level::well);
 }
 
+TEST_F(SpaceKeeperTest, FlagsThatAskForMoreThanThereIsInAllAreRefused) {
+  EXPECT_TRUE(keeper().expect_possible());
+  const Status reserve = keeper(mebibytes(100), gibibytes(9)).expect_possible();
+  ASSERT_FALSE(reserve);
+  EXPECT_THAT(reserve.error().message, HasSubstr("--reserve 9.0 GiB: the file system of"));
+  EXPECT_FALSE(keeper(gibibytes(9)).expect_possible());
+}
+
 TEST_F(SpaceKeeperTest, TheReserveIsGivenBackOnAFullDiskAndMadeAgain) {
   auto keeper = this->keeper();
   look(keeper, gibibytes(5));
