@@ -211,7 +211,7 @@ def test_a_cancel_ends_jobs_whose_logs_do_not_fit(site, disk):
 
 def test_an_upload_that_does_not_fit_makes_way_for_others(site, disk):
     """Also while a job runs, and without anybody doing anything."""
-    disk(site.home / "launcher", 60)
+    home = disk(site.home / "launcher", 60)
     site.up(1)
     flag = site.directory / "flag"
     runs = site.submit("-N", "1", "--cpus", "1", "--memory", "32m", "--", "sh", "-c",
@@ -221,6 +221,7 @@ def test_an_upload_that_does_not_fit_makes_way_for_others(site, disk):
     for i in range(320):
         (source / f"f{i}").write_bytes(os.urandom(1 << 18))
     assert site.run("run", "--detach", "--code", source, "--", "true").returncode != 0
+    fill(home / "ballast", leave=2 << 20)  # of what was sent last, some may have found no room
     small = ("run", "--detach", "--cpus", "1", "--memory", "32m", "--", "true")
     refused = site.run(*small)
     assert refused.returncode != 0 and b"is removed by itself within a minute" in refused.stderr, refused.stderr
