@@ -16,12 +16,11 @@ enum class LogFolderOwner { job, deleted, unknown };
 // Of logs/<job>/<attempt>, by these names.
 inline LogFolderOwner owner_of_log_folder(const State& state, const std::string& job,
                                           const std::string& attempt) {
-  const auto& deleted = state.deleted().last();
   const Job* known = state.job(JobId(job));
   if (known == nullptr) {
-    const bool forgotten = deleted.size() >= kMaxDeletedJobs;
-    return forgotten || deleted.count(JobId(job)) > 0 ? LogFolderOwner::deleted
-                                                      : LogFolderOwner::unknown;
+    const DeletedJobs& deleted = state.deleted();
+    return deleted.is_full() || deleted.last().count(JobId(job)) > 0 ? LogFolderOwner::deleted
+                                                                     : LogFolderOwner::unknown;
   }
   const bool has =
       std::any_of(known->attempts.begin(), known->attempts.end(),

@@ -27,6 +27,8 @@ class DeletedJobs {
   std::uint64_t add(const JobId& job, DeletedJob deleted);
 
   const std::map<JobId, DeletedJob>& last() const { return last_; }  // deletion of each name
+  // The next one costs the oldest: a name that is not here may have been deleted.
+  bool is_full() const { return entries_.size() >= kMaxDeletedJobs; }
   // Null: of none that is remembered.
   const JobId* with_submission(const std::string& submission) const;
 

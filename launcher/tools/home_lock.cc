@@ -81,6 +81,10 @@ Status expect_home(const LauncherHome& home) {
                       fmt::format("there is no {}; name the home of a launcher with --home (that "
                                   "of the local one is ~/.lockstep/launcher)",
                                   quoted_name(home.path())));
+  if (::access(home.path().c_str(), R_OK | X_OK) != 0)
+    return make_error(ErrorCode::permission_denied,
+                      fmt::format("{} is closed to you; run this as the account of its launcher",
+                                  quoted_name(home.path())));
   if (!io::exists(home.journal())) {
     TRY_ASSIGN(const JournalTraces traces, look_for_traces(home.journal()));
     const std::string sign = traces.least ? least_facts_file(home.journal()) : sign_of_life(home);

@@ -169,6 +169,17 @@ def test_fsck_of_a_whole_home_and_of_one_in_use(any_site):
     assert code == 2 and "not the home of a launcher" in err
 
 
+def test_fsck_of_a_home_that_is_closed_to_its_user_says_so(site):
+    if os.getuid() != 0:
+        pytest.skip("becoming another account needs root")
+    site.up(1)
+    site.ok("down")
+    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", site.bin / "lockstepd",
+                           "fsck", "--home", launcher_home(site)], cwd="/", capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == 4 and "is closed to you" in done.stderr, done
+
+
 def test_fsck_of_what_is_not_there_is_a_usage_error(site):
     code, out, err = tool(site, "fsck", "--home", "/nope")
     assert (code, out) == (2, "") and "there is no /nope" in err and err.count("\n") == 1, err

@@ -187,7 +187,20 @@ TEST_F(Delete, a_name_forgotten_long_ago_is_safe_too) {
     state.apply(then, JobDeleted{JobId("job-" + std::to_string(i)), "", "", 7 + i});
   EXPECT_EQ(state.deleted().last().size(), kMaxDeletedJobs);
   EXPECT_EQ(state.deleted().last().count(JobId("job-0")), 0U);
+  EXPECT_TRUE(state.deleted().is_full());
   EXPECT_GE(state.era(), 7U) << "every attempt from now on is later than any of job-0";
+}
+
+TEST_F(Delete, one_name_that_is_used_again_and_again_fills_the_memory_too) {
+  DeletedJobs deleted;
+  for (std::size_t i = 0; i < kMaxDeletedJobs; ++i) {
+    EXPECT_FALSE(deleted.is_full());
+    EXPECT_EQ(deleted.add(JobId("job"), {"s" + std::to_string(i), i + 1}), 0U);
+  }
+  EXPECT_TRUE(deleted.is_full());
+  EXPECT_EQ(deleted.add(JobId("job"), {"last", kMaxDeletedJobs + 1}), 0U) << "its era is known";
+  EXPECT_EQ(deleted.with_submission("s0"), nullptr);
+  EXPECT_NE(deleted.with_submission("s1"), nullptr);
 }
 
 // ---- limits ------------------------------------------------------------------------------------
