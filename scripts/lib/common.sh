@@ -54,12 +54,19 @@ build() {
   while [ $# -gt 0 ] && [ "$1" != -- ]; do targets+=("$1"); shift; done
   [ $# -gt 0 ] && shift
   local launcher=()
-  command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  # Without the two, ccache does not work with precompiled headers.
+  command -v ccache >/dev/null &&
+    launcher=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache")
   local log="$directory/configure.log"
   mkdir -p "$directory"
   if ! cmake -G Ninja -S "$root" -B "$directory" "${launcher[@]}" "$@" >"$log" 2>&1; then
     cat "$log" >&2
     die "cmake could not configure $directory"
   fi
-  ninja -C "$directory" "${targets[@]}"
+  make_targets "$directory" "${targets[@]}"
+}
+
+# make_targets DIRECTORY TARGETS…: in a directory that is configured. Ninja itself does not keep two runs apart.
+make_targets() {
+  flock "$1/.ninja_running" ninja -C "$@"
 }

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Runs the end-to-end tests, two modules at a time: they mostly wait. Each module runs as on a machine of
+its own (see `isolated`); where that cannot be had, all modules run one after the other, on this one.
+
+usage: side_by_side.py RESULTS-DIRECTORY [-k EXPRESSION]. Leaves e2e-MODULE.xml in RESULTS-DIRECTORY. Exit
+code 0: all tests passed or were skipped. A module's output is printed when it ends.
+"""
+import argparse
+import contextlib
+import os
+import pathlib
+import pwd
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import conftest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+# What takes minutes comes first, and what fetches from Debian's archive keeps this machine's network.
+LONG = ["test_chaos", "test_bundle", "test_packages", "test_reliability"]
+NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2"]
+SIDES = 2
+TESTS_FAILED, NO_TEST_CHOSEN = 1, 5  # pytest's exit codes
+
+
+def modules():
+    """Names, the longest first; the size of a file stands for its time."""
+    found = {path.stem: path.stat().st_size for path in HERE.glob("test_*.py")}
+    return [name for name in LONG if name in found] + \
+        sorted((name for name in found if name not in LONG), key=lambda name: -found[name])
+
+
+@contextlib.contextmanager
+def ordinary_user():
+    """The tests' user, made once for all modules: a module that made it would take it from its neighbour."""
+    try:
+        pwd.getpwnam(conftest.USER)
+        made = False
+    except KeyError:
+        subprocess.run(["useradd", "--create-home", "--shell", "/bin/bash", conftest.USER], check=True)
+        made = True
+    try:
+        yield
+    finally:
+        if made:
+            subprocess.run(["userdel", "--remove", conftest.USER], check=True, stderr=subprocess.DEVNULL)
+
+
+class Sides:
+    """Takes modules from one queue and runs them, `count` at a time."""
+
+    def __init__(self, results, choose, isolated):
+        self.results, self.choose, self.isolated = results, choose, isolated
+        self.waiting = queue.SimpleQueue()
+        for name in modules():
+            self.waiting.put(name)
+        self.running, self.failed = {}, []
+        self.stopped = False
+        self.lock = threading.Lock()
+
+    def command(self, name):
+        words = []
+        if self.isolated:
+            words = [HERE / "isolated"] + (["--net"] if name not in NETWORK else [])
+        return words + [sys.executable, "-m", "pytest", HERE / f"{name}.py", "-q", "-p", "no:cacheprovider",
+                        "--no-header", f"--junitxml={self.results}/e2e-{name}.xml", "-o", "junit_family=xunit1",
+                        *self.choose]
+
+    def run_one(self, name):
+        log = self.results / f"e2e-{name}.log"
+        begun = time.monotonic()
+        with open(log, "wb") as output:
+            with self.lock:
+                if self.stopped:
+                    return
+                child = subprocess.Popen(self.command(name), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output,
+                                         stderr=subprocess.STDOUT, start_new_session=True)
+                self.running[name] = child
+            code = child.wait()
+        text = log.read_text(encoding="utf-8", errors="replace").strip()
+        with self.lock:
+            del self.running[name]
+            if code == NO_TEST_CHOSEN and self.choose:
+                (self.results / f"e2e-{name}.xml").unlink(missing_ok=True)
+                return
+            if code != 0:
+                self.failed.append(name)
+                if code != TESTS_FAILED:  # its XML does not tell, or is not there
+                    with open(self.results / "extra-failures", "a", encoding="utf-8") as extra:
+                        extra.write(f"{name}\n")
+                print(text, flush=True)
+            last = text.splitlines()[-1] if text else f"no output, exit code {code}"
+            print(f"{name}: {last} ({time.monotonic() - begun:.0f} s)", flush=True)
+
+    def side(self):
+        while True:
+            try:
+                name = self.waiting.get_nowait()
+            except queue.Empty:
+                return
+            self.run_one(name)
+
+    def run(self, count):
+        """Runs all; on a signal, ends what runs and raises KeyboardInterrupt."""
+        threads = [threading.Thread(target=self.side) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(0.2)
+        except KeyboardInterrupt:
+            with self.lock:
+                self.stopped = True
+                for child in self.running.values():
+                    # The tests' own processes end by pytest's fixtures, or with their isolation.
+                    child.send_signal(signal.SIGTERM if self.isolated else signal.SIGINT)
+            for thread in threads:
+                thread.join()
+            raise
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=pathlib.Path)
+    parser.add_argument("-k", dest="choose", metavar="EXPRESSION")
+    options = parser.parse_args()
+    isolated = subprocess.run([HERE / "isolated", "--probe"], check=False).returncode == 0
+    if not isolated:
+        print("one module at a time: only root, with control groups of version 1, can run them side by side",
+              flush=True)
+    sides = Sides(options.results.resolve(), ["-k", options.choose] if options.choose else [], isolated)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with ordinary_user() if os.geteuid() == 0 else contextlib.nullcontext():
+            sides.run(SIDES if isolated else 1)
+    except KeyboardInterrupt:
+        return 130
+    return 1 if sides.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
