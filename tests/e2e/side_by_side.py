@@ -3,7 +3,8 @@
 its own (see `isolated`); where that cannot be had, all modules run one after the other, on this one.
 
 usage: side_by_side.py RESULTS-DIRECTORY [-k EXPRESSION]. Leaves e2e-MODULE.xml in RESULTS-DIRECTORY. Exit
-code 0: all tests passed or were skipped. A module's output is printed when it ends.
+code 0: all tests passed or were skipped. A module's output is printed when it ends. RESULTS-DIRECTORY must
+not be below /tmp: each module has a /tmp of its own. A module that leaves no XML has failed.
 """
 import argparse
 import contextlib
@@ -68,8 +69,17 @@ class Sides:
         if self.isolated:
             words = [HERE / "isolated"] + (["--net"] if name not in NETWORK else [])
         return words + [sys.executable, "-m", "pytest", HERE / f"{name}.py", "-q", "-p", "no:cacheprovider",
-                        "--no-header", f"--junitxml={self.results}/e2e-{name}.xml", "-o", "junit_family=xunit1",
-                        *self.choose]
+                        "--no-header", f"--junitxml={self.xml_of(name)}", "-o", "junit_family=xunit1", *self.choose]
+
+    def xml_of(self, name):
+        return self.results / f"e2e-{name}.xml"
+
+    def tell_by_name(self, name):
+        """Of a module whose XML does not tell: a failure for the summary."""
+        if name not in self.failed:
+            self.failed.append(name)
+        with open(self.results / "extra-failures", "a", encoding="utf-8") as extra:
+            extra.write(f"{name}\n")
 
     def run_one(self, name):
         log = self.results / f"e2e-{name}.log"
@@ -86,14 +96,13 @@ class Sides:
         with self.lock:
             del self.running[name]
             if code == NO_TEST_CHOSEN and self.choose:
-                (self.results / f"e2e-{name}.xml").unlink(missing_ok=True)
+                self.xml_of(name).unlink(missing_ok=True)
                 return
             if code != 0:
                 self.failed.append(name)
-                if code != TESTS_FAILED:  # its XML does not tell, or is not there
-                    with open(self.results / "extra-failures", "a", encoding="utf-8") as extra:
-                        extra.write(f"{name}\n")
                 print(text, flush=True)
+            if code not in (0, TESTS_FAILED) or not self.xml_of(name).exists():
+                self.tell_by_name(name)
             last = text.splitlines()[-1] if text else f"no output, exit code {code}"
             print(f"{name}: {last} ({time.monotonic() - begun:.0f} s)", flush=True)
 
