@@ -95,6 +95,8 @@ class Sides:
         text = log.read_text(encoding="utf-8", errors="replace").strip()
         with self.lock:
             del self.running[name]
+            if self.stopped:
+                return
             if code == NO_TEST_CHOSEN and self.choose:
                 self.xml_of(name).unlink(missing_ok=True)
                 return
