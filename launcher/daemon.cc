@@ -241,7 +241,7 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
 }  // namespace
 
 ExitCode run_daemon(const Options& options) {
-  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_ARENA_MAX, 8);  // one for each thread: two that share one wait for each other
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not our death
   const LauncherHome home(options.home);
