@@ -30,8 +30,8 @@ TESTS_FAILED, NO_TEST_CHOSEN = 1, 5  # pytest's exit codes
 
 
 def modules():
-    """Names, the longest first; the size of a file stands for its time."""
-    found = {path.stem: path.stat().st_size for path in HERE.glob("test_*.py")}
+    """Paths below this folder without their ending, the longest first; the size of a file stands for its time."""
+    found = {str(path.relative_to(HERE).with_suffix("")): path.stat().st_size for path in HERE.rglob("test_*.py")}
     return [name for name in LONG if name in found] + \
         sorted((name for name in found if name not in LONG), key=lambda name: -found[name])
 
@@ -72,7 +72,7 @@ class Sides:
                         "--no-header", f"--junitxml={self.xml_of(name)}", "-o", "junit_family=xunit1", *self.choose]
 
     def xml_of(self, name):
-        return self.results / f"e2e-{name}.xml"
+        return self.results / f"e2e-{name.replace('/', '-')}.xml"
 
     def tell_by_name(self, name):
         """Of a module whose XML does not tell: a failure for the summary."""
@@ -82,7 +82,7 @@ class Sides:
             extra.write(f"{name}\n")
 
     def run_one(self, name):
-        log = self.results / f"e2e-{name}.log"
+        log = self.xml_of(name).with_suffix(".log")
         begun = time.monotonic()
         with open(log, "wb") as output:
             with self.lock:
