@@ -183,7 +183,7 @@ void Caretaker::adopt(const Result<CompactedJournal>& compacted) {
 void Caretaker::collect() {
   if (!begin()) return;
   collect_at_ = engine_.now() + std::max(settings_.blob_lease, Duration(kAfterDeletion));
-  collect_low_at_ = engine_.now() + low_pause_;
+  collect_low_at_ = engine_.now() + kLongestLowPause;  // until it is known what this one brings
   // What a node brought, and has not told of yet, is of a job that has not ended.
   snapshot::BlobCollection::Leases leases{settings_.blob_lease, settings_.blob_lease,
                                           settings_.blob_lease};
@@ -212,9 +212,10 @@ void Caretaker::condemned(const Result<std::size_t>& count) {
 void Caretaker::collected(const Result<snapshot::Collected>& result) {
   collecting_.reset();
   end();
-  // What was sent a moment ago may go the next time.
-  const bool is_less = result && result->bytes > 0;
-  low_pause_ = is_less ? kBriefLease : std::min<Duration>(low_pause_ * 2, kLongestLowPause);
+  // What was sent a moment ago may go the next time, within the minute that users are told.
+  const bool goes_on = result && (result->bytes > 0 || result->more_soon);
+  low_pause_ = goes_on ? kBriefLease / 2 : std::min<Duration>(low_pause_ * 2, kLongestLowPause);
+  collect_low_at_ = std::min(collect_low_at_, engine_.now() + low_pause_);
   if (!result)
     spdlog::warn("files that no job refers to were not removed: {}", result.error().message);
   else if (result->blobs > 0 || result->bytes > 0)

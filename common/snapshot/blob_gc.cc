@@ -93,6 +93,7 @@ Result<std::size_t> BlobCollection::condemn() {
     for (const auto& [tree, when] : store_.impl_->leased_trees)
       if (is_leased(when, leases_.brief)) leased.push_back(tree);
   }
+  more_soon_ = !leased.empty();
   TRY(mark(leased));
   TRY_ASSIGN(const std::vector<Digest> all, store_.list());
   BlobStore::Impl& impl = *store_.impl_;
@@ -108,7 +109,11 @@ Result<std::size_t> BlobCollection::condemn() {
       const bool stays = known == impl.touched.end()
                              ? fresh
                              : is_touched(known->second) || (fresh && !known->second.has_come);
-      if (!stays && live_.count(digest) == 0) impl.condemned.insert(digest);
+      if (live_.count(digest) > 0) continue;
+      if (!stays) impl.condemned.insert(digest);
+      more_soon_ = more_soon_ || (known != impl.touched.end() &&
+                                  !is_leased(known->second.lasting, leases_.lasting) &&
+                                  is_leased(known->second.brief, leases_.brief));
     }
     // While that counts, that something has come since is kept in mind.
     std::erase_if(impl.touched, [&](const auto& item) {
@@ -157,12 +162,15 @@ Result<Collected> BlobCollection::sweep() {
     std::lock_guard guard(impl.write_mutex);
     std::erase_if(impl.uploads, [&](const auto& item) {
       const Upload& upload = item.second;
-      return !is_leased(upload.last,
-                        upload.lease == Lease::lasting ? leases_.lasting : leases_.brief);
+      const bool brief = upload.lease == Lease::brief;
+      const bool stays = is_leased(upload.last, brief ? leases_.brief : leases_.lasting);
+      more_soon_ = more_soon_ || (stays && brief);
+      return !stays;
     });
   }
   TRY_ASSIGN(const std::uint64_t reclaimed, impl.packs->reclaim());
   collected.bytes += reclaimed;
+  collected.more_soon = more_soon_;
   return collected;
 }
 

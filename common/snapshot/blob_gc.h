@@ -23,6 +23,7 @@ namespace lockstep::snapshot {
 struct Collected {
   std::uint64_t blobs = 0;  // that were removed
   std::uint64_t bytes = 0;  // by which the files became smaller
+  bool more_soon = false;   // something stayed only for its brief lease
 };
 
 class BlobCollection {
@@ -64,6 +65,7 @@ class BlobCollection {
   const Leases leases_;
   const SinceOpened since_opened_;
   std::unordered_set<Digest> live_;
+  bool more_soon_ = false;
   std::atomic<bool> stopped_ = false;
 };
 

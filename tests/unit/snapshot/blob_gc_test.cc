@@ -140,6 +140,31 @@ TEST_F(BlobGc, where_space_is_short_only_a_lasting_lease_lasts) {
       << "whoever asks sends it again";
 }
 
+// What waits for its brief lease alone is worth another look soon; the rest is not.
+TEST_F(BlobGc, where_space_is_short_it_says_that_more_goes_soon) {
+  const auto more_soon = [&](const std::vector<Digest>& trees, Duration lasting, Duration brief) {
+    BlobCollection collection(*store, {lasting, brief, kNoLease});
+    condemn(collection, trees);
+    EXPECT_TRUE(collection.spare(trees));
+    return collection.sweep().value_or(Collected{}).more_soon;
+  };
+  const Digest root = tree({"sent"});
+  open();
+  EXPECT_FALSE(more_soon({root}, minutes(5), minutes(5))) << "nothing is leased";
+  ASSERT_TRUE(store->missing({sha256("sent")}, Lease::brief));
+  EXPECT_FALSE(more_soon({root}, minutes(5), minutes(5))) << "it is referred to";
+  EXPECT_TRUE(more_soon({}, minutes(5), minutes(5)));
+  ASSERT_TRUE(store->missing({sha256("sent")}, Lease::lasting));
+  EXPECT_FALSE(more_soon({}, minutes(5), minutes(5))) << "for its lasting lease";
+  EXPECT_FALSE(more_soon({}, kNoLease, kNoLease)) << "it went";
+
+  const std::string raw = big('u');
+  ASSERT_TRUE(store->put_piece(
+      make_piece(sha256(raw), raw.size(), 0, raw.substr(0, kMaxPieceBytes)), "peer", Lease::brief));
+  EXPECT_TRUE(more_soon({}, minutes(5), minutes(5))) << "half an upload";
+  EXPECT_FALSE(more_soon({}, minutes(5), kNoLease));
+}
+
 TEST_F(BlobGc, what_has_come_since_it_was_opened_is_not_leased_from_then) {
   tree({"old"});
   open();
