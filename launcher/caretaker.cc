@@ -54,7 +54,7 @@ void Caretaker::perform(const Action& action) {
   const Instant soonest = engine_.started() + settings_.blob_lease;
   collect_at_ = std::min(collect_at_, std::max(soonest, engine_.now() + kAfterDeletion));
   collect_low_at_ = std::min(collect_low_at_, engine_.now() + kAfterDeletion);
-  low_pause_ = kBriefLease;
+  low_pause_ = kLowPause;
 }
 
 void Caretaker::turn_end() {
@@ -62,7 +62,10 @@ void Caretaker::turn_end() {
   if (!orphans_listed_) return list_orphans();
   if (!doomed_.empty()) return remove_logs();
   if (journal_has_grown() && engine_.now() >= compact_at_) return compact();
-  if (!is_low()) low_pause_ = kBriefLease;
+  if (!is_low()) {  // when it gets low, the minute that users are told begins
+    low_pause_ = kLowPause;
+    collect_low_at_ = std::min(collect_low_at_, engine_.now() + kLowPause);
+  }
   if (engine_.now() >= collect_at_ || (is_low() && engine_.now() >= collect_low_at_)) collect();
 }
 
@@ -214,7 +217,7 @@ void Caretaker::collected(const Result<snapshot::Collected>& result) {
   end();
   // What was sent a moment ago may go the next time, within the minute that users are told.
   const bool goes_on = result && (result->bytes > 0 || result->more_soon);
-  low_pause_ = goes_on ? kBriefLease / 2 : std::min<Duration>(low_pause_ * 2, kLongestLowPause);
+  low_pause_ = goes_on ? kLowPause : std::min<Duration>(low_pause_ * 2, kLongestLowPause);
   collect_low_at_ = std::min(collect_low_at_, engine_.now() + low_pause_);
   if (!result)
     spdlog::warn("files that no job refers to were not removed: {}", result.error().message);

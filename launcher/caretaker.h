@@ -23,6 +23,9 @@ namespace lockstep::launcher {
 
 // Where the disk is low, what users sent, and no job refers to, is kept no longer than this.
 inline constexpr Duration kBriefLease = seconds(30);
+// From one collection to the next there, while something may go: both together are less than the
+// minute that users are told.
+inline constexpr Duration kLowPause = kBriefLease / 2;
 
 class Caretaker {
  public:
@@ -78,9 +81,9 @@ class Caretaker {
   std::deque<LogFolder> doomed_;
   Instant not_before_;  // after a failure, or while a backup is taken
   Instant collect_at_;
-  Instant collect_low_at_;            // while the disk is low
-  Duration low_pause_ = kBriefLease;  // from one collection then to the next
-  Instant compact_at_;                // not before
+  Instant collect_low_at_;          // while the disk is low
+  Duration low_pause_ = kLowPause;  // from one collection then to the next
+  Instant compact_at_;              // not before
   std::unique_ptr<snapshot::BlobCollection> collecting_;
   Worker worker_;  // last: it ends first
 };
