@@ -68,6 +68,8 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
       collections_(loop, workers_, config_.home, config_.outputs,
                    [this](Input input) { emit(std::move(input)); }),
       workers_(kWorkers),
+      environments_(loop, config_.home, config_.environments,
+                    [this](Input input) { emit(std::move(input)); }),
       supervisor_(loop, workers_, config_.home, {config_.runner_program, config_.log_spool},
                   [this](Input input) { emit(std::move(input)); }) {
   Recovered recovered = supervisor_.recover(config_.same_boot);

@@ -12,6 +12,7 @@
 #include "agent/bulk_link.h"
 #include "agent/collections.h"
 #include "agent/core/core.h"
+#include "agent/environment/environments.h"
 #include "agent/identity.h"
 #include "agent/supervise/home.h"
 #include "agent/supervise/supervisor.h"
@@ -36,6 +37,7 @@ struct AgentConfig {
   Bytes low_space = {};            // less free takes no new part; 0: io::default_low_space
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
+  EnvironmentConfig environments = {};
   std::function<void(const std::vector<PublicKey>&)> allow_peers = {};  // to fetch from this node
   SessionId session;
   BootId boot;
@@ -72,6 +74,9 @@ class Agent {
   void perform(SendHeartbeat& action);
   void perform(SendObserved& action) { observed_ = std::move(action.observed); }
   void perform(StageWorkspace& action);
+  void perform(PrepareEnvironment& action) { environments_.prepare(action.assignment); }
+  void perform(LeaveEnvironment& action) { environments_.leave(action.attempt); }
+  void perform(PruneUnused& action) { environments_.prune(action.unused_since); }
   void perform(StartRunner& action) { supervisor_.start(action.assignment); }
   void perform(UpdateRunner& action) { supervisor_.update(action.assignment); }
   void perform(ShipLogs& action);
@@ -97,6 +102,7 @@ class Agent {
   BulkLink bulk_;
   Collections collections_;  // outlives the workers: they look for it
   Workers workers_;
+  Environments environments_;
   Supervisor supervisor_;
   std::set<AttemptId> recovered_;  // parts of an earlier agent: their logs may be half sent
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late

@@ -142,9 +142,9 @@ void LogShipper::on_ack(const LogAck& ack, Instant now) {
   if (stream->resuming) {
     if (ack.durable < stream->acked)
       spdlog::error(
-          "the launcher lost {} of the log of rank {} of {} that it had; where this node has given "
+          "the launcher lost {} of the log of {} that it had; where this node has given "
           "them back to its disk they are sent as zeros",
-          to_string(Bytes{stream->acked - ack.durable}), ack.key.rank, to_string(ack.key.attempt));
+          to_string(Bytes{stream->acked - ack.durable}), owner_of(ack.key));
     stream->resuming = false;
     stream->sent = stream->acked = ack.durable;
     stream->ask_at = Instant::never();
@@ -154,7 +154,8 @@ void LogShipper::on_ack(const LogAck& ack, Instant now) {
     const bool open = stream->sent != stream->acked;
     stream->ask_at = open ? now + limits_.resume_after : Instant::never();
   }
-  if (stream->acked > known) {
+  // A runner knows of its ranks alone.
+  if (stream->acked > known && ack.key.stream != LogStream::environment) {
     attempts_.at(ack.key.attempt).news.insert(ack.key.rank);
     tell_at_ = std::min(tell_at_, std::max(now, told_at_ + limits_.tell_every));
   }

@@ -1,8 +1,8 @@
 #pragma once
-// Sends the logs of this node's ranks to the launcher: every byte once, in order, within a window
-// of unacknowledged bytes. What the launcher acknowledged is on its disk; everything else is in our
-// files, so a lost message or connection costs a question (LogResume) and nothing more. It reads
-// files that runners append to; it never writes or removes one.
+// Sends the logs of this node's ranks, and of their environments, to the launcher: every byte once,
+// in order, within a window of unacknowledged bytes. What the launcher acknowledged is on its disk;
+// everything else is in our files, so a lost message or connection costs a question (LogResume) and
+// nothing more. It reads files that others append to; it never writes or removes one.
 
 #include <algorithm>
 #include <deque>
@@ -25,7 +25,7 @@ class LogShipper {
  public:
   // unavailable: the link is down or its queue full; asked again a little later.
   using Send = std::function<Status(BulkMessage)>;
-  // What of these logs the launcher has now; ranks of which nothing is news are left out.
+  // What of its ranks' logs the launcher has now; ranks of which nothing is news are left out.
   using Taken = std::function<void(const AttemptId&, const std::vector<LogSize>&)>;
 
   struct Limits {

@@ -33,7 +33,8 @@ constexpr int kUsage = 2;  // the exit code for a command line that is wrong, as
 
 struct Options {
   std::string launcher, token_file, home, name, advertise, network, log_level = "info";
-  std::string memory, log_spool = "1g", cache_size, low_space, format = "table";
+  std::string memory, log_spool = "1g", cache_size, environments_size = "20g", low_space;
+  std::string format = "table";
   Share share;
 };
 
@@ -66,6 +67,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--cache-size", options.cache_size,
                  "how large the cache of sources may become (50g; unlimited; default: a quarter of "
                  "the file system of --home)");
+  app.add_option("--environments-size", options.environments_size,
+                 "how much of what jobs' environments were built as is kept (50g; unlimited; "
+                 "default: 20g); what is in use stays");
   app.add_option(
       "--low-space", options.low_space,
       "with less free on the disk of --home this node takes no new work (default: 2 % of "
@@ -209,6 +213,12 @@ Result<Bytes> cache_size(const Options& options, const Home& home) {
   return parse_size_flag("--cache-size", options.cache_size, "500m, 50g or unlimited");
 }
 
+Result<Bytes> environments_size(const Options& options) {
+  if (options.environments_size == "unlimited" || options.environments_size == "0") return Bytes{};
+  return parse_size_flag("--environments-size", options.environments_size,
+                         "500m, 50g or unlimited");
+}
+
 Result<Bytes> low_space(const Options& options) {
   if (options.low_space.empty()) return Bytes{};
   return parse_size_flag("--low-space", options.low_space, "500m or 5g");
@@ -218,6 +228,7 @@ Status run(const Options& options) {
   if (!options.name.empty()) TRY(check_node_name(options.name));
   const Home home(options.home.empty() ? default_home() : options.home);
   TRY_ASSIGN(const std::string runner, io::find_program("lockstep-runner"));
+  TRY_ASSIGN(const std::string environment_program, io::find_program("lockstep-env"));
   TRY(prepare_home(home));
   TRY_ASSIGN(const io::FileLock lock, lock_home(home));
   io::SleeplessClock clock;
@@ -233,6 +244,7 @@ Status run(const Options& options) {
   config.home = home;
   TRY_ASSIGN(config.log_spool, log_spool(options));
   TRY_ASSIGN(config.low_space, low_space(options));
+  TRY_ASSIGN(config.environments.limit, environments_size(options));
   TRY_ASSIGN(config.keys, io::load_or_create_key_pair(home.keys()));
   TRY_ASSIGN(Membership member, find_launcher(options, home));
   // Before it joins: a wrong flag shall not cost the token.
@@ -250,6 +262,8 @@ Status run(const Options& options) {
                                  cache_limit));
   config.stage = std::move(functions.stage);
   config.outputs = std::move(functions.outputs);
+  config.environments.program = environment_program;
+  config.environments.locks = std::move(functions.locks);
   config.allow_peers = std::move(functions.allow_peers);
   spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
                config.identity.name, config.identity.node.value, home.path(), ::getpid());

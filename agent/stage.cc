@@ -1,13 +1,17 @@
 #include "agent/stage.h"
 
+#include <fcntl.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "agent/patient_sink.h"
 #include "agent/workspace/workspace.h"
 #include "common/io/port_lease.h"
+#include "common/snapshot/manifest.h"
 #include "common/transfer/peer_server.h"
 
 namespace lockstep::agent {
@@ -32,6 +36,42 @@ Result<std::shared_ptr<Serving>> serve_peers(const Inventory& inventory, const i
              transfer::PeerServer::start("tcp://" + host + ":" + std::to_string(lease.port()), keys,
                                          workspace.blobs(), board));
   return std::make_shared<Serving>(Serving{std::move(lease), std::move(server)});
+}
+
+Result<std::string> read_lock(const Digest& tree, snapshot::BlobStore& store, BlobSource& source) {
+  TRY_ASSIGN(const auto missing, store.missing_blobs_from(tree));
+  if (!missing.empty()) TRY(source.fetch_tree(tree, store, [](const transfer::Progress&) {}));
+  TRY_ASSIGN(const std::string bytes, store.get(tree));
+  TRY_ASSIGN(const snapshot::Directory folder, snapshot::decode_directory(bytes));
+  const auto file =
+      std::find_if(folder.entries.begin(), folder.entries.end(),
+                   [](const snapshot::Entry& entry) { return entry.name == kLockFile; });
+  if (file == folder.entries.end())
+    return make_error(ErrorCode::corrupt, fmt::format("{} has no {}", tree.hex(), kLockFile));
+  return store.get(file->digest, Bytes{envs::kMaxLockBytes});
+}
+
+LockFunctions lock_functions(const std::shared_ptr<Workspace>& workspace,
+                             const std::shared_ptr<LauncherBlobs>& blobs) {
+  LockFunctions functions;
+  // One at a time: two users may want the same one.
+  functions.fetch = [workspace, blobs, one = std::make_shared<std::mutex>()](const Digest& tree) {
+    const std::lock_guard guard(*one);
+    auto text = read_lock(tree, workspace->blobs(), *blobs);
+    // A damaged blob of the cache was dropped: once more, with that one from the launcher.
+    if (!text && text.error().code == ErrorCode::corrupt)
+      text = read_lock(tree, workspace->blobs(), *blobs);
+    return text;
+  };
+  functions.store = [blobs](const std::string& folder) -> Result<Digest> {
+    io::Fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!opened) return errno_error(errno, "cannot open " + folder);
+    TRY_ASSIGN(const snapshot::Snapshot tree,
+               snapshot::capture_tree(std::move(opened), folder, {}));
+    TRY(blobs->push(tree, [](const transfer::Progress&) {}));
+    return tree.root;
+  };
+  return functions;
 }
 
 }  // namespace
@@ -68,6 +108,7 @@ Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity&
       }).detach();
     return plan;
   };
+  functions.locks = lock_functions(workspace, blobs);
   functions.outputs.is_anything_left = is_anything_left;
   functions.outputs.collect = [workspace, blobs](
                                   const Assignment& assignment, const io::AttemptDir& directory,

@@ -1,6 +1,7 @@
 #pragma once
-// Connects agent/workspace to the loop's staging and collecting actions: one cache per home, blobs
-// from the launcher and from other nodes, which are served in turn.
+// Connects agent/workspace to the loop's staging and collecting actions, and to the locks of
+// environments: one cache per home, blobs from the launcher and from other nodes, which are served
+// in turn.
 
 #include "agent/agent.h"
 
@@ -9,6 +10,7 @@ namespace lockstep::agent {
 struct WorkspaceFunctions {
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
+  LockFunctions locks;
   std::function<void(const std::vector<PublicKey>&)> allow_peers;  // empty: it serves nobody
 };
 

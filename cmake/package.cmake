@@ -55,6 +55,8 @@ The command line, and the launcher with its queue, nodes and logs. 'lockstep up'
 the person who calls it; lockstepd.service is a launcher for several machines.")
 set(CPACK_DEBIAN_LAUNCHER_PACKAGE_DEPENDS "lockstep-node (= ${PROJECT_VERSION}), passwd")
 set(CPACK_DEBIAN_NODE_PACKAGE_NAME lockstep-node)
+# For jobs' environments (venv) where uv is not on PATH.
+set(CPACK_DEBIAN_NODE_PACKAGE_RECOMMENDS "python3-venv, python3-pip")
 set(CPACK_DEBIAN_NODE_PACKAGE_SUGGESTS "openmpi-bin, python3-torch")  # jobs bring what they need
 set(CPACK_DEBIAN_NODE_DESCRIPTION "distributed training jobs on machines you have: node
 The agent that runs a launcher's jobs on this machine, and what it starts.")

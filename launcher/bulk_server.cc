@@ -21,16 +21,16 @@ AttemptId BulkServer::Directory::attempt(const JobId& id, std::uint32_t number) 
   return known ? job->attempts[number - 1].id : AttemptId{id, number};
 }
 
-std::optional<LogDirectory::RankPlace> BulkServer::Directory::place(const AttemptId& id,
-                                                                    int rank) const {
+std::optional<LogDirectory::Place> BulkServer::Directory::place(const LogKey& log) const {
   const auto& state = engine_.core().state();
-  const Attempt* attempt = state.attempt(id);
-  if (attempt == nullptr || rank < 0) return std::nullopt;
-  const int ranks_per_node = state.job(id.job)->spec.distribution.processes_per_node;
-  const int node_rank = rank / ranks_per_node;
+  const Attempt* attempt = state.attempt(log.attempt);
+  if (attempt == nullptr || log.rank < 0) return std::nullopt;
+  const JobSpec& spec = state.job(log.attempt.job)->spec;
+  const bool of_node = log.stream == LogStream::environment;
+  const int node_rank = of_node ? log.rank : log.rank / spec.distribution.processes_per_node;
   if (node_rank >= attempt->size()) return std::nullopt;
   const NodeId node = attempt->parts[static_cast<std::size_t>(node_rank)].node;
-  return RankPlace{node, node_rank, state.node_name(node)};
+  return Place{node, node_rank, state.node_name(node)};
 }
 
 // What came in, by kind, from a known key.

@@ -52,7 +52,7 @@ class BulkServer {
     explicit Directory(const Engine& engine) : engine_(engine) {}
     std::optional<JobInfo> job(const JobId& job) const override;
     AttemptId attempt(const JobId& job, std::uint32_t number) const override;
-    std::optional<RankPlace> place(const AttemptId& attempt, int rank) const override;
+    std::optional<Place> place(const LogKey& log) const override;
 
    private:
     const Engine& engine_;

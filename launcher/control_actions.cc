@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "launcher/api/environment_queries.h"
 #include "launcher/control_server.h"
 
 namespace lockstep::launcher {
@@ -50,6 +51,9 @@ struct Performer {
   }
   void operator()(const ReplyDone& action) const { done(action.to, action.message); }
   void operator()(const ReplyDeleted& action) const { answer(action.to, action.result); }
+  void operator()(const ReplyEnvironment& action) const {
+    answer(action.to, show_environment(core().state(), action.name + ":" + action.version));
+  }
   void operator()(const ForgetJob&) const {}  // the caretaker's part
   void operator()(const ReplyRefused& action) const {
     ControlServer::Pending pending;

@@ -9,6 +9,7 @@
 #include "common/wire/control.h"
 #include "launcher/api/job_name.h"
 #include "launcher/core/state.h"
+#include "launcher/mapped_environments.h"
 
 namespace lockstep::launcher {
 
@@ -95,6 +96,21 @@ struct ClientRequests {
     server.engine_.feed(DeleteInput{server.expect_reply(from, server.control_), m.jobs, m.all_final,
                                     m.older_than, user});
   }
+  void operator()(CreateEnvironment& create) const {
+    if (const auto low = server.settings_.space->refusal(); !low.empty())
+      return server.refuse(from, ErrorCode::resource_exhausted, low);
+    server.engine_.feed(CreateEnvironmentInput{server.expect_reply(from, server.control_),
+                                               std::move(create.environment), user});
+  }
+  void operator()(const PruneEnvironments& prune) const {
+    server.engine_.feed(
+        PruneEnvironmentsInput{server.expect_reply(from, server.control_), prune.unused_for, user});
+  }
+  void operator()(const ShowEnvironment& m) const {
+    server.reply(from, with_map(server.engine_.core().state(), server.settings_.environments_map,
+                                m.reference));
+  }
+  void operator()(const ListEnvironments& m) const { question(m); }
   void operator()(const ListJobs& m) const { question(m); }
   void operator()(const ShowJob& m) const { question(m); }
   void operator()(const ExplainJob& m) const { question(m); }
@@ -184,7 +200,8 @@ void ControlServer::submit(const Request& request, const std::string& user, Subm
                     user, user, spec.run_as, settings_.owner));
   const auto feed = [this, request](Submit accepted) {
     engine_.feed(SubmitInput{expect_reply(request, control_), std::move(accepted.submission),
-                             std::move(accepted.spec), generated_job_name(io::random_u64())});
+                             std::move(accepted.spec), generated_job_name(io::random_u64()),
+                             accepted.rebuild});
   };
   if (!spec.snapshot) return feed(std::move(submit));
   const Digest root = *spec.snapshot;

@@ -29,6 +29,7 @@ class ControlServer {
     std::string owner;  // the account that runs this launcher
     Duration heartbeat_interval = seconds(1);
     const SpaceKeeper* space = nullptr;          // never null in a daemon
+    std::string environments_map;                // see LauncherHome
     std::function<BlobTraffic(NodeId)> traffic;  // for the pictures of nodes
   };
   // Is this snapshot whole in the blob store? Answered later, on the loop.

@@ -111,6 +111,7 @@ Status Daemon::open() {
   settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
   settings.allow_root = options.allow_root;
   settings.space = &space;
+  settings.environments_map = home.environments_map();
   settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
   settings.heartbeat_interval = options.core.heartbeat_interval;
   control.emplace(

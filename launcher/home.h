@@ -9,6 +9,7 @@
 //     started.json                0600: launcher/start_record.h
 //     keys/launcher.key           0600, the launcher's CURVE keys
 //     keys/authorized_users       "NAME PUBLICKEY" a line; read again when it changes
+//     environments.map            the operator's: launcher/spec/environment_map.h
 //     version                     kHomeVersion, as text; absent in a home of before it was written
 //     journal.db and -wal, -shm   all facts (launcher/store); journal.db.compact while it is
 //                                 compacted, journal.db.v1 while an older one is migrated
@@ -36,6 +37,7 @@ class LauncherHome {
   std::string keys() const { return path_ + "/keys"; }
   std::string launcher_key() const { return keys() + "/launcher.key"; }
   std::string authorized_users() const { return keys() + "/authorized_users"; }
+  std::string environments_map() const { return path_ + "/environments.map"; }
   std::string journal() const { return path_ + "/journal.db"; }
   std::string reserve() const { return path_ + "/reserve"; }
   std::string version() const { return path_ + "/version"; }

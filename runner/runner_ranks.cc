@@ -13,6 +13,7 @@
 #include "common/io/process.h"
 #include "runner/runner.h"
 #include "runner/spawn/sweep.h"
+#include "runner/steps/activate.h"
 #include "runner/steps/binding.h"
 
 namespace lockstep::runner {
@@ -63,6 +64,8 @@ Status Runner::ensure_bootstrap() {
   gang_ = std::make_unique<GangContext>();
   gang_->assignment = assignment;
   gang_->assignment.gang = core_.gang();
+  if (orders_.workspace.activation)
+    activate(*orders_.workspace.activation, &gang_->assignment.spec.environment_variables);
   gang_->tmp_directory = directory_.tmp();
   gang_->run_as = setup_.run_as;
   launch_.cpus = usable_cpus(assignment.allotment.cpus);

@@ -99,6 +99,9 @@ void Core::Impl::apply(const DesiredState& desired) {
   for (auto& [attempt, part] : parts) part.wanted = false;
   for (const auto& assignment : desired.assignments) want(assignment);
   for (auto& [attempt, part] : parts) converge(part);
+  if (desired.environments_unused_since <= pruned) return;
+  pruned = desired.environments_unused_since;
+  out.push_back(PruneUnused{pruned});
 }
 
 void Core::Impl::want(const Assignment& assignment) {
@@ -107,6 +110,10 @@ void Core::Impl::want(const Assignment& assignment) {
     const bool canceled =
         assignment.phase == WantedPhase::stop && assignment.stop_reason == StopReason::canceled;
     if (canceled && !part->canceled_at) part->canceled_at = now;
+    const bool more = part->assignment.environment != assignment.environment;
+    part->assignment.environment = assignment.environment;
+    if (more && part->stage == Stage::equipping)
+      out.push_back(PrepareEnvironment{part->assignment});
     if (assignment.phase <= part->assignment.phase) return;
     part->assignment = assignment;
     part->runner_told = false;
@@ -138,6 +145,7 @@ void Core::Impl::converge(Part& part) {
       out.push_back(StageWorkspace{part.assignment});
       return;
     case Stage::staging:
+    case Stage::equipping:
       if (part.wanted && part.assignment.phase != WantedPhase::stop) return;
       return end(part,
                  unreported_exit(Cause::canceled, "stopped before its runner was started", now));

@@ -24,6 +24,7 @@ struct FoundPart {  // an attempt directory met at start
   std::optional<CollectedOutput> restored = {};  // what its ranks begin with
   Instant lease_until = {};                      // when its assignment has a lease: as on disk
   Instant started = {};                          // its first rank; ns = 0: not known
+  std::uint64_t environment_log_bytes = 0;
 };
 struct Recovered {
   std::vector<FoundPart> parts;
@@ -41,6 +42,21 @@ struct WorkspaceStaged {
 struct StagingProgress {
   AttemptId attempt;
   std::string text;
+};
+struct EnvironmentProgress {
+  AttemptId attempt;
+  std::string text;
+};
+struct EnvironmentChanged {  // it got so far; `log_bytes`: what its environment log holds then
+  AttemptId attempt;
+  EnvironmentReport report;
+  std::uint64_t log_bytes = 0;
+};
+struct EnvironmentFailed {
+  AttemptId attempt;
+  Error error;
+  Cause cause = Cause::environment_failed;  // or one of infrastructure: it may pass
+  std::uint64_t log_bytes = 0;
 };
 struct RunnerStarted {
   AttemptId attempt;
@@ -83,6 +99,7 @@ struct PartRemoved {
 };  // its directory, cgroups and mounts are gone
 struct Tick {};
 using Input = std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, StagingProgress,
+                           EnvironmentProgress, EnvironmentChanged, EnvironmentFailed,
                            RunnerStarted, RunnerReported, RunnerGone, OutputsProgress,
                            OutputsCollected, LogsCaptured, CheckpointCaptured, PartRemoved, Tick>;
 
@@ -99,6 +116,17 @@ struct SendObserved {
 struct StageWorkspace {
   Assignment assignment;
 };  // -> WorkspaceStaged
+// Make its environment ready, as far as the plan in its assignment allows; again when there is more
+// in the plan. -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed
+struct PrepareEnvironment {
+  Assignment assignment;
+};
+struct LeaveEnvironment {
+  AttemptId attempt;
+};  // nobody waits for it any more: nothing more is said of it
+struct PruneUnused {
+  Instant unused_since;
+};  // what was built here and not used since goes
 struct StartRunner {
   Assignment assignment;
 };  // write assignment.pb, fork -> RunnerStarted
@@ -143,9 +171,10 @@ struct ExitAgent {
   std::string reason;
 };  // refused: print and leave with a non-zero code
 using Action =
-    std::variant<SendSession, SendHeartbeat, SendObserved, StageWorkspace, StartRunner,
-                 UpdateRunner, ShipLogs, KillRunner, CollectOutputs, SettleOutputs, CaptureLogs,
-                 CaptureCheckpoint, RenewLease, RemovePart, Reconnect, ExitAgent>;
+    std::variant<SendSession, SendHeartbeat, SendObserved, StageWorkspace, PrepareEnvironment,
+                 LeaveEnvironment, PruneUnused, StartRunner, UpdateRunner, ShipLogs, KillRunner,
+                 CollectOutputs, SettleOutputs, CaptureLogs, CaptureCheckpoint, RenewLease,
+                 RemovePart, Reconnect, ExitAgent>;
 
 struct Config {
   NodeId node;

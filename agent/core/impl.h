@@ -31,6 +31,7 @@ struct Core::Impl {
   Duration heartbeat;
   Link link = Link::none;
   std::optional<std::uint64_t> revision;  // applied; none: nothing is staged or removed
+  Instant pruned;                         // the newest order to prune that was followed
   std::uint64_t answers = 0;              // the launcher's newest question
   std::optional<std::string> removed;     // from the launcher: why we leave when all parts are gone
   Instant last_word;
@@ -48,6 +49,9 @@ struct Core::Impl {
   void on(const FromLauncher& input);
   void on(const WorkspaceStaged& input);
   void on(const StagingProgress& input);
+  void on(const EnvironmentProgress& input);
+  void on(const EnvironmentChanged& input);
+  void on(const EnvironmentFailed& input);
   void on(const RunnerStarted& input);
   void on(const RunnerReported& input);
   void on(const RunnerGone& input);
@@ -76,6 +80,7 @@ struct Core::Impl {
   void converge(Part& part);
   void converge_alive(Part& part);
   void attach(Part& part);
+  void staged(Part& part);
   void start(Part& part);
   bool has_lease(const Part& part) const;
   void renew(Part& part, Instant heard_after);

@@ -51,6 +51,7 @@ void Core::Impl::recover(const FoundPart& found) {
   fresh.restored = fresh.report.restored = found.restored;
   fresh.lease_until = fresh.lease_written = found.lease_until;
   fresh.report.started = found.started;
+  fresh.environment_log_bytes = found.environment_log_bytes;
   auto& part = parts.insert_or_assign(attempt, std::move(fresh)).first->second;
   using Runner = FoundPart::Runner;
   if (found.runner == Runner::never_started) return;
@@ -85,9 +86,43 @@ void Core::Impl::on(const WorkspaceStaged& input) {
   if (!input.result)
     return end(*part, unreported_exit(input.cause, input.result.error().message, now));
   part->restored = part->report.restored = input.restored;
-  if (has_lease(*part)) return start(*part);
-  part->stage = Stage::staging;
-  part->is_staged = true;
+  if (!part->assignment.spec.environment) return staged(*part);
+  part->stage = Stage::equipping;
+  part->report.progress.clear();
+  out.push_back(ShipLogs{input.attempt});  // its environment's log, from its first line
+  out.push_back(PrepareEnvironment{part->assignment});
+}
+
+// Its directory and its environment are ready.
+void Core::Impl::staged(Part& part) {
+  if (has_lease(part)) return start(part);
+  part.stage = Stage::staging;
+  part.is_staged = true;
+}
+
+void Core::Impl::on(const EnvironmentProgress& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::equipping) return;
+  part->report.progress = input.text;
+  changed(*part, now + heartbeat);  // for people: no message of its own
+}
+
+void Core::Impl::on(const EnvironmentChanged& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::equipping) return;
+  part->report.environment = input.report;
+  part->environment_log_bytes = input.log_bytes;
+  if (input.report.step != EnvironmentReport::Step::ready) return changed(*part, now);
+  changed(*part, now + heartbeat);  // told with what follows
+  part->report.progress.clear();
+  staged(*part);
+}
+
+void Core::Impl::on(const EnvironmentFailed& input) {
+  auto* part = find(input.attempt);
+  if (part == nullptr || part->stage != Stage::equipping) return;
+  part->environment_log_bytes = input.log_bytes;
+  end(*part, unreported_exit(input.cause, input.error.message, now));
 }
 
 void Core::Impl::start(Part& part) {
@@ -128,7 +163,9 @@ void Core::Impl::on(const RunnerReported& input) {
     auto exit = input.report.exit.value_or(
         unreported_exit(Cause::runner_lost, "the runner finished without saying how", now));
     const PartState shown = part->report.state;
+    auto environment = std::move(part->report.environment);
     part->report = input.report;
+    part->report.environment = std::move(environment);
     part->report.outputs = so_far(*part);
     part->report.restored = part->restored;
     part->report.state = shown;  // until all that it left is collected
@@ -139,6 +176,7 @@ void Core::Impl::on(const RunnerReported& input) {
   report.attempt = input.attempt;
   report.outputs = so_far(*part);
   report.restored = part->restored;
+  report.environment = part->report.environment;
   if (report == part->report) return;
   part->report = std::move(report);
   changed(*part, now);
@@ -246,6 +284,7 @@ void Core::Impl::on(const PartRemoved& input) {
 
 void Core::Impl::end(Part& part, NodeExitReport exit) {
   const bool is_at_work = part.stage == Stage::staging && !part.is_staged;
+  if (part.stage == Stage::equipping) out.push_back(LeaveEnvironment{part.assignment.attempt});
   part.stage = is_at_work ? Stage::discarding : Stage::ended;
   part.kill_at = Instant::never();
   part.tell_again = Instant::never();
@@ -255,6 +294,8 @@ void Core::Impl::end(Part& part, NodeExitReport exit) {
   if (exit.started.ns == 0) exit.started = part.report.started;
   if (part.report.started.ns == 0) part.report.started = exit.started;
   part.report.state = PartState::finished;
+  if (part.environment_log_bytes != 0)
+    exit.logs.push_back({part.assignment.node_rank, 0, 0, part.environment_log_bytes});
   part.report.exit = std::move(exit);
   changed(part, now);
   converge(part);

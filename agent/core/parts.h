@@ -15,7 +15,8 @@ struct Part {
   enum class Stage {
     found,       // its directory was met at start, it never had a runner
     staging,     // StageWorkspace is at work
-    discarding,  // it still is, but its result is of no use: report.exit says why
+    equipping,   // PrepareEnvironment is at work
+    discarding,  // staging still is, but its result is of no use: report.exit says why
     starting,    // StartRunner is at work
     alive,       // its runner lives
     collecting,  // its runner is gone, CollectOutputs is at work; `exit` waits to be told
@@ -27,6 +28,7 @@ struct Part {
   bool wanted = true;       // by the desired state that is applied
   bool runner_told = true;  // its runner was told `assignment`, as far as an agent can know
   PartReport report;
+  std::uint64_t environment_log_bytes = 0;    // that its environment log holds
   std::optional<CollectedOutput> logs;        // ./logs, as they were captured last
   Instant capture_at = Instant::never();      // while it runs
   std::optional<CollectedOutput> checkpoint;  // the same

@@ -31,6 +31,11 @@ std::string end_of_file(const std::string& path, std::size_t limit) {
   return text;
 }
 
+std::uint64_t size_of(const std::string& path) {
+  struct stat file {};
+  return ::stat(path.c_str(), &file) == 0 ? static_cast<std::uint64_t>(file.st_size) : 0;
+}
+
 std::optional<io::ProcessIdentity> find_by_command_line(const std::string& attempt_directory) {
   const std::string folder = attempt_directory.substr(0, attempt_directory.rfind('/'));
   for (const io::Runner& runner : io::runners_below(folder))
@@ -54,6 +59,9 @@ std::optional<RecoveredPart> recover_part(const io::AttemptDir& directory, bool 
     if (auto plan = wire::decode_workspace_plan(*staged))
       part.found.restored = std::move(plan->restored);
   part.found.started = io::read_started(directory);
+  if (const Assignment& found = part.found.assignment; found.spec.environment)
+    part.found.environment_log_bytes =
+        size_of(directory.log(found.node_rank, LogStream::environment));
   if (same_boot) part.runner = find_runner(directory);
   if (auto report = read_final_report(directory)) {
     part.found.runner = Runner::finished;
@@ -87,8 +95,9 @@ std::vector<LogSize> log_sizes(const io::AttemptDir& directory) {
   std::map<int, LogSize> by_rank;
   for (const std::string& name : *names) {
     const auto log = io::AttemptDir::parse_log_name(name);
+    if (!log || log->second == LogStream::environment) continue;  // it is nobody's rank
     struct stat file;
-    if (!log || ::stat((directory.logs() + "/" + name).c_str(), &file) != 0) continue;
+    if (::stat((directory.logs() + "/" + name).c_str(), &file) != 0) continue;
     LogSize& size = by_rank[log->first];
     size.rank = log->first;
     auto& bytes = log->second == LogStream::out ? size.stdout_bytes : size.stderr_bytes;

@@ -68,6 +68,7 @@ struct Assignment {
   // Its ranks end when the launcher was not heard for so long; 0 = never for that.
   Duration lease{0};
   std::optional<CheckpointSource> checkpoint;  // what its ranks begin with
+  EnvironmentPlan environment = {};            // of spec.environment, as far as it is known
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
   int nodes() const { return spec.resources.instance_count; }
@@ -78,6 +79,8 @@ struct Assignment {
 struct DesiredState {
   std::uint64_t revision = 0;  // per node, grows
   std::vector<Assignment> assignments;
+  // What this node built of environments and nobody used since then goes; ns = 0: nothing.
+  Instant environments_unused_since = {};
   friend bool operator==(const DesiredState&, const DesiredState&) = default;
 };
 
@@ -99,6 +102,7 @@ struct PartReport {
   // they were lately.
   std::vector<CollectedOutput> outputs;
   std::optional<CollectedOutput> restored;  // the checkpoint that its ranks begin with, once staged
+  std::optional<EnvironmentReport> environment = {};  // once the node has looked at it
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };
 

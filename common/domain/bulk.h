@@ -107,15 +107,21 @@ struct UnitsReply {
 };
 
 // ---- logs --------------------------------------------------------------------------------------
-enum class LogStream { out, err };  // stdout, stderr
+enum class LogStream {
+  out,          // a rank's stdout
+  err,          // its stderr
+  environment,  // how its node's environment was solved and built
+};
 struct LogKey {
   AttemptId attempt;
-  int rank = 0;
+  int rank = 0;  // of `environment`: the node's rank
   LogStream stream = LogStream::out;
   friend auto operator<=>(const LogKey&, const LogKey&) = default;
 };
-// When bytes were read from a rank's pipe, by its node's clock: those from `offset` up to the next
-// entry's within kLogTimeStep after `at`.
+// "rank 3 of job.1", "the environment on node 0 of job.1".
+std::string owner_of(const LogKey& key);
+// When bytes were written, or read from a rank's pipe, by its node's clock: those from `offset` up
+// to the next entry's within kLogTimeStep after `at`.
 struct LogTime {
   std::uint64_t offset = 0;
   Instant at;
@@ -144,12 +150,12 @@ struct LogResume {  // answered by a LogAck for each
 struct LogFollow {  // a client reads logs
   JobId job;
   std::uint32_t attempt = 0;  // 0 = the newest, and then each later one
-  std::optional<int> rank;
+  std::optional<int> rank;    // this rank, and no node's environment
   std::optional<int> node_rank;
-  std::optional<LogStream> stream;
-  std::int64_t tail_lines = -1;  // per rank and stream; -1 = from the start
-  bool follow = true;            // false: what is there now, then LogEnd
-  std::uint32_t credit = 64;     // chunks the server may send before LogCredit
+  std::optional<LogStream> stream;  // exactly this one
+  std::int64_t tail_lines = -1;     // per rank and stream; -1 = from the start
+  bool follow = true;               // false: what is there now, then LogEnd
+  std::uint32_t credit = 64;        // chunks the server may send before LogCredit
   struct Position {
     LogKey key;
     std::uint64_t offset = 0;
@@ -158,6 +164,7 @@ struct LogFollow {  // a client reads logs
   std::vector<Position> resume;       // where an interrupted follow goes on
   std::optional<Instant> since = {};  // only lines that began at this time or later
   bool times = false;                 // LogChunk::times are wanted
+  bool ranks_only = false;            // no environments
   friend bool operator==(const LogFollow&, const LogFollow&) = default;
 };
 struct LogChunk {

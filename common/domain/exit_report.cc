@@ -21,6 +21,7 @@ std::string_view to_string(Cause cause) {
     case Cause::runner_lost: return "runner_lost";
     case Cause::node_lost: return "node_lost";
     case Cause::account_missing: return "account_missing";
+    case Cause::environment_failed: return "environment_failed";
   }
   return "start_failed";
 }
@@ -43,7 +44,8 @@ bool is_infrastructure(Cause cause) {
     case Cause::command_not_found:
     case Cause::command_not_executable:
     case Cause::timeout:
-    case Cause::canceled: return false;
+    case Cause::canceled:
+    case Cause::environment_failed: return false;
   }
   return false;
 }
@@ -60,7 +62,8 @@ int exit_code_of(const RankExit& exit) {
     case Cause::port_taken:
     case Cause::runner_lost:
     case Cause::node_lost:
-    case Cause::account_missing: return 125;
+    case Cause::account_missing:
+    case Cause::environment_failed: return 125;
     case Cause::exit_code:
     case Cause::signal:
     case Cause::out_of_memory:

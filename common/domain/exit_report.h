@@ -26,13 +26,14 @@ enum class Cause {
   command_not_executable,  // 126
   timeout,                 // limits.timeout
   canceled,
-  workspace_failed,  // snapshot could not be staged on the node
-  start_failed,      // a rank could not be started for a reason of ours or the node's
-  port_taken,        // MASTER_PORT was taken before rank 0 listened: retried, uncharged
-  runner_lost,       // the runner died; its ranks with it
-  node_lost,         // no sign of the node for node_lost_timeout, or proof of a reboot; or of the
-                     // launcher for as long as the attempt's lease
-  account_missing,   // the node cannot run anything as the job's user: tried elsewhere, uncharged
+  workspace_failed,    // snapshot could not be staged on the node
+  start_failed,        // a rank could not be started for a reason of ours or the node's
+  port_taken,          // MASTER_PORT was taken before rank 0 listened: retried, uncharged
+  runner_lost,         // the runner died; its ranks with it
+  node_lost,           // no sign of the node for node_lost_timeout, or proof of a reboot; or of the
+                       // launcher for as long as the attempt's lease
+  account_missing,     // the node cannot run anything as the job's user: tried elsewhere, uncharged
+  environment_failed,  // it cannot be solved or built, and could not the next time
 };
 std::string_view to_string(Cause cause);
 
@@ -56,9 +57,10 @@ struct RankExit {
 inline constexpr std::size_t kStderrTailBytes = 4096;
 
 struct LogSize {
-  int rank = 0;
+  int rank = 0;  // see LogKey
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
+  std::uint64_t environment_bytes = 0;
   friend bool operator==(const LogSize&, const LogSize&) = default;
 };
 

@@ -116,6 +116,7 @@ Status validate(const JobSpec& spec) {
   TRY(validate(spec.outputs));
   TRY(validate_numbers(spec));
   TRY(validate_retry(spec));
+  if (spec.environment) TRY(validate(*spec.environment));
   if (!spec.compute.empty() && spec.compute != "local")
     return make_error(
         ErrorCode::unsupported,

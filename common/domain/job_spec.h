@@ -13,6 +13,7 @@
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
+#include "common/domain/environment.h"
 #include "common/domain/outputs.h"
 
 namespace lockstep {
@@ -101,6 +102,7 @@ struct JobSpec {
   std::string submitter;           // user name of the person
   std::string run_as;              // user name, resolved on each node
   CheckpointPolicy checkpoint;
+  std::optional<EnvironmentSpec> environment;  // absent: each node's PATH as it is
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   int world_size() const { return resources.instance_count * distribution.processes_per_node; }

@@ -95,6 +95,7 @@ inline constexpr std::size_t kMaxAllowedAtOnce = 1'000;
 struct Submit {
   std::string submission;  // random, made by the client: the same one twice is one job
   JobSpec spec;            // submitter is ignored: the key says who it is
+  bool rebuild = false;    // its environment is solved and built anew
   friend bool operator==(const Submit&, const Submit&) = default;
 };
 struct CancelJob {
@@ -154,6 +155,27 @@ struct RemoveNode {  // for good: its key is revoked, its id not given again
   std::string name_or_id;
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
+// Answered by EnvironmentReply. Without a version it gets the next free number; the same again is
+// no error, another definition under a name and version that is taken is.
+struct CreateEnvironment {
+  RegisteredEnvironment environment;
+  friend bool operator==(const CreateEnvironment&, const CreateEnvironment&) = default;
+};
+// Answered by EnvironmentReply. `reference` is as in a job file, without "azureml:": NAME,
+// NAME@latest, NAME:VERSION, or a registry's URL "azureml://registries/…", which the operator's map
+// knows.
+struct ShowEnvironment {
+  std::string reference;
+  friend bool operator==(const ShowEnvironment&, const ShowEnvironment&) = default;
+};
+struct ListEnvironments {
+  std::string name;  // "": the newest version of each; else all versions of this one
+  friend bool operator==(const ListEnvironments&, const ListEnvironments&) = default;
+};
+struct PruneEnvironments {  // nodes remove what they built and nobody used for so long
+  Duration unused_for{0};
+  friend bool operator==(const PruneEnvironments&, const PruneEnvironments&) = default;
+};
 struct GetStatus {
   friend bool operator==(const GetStatus&, const GetStatus&) = default;
 };
@@ -209,6 +231,14 @@ struct NodesReply {
   std::vector<NodeView> nodes;
   friend bool operator==(const NodesReply&, const NodesReply&) = default;
 };
+struct EnvironmentReply {
+  EnvironmentView environment;
+  friend bool operator==(const EnvironmentReply&, const EnvironmentReply&) = default;
+};
+struct EnvironmentsReply {
+  std::vector<EnvironmentView> environments;
+  friend bool operator==(const EnvironmentsReply&, const EnvironmentsReply&) = default;
+};
 struct TokenReply {  // the text a token file holds
   std::string token;
   Instant expires;
@@ -251,7 +281,9 @@ using Message =
                  ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode, CreateToken,
                  DrainNode, RemoveNode, GetStatus, Shutdown, SubmitReply, JobReply, JobsDeleted,
                  JobUpdate, JobsReply, ExplainReply, EventsReply, NodesReply, TokenReply,
-                 StatusReply, Done, Refused, JoinRequest, JoinAccepted, JoinRefused, AllowPeers>;
+                 StatusReply, Done, Refused, JoinRequest, JoinAccepted, JoinRefused, AllowPeers,
+                 CreateEnvironment, ShowEnvironment, ListEnvironments, PruneEnvironments,
+                 EnvironmentReply, EnvironmentsReply>;
 
 struct Envelope {
   std::uint32_t version = kProtocolVersion;

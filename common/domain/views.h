@@ -42,6 +42,7 @@ struct PartView {
   std::string progress;
   Allotment allotment;
   std::vector<CollectedOutput> outputs;  // see PartReport
+  std::optional<EnvironmentReport> environment = {};
   friend bool operator==(const PartView&, const PartView&) = default;
 };
 
@@ -101,6 +102,24 @@ struct NodeView {
   Instant joined;
   BlobTraffic blobs = {};
   friend bool operator==(const NodeView&, const NodeView&) = default;
+};
+
+// A definition that somebody registered, or that the operator's map names.
+struct EnvironmentView {
+  struct Lock {
+    EnvironmentLock lock;
+    Instant solved;
+    std::string node_name;  // where
+    JobId job;              // for which
+    friend bool operator==(const Lock&, const Lock&) = default;
+  };
+  RegisteredEnvironment environment;
+  Instant created;
+  std::string created_by;
+  Digest definition;
+  std::vector<Lock> locks;
+  JobId last_job;  // the newest that has this definition; "": none
+  friend bool operator==(const EnvironmentView&, const EnvironmentView&) = default;
 };
 
 struct ExplainView {

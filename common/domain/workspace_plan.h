@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/domain/environment.h"
 #include "common/domain/outputs.h"
 
 namespace lockstep {
@@ -18,7 +19,8 @@ struct WorkspacePlan {
   Mode mode = Mode::ready;
   std::string tree;         // immutable materialised snapshot (lower); "" = empty directory
   std::string mount_point;  // common path to bind code/ to; "" = ranks use the attempt's own code/
-  std::optional<CollectedOutput> restored;  // the checkpoint that lies in it
+  std::optional<CollectedOutput> restored;    // the checkpoint that lies in it
+  std::optional<Activation> activation = {};  // of the job's environment
   friend bool operator==(const WorkspacePlan&, const WorkspacePlan&) = default;
 };
 

@@ -19,11 +19,31 @@ std::optional<Number> parse_canonical(std::string_view text) {
   return value;
 }
 
+struct LogName {
+  std::string_view before, after;  // the number
+};
+
+const LogName& name_of_log(LogStream stream) {
+  static constexpr LogName kOut{"rank_", ".stdout"};
+  static constexpr LogName kErr{"rank_", ".stderr"};
+  static constexpr LogName kEnvironment{"node_", ".environment"};
+  switch (stream) {
+    case LogStream::out: return kOut;
+    case LogStream::err: return kErr;
+    case LogStream::environment: break;
+  }
+  return kEnvironment;
+}
+
 }  // namespace
 
 std::string AttemptDir::log(int rank, LogStream stream) const {
-  return logs() + "/rank_" + std::to_string(rank) +
-         (stream == LogStream::out ? ".stdout" : ".stderr");
+  return logs() + "/" + log_name(rank, stream);
+}
+
+std::string AttemptDir::log_name(int rank, LogStream stream) {
+  const LogName& name = name_of_log(stream);
+  return std::string(name.before) + std::to_string(rank) + std::string(name.after);
 }
 
 std::optional<AttemptId> AttemptDir::attempt_of(const std::string& directory_name) {
@@ -43,17 +63,16 @@ std::optional<AttemptId> AttemptDir::attempt_of(const std::string& directory_nam
 }
 
 std::optional<std::pair<int, LogStream>> AttemptDir::parse_log_name(const std::string& file_name) {
-  constexpr std::string_view kPrefix = "rank_";
-  std::string_view rest = file_name;
-  if (rest.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
-  rest.remove_prefix(kPrefix.size());
-  const auto dot = rest.find('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  const auto rank = parse_canonical<int>(rest.substr(0, dot));
-  const std::string_view suffix = rest.substr(dot);
-  if (!rank || *rank < 0) return std::nullopt;
-  if (suffix == ".stdout") return std::pair(*rank, LogStream::out);
-  if (suffix == ".stderr") return std::pair(*rank, LogStream::err);
+  const std::string_view text = file_name;
+  for (const LogStream stream : {LogStream::out, LogStream::err, LogStream::environment}) {
+    const auto& [before, after] = name_of_log(stream);
+    if (text.size() <= before.size() + after.size() || text.substr(0, before.size()) != before ||
+        text.substr(text.size() - after.size()) != after)
+      continue;
+    const auto digits = text.substr(before.size(), text.size() - before.size() - after.size());
+    const auto rank = parse_canonical<int>(digits);
+    if (rank && *rank >= 0) return std::pair(*rank, stream);
+  }
   return std::nullopt;
 }
 
@@ -72,6 +91,11 @@ Instant read_started(const AttemptDir& directory) {
   Instant started;
   const auto read = std::from_chars(text->data(), text->data() + text->size(), started.ns);
   return read.ec == std::errc() ? started : Instant{};
+}
+
+std::string read_environment(const AttemptDir& directory) {
+  const auto text = read_file(directory.environment(), Bytes{256});
+  return text ? text->substr(0, text->find('\n')) : "";
 }
 
 std::string code_mount_point(std::uint32_t uid, const AttemptId& attempt) {

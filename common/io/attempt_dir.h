@@ -16,11 +16,14 @@
 //     cgroups            one directory a line: what must be emptied and removed if the runner dies
 //     lease              of an attempt that holds one: until when its ranks may run, in nanoseconds
 //                        since boot (sleep included); renewed by the agent, read by the runner
+//     environment        the name of its environment in the node's cache, by the agent
 //     checkpoint.part/   the checkpoint while it is staged, then moved into the working directory
 //     port.lock …        leases live in <runtime>/ports, not here
 //     logs/rank_<global rank>.stdout|.stderr      append-only, drained by the runner; what the
 //                        launcher has becomes a hole
 //     logs/rank_<global rank>.stdout|.stderr.times    see log_times.h
+//     logs/node_<node rank>.environment    how the job's environment was solved and built here;
+//                        append-only, written for the agent before the runner starts
 //     upper/ work/       overlay's own; or work tree copy in copy/
 //     code/              where the tree is mounted or copied (the ranks' working directory)
 //     tmp/               TMPDIR of the ranks, PMIx and vader directories; owned by the run-as user
@@ -55,8 +58,10 @@ class AttemptDir {
   std::string started() const { return path_ + "/started"; }
   std::string cgroups() const { return path_ + "/cgroups"; }
   std::string lease() const { return path_ + "/lease"; }
+  std::string environment() const { return path_ + "/environment"; }
   std::string checkpoint_beside() const { return path_ + "/checkpoint.part"; }
   std::string logs() const { return path_ + "/logs"; }
+  // `rank`: as in LogKey.
   std::string log(int rank, LogStream stream) const;
   std::string upper() const { return path_ + "/upper"; }
   std::string overlay_work() const { return path_ + "/overlay-work"; }
@@ -66,7 +71,9 @@ class AttemptDir {
   // "<job>.<attempt>[-<era>]" <-> AttemptId; nullopt when the name is not one.
   static std::string name_of(const AttemptId& attempt) { return to_string(attempt); }
   static std::optional<AttemptId> attempt_of(const std::string& directory_name);
-  // "rank_3.stdout" -> (3, out); nullopt otherwise.
+  // "rank_3.stdout" <-> (3, out), "node_1.environment" <-> (1, environment); nullopt when it is not
+  // one.
+  static std::string log_name(int rank, LogStream stream);
   static std::optional<std::pair<int, LogStream>> parse_log_name(const std::string& file_name);
 
  private:
@@ -78,6 +85,9 @@ std::optional<Duration> read_lease(const AttemptDir& directory);
 
 // When its first rank started; ns = 0: none did, as far as is known.
 Instant read_started(const AttemptDir& directory);
+
+// What its file `environment` says; "" = it has none.
+std::string read_environment(const AttemptDir& directory);
 
 // The one path where every rank of the attempt sees its working directory, on every node:
 // /tmp/lockstep-<uid>/<job>.<attempt>

@@ -203,8 +203,10 @@ Result<std::vector<std::string>> list_directory(const std::string& path) {
   Directory directory(::opendir(path.c_str()));
   if (!directory) return file_error(errno, "list", path);
   std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = ::readdir(directory.get())) {
+  while (true) {
+    errno = 0;  // each time: what allocates in between may leave something in it
+    const dirent* entry = ::readdir(directory.get());
+    if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
   }

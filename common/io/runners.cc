@@ -7,15 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstdio>
-#include <map>
 #include <optional>
 
 #include "common/io/attempt_cgroups.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/io/process_table.h"
 
 namespace lockstep::io {
 namespace {
@@ -24,16 +22,6 @@ constexpr char kProgram[] = "lockstep-runner";
 constexpr char kFlag[] = "--attempt-dir";
 constexpr int kWaitRounds = 1000;
 constexpr long kRoundNs = 5'000'000;
-
-std::vector<int> all_pids() {
-  std::vector<int> pids;
-  const auto names = list_directory("/proc");
-  if (!names) return pids;
-  for (const std::string& name : *names)
-    if (std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; }))
-      pids.push_back(std::atoi(name.c_str()));
-  return pids;
-}
 
 // The attempt directory that a runner's command line names; nullopt: it is no runner.
 std::optional<std::string> directory_of(int pid) {
@@ -51,29 +39,6 @@ bool sees_the_same(int pid, std::string folder) {
   return ::stat(folder.c_str(), &ours) == 0 &&
          ::stat(fmt::format("/proc/{}/root{}", pid, folder).c_str(), &its) == 0 &&
          ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
-}
-
-std::vector<ProcessIdentity> descendants_of(int root) {
-  std::multimap<int, int> children;
-  for (const int pid : all_pids()) {
-    const auto stat = read_file(fmt::format("/proc/{}/stat", pid));
-    const auto bracket = stat ? stat->rfind(')') : std::string::npos;
-    int parent = 0;
-    if (bracket != std::string::npos &&
-        std::sscanf(stat->c_str() + bracket + 1, " %*c %d", &parent) == 1)
-      children.emplace(parent, pid);
-  }
-  std::vector<ProcessIdentity> found;
-  std::vector<int> parents{root};
-  while (!parents.empty()) {
-    const auto [from, to] = children.equal_range(parents.back());
-    parents.pop_back();
-    for (auto child = from; child != to; ++child) {
-      parents.push_back(child->second);
-      if (const auto identity = identify(child->second)) found.push_back(*identity);
-    }
-  }
-  return found;
 }
 
 bool wait_until_gone(const std::vector<ProcessIdentity>& who) {

@@ -1,5 +1,6 @@
 #include "common/wire/assignment_codec.h"
 
+#include "common/wire/environment_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 
@@ -147,6 +148,7 @@ void to_wire(const lockstep::Assignment& from, Assignment* to) {
   to->set_solo(from.solo);
   to->set_lease_ns(from.lease.count());
   if (from.checkpoint) to_wire(*from.checkpoint, to->mutable_checkpoint());
+  to_wire(from.environment, to->mutable_environment());
 }
 
 Status from_wire(const Assignment& from, lockstep::Assignment* to) {
@@ -167,16 +169,19 @@ Status from_wire(const Assignment& from, lockstep::Assignment* to) {
   to->solo = from.solo();
   TRY(read_duration(from.lease_ns(), "assignment.lease", &to->lease));
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
-  return {};
+  return from_wire(from.environment(), &to->environment);
 }
 
 void to_wire(const lockstep::DesiredState& from, DesiredState* to) {
   to->set_revision(from.revision);
   write_list(from.assignments, to->mutable_assignments());
+  to->set_environments_unused_since_ns(from.environments_unused_since.ns);
 }
 
 Status from_wire(const DesiredState& from, lockstep::DesiredState* to) {
   to->revision = from.revision();
+  TRY(read_instant(from.environments_unused_since_ns(), "desired.environments_unused_since",
+                   &to->environments_unused_since));
   return read_list(from.assignments(), kMaxAssignmentsPerNode, "desired.assignments",
                    &to->assignments);
 }
@@ -214,6 +219,7 @@ void to_wire(const lockstep::PartReport& from, PartReport* to) {
   if (from.exit) to_wire(*from.exit, to->mutable_exit());
   write_list(from.outputs, to->mutable_outputs());
   if (from.restored) to_wire(*from.restored, to->mutable_restored());
+  if (from.environment) to_wire(*from.environment, to->mutable_environment());
 }
 
 Status from_wire(const PartReport& from, lockstep::PartReport* to) {
@@ -227,6 +233,7 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   if (from.has_exit()) TRY(from_wire(from.exit(), &to->exit.emplace()));
   TRY(read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs));
   if (from.has_restored()) TRY(from_wire(from.restored(), &to->restored.emplace()));
+  if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
   return {};
 }
 

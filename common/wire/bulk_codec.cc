@@ -10,9 +10,10 @@ constexpr std::size_t kMaxKeys = 2 * 10'000 * 8;  // both streams of every rank 
 
 static_assert(static_cast<int>(lockstep::LogStream::out) + 1 == LOG_STREAM_OUT);
 static_assert(static_cast<int>(lockstep::LogStream::err) + 1 == LOG_STREAM_ERR);
+static_assert(static_cast<int>(lockstep::LogStream::environment) + 1 == LOG_STREAM_ENVIRONMENT);
 
 Status read_stream(int value, lockstep::LogStream* out) {
-  return read_enum(value, lockstep::LogStream::err, "log.stream", out);
+  return read_enum(value, lockstep::LogStream::environment, "log.stream", out);
 }
 
 Status read_log_data(const std::string& value, std::string* out) {
@@ -185,6 +186,7 @@ void to_wire(const lockstep::LogFollow& from, LogFollow* to) {
   write_list(from.resume, to->mutable_resume());
   if (from.since) to->set_since_ns(from.since->ns);
   to->set_times(from.times);
+  to->set_ranks_only(from.ranks_only);
 }
 
 Status from_wire(const LogFollow& from, lockstep::LogFollow* to) {
@@ -198,6 +200,7 @@ Status from_wire(const LogFollow& from, lockstep::LogFollow* to) {
   to->follow = from.follow();
   to->credit = from.credit();
   to->times = from.times();
+  to->ranks_only = from.ranks_only();
   if (from.has_since_ns()) TRY(read_instant(from.since_ns(), "since", &to->since.emplace()));
   return read_list(from.resume(), kMaxKeys, "resume", &to->resume);
 }

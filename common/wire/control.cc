@@ -4,6 +4,7 @@
 
 #include "common/wire/assignment_codec.h"
 #include "common/wire/control_codec.h"
+#include "common/wire/environment_codec.h"
 
 namespace lockstep::wire {
 
@@ -55,6 +56,24 @@ struct BodyWriter {
   void operator()(const JoinAccepted& m) const { pb::to_wire(m, wire->mutable_join_accepted()); }
   void operator()(const JoinRefused& m) const { pb::to_wire(m, wire->mutable_join_refused()); }
   void operator()(const AllowPeers& m) const { pb::to_wire(m, wire->mutable_allow_peers()); }
+  void operator()(const CreateEnvironment& m) const {
+    pb::to_wire(m, wire->mutable_create_environment());
+  }
+  void operator()(const ShowEnvironment& m) const {
+    pb::to_wire(m, wire->mutable_show_environment());
+  }
+  void operator()(const ListEnvironments& m) const {
+    pb::to_wire(m, wire->mutable_list_environments());
+  }
+  void operator()(const PruneEnvironments& m) const {
+    pb::to_wire(m, wire->mutable_prune_environments());
+  }
+  void operator()(const EnvironmentReply& m) const {
+    pb::to_wire(m, wire->mutable_environment_reply());
+  }
+  void operator()(const EnvironmentsReply& m) const {
+    pb::to_wire(m, wire->mutable_environments_reply());
+  }
 };
 
 Status read_body(const pb::Envelope& wire, Message* body) {
@@ -132,6 +151,18 @@ Status read_body(const pb::Envelope& wire, Message* body) {
       return pb::from_wire(wire.join_refused(), &body->emplace<JoinRefused>());
     case pb::Envelope::kAllowPeers:
       return pb::from_wire(wire.allow_peers(), &body->emplace<AllowPeers>());
+    case pb::Envelope::kCreateEnvironment:
+      return pb::from_wire(wire.create_environment(), &body->emplace<CreateEnvironment>());
+    case pb::Envelope::kShowEnvironment:
+      return pb::from_wire(wire.show_environment(), &body->emplace<ShowEnvironment>());
+    case pb::Envelope::kListEnvironments:
+      return pb::from_wire(wire.list_environments(), &body->emplace<ListEnvironments>());
+    case pb::Envelope::kPruneEnvironments:
+      return pb::from_wire(wire.prune_environments(), &body->emplace<PruneEnvironments>());
+    case pb::Envelope::kEnvironmentReply:
+      return pb::from_wire(wire.environment_reply(), &body->emplace<EnvironmentReply>());
+    case pb::Envelope::kEnvironmentsReply:
+      return pb::from_wire(wire.environments_reply(), &body->emplace<EnvironmentsReply>());
     case pb::Envelope::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");
@@ -170,6 +201,7 @@ std::string DesiredEncoder::encode(Envelope envelope) {
   Desired& body = std::get<Desired>(envelope.body);
   pb::DesiredState state_head;
   state_head.set_revision(body.desired.revision);
+  state_head.set_environments_unused_since_ns(body.desired.environments_unused_since.ns);
   std::string state = pb::serialize(state_head);
   for (Assignment& assignment : body.desired.assignments) {
     const auto gang = std::exchange(assignment.gang, {});

@@ -1,5 +1,7 @@
 #include "common/wire/job_codec.h"
 
+#include "common/wire/environment_codec.h"
+
 namespace lockstep::pb {
 
 namespace {
@@ -36,6 +38,7 @@ static_assert(pair(lockstep::Cause::port_taken, CAUSE_PORT_TAKEN));
 static_assert(pair(lockstep::Cause::runner_lost, CAUSE_RUNNER_LOST));
 static_assert(pair(lockstep::Cause::node_lost, CAUSE_NODE_LOST));
 static_assert(pair(lockstep::Cause::account_missing, CAUSE_ACCOUNT_MISSING));
+static_assert(pair(lockstep::Cause::environment_failed, CAUSE_ENVIRONMENT_FAILED));
 
 static_assert(static_cast<int>(lockstep::RetryOn::infrastructure) + 1 == RETRY_ON_INFRASTRUCTURE);
 static_assert(static_cast<int>(lockstep::RetryOn::node_lost) + 1 == RETRY_ON_NODE_LOST);
@@ -144,6 +147,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   to->set_run_as(from.run_as);
   write_retry(from.retry, to->mutable_retry());
   to->set_checkpoint_every_ns(from.checkpoint.every.count());
+  if (from.environment) to_wire(*from.environment, to->mutable_environment());
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -172,11 +176,12 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   if (from.has_retry()) TRY(read_retry(from.retry(), &to->retry));
   if (from.has_checkpoint_every_ns())
     TRY(read_duration(from.checkpoint_every_ns(), "checkpoint.every", &to->checkpoint.every));
+  if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 
 Status read_cause(int value, const char* field, lockstep::Cause* out) {
-  return read_enum(value, lockstep::Cause::account_missing, field, out);
+  return read_enum(value, lockstep::Cause::environment_failed, field, out);
 }
 
 void to_wire(const lockstep::RankExit& from, RankExit* to) {
@@ -209,12 +214,14 @@ void to_wire(const lockstep::LogSize& from, LogSize* to) {
   to->set_rank(from.rank);
   to->set_stdout_bytes(from.stdout_bytes);
   to->set_stderr_bytes(from.stderr_bytes);
+  to->set_environment_bytes(from.environment_bytes);
 }
 
 Status from_wire(const LogSize& from, lockstep::LogSize* to) {
   TRY(read_rank(from.rank(), "log_size.rank", &to->rank));
   to->stdout_bytes = from.stdout_bytes();
   to->stderr_bytes = from.stderr_bytes();
+  to->environment_bytes = from.environment_bytes();
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "common/wire/runner.h"
 
 #include "common/wire/assignment_codec.h"
+#include "common/wire/environment_codec.h"
 #include "common/wire/job_codec.h"
 #include "proto/runner.pb.h"
 
@@ -95,6 +96,7 @@ std::string encode(const WorkspacePlan& plan) {
   wire.set_tree(plan.tree);
   wire.set_mount_point(plan.mount_point);
   if (plan.restored) pb::to_wire(*plan.restored, wire.mutable_restored());
+  if (plan.activation) pb::to_wire(*plan.activation, wire.mutable_activation());
   return pb::serialize(wire);
 }
 
@@ -106,6 +108,7 @@ Result<WorkspacePlan> decode_workspace_plan(std::string_view bytes) {
   TRY(pb::read_text(wire.tree(), "workspace.tree", &plan.tree));
   TRY(pb::read_text(wire.mount_point(), "workspace.mount_point", &plan.mount_point));
   if (wire.has_restored()) TRY(pb::from_wire(wire.restored(), &plan.restored.emplace()));
+  if (wire.has_activation()) TRY(pb::from_wire(wire.activation(), &plan.activation.emplace()));
   return plan;
 }
 

@@ -1,6 +1,7 @@
 #include "common/wire/views_codec.h"
 
 #include "common/wire/assignment_codec.h"
+#include "common/wire/environment_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 
@@ -60,6 +61,7 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   to->set_progress(from.progress);
   to_wire(from.allotment, to->mutable_allotment());
   write_list(from.outputs, to->mutable_outputs());
+  if (from.environment) to_wire(*from.environment, to->mutable_environment());
 }
 
 Status from_wire(const PartView& from, lockstep::PartView* to) {
@@ -71,6 +73,7 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(read_part_state(from.state(), "part.state", &to->state));
   TRY(read_text(from.progress(), "part.progress", &to->progress));
   TRY(from_wire(from.allotment(), &to->allotment));
+  if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
   return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "launcher/api/environment_queries.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -99,6 +100,12 @@ struct Answerer {
                      fmt::format("there is no node '{}'; `lockstep node list` shows all",
                                  question.name_or_id)};
     return NodesReply{{std::move(*view)}};
+  }
+  std::optional<Message> operator()(const ShowEnvironment& question) const {
+    return show_environment(core.state(), question.reference);
+  }
+  std::optional<Message> operator()(const ListEnvironments& question) const {
+    return list_environments(core.state(), question.name);
   }
   std::optional<Message> operator()(const GetStatus&) const {
     LauncherStatus status{

@@ -25,7 +25,7 @@ inline constexpr std::size_t kMaxJobsPerPage = 1'000;
 inline constexpr std::size_t kMaxPageBytes = 8u << 20;
 
 // The answer to ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob (its first), ListNodes,
-// ShowNode and GetStatus; nullopt for every other message.
+// ShowNode, ShowEnvironment, ListEnvironments and GetStatus; nullopt for every other message.
 std::optional<Message> answer(const Core& core, const LauncherInfo& info, const Message& question);
 
 }  // namespace lockstep::launcher

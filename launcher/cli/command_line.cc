@@ -19,6 +19,7 @@ Examples:
   lockstep run -N 2 -n 4 --distribution pytorch -- python train_ddp.py
   lockstep job create -f job.yml --stream         an Azure ML command job
   lockstep job list;  lockstep job stream NAME;  lockstep job logs NAME --rank 3 --tail 20
+  lockstep environment create -f env.yml;  lockstep run --environment NAME@latest -- python t.py
   lockstep up --nodes 2;  lockstep status;  lockstep down
 
 No set-up is needed: the first verb that needs a launcher starts one under ~/.lockstep.
@@ -137,6 +138,7 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   add_up_verbs(table);
   add_run_verb(table);
   add_job_verbs(table);
+  add_environment_verbs(table);
   add_node_verbs(table);
   add_snapshot_verb(table);
   add_doctor_verb(table);

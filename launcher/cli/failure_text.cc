@@ -50,7 +50,8 @@ std::string how_it_ended(const ExitReport& report) {
     case Cause::port_taken:
     case Cause::runner_lost:
     case Cause::node_lost:
-    case Cause::account_missing: break;
+    case Cause::account_missing:
+    case Cause::environment_failed: break;
   }
   return "";
 }
@@ -108,7 +109,9 @@ std::string failure_report(const JobView& job) {
     text += fmt::format("  then terminated: rank{} {}\n",
                         report.terminated_ranks.size() == 1 ? "" : "s",
                         ranges_of(report.terminated_ranks));
-  if (report.rank)
+  if (report.cause == Cause::environment_failed)
+    text += fmt::format("  look at it with: lockstep environment log {}\n", name);
+  else if (report.rank)
     text += fmt::format("  look at it with: lockstep job logs {} --rank {}\n", name, *report.rank);
   else if (!job.attempts.empty())
     text += fmt::format("  look at it with: lockstep job logs {}\n", name);

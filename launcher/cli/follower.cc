@@ -29,14 +29,16 @@ struct Follower::Impl {
         terminal(t),
         find_endpoint(std::move(f)),
         options(std::move(o)),
-        merge({.prefix = !options.single_rank && !options.no_prefix,
-               .by_line = !options.single_rank,
+        merge({.prefix = !options.single_log && !options.no_prefix,
+               .by_line = !options.single_log,
                .timestamps = options.filter.times,
                .wanted = options.wanted,
                .color = t.color() && !options.all_to_stderr,
                .from_start = options.filter.tail_lines < 0 && !options.filter.since,
                .show_partial_after = seconds(1)},
               [this](LogStream stream, std::string_view bytes) {
+                if (stream == options.filter.stream && stream == LogStream::environment)
+                  stream = LogStream::out;
                 if (options.all_to_stderr) stream = LogStream::err;
                 output_open = terminal.write(stream, bytes) && output_open;
               }) {}

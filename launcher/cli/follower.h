@@ -19,9 +19,11 @@ struct FollowOptions {
   bool cancel_on_interrupt = false;  // else Ctrl-C only detaches
   bool show_state = true;            // status line, and lines for what happened
   bool until_final = true;           // false: what is logged now, then the end
-  LogFollow filter;                  // rank, node_rank, stream, tail_lines, attempt, since, times
-  bool single_rank = false;          // bytes pass through without a prefix
-  bool no_prefix = false;            // whole lines of all ranks without one
+  // rank, node_rank, stream, ranks_only, tail_lines, attempt, since, times. An environment's log is
+  // for standard error beside ranks' logs, for standard output when it alone is asked for.
+  LogFollow filter;
+  bool single_log = false;  // of one rank or node: bytes pass through without a prefix
+  bool no_prefix = false;   // whole lines of all without one
   std::function<bool(std::string_view)> wanted;  // lines to show; empty: all
   bool all_to_stderr = false;                    // standard output is for something else
   std::function<void()> keep_nodes;  // called now and then while the job goes on; may be empty

@@ -11,6 +11,7 @@
 #include <map>
 #include <sstream>
 
+#include "common/domain/environment.h"
 #include "common/io/attempt_cgroups.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/clock.h"
@@ -34,6 +35,12 @@ std::map<std::string, std::string> daemon_environment() {
                            "LOCKSTEP_NVML_LIBRARY", "LOCKSTEP_LOG_SPOOL", "ASAN_OPTIONS",
                            "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"})
     if (const char* value = std::getenv(name)) environment[name] = value;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos && is_tool_variable(text.substr(0, equals)))
+      environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
   return environment;
 }
 

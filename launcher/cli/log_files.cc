@@ -19,6 +19,7 @@ constexpr Duration kAskAgainAfter = seconds(5);
 constexpr Duration kGiveUpAfter = seconds(30);
 
 std::string name_of(const LogKey& key) {
+  if (key.stream == LogStream::environment) return fmt::format("environment_{}.txt", key.rank);
   return fmt::format("std_{}_process_{}.txt", key.stream == LogStream::out ? "log" : "err",
                      key.rank);
 }

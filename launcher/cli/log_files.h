@@ -1,7 +1,8 @@
 #pragma once
 // What the ranks of one attempt wrote to their standard streams, as files in a folder:
 // std_log_process_<rank>.txt, and std_err_process_<rank>.txt beside it. The launcher keeps the two
-// streams apart, without the order between them.
+// streams apart, without the order between them. And environment_<node rank>.txt: how that node's
+// environment was solved and built.
 
 #include <cstdint>
 #include <string>

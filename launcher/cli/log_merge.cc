@@ -26,6 +26,8 @@ std::size_t LogMerge::longest_held() const {
 }
 
 std::string LogMerge::prefix_of(const LogChunk& chunk, char separator) const {
+  if (chunk.key.stream == LogStream::environment)
+    return fmt::format("[environment {}]{}", chunk.node_name, separator == '|' ? " " : "+ ");
   const std::string text = fmt::format("{}:{} {} ", chunk.node_name, chunk.key.rank, separator);
   if (!options_.color) return text;
   const auto index = static_cast<std::size_t>(chunk.key.rank) % kColors.size();

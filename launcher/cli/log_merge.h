@@ -1,10 +1,11 @@
 #pragma once
-// The logs of all ranks as one readable stream. Chunks come in by offset; what was seen is dropped,
-// so that a follow may be repeated and each byte is still shown once. Several ranks are merged line
-// by line behind a `node:rank | ` prefix; a single rank's bytes pass through untouched. A line that
-// is shown before its newline came, and then interrupted by a line of another rank, goes on behind
-// `node:rank + `. It reads no clock and writes to no file: what shall be written is handed to a
-// sink.
+// The logs of all ranks and environments as one readable stream. Chunks come in by offset; what was
+// seen is dropped, so that a follow may be repeated and each byte is still shown once. Several
+// ranks are merged line by line behind a `node:rank | ` prefix, `[environment node] ` for an
+// environment's lines; a single rank's bytes pass through untouched. A line that is shown before
+// its newline came, and then interrupted by a line of another log, goes on behind `node:rank + `,
+// `[environment node]+ `. It reads no clock and writes to no file: what shall be written is handed
+// to a sink.
 
 #include <deque>
 #include <functional>
@@ -24,7 +25,7 @@ struct MergeOptions {
   bool by_line = false;     // whole lines even without a prefix; a prefix implies it
   bool timestamps = false;  // before each line; implies it too
   std::function<bool(std::string_view)> wanted = {};  // lines to show, no other; implies it too
-  bool color = false;                                 // prefix in a colour per rank
+  bool color = false;                                 // ranks' prefixes, in a colour each
   bool from_start = true;  // false: the first chunk of a log may begin anywhere (--tail, --since)
   Duration show_partial_after = seconds(1);  // a line without its newline; none if `wanted`
 };

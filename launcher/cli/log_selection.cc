@@ -75,11 +75,17 @@ Result<Instant> parse_since(const std::string& text, Instant now) {
 }
 
 void add_log_selection(CLI::App& verb, LogSelection& selection) {
-  verb.add_option("--rank", selection.rank, "only this rank (global)")->check(whole_number(0));
+  auto* rank = verb.add_option("--rank", selection.rank, "only this rank (global)");
+  rank->check(whole_number(0));
   verb.add_option("--node", selection.node, "only this node (its rank in the job)")
       ->check(whole_number(0));
   auto* out = verb.add_flag("--stdout", selection.only_out, "only standard output");
-  verb.add_flag("--stderr", selection.only_err, "only standard error")->excludes(out);
+  auto* err = verb.add_flag("--stderr", selection.only_err, "only standard error")->excludes(out);
+  verb.add_flag("--environment", selection.environment,
+                "only how each node's environment was solved and built")
+      ->excludes(rank)
+      ->excludes(out)
+      ->excludes(err);
   verb.add_option("--tail", selection.tail, "only the last lines of each rank and stream")
       ->check(whole_number(0));
   verb.add_option("--since", selection.since,
@@ -99,6 +105,8 @@ Status apply(const LogSelection& selection, const std::string& verb, const JobSp
   if (selection.node && *selection.node >= spec.resources.instance_count)
     return wrong(verb, fmt::format("{} has nodes 0 to {}, no node {}", spec.name,
                                    spec.resources.instance_count - 1, *selection.node));
+  if (selection.environment && !spec.environment)
+    return wrong(verb, fmt::format("{} has no environment, so there is no log of one", spec.name));
   LogFollow& filter = follow->filter;
   if (!selection.since.empty()) {
     const auto since = parse_since(selection.since, now);
@@ -114,10 +122,13 @@ Status apply(const LogSelection& selection, const std::string& verb, const JobSp
   filter.node_rank = selection.node;
   if (selection.only_out) filter.stream = LogStream::out;
   if (selection.only_err) filter.stream = LogStream::err;
+  if (selection.environment) filter.stream = LogStream::environment;
   filter.tail_lines = selection.tail;
   filter.times = selection.timestamps;
   follow->no_prefix = selection.no_prefix;
-  follow->single_rank = selection.rank.has_value() || spec.world_size() == 1;
+  follow->single_log = selection.environment
+                           ? selection.node.has_value() || spec.resources.instance_count == 1
+                           : selection.rank.has_value() || spec.world_size() == 1;
   return {};
 }
 

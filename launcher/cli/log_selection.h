@@ -15,7 +15,7 @@ namespace lockstep::cli {
 
 struct LogSelection {
   std::optional<int> rank, node;
-  bool only_out = false, only_err = false;
+  bool only_out = false, only_err = false, environment = false;
   int tail = -1;
   std::string since, grep;
   bool timestamps = false, no_prefix = false;

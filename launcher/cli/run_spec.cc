@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "launcher/cli/environment_choice.h"
 #include "launcher/spec/retry_reader.h"
 
 namespace lockstep::cli {
@@ -40,6 +41,50 @@ Result<Distribution::Kind> distribution_from(const std::string& word) {
       return make_error(ErrorCode::unsupported,
                         fmt::format("run: --distribution '{}' is not supported yet", word));
   return wrong(fmt::format("--distribution '{}' is not mpi, pytorch or none", word));
+}
+
+Status check_text(std::string_view option, const std::string& text) {
+  const Status good = spec::check_text(spec::Source{"", text});
+  if (good) return {};
+  return wrong(fmt::format("{}: is not UTF-8 text, or holds control characters", option));
+}
+
+// Which of them contradict each other.
+Status check_choice(const RunArguments& a) {
+  const bool packages = !a.requirements.empty() || !a.pip.empty();
+  const std::string_view packages_of = a.requirements.empty() ? "--pip" : "--requirements";
+  if (!a.environment.empty() && (packages || !a.interpreter.empty()))
+    return wrong(
+        fmt::format("--environment is all of an environment; leave {} out, or put it into "
+                    "an environment file",
+                    packages ? packages_of : "--interpreter"));
+  if (packages && !a.interpreter.empty())
+    return wrong(
+        fmt::format("--interpreter is taken as it is, and {} installs packages; leave one "
+                    "out",
+                    packages_of));
+  const bool any = packages || !a.interpreter.empty() || !a.environment.empty();
+  if (a.rebuild && !any)
+    return wrong(
+        "--rebuild is of an environment; name one with --environment, --requirements or "
+        "--pip");
+  return {};
+}
+
+Result<VenvEnvironment> packages_of(const RunArguments& arguments) {
+  VenvEnvironment venv;
+  if (!arguments.requirements.empty()) {
+    const Status read = spec::load_requirements(arguments.requirements, spec::read_text_file, venv);
+    if (!read && read.error().code != ErrorCode::invalid_argument)
+      return read.error().within("run: --requirements");
+    if (!read) return read.error();
+  }
+  for (const auto& requirement : arguments.pip) {
+    TRY(check_text("--pip", requirement));
+    if (const Status added = spec::add_requirement(requirement, venv); !added)
+      return wrong("--pip " + added.error().message);
+  }
+  return venv;
 }
 
 }  // namespace
@@ -81,6 +126,26 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
       return wrong("--retry-on: " + read.error().message);
   if (const Status valid = validate(spec); !valid) return valid.error().within("run");
   return spec;
+}
+
+Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments& arguments) {
+  TRY(check_choice(arguments));
+  if (!arguments.environment.empty()) {
+    TRY(check_text("--environment", arguments.environment));
+    TRY_ASSIGN(auto choice, environment_named(arguments.environment, "run: --environment"));
+    return std::optional(std::move(choice));
+  }
+  RegisteredEnvironment environment;
+  if (!arguments.interpreter.empty()) {
+    TRY(check_text("--interpreter", arguments.interpreter));
+    environment.spec.definition = HostEnvironment{arguments.interpreter};
+  } else if (!arguments.requirements.empty() || !arguments.pip.empty()) {
+    TRY_ASSIGN(environment.spec.definition, packages_of(arguments));
+  } else {
+    return std::nullopt;
+  }
+  if (const Status valid = validate(environment.spec); !valid) return valid.error().within("run");
+  return std::optional(spec::EnvironmentChoice(std::move(environment)));
 }
 
 }  // namespace lockstep::cli

@@ -1,5 +1,6 @@
 #pragma once
-// The flags of `lockstep run` as a JobSpec. Pure, but for --env NAME, which takes our own value.
+// The flags of `lockstep run` as a JobSpec. Pure, but for --env NAME, which takes our own value,
+// and for the files of an environment.
 
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "common/domain/job_spec.h"
 #include "launcher/cli/output.h"
+#include "launcher/spec/environment_reader.h"
 
 namespace lockstep::cli {
 
@@ -22,7 +24,12 @@ struct RunArguments {
   std::string memory;
   std::optional<int> gpus;
   std::optional<int> retry;
-  std::string retry_on;  // "" = the default
+  std::string retry_on;      // "" = the default
+  std::string interpreter;   // of these four, which say what the environment is, one,
+  std::string requirements;  // or both of `requirements` and `pip`
+  std::vector<std::string> pip;
+  std::string environment;
+  bool rebuild = false;
   bool detach = false;
   bool quiet = false;
   Format format = Format::table;
@@ -30,5 +37,9 @@ struct RunArguments {
 };
 
 Result<JobSpec> spec_of(const RunArguments& arguments);
+
+// What --interpreter, --requirements, --pip or --environment say; files are read. nullopt: none of
+// them was given.
+Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments& arguments);
 
 }  // namespace lockstep::cli

@@ -57,8 +57,8 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
   const std::string key = fmt::format("{:016x}{:016x}", io::random_u64(), io::random_u64());
   hold_interrupts(true);
   for (int round = 0; round < 3; ++round) {
-    TRY_ASSIGN(const SubmitReply reply,
-               connection.ask_for<SubmitReply>(Submit{key, spec}, kSubmitTimeout));
+    TRY_ASSIGN(const SubmitReply reply, connection.ask_for<SubmitReply>(
+                                            Submit{key, spec, submission.rebuild}, kSubmitTimeout));
     if (!reply.snapshot_missing) return reply.job;
     if (!captured) break;
     hold_interrupts(false);

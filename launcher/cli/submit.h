@@ -15,6 +15,7 @@ struct Submission {
   JobSpec spec;                          // without snapshot; run_as is the launcher's to fill
   std::optional<std::string> directory;  // absent: the job starts in an empty one
   bool directory_was_named = false;      // $HOME and / are captured only then
+  bool rebuild = false;                  // its environment is solved and built anew
 };
 
 // Interrupts end us until the job exists, and are held from then on.

@@ -19,6 +19,7 @@ class Terminal {
 
   bool color() const { return out_tty_ && color_; }
   // False when it could not be written: see lost_output().
+  // To standard output if it is that stream, to standard error otherwise.
   bool write(LogStream stream, std::string_view bytes);
   void out(std::string_view text) { write(LogStream::out, text); }
   // How standard output was lost, if it was: nobody reads it any more, or it cannot be written.

@@ -34,9 +34,10 @@ void add_download_verb(CLI::App& group, VerbTable table);  // job download
 void add_events_verb(CLI::App& group, VerbTable table);    // job events
 void add_log_verbs(CLI::App& group, VerbTable table);      // job stream, job logs
 void add_delete_verb(CLI::App& group, VerbTable table);    // job delete
-void add_node_verbs(VerbTable table);                      // node list|show|token|drain|resume
-void add_snapshot_verb(VerbTable table);                   // snapshot
-void add_doctor_verb(VerbTable table);                     // doctor
+void add_environment_verbs(VerbTable table);  // environment create|list|show|prepare|prune|log
+void add_node_verbs(VerbTable table);         // node list|show|token|drain|resume
+void add_snapshot_verb(VerbTable table);      // snapshot
+void add_doctor_verb(VerbTable table);        // doctor
 
 // "-o, --output table|json|yaml", shared by all verbs that answer with data.
 void add_format(CLI::App& verb, Format& format, const char* what = "table (default), json or yaml");

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
+#include "launcher/cli/environment_choice.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
@@ -26,6 +27,7 @@ struct JobOptions {
   std::vector<std::string> overrides;
   std::string new_name;
   bool stream = false;
+  bool rebuild = false;
   bool quiet = false;
   std::optional<int> max_results;
   bool all_results = false;
@@ -43,11 +45,22 @@ int create(Context& context, const JobOptions& options) {
       return fail(context.terminal, valid.error().within("--name"), kExitUsage);
     file->spec.name = options.new_name;
   }
+  if (options.rebuild && !file->environment && !file->spec.environment)
+    return fail(context.terminal,
+                make_error(ErrorCode::invalid_argument,
+                           options.file + ": has no 'environment', so there is none to --rebuild"),
+                kExitUsage);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), otherwise);
+  if (file->environment) {
+    auto resolved = resolve(**connection, *file->environment);
+    if (!resolved) return fail(context.terminal, resolved.error(), otherwise);
+    file->spec.environment = *std::move(resolved);
+  }
   const int world_size = file->spec.world_size();
   const auto job =
-      submit(context, **connection, {std::move(file->spec), std::move(file->code_dir), true});
+      submit(context, **connection,
+             {std::move(file->spec), std::move(file->code_dir), true, options.rebuild});
   if (!job) return fail(context.terminal, job.error(), otherwise);
   if (options.stream)
     return watch_to_end(context, **connection, *job,
@@ -143,6 +156,7 @@ void add_create(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptio
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("-n,--name", options->new_name, "the job's name, over the file")
       ->check(filled("leave it out to take the file's"));
+  verb->add_flag("--rebuild", options->rebuild, "solve and build its environment anew");
   auto* stream = verb->add_flag("-s,--stream", options->stream,
                                 "wait for its end with its logs; Ctrl-C cancels it");
   verb->add_flag("-q,--quiet", options->quiet, "with --stream: only output, and failures")

@@ -12,6 +12,7 @@ namespace {
 constexpr const char* kLogsExamples = R"(
   lockstep job logs NAME --rank 3 --tail 20 -f
   lockstep job logs NAME --since 10m --grep 'loss=(nan|inf)' -t
+  lockstep job logs NAME --environment     how each node's environment was solved and built
 Lines are found by RE2's regular expressions, in what a rank wrote, without the prefix.)";
 
 struct LogOptions {
@@ -39,7 +40,7 @@ int stream(Context& context, const LogOptions& options) {
   watch.world_size = spec.world_size();
   watch.select = [&selected](FollowOptions& follow) {
     follow.filter = selected.filter;
-    follow.single_rank = selected.single_rank;
+    follow.single_log = selected.single_log;
     follow.no_prefix = selected.no_prefix;
     follow.wanted = selected.wanted;
   };
@@ -71,6 +72,7 @@ int logs(Context& context, const LogOptions& options) {
   follow.show_state = false;
   follow.until_final = options.follow;
   follow.filter.attempt = options.attempt;
+  follow.filter.ranks_only = !options.selection.environment;
   if (options.follow) hold_interrupts(true);
   const auto end =
       Follower(

@@ -5,6 +5,7 @@
 
 #include "common/io/clock.h"
 #include "launcher/cli/download.h"
+#include "launcher/cli/environment_choice.h"
 #include "launcher/cli/follower.h"
 #include "launcher/cli/node_keeper.h"
 #include "launcher/cli/run_spec.h"
@@ -24,6 +25,7 @@ The words behind -- are run exactly, without a shell, once per rank:
   lockstep run --detach --name night -- ./long.sh;  lockstep job stream night
   lockstep run -- bash -c 'echo $LOCKSTEP_RANK; hostname'
   lockstep run -o json -- ./eval.sh > job.json   the ranks' output goes to standard error
+  lockstep run --requirements requirements.txt -- python train.py   packages, on every node
 
 Ctrl-C or SIGTERM cancels the job (its ranks get SIGTERM, and SIGKILL after a grace time) and waits
 for its end; Ctrl-C again stops waiting. A closed terminal (SIGHUP) leaves the job running.
@@ -50,10 +52,18 @@ int run(Context& context, const RunArguments& arguments) {
   if (!spec) return fail(context.terminal, spec.error(), kExitUsage);
   if (const Status code = check_code(arguments); !code)
     return fail(context.terminal, code.error(), kExitUsage);
+  const auto environment = environment_of(arguments);
+  if (!environment) return fail(context.terminal, environment.error(), kExitUsage);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
   Submission submission;
   submission.spec = *std::move(spec);
+  submission.rebuild = arguments.rebuild;
+  if (*environment) {
+    auto resolved = resolve(**connection, **environment);
+    if (!resolved) return fail(context.terminal, resolved.error(), kExitLockstepFailed);
+    submission.spec.environment = *std::move(resolved);
+  }
   submission.directory = arguments.code.empty() ? "." : arguments.code;
   submission.directory_was_named = !arguments.code.empty();
   const int world_size = submission.spec.world_size();
@@ -149,8 +159,9 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   follow.job = job;
   follow.cancel_on_interrupt = options.cancel_on_interrupt;
   follow.show_state = !options.quiet;
-  follow.single_rank = world_size == 1;
+  follow.single_log = world_size == 1;
   if (options.select) options.select(follow);
+  if (options.quiet && !follow.filter.stream) follow.filter.ranks_only = true;
   follow.all_to_stderr = options.format != Format::table;
   NodeKeeper keeper(context.home, context.terminal);
   if (context.launcher.empty())
@@ -173,6 +184,28 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   }
   return kExitLockstepFailed;
 }
+
+namespace {
+
+void add_environment_options(CLI::App& verb, RunArguments& arguments) {
+  verb.add_option("--environment", arguments.environment,
+                  "NAME:VERSION, NAME@latest, an address of Azure's, or an environment file")
+      ->check(filled("leave it out for each node's PATH as it is"));
+  verb.add_option("--interpreter", arguments.interpreter,
+                  "run with this Python of each node: a path, or a name on PATH")
+      ->check(filled("leave it out for each node's PATH as it is"));
+  verb.add_option("--requirements", arguments.requirements,
+                  "make an environment of this requirements file")
+      ->check(filled("name the requirements file"));
+  verb.add_option("--pip", arguments.pip,
+                  "... or of this requirement, as pip takes it; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(filled("write a requirement, such as numpy==1.26.4"));
+  verb.add_flag("--rebuild", arguments.rebuild, "solve and build the environment anew");
+}
+
+}  // namespace
 
 void add_run_verb(VerbTable table) {
   const auto arguments = std::make_shared<RunArguments>();
@@ -207,6 +240,7 @@ void add_run_verb(VerbTable table) {
                    "after what: infrastructure (the default), node_lost, runner_lost, "
                    "out_of_memory, signal, timeout, exit_code, exit codes, never; with commas")
       ->check(filled("leave it out to retry what the machines are to blame for"));
+  add_environment_options(*verb, *arguments);
   verb->add_flag("-d,--detach", arguments->detach,
                  "return at once; print the job's name, or its record with -o");
   add_format(*verb, arguments->format, "print the job's record in the end: json or yaml");

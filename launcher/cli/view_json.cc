@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/cli/download.h"
+#include "launcher/cli/environment_view.h"
 
 namespace lockstep::cli {
 
@@ -87,6 +88,7 @@ Json part_json(const PartView& part) {
   json["gpus"] = part.allotment.gpus;
   json["outputs"] = Json::array();
   for (const auto& output : part.outputs) json["outputs"].push_back(output_json(output));
+  json["environment"] = part.environment ? to_json(*part.environment) : Json(nullptr);
   return json;
 }
 
@@ -209,6 +211,7 @@ Json to_json(const JobView& job) {
   json["tags"] = map_of(spec.tags);
   json["command"] = command_of(spec.command);
   json["compute"] = spec.compute.empty() ? "local" : spec.compute;
+  json["environment"] = spec.environment ? to_json(*spec.environment) : Json(nullptr);
   json["environment_variables"] = map_of(spec.environment_variables);
   json["inputs"] = map_of(spec.inputs);
   json["outputs"] = outputs_of(spec.outputs);
@@ -257,6 +260,7 @@ Json to_json(const ExplainView& explain) {
   json["status"] = std::string(to_string(explain.job.status));
   json["reason"] = explain.job.reason;
   json["placement"] = explain.lines;
+  json["environment"] = explained_environment(explain.job);
   return json;
 }
 
@@ -295,5 +299,6 @@ Json to_json(const std::vector<View>& views) {
 }
 template Json to_json(const std::vector<JobView>&);
 template Json to_json(const std::vector<NodeView>&);
+template Json to_json(const std::vector<EnvironmentView>&);
 
 }  // namespace lockstep::cli

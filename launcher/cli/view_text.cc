@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "launcher/cli/download.h"
+#include "launcher/cli/environment_view.h"
 #include "launcher/cli/output.h"
 
 namespace lockstep::cli {
@@ -148,7 +149,8 @@ std::string attempt_text(const AttemptView& attempt) {
   if (attempt.report) text += fmt::format(" ({})", to_string(attempt.report->cause));
   text += "\n";
   if (attempt.checkpoint) text += begins_with(*attempt.checkpoint);
-  for (const auto& part : attempt.parts) text += part_line(part) + output_lines(part);
+  for (const auto& part : attempt.parts)
+    text += part_line(part) + environment_line(part) + output_lines(part);
   if (!attempt.retried.empty())  // it opens with the report's message
     return text + "    ended: " + printable(attempt.retried) + "\n";
   if (attempt.report && attempt.report->cause != Cause::completed)
@@ -188,7 +190,8 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now) {
   for (const auto& job : jobs)
     table.add({job.spec.name, std::string(to_string(job.status)), shape_of(job.spec),
                ago(job.submitted, now), running_time(job, now),
-               std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1), job.reason});
+               std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1),
+               job.reason.substr(0, job.reason.find('\n'))});  // what a tool said is for `job show`
   return table.text();
 }
 
@@ -211,6 +214,7 @@ std::string job_text(const JobView& job, Instant now) {
                                  spec.distribution.processes_per_node,
                                  spec.distribution.processes_per_node == 1 ? "" : "s",
                                  to_string(spec.distribution.kind)));
+  if (spec.environment) lines.add("environment", summary(*spec.environment));
   lines.add("holds", asked_of(spec.resources));
   if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
   lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),
@@ -229,7 +233,7 @@ std::string explain_text(const ExplainView& explain) {
   if (!explain.job.reason.empty()) text += " (" + printable(explain.job.reason) + ")";
   text += "\n";
   for (const auto& line : explain.lines) text += "  " + printable(line) + "\n";
-  return text;
+  return text + environment_paragraph(explain.job);
 }
 
 std::string node_table(const std::vector<NodeView>& nodes) {

@@ -86,13 +86,17 @@ struct ForgetJob {
   std::vector<AttemptId> attempts;
   std::string why;  // for people: who deleted it, or which limit of what is kept it was beyond
 };
+struct ReplyEnvironment {  // it is registered, now or before
+  ReplyTo to;
+  std::string name, version;
+};
 struct ExitDaemon {
   ReplyTo to;
 };  // shutdown was granted: reply Done, then leave the loop
 
-using Action =
-    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
-                 AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode, ReplySubmitted,
-                 ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ExitDaemon>;
+using Action = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
+                            AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode,
+                            ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
+                            ForgetJob, ReplyEnvironment, ExitDaemon>;
 
 }  // namespace lockstep::launcher

@@ -233,9 +233,11 @@ void Reactor::take_report(NodeId node, const PartReport& report, bool newest) {
     if (report.state == PartState::finished) return;
     take_outputs(watches_.at(node), report);
     take_checkpoint(node, report);
+    take_environment(node, report);
   } else if (report.state < PartState::finished && part->report->state == report.state) {
     if (newest) take_words(node, report);
     take_checkpoint(node, report);
+    take_environment(node, report);
   }
 }
 

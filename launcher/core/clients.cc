@@ -71,7 +71,9 @@ void Reactor::on(const SubmitInput& input) {
     return;
   }
   const JobId job{spec.name};
+  const std::string by = spec.submitter;
   emit(JobSubmitted{job, input.submission, std::move(spec), 0, era_of_new(job)});
+  if (input.rebuild) rebuild_environment(job, by);
   act(ReplySubmitted{input.reply, job});
 }
 

@@ -88,15 +88,32 @@ struct Compaction::Keeper {
   bool operator()(PartChanged& fact) const {
     Reports& reports = all.reported_[{fact.attempt, fact.node}];
     if (fact.report.restored) reports.restored = fact.report.restored;
+    if (fact.report.environment) reports.environment = fact.report.environment;
     if (reports.state == fact.report.state && at != reports.last) return false;
     reports.state = fact.report.state;
     fact.report.restored = reports.restored;
+    fact.report.environment = reports.environment;
     return true;
   }
   bool operator()(CheckpointSaved& fact) const {
     return at == all.reported_[{fact.attempt, fact.node}].saved;
   }
   bool operator()(FenceLifted&) const { return true; }
+  bool operator()(EnvironmentRegistered&) const { return true; }
+  bool operator()(EnvironmentWanted&) const { return true; }
+  bool operator()(EnvironmentLocked& fact) const {
+    const Environment* known = all.whole_.environment(fact.definition);
+    if (known == nullptr || known->generation != fact.generation) return false;
+    const auto lock = known->locks.find(fact.lock.platform);
+    return lock != known->locks.end() && lock->second.tree == fact.lock.tree;
+  }
+  bool operator()(EnvironmentReset& fact) const {
+    const Environment* known = all.whole_.environment(fact.definition);
+    return known != nullptr && known->generation == fact.generation;
+  }
+  bool operator()(EnvironmentsPruned& fact) const {
+    return all.whole_.environments_unused_since() == fact.unused_since;
+  }
   bool operator()(CancelRequested&) const { return true; }
   bool operator()(GangFormed&) const { return true; }
   bool operator()(PartGone&) const { return true; }

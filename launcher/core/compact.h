@@ -47,6 +47,7 @@ class Compaction {
     std::uint64_t saved = 0;                  // the last CheckpointSaved
     std::optional<PartState> state;           // of the last that was kept
     std::optional<CollectedOutput> restored;  // of any so far
+    std::optional<EnvironmentReport> environment;
   };
   std::map<std::pair<AttemptId, NodeId>, Reports> reported_;
   std::map<NodeId, Sessions> nodes_;

@@ -25,7 +25,8 @@ struct CoreConfig {
   Duration reconnect_grace = seconds(60);    // after a launcher start nothing is LOST before
   Duration stop_grace = seconds(10);         // between SIGTERM and SIGKILL
   Duration prepare_timeout = minutes(30);  // a part that is not prepared by then fails its attempt
-  Duration logs_timeout = minutes(5);      // finalizing waits this long for logs of an ALIVE node
+  Duration environment_timeout = minutes(120);  // the same, where it has an environment to build
+  Duration logs_timeout = minutes(5);  // finalizing waits this long for logs of an ALIVE node
   // Of a job that was canceled: how long its logs wait while there is no space for them.
   Duration space_patience = seconds(30);
   // Of attempts with on_lost: after_fence: so long after the launcher was last heard, their ranks
@@ -37,6 +38,10 @@ struct CoreConfig {
   std::optional<int> fixed_nodes;
   std::string target = "local";
   Retention keeps;
+
+  Duration time_to_prepare(const JobSpec& spec) const {
+    return spec.environment ? environment_timeout : prepare_timeout;
+  }
 };
 
 struct Step {

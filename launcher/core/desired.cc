@@ -1,5 +1,7 @@
 #include "launcher/core/desired.h"
 
+#include "launcher/core/environments.h"
+
 namespace lockstep::launcher {
 
 namespace {
@@ -38,9 +40,12 @@ DesiredState desired_for(const State& state, const CoreConfig& config, NodeId no
   const Node* holder = state.node(node);
   if (holder == nullptr) return desired;
   desired.revision = holder->revision;
+  desired.environments_unused_since = state.environments_unused_since();
   for (const auto& [id, node_rank] : holder->parts) {
     const Job& job = *state.job(id.job);
-    desired.assignments.push_back(assignment_of(job, *state.attempt(id), node_rank, config));
+    const Attempt& attempt = *state.attempt(id);
+    desired.assignments.push_back(assignment_of(job, attempt, node_rank, config));
+    desired.assignments.back().environment = plan_of(state, job, attempt, node_rank);
   }
   return desired;
 }

@@ -19,6 +19,12 @@ struct JobOf {
   const JobId* operator()(const JobDeleted& fact) const { return &fact.job; }
   const JobId* operator()(const CheckpointSaved& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const FenceLifted& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const EnvironmentWanted& fact) const { return &fact.attempt.job; }
+  // These outlive the job for which they came to be.
+  const JobId* operator()(const EnvironmentLocked&) const { return nullptr; }
+  const JobId* operator()(const EnvironmentReset&) const { return nullptr; }
+  const JobId* operator()(const EnvironmentRegistered&) const { return nullptr; }
+  const JobId* operator()(const EnvironmentsPruned&) const { return nullptr; }
   const JobId* operator()(const TokenCreated&) const { return nullptr; }
   const JobId* operator()(const TokenForgotten&) const { return nullptr; }
   const JobId* operator()(const NodeRevised&) const { return nullptr; }

@@ -166,11 +166,49 @@ struct FenceLifted {  // nothing of a part that was given up runs any more: prov
   friend bool operator==(const FenceLifted&, const FenceLifted&) = default;
 };
 
+// An environment has a name and a version; neither ever means another definition.
+struct EnvironmentRegistered {
+  RegisteredEnvironment environment;
+  std::string by;
+  friend bool operator==(const EnvironmentRegistered&, const EnvironmentRegistered&) = default;
+};
+// The node found no lock for its platform in what it was told.
+struct EnvironmentWanted {
+  AttemptId attempt;
+  NodeId node;
+  std::string platform;
+  friend bool operator==(const EnvironmentWanted&, const EnvironmentWanted&) = default;
+};
+// Solved, for all jobs that have this definition. The lock is in the blob store.
+struct EnvironmentLocked {
+  Digest definition;
+  std::uint64_t generation = 0;
+  EnvironmentLock lock;
+  AttemptId attempt;  // for which
+  NodeId node;        // by which
+  friend bool operator==(const EnvironmentLocked&, const EnvironmentLocked&) = default;
+};
+// Somebody asked for a rebuild: locks of earlier generations are of no use.
+struct EnvironmentReset {
+  Digest definition;
+  std::uint64_t generation = 0;
+  std::string by;
+  friend bool operator==(const EnvironmentReset&, const EnvironmentReset&) = default;
+};
+// What nodes built, and did not use since, goes.
+struct EnvironmentsPruned {
+  Instant unused_since;
+  std::string by;
+  friend bool operator==(const EnvironmentsPruned&, const EnvironmentsPruned&) = default;
+};
+
 using Fact =
     std::variant<TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged,
                  JobSubmitted, CancelRequested, AttemptPlaced, GangFormed, PartChanged, PartGone,
                  AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished, NodeRemoved,
-                 TokenForgotten, NodeRevised, EraBegan, JobDeleted, CheckpointSaved, FenceLifted>;
+                 TokenForgotten, NodeRevised, EraBegan, JobDeleted, CheckpointSaved, FenceLifted,
+                 EnvironmentRegistered, EnvironmentWanted, EnvironmentLocked, EnvironmentReset,
+                 EnvironmentsPruned>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

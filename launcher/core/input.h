@@ -21,6 +21,17 @@ struct SubmitInput {
   std::string submission;      // client's idempotence key
   JobSpec spec;                // submitter filled from the key by the shell
   std::string generated_name;  // used when spec.name is empty
+  bool rebuild = false;        // its environment is solved and built anew
+};
+struct CreateEnvironmentInput {
+  ReplyTo reply;
+  RegisteredEnvironment environment;  // without a version: it gets the next free number
+  std::string by;                     // user name
+};
+struct PruneEnvironmentsInput {
+  ReplyTo reply;
+  Duration unused_for{0};
+  std::string by;  // user name
 };
 struct CancelInput {
   ReplyTo reply;
@@ -94,6 +105,7 @@ struct TickInput {};  // next_deadline() has come, or nothing else has for a sec
 
 using Input = std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput,
                            TokenInput, JoinInput, ShutdownInput, SessionInput, HeartbeatInput,
-                           ObservedInput, LogsDurableInput, LogsRefusedInput, TickInput>;
+                           ObservedInput, LogsDurableInput, LogsRefusedInput, TickInput,
+                           CreateEnvironmentInput, PruneEnvironmentsInput>;
 
 }  // namespace lockstep::launcher

@@ -13,7 +13,7 @@ namespace {
 
 bool logs_are_empty(const NodeExitReport& exit) {
   return std::all_of(exit.logs.begin(), exit.logs.end(), [](const LogSize& size) {
-    return size.stdout_bytes == 0 && size.stderr_bytes == 0;
+    return size.stdout_bytes == 0 && size.stderr_bytes == 0 && size.environment_bytes == 0;
   });
 }
 
@@ -169,7 +169,7 @@ void Reactor::prepare_timed_out(const AttemptId& id) {
   emit(AttemptDoomed{id,
                      prepare_timeout_report(
                          state_, attempt, progress == watch.progress.end() ? "" : progress->second,
-                         config_.prepare_timeout, now_),
+                         config_.time_to_prepare(job.spec), now_),
                      StopReason::gang_failed});
 }
 

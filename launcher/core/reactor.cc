@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "launcher/core/environments.h"
 #include "launcher/core/retry.h"
 
 namespace lockstep::launcher {
@@ -43,7 +44,7 @@ void Reactor::recovered(Instant now) {
     const Attempt* attempt = state_.job(id)->last_attempt();
     if (attempt == nullptr || attempt->ended) continue;
     timers_.set({TimerKey::Kind::prepare, {}, attempt->id},
-                clock_.polled() + config_.prepare_timeout);
+                clock_.polled() + config_.time_to_prepare(state_.job(id)->spec));
   }
 }
 
@@ -105,6 +106,15 @@ void Reactor::note(const Fact& fact) {
   const JobId* job_id = job_of(fact);
   retains_ = retains_ || std::holds_alternative<JobFinished>(fact) ||
              std::holds_alternative<TokenCreated>(fact);
+  if (const auto* locked = std::get_if<EnvironmentLocked>(&fact))
+    return touch_environment(locked->definition);
+  if (const auto* reset = std::get_if<EnvironmentReset>(&fact))
+    return touch_environment(reset->definition);
+  if (std::holds_alternative<EnvironmentRegistered>(fact)) return;
+  if (std::holds_alternative<EnvironmentsPruned>(fact)) {
+    for (const auto& [id, node] : state_.nodes()) touched_nodes_.insert(id);
+    return;
+  }
   if (job_id == nullptr) {
     const bool token =
         std::holds_alternative<TokenCreated>(fact) || std::holds_alternative<TokenForgotten>(fact);
@@ -115,6 +125,7 @@ void Reactor::note(const Fact& fact) {
   if (std::holds_alternative<JobDeleted>(fact)) return;
   dirty_jobs_.insert(*job_id);
   const Job& job = *state_.job(*job_id);
+  if (has_asked(job)) touch_environment(*job.environment);
   const bool all_nodes = std::holds_alternative<CancelRequested>(fact) ||
                          std::holds_alternative<AttemptPlaced>(fact) ||
                          std::holds_alternative<GangFormed>(fact) ||
@@ -130,7 +141,7 @@ void Reactor::note(const Fact& fact) {
   if (const auto* placed = std::get_if<AttemptPlaced>(&fact)) {
     scheduler_.remove(job);
     timers_.set({TimerKey::Kind::prepare, {}, placed->attempt},
-                clock_.polled() + config_.prepare_timeout);
+                clock_.polled() + config_.time_to_prepare(job.spec));
   }
   if (const auto* ended = std::get_if<AttemptEnded>(&fact))
     timers_.clear({TimerKey::Kind::prepare, {}, ended->attempt});
@@ -152,6 +163,15 @@ void Reactor::note(const Fact& fact) {
     touched_nodes_.insert(released->node);
     timers_.clear({TimerKey::Kind::logs, released->node, released->attempt});
     watches_.at(released->node).logs_refused.erase(released->attempt);
+  }
+}
+
+void Reactor::touch_environment(const Digest& definition) {
+  const Environment* environment = state_.environment(definition);
+  if (environment == nullptr) return;
+  for (const std::uint64_t order : environment->live) {
+    const Job& job = *state_.job(state_.submitted().at(order));
+    if (job.phase == Job::Phase::placed) touch(job.attempts.back());
   }
 }
 

@@ -6,6 +6,7 @@
 //   agents.cc     sessions, heartbeats, observed parts, liveness
 //   progress.cc   the life of a job: from placed to final, rule by rule
 //   retention.cc  what is forgotten: jobs that are deleted, tokens of no use
+//   environments.cc  what is solved, by whom; registered definitions
 //   fences.cc     what may still run of attempts that were given up; when a retry may start
 // What follows from the state is decided by rules over the state (advance), not by the input that
 // led there: a journal cut between two facts continues as if nothing had happened.
@@ -55,7 +56,8 @@ class Reactor {
   void schedule();
   void send_messages();
   void fire(const TimerKey& timer);
-  void touch(const Attempt& attempt);  // its nodes' desired state may have changed
+  void touch_environment(const Digest& definition);  // those of all that have it
+  void touch(const Attempt& attempt);                // its nodes' desired state may have changed
   void job_changed(const JobId& job) { changed_jobs_.insert(job); }
   void note(const JobId& job, Event event);
   void note_wait(const Job& job);
@@ -98,6 +100,12 @@ class Reactor {
   void node_silent(NodeId node);  // its timer fired
   void lose(NodeId node, const std::string& reason);
   void fence(NodeId node, const std::string& reason);
+
+  // ---- environments.cc
+  void take_environment(NodeId node, const PartReport& report);
+  void on(const CreateEnvironmentInput& input);
+  void on(const PruneEnvironmentsInput& input);
+  void rebuild_environment(const JobId& job, const std::string& by);
 
   // ---- retention.cc
   std::optional<Error> not_deletable(const JobId& job) const;

@@ -28,6 +28,10 @@ void each_root(const State& state, const std::function<void(const Root&)>& take)
     for (const Attempt& attempt : job.attempts)
       for (const Part& part : attempt.parts) each_output(state, attempt, part, take);
   }
+  for (const auto& [definition, environment] : state.environments())
+    for (const auto& [platform, lock] : environment.locks)
+      take({lock.tree, lock.attempt.job,
+            fmt::format("the lock of its environment for {}", platform)});
 }
 
 }  // namespace lockstep::launcher

@@ -28,7 +28,7 @@ JobSize size_of(const Job& job) {
       if (!part.finished()) continue;
       if (part.report->exit)
         for (const LogSize& log : part.report->exit->logs)
-          size.logs.count += log.stdout_bytes + log.stderr_bytes;
+          size.logs.count += log.stdout_bytes + log.stderr_bytes + log.environment_bytes;
       for (const CollectedOutput& output : part.report->outputs)
         size.outputs.count += output.size.count;
     }
@@ -157,6 +157,34 @@ void State::unfence(Part& part, const AttemptId& attempt) {
   if (there == fenced_.end()) return;
   there->second.erase(attempt);
   if (there->second.empty()) fenced_.erase(there);
+}
+
+const Environment* State::environment(const Digest& definition) const {
+  const auto it = environments_.find(definition);
+  return it == environments_.end() ? nullptr : &it->second;
+}
+
+const EnvironmentVersion* State::registered(const std::string& name,
+                                            const std::string& version) const {
+  const auto it = registered_.find(name);
+  if (it == registered_.end()) return nullptr;
+  if (version.empty()) return &it->second.back();
+  for (const EnvironmentVersion& known : it->second)
+    if (known.environment.spec.version == version) return &known;
+  return nullptr;
+}
+
+void State::touch_environment(const Digest& definition) {
+  for (const std::uint64_t order : environments_[definition].live) {
+    const Job& job = job_ref(submitted_.at(order));
+    if (job.phase == Job::Phase::placed) touch_nodes(job.attempts.back());
+  }
+}
+
+void State::drop_environment(const Digest& definition) {
+  const auto it = environments_.find(definition);
+  if (it != environments_.end() && it->second.jobs.empty() && it->second.names == 0)
+    environments_.erase(it);
 }
 
 }  // namespace lockstep::launcher

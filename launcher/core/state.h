@@ -88,6 +88,8 @@ struct Part {
   bool logs_lost = false;            // given up
   std::uint64_t lost_log_bytes = 0;  // for lack of space
   std::optional<Saved> saved;        // its newest checkpoint, in the blob store
+  std::string wants_lock;            // for this platform; "": it did not ask
+  Instant asked;                     // for it
 
   bool finished() const { return report && report->state == PartState::finished; }
   bool ended() const { return finished() || gone; }
@@ -148,7 +150,8 @@ struct Job {
   std::uint64_t order = 0;  // of submission; 1, 2, …
   std::uint64_t era = 0;    // of its attempts, at least
   std::string submission;
-  JobSpec spec;  // name filled
+  JobSpec spec;                       // name filled
+  std::optional<Digest> environment;  // digest of its definition
   Instant submitted;
   Phase phase = Phase::waiting;
   std::optional<std::string> cancel_by;
@@ -165,6 +168,30 @@ struct Job {
   bool logs_settled() const;
   JobStatus status() const;
   friend bool operator==(const Job&, const Job&) = default;
+};
+
+// What is known of one definition, as long as a job or a name has it.
+struct Environment {
+  struct Lock {
+    Digest tree;
+    Instant at;
+    AttemptId attempt;  // for which it was solved
+    NodeId node;        // by which
+    friend bool operator==(const Lock&, const Lock&) = default;
+  };
+  std::uint64_t generation = 0;
+  std::map<std::string, Lock> locks;  // by platform; of this generation
+  std::set<std::uint64_t> jobs;       // that have it, by their order,
+  std::set<std::uint64_t> live;       // and of these, which are not final
+  int names = 0;                      // that have it
+  friend bool operator==(const Environment&, const Environment&) = default;
+};
+struct EnvironmentVersion {
+  RegisteredEnvironment environment;
+  Digest definition;
+  Instant at;
+  std::string by;
+  friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
 };
 
 // What a job has in the launcher's stores, as its nodes told.
@@ -206,6 +233,15 @@ class State {
   std::string node_name(NodeId id) const;  // also of a removed one; "node 7" when unknown
   // Attempts of which a part there is fenced.
   const std::map<NodeId, std::set<AttemptId>>& fenced() const { return fenced_; }
+  const std::map<Digest, Environment>& environments() const { return environments_; }
+  const Environment* environment(const Digest& definition) const;  // null: nothing has it
+  // By name; oldest first.
+  const std::map<std::string, std::vector<EnvironmentVersion>>& registered() const {
+    return registered_;
+  }
+  // `version` empty: the newest.
+  const EnvironmentVersion* registered(const std::string& name, const std::string& version) const;
+  Instant environments_unused_since() const { return environments_unused_since_; }
   NodeId next_node_id() const { return NodeId(next_node_); }
 
   friend bool operator==(const State&, const State&) = default;
@@ -220,6 +256,8 @@ class State {
   void touch_nodes(const Attempt& attempt);  // their desired state changed
   void unassign(Attempt& attempt, Part& part);
   void unfence(Part& part, const AttemptId& attempt);
+  void touch_environment(const Digest& definition);  // the plan of jobs that have it changed
+  void drop_environment(const Digest& definition);   // if nothing has it any more
 
   std::map<JobId, Job> jobs_;
   std::map<NodeId, Node> nodes_;
@@ -239,6 +277,9 @@ class State {
   std::optional<Instant> restored_at_;
   std::map<NodeId, std::set<AttemptId>> fenced_;
   std::uint64_t next_node_ = 1;
+  std::map<Digest, Environment> environments_;
+  std::map<std::string, std::vector<EnvironmentVersion>> registered_;
+  Instant environments_unused_since_;
 };
 
 }  // namespace lockstep::launcher

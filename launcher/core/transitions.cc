@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/domain/environment.h"
+#include "launcher/core/environments.h"
 #include "launcher/core/placement.h"
 #include "launcher/core/state.h"
 
@@ -147,6 +149,12 @@ struct State::Applier {
     state.unfinished_.insert(job.id);
     note(job, Event::Kind::submitted);
     if (!fact.submission.empty()) state.submissions_.emplace(fact.submission, job.id);
+    if (job.spec.environment) {
+      job.environment = digest_of(job.spec.environment->definition);
+      Environment& environment = state.environments_[*job.environment];
+      environment.jobs.insert(job.order);
+      environment.live.insert(job.order);
+    }
     state.jobs_.emplace(fact.job, std::move(job));
   }
 
@@ -156,6 +164,7 @@ struct State::Applier {
     note(job, Event::Kind::cancel_requested);
     state.queue_.erase(job.order);
     if (job.phase == Job::Phase::placed) state.touch_nodes(job.attempts.back());
+    solver_may_change(job);
   }
 
   void operator()(const AttemptPlaced& fact) const {
@@ -198,12 +207,16 @@ struct State::Applier {
     count(attempt.tally, part, -1);
     std::optional<CollectedOutput> restored = fact.report.restored;
     if (!restored && part.report) restored = part.report->restored;
+    std::optional<EnvironmentReport> environment = fact.report.environment;
+    if (!environment && part.report) environment = part.report->environment;
     part.report = fact.report;
     part.report->restored = std::move(restored);
+    part.report->environment = std::move(environment);
     count(attempt.tally, part, +1);
     if (attempt.tally.ended > before.ended) free(fact.attempt, part);
     if (part.finished()) note_end(fact, part);
     note_part(fact, attempt, before);
+    solver_may_change(state.job_ref(fact.attempt.job));
   }
 
   void operator()(const PartGone& fact) const {
@@ -215,15 +228,18 @@ struct State::Applier {
     if (part.fenced()) state.fenced_[fact.node].insert(fact.attempt);
     count(attempt.tally, part, +1);
     state.unassign(attempt, part);
-    note(state.job_ref(fact.attempt.job), Event::Kind::part_gone, fact.attempt, fact.node,
-         fact.why);
+    Job& job = state.job_ref(fact.attempt.job);
+    note(job, Event::Kind::part_gone, fact.attempt, fact.node, fact.why);
+    solver_may_change(job);
   }
 
   void operator()(const AttemptDoomed& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     attempt.doomed = Attempt::Doom{fact.report, fact.reason};
-    note(state.job_ref(fact.attempt.job), Event::Kind::failed, fact.attempt, fact.report.node);
+    Job& job = state.job_ref(fact.attempt.job);
+    note(job, Event::Kind::failed, fact.attempt, fact.report.node);
     state.touch_nodes(attempt);
+    solver_may_change(job);
   }
 
   void operator()(const AttemptEnded& fact) const {
@@ -273,6 +289,7 @@ struct State::Applier {
     note(job, Event::Kind::finished);
     state.queue_.erase(job.order);
     state.unfinished_.erase(job.id);
+    if (job.environment) state.environments_[*job.environment].live.erase(job.order);
     state.ended_.emplace(std::pair(at, job.order), job.id);
     const JobSize size = size_of(job);
     state.ended_size_.logs.count += size.logs.count;
@@ -291,11 +308,53 @@ struct State::Applier {
       state.ended_.erase(std::pair(job.finish->at, job.order));
       state.submitted_.erase(job.order);
       state.submissions_.erase(job.submission);
+      if (job.environment) {
+        state.environments_[*job.environment].jobs.erase(job.order);
+        state.drop_environment(*job.environment);
+      }
       for (auto& [id, node] : state.nodes_) node.lacks.erase({job.spec.run_as, job.id});
       state.jobs_.erase(it);
     }
     const DeletedJob deleted{fact.submission, fact.era};
     state.era_ = std::max(state.era_, state.deleted_.add(fact.job, deleted));
+  }
+
+  // See solver_of in environments.h: others may wait for what this job's node would have solved.
+  void solver_may_change(const Job& job) const {
+    if (has_asked(job)) state.touch_environment(*job.environment);
+  }
+
+  void operator()(const EnvironmentRegistered& fact) const {
+    const EnvironmentSpec& spec = fact.environment.spec;
+    const Digest definition = digest_of(spec.definition);
+    state.registered_[spec.name].push_back({fact.environment, definition, at, fact.by});
+    ++state.environments_[definition].names;
+  }
+
+  void operator()(const EnvironmentWanted& fact) const {
+    Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
+    part.wants_lock = fact.platform;
+    part.asked = at;
+    if (const Job& job = state.job_ref(fact.attempt.job); job.environment)
+      state.touch_environment(*job.environment);
+  }
+
+  void operator()(const EnvironmentLocked& fact) const {
+    Environment& environment = state.environments_[fact.definition];
+    environment.locks[fact.lock.platform] = {fact.lock.tree, at, fact.attempt, fact.node};
+    state.touch_environment(fact.definition);
+  }
+
+  void operator()(const EnvironmentReset& fact) const {
+    Environment& environment = state.environments_[fact.definition];
+    environment.generation = fact.generation;
+    environment.locks.clear();
+    state.touch_environment(fact.definition);
+  }
+
+  void operator()(const EnvironmentsPruned& fact) const {
+    state.environments_unused_since_ = fact.unused_since;
+    for (auto& [id, node] : state.nodes_) ++node.revision;
   }
 
   static void use(Node& node, const Job& job, const Allotment& allotment, int by) {

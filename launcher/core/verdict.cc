@@ -46,7 +46,8 @@ bool belongs_to_rank(Cause cause) {
     case Cause::port_taken:
     case Cause::runner_lost:
     case Cause::node_lost:
-    case Cause::account_missing: return false;
+    case Cause::account_missing:
+    case Cause::environment_failed: return false;
   }
   return false;
 }
@@ -161,7 +162,8 @@ std::string rank_in_words(const RankExit& rank, const std::string& node) {
     case Cause::port_taken:
     case Cause::runner_lost:
     case Cause::node_lost:
-    case Cause::account_missing: break;
+    case Cause::account_missing:
+    case Cause::environment_failed: break;
   }
   return with_detail(who + " failed (" + std::string(to_string(rank.cause)) + ")", rank.detail);
 }
@@ -182,6 +184,8 @@ std::string node_in_words(Cause cause, const std::string& node, const std::strin
     case Cause::runner_lost:
       return with_detail("the runner on node " + node + " died, and its ranks with it", detail);
     case Cause::node_lost: return with_detail("node " + node + " was lost", detail);
+    case Cause::environment_failed:
+      return with_detail("the environment could not be made on node " + node, detail);
     case Cause::account_missing:
       return with_detail(fmt::format("node {} cannot run jobs as {}", node, spec.run_as), detail);
     case Cause::completed:

@@ -21,6 +21,18 @@ std::vector<CollectedOutput> outputs_of(const Part& part,
   return outputs;
 }
 
+// While it stages, its newest report may be older than what it asked for.
+std::optional<EnvironmentReport> environment_of(const State& state, const Job& job,
+                                                const Part& part) {
+  if (part.report && part.report->environment) return part.report->environment;
+  if (!job.environment || part.wants_lock.empty()) return std::nullopt;
+  EnvironmentReport report;
+  report.step = EnvironmentReport::Step::wants_lock;
+  report.generation = state.environment(*job.environment)->generation;
+  report.platform = part.wants_lock;
+  return report;
+}
+
 PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& attempt, int rank) {
   const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
   PartView view;
@@ -30,6 +42,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   view.ranks = job.spec.distribution.processes_per_node;
   view.first_rank = rank * view.ranks;
   view.allotment = part.allotment;
+  view.environment = environment_of(cluster.state, job, part);
   if (part.ended()) {
     view.state = PartState::finished;
     view.outputs = outputs_of(part, nullptr);

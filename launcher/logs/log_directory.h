@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/base/ids.h"
+#include "common/domain/bulk.h"
 
 namespace lockstep::launcher {
 
@@ -16,7 +17,7 @@ class LogDirectory {
     bool final = false;
     std::string status;  // "Running", …
   };
-  struct RankPlace {
+  struct Place {
     NodeId node;
     int node_rank = 0;
     std::string node_name;
@@ -25,8 +26,8 @@ class LogDirectory {
   virtual std::optional<JobInfo> job(const JobId& job) const = 0;
   // That attempt of a job, by its number.
   virtual AttemptId attempt(const JobId& job, std::uint32_t number) const = 0;
-  // nullopt: the attempt or the rank does not exist.
-  virtual std::optional<RankPlace> place(const AttemptId& attempt, int rank) const = 0;
+  // Where that log is written; nullopt: there is no such attempt, or no such rank or node in it.
+  virtual std::optional<Place> place(const LogKey& log) const = 0;
 };
 
 }  // namespace lockstep::launcher

@@ -3,21 +3,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace lockstep::launcher {
+namespace {
+
+bool is_of_node(const LogKey& key) { return key.stream == LogStream::environment; }
+
+}  // namespace
 
 LogFollowers::LogFollowers(LogStore& store, const LogDirectory& directory, Send send)
     : store_(store), directory_(directory), send_(std::move(send)) {}
+
+bool LogFollowers::SendOrder::operator()(const LogKey& a, const LogKey& b) const {
+  return std::forward_as_tuple(a.attempt, !is_of_node(a), a) <
+         std::forward_as_tuple(b.attempt, !is_of_node(b), b);
+}
 
 bool LogFollowers::wants(const Follower& follower, const LogKey& key) const {
   const auto& filter = follower.filter;
   if (key.attempt.job != filter.job || key.attempt.number < follower.first_attempt ||
       key.attempt.number > follower.last_attempt)
     return false;
+  if (is_of_node(key) && (filter.rank || filter.ranks_only)) return false;
   if (filter.rank && *filter.rank != key.rank) return false;
   if (filter.stream && *filter.stream != key.stream) return false;
   if (!filter.node_rank) return true;
-  const auto place = directory_.place(key.attempt, key.rank);
+  const auto place = directory_.place(key);
   return place && place->node_rank == *filter.node_rank;
 }
 
@@ -134,11 +146,14 @@ bool LogFollowers::pump(const std::string& peer, Follower& follower) {
   return !over || !send_end(peer, follower);
 }
 
-// Takes turns among the logs of one attempt, and an earlier attempt before a later one.
+// Takes turns among the ranks' logs of one attempt, or, before those, among its environments'; an
+// earlier attempt before a later one.
 bool LogFollowers::send_next(const std::string& peer, Follower& follower) {
   auto next = follower.pending.upper_bound(follower.last_sent);
-  if (next == follower.pending.end() || next->attempt != follower.pending.begin()->attempt)
-    next = follower.pending.begin();
+  const auto first = follower.pending.begin();
+  if (next == follower.pending.end() || next->attempt != first->attempt ||
+      is_of_node(*next) != is_of_node(*first))
+    next = first;
   const LogKey key = *next;
   auto& position = follower.positions[key];
   auto data = store_.read(key, position, kFollowChunkBytes);
@@ -146,7 +161,7 @@ bool LogFollowers::send_next(const std::string& peer, Follower& follower) {
     follower.pending.erase(key);
     return true;
   }
-  const auto place = directory_.place(key.attempt, key.rank);
+  const auto place = directory_.place(key);
   LogChunk chunk{
       key, place ? place->node_rank : 0, place ? place->node_name : "", position, std::move(*data),
       {}};

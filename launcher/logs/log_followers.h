@@ -1,7 +1,8 @@
 #pragma once
-// The reading side of the logs: clients that follow a job's ranks. Each follower has a credit of
-// chunks and positions in files, nothing else: one that never reads costs its credit and no more.
-// What is written is shown at once, durable or not; a resumed follow goes on at its offsets.
+// The reading side of the logs: clients that follow a job's ranks and environments. Each follower
+// has a credit of chunks and positions in files, nothing else: one that never reads costs its
+// credit and no more. What is written is shown at once, durable or not; a resumed follow goes on at
+// its offsets.
 
 #include <cstdint>
 #include <functional>
@@ -35,13 +36,17 @@ class LogFollowers {
   std::size_t count() const { return followers_.size(); }
 
  private:
+  // An environment is ready before ranks start: its log comes before theirs.
+  struct SendOrder {
+    bool operator()(const LogKey& a, const LogKey& b) const;
+  };
   struct Follower {
     LogFollow filter;
     std::uint64_t sequence = 0;
     std::uint32_t first_attempt = 1, last_attempt = UINT32_MAX;
     std::uint32_t credit = 0;
     std::map<LogKey, std::uint64_t> positions;
-    std::set<LogKey> pending;  // more is written than was sent
+    std::set<LogKey, SendOrder> pending;  // more is written than was sent
     LogKey last_sent;
   };
   bool wants(const Follower& follower, const LogKey& key) const;

@@ -11,11 +11,15 @@ LogIntake::LogIntake(LogStore& store, const LogDirectory& directory, Sinks sinks
     : store_(store), directory_(directory), sinks_(std::move(sinks)) {}
 
 Status LogIntake::check_sender(const LogKey& key, NodeId sender, NodeId claimed) const {
-  const auto place = directory_.place(key.attempt, key.rank);
+  const auto place = directory_.place(key);
   if (place && place->node == sender && claimed == sender) return {};
-  return make_error(ErrorCode::permission_denied,
-                    fmt::format("rank {} of {} does not run on node {}: its log is refused",
-                                key.rank, to_string(key.attempt), sender.value));
+  return make_error(
+      ErrorCode::permission_denied,
+      key.stream == LogStream::environment
+          ? fmt::format("node rank {} of {} is not node {}: the log of its environment is refused",
+                        key.rank, to_string(key.attempt), sender.value)
+          : fmt::format("rank {} of {} does not run on node {}: its log is refused", key.rank,
+                        to_string(key.attempt), sender.value));
 }
 
 void LogIntake::acknowledge_later(const LogKey& key, const std::string& peer,
@@ -58,31 +62,26 @@ void LogIntake::await(const AttemptId& attempt, NodeId node, const std::vector<L
 std::uint64_t LogIntake::lacking(const AttemptId& attempt, NodeId node) {
   const auto awaited = awaited_.find({attempt, node});
   if (awaited == awaited_.end()) return 0;
-  const auto of = [this, &attempt](int rank, LogStream stream, std::uint64_t size) {
-    const auto extent =
-        size == 0 ? Result<LogExtent>(LogExtent{}) : store_.extent({attempt, rank, stream});
-    return size - std::min(size, extent ? extent->durable : 0);
-  };
   std::uint64_t bytes = 0;
-  for (const LogSize& size : awaited->second)
-    bytes += of(size.rank, LogStream::out, size.stdout_bytes) +
-             of(size.rank, LogStream::err, size.stderr_bytes);
+  for (const LogSize& sizes : awaited->second)
+    for (const auto& [key, size] : logs_of(attempt, sizes)) bytes += size - durable(key, size);
   return bytes;
 }
 
+std::uint64_t LogIntake::durable(const LogKey& key, std::uint64_t size) {
+  const auto extent = store_.extent(key);
+  return std::min(size, extent ? extent->durable : 0);
+}
+
 void LogIntake::check_awaited(const AttemptId& attempt) {
-  const auto durable = [this, &attempt](int rank, LogStream stream, std::uint64_t size) {
-    if (size == 0) return true;
-    const auto extent = store_.extent({attempt, rank, stream});
-    return extent && extent->durable >= size;
+  const auto are_durable = [this, &attempt](const LogSize& sizes) {
+    for (const auto& [key, size] : logs_of(attempt, sizes))
+      if (durable(key, size) < size) return false;
+    return true;
   };
   auto it = awaited_.lower_bound({attempt, NodeId(0)});
   while (it != awaited_.end() && it->first.first == attempt) {
-    const bool all = std::all_of(it->second.begin(), it->second.end(), [&](const LogSize& size) {
-      return durable(size.rank, LogStream::out, size.stdout_bytes) &&
-             durable(size.rank, LogStream::err, size.stderr_bytes);
-    });
-    if (!all) {
+    if (!std::all_of(it->second.begin(), it->second.end(), are_durable)) {
       ++it;
       continue;
     }

@@ -28,8 +28,8 @@ class LogIntake {
   };
   LogIntake(LogStore& store, const LogDirectory& directory, Sinks sinks);
 
-  // `sender`: the node whose key signed the message. permission_denied when the rank is not its
-  // own.
+  // `sender`: the node whose key signed the message. permission_denied when the rank, or the node
+  // rank of an environment, is not its own.
   Status append(const std::string& peer, std::uint64_t sequence, NodeId sender,
                 const LogAppend& message);
   // Answers for every log that it may; the first that it may not is the error.
@@ -53,6 +53,8 @@ class LogIntake {
   Status check_sender(const LogKey& key, NodeId sender, NodeId claimed) const;
   void acknowledge_later(const LogKey& key, const std::string& peer, std::uint64_t sequence,
                          const LogExtent& extent);
+  // How many of the log's first `size` bytes are.
+  std::uint64_t durable(const LogKey& key, std::uint64_t size);
   void check_awaited(const AttemptId& attempt);
 
   LogStore& store_;

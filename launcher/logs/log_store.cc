@@ -15,10 +15,6 @@ namespace lockstep::launcher {
 
 namespace {
 
-std::string file_name(int rank, LogStream stream) {
-  return fmt::format("rank_{}.{}", rank, stream == LogStream::out ? "stdout" : "stderr");
-}
-
 Status write_at(int fd, std::string_view data, std::uint64_t offset, const std::string& path) {
   while (!data.empty()) {
     const ssize_t n = io::disk::pwrite(fd, data.data(), data.size(), static_cast<off_t>(offset));
@@ -32,11 +28,22 @@ Status write_at(int fd, std::string_view data, std::uint64_t offset, const std::
 
 }  // namespace
 
+std::vector<std::pair<LogKey, std::uint64_t>> logs_of(const AttemptId& attempt,
+                                                      const LogSize& sizes) {
+  std::vector<std::pair<LogKey, std::uint64_t>> logs;
+  const auto add = [&](LogStream stream, std::uint64_t size) {
+    if (size > 0) logs.emplace_back(LogKey{attempt, sizes.rank, stream}, size);
+  };
+  add(LogStream::out, sizes.stdout_bytes);
+  add(LogStream::err, sizes.stderr_bytes);
+  add(LogStream::environment, sizes.environment_bytes);
+  return logs;
+}
+
 Status SyncBatch::sync() const {
   for (const auto& item : items)
     if (io::disk::fdatasync(item.file->get()) != 0)
-      return errno_error(errno, "make durable the log of rank " + std::to_string(item.key.rank) +
-                                    " of " + to_string(item.key.attempt));
+      return errno_error(errno, "make durable the log of " + owner_of(item.key));
   for (const auto& path : directories) {
     const auto directory = io::open_file(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!directory && directory.error().code == ErrorCode::not_found) continue;  // deleted since
@@ -56,7 +63,7 @@ std::string LogStore::directory(const AttemptId& attempt) const {
 }
 
 std::string LogStore::path(const LogKey& key) const {
-  return directory(key.attempt) + "/" + file_name(key.rank, key.stream);
+  return directory(key.attempt) + "/" + io::AttemptDir::log_name(key.rank, key.stream);
 }
 
 void LogStore::close_idle() {

@@ -1,11 +1,12 @@
 #pragma once
-// The logs of all ranks on disk. One file per rank and stream, appended to by offset, so that a
-// chunk that comes twice is stored once. It knows what is written and what is durable; making it
-// durable is a batch that may run on another thread. It keeps no data in memory and decides
-// nothing.
+// The logs of all ranks, and of their nodes' environments, on disk. One file per rank and stream,
+// appended to by offset, so that a chunk that comes twice is stored once. It knows what is written
+// and what is durable; making it durable is a batch that may run on another thread. It keeps no
+// data in memory and decides nothing.
 //
 //   <root>/<job>/<attempt>[-<era>]/rank_<N>.stdout|.stderr          bytes
-//   <root>/<job>/<attempt>[-<era>]/rank_<N>.stdout|.stderr.times    io::LogTimes; not made durable
+//   <root>/<job>/<attempt>[-<era>]/node_<K>.environment             the same
+//   <root>/<job>/<attempt>[-<era>]/<one of these>.times             io::LogTimes; not made durable
 
 #include <cstdint>
 #include <map>
@@ -17,6 +18,7 @@
 
 #include "common/base/result.h"
 #include "common/domain/bulk.h"
+#include "common/domain/exit_report.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::launcher {
@@ -27,6 +29,10 @@ struct LogExtent {
   std::uint64_t written = 0;  // bytes in the file
   std::uint64_t durable = 0;  // of these, safe on disk
 };
+
+// The logs that are not empty, with their sizes.
+std::vector<std::pair<LogKey, std::uint64_t>> logs_of(const AttemptId& attempt,
+                                                      const LogSize& sizes);
 
 // What LogStore::take_dirty handed out: files, and the directories whose entries are new.
 struct SyncBatch {

@@ -12,16 +12,11 @@ namespace lockstep::spec {
 
 namespace {
 
-Result<ReadJob> read_text(const Source& source, const std::vector<std::string>& overrides) {
+Result<ReadJob> read(const Source& source, const std::vector<std::string>& overrides,
+                     const ReadText& read_text) {
   TRY_ASSIGN(YamlNode root, parse_yaml(source));
   for (const auto& assignment : overrides) TRY(apply_override(root, assignment));
-  return read_job(source, root);
-}
-
-// Without the byte order mark that some editors put first.
-std::string_view without_mark(std::string_view text) {
-  constexpr std::string_view kMark = "\xef\xbb\xbf";
-  return text.rfind(kMark, 0) == 0 ? text.substr(kMark.size()) : text;
+  return read_job(source, root, read_text);
 }
 
 bool is_remote(const std::string& code) {
@@ -53,8 +48,8 @@ Result<JobFile> load_job(const std::string& path, const std::vector<std::string>
   auto text = io::read_file(path, Bytes{kMaxFileBytes + 1});
   if (!text) return std::move(text).error();
   const Source source{path, without_mark(*text)};
-  TRY_ASSIGN(ReadJob job, read_text(source, overrides));
-  JobFile file{std::move(job.spec), std::nullopt};
+  TRY_ASSIGN(ReadJob job, read(source, overrides, read_text_file));
+  JobFile file{std::move(job.spec), std::nullopt, std::move(job.environment)};
   if (job.code) {
     TRY_ASSIGN(file.code_dir, find_code(source, job));
   }
@@ -62,10 +57,14 @@ Result<JobFile> load_job(const std::string& path, const std::vector<std::string>
 }
 
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
-                          const std::vector<std::string>& overrides) {
+                          const std::vector<std::string>& overrides, ReadText read_text) {
   const Source source{name, without_mark(text)};
-  TRY_ASSIGN(ReadJob job, read_text(source, overrides));
-  return JobFile{std::move(job.spec), std::move(job.code)};
+  if (!read_text)
+    read_text = [](const std::string& path) -> Result<std::string> {
+      return make_error(ErrorCode::not_found, "there is no file " + path + " beside this text");
+    };
+  TRY_ASSIGN(ReadJob job, read(source, overrides, read_text));
+  return JobFile{std::move(job.spec), std::move(job.code), std::move(job.environment)};
 }
 
 }  // namespace lockstep::spec

@@ -1,8 +1,8 @@
 #pragma once
 // The door of launcher/spec: an Azure ML CLI v2 command-job file (YAML), with --set overrides,
 // becomes a JobSpec. Every error begins with FILE:LINE:COLUMN, or with "--set k.l=v" when an
-// override is at fault. It submits nothing and captures nothing: the code directory is only found
-// and checked.
+// override is at fault; one of a requirements file with its own FILE:LINE. It submits nothing and
+// captures nothing: the code directory is only found and checked.
 
 #include <optional>
 #include <string>
@@ -11,20 +11,23 @@
 
 #include "common/base/result.h"
 #include "common/domain/job_spec.h"
+#include "launcher/spec/environment_reader.h"
 
 namespace lockstep::spec {
 
 struct JobFile {
   JobSpec spec;                         // snapshot, submitter and run_as are left empty
   std::optional<std::string> code_dir;  // absolute, or relative to the working directory; it exists
+  // To be resolved by the launcher; absent: spec.environment is all there is.
+  std::optional<EnvironmentReference> environment = {};
 };
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked.
 Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides = {});
 
 // The same without the file system, for text from anywhere: `code` is returned as written and not
-// looked for.
+// looked for; an environment's files come from `read_text`, and without one there are none.
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
-                          const std::vector<std::string>& overrides = {});
+                          const std::vector<std::string>& overrides = {}, ReadText read_text = {});
 
 }  // namespace lockstep::spec

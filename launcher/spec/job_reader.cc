@@ -34,7 +34,8 @@ std::optional<int> to_whole_number(const std::string& text) {
 
 class JobReader {
  public:
-  JobReader(const Source& source, const YamlNode& root) : source_(source), root_(root) {}
+  JobReader(const Source& source, const YamlNode& root, const ReadText& read_text)
+      : source_(source), root_(root), read_text_(read_text) {}
 
   Result<ReadJob> read();
 
@@ -71,10 +72,12 @@ class JobReader {
   Status fill_distribution(JobSpec& spec) const;
   Status fill_resources(JobSpec& spec) const;
   Status fill_retry(JobSpec& spec) const;
+  Status fill_environment(ReadJob& job) const;
   Status validate_whole(const JobSpec& spec) const;
 
   const Source& source_;
   const YamlNode& root_;
+  const ReadText& read_text_;
 };
 
 const YamlNode* JobReader::at(std::string_view path) const {
@@ -124,6 +127,7 @@ Status JobReader::check_section(const YamlNode& node, const std::string& section
 Status JobReader::check_value(const YamlEntry& entry, const std::string& path, Shape shape) const {
   const YamlNode& node = entry.value;
   if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
+  if (shape == Shape::environment) return {};        // its reader checks it
   const bool wants_mapping =
       shape == Shape::section || shape == Shape::text_map || shape == Shape::outputs;
   if (wants_mapping && node.kind != YamlNode::Kind::mapping)
@@ -136,6 +140,8 @@ Status JobReader::check_value(const YamlEntry& entry, const std::string& path, S
   switch (shape) {
     case Shape::text:
     case Shape::retry_on:
+    case Shape::lines:
+    case Shape::environment:
     case Shape::not_yet: return {};
     case Shape::section: return check_section(node, path);
     case Shape::text_map: return check_text_map(node, path);
@@ -381,6 +387,18 @@ Status JobReader::fill_retry(JobSpec& spec) const {
   return {};
 }
 
+Status JobReader::fill_environment(ReadJob& job) const {
+  const YamlNode* node = at("environment");
+  if (node == nullptr) return {};
+  TRY_ASSIGN(EnvironmentChoice choice, read_environment(source_, *node, read_text_));
+  if (auto* reference = std::get_if<EnvironmentReference>(&choice)) {
+    job.environment = std::move(*reference);
+  } else {
+    job.spec.environment = std::get<RegisteredEnvironment>(std::move(choice)).spec;
+  }
+  return {};
+}
+
 // The domain's own checks name the field before a colon: its place is looked up again.
 Status JobReader::validate_whole(const JobSpec& spec) const {
   const Status valid = validate(spec);
@@ -408,6 +426,7 @@ Result<ReadJob> JobReader::read() {
   TRY(fill_distribution(job.spec));
   TRY(fill_resources(job.spec));
   TRY(fill_retry(job.spec));
+  TRY(fill_environment(job));
   TRY(fill_command(job.spec));
   TRY(validate_whole(job.spec));
   return job;
@@ -415,8 +434,8 @@ Result<ReadJob> JobReader::read() {
 
 }  // namespace
 
-Result<ReadJob> read_job(const Source& source, const YamlNode& root) {
-  return JobReader(source, root).read();
+Result<ReadJob> read_job(const Source& source, const YamlNode& root, const ReadText& read_text) {
+  return JobReader(source, root, read_text).read();
 }
 
 }  // namespace lockstep::spec

@@ -1,11 +1,13 @@
 #pragma once
 // From a YAML tree to a JobSpec: checks every key against the table of keys.h, then fills the
-// fields. It reads no file; the code directory is only named here.
+// fields. Of files it reads only those that an environment is of, through `read_text`; the code
+// directory is only named here.
 
 #include <optional>
 #include <string>
 
 #include "common/domain/job_spec.h"
+#include "launcher/spec/environment_reader.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
@@ -14,9 +16,10 @@ struct ReadJob {
   JobSpec spec;
   std::optional<std::string> code;  // as written
   Place code_place;
+  std::optional<EnvironmentReference> environment;  // absent: spec.environment is all there is
 };
 
 // Errors name the first problem, with its place.
-Result<ReadJob> read_job(const Source& source, const YamlNode& root);
+Result<ReadJob> read_job(const Source& source, const YamlNode& root, const ReadText& read_text);
 
 }  // namespace lockstep::spec

@@ -12,13 +12,15 @@ namespace lockstep::spec {
 enum class Shape {
   text,  // a scalar, as written
   whole_number,
-  duration,  // seconds, or 90s, 5m, 2h
-  bytes,     // 2g, 512m
-  section,   // a mapping with keys of its own in this table
-  retry_on,  // words and exit codes: see retry_reader.h
-  outputs,   // a mapping of names to nothing, or to mappings with keys of this table
-  text_map,  // a mapping with keys of the user's choice; values are scalars
-  not_yet,   // recognised, refused by name
+  duration,     // seconds, or 90s, 5m, 2h
+  bytes,        // 2g, 512m
+  section,      // a mapping with keys of its own in this table
+  retry_on,     // words and exit codes: see retry_reader.h
+  outputs,      // a mapping of names to nothing, or to mappings with keys of this table
+  text_map,     // a mapping with keys of the user's choice; values are scalars
+  lines,        // a list of texts, or the name of a file that has them
+  environment,  // a name, file:PATH, or a mapping: see environment_reader.h
+  not_yet,      // recognised, refused by name
 };
 
 struct KnownKey {

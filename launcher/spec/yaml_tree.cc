@@ -223,21 +223,6 @@ std::size_t utf8_length(std::string_view text) {
   return overlong || beyond ? 0 : length;
 }
 
-Status check_text(const Source& source) {
-  const std::string_view text = source.text;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text.substr(at));
-    if (length == 0)
-      return source.error(source.place_of(at), "is not UTF-8 text; save the file as UTF-8");
-    const auto c = static_cast<unsigned char>(text[at]);
-    if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F)
-      return source.error(source.place_of(at),
-                          fmt::format("holds the control character 0x{:02x}", c));
-    at += length;
-  }
-  return {};
-}
-
 std::string_view line_of(std::string_view text, int line) {
   for (int i = 1; i < line; ++i) {
     const auto newline = text.find('\n');
@@ -275,11 +260,12 @@ Result<YamlNode> parse_documents(const Source& source) {
       return source.error(builder.problem()->place, builder.problem()->message);
     auto root = builder.take_root();
     if (!any || !root || root->kind == YamlNode::Kind::null)
-      return source.error(Place{}, "is empty; a job file needs at least a 'command'");
+      return source.error(Place{},
+                          fmt::format("is empty; {} needs at least {}", source.what, source.least));
     TreeBuilder second(source.text);
     if (parser.HandleNextDocument(second))
       return source.error(second.document_place(),
-                          "a second document begins here; a job file holds one");
+                          fmt::format("a second document begins here; {} holds one", source.what));
     return std::move(*root);
   } catch (const YAML::ParserException& failure) {
     if (builder.problem())
@@ -338,12 +324,15 @@ std::string_view describe(YamlNode::Kind kind) {
   return "nothing";
 }
 
-Error Source::error(const Place& place, std::string_view message, ErrorCode code) const {
-  if (place.override_text)
-    return make_error(code, fmt::format("--set {}: {}", *place.override_text, message));
+std::string Source::where(const Place& place) const {
+  if (place.override_text) return "--set " + *place.override_text;
   // yaml-cpp counts bytes; people count characters.
   const Place shown = place.offset > 0 ? place_of(place.offset) : place;
-  return make_error(code, fmt::format("{}:{}:{}: {}", name, shown.line, shown.column, message));
+  return fmt::format("{}:{}:{}", name, shown.line, shown.column);
+}
+
+Error Source::error(const Place& place, std::string_view message, ErrorCode code) const {
+  return make_error(code, fmt::format("{}: {}", where(place), message));
 }
 
 Place Source::place_of(std::size_t offset) const {
@@ -361,15 +350,35 @@ Place Source::place_of(std::size_t offset) const {
   return place;
 }
 
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.rfind(kMark, 0) == 0 ? text.substr(kMark.size()) : text;
+}
+
+Status check_text(const Source& source) {
+  const std::string_view text = source.text;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text.substr(at));
+    if (length == 0)
+      return source.error(source.place_of(at), "is not UTF-8 text; save the file as UTF-8");
+    const auto c = static_cast<unsigned char>(text[at]);
+    if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F)
+      return source.error(source.place_of(at),
+                          fmt::format("holds the control character 0x{:02x}", c));
+    at += length;
+  }
+  return {};
+}
+
 Result<YamlNode> parse_yaml(const Source& source) {
   if (source.text.size() > kMaxFileBytes)
-    return source.error(Place{}, fmt::format("has {} bytes; a job file has at most {}",
-                                             source.text.size(), kMaxFileBytes));
+    return source.error(Place{}, fmt::format("has {} bytes; {} has at most {}", source.text.size(),
+                                             source.what, kMaxFileBytes));
   TRY(check_text(source));
   TRY_ASSIGN(YamlNode root, parse_documents(source));
   if (root.kind != YamlNode::Kind::mapping)
-    return source.error(root.place, fmt::format("a job file is a mapping of keys to values, not {}",
-                                                describe(root.kind)));
+    return source.error(root.place, fmt::format("{} is a mapping of keys to values, not {}",
+                                                source.what, describe(root.kind)));
   return root;
 }
 

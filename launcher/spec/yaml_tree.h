@@ -48,16 +48,25 @@ struct YamlEntry {
 struct Source {
   std::string name;
   std::string_view text;
+  std::string_view what = "a job file";
+  std::string_view least = "a 'command'";  // what it must have
 
   // "job.yml:2:1: MESSAGE", or "--set k.l=v: MESSAGE".
   Error error(const Place& place, std::string_view message,
               ErrorCode code = ErrorCode::invalid_argument) const;
+  // What errors of this place begin with: "job.yml:2:1", or "--set k.l=v".
+  std::string where(const Place& place) const;
   // The place of a byte of the text.
   Place place_of(std::size_t offset) const;
 };
 
 // One document whose root is a mapping; everything else is an error with its place.
 Result<YamlNode> parse_yaml(const Source& source);
+
+// Without the byte order mark that some editors put first.
+std::string_view without_mark(std::string_view text);
+// That it is UTF-8 and has no control characters but tabs and ends of lines.
+Status check_text(const Source& source);
 
 // Applies "k.l=v": makes what is missing on the way, replaces what is there. A value that starts
 // with { or [ is YAML; any other is taken as written.

@@ -1,6 +1,7 @@
 #include "launcher/store/fact_codec.h"
 
 #include "common/wire/assignment_codec.h"
+#include "common/wire/environment_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/views_codec.h"
@@ -140,6 +141,35 @@ struct FactWriter {
     to->set_node(f.node.value);
     to_wire(f.checkpoint, to->mutable_checkpoint());
   }
+  void operator()(const launcher::EnvironmentRegistered& f) const {
+    auto* to = wire->mutable_environment_registered();
+    to_wire(f.environment, to->mutable_environment());
+    to->set_by(f.by);
+  }
+  void operator()(const launcher::EnvironmentWanted& f) const {
+    auto* to = wire->mutable_environment_wanted();
+    to_wire(f.attempt, to->mutable_attempt());
+    to->set_node(f.node.value);
+    to->set_platform(f.platform);
+  }
+  void operator()(const launcher::EnvironmentLocked& f) const {
+    auto* to = wire->mutable_environment_locked();
+    to->set_definition(std::string(f.definition.view()));
+    to->set_generation(f.generation);
+    to_wire(f.lock, to->mutable_lock());
+    to_wire(f.attempt, to->mutable_attempt());
+    to->set_node(f.node.value);
+  }
+  void operator()(const launcher::EnvironmentReset& f) const {
+    auto* to = wire->mutable_environment_reset();
+    to->set_definition(std::string(f.definition.view()));
+    to->set_generation(f.generation);
+    to->set_by(f.by);
+  }
+  void operator()(const launcher::EnvironmentsPruned& f) const {
+    wire->mutable_environments_pruned()->set_unused_since_ns(f.unused_since.ns);
+    wire->mutable_environments_pruned()->set_by(f.by);
+  }
   void operator()(const launcher::FenceLifted& f) const {
     auto* to = wire->mutable_fence_lifted();
     to_wire(f.attempt, to->mutable_attempt());
@@ -264,6 +294,32 @@ Status from_wire(const CheckpointSaved& from, launcher::CheckpointSaved* to) {
   to->node = NodeId(from.node());
   return from_wire(from.checkpoint(), &to->checkpoint);
 }
+Status from_wire(const EnvironmentRegistered& from, launcher::EnvironmentRegistered* to) {
+  TRY(from_wire(from.environment(), &to->environment));
+  return read_text(from.by(), "registered.by", &to->by);
+}
+Status from_wire(const EnvironmentWanted& from, launcher::EnvironmentWanted* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  to->node = NodeId(from.node());
+  return read_text(from.platform(), "wanted.platform", &to->platform);
+}
+Status from_wire(const EnvironmentLocked& from, launcher::EnvironmentLocked* to) {
+  TRY(read_digest(from.definition(), "locked.definition", &to->definition));
+  to->generation = from.generation();
+  TRY(from_wire(from.lock(), &to->lock));
+  TRY(from_wire(from.attempt(), &to->attempt));
+  to->node = NodeId(from.node());
+  return {};
+}
+Status from_wire(const EnvironmentReset& from, launcher::EnvironmentReset* to) {
+  TRY(read_digest(from.definition(), "reset.definition", &to->definition));
+  to->generation = from.generation();
+  return read_text(from.by(), "reset.by", &to->by);
+}
+Status from_wire(const EnvironmentsPruned& from, launcher::EnvironmentsPruned* to) {
+  TRY(read_instant(from.unused_since_ns(), "pruned.unused_since", &to->unused_since));
+  return read_text(from.by(), "pruned.by", &to->by);
+}
 Status from_wire(const FenceLifted& from, launcher::FenceLifted* to) {
   TRY(from_wire(from.attempt(), &to->attempt));
   to->node = NodeId(from.node());
@@ -316,6 +372,16 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kJobFinished: return read_into<launcher::JobFinished>(from.job_finished(), to);
     case Fact::kCheckpointSaved:
       return read_into<launcher::CheckpointSaved>(from.checkpoint_saved(), to);
+    case Fact::kEnvironmentRegistered:
+      return read_into<launcher::EnvironmentRegistered>(from.environment_registered(), to);
+    case Fact::kEnvironmentWanted:
+      return read_into<launcher::EnvironmentWanted>(from.environment_wanted(), to);
+    case Fact::kEnvironmentLocked:
+      return read_into<launcher::EnvironmentLocked>(from.environment_locked(), to);
+    case Fact::kEnvironmentReset:
+      return read_into<launcher::EnvironmentReset>(from.environment_reset(), to);
+    case Fact::kEnvironmentsPruned:
+      return read_into<launcher::EnvironmentsPruned>(from.environments_pruned(), to);
     case Fact::kFenceLifted: return read_into<launcher::FenceLifted>(from.fence_lifted(), to);
     case Fact::BODY_NOT_SET: break;
   }

@@ -44,7 +44,7 @@ class Fsck {
   Status check_journal_and_state();
   Status check_blobs();
   Status check_logs();
-  void check_log(const Attempt& attempt, int rank, LogStream stream, std::uint64_t size);
+  void check_log(const LogKey& key, std::uint64_t size);
   Status check_log_folders();
 
   const FsckOptions& options_;
@@ -140,15 +140,14 @@ Status Fsck::check_blobs() {
   return {};
 }
 
-void Fsck::check_log(const Attempt& attempt, int rank, LogStream stream, std::uint64_t size) {
-  if (size == 0) return;
-  const std::string path = LogStore(home_.logs()).path({attempt.id, rank, stream});
+void Fsck::check_log(const LogKey& key, std::uint64_t size) {
+  const std::string path = LogStore(home_.logs()).path(key);
   struct stat info {};
   const bool there = ::stat(path.c_str(), &info) == 0;
   const auto has = there ? static_cast<std::uint64_t>(info.st_size) : 0;
   if (has < size)
-    problem("job {}, attempt {}, rank {}: {} {}", attempt.id.job.value, attempt.id.number, rank,
-            path,
+    problem("job {}, attempt {}, {} {}: {} {}", key.attempt.job.value, key.attempt.number,
+            key.stream == LogStream::environment ? "environment on node" : "rank", key.rank, path,
             there ? fmt::format("has {} of {} bytes", has, size)
                   : fmt::format("is missing; it had {} bytes", size));
 }
@@ -161,10 +160,8 @@ Status Fsck::check_logs() {
         // lack anything.
         const bool kept = part.finished() && part.report->exit && part.released && !part.logs_lost;
         if (!kept) continue;
-        for (const LogSize& size : part.report->exit->logs) {
-          check_log(attempt, size.rank, LogStream::out, size.stdout_bytes);
-          check_log(attempt, size.rank, LogStream::err, size.stderr_bytes);
-        }
+        for (const LogSize& sizes : part.report->exit->logs)
+          for (const auto& [key, size] : logs_of(attempt.id, sizes)) check_log(key, size);
       }
     }
   }

@@ -16,7 +16,7 @@ namespace lockstep::runner {
 
 // What a bootstrap may know of its gang. Lives longer than the Bootstrap.
 struct GangContext {
-  Assignment assignment;      // gang filled
+  Assignment assignment;      // gang filled; its environment's variables are among the job's
   std::string tmp_directory;  // attempt's tmp/, owned by the run-as user
   io::User run_as;
   bool oversubscribed = false;  // more ranks than allotted cpus: yield, do not bind
@@ -53,7 +53,8 @@ std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop
 
 // The variables that every rank of every job has (reference/azureml.md, the last rows of the
 // table): AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, NCCL/GLOO_SOCKET_IFNAME,
-// PYTHONUNBUFFERED. A variable that the user set in environment_variables is never overridden.
+// PYTHONUNBUFFERED. A variable that the user set in environment_variables is never overridden, nor
+// one of the job's environment.
 std::map<std::string, std::string> common_environment(const GangContext& gang, int rank,
                                                       int local_rank);
 

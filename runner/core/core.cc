@@ -27,7 +27,7 @@ void Core::Impl::on(const Begin& input) {
   ranks = RankTable(assignment.first_rank(), assignment.ranks_here());
   phase = Phase::leasing;
   if (assignment.phase == WantedPhase::stop) return stop();
-  out.push_back(LeasePorts{assignment.node_rank == 0});
+  out.emplace_back(LeasePorts{assignment.node_rank == 0});
 }
 
 void Core::Impl::on(const Endpoint& input) {
@@ -75,7 +75,7 @@ void Core::Impl::start_ranks() {
   phase = Phase::running;
   for (auto& record : ranks.all()) {
     record.state = State::starting;
-    out.push_back(StartRank{record.exit.rank, record.exit.local_rank});
+    out.emplace_back(StartRank{record.exit.rank, record.exit.local_rank});
   }
 }
 
@@ -214,7 +214,7 @@ void Core::Impl::judge(RankRecord& record) {
 void Core::Impl::show(PartState state) {
   if (state <= shown) return;
   shown = state;
-  out.push_back(Report{report()});
+  out.emplace_back(Report{report()});
 }
 
 PartReport Core::Impl::report() const {

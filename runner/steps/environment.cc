@@ -1,3 +1,4 @@
+#include "runner/steps/activate.h"
 #include "runner/steps/step.h"
 
 namespace lockstep::runner {
@@ -11,7 +12,7 @@ std::map<std::string, std::string> login_environment(const LaunchContext& contex
       {"USER", user.name},
       {"LOGNAME", user.name},
       {"SHELL", user.shell.empty() ? "/bin/sh" : user.shell},
-      {"PATH", "/usr/bin:/bin:/usr/local/bin:/usr/sbin:/sbin"},
+      {"PATH", std::string(kLoginPath)},
       {"LANG", "C.UTF-8"},
       {"TMPDIR", context.gang->tmp_directory},
       {"PWD", context.directory},
@@ -20,7 +21,8 @@ std::map<std::string, std::string> login_environment(const LaunchContext& contex
 
 }  // namespace
 
-// Later ones win: login, every job's, the distribution's, the user's.
+// Later ones win: login, every job's, the distribution's, the user's (with its environment's among
+// them, see activate.h).
 Status set_environment(const LaunchContext& context, RankLaunch& rank) {
   auto environment = login_environment(context);
   for (auto& [name, value] : common_environment(*context.gang, rank.rank, rank.local_rank))

@@ -16,7 +16,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINKER = pathlib.Path("/lib64/ld-linux-x86-64.so.2")
-PROGRAMS = ["lockstep", "lockstep-agent", "lockstep-runner", "lockstepd"]
+PROGRAMS = ["lockstep", "lockstep-agent", "lockstep-env", "lockstep-runner", "lockstepd"]
 # All of the C library that another library may ask for by name: one library of the node's own C library
 # beside ours would not fit. The node's drivers (NVML) and account modules (NSS) are loaded into ours.
 C_LIBRARY = ["libanl.so.1", "libc.so.6", "libdl.so.2", "libm.so.6", "libnsl.so.1", "libnss_compat.so.2",

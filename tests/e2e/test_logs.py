@@ -385,3 +385,38 @@ def test_other_accounts_of_a_node_see_nothing_of_a_job(any_site):
     # isdir() of what cannot be reached is False, and open() refuses.
     assert seen.split() == ["refused"] * len(places), seen
     any_site.ok("job", "cancel", name)
+
+
+# ---- environments --------------------------------------------------------------------------------
+
+def test_the_log_of_an_environment_is_apart_from_the_ranks(site):
+    site.up(2)
+    site.ok("run", "-N", "2", "--name", "two", "--", "echo", "hello")
+    nodes = [part["node_name"] for part in site.show("two")["attempts"][0]["parts"]]
+    ranks = site.run("job", "stream", "-q", "two").stdout
+    assert ranks.splitlines() == [f"{nodes[rank]}:{rank} | hello".encode() for rank in range(2)]
+    for rank in range(2):  # as its node would have sent it
+        log_of(site, "two", rank).with_name(f"node_{rank}.environment").write_text(f"solve\nready {rank}\n")
+    told = b"".join(b"[environment %s] solve\n[environment %s] ready %d\n" % (node.encode(), node.encode(), rank)
+                    for rank, node in enumerate(nodes))
+    stream = site.run("job", "stream", "two")
+    assert (stream.returncode, stream.stdout) == (0, ranks) and stream.stderr.startswith(told), stream.stderr
+    for quiet in (["stream", "-q"], ["logs"], ["logs", "--node", "1"], ["logs", "--rank", "1"]):
+        done = site.run("job", *quiet, "two")
+        assert (done.returncode, done.stderr) == (0, b""), quiet
+        assert b"solve" not in done.stdout and b"hello" in done.stdout, quiet
+    node = site.run("job", "stream", "two", "--node", "1", "--tail", "1")
+    assert node.stderr.startswith(b"[environment %s] ready 1\n" % nodes[1].encode()), node.stderr
+    site.ok("job", "download", "two", "-p", "got")
+    assert (site.work / "got/artifacts/user_logs/environment_1.txt").read_text() == "solve\nready 1\n"
+    site.ok("job", "delete", "two")
+    wait_until(lambda: not (site.home / "launcher/logs/two").exists(), "they went with the job")
+
+
+def test_an_environments_log_of_a_job_without_one(site):
+    site.up(1)
+    site.ok("run", "--name", "plain", "--", "true")
+    refused = site.run("job", "logs", "plain", "--environment")
+    assert (refused.returncode, refused.stdout) == (2, b"")
+    assert refused.stderr == b"lockstep: job logs: plain has no environment, so there is no log of one\n"
+    assert site.run("job", "logs", "plain", "--environment", "--rank", "0").returncode == 2

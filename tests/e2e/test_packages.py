@@ -11,7 +11,7 @@ from harness import roots
 from harness.site import BUILD, ROOT, Site
 
 PROGRAMS = ["bin/lockstep", "bin/lockstepd", "bin/lockstep-agent", "libexec/lockstep/lockstep-runner",
-            "libexec/lockstep/lockstep-spawn"]
+            "libexec/lockstep/lockstep-spawn", "libexec/lockstep/lockstep-env"]
 UNITS = ["lib/systemd/system/lockstepd.service", "lib/systemd/system/lockstep-agent.service"]
 
 

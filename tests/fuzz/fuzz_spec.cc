@@ -1,12 +1,36 @@
-// Any bytes as a job file, alone and with an override: parsed or refused with a place, never a
-// crash.
+// Any bytes as a job file, alone and with an override, as an environment file, a requirements file
+// and an environment's name: parsed or refused with a place, never a crash.
 
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "launcher/spec/environment_reference.h"
 #include "launcher/spec/job_file.h"
+
+namespace {
+
+using lockstep::spec::ReadText;
+
+void read_as_environment(const std::string& text) {
+  const ReadText alone = [&](const std::string& path) -> lockstep::Result<std::string> {
+    if (path == "env.yml" || path == "r.txt") return text;
+    return lockstep::make_error(lockstep::ErrorCode::not_found, "there is no " + path);
+  };
+  const auto environment = lockstep::spec::load_environment("env.yml", alone);
+  if (environment && !lockstep::validate(environment->spec)) std::abort();
+  if (!environment && environment.error().message.rfind("env.yml:", 0) != 0 &&
+      environment.error().message.rfind("r.txt:", 0) != 0)
+    std::abort();
+  lockstep::VenvEnvironment venv;
+  const auto read = lockstep::spec::load_requirements("r.txt", alone, venv);
+  if (!read && read.error().message.rfind("r.txt:", 0) != 0) std::abort();
+  const auto name = lockstep::spec::parse_environment_reference(text);
+  if (name && name->empty()) std::abort();
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -18,5 +42,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!overridden && overridden.error().message.rfind("--set ", 0) != 0 &&
       overridden.error().message.rfind("job.yml:", 0) != 0)
     std::abort();
+  read_as_environment(std::string(text));
   return 0;
 }

@@ -181,6 +181,7 @@ void AgentProcess::act(const agent::StartRunner& action) {
   auto& random = cluster_.world.random;
   auto& files = node_.directories[assignment.attempt];
   files.assignment = assignment;
+  cluster_.oracle.runner_starts(assignment, node_.index);
   const bool fails = random.chance(cluster_.weather.start_fails);
   later(random.between(milliseconds(1), milliseconds(20)), [this, fails, assignment] {
     agent::RunnerStarted started{assignment.attempt, {}};

@@ -318,6 +318,7 @@ void Cluster::wind_down() {
   world.note("the faults are over");
   winding_down = true;
   const bool calm = weather.calm;
+  const int platforms = weather.platforms;  // no fault: nodes stay what they are
   if (weather.no_space_for_good) {
     if (world.now >= no_space_until) ++no_space_spell;
     no_space_until = Instant::never();
@@ -325,6 +326,7 @@ void Cluster::wind_down() {
   const Duration kept_for = weather.keep_jobs_for;  // a setting
   weather = Weather::fine();
   weather.calm = calm;
+  weather.platforms = platforms;
   weather.keep_jobs_for = kept_for;
   for (auto& node : nodes) {
     node->partitioned = node->mute = node->deaf = false;

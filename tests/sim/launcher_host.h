@@ -71,6 +71,7 @@ class LauncherHost {
   void act(const launcher::ReplyRefused& action);
   void act(const launcher::ReplyDeleted& action);
   void act(const launcher::ForgetJob&) {}
+  void act(const launcher::ReplyEnvironment&) {}
   void act(const launcher::ExitDaemon& action);
 
   Cluster& cluster_;

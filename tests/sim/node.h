@@ -45,6 +45,9 @@ class AgentProcess {
   void act(const agent::SendHeartbeat& action);
   void act(const agent::SendObserved& action);
   void act(const agent::StageWorkspace& action);
+  void act(const agent::PrepareEnvironment& action);
+  void act(const agent::LeaveEnvironment& action);
+  void act(const agent::PruneUnused&) {}
   void act(const agent::StartRunner& action);
   void act(const agent::UpdateRunner& action);
   void act(const agent::ShipLogs& action);
@@ -57,6 +60,16 @@ class AgentProcess {
   void act(const agent::RemovePart& action);
   void act(const agent::Reconnect& action);
   void act(const agent::ExitAgent& action);
+  struct Equipping {
+    Assignment assignment;
+    bool at_work = false;
+    bool asked = false;                   // for a lock
+    std::optional<std::uint64_t> solved;  // this generation
+  };
+  void equip(const AttemptId& attempt);
+  void work_at(const AttemptId& attempt, std::function<void(Equipping&)> end);
+  void solve(const AttemptId& attempt);
+  void build(const AttemptId& attempt);
   void arm();
   void pump_logs(const AttemptId& attempt);
   void push_outputs(const AttemptId& attempt);
@@ -74,6 +87,7 @@ class AgentProcess {
   bool stopped_ = false;
   std::deque<agent::Input> waiting_;  // while stopped
   Instant armed_ = Instant::never();
+  std::map<AttemptId, Equipping> equipping_;
   std::set<AttemptId> shipping_;
   std::set<AttemptId> collecting_;
   std::map<AttemptId, Instant> no_space_since_;  // of these
@@ -99,6 +113,7 @@ class Node {
   bool reachable() const { return up && !partitioned && !deaf && !mute; }
   bool quiet() const;             // nothing left on it
   std::string leftovers() const;  // in words
+  std::string platform() const;
 
   Cluster& cluster;
   const int index;

@@ -402,7 +402,8 @@ bool matches(Cause cause, Ending ending) {
     case Cause::port_taken:
     case Cause::runner_lost:
     case Cause::node_lost:
-    case Cause::account_missing: break;
+    case Cause::account_missing:
+    case Cause::environment_failed: break;
   }
   return true;  // no rank is to blame
 }

@@ -75,6 +75,10 @@ class Oracle {
   void checkpoint_written(const AttemptId& attempt, int node, const CollectedOutput& checkpoint);
   void checkpoint_arrived(const Digest& tree) { stored_.insert(tree); }
   void restored(const Assignment& assignment);
+  void environment_solved(const Assignment& assignment, const std::string& platform,
+                          const Digest& tree);
+  void environment_ready(const Assignment& assignment, int node, const EnvironmentReport& report);
+  void runner_starts(const Assignment& assignment, int node);
   bool running(const AttemptId& attempt, int node) const;
   bool anything_runs(int node) const;
   bool logs_durable(const AttemptId& attempt, NodeId node) const {
@@ -178,6 +182,12 @@ class Oracle {
     std::optional<Duration> overdue;
   };
   std::map<std::pair<AttemptId, NodeId>, Refused> refused_;
+  using SolvedFor =
+      std::tuple<Digest, std::uint64_t, std::string>;  // definition, generation, platform
+  std::map<SolvedFor, AttemptId> solved_;
+  std::map<Digest, SolvedFor> locks_;
+  std::map<std::tuple<AttemptId, std::uint64_t, std::string>, Digest> locks_used_;
+  std::set<std::pair<AttemptId, int>> environments_ready_;
   Duration started_since_{0};  // the same
   std::map<NodeId, int> indexes_;
   std::map<NodeId, Heard> heard_;

@@ -33,6 +33,10 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::earlier_life_believed, "earlier_life_believed"},
       {Defect::logs_given_up_at_once, "logs_given_up_at_once"},
       {Defect::logs_never_given_up, "logs_never_given_up"},
+      {Defect::everyone_solves, "everyone_solves"},
+      {Defect::locks_not_told, "locks_not_told"},
+      {Defect::lock_of_another_definition, "lock_of_another_definition"},
+      {Defect::environment_not_awaited, "environment_not_awaited"},
       {Defect::parts_forgotten_at_start, "parts_forgotten_at_start"},
       {Defect::parts_never_removed, "parts_never_removed"},
       {Defect::silence_of_launcher_kills, "silence_of_launcher_kills"},
@@ -190,6 +194,13 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
 void Saboteur::spoil_desired(DesiredState& desired) {
   for (Assignment& assignment : desired.assignments) {
     if (has(Defect::lease_ignored)) assignment.lease = Duration::zero();
+    EnvironmentPlan& plan = assignment.environment;
+    if (has(Defect::everyone_solves) && assignment.spec.environment)
+      plan.solve = plan.locks.empty();
+    if (has(Defect::locks_not_told)) plan.locks.clear();
+    if (has(Defect::lock_of_another_definition))
+      for (EnvironmentLock& lock : plan.locks)
+        lock.tree = first_locks_.emplace(lock.platform, lock.tree).first->second;
     if (!has(Defect::checkpoint_of_another_job) || !assignment.checkpoint) continue;
     sources_.emplace(assignment.attempt.job, *assignment.checkpoint);
     assignment.checkpoint = sources_.begin()->second;
@@ -244,6 +255,10 @@ void Saboteur::agent_acts(std::vector<agent::Action>& actions) {
   for (const auto& action : actions)
     if (const auto* start = std::get_if<agent::StartRunner>(&action))
       assignments_[start->assignment.attempt] = start->assignment;
+  if (has(Defect::environment_not_awaited))
+    for (agent::Action& action : actions)
+      if (const auto* prepare = std::get_if<agent::PrepareEnvironment>(&action))
+        action = agent::StartRunner{prepare->assignment};
   if (has(Defect::parts_never_removed)) swallow<agent::RemovePart>(actions);
   if (has(Defect::outputs_never_given_up)) swallow<agent::SettleOutputs>(actions);
   if (has(Defect::outputs_given_up_at_once)) {

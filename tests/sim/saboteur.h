@@ -45,7 +45,11 @@ enum class Defect {
   earlier_life_believed,
   logs_given_up_at_once,
   logs_never_given_up,
+  everyone_solves,
+  locks_not_told,
+  lock_of_another_definition,
   // agent
+  environment_not_awaited,
   parts_forgotten_at_start,
   parts_never_removed,
   silence_of_launcher_kills,
@@ -123,6 +127,7 @@ class Saboteur {
   std::map<JobId, CheckpointSource> sources_;
   std::map<SessionId, std::uint64_t> beats_;   // newest that was sent
   std::map<SessionId, HeartbeatAck> answers_;  // newest that was heard
+  std::map<std::string, Digest> first_locks_;  // by platform
 };
 
 }  // namespace lockstep::sim

@@ -17,6 +17,8 @@ struct Weather {
   double log_slow = 0, collecting_slow = 0;
   double port_taken = 0;
   double checkpoint_slow = 0;
+  double environment_fails = 0, environment_slow = 0;
+  int platforms = 1;    // that nodes are of
   double low_disk = 0;  // per heartbeat: its node has little space from now on, for a while
   double no_space =
       0;  // per collection: the launcher has none for outputs from now on, for a while
@@ -75,6 +77,9 @@ inline Weather draw_weather(Random& random) {
   w.compact = sometimes(0.5, 0.002, 0.05);
   w.delete_job = sometimes(0.5, 0.3, 1);
   if (random.chance(0.3)) w.keep_jobs_for = random.between(seconds(5), seconds(60));
+  w.environment_fails = sometimes(0.4, 0.02, 0.3);
+  w.environment_slow = sometimes(0.4, 0.02, 0.3);
+  w.platforms = random.chance(0.3) ? 2 : 1;
   w.low_disk = sometimes(0.3, 0.005, 0.05);
   w.no_space = sometimes(0.3, 0.05, 0.3);
   w.no_space_for_logs = w.no_space / 4;

@@ -35,6 +35,14 @@ void draw_failure(JobPlan& plan, Random& random) {
   }
 }
 
+void draw_environment(JobSpec& spec, Random& random) {
+  if (!random.chance(0.4)) return;
+  EnvironmentSpec& environment = spec.environment.emplace();
+  if (random.chance(0.2)) return;  // the host's own
+  environment.definition =
+      VenvEnvironment{"python3", {}, {"numpy==" + std::to_string(random.between(1, 2))}, {}};
+}
+
 }  // namespace
 
 JobPlan draw_job(Random& random, int number, int nodes) {
@@ -66,6 +74,7 @@ JobPlan draw_job(Random& random, int number, int nodes) {
   spec.retry.backoff =
       random.chance(0.5) ? Duration(0) : random.between(milliseconds(10), seconds(3));
   if (random.chance(0.35)) spec.retry.on_lost = OnLost::after_fence;
+  draw_environment(spec, random);
   spec.checkpoint.every = random.between(seconds(1), seconds(4));
   plan.runs = random.between(milliseconds(100), seconds(8));  // an MPI rank connects before
   // A lease matters only to what would outlive it.
@@ -126,6 +135,7 @@ void Workload::submit(const JobPlan& plan) {
   launcher::SubmitInput submit;
   submit.submission = "submission-" + std::to_string(next_);
   submit.spec = plan.spec;
+  submit.rebuild = plan.spec.environment && cluster_.world.random.chance(0.15);
   if (cluster_.world.random.chance(0.3)) {
     submit.generated_name = plan.spec.name;
     submit.spec.name.clear();

@@ -58,6 +58,9 @@ class NullNode {
   void perform(agent::RemovePart& action);
   void perform(agent::Reconnect&);
   void perform(agent::ExitAgent& action);
+  void perform(agent::PrepareEnvironment&) {}  // its jobs have none
+  void perform(agent::LeaveEnvironment&) {}
+  void perform(agent::PruneUnused&) {}
   void perform(agent::KillRunner&) {}
   void perform(agent::ShipLogs&) {}
   void perform(agent::SettleOutputs&) {}  // it has collected already

@@ -47,7 +47,11 @@ def debian(suite, packages):
         if done.returncode != 0:
             raise Unavailable(f"debootstrap of {suite} exited {done.returncode}: {done.stdout[-300:]}")
         (work / "tree/etc/hosts").touch()  # cluster's own is mounted over it
-        (work / "tree").rename(ready)
+        try:
+            (work / "tree").rename(ready)
+        except OSError:
+            if not ready.exists():  # else another module was faster
+                raise
     finally:
         shutil.rmtree(work)
     return ready

@@ -8,6 +8,7 @@
 #include "agent/supervise/recovery.h"
 #include "common/wire/bulk.h"
 #include "common/wire/control.h"
+#include "common/wire/runner.h"
 #include "tests/unit/agent/helpers.h"
 
 namespace lockstep::agent {
@@ -155,6 +156,7 @@ class AgentLoopTest : public testing::Test {
     config.keys = keys_;
     config.inventory.hostname = "n1";
     config.runner_program = FAKE_RUNNER;
+    config.environments.program = LOCKSTEP_ENV;
     config.stage = [](const Assignment& assignment, const io::AttemptDir& directory,
                       const auto& progress) -> Result<WorkspacePlan> {
       progress("halfway");
@@ -162,6 +164,7 @@ class AgentLoopTest : public testing::Test {
         return make_error(ErrorCode::not_found, "the snapshot is gone");
       }
       TRY(io::make_directories(directory.code()));
+      TRY(io::make_directories(directory.logs()));
       return WorkspacePlan{};
     };
     config.session = SessionId(io::random_u64());
@@ -214,6 +217,37 @@ TEST_F(AgentLoopTest, AWorkspaceThatCannotBeHadIsTheReason) {
   ASSERT_TRUE(until_finished(assignment.attempt));
   EXPECT_EQ(launcher_.parts[assignment.attempt].exit->cause, Cause::workspace_failed);
   EXPECT_EQ(launcher_.parts[assignment.attempt].exit->message, "the snapshot is gone");
+}
+
+TEST_F(AgentLoopTest, AnEnvironmentIsReadyBeforeTheRunnerStarts) {
+  Assignment assignment = make_assignment("job", "wait");
+  assignment.spec.environment = EnvironmentSpec{"", "", HostEnvironment{"/usr/bin/python3"}};
+  launcher_.want({assignment});
+  ASSERT_TRUE(until([&] {
+    return launcher_.parts.count(assignment.attempt) &&
+           launcher_.parts[assignment.attempt].state == PartState::running;
+  }));
+  const auto report = launcher_.parts[assignment.attempt].environment;
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->step, EnvironmentReport::Step::ready);
+  const io::AttemptDir directory = home_.attempt(assignment.attempt);
+  const auto plan = wire::decode_workspace_plan(*io::read_file(directory.workspace()));
+  ASSERT_TRUE(plan && plan->activation);
+  EXPECT_EQ(plan->activation->interpreter, "/usr/bin/python3");
+  // The next agent knows how long its log is.
+  const auto log = io::read_file(directory.log(0, LogStream::environment));
+  ASSERT_TRUE(log);
+  EXPECT_EQ(find_parts(home_, true).at(0).found.environment_log_bytes, log->size());
+}
+
+TEST_F(AgentLoopTest, AnEnvironmentThatCannotBeHadIsTheReason) {
+  Assignment assignment = make_assignment("job", "finish");
+  assignment.spec.environment = EnvironmentSpec{"", "", HostEnvironment{"/nope/python"}};
+  launcher_.want({assignment});
+  ASSERT_TRUE(until_finished(assignment.attempt));
+  const NodeExitReport exit = *launcher_.parts[assignment.attempt].exit;
+  EXPECT_EQ(exit.cause, Cause::environment_failed);
+  EXPECT_NE(exit.message.find("'/nope/python' is not there"), std::string::npos) << exit.message;
 }
 
 TEST_F(AgentLoopTest, ARunnerThatCrashesIsLost) {

@@ -139,6 +139,27 @@ TEST_F(LogShipperTest, TellsWhatWasTakenAtMostEveryFiftyMilliseconds) {
   EXPECT_EQ(taken_[0], (LogSize{0, 8, 0}));
 }
 
+TEST_F(LogShipperTest, AnEnvironmentsLogIsShippedAndNoRunnerIsToldOfIt) {
+  const LogKey environment{attempt_, 1, LogStream::environment};
+  shipper_->ship(attempt_, directory_, false);
+  append(1, LogStream::environment, "solving\n");
+  turn();
+  answer();
+  EXPECT_EQ(store_.logs[environment], "solving\n") << "from its first line";
+  now_ = now_ + milliseconds(50);
+  turn();
+  EXPECT_EQ(told_, 0) << "rank 1 has written nothing";
+  EXPECT_EQ(shipper_->next_deadline(), Instant::never());
+  append(1, LogStream::environment, "ready\n");
+  append(1, LogStream::out, "hello\n");
+  ASSERT_TRUE(settle([&] {
+    now_ = now_ + milliseconds(50);
+    return told_ > 0;
+  }));
+  EXPECT_EQ(taken_[1], (LogSize{1, 6, 0, 0}));
+  EXPECT_EQ(store_.logs[environment], "solving\nready\n");
+}
+
 TEST_F(LogShipperTest, TimesTravelWithTheirBytes) {
   const std::string path = directory_.log(0, LogStream::out);
   append(0, LogStream::out, "one\ntwo\n");

@@ -119,6 +119,7 @@ TEST_F(SupervisorTest, AKilledRunnerIsGone) {
   const io::AttemptDir directory = home_.attempt(assignment.attempt);
   put(directory.log(11, LogStream::out), "eleven");
   put(directory.log(11, LogStream::err), "and an error");
+  put(directory.log(1, LogStream::environment), "of a node, not of a rank");
   put(directory.logs() + "/no log of a rank", "x");
   supervisor_->kill(assignment.attempt);
   ASSERT_TRUE(await<RunnerGone>());

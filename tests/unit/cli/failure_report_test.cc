@@ -47,6 +47,8 @@ TEST(FailureReport, SaysHowForEachCauseOfARank) {
   EXPECT_TRUE(says(failed(Cause::command_not_executable, 126), "not executable"));
   EXPECT_TRUE(says(failed(Cause::node_lost, 125, std::nullopt), "  in one line\n"));
   EXPECT_TRUE(says(failed(Cause::timeout, 124), "  in one line\n"));
+  EXPECT_TRUE(says(failed(Cause::environment_failed, 125, std::nullopt),
+                   "  look at it with: lockstep environment log j\n"));
   EXPECT_TRUE(says(failed(Cause::node_lost, 125, std::nullopt), "lockstep job logs j\n"));
 }
 

@@ -156,7 +156,7 @@ TEST_F(Following, ASingleRanksStreamsArriveAsTheyAre) {
   const std::string binary("a\0b\xff\r\nno newline", 17);
   plan.logs = {{key(0, LogStream::out), binary}, {key(0, LogStream::err), "to stderr\n"}};
   FollowOptions options;
-  options.single_rank = true;
+  options.single_log = true;
   options.show_state = false;
   const Ended ended = wait(start(plan, options));
   EXPECT_EQ(ended.code, kCompleted) << ended.err;
@@ -187,7 +187,7 @@ TEST_F(Following, EachByteArrivesOnceOverRestartsOfTheLauncher) {
   plan.break_after_chunks = 40;
   plan.breaks = 2;
   FollowOptions options;
-  options.single_rank = true;
+  options.single_log = true;
   const Ended ended = wait(start(plan, options));
   EXPECT_EQ(ended.code, kCompleted) << ended.err;
   EXPECT_EQ(ended.out, numbered_lines(0, 300));
@@ -200,7 +200,7 @@ TEST_F(Following, CtrlCCancelsAndWaitsForTheEnd) {
   plan.logs = {{key(0, LogStream::out), "running\n"}};
   FollowOptions options;
   options.cancel_on_interrupt = true;
-  options.single_rank = true;
+  options.single_log = true;
   const Child child = start(plan, options);
   ASSERT_TRUE(wait_for_text(child, "/out", "running"));
   ::kill(child.pid, SIGINT);
@@ -215,7 +215,7 @@ TEST_F(Following, CtrlCInAStreamOnlyLeaves) {
   plan.ends_by_itself = false;
   plan.logs = {{key(0, LogStream::out), "running\n"}};
   FollowOptions options;
-  options.single_rank = true;
+  options.single_log = true;
   const Child child = start(plan, options);
   ASSERT_TRUE(wait_for_text(child, "/out", "running"));
   ::kill(child.pid, SIGINT);
@@ -231,7 +231,7 @@ TEST_F(Following, TheSecondCtrlCStopsWaitingAndTheCancelStands) {
   plan.logs = {{key(0, LogStream::out), "running\n"}};
   FollowOptions options;
   options.cancel_on_interrupt = true;
-  options.single_rank = true;
+  options.single_log = true;
   const Child child = start(plan, options);
   ASSERT_TRUE(wait_for_text(child, "/out", "running"));
   ::kill(child.pid, SIGTERM);  // as Ctrl-C
@@ -249,7 +249,7 @@ TEST_F(Following, AClosedTerminalLeavesTheJobRunning) {
   plan.logs = {{key(0, LogStream::out), "running\n"}};
   FollowOptions options;
   options.cancel_on_interrupt = true;
-  options.single_rank = true;
+  options.single_log = true;
   const Child child = start(plan, options);
   ASSERT_TRUE(wait_for_text(child, "/out", "running"));
   ::kill(child.pid, SIGHUP);
@@ -263,7 +263,7 @@ TEST_F(Following, UnderNohupAClosedTerminalIsNothing) {
   plan.logs = {{key(0, LogStream::out), "running\n"}};
   FollowOptions options;
   options.cancel_on_interrupt = true;
-  options.single_rank = true;
+  options.single_log = true;
   ::signal(SIGHUP, SIG_IGN);  // the child inherits it
   const Child child = start(plan, options);
   ::signal(SIGHUP, SIG_DFL);
@@ -277,7 +277,7 @@ TEST_F(Following, StandardOutputCanBeKeptForSomethingElse) {
   auto plan = script(1);
   plan.logs = {{key(0, LogStream::out), "to out\n"}, {key(0, LogStream::err), "to err\n"}};
   FollowOptions options;
-  options.single_rank = true;
+  options.single_log = true;
   options.show_state = false;
   options.all_to_stderr = true;
   const Ended ended = wait(start(plan, options));
@@ -287,11 +287,37 @@ TEST_F(Following, StandardOutputCanBeKeptForSomethingElse) {
     EXPECT_NE(ended.err.find(line), std::string::npos) << ended.err;
 }
 
+// Standard output stays the program's own.
+TEST_F(Following, AnEnvironmentsLogIsForStandardError) {
+  auto plan = script(1);
+  plan.logs = {{key(0, LogStream::environment), "solving\nready\n"},
+               {key(0, LogStream::out), "to out\n"}};
+  FollowOptions options;
+  options.single_log = true;
+  options.show_state = false;
+  const Ended ended = wait(start(plan, options));
+  EXPECT_EQ(ended.code, kCompleted) << ended.err;
+  EXPECT_EQ(ended.out, "to out\n");
+  EXPECT_EQ(ended.err, "solving\nready\n");
+}
+
+TEST_F(Following, AnEnvironmentsLogThatIsAskedForIsForStandardOutput) {
+  auto plan = script(1);
+  plan.logs = {{key(0, LogStream::environment), "solving\nready\n"}};
+  FollowOptions options;
+  options.show_state = false;
+  options.filter.stream = LogStream::environment;
+  const Ended ended = wait(start(plan, options));
+  EXPECT_EQ(ended.code, kCompleted) << ended.err;
+  EXPECT_EQ(ended.out, "[environment n0] solving\n[environment n0] ready\n");
+  EXPECT_EQ(ended.err, "");
+}
+
 TEST_F(Following, ATrivialJobGivesNoLine) {
   auto plan = script(1);
   plan.logs = {{key(0, LogStream::out), "done\n"}};
   FollowOptions options;
-  options.single_rank = true;
+  options.single_log = true;
   const Ended ended = wait(start(plan, options));
   EXPECT_EQ(ended.out, "done\n");
   EXPECT_EQ(ended.err, "");
@@ -302,7 +328,7 @@ TEST_F(Following, WithoutFollowOnlyWhatIsThere) {
   plan.ends_by_itself = false;
   plan.logs = {{key(0, LogStream::out), "so far\n"}};
   FollowOptions options;
-  options.single_rank = true;
+  options.single_log = true;
   options.until_final = false;
   options.show_state = false;
   const Ended ended = wait(start(plan, options));

@@ -140,6 +140,23 @@ TEST(LogMerge, TimestampsStandBeforeEachLine) {
   EXPECT_NE(written.out.find("n0:1 | - unknown\n"), std::string::npos);
 }
 
+TEST(LogMerge, AnEnvironmentsLinesNameTheirNode) {
+  Written written;
+  LogMerge merge({}, written.sink());
+  LogChunk environment = chunk(1, 0, "solving\n50%", LogStream::environment);
+  environment.node_name = "n1";
+  merge.add(environment, at(0));
+  merge.show_partial(at(1));
+  merge.add(chunk(0, 0, "hi\n"), at(1));
+  environment.offset = 11;
+  environment.data = " done\nready\n";
+  merge.add(environment, at(2));
+  EXPECT_EQ(written.out, "n0:0 | hi\n");
+  EXPECT_EQ(written.err,
+            "[environment n1] solving\n[environment n1] 50%\n[environment n1]+  done\n"
+            "[environment n1] ready\n");
+}
+
 TEST(LogMerge, TheEndShowsWhatIsLeft) {
   Written written;
   LogMerge merge({}, written.sink());

@@ -83,9 +83,31 @@ TEST(ApplySelection, BecomesAFilterAndAWayToShow) {
   EXPECT_EQ(follow.filter.tail_lines, 5);
   EXPECT_EQ(follow.filter.since, kNow - minutes(10));
   EXPECT_TRUE(follow.filter.times);
-  EXPECT_TRUE(follow.single_rank);
+  EXPECT_TRUE(follow.single_log);
   ASSERT_TRUE(follow.wanted);
   EXPECT_TRUE(follow.wanted("x\n"));
+}
+
+TEST(ApplySelection, TheLogOfAnEnvironmentIsOneOfEachNode) {
+  LogSelection selection;
+  selection.environment = true;
+  const auto applied = [&](int nodes, int ranks) {
+    JobSpec spec = spec_of(nodes, ranks);
+    spec.environment.emplace();
+    FollowOptions follow;
+    EXPECT_TRUE(apply(selection, "job logs", spec, kNow, &follow));
+    EXPECT_EQ(follow.filter.stream, LogStream::environment);
+    return follow;
+  };
+  EXPECT_TRUE(applied(1, 8).single_log) << "one node, whatever ranks it has";
+  EXPECT_FALSE(applied(2, 1).single_log);
+  selection.node = 1;
+  EXPECT_TRUE(applied(2, 1).single_log);
+  EXPECT_EQ(applied(2, 1).filter.node_rank, 1);
+  selection.environment = false;
+  FollowOptions follow;
+  ASSERT_TRUE(apply(selection, "job logs", spec_of(2, 1), kNow, &follow));
+  EXPECT_FALSE(follow.filter.stream);
 }
 
 TEST(ApplySelection, WhatTheJobDoesNotHaveIsNamed) {
@@ -94,7 +116,9 @@ TEST(ApplySelection, WhatTheJobDoesNotHaveIsNamed) {
     const Status done = apply(selection, "job stream", spec_of(2, 2), kNow, &follow);
     return done ? std::string() : done.error().message;
   };
-  LogSelection rank, node, since, grep;
+  LogSelection rank, node, since, grep, environment;
+  environment.environment = true;
+  EXPECT_EQ(refused(environment), "job stream: j has no environment, so there is no log of one");
   rank.rank = 4;
   EXPECT_EQ(refused(rank), "job stream: j has ranks 0 to 3, no rank 4");
   node.node = 2;

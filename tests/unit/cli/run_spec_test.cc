@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <functional>
+
+#include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::cli {
 namespace {
@@ -75,6 +78,104 @@ TEST(RunSpec, RefusesByName) {
   EXPECT_EQ(refusal([](auto& a) { a.name = "a b"; }).substr(0, 16), "run: name: 'a b'");
   EXPECT_EQ(refusal([](auto& a) { a.cpus = 0; }),
             "run: lockstep.resources.cpus: must be at least 1");
+}
+
+// ---- environments
+// --------------------------------------------------------------------------------
+
+std::string environment_refusal(const std::function<void(RunArguments&)>& change) {
+  RunArguments a = arguments();
+  change(a);
+  const auto environment = environment_of(a);
+  return environment ? "accepted" : environment.error().message;
+}
+
+TEST(RunEnvironment, EachWayIsTaken) {
+  test::TempDir directory;
+  directory.file("r.txt", "numpy\n");
+  directory.file("env.yml", "name: tools\nrequirements: r.txt\n");
+  const auto definition = [](const RunArguments& a) {
+    const auto choice = environment_of(a);
+    EXPECT_TRUE(choice && *choice);
+    return std::get<RegisteredEnvironment>(**choice).spec.definition;
+  };
+  RunArguments a = arguments();
+  EXPECT_EQ(environment_of(a).value(), std::nullopt);
+  a.interpreter = "/opt/py/bin/python3";
+  EXPECT_EQ(definition(a), EnvironmentDefinition(HostEnvironment{a.interpreter}));
+  a = arguments();
+  a.requirements = directory / "r.txt";
+  a.pip = {"six==1.16.0", "--pre"};
+  EXPECT_EQ(definition(a), EnvironmentDefinition(VenvEnvironment{
+                               "python3", {"--pre"}, {"numpy", "six==1.16.0"}, {}}));
+  for (const std::string mark : {"", "file:"}) {
+    a = arguments();
+    a.environment = mark + (directory / "env.yml");
+    EXPECT_EQ(definition(a), EnvironmentDefinition(VenvEnvironment{"python3", {}, {"numpy"}, {}}));
+  }
+  a.environment = "azureml:tools@latest";
+  EXPECT_EQ(
+      std::get<spec::EnvironmentReference>(*environment_of(a).value()),
+      (spec::EnvironmentReference{"tools@latest", "run: --environment azureml:tools@latest"}));
+}
+
+TEST(RunEnvironment, ContradictionsAreRefused) {
+  EXPECT_EQ(environment_refusal([](auto& a) {
+              a.interpreter = "python3";
+              a.pip = {"six"};
+            }),
+            "run: --interpreter is taken as it is, and --pip installs packages; leave one out");
+  EXPECT_EQ(
+      environment_refusal([](auto& a) {
+        a.interpreter = "python3";
+        a.requirements = "r.txt";
+      }),
+      "run: --interpreter is taken as it is, and --requirements installs packages; leave one out");
+  EXPECT_EQ(environment_refusal([](auto& a) {
+              a.environment = "a:1";
+              a.pip = {"six"};
+            }),
+            "run: --environment is all of an environment; leave --pip out, or put it into an "
+            "environment file");
+  EXPECT_EQ(environment_refusal([](auto& a) {
+              a.environment = "a:1";
+              a.interpreter = "x";
+            }),
+            "run: --environment is all of an environment; leave --interpreter out, or put it into "
+            "an environment file");
+  EXPECT_EQ(environment_refusal([](auto& a) { a.rebuild = true; }),
+            "run: --rebuild is of an environment; name one with --environment, --requirements or "
+            "--pip");
+}
+
+TEST(RunEnvironment, BadValuesAreRefusedByTheirOption) {
+  EXPECT_EQ(environment_refusal([](auto& a) { a.pip = {"-r r.txt"}; }),
+            "run: --pip '-r r.txt': a list names packages; to read a file, write `requirements: "
+            "FILE`");
+  EXPECT_EQ(environment_refusal([](auto& a) { a.pip = {"a\xff"}; }),
+            "run: --pip: is not UTF-8 text, or holds control characters");
+  EXPECT_EQ(environment_refusal([](auto& a) { a.interpreter = "bin/python"; }),
+            "run: environment.interpreter: 'bin/python' is relative, but it is looked for on every "
+            "node; write an absolute path, or a name on PATH");
+  EXPECT_EQ(environment_refusal([](auto& a) { a.environment = "tools"; }),
+            "run: --environment: 'tools' says no version; write tools:VERSION or tools@latest");
+  EXPECT_EQ(environment_refusal([](auto& a) { a.environment = "/nowhere/env.yml"; }),
+            "run: --environment: open /nowhere/env.yml: No such file or directory");
+  EXPECT_EQ(environment_refusal([](auto& a) { a.requirements = "/nowhere/r.txt"; }),
+            "run: --requirements: open /nowhere/r.txt: No such file or directory");
+}
+
+TEST(RunEnvironment, WhatIsWrongInAFileHasItsPlace) {
+  test::TempDir directory;
+  directory.file("r.txt", "numpy\n-e .\n");
+  directory.file("env.yml", "image: x\n");
+  const std::string root = directory.path();
+  EXPECT_EQ(environment_refusal([&](auto& a) { a.environment = root + "/env.yml"; }),
+            root + "/env.yml:1:1: 'image' is not supported yet");
+  EXPECT_EQ(environment_refusal([&](auto& a) {
+              a.requirements = root + "/r.txt";
+            }).substr(0, root.size() + 16),
+            root + "/r.txt:2: '-e .'");
 }
 
 }  // namespace

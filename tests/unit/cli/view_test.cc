@@ -19,7 +19,7 @@ TEST(JobJson, IsShapedLikeAzures) {
     "name": "gray_pig", "type": "command", "status": "Failed", "display_name": "Digits",
     "experiment_name": "handwriting", "description": "A small network.",
     "tags": {"owner": "ada"}, "command": "python train.py", "compute": "local",
-    "environment_variables": {"A": "b"}, "inputs": {"lr": "1e-3"},
+    "environment": null, "environment_variables": {"A": "b"}, "inputs": {"lr": "1e-3"},
     "outputs": {"model": {"type": "uri_folder", "mode": "upload"}},
     "distribution": {"type": "mpi", "process_count_per_instance": 2},
     "resources": {"instance_count": 2}, "limits": {"timeout": 90},
@@ -37,7 +37,8 @@ TEST(JobJson, IsShapedLikeAzures) {
         "parts": [{"node_name": "local-1", "node_rank": 1, "first_rank": 2, "ranks": 2,
                    "state": "finished", "progress": "", "cpus": [2, 3], "memory": 4294967296,
                    "gpus": [], "outputs": [{"kind": "named", "name": "model", "digest": null,
-                                            "files": 2, "size": 300, "problems": ["a: a fifo"]}]}],
+                                            "files": 2, "size": 300, "problems": ["a: a fifo"]}],
+                   "environment": null}],
         "report": null, "retried": null, "checkpoint": null}],
     "warnings": []})");
   want["report"] = report;

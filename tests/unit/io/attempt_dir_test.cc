@@ -33,8 +33,14 @@ TEST(AttemptDirTest, NamesAndParsesLogs) {
   EXPECT_EQ(dir.log(0, LogStream::err), "/a/logs/rank_0.stderr");
   EXPECT_EQ(AttemptDir::parse_log_name("rank_3.stdout"), std::pair(3, LogStream::out));
   EXPECT_EQ(AttemptDir::parse_log_name("rank_0.stderr"), std::pair(0, LogStream::err));
-  for (const char* bad : {"rank_.stdout", "rank_03.stdout", "rank_-1.stdout", "rank_3.stdlog",
-                          "rank_3", "xrank_3.stdout", "rank_3.stdout.tmp-1-1", ""}) {
+  EXPECT_EQ(dir.log(12, LogStream::environment), "/a/logs/node_12.environment");
+  EXPECT_EQ(AttemptDir::parse_log_name("node_12.environment"),
+            std::pair(12, LogStream::environment));
+  for (const char* bad :
+       {"rank_.stdout", "rank_03.stdout", "rank_-1.stdout", "rank_3.stdlog", "rank_3",
+        "xrank_3.stdout", "rank_3.stdout.tmp-1-1", "", "node_.environment", "node_01.environment",
+        "node_-1.environment", "rank_1.environment", "node_1.stdout", "node_1.environment.times",
+        "node_99999999999.environment", ".environment"}) {
     EXPECT_FALSE(AttemptDir::parse_log_name(bad)) << bad;
   }
 }

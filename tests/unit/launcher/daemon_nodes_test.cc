@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include "common/io/run_program.h"
 #include "common/wire/join_token.h"
 #include "tests/unit/launcher/daemon_process.h"
 
@@ -59,6 +61,30 @@ class DaemonNodesTest : public testing::Test {
   io::KeyPair user_ = test::authorized_user(daemon_);
   std::optional<Peer> ann_;
 };
+
+TEST_F(DaemonNodesTest, ARebuildIsANewGenerationOfTheEnvironmentOnItsNode) {
+  Peer node(daemon_.endpoint());
+  bring_up(node);
+  const auto generation = [&](const std::string& name, bool rebuild) -> std::uint64_t {
+    JobSpec job = small_job(name);
+    job.resources.cpus = 1;
+    job.resources.memory = mebibytes(1);
+    job.environment = EnvironmentSpec{"", "", VenvEnvironment{"python3", {}, {"six"}, {}}};
+    EXPECT_TRUE(ann_->ask_for<SubmitReply>(Submit{name, job, rebuild})) << daemon_.log();
+    std::uint64_t found = 0;
+    EXPECT_TRUE(node.next<Desired>([&](const Desired& desired) {
+      for (const Assignment& assignment : desired.desired.assignments) {
+        if (assignment.attempt.job.value != name) continue;
+        found = assignment.environment.generation;
+        return true;
+      }
+      return false;
+    }));
+    return found;
+  };
+  EXPECT_EQ(generation("first", false), 0U);
+  EXPECT_GT(generation("second", true), 0U);
+}
 
 TEST_F(DaemonNodesTest, ATokenLeadsANodeIn) {
   const auto token = new_token();
@@ -157,6 +183,62 @@ TEST_F(DaemonNodesTest, AJobRunsToItsEnd) {
   EXPECT_EQ(chunk->data, "hello\nyou");
   EXPECT_EQ(chunk->node_name, "n1");
   EXPECT_EQ(ann_->next_bulk<LogEnd>()->status, "Completed");
+}
+
+// Of a job whose ranks never started: it ends when that log is here.
+TEST_F(DaemonNodesTest, TheLogOfAnEnvironmentThatFailedIsWaitedForAndKept) {
+  Peer node(daemon_.endpoint());
+  const SessionId session(77);
+  const NodeId id = bring_up(node, session);
+  JobSpec spec = small_job("broken");
+  spec.environment.emplace().definition = VenvEnvironment{"python3", {}, {"nosuch"}, {}};
+  ASSERT_TRUE(ann_->ask_for<SubmitReply>(Submit{"s", spec}));
+  ASSERT_TRUE(ann_->ask_for<JobReply>(WatchJob{JobId("broken")}));
+  const auto desired =
+      node.next<Desired>([](const Desired& m) { return !m.desired.assignments.empty(); });
+  ASSERT_TRUE(desired) << daemon_.log();
+  const AttemptId attempt = desired->desired.assignments[0].attempt;
+  const LogKey key{attempt, 0, LogStream::environment};
+  node.send_bulk(LogAppend{id, key, 0, "solving\n"});
+  ASSERT_TRUE(node.next_bulk<LogAck>()) << daemon_.log();
+
+  PartReport report;
+  report.attempt = attempt;
+  report.state = PartState::finished;
+  report.exit.emplace();
+  report.exit->cause = Cause::environment_failed;
+  report.exit->message = "no such package";
+  report.exit->logs = {{0, 0, 0, 16}};
+  node.send(Observed{id, session, 1, {report}, {}});
+  ASSERT_TRUE(node.next<ObservedAck>());
+  EXPECT_EQ(ann_->ask_for<JobReply>(ShowJob{JobId("broken")})->job.status, JobStatus::finalizing);
+  node.send_bulk(LogAppend{id, key, 8, "failed!\n"});
+  EXPECT_EQ(node.next_bulk<LogAck>()->durable, 16u);
+  EXPECT_TRUE(ann_->next<JobUpdate>([](const JobUpdate& m) {
+    return m.job.status == JobStatus::failed;
+  })) << daemon_.log();
+
+  LogFollow follow;
+  follow.job = JobId("broken");
+  follow.stream = LogStream::environment;
+  ann_->send_bulk(follow);
+  const auto chunk = ann_->next_bulk<LogChunk>();
+  ASSERT_TRUE(chunk);
+  EXPECT_EQ(chunk->key, key);
+  EXPECT_EQ(chunk->data, "solving\nfailed!\n");
+  EXPECT_EQ(chunk->node_name, "n1");
+  EXPECT_EQ(ann_->next_bulk<LogEnd>()->status, "Failed");
+
+  daemon_.signal(SIGTERM);
+  const auto fsck = [this] {
+    return io::run_program({LOCKSTEPD, "fsck", "--home", daemon_.home().path()}, test::kPatience);
+  };
+  EXPECT_EQ(fsck()->exit_code, 0) << fsck()->text;
+  const std::string path = daemon_.home().logs() + "/broken/1/node_0.environment";
+  ASSERT_EQ(::truncate(path.c_str(), 10), 0);
+  EXPECT_EQ(fsck()->exit_code, 1);
+  EXPECT_THAT(fsck()->text, HasSubstr("job broken, attempt 1, environment on node 0: " + path +
+                                      " has 10 of 16 bytes"));
 }
 
 TEST_F(DaemonNodesTest, AfterAKillTheNodeIsAskedForItsSessionAndGoesOn) {

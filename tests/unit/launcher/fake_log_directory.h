@@ -15,12 +15,13 @@ class FakeLogDirectory final : public launcher::LogDirectory {
     return it->second;
   }
   AttemptId attempt(const JobId& job, std::uint32_t number) const override { return {job, number}; }
-  std::optional<RankPlace> place(const AttemptId& attempt, int rank) const override {
-    const auto it = jobs.find(attempt.job);
-    if (it == jobs.end() || attempt.number > it->second.attempts || rank >= 4) return std::nullopt;
-    const int node_rank = rank / 2;
-    return RankPlace{NodeId(static_cast<std::uint64_t>(node_rank + 1)), node_rank,
-                     "n" + std::to_string(node_rank + 1)};
+  std::optional<Place> place(const LogKey& log) const override {
+    const auto it = jobs.find(log.attempt.job);
+    if (it == jobs.end() || log.attempt.number > it->second.attempts) return std::nullopt;
+    const int node_rank = log.stream == LogStream::environment ? log.rank : log.rank / 2;
+    if (node_rank >= 2) return std::nullopt;
+    return Place{NodeId(static_cast<std::uint64_t>(node_rank + 1)), node_rank,
+                 "n" + std::to_string(node_rank + 1)};
   }
   std::map<JobId, JobInfo> jobs;
 };

@@ -15,13 +15,22 @@ class LogFollowersTest : public testing::Test {
  protected:
   LogFollowersTest() { directory_.jobs[JobId("job")] = {1, false, "Running"}; }
 
+  static std::string mark_of(LogStream stream) {
+    switch (stream) {
+      case LogStream::out: return "";
+      case LogStream::err: return "e";
+      case LogStream::environment: return "environment";
+    }
+    return "?";
+  }
   bool take(std::uint64_t reply_to, const BulkMessage& body) {
     EXPECT_EQ(reply_to, 5u);
     if (gone_) return false;
     if (const auto* chunk = std::get_if<LogChunk>(&body)) {
-      sent_.push_back(
-          std::to_string(chunk->key.rank) + (chunk->key.stream == LogStream::err ? "e" : "") + "@" +
-          std::to_string(chunk->offset) + ":" + (chunk->data.size() > 20 ? "long" : chunk->data));
+      sent_.push_back(std::to_string(chunk->key.rank) + mark_of(chunk->key.stream) + "@" +
+                      std::to_string(chunk->offset) + ":" +
+                      (chunk->data.size() > 20 ? "long" : chunk->data));
+      nodes_.push_back(chunk->node_name);
       bytes_ += chunk->data.size();
     }
     if (const auto* end = std::get_if<LogEnd>(&body)) sent_.push_back("end " + end->status);
@@ -54,7 +63,7 @@ class LogFollowersTest : public testing::Test {
   test::FakeLogDirectory directory_;
   bool gone_ = false;
   std::size_t bytes_ = 0;
-  std::vector<std::string> sent_;
+  std::vector<std::string> sent_, nodes_;
   LogFollowers followers_{
       store_, directory_,
       [this](const std::string&, std::uint64_t to, BulkMessage body) { return take(to, body); }};
@@ -98,6 +107,60 @@ TEST_F(LogFollowersTest, Filters) {
   one.node_rank = 1;
   follow(one);
   EXPECT_THAT(sent(), ElementsAre("2@0:d", "end Running"));
+}
+
+TEST_F(LogFollowersTest, FiltersOfEnvironments) {
+  write(0, "solve\nbuild\n", LogStream::environment);
+  write(1, "wait\nbuild\n", LogStream::environment);
+  write(1, "out of rank 1");
+  write(2, "out of rank 2");
+  auto some = request();
+  some.follow = false;
+  some.stream = LogStream::environment;
+  follow(some);
+  EXPECT_THAT(sent(), ElementsAre("0environment@0:solve\nbuild\n", "1environment@0:wait\nbuild\n",
+                                  "end Running"));
+  EXPECT_THAT(nodes_, ElementsAre("n1", "n2"));
+  some.tail_lines = 1;
+  follow(some);
+  EXPECT_THAT(sent(),
+              ElementsAre("0environment@6:build\n", "1environment@5:build\n", "end Running"));
+  some.tail_lines = -1;
+  some.stream.reset();
+  some.node_rank = 1;
+  follow(some);
+  EXPECT_THAT(sent(),
+              ElementsAre("1environment@0:wait\nbuild\n", "2@0:out of rank 2", "end Running"));
+  some.ranks_only = true;
+  follow(some);
+  EXPECT_THAT(sent(), ElementsAre("2@0:out of rank 2", "end Running"));
+  some.ranks_only = false;
+  some.node_rank.reset();
+  some.rank = 1;
+  follow(some);
+  EXPECT_THAT(sent(), ElementsAre("1@0:out of rank 1", "end Running")) << "rank 1, not node 1";
+  some.rank.reset();
+  some.stream = LogStream::out;
+  follow(some);
+  EXPECT_THAT(sent(), ElementsAre("1@0:out of rank 1", "2@0:out of rank 2", "end Running"));
+}
+
+TEST_F(LogFollowersTest, EnvironmentsComeBeforeTheRanksOfTheirAttempt) {
+  auto late = request();
+  late.credit = 0;
+  late.attempt = 0;
+  follow(late);
+  const std::string two_chunks(2 * kFollowChunkBytes, 'x');
+  write(0, "a");
+  write(0, two_chunks, LogStream::environment);
+  write(1, two_chunks, LogStream::environment);
+  write(3, "b");
+  directory_.jobs[JobId("job")].attempts = 2;
+  write(0, "next", LogStream::environment, 2);
+  followers_.credit("peer", 100);
+  EXPECT_THAT(sent(),
+              ElementsAre("0environment@0:long", "1environment@0:long", "0environment@65536:long",
+                          "1environment@65536:long", "0@0:a", "3@0:b", "0environment@0:next"));
 }
 
 TEST_F(LogFollowersTest, TailIsPerLogAndWhatComesLaterIsWhole) {

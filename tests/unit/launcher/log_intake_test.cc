@@ -95,6 +95,34 @@ TEST_F(LogIntakeTest, ANodeWritesOnlyItsOwnRanks) {
       << "the field is not believed";
 }
 
+TEST_F(LogIntakeTest, ANodeWritesTheLogOfItsOwnEnvironment) {
+  const auto append_environment = [this](int node_rank, NodeId sender) {
+    return intake_.append("peer", 1, sender,
+                          {sender, key(node_rank, LogStream::environment), 0, "solving\n"});
+  };
+  EXPECT_TRUE(append_environment(0, NodeId(1)));
+  EXPECT_TRUE(append_environment(1, NodeId(2))) << "rank 1 is of node 1, node rank 1 is node 2";
+  const auto foreign = append_environment(1, NodeId(1));
+  EXPECT_EQ(foreign.error().code, ErrorCode::permission_denied);
+  EXPECT_EQ(foreign.error().message,
+            "node rank 1 of job.1 is not node 1: the log of its environment is refused");
+  EXPECT_EQ(append_environment(2, NodeId(1)).error().code, ErrorCode::permission_denied);
+  sync();
+  EXPECT_THAT(take_acks(), ElementsAre("peer:0@8", "peer:1@8"));
+}
+
+TEST_F(LogIntakeTest, AwaitsTheEnvironmentBesideTheRankOfTheSameNumber) {
+  intake_.await(kAttempt, kNode, {{0, 3, 0}, {0, 0, 0, 4}});
+  EXPECT_EQ(intake_.lacking(kAttempt, kNode), 7u);
+  ASSERT_TRUE(append(0, 0, "abc"));
+  sync();
+  EXPECT_THAT(durable_, IsEmpty());
+  EXPECT_EQ(intake_.lacking(kAttempt, kNode), 4u);
+  ASSERT_TRUE(intake_.append("peer", 1, kNode, {kNode, key(0, LogStream::environment), 0, "done"}));
+  sync();
+  EXPECT_THAT(durable_, ElementsAre(1u));
+}
+
 TEST_F(LogIntakeTest, ResumeTellsEachLog) {
   ASSERT_TRUE(append(0, 0, "abc"));
   sync();

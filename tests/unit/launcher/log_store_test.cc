@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/io/file_system.h"
@@ -86,6 +87,29 @@ TEST_F(LogStoreTest, ListsAndReads) {
   EXPECT_TRUE(store_.list({JobId("job"), 2})->empty());
   EXPECT_EQ(*store_.read(kKey, 1, 10), "bc");
   EXPECT_EQ(*store_.read(kKey, 3, 10), "");
+}
+
+TEST_F(LogStoreTest, AnEnvironmentHasAFileOfItsOwn) {
+  append(0, "abc");
+  const LogKey environment{{JobId("job"), 1}, 3, LogStream::environment};
+  ASSERT_TRUE(store_.append(environment, 0, "one\ntwo\n"));
+  EXPECT_EQ(store_.path(environment), dir_.path() + "/job/1/node_3.environment");
+  EXPECT_EQ(content(), "abc") << "of rank 3";
+  auto keys = *store_.list({JobId("job"), 1});
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(keys, (std::vector<LogKey>{kKey, environment}));
+  EXPECT_EQ(*store_.tail_offset(environment, 1), 4u);
+  store_.drop({JobId("job"), 1});
+  EXPECT_TRUE(store_.take_dirty().items.empty()) << "nothing of it is to be made durable";
+}
+
+TEST_F(LogStoreTest, TheLogsThatASizeTellsOf) {
+  const AttemptId attempt{JobId("job"), 1};
+  EXPECT_TRUE(logs_of(attempt, {7, 0, 0, 0}).empty());
+  using Logs = std::vector<std::pair<LogKey, std::uint64_t>>;
+  EXPECT_EQ(logs_of(attempt, {7, 1, 2, 3}), (Logs{{{attempt, 7, LogStream::out}, 1},
+                                                  {{attempt, 7, LogStream::err}, 2},
+                                                  {{attempt, 7, LogStream::environment}, 3}}));
 }
 
 TEST_F(LogStoreTest, FindsTheLastLines) {

@@ -114,7 +114,9 @@ TEST_P(RunnerTest, TheEnvironmentIsALoginsAndOurs) {
   attempt_.argv({"env"});
   EXPECT_EQ(run_to_end().cause, Cause::completed);
   auto environment = parse_environment(attempt_.out());
-  EXPECT_EQ(environment.count("SECRET_OF_THE_AGENT"), 0U);
+  for (const char* name : {"SECRET_OF_THE_AGENT", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV",
+                           "CONDA_PREFIX", "CONDA_DEFAULT_ENV"})
+    EXPECT_EQ(environment.count(name), 0U) << name;
   EXPECT_EQ(environment["PATH"].substr(0, 9), "/usr/bin:");
   EXPECT_EQ(environment["MINE"], "a=b c");
   EXPECT_EQ(environment["LANG"], "de_DE.UTF-8");
@@ -248,6 +250,8 @@ TEST_P(RunnerTest, KilledByNineItTakesItsRanksWithIt) {
   attempt_.start();
   ASSERT_TRUE(attempt_.printed("daemon", 0) && attempt_.printed("daemon", 1));
   ASSERT_FALSE(attempt_.survivors().empty());
+  // Noted at the end of the turn in which what they printed may come already.
+  ASSERT_TRUE(wait_until([this] { return io::exists(attempt_.directory().started()); }));
   kill(attempt_.pid(), SIGKILL);
   EXPECT_EQ(attempt_.wait(), 128 + SIGKILL);
   EXPECT_TRUE(wait_until([this] { return attempt_.survivors().empty(); }));

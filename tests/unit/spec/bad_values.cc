@@ -205,7 +205,7 @@ std::vector<BadInput> bad_values() {
       {"set_not_yet",
        "command: x\n",
        {"environment.image=y"},
-       "--set environment.image=y: 'environment' is not supported yet",
+       "--set environment.image=y: 'environment.image' is not supported yet",
        kNotYet},
       {"set_wrong_type",
        "command: x\n",

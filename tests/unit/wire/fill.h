@@ -75,9 +75,20 @@ class Filler {
   void fill(RetryPolicy& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(CheckpointPolicy& v) { auto& [a] = v; each(a); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
   }
+
+  // common/domain/environment.h
+  void fill(HostEnvironment& v) { auto& [a] = v; each(a); }
+  void fill(VenvEnvironment& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(EnvironmentDefinition& v) { fill(v.emplace<VenvEnvironment>()); }
+  void fill(EnvironmentSpec& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(EnvironmentLock& v) { auto& [a, b] = v; each(a, b); }
+  void fill(EnvironmentPlan& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(EnvironmentReport& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(Activation& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(RegisteredEnvironment& v) { auto& [a, b, c] = v; each(a, b, c); }
 
   // common/domain/outputs.h
   void fill(OutputSpec& v) {
@@ -98,7 +109,7 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i, j] = v;
     each(a, b, c, d, e, f, g, h, i, j);
   }
-  void fill(LogSize& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(LogSize& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(NodeExitReport& v) {
     auto& [a, b, c, d, e, f, g] = v;
     each(a, b, c, d, e, f, g);
@@ -121,25 +132,25 @@ class Filler {
   void fill(GangMember& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
   void fill(Assignment& v) {
-    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, d, e, f, g, h, i, j, k, l, m);
     node_rank = 1;
   }
-  void fill(DesiredState& v) { auto& [a, b] = v; each(a, b); }
+  void fill(DesiredState& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PartReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(a, b, c, d, e, f, g, h, i, j);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
   }
   void fill(WorkspacePlan& v) {
-    auto& [mode, b, c, d] = v;
-    each(b, c, d);
+    auto& [mode, b, c, d, e] = v;
+    each(b, c, d, e);
     mode = WorkspacePlan::Mode::overlay_userns;
   }
 
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i] = v;
-    each(a, b, c, d, e, f, g, h, i);
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
@@ -152,6 +163,8 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(EnvironmentView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(ExplainView& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Retention& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -170,7 +183,13 @@ class Filler {
   void fill(HeartbeatAck& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ObservedAck& v) { auto& [a, b] = v; each(a, b); }
   void fill(Desired& v) { auto& [a, b] = v; each(a, b); }
-  void fill(Submit& v) { auto& [a, b] = v; each(a, b); }
+  void fill(Submit& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(CreateEnvironment& v) { auto& [a] = v; each(a); }
+  void fill(ShowEnvironment& v) { auto& [a] = v; each(a); }
+  void fill(ListEnvironments& v) { auto& [a] = v; each(a); }
+  void fill(PruneEnvironments& v) { auto& [a] = v; each(a); }
+  void fill(EnvironmentReply& v) { auto& [a] = v; each(a); }
+  void fill(EnvironmentsReply& v) { auto& [a] = v; each(a); }
   void fill(CancelJob& v) { auto& [a] = v; each(a); }
   void fill(DeleteJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(ListJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -222,8 +241,8 @@ class Filler {
   void fill(LogResume& v) { auto& [a, b] = v; each(a, b); }
   void fill(LogFollow::Position& v) { auto& [a, b] = v; each(a, b); }
   void fill(LogFollow& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
   }
   void fill(LogChunk& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(LogCredit& v) { auto& [a] = v; each(a); }
@@ -269,6 +288,11 @@ class Filler {
   void fill(launcher::AttemptEnded& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::EnvironmentRegistered& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::EnvironmentWanted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::EnvironmentLocked& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::EnvironmentReset& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::EnvironmentsPruned& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::FenceLifted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::PartReleased& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::TokenForgotten& v) { auto& [a] = v; each(a); }

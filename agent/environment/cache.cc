@@ -1,0 +1,288 @@
+#include "agent/environment/cache.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "common/io/disk.h"
+#include "common/snapshot/disk_usage.h"
+#include "envs/order.h"
+
+namespace lockstep::agent {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kSolvePrefix = "solve-";
+constexpr std::string_view kScratchPrefix = "work-";
+constexpr std::string_view kGonePrefix = "gone-";
+constexpr std::string_view kPackages = "packages";
+constexpr Bytes kMaxStateBytes = mebibytes(8);
+
+bool all_of_class(std::string_view text, std::string_view characters) {
+  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+}
+
+bool is_entry_name(std::string_view name) {
+  if (name.starts_with(kScratchPrefix)) return true;
+  if (name.starts_with(kSolvePrefix)) name.remove_prefix(kSolvePrefix.size());
+  return name.size() == 64 && all_of_class(name, "0123456789abcdef");
+}
+
+// A folder of the user's, below one that is ours.
+Status give_folder(const std::string& path, const io::User& user) {
+  TRY(io::make_directories(path, 0700));
+  const io::Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd) return errno_error(errno, "cannot open " + path);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return errno_error(errno, "cannot stat " + path);
+  const bool is_theirs = info.st_uid == user.uid && info.st_gid == user.gid;
+  if (!is_theirs && ::fchown(fd.get(), user.uid, user.gid) != 0)
+    return errno_error(errno, "cannot give away " + path);
+  if (::fchmod(fd.get(), 0700) != 0) return errno_error(errno, "cannot set the mode of " + path);
+  return {};
+}
+
+bool touch(const std::string& path) {
+  return ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+std::string text_of(const json& state, const char* key) {
+  const auto found = state.find(key);
+  return found != state.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::int64_t number_of(const json& state, const char* key) {
+  const auto found = state.find(key);
+  return found != state.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+// An empty object when there is none, or it is none.
+json read_state(const std::string& path) {
+  const auto text = io::read_file(path, kMaxStateBytes);
+  const json state = text ? json::parse(*text, nullptr, false) : json();
+  return state.is_object() ? state : json::object();
+}
+
+Status write_state(const std::string& path, const json& state) {
+  const std::string text = state.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return io::write_file_atomically(path, text, 0600, false);
+}
+
+ErrorCode code_from(const std::string& word) {
+  for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i)
+    if (const auto code = static_cast<ErrorCode>(i); to_string(code) == word) return code;
+  return ErrorCode::internal;
+}
+
+std::string unique_name(std::string_view prefix) {
+  static std::atomic<unsigned> count{0};
+  return fmt::format("{}{}-{}", prefix, ::getpid(), ++count);
+}
+
+}  // namespace
+
+std::string for_people(Instant time) {
+  std::string text = to_string(time).substr(0, 16);
+  std::replace(text.begin(), text.end(), 'T', ' ');
+  return text + " UTC";
+}
+
+// ---- locks --------------------------------------------------------------------------------------
+
+Result<std::optional<EntryLock>> EntryLock::try_acquire(const std::string& path, Kind kind) {
+  for (;;) {
+    io::Fd fd(io::disk::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd) return errno_error(errno, "cannot open " + path);
+    const int how = kind == Kind::exclusive ? LOCK_EX : LOCK_SH;
+    if (::flock(fd.get(), how | LOCK_NB) != 0) {
+      if (errno == EWOULDBLOCK) return std::optional<EntryLock>();
+      return errno_error(errno, "cannot lock " + path);
+    }
+    // Who removes an entry removes its lock file too, and others may hold the next one.
+    struct stat held {
+    }, named{};
+    const bool is_the_file = ::fstat(fd.get(), &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
+                             held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+    if (is_the_file) return std::optional<EntryLock>(EntryLock(std::move(fd)));
+  }
+}
+
+// ---- entries ------------------------------------------------------------------------------------
+
+std::string EnvironmentCache::owner_of(const io::User& user) const {
+  return fmt::format("{}/{}", root_, user.uid);
+}
+
+CacheEntry EnvironmentCache::built(const io::User& user, const Digest& key) const {
+  return {owner_of(user), key.hex()};
+}
+
+CacheEntry EnvironmentCache::solve(const io::User& user, const Digest& key) const {
+  return {owner_of(user), fmt::format("{}{}", kSolvePrefix, key.hex())};
+}
+
+CacheEntry EnvironmentCache::scratch(const io::User& user) const {
+  return {owner_of(user), unique_name(kScratchPrefix)};
+}
+
+std::optional<BuiltEnvironment> EnvironmentCache::find(const CacheEntry& entry) {
+  const auto text = io::read_file(entry.activation(), kMaxStateBytes);
+  auto activation = text ? envs::activation_from_json(*text) : Result<Activation>(Error{});
+  if (!activation) return std::nullopt;
+  // Its interpreter may have been uninstalled since: a venv has links to it.
+  const std::string& interpreter = activation->interpreter;
+  if (!interpreter.empty() && ::access(interpreter.c_str(), X_OK) != 0) return std::nullopt;
+  if (!touch(entry.path())) return std::nullopt;
+  const json built = read_state(entry.built());
+  return BuiltEnvironment{
+      *std::move(activation), {number_of(built, "at_ns")}, text_of(built, "job")};
+}
+
+std::optional<RememberedFailure> EnvironmentCache::find_failure(const CacheEntry& entry) {
+  const json failure = read_state(entry.failure());
+  if (text_of(failure, "message").empty() || !touch(entry.path())) return std::nullopt;
+  return RememberedFailure{
+      make_error(code_from(text_of(failure, "code")), text_of(failure, "message")),
+      {number_of(failure, "at_ns")},
+      text_of(failure, "job")};
+}
+
+Status EnvironmentCache::open_for(const io::User& user) const {
+  return io::make_directories(owner_of(user), 0711);
+}
+
+Status EnvironmentCache::begin(const CacheEntry& entry, const io::User& user) const {
+  TRY(open_for(user));
+  TRY(io::remove_tree(entry.path()));
+  TRY(io::make_directories(entry.path(), 0711));
+  TRY(give_folder(entry.prefix(), user));
+  TRY(give_folder(entry.scratch(), user));
+  TRY(give_folder(entry.packages(), user));
+  static_cast<void>(touch(entry.packages()));
+  return {};
+}
+
+Status EnvironmentCache::keep(const CacheEntry& entry, const BuiltEnvironment& built) {
+  const std::uint64_t bytes = snapshot::disk_usage(entry.path()).value_or(0);
+  TRY(write_state(entry.built(), {{"at_ns", built.at.ns}, {"job", built.job}, {"bytes", bytes}}));
+  return io::write_file_atomically(entry.activation(), envs::to_json(built.activation), 0600,
+                                   false);
+}
+
+Status EnvironmentCache::keep_failure(const CacheEntry& entry, const RememberedFailure& failure) {
+  return write_state(entry.failure(), {{"code", to_string(failure.error.code)},
+                                       {"message", failure.error.message},
+                                       {"at_ns", failure.at.ns},
+                                       {"job", failure.job}});
+}
+
+Status EnvironmentCache::keep_solved(const CacheEntry& entry, std::string_view lock) {
+  TRY(io::make_directories(entry.solved_folder(), 0700));
+  // The mode is a part of the tree's digest.
+  return io::write_file_atomically(fmt::format("{}/{}", entry.solved_folder(), kLockFile), lock,
+                                   0644, false);
+}
+
+void EnvironmentCache::forget_solved(const CacheEntry& entry) {
+  static_cast<void>(io::remove_tree(entry.solved_folder()));
+  static_cast<void>(write_state(entry.solved(), json::object()));
+}
+
+void EnvironmentCache::drop_scratch(const CacheEntry& entry) {
+  static_cast<void>(io::remove_tree(entry.scratch()));
+}
+
+void EnvironmentCache::drop_prefix(const CacheEntry& entry) {
+  static_cast<void>(io::remove_tree(entry.prefix()));
+}
+
+void EnvironmentCache::remove_scratch(const CacheEntry& entry) {
+  static_cast<void>(io::remove_tree(entry.path()));
+  io::disk::unlink(entry.lock_file().c_str());
+}
+
+// ---- what there is ------------------------------------------------------------------------------
+
+std::vector<EnvironmentCache::Item> EnvironmentCache::list() const {
+  std::vector<Item> items;
+  const auto owners = io::list_directory(root_);
+  if (!owners) return items;
+  for (const std::string& owner : *owners) {
+    const std::string folder = root_ + "/" + owner;
+    const auto names = all_of_class(owner, "0123456789")
+                           ? io::list_directory(folder)
+                           : Result<std::vector<std::string>>(Error{});
+    if (!names) continue;
+    for (const std::string& name : *names) {
+      const bool is_packages = name == kPackages;
+      struct stat info {};
+      const CacheEntry entry(folder, name);
+      if (!is_packages && !is_entry_name(name)) continue;
+      if (::lstat(entry.path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
+      Item item{entry, folder, {info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec}};
+      item.is_finished = is_packages || io::exists(entry.activation()) ||
+                         io::exists(entry.failure()) || io::exists(entry.solved());
+      if (!is_packages)
+        item.bytes = static_cast<std::uint64_t>(number_of(read_state(entry.built()), "bytes"));
+      if (item.bytes == 0) item.bytes = snapshot::disk_usage(entry.path()).value_or(0);
+      items.push_back(std::move(item));
+    }
+  }
+  return items;
+}
+
+Result<bool> EnvironmentCache::remove(const Item& item, const InUse& in_use) const {
+  TRY_ASSIGN(const auto lock,
+             EntryLock::try_acquire(item.entry.lock_file(), EntryLock::Kind::exclusive));
+  if (!lock || in_use(item.entry.name())) return false;
+  TRY_ASSIGN(const std::string aside, put_aside(item));
+  // Who wants it says so first and looks for it then: one of us sees the other.
+  if (in_use(item.entry.name())) {
+    TRY(put_back(item, aside));
+    return false;
+  }
+  TRY(remove_aside(item, aside));
+  return true;
+}
+
+Result<std::string> EnvironmentCache::put_aside(const Item& item) const {
+  std::string aside = fmt::format("{}/{}", item.owner, unique_name(kGonePrefix));
+  TRY(io::remove_tree(aside));
+  if (io::disk::rename(item.entry.path().c_str(), aside.c_str()) != 0)
+    return errno_error(errno, fmt::format("cannot move {} to {}", item.entry.path(), aside));
+  return aside;
+}
+
+Status EnvironmentCache::put_back(const Item& item, const std::string& aside) {
+  if (io::disk::rename(aside.c_str(), item.entry.path().c_str()) != 0)
+    return errno_error(errno, fmt::format("cannot move {} to {}", aside, item.entry.path()));
+  return {};
+}
+
+Status EnvironmentCache::remove_aside(const Item& item, const std::string& aside) {
+  TRY(io::remove_tree(aside));
+  io::disk::unlink(item.entry.lock_file().c_str());
+  return {};
+}
+
+void EnvironmentCache::finish_removals() const {
+  const auto owners = io::list_directory(root_);
+  if (!owners) return;
+  for (const std::string& owner : *owners) {
+    const std::string folder = root_ + "/" + owner;
+    const auto names = io::list_directory(folder);
+    if (!names) continue;
+    for (const std::string& name : *names)
+      if (name.starts_with(kGonePrefix)) static_cast<void>(io::remove_tree(folder + "/" + name));
+  }
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,145 @@
+#pragma once
+// The environments that were built here, on disk: what is ready, what failed, and the logs. It
+// draws the tree below <home>/environments; no path in it is put together anywhere else.
+//
+//   <root>/                    0711: ranks of other users pass through to theirs
+//     <uid>/                   0711, ours, as is all that is not marked
+//       packages/              0700, the user's: what pip and uv fetched before
+//       packages.lock          shared by builds, exclusive for who removes packages/
+//       <key>/                 one environment; its time of change is when it was used last
+//       solve-<key>/           the same for one solving
+//         env/                 0700, the user's: the prefix, for good; venvs cannot be moved
+//         tmp/                 0700, the user's: TMPDIR of the tools, while they work
+//         lock/lock.json       what was solved, until the launcher has it
+//         log                  of the build
+//         built.json           when, by which job, how large
+//         activation.json      written last: it is ready
+//         failure.json         it would fail again: why
+//         solved.json          the launcher has the lock
+//       <key>.lock             held while it is made or removed
+//       gone-<n>               on its way out
+//
+// For worker threads. What users own is made and removed below folders that are ours, so that
+// nothing leads out of it.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/domain/environment.h"
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+
+namespace lockstep::agent {
+
+// The lock of an entry, for as long as it lives. flock(2): every process that has the descriptor
+// holds it, so that what a build left running keeps others away.
+class EntryLock {
+ public:
+  enum class Kind { exclusive, shared };
+  // nullopt: somebody else has it now.
+  static Result<std::optional<EntryLock>> try_acquire(const std::string& path, Kind kind);
+  int fd() const { return fd_.get(); }
+
+ private:
+  explicit EntryLock(io::Fd fd) : fd_(std::move(fd)) {}
+  io::Fd fd_;
+};
+
+// One folder of the tree above.
+class CacheEntry {
+ public:
+  CacheEntry(std::string owner, std::string name)
+      : owner_(std::move(owner)), name_(std::move(name)) {}
+
+  const std::string& name() const { return name_; }
+  std::string path() const { return owner_ + "/" + name_; }
+  std::string lock_file() const { return path() + ".lock"; }
+  std::string prefix() const { return path() + "/env"; }
+  std::string scratch() const { return path() + "/tmp"; }
+  std::string solved_folder() const { return path() + "/lock"; }
+  std::string log() const { return path() + "/log"; }
+  std::string built() const { return path() + "/built.json"; }
+  std::string activation() const { return path() + "/activation.json"; }
+  std::string failure() const { return path() + "/failure.json"; }
+  std::string solved() const { return path() + "/solved.json"; }
+  std::string packages() const { return owner_ + "/packages"; }
+  std::string packages_lock() const { return owner_ + "/packages.lock"; }
+
+ private:
+  std::string owner_, name_;
+};
+
+struct BuiltEnvironment {
+  Activation activation;
+  Instant at;  // wall clock
+  std::string job;
+};
+
+struct RememberedFailure {
+  Error error;
+  Instant at;
+  std::string job;
+};
+
+class EnvironmentCache {
+ public:
+  explicit EnvironmentCache(std::string root) : root_(std::move(root)) {}
+
+  CacheEntry built(const io::User& user, const Digest& key) const;
+  CacheEntry solve(const io::User& user, const Digest& key) const;
+  // A folder to work in that nobody else has; locked and removed by its maker.
+  CacheEntry scratch(const io::User& user) const;
+
+  // nullopt: it is not ready. It counts as used now. A few system calls.
+  static std::optional<BuiltEnvironment> find(const CacheEntry& entry);
+  static std::optional<RememberedFailure> find_failure(const CacheEntry& entry);
+
+  // The folders in which its lock files are.
+  Status open_for(const io::User& user) const;
+  // Of one whose lock is held: makes it anew, empty, with what the user needs to work in.
+  Status begin(const CacheEntry& entry, const io::User& user) const;
+  static Status keep(const CacheEntry& entry, const BuiltEnvironment& built);
+  static Status keep_failure(const CacheEntry& entry, const RememberedFailure& failure);
+  // The file that goes to the launcher is in solved_folder() then.
+  static Status keep_solved(const CacheEntry& entry, std::string_view lock);
+  static void forget_solved(const CacheEntry& entry);
+  // What is only of use while it is made.
+  static void drop_scratch(const CacheEntry& entry);
+  static void drop_prefix(const CacheEntry& entry);
+  // All of scratch(), with its lock file.
+  static void remove_scratch(const CacheEntry& entry);
+
+  // Everything that may be removed, without what is on its way out.
+  struct Item {
+    CacheEntry entry;  // of packages/: by that name
+    std::string owner;
+    Instant last_used;
+    std::uint64_t bytes = 0;
+    bool is_finished = false;  // ready, failed or solved; packages are
+  };
+  std::vector<Item> list() const;
+  // False: it is at work. `in_use` is asked for the name before and after it is out of the way.
+  using InUse = std::function<bool(const std::string& name)>;
+  Result<bool> remove(const Item& item, const InUse& in_use) const;
+  // What an earlier agent was removing.
+  void finish_removals() const;
+
+ private:
+  std::string owner_of(const io::User& user) const;
+  Result<std::string> put_aside(const Item& item) const;
+  static Status put_back(const Item& item, const std::string& aside);
+  static Status remove_aside(const Item& item, const std::string& aside);
+
+  const std::string root_;
+};
+
+// "2026-11-22 10:00 UTC".
+std::string for_people(Instant time);
+
+}  // namespace lockstep::agent

@@ -1,0 +1,44 @@
+#pragma once
+// Runs lockstep-env, as the user whose environment it is, to its end: its log and its events go to
+// the caller as they come, and nothing that it started is left. Blocks; for worker threads. The
+// thread that runs it must live as long: lockstep-env ends with it.
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/io/process.h"
+#include "envs/order.h"
+
+namespace lockstep::agent {
+
+struct EnvironmentOrder {
+  std::string program;  // lockstep-env
+  io::User user;
+  std::map<std::string, std::string> environment;  // all that it and its tools see
+  envs::Order order;
+  int lock = -1;  // a lock that all that it starts holds too
+  std::function<void(std::string_view)> on_log = {};
+  std::function<void(const std::string&)> on_progress = {};
+  std::function<bool()> go_on = {};  // asked several times a second; false: it is ended
+};
+
+// What it said last, which is a lock or an activation. conflict: `go_on` said no; internal: it
+// ended without a word. Else the error that it reported.
+Result<envs::Event> run_lockstep_env(const EnvironmentOrder& what);
+
+// What lockstep-env sees of our environment: where programs are, the language, and what the
+// tools' own documentation says about proxies, certificates and indexes.
+std::map<std::string, std::string> tool_environment(const std::map<std::string, std::string>& ours,
+                                                    const io::User& user,
+                                                    const std::string& scratch);
+
+// As lockstep-env finds it in that environment: absolute; "" = nowhere.
+std::string find_on_path(const std::map<std::string, std::string>& environment,
+                         const std::string& program);
+
+std::map<std::string, std::string> own_environment();
+
+}  // namespace lockstep::agent

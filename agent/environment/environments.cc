@@ -1,0 +1,170 @@
+#include "agent/environment/environments.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+#include <variant>
+
+#include "agent/environment/env_process.h"
+
+namespace lockstep::agent {
+namespace {
+
+constexpr int kBuilders = 4;  // solvings and buildings at once
+constexpr int kLookers = 2;
+
+bool is_final(const Input& input) {
+  const auto* changed = std::get_if<EnvironmentChanged>(&input);
+  return std::holds_alternative<EnvironmentFailed>(input) ||
+         (changed != nullptr && changed->report.step == EnvironmentReport::Step::ready);
+}
+
+Result<io::User> user_of(const Assignment& assignment) {
+  const std::string& name = assignment.spec.run_as;
+  return name.empty() ? io::current_user() : io::find_user(name);
+}
+
+}  // namespace
+
+Environments::Environments(io::EventLoop& loop, const Home& home, EnvironmentConfig config,
+                           Emit emit)
+    : loop_(loop),
+      home_(home),
+      config_(std::move(config)),
+      emit_(std::move(emit)),
+      environment_(own_environment()),
+      cache_(home.environments()),
+      keeper_(cache_, home.attempts(), config_.limit),
+      interpreters_(cache_, config_.program, environment_, [this] { return !leaving_; }),
+      parts_{cache_,
+             config_.program,
+             environment_,
+             config_.locks,
+             [this] { return !leaving_; },
+             [this](const std::shared_ptr<Waiter>& waiter, Input input) {
+               tell(waiter, std::move(input));
+             }},
+      builders_(kBuilders),
+      lookers_(kLookers) {
+  if (io::exists(home_.environments())) builders_.submit([this] { keeper_.clean(); });
+}
+
+Environments::~Environments() {
+  *alive_ = false;
+  leaving_ = true;
+}
+
+// ---- on the loop's thread
+
+void Environments::prepare(const Assignment& assignment) {
+  auto& waiter = waiters_[assignment.attempt];
+  if (!waiter) waiter = std::make_shared<Waiter>(assignment, home_.attempt(assignment.attempt));
+  waiter->want(assignment);
+  lookers_.submit([this, waiter = waiter] { look(waiter); });
+}
+
+void Environments::leave(const AttemptId& attempt) {
+  const auto found = waiters_.find(attempt);
+  if (found == waiters_.end()) return;
+  found->second->leave();
+  leave_flight(*found->second);
+  waiters_.erase(found);
+}
+
+void Environments::prune(Instant unused_since) {
+  builders_.submit([this, unused_since] { keeper_.prune(unused_since); });
+}
+
+// ---- on worker threads
+
+void Environments::tell(const std::shared_ptr<Waiter>& waiter, Input input) {
+  loop_.post([this, alive = alive_, waiter, input = std::move(input)] {
+    if (!*alive || waiter->has_left()) return;
+    const auto found = waiters_.find(waiter->wanted().attempt);
+    if (found == waiters_.end() || found->second != waiter) return;
+    if (is_final(input)) {
+      leave_flight(*waiter);
+      waiters_.erase(found);
+    }
+    emit_(input);
+  });
+}
+
+Result<EnvironmentTarget> Environments::target_for(const Waiter& waiter) {
+  const Assignment wanted = waiter.wanted();
+  if (config_.program.empty())
+    return make_error(ErrorCode::unsupported, "this agent makes no environments");
+  if (!wanted.spec.environment)
+    return make_error(ErrorCode::internal, "the job names no environment");
+  TRY_ASSIGN(const io::User user, user_of(wanted));
+  TRY_ASSIGN(const Interpreter interpreter,
+             interpreters_.ask(interpreter_of(wanted.spec.environment->definition), user));
+  return target_of(wanted, interpreter, user);
+}
+
+// Of several looks at one attempt each sees the newest that is wanted.
+void Environments::look(const std::shared_ptr<Waiter>& waiter) {
+  const std::lock_guard one(waiter->looking);
+  if (waiter->has_left() || leaving_) return;
+  auto target = target_for(*waiter);
+  if (target) return serve(waiter, *std::move(target));
+  if (leaving_) return;
+  const Cause cause = is_lasting(target.error()) ? Cause::environment_failed : Cause::start_failed;
+  tell_failed(parts_, waiter, target.error(), cause);
+}
+
+void Environments::serve(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target) {
+  using What = EnvironmentTarget::What;
+  const auto solved = waiter->solved();
+  if (target.what == What::solve && solved && solved->generation == target.generation &&
+      solved->platform == target.platform)
+    return tell_solved(parts_, waiter, target, *solved->lock);
+  if (target.what == What::wait) {
+    leave_flight(*waiter);
+    return tell_wants_lock(parts_, waiter, target);
+  }
+  const bool solves = target.what == What::solve;
+  const CacheEntry entry =
+      solves ? cache_.solve(target.user, target.key) : cache_.built(target.user, target.key);
+  // Said before it is looked for: then nobody removes it. See EnvironmentCache::remove.
+  const Status named = io::write_file_atomically(waiter->directory().environment(),
+                                                 entry.name() + "\n", 0600, false);
+  if (!named) return tell_failed(parts_, waiter, named.error(), Cause::start_failed);
+  if (const auto built = solves ? std::nullopt : EnvironmentCache::find(entry)) {
+    leave_flight(*waiter);
+    return tell_reused(parts_, waiter, target, *built);
+  }
+  join(waiter, std::move(target));
+}
+
+void Environments::join(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target) {
+  const std::string name =
+      fmt::format("{} {} {}", target.user.uid, static_cast<int>(target.what), target.key.hex());
+  const std::lock_guard guard(mutex_);
+  if (waiter->has_left()) return;
+  const auto before = waiter->flight;
+  auto& flight = flights_[name];
+  if (!flight || !flight->join(waiter)) {
+    flight = std::make_shared<Flight>(parts_, std::move(target));
+    flight->join(waiter);
+    builders_.submit([this, name, flight = flight] {
+      flight->run();
+      {
+        const std::lock_guard ended(mutex_);
+        const auto found = flights_.find(name);
+        if (found != flights_.end() && found->second == flight) flights_.erase(found);
+      }
+      if (!leaving_) keeper_.keep();
+    });
+  }
+  waiter->flight = flight;
+  if (before && before != flight) before->leave(*waiter);
+}
+
+void Environments::leave_flight(Waiter& waiter) {
+  const std::lock_guard guard(mutex_);
+  if (waiter.flight) waiter.flight->leave(waiter);
+  waiter.flight.reset();
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,68 @@
+#pragma once
+// The environments of this node's parts: finds out what each one needs, gives it what is ready, and
+// has the rest solved or built, once for all who wait (see flight.h). It decides nothing about
+// jobs: it is asked by actions of agent/core and answers with inputs. Nothing here blocks the loop.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "agent/core/core.h"
+#include "agent/environment/flight.h"
+#include "agent/environment/interpreters.h"
+#include "agent/environment/keeper.h"
+#include "agent/supervise/home.h"
+#include "agent/supervise/workers.h"
+#include "common/io/event_loop.h"
+
+namespace lockstep::agent {
+
+struct EnvironmentConfig {
+  std::string program;          // lockstep-env; "" = environments are refused
+  Bytes limit = gibibytes(20);  // of all that is kept; 0 = none
+  LockFunctions locks;
+};
+
+class Environments {
+ public:
+  using Emit = std::function<void(Input)>;  // called on the loop's thread
+
+  Environments(io::EventLoop& loop, const Home& home, EnvironmentConfig config, Emit emit);
+  ~Environments();
+  Environments(const Environments&) = delete;
+  Environments& operator=(const Environments&) = delete;
+
+  // -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed. Again with what is new.
+  void prepare(const Assignment& assignment);
+  void leave(const AttemptId& attempt);
+  void prune(Instant unused_since);
+
+ private:
+  void look(const std::shared_ptr<Waiter>& waiter);
+  Result<EnvironmentTarget> target_for(const Waiter& waiter);
+  void serve(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target);
+  void join(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target);
+  void leave_flight(Waiter& waiter);
+  void tell(const std::shared_ptr<Waiter>& waiter, Input input);
+
+  io::EventLoop& loop_;
+  const Home home_;
+  const EnvironmentConfig config_;
+  const Emit emit_;
+  const std::map<std::string, std::string> environment_;
+  const EnvironmentCache cache_;
+  EnvironmentKeeper keeper_;
+  std::atomic<bool> leaving_ = false;
+  Interpreters interpreters_;
+  const FlightParts parts_;
+  std::map<AttemptId, std::shared_ptr<Waiter>> waiters_;  // of the loop's thread
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Flight>> flights_;  // by entry; guarded by mutex_
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Workers builders_;  // last, as they end first
+  Workers lookers_;
+};
+
+}  // namespace lockstep::agent

@@ -1,0 +1,67 @@
+#include "agent/environment/keeper.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "common/io/attempt_dir.h"
+
+namespace lockstep::agent {
+
+std::set<std::string> EnvironmentKeeper::names_in_use() const {
+  std::set<std::string> names;
+  const auto attempts = io::list_directory(attempts_);
+  if (!attempts) return names;
+  for (const std::string& attempt : *attempts)
+    names.insert(io::read_environment(io::AttemptDir(attempts_ + "/" + attempt)));
+  return names;
+}
+
+bool EnvironmentKeeper::is_in_use(const std::string& name) const {
+  return names_in_use().count(name) != 0;
+}
+
+bool EnvironmentKeeper::remove(const EnvironmentCache::Item& item, std::string_view why) {
+  const auto gone =
+      cache_.remove(item, [this](const std::string& name) { return is_in_use(name); });
+  if (!gone) spdlog::warn("{}", gone.error().message);
+  if (!gone || !*gone) return false;
+  spdlog::info("removed {} ({}): {}", item.entry.path(), to_string(Bytes{item.bytes}), why);
+  return true;
+}
+
+void EnvironmentKeeper::clean() {
+  const std::lock_guard guard(mutex_);
+  cache_.finish_removals();
+  for (const auto& item : cache_.list())
+    if (!item.is_finished) remove(item, "it was never finished");
+}
+
+void EnvironmentKeeper::keep() {
+  if (limit_.count == 0) return;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  auto items = cache_.list();
+  std::uint64_t total = 0;
+  for (const auto& item : items) total += item.bytes;
+  std::sort(items.begin(), items.end(),
+            [](const auto& a, const auto& b) { return a.last_used < b.last_used; });
+  const auto in_use = names_in_use();
+  for (const auto& item : items) {
+    if (total <= limit_.count) return;
+    if (in_use.count(item.entry.name()) != 0) continue;
+    if (remove(item, "it was not used for longest")) total -= item.bytes;
+  }
+  if (total > limit_.count)
+    spdlog::warn(
+        "the environments take {}, more than --environments-size {}: all of them are in use",
+        to_string(Bytes{total}), to_string(limit_));
+}
+
+void EnvironmentKeeper::prune(Instant since) {
+  const std::lock_guard guard(mutex_);
+  for (const auto& item : cache_.list())
+    if (item.last_used < since) remove(item, "nobody used it for so long");
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include "agent/environment/flight.h"
+#include "common/wire/runner.h"
+
+namespace lockstep::agent {
+namespace {
+
+Status put_into_plan(const io::AttemptDir& directory, const Activation& activation) {
+  TRY_ASSIGN(const std::string bytes, io::read_file(directory.workspace()));
+  TRY_ASSIGN(WorkspacePlan plan, wire::decode_workspace_plan(bytes));
+  plan.activation = activation;
+  return io::write_file_atomically(directory.workspace(), wire::encode(plan), 0600, false);
+}
+
+EnvironmentReport report_of(EnvironmentReport::Step step, const EnvironmentTarget& target) {
+  EnvironmentReport report;
+  report.step = step;
+  report.generation = target.generation;
+  report.platform = target.platform;
+  return report;
+}
+
+}  // namespace
+
+bool is_lasting(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::not_found:
+    case ErrorCode::already_exists:
+    case ErrorCode::permission_denied:
+    case ErrorCode::unsupported:
+    case ErrorCode::corrupt: return true;
+    case ErrorCode::unavailable:
+    case ErrorCode::deadline_exceeded:
+    case ErrorCode::resource_exhausted:
+    case ErrorCode::conflict:
+    case ErrorCode::io:
+    case ErrorCode::internal: return false;
+  }
+  return false;
+}
+
+void tell_ready(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+                const EnvironmentTarget& target, const BuiltEnvironment& built, std::string how) {
+  const AttemptId attempt = waiter->wanted().attempt;
+  if (waiter->has_left()) return;
+  if (const Status put = put_into_plan(waiter->directory(), built.activation); !put)
+    return tell_failed(parts, waiter, put.error(), Cause::start_failed);
+  EnvironmentReport report = report_of(EnvironmentReport::Step::ready, target);
+  report.lock = target.lock;
+  report.key = target.key;
+  report.how = std::move(how);
+  parts.tell(waiter, EnvironmentChanged{attempt, std::move(report), waiter->log_bytes()});
+}
+
+void tell_failed(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+                 const Error& error, Cause cause) {
+  waiter->say("failed: " + error.message);
+  parts.tell(waiter,
+             EnvironmentFailed{waiter->wanted().attempt, error, cause, waiter->log_bytes()});
+}
+
+void tell_failed_before(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+                        const EnvironmentTarget& target, const RememberedFailure& failure) {
+  Error error = failure.error;
+  error.message = fmt::format(
+      "the {} failed before, on {} for job {}, and is not tried again as it is: change the "
+      "definition, or submit the job with --rebuild. {}",
+      described(target), for_people(failure.at), failure.job, failure.error.message);
+  tell_failed(parts, waiter, error, Cause::environment_failed);
+}
+
+void tell_reused(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+                 const EnvironmentTarget& target, const BuiltEnvironment& built) {
+  waiter->say(fmt::format("{}: reused, built {} by job {}", described(target), for_people(built.at),
+                          built.job));
+  tell_ready(parts, waiter, target, built, "was ready since " + for_people(built.at));
+}
+
+void tell_wants_lock(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+                     const EnvironmentTarget& target) {
+  waiter->say(fmt::format("waiting for a node to solve the environment for {}", target.platform));
+  const AttemptId attempt = waiter->wanted().attempt;
+  parts.tell(waiter,
+             EnvironmentChanged{attempt, report_of(EnvironmentReport::Step::wants_lock, target),
+                                waiter->log_bytes()});
+  parts.tell(waiter, EnvironmentProgress{attempt, "waiting for a node to solve the environment"});
+}
+
+void tell_solved(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+                 const EnvironmentTarget& target, const Digest& lock) {
+  EnvironmentReport report = report_of(EnvironmentReport::Step::solved, target);
+  report.lock = lock;
+  waiter->note_solved(report);
+  parts.tell(waiter, EnvironmentChanged{waiter->wanted().attempt, report, waiter->log_bytes()});
+}
+
+}  // namespace lockstep::agent

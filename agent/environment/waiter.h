@@ -1,0 +1,55 @@
+#pragma once
+// One attempt that waits for its environment: what it wants now, whether it still waits, and its
+// environment log. From any thread.
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/domain/assignment.h"
+#include "common/io/attempt_dir.h"
+
+namespace lockstep::agent {
+
+class Flight;
+
+class Waiter {
+ public:
+  Waiter(const Assignment& assignment, io::AttemptDir directory)
+      : directory_(std::move(directory)), wanted_(assignment) {}
+
+  const io::AttemptDir& directory() const { return directory_; }
+  Assignment wanted() const;
+  void want(const Assignment& assignment);
+  bool has_left() const { return left_; }
+  void leave() { left_ = true; }
+
+  // Appended to its log, which may be there from before; a file that cannot be written to costs the
+  // environment nothing.
+  void log(std::string_view bytes);
+  // A line of ours; the same one twice is one.
+  void say(const std::string& line);
+  std::uint64_t log_bytes() const;
+
+  // What this node solved for it: it is not solved again while the launcher has not said so.
+  std::optional<EnvironmentReport> solved() const;
+  void note_solved(const EnvironmentReport& report);
+
+  std::mutex looking;              // one look at what is wanted at a time
+  std::shared_ptr<Flight> flight;  // that it sits in; guarded by Environments
+
+ private:
+  std::string log_path() const;
+
+  const io::AttemptDir directory_;
+  mutable std::mutex mutex_;
+  Assignment wanted_;  // guarded by mutex_, as is all below
+  std::string last_line_;
+  std::optional<EnvironmentReport> solved_;
+  std::atomic<bool> left_ = false;
+};
+
+}  // namespace lockstep::agent

@@ -1,0 +1,121 @@
+#pragma once
+// What a job's interpreter and packages shall be, as content and not as paths: whole in the job's
+// spec, the same on every node and in every retry. Made by launcher/spec, or registered by name.
+// Its digest is of the canonical form, in which names, versions and descriptions are not; see
+// docs/decisions/019-environments.md. Nothing here solves or installs.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/result.h"
+
+namespace lockstep {
+
+// User-managed: nothing is installed, it is checked on every node.
+struct HostEnvironment {
+  std::string interpreter;  // absolute, or a name on PATH; empty: PATH as it is
+  friend bool operator==(const HostEnvironment&, const HostEnvironment&) = default;
+};
+
+// Packages from an index of Python packages, in a virtual environment. All in the order of the
+// file: pip's options count from where they stand.
+struct VenvEnvironment {
+  std::string python = "python3";         // absolute, or a name on PATH
+  std::vector<std::string> options;       // of a requirements file: "--index-url …", one each
+  std::vector<std::string> requirements;  // PEP 508, with --hash options where the file has them
+  std::vector<std::string> constraints;
+  friend bool operator==(const VenvEnvironment&, const VenvEnvironment&) = default;
+};
+
+using EnvironmentDefinition = std::variant<HostEnvironment, VenvEnvironment>;
+
+struct EnvironmentSpec {
+  std::string name;     // as registered, or as the file says; for people
+  std::string version;  // the same
+  EnvironmentDefinition definition;
+  friend bool operator==(const EnvironmentSpec&, const EnvironmentSpec&) = default;
+};
+
+// What solving gave, as the launcher's blob store has it: a tree of one file, kLockFile. Of use on
+// all nodes of this platform ("linux-x86_64-python3.11").
+struct EnvironmentLock {
+  std::string platform;
+  Digest tree;
+  friend bool operator==(const EnvironmentLock&, const EnvironmentLock&) = default;
+};
+inline constexpr std::string_view kLockFile = "lock.json";
+
+// What the launcher knows of the environment of a job, for its nodes.
+struct EnvironmentPlan {
+  std::uint64_t generation = 0;        // grows with each --rebuild; a part of the key
+  std::vector<EnvironmentLock> locks;  // at most one for each platform
+  bool solve = false;                  // this node solves; the others wait for what it finds
+  friend bool operator==(const EnvironmentPlan&, const EnvironmentPlan&) = default;
+};
+
+// How far a node is with it.
+struct EnvironmentReport {
+  enum class Step {
+    wants_lock,  // there is none for its platform
+    solved,      // it solved: `lock` is in the launcher's store
+    ready,
+  };
+  Step step = Step::wants_lock;
+  std::uint64_t generation = 0;  // of the plan that it followed
+  std::string platform;
+  std::optional<Digest> lock;  // the tree; absent for a definition that needs none
+  Digest key;                  // when ready: of definition, generation, lock and platform
+  std::string how;  // when ready, for people: "built in 12.3 s", "was ready since 2026-11-22 …"
+  friend bool operator==(const EnvironmentReport&, const EnvironmentReport&) = default;
+};
+
+// What ranks get, computed once: no shell is run for each of them.
+struct Activation {
+  std::string interpreter;                       // of `python` and `python3`; absolute, "" = none
+  std::string version;                           // what it says of itself: "3.11.2"
+  std::vector<std::string> path;                 // before the rest of PATH
+  std::map<std::string, std::string> variables;  // below the job's own
+  friend bool operator==(const Activation&, const Activation&) = default;
+};
+
+// A definition that has a name and a version: it never changes.
+struct RegisteredEnvironment {
+  EnvironmentSpec spec;
+  std::string description;
+  std::map<std::string, std::string> tags;
+  friend bool operator==(const RegisteredEnvironment&, const RegisteredEnvironment&) = default;
+};
+
+// "host", "venv".
+std::string_view provider_of(const EnvironmentDefinition& definition);
+// One text for each meaning; a format of its own, so that its digest outlives changes of the wire.
+std::string canonical_form(const EnvironmentDefinition& definition);
+// SHA-256 of it.
+Digest digest_of(const EnvironmentDefinition& definition);
+// Whether it must be solved to a lock before it can be built.
+bool needs_lock(const EnvironmentDefinition& definition);
+
+// Whether a variable of an agent is for the tools that solve and build: their own (PIP_*, UV_*, …),
+// the language, proxies and certificates. Ranks get none of them.
+bool is_tool_variable(std::string_view name);
+
+// Named bounds.
+inline constexpr std::size_t kMaxEnvironmentNameBytes = 240;
+inline constexpr std::size_t kMaxEnvironmentLines = 10'000;
+inline constexpr std::size_t kMaxEnvironmentDefinitionBytes = 1 << 20;
+inline constexpr std::size_t kMaxEnvironmentPlatforms = 64;  // locks of one definition
+inline constexpr std::size_t kMaxActivationEntries = 10'000;
+
+// A name is 1-240 characters of [A-Za-z0-9_.-], starting with a letter or a digit; a version too.
+Status validate_environment_name(const std::string& what, const std::string& name);
+
+// Everything that can be said without a node. Errors name the key.
+Status validate(const EnvironmentSpec& spec);
+
+}  // namespace lockstep

@@ -1,0 +1,197 @@
+#include "common/wire/environment_codec.h"
+
+namespace lockstep::pb {
+
+namespace {
+
+using Step = lockstep::EnvironmentReport::Step;
+
+constexpr bool pair(Step domain, EnvironmentStep wire) {
+  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
+}
+static_assert(pair(Step::wants_lock, ENVIRONMENT_STEP_WANTS_LOCK));
+static_assert(pair(Step::solved, ENVIRONMENT_STEP_SOLVED));
+static_assert(pair(Step::ready, ENVIRONMENT_STEP_READY));
+
+constexpr std::size_t kMaxTags = 1'000;
+constexpr std::size_t kMaxEnvironmentsInReply = 100'000;
+
+}  // namespace
+
+void to_wire(const lockstep::EnvironmentSpec& from, EnvironmentSpec* to) {
+  to->set_name(from.name);
+  to->set_version(from.version);
+  if (const auto* host = std::get_if<lockstep::HostEnvironment>(&from.definition)) {
+    to->mutable_host()->set_interpreter(host->interpreter);
+    return;
+  }
+  const auto& venv = std::get<lockstep::VenvEnvironment>(from.definition);
+  auto* wire = to->mutable_venv();
+  wire->set_python(venv.python);
+  write_texts(venv.options, wire->mutable_options());
+  write_texts(venv.requirements, wire->mutable_requirements());
+  write_texts(venv.constraints, wire->mutable_constraints());
+}
+
+Status from_wire(const EnvironmentSpec& from, lockstep::EnvironmentSpec* to) {
+  TRY(read_text(from.name(), "environment.name", &to->name));
+  TRY(read_text(from.version(), "environment.version", &to->version));
+  switch (from.definition_case()) {
+    case EnvironmentSpec::kHost:
+      return read_text(from.host().interpreter(), "environment.interpreter",
+                       &to->definition.emplace<lockstep::HostEnvironment>().interpreter);
+    case EnvironmentSpec::kVenv: {
+      auto& venv = to->definition.emplace<lockstep::VenvEnvironment>();
+      TRY(read_text(from.venv().python(), "environment.python", &venv.python));
+      TRY(read_texts(from.venv().options(), kMaxEnvironmentLines, "environment.options",
+                     &venv.options));
+      TRY(read_texts(from.venv().requirements(), kMaxEnvironmentLines, "environment.requirements",
+                     &venv.requirements));
+      return read_texts(from.venv().constraints(), kMaxEnvironmentLines, "environment.constraints",
+                        &venv.constraints);
+    }
+    case EnvironmentSpec::DEFINITION_NOT_SET: break;
+  }
+  return bad_field("environment", "is of a kind that this version does not know");
+}
+
+void to_wire(const lockstep::RegisteredEnvironment& from, RegisteredEnvironment* to) {
+  to_wire(from.spec, to->mutable_spec());
+  to->set_description(from.description);
+  write_map(from.tags, to->mutable_tags());
+}
+
+Status from_wire(const RegisteredEnvironment& from, lockstep::RegisteredEnvironment* to) {
+  TRY(from_wire(from.spec(), &to->spec));
+  TRY(read_text(from.description(), "environment.description", &to->description));
+  return read_map(from.tags(), kMaxTags, "environment.tags", &to->tags);
+}
+
+void to_wire(const lockstep::EnvironmentLock& from, EnvironmentLock* to) {
+  to->set_platform(from.platform);
+  to->set_tree(std::string(from.tree.view()));
+}
+
+Status from_wire(const EnvironmentLock& from, lockstep::EnvironmentLock* to) {
+  TRY(read_text(from.platform(), "lock.platform", &to->platform));
+  return read_digest(from.tree(), "lock.tree", &to->tree);
+}
+
+void to_wire(const lockstep::EnvironmentPlan& from, EnvironmentPlan* to) {
+  to->set_generation(from.generation);
+  write_list(from.locks, to->mutable_locks());
+  to->set_solve(from.solve);
+}
+
+Status from_wire(const EnvironmentPlan& from, lockstep::EnvironmentPlan* to) {
+  to->generation = from.generation();
+  to->solve = from.solve();
+  return read_list(from.locks(), kMaxEnvironmentPlatforms, "environment.locks", &to->locks);
+}
+
+void to_wire(const lockstep::EnvironmentReport& from, EnvironmentReport* to) {
+  to->set_step(wire_enum<EnvironmentStep>(from.step));
+  to->set_platform(from.platform);
+  if (from.lock) to->set_lock(std::string(from.lock->view()));
+  to->set_key(std::string(from.key.view()));
+  to->set_how(from.how);
+  to->set_generation(from.generation);
+}
+
+Status from_wire(const EnvironmentReport& from, lockstep::EnvironmentReport* to) {
+  to->generation = from.generation();
+  TRY(read_enum(from.step(), Step::ready, "environment.step", &to->step));
+  TRY(read_text(from.platform(), "environment.platform", &to->platform));
+  if (from.has_lock()) TRY(read_digest(from.lock(), "environment.lock", &to->lock.emplace()));
+  TRY(read_digest(from.key(), "environment.key", &to->key));
+  return read_text(from.how(), "environment.how", &to->how);
+}
+
+void to_wire(const lockstep::Activation& from, Activation* to) {
+  to->set_interpreter(from.interpreter);
+  to->set_version(from.version);
+  write_texts(from.path, to->mutable_path());
+  write_map(from.variables, to->mutable_variables());
+}
+
+Status from_wire(const Activation& from, lockstep::Activation* to) {
+  TRY(read_text(from.interpreter(), "activation.interpreter", &to->interpreter));
+  TRY(read_text(from.version(), "activation.version", &to->version));
+  TRY(read_texts(from.path(), kMaxActivationEntries, "activation.path", &to->path));
+  return read_map(from.variables(), kMaxActivationEntries, "activation.variables", &to->variables);
+}
+
+void to_wire(const lockstep::EnvironmentView& from, EnvironmentView* to) {
+  to_wire(from.environment, to->mutable_environment());
+  to->set_created_ns(from.created.ns);
+  to->set_created_by(from.created_by);
+  to->set_definition(std::string(from.definition.view()));
+  for (const auto& lock : from.locks) {
+    auto* wire = to->add_locks();
+    to_wire(lock.lock, wire->mutable_lock());
+    wire->set_solved_ns(lock.solved.ns);
+    wire->set_node_name(lock.node_name);
+    wire->set_job(lock.job.value);
+  }
+  to->set_last_job(from.last_job.value);
+}
+
+Status from_wire(const EnvironmentView& from, lockstep::EnvironmentView* to) {
+  TRY(from_wire(from.environment(), &to->environment));
+  TRY(read_instant(from.created_ns(), "environment.created", &to->created));
+  TRY(read_text(from.created_by(), "environment.created_by", &to->created_by));
+  TRY(read_digest(from.definition(), "environment.definition", &to->definition));
+  TRY(check_count(from.locks_size(), kMaxEnvironmentPlatforms, "environment.locks"));
+  for (const auto& wire : from.locks()) {
+    auto& lock = to->locks.emplace_back();
+    TRY(from_wire(wire.lock(), &lock.lock));
+    TRY(read_instant(wire.solved_ns(), "lock.solved", &lock.solved));
+    TRY(read_text(wire.node_name(), "lock.node_name", &lock.node_name));
+    TRY(read_text(wire.job(), "lock.job", &lock.job.value, 1'024));
+  }
+  return read_text(from.last_job(), "environment.last_job", &to->last_job.value, 1'024);
+}
+
+void to_wire(const lockstep::CreateEnvironment& from, CreateEnvironment* to) {
+  to_wire(from.environment, to->mutable_environment());
+}
+Status from_wire(const CreateEnvironment& from, lockstep::CreateEnvironment* to) {
+  return from_wire(from.environment(), &to->environment);
+}
+
+void to_wire(const lockstep::ShowEnvironment& from, ShowEnvironment* to) {
+  to->set_reference(from.reference);
+}
+Status from_wire(const ShowEnvironment& from, lockstep::ShowEnvironment* to) {
+  return read_text(from.reference(), "reference", &to->reference);
+}
+
+void to_wire(const lockstep::ListEnvironments& from, ListEnvironments* to) {
+  to->set_name(from.name);
+}
+Status from_wire(const ListEnvironments& from, lockstep::ListEnvironments* to) {
+  return read_text(from.name(), "name", &to->name);
+}
+
+void to_wire(const lockstep::PruneEnvironments& from, PruneEnvironments* to) {
+  to->set_unused_for_ns(from.unused_for.count());
+}
+Status from_wire(const PruneEnvironments& from, lockstep::PruneEnvironments* to) {
+  return read_duration(from.unused_for_ns(), "unused_for", &to->unused_for);
+}
+
+void to_wire(const lockstep::EnvironmentReply& from, EnvironmentReply* to) {
+  to_wire(from.environment, to->mutable_environment());
+}
+Status from_wire(const EnvironmentReply& from, lockstep::EnvironmentReply* to) {
+  return from_wire(from.environment(), &to->environment);
+}
+
+void to_wire(const lockstep::EnvironmentsReply& from, EnvironmentsReply* to) {
+  write_list(from.environments, to->mutable_environments());
+}
+Status from_wire(const EnvironmentsReply& from, lockstep::EnvironmentsReply* to) {
+  return read_list(from.environments(), kMaxEnvironmentsInReply, "environments", &to->environments);
+}
+
+}  // namespace lockstep::pb

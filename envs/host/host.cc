@@ -1,0 +1,71 @@
+#include "envs/host/host.h"
+
+#include <fmt/format.h>
+
+#include "common/io/disk.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::envs {
+namespace {
+
+constexpr std::size_t kMaxVersionBytes = 40;
+
+// In single quotes, for sh.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// "3.11.2", "3.13.0rc1": it becomes a part of names.
+bool is_version(std::string_view text) {
+  constexpr std::string_view kLetters = "0123456789.abcdefghijklmnopqrstuvwxyz+-";
+  return text.size() >= 3 && text.size() <= kMaxVersionBytes && text[0] >= '0' && text[0] <= '9' &&
+         text.find('.') != std::string_view::npos &&
+         text.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<std::string> version_of(Toolbox& tools, const std::string& interpreter) {
+  const std::string program = tools.find(interpreter);
+  if (program.empty())
+    return make_error(
+        ErrorCode::not_found,
+        fmt::format("the interpreter '{}' is not there, or may not be run{}", interpreter,
+                    interpreter.find('/') == std::string::npos
+                        ? "; no folder of PATH has it (/usr/local/bin, /usr/bin, /bin)"
+                        : ""));
+  TRY_ASSIGN(const Toolbox::Answer answer,
+             tools.run({program, "-c", "import platform; print(platform.python_version())"},
+                       Toolbox::Output::wanted));
+  std::string version = answer.output.substr(0, answer.output.find('\n'));
+  if (answer.exit_code != 0 || !is_version(version))
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("the interpreter '{}' did not say its version; it exited with {}{}{}",
+                    interpreter, answer.exit_code, answer.tail.empty() ? "" : ": ", answer.tail));
+  return version;
+}
+
+Result<Lock> HostProvider::solve(Toolbox&, const Site&) {
+  return make_error(ErrorCode::internal, "a user-managed environment has no lock");
+}
+
+Result<Activation> HostProvider::build(Toolbox& tools, const Site& site, const Lock&) {
+  Activation activation;
+  if (definition_.interpreter.empty()) return activation;
+  TRY_ASSIGN(activation.version, version_of(tools, definition_.interpreter));
+  activation.interpreter = tools.find(definition_.interpreter);
+  const std::string folder = site.prefix + "/bin";
+  TRY(io::make_directories(folder));
+  const std::string script =
+      fmt::format("#!/bin/sh\nexec {} \"$@\"\n", quoted(activation.interpreter));
+  for (const char* name : {"python", "python3"})
+    TRY(io::write_file_atomically(fmt::format("{}/{}", folder, name), script, 0755, false));
+  // What stands beside it belongs to it: pip, torchrun, …
+  activation.path = {folder, activation.interpreter.substr(0, activation.interpreter.rfind('/'))};
+  return activation;
+}
+
+}  // namespace lockstep::envs

@@ -1,0 +1,123 @@
+#include "envs/lock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "common/base/digest.h"
+
+namespace lockstep::envs {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kFormat = 1;
+
+Error broken(std::string_view what) {
+  return make_error(ErrorCode::corrupt, fmt::format("the environment's lock is broken: {}", what));
+}
+
+// Throws json::exception when a key is missing or has another type.
+LockedPackage package_from(const json& from) {
+  LockedPackage package;
+  from.at("name").get_to(package.name);
+  from.at("version").get_to(package.version);
+  from.at("sha256").get_to(package.sha256);
+  package.url = from.value("url", "");
+  package.size = from.value("size", std::uint64_t{0});
+  package.direct = from.value("direct", false);
+  return package;
+}
+
+// Names and versions become lines of a file that pip reads: no blanks, no options.
+bool is_plain(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("._-+!").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+Status check(const Lock& lock) {
+  for (const LockedPackage& package : lock.packages) {
+    if (!is_plain(package.name) || package.name != normalised_name(package.name))
+      return broken(fmt::format("'{}' is no package's name", package.name));
+    if (!is_plain(package.version))
+      return broken(fmt::format("'{}' is no version of {}", package.version, package.name));
+    if (package.direct &&
+        (package.url.empty() || package.url.find_first_of(" \t\n") != std::string::npos))
+      return broken(fmt::format("'{}' is no address of {}", package.url, package.name));
+    if (package.sha256.empty()) return broken(fmt::format("{} has no hash", package.name));
+    for (const std::string& hash : package.sha256)
+      if (!Digest::from_hex(hash))
+        return broken(fmt::format("'{}' is no SHA-256 of {}", hash, package.name));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string to_json(const Lock& lock) {
+  json packages = json::array();
+  for (const LockedPackage& package : lock.packages) {
+    json one{{"name", package.name}, {"version", package.version}, {"sha256", package.sha256}};
+    if (!package.url.empty()) one["url"] = package.url;
+    if (package.size != 0) one["size"] = package.size;
+    if (package.direct) one["direct"] = true;
+    packages.push_back(std::move(one));
+  }
+  return json{{"format", kFormat},
+              {"provider", lock.provider},
+              {"platform", lock.platform},
+              {"solver", lock.solver},
+              {"packages", std::move(packages)}}
+             .dump(1, ' ', false, json::error_handler_t::replace) +
+         "\n";
+}
+
+Result<Lock> lock_from_json(std::string_view text) {
+  const json from = json::parse(text, nullptr, false);
+  Lock lock;
+  try {
+    if (const int format = from.at("format").get<int>(); format != kFormat)
+      return broken(fmt::format("its format is {}; this Lockstep reads {}", format, kFormat));
+    from.at("provider").get_to(lock.provider);
+    from.at("platform").get_to(lock.platform);
+    from.at("solver").get_to(lock.solver);
+    for (const json& package : from.at("packages")) lock.packages.push_back(package_from(package));
+  } catch (const json::exception& failure) {
+    return broken(from.is_discarded() ? "it is not JSON" : failure.what());
+  }
+  TRY(check(lock));
+  return lock;
+}
+
+std::string normalised_name(std::string_view name) {
+  std::string out;
+  bool gap = false;
+  for (const char c : name) {
+    if (c == '-' || c == '_' || c == '.') {
+      gap = true;
+      continue;
+    }
+    if (gap && !out.empty()) out += '-';
+    gap = false;
+    out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+std::string hashed_requirements(const Lock& lock, Addresses addresses) {
+  std::string out;
+  for (const LockedPackage& package : lock.packages) {
+    const bool by_address = package.direct && addresses == Addresses::kept;
+    out += by_address ? fmt::format("{} @ {}", package.name, package.url)
+                      : fmt::format("{}=={}", package.name, package.version);
+    for (const std::string& hash : package.sha256) out += " --hash=sha256:" + hash;
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace lockstep::envs

@@ -1,0 +1,47 @@
+#pragma once
+// What solving an environment gave: each package that will be installed, with the SHA-256 that it
+// must have. A lock is a blob in the launcher's store; every node installs exactly this. As JSON,
+// sorted, so that the same packages have the same digest.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace lockstep::envs {
+
+struct LockedPackage {
+  std::string name;  // normalised: PEP 503
+  std::string version;
+  std::vector<std::string> sha256;  // one of them must hold; 64 lower-case characters each
+  std::string url;                  // of the one file that was chosen; empty: any with such a hash
+  std::uint64_t size = 0;           // bytes; 0: not known
+  bool direct = false;              // asked for by its address: no index is to be asked for it
+  friend bool operator==(const LockedPackage&, const LockedPackage&) = default;
+};
+
+struct Lock {
+  std::string provider;                 // "venv"
+  std::string platform;                 // what it was solved for: see platform.h
+  std::string solver;                   // "uv 0.13.9", "pip 23.0.1"; for people
+  std::vector<LockedPackage> packages;  // sorted by name
+  friend bool operator==(const Lock&, const Lock&) = default;
+};
+
+inline constexpr std::size_t kMaxLockBytes = 16 << 20;
+
+std::string to_json(const Lock& lock);
+// data_loss: it is not one; says what is wrong.
+Result<Lock> lock_from_json(std::string_view text);
+
+// "Foo_Bar.baz" -> "foo-bar-baz" (PEP 503).
+std::string normalised_name(std::string_view name);
+
+// A requirements file that holds pip and uv to it: "name==version --hash=sha256:…".
+// `kept`: what was asked for by its address is fetched from there, "name @ address --hash=…".
+enum class Addresses { kept, left_out };
+std::string hashed_requirements(const Lock& lock, Addresses addresses = Addresses::kept);
+
+}  // namespace lockstep::envs

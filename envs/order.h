@@ -1,0 +1,46 @@
+#pragma once
+// What an agent asks of lockstep-env, and what it is told, as lines of JSON: one Order on standard
+// input; Events on descriptor 3 while it works, the last of which is the result. The tools' output
+// is on standard output. A process of its own, because it runs what users wrote as the user who
+// wrote it, and can be killed with all that it started.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "envs/provider.h"
+
+namespace lockstep::envs {
+
+struct Order {
+  enum class What { solve, build };
+  What what = What::build;
+  EnvironmentDefinition definition;
+  std::optional<Lock> lock;  // to build, when the definition needs one
+  Site site;
+  friend bool operator==(const Order&, const Order&) = default;
+};
+
+struct Event {
+  std::string progress;  // in words; the last event has none
+  // The last one has one of these.
+  std::optional<Lock> lock;
+  std::optional<Activation> activation;
+  std::optional<Error> failed;
+  bool is_last() const { return lock || activation || failed; }
+};
+
+inline constexpr int kEventsFd = 3;
+
+std::string to_json(const Order& order);
+Result<Order> order_from_json(std::string_view line);
+std::string to_json(const Event& event);
+Result<Event> event_from_json(std::string_view line);
+
+std::string to_json(const Activation& activation);
+Result<Activation> activation_from_json(std::string_view text);
+
+// Does it in this process; `events` takes what happens, the result last.
+void carry_out(const Order& order, int events);
+
+}  // namespace lockstep::envs

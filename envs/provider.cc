@@ -1,0 +1,24 @@
+#include "envs/provider.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include "envs/host/host.h"
+#include "envs/venv/venv.h"
+
+namespace lockstep::envs {
+
+std::unique_ptr<Provider> provider_of_kind(const EnvironmentDefinition& definition) {
+  if (const auto* host = std::get_if<HostEnvironment>(&definition))
+    return std::make_unique<HostProvider>(*host);
+  return std::make_unique<VenvProvider>(std::get<VenvEnvironment>(definition));
+}
+
+std::string platform_of(const std::string& python_version) {
+  utsname kernel{};
+  ::uname(&kernel);
+  const auto minor = python_version.find('.', python_version.find('.') + 1);
+  return fmt::format("linux-{}-python{}", kernel.machine, python_version.substr(0, minor));
+}
+
+}  // namespace lockstep::envs

@@ -1,0 +1,38 @@
+#pragma once
+// How one kind of environment is checked, solved and built: host, venv, … Each is a folder beside
+// this file. A provider runs in lockstep-env, as the user whose environment it is, and touches
+// nothing but its prefix and its cache.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/domain/environment.h"
+#include "envs/lock.h"
+#include "envs/toolbox.h"
+
+namespace lockstep::envs {
+
+struct Site {
+  std::string prefix;       // where it is built; an absolute path that does not change any more
+  std::string cache;        // packages that were fetched before, of this user
+  bool is_rebuild = false;  // what was compiled here before is not used again
+  friend bool operator==(const Site&, const Site&) = default;
+};
+
+class Provider {
+ public:
+  virtual ~Provider() = default;
+  // Once for all nodes. Providers without a lock are not asked.
+  virtual Result<Lock> solve(Toolbox& tools, const Site& site) = 0;
+  // On each node: `prefix` holds it afterwards. What is left of an earlier try is gone already.
+  virtual Result<Activation> build(Toolbox& tools, const Site& site, const Lock& lock) = 0;
+};
+
+std::unique_ptr<Provider> provider_of_kind(const EnvironmentDefinition& definition);
+
+// What was solved on one node is of use on all that say the same: "linux-x86_64-python3.11" of
+// "3.11.2". The C library is not in it: what is too new for a node is refused by its installer.
+std::string platform_of(const std::string& python_version);
+
+}  // namespace lockstep::envs

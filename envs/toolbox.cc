@@ -1,0 +1,226 @@
+#include "envs/toolbox.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+
+#include "common/io/file_system.h"
+#include "common/io/process_table.h"
+
+namespace lockstep::envs {
+namespace {
+
+constexpr int kLookEveryMs = 200;  // for a signal that came just before poll
+constexpr std::size_t kMaxLineBytes = 4096;
+
+volatile sig_atomic_t stopped = 0;
+
+void on_stop(int signal) { stopped = signal; }
+
+Error stop_error() { return make_error(ErrorCode::conflict, "stopped"); }
+
+// Until none is left: those that start more while they are looked for are met in the next round.
+void end_all_that_is_left() {
+  while (true) {
+    const auto left = io::descendants_of(::getpid());
+    for (const io::ProcessIdentity& process : left) ::kill(process.pid, SIGKILL);
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    if (left.empty()) return;
+    const timespec pause{0, 5'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+struct Pipe {
+  io::Fd read, write;
+};
+
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return make_error(ErrorCode::io, fmt::format("pipe: {}", std::strerror(errno)));
+  return Pipe{io::Fd(ends[0]), io::Fd(ends[1])};
+}
+
+// What a child needs, made before the fork: after it only async-signal-safe calls are allowed.
+struct Start {
+  std::string program;
+  std::string directory;
+  std::vector<std::string> words, variables;
+  std::vector<char*> argv, envp;
+};
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+[[noreturn]] void become(const Start& start, int out, int err) {
+  const int null = ::open("/dev/null", O_RDONLY);
+  ::dup2(null, 0);
+  ::dup2(out, 1);
+  ::dup2(err, 2);
+  ::signal(SIGTERM, SIG_DFL);
+  ::signal(SIGINT, SIG_DFL);
+  ::signal(SIGPIPE, SIG_DFL);
+  if (::chdir(start.directory.c_str()) == 0)
+    ::execve(start.program.c_str(), start.argv.data(), start.envp.data());
+  const char* why = std::strerror(errno);
+  (void)!::write(2, why, std::strlen(why));
+  ::_exit(127);
+}
+
+// Cuts a stream into lines and keeps the last ones.
+class Lines {
+ public:
+  explicit Lines(const Toolbox::OnLine& on_line) : on_line_(on_line) {}
+  void add(std::string_view bytes) {
+    for (const char c : bytes) {
+      if (c != '\n' && c != '\r' && rest_.size() < kMaxLineBytes) {
+        rest_ += c;
+        continue;
+      }
+      end_line();
+    }
+  }
+  void end_line() {
+    if (!rest_.empty()) {
+      if (on_line_) on_line_(rest_);
+      last_.push_back(std::move(rest_));
+      if (last_.size() > kMaxTailLines) last_.pop_front();
+    }
+    rest_.clear();
+  }
+  std::string tail() const {
+    std::string text;
+    for (const std::string& line : last_) text += line + "\n";
+    return text;
+  }
+
+ private:
+  const Toolbox::OnLine& on_line_;
+  std::string rest_;
+  std::deque<std::string> last_;
+};
+
+// True: `fd` has ended.
+bool drain(int fd, const std::function<void(std::string_view)>& take) {
+  char buffer[16384];
+  const ssize_t got = ::read(fd, buffer, sizeof buffer);
+  if (got < 0) return errno != EINTR && errno != EAGAIN;
+  if (got > 0) take({buffer, static_cast<std::size_t>(got)});
+  return got == 0;
+}
+
+// "https://user:****@host/…", as pip writes it.
+std::string without_passwords(std::string text) {
+  for (auto at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
+    const auto end = text.find_first_of("/ ", at + 3);
+    const auto host = text.substr(0, end).rfind('@');
+    const auto colon = text.find(':', at + 3);
+    if (host != std::string::npos && host > at && colon < host)
+      text.replace(colon + 1, host - colon - 1, "****");
+  }
+  return text;
+}
+
+void log(std::string_view bytes) { (void)!io::write_all(1, bytes); }
+
+}  // namespace
+
+Toolbox::Toolbox(std::map<std::string, std::string> environment, std::string directory,
+                 OnLine on_line)
+    : environment_(std::move(environment)),
+      directory_(std::move(directory)),
+      on_line_(std::move(on_line)) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  struct sigaction action {};
+  action.sa_handler = on_stop;  // without SA_RESTART: poll ends
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+std::string Toolbox::find(const std::string& program) const {
+  if (program.find('/') != std::string::npos)
+    return ::access(program.c_str(), X_OK) == 0 ? program : "";
+  const auto path = environment_.find("PATH");
+  std::string_view rest = path == environment_.end() ? std::string_view() : path->second;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+    std::string there = fmt::format("{}/{}", folder, program);
+    if (folder.starts_with('/') && ::access(there.c_str(), X_OK) == 0) return there;
+  }
+  return "";
+}
+
+void Toolbox::say(std::string_view line) const { log(fmt::format("{}\n", line)); }
+
+Result<Toolbox::Answer> Toolbox::run(const std::vector<std::string>& words, Output output) {
+  if (stopped != 0) return stop_error();
+  Start start{find(words.front()), directory_, words, {}, {}, {}};
+  if (start.program.empty())
+    return make_error(ErrorCode::not_found, fmt::format("there is no {}", words.front()));
+  for (const auto& [name, value] : environment_) start.variables.push_back(name + "=" + value);
+  start.argv = pointers(start.words);
+  start.envp = pointers(start.variables);
+  say(fmt::format("$ {}", without_passwords(fmt::format("{}", fmt::join(words, " ")))));
+  TRY_ASSIGN(Pipe out, make_pipe());
+  TRY_ASSIGN(Pipe err, make_pipe());
+  const bool wanted = output == Output::wanted;
+  const pid_t child = ::fork();
+  if (child < 0) return make_error(ErrorCode::io, fmt::format("fork: {}", std::strerror(errno)));
+  if (child == 0) become(start, wanted ? out.write.get() : err.write.get(), err.write.get());
+  out.write.reset();
+  err.write.reset();
+
+  Answer answer;
+  Lines lines(on_line_);
+  const auto to_log = [&](std::string_view bytes) {
+    log(bytes);
+    lines.add(bytes);
+  };
+  const auto keep = [&](std::string_view bytes) {
+    answer.output.append(bytes.substr(0, kMaxWantedBytes - answer.output.size()));
+  };
+  if (!wanted) out.read.reset();
+  // A tool has ended when its process has: what it left in the background is ended then.
+  const io::Fd end(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  int status = 0;
+  bool over = false;
+  while (!over && stopped == 0) {
+    over = ::waitpid(child, &status, WNOHANG) == child;
+    pollfd items[] = {
+        {err.read.get(), POLLIN, 0}, {out.read.get(), POLLIN, 0}, {end.get(), POLLIN, 0}};
+    ::poll(items, 3, over ? 0 : kLookEveryMs);
+    if ((items[0].revents != 0) && drain(err.read.get(), to_log)) err.read.reset();
+    if ((items[1].revents != 0) && drain(out.read.get(), keep)) out.read.reset();
+  }
+  end_all_that_is_left();
+  if (stopped != 0) return stop_error();
+  while (err.read && !drain(err.read.get(), to_log)) {
+  }
+  while (out.read && !drain(out.read.get(), keep)) {
+  }
+  lines.end_line();
+  answer.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  answer.tail = lines.tail();
+  return answer;
+}
+
+}  // namespace lockstep::envs

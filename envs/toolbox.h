@@ -1,0 +1,49 @@
+#pragma once
+// Runs the programs that providers need (python3, pip, uv, …), one at a time, to their end. What
+// they print goes to our standard output, which is the build's log. It owns all that they start:
+// when it is told to stop, and when a tool has ended, nothing of it is left. For the process of
+// lockstep-env alone, which is made for one build.
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace lockstep::envs {
+
+class Toolbox {
+ public:
+  using OnLine = std::function<void(std::string_view line)>;  // of a tool, as it comes
+  // `environment` is all that tools see. `directory` exists. Makes this process the one that
+  // orphans of tools come to, and SIGTERM and SIGINT end what runs.
+  Toolbox(std::map<std::string, std::string> environment, std::string directory, OnLine on_line);
+
+  struct Answer {
+    int exit_code = 0;   // 128+n: signal n
+    std::string output;  // standard output, when it is wanted; it is not in the log then
+    std::string tail;    // the last lines of what went to the log
+  };
+  enum class Output { log, wanted };
+  // The first word has a slash, or is looked up in the environment's PATH. Its line in the log says
+  // what is run. not_found: there is no such program; conflict: stopped.
+  Result<Answer> run(const std::vector<std::string>& words, Output output = Output::log);
+  // Where the environment's PATH has it; "" = nowhere.
+  std::string find(const std::string& program) const;
+  // One more variable for the tools that follow.
+  void set(const std::string& name, const std::string& value) { environment_[name] = value; }
+  // A line of ours in the log.
+  void say(std::string_view line) const;
+
+ private:
+  std::map<std::string, std::string> environment_;
+  const std::string directory_;
+  const OnLine on_line_;
+};
+
+inline constexpr std::size_t kMaxWantedBytes = 64 << 20;
+inline constexpr std::size_t kMaxTailLines = 20;
+
+}  // namespace lockstep::envs

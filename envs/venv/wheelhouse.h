@@ -1,0 +1,25 @@
+#pragma once
+// Files of packages that a user of this node has fetched before, by their SHA-256:
+// <cache>/wheels/<sha256>/<file name>. What is in there has been read and hashed when it came; pip
+// checks it once more when it installs.
+
+#include <string>
+#include <vector>
+
+#include "envs/lock.h"
+
+namespace lockstep::envs {
+
+class Wheelhouse {
+ public:
+  explicit Wheelhouse(const std::string& cache) : folder_(cache + "/wheels") {}
+  // The folders to look in for all of `packages`, or nothing when one is not here.
+  Result<std::vector<std::string>> folders_of(const std::vector<LockedPackage>& packages) const;
+  // Takes in every file of `folder`, whatever it is; other users of the cache may do the same.
+  Status take_in(const std::string& folder) const;
+
+ private:
+  const std::string folder_;
+};
+
+}  // namespace lockstep::envs

@@ -1,0 +1,93 @@
+#include "launcher/api/environment_queries.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "launcher/api/queries.h"
+
+namespace lockstep::launcher {
+namespace {
+
+constexpr std::size_t kMaxVersionsNamed = 10;  // in a refusal
+
+// "there is no environment …", with what there is instead.
+Refused no_such_environment(const State& state, const EnvironmentName& wanted) {
+  const auto known = state.registered().find(wanted.name);
+  if (known == state.registered().end())
+    return {ErrorCode::not_found,
+            fmt::format("there is no environment '{}'; `lockstep environment list` shows all, "
+                        "`lockstep environment create -f FILE` makes one",
+                        wanted.name)};
+  std::string versions;
+  const auto& all = known->second;
+  for (std::size_t i = all.size(); i > 0 && all.size() - i < kMaxVersionsNamed; --i)
+    versions.append(versions.empty() ? "" : ", ").append(all[i - 1].environment.spec.version);
+  if (all.size() > kMaxVersionsNamed) versions += ", …";
+  return {ErrorCode::not_found, fmt::format("environment '{}' has no version '{}'; it has {}",
+                                            wanted.name, wanted.version, versions)};
+}
+
+std::size_t rough_bytes(const EnvironmentView& view) {
+  std::size_t bytes = 512 + view.environment.description.size();
+  for (const auto& [key, value] : view.environment.tags) bytes += key.size() + value.size() + 8;
+  return bytes + 128 * view.locks.size() + canonical_form(view.environment.spec.definition).size();
+}
+
+void leave_out_content(EnvironmentView& view) {
+  RegisteredEnvironment& environment = view.environment;
+  environment.description.clear();
+  environment.tags.clear();
+  if (auto* venv = std::get_if<VenvEnvironment>(&environment.spec.definition))
+    *venv = VenvEnvironment{};
+}
+
+}  // namespace
+
+EnvironmentName parse_environment_name(const std::string& reference) {
+  if (const auto colon = reference.find(':'); colon != std::string::npos)
+    return {reference.substr(0, colon), reference.substr(colon + 1)};
+  constexpr std::string_view kLatest = "@latest";
+  if (reference.ends_with(kLatest))
+    return {reference.substr(0, reference.size() - kLatest.size()), ""};
+  return {reference, ""};
+}
+
+EnvironmentView view_of(const State& state, const EnvironmentVersion& version) {
+  EnvironmentView view{version.environment, version.at, version.by, version.definition, {}, {}};
+  const Environment* known = state.environment(version.definition);
+  if (known == nullptr) return view;
+  for (const auto& [platform, lock] : known->locks)
+    view.locks.push_back(
+        {{platform, lock.tree}, lock.at, state.node_name(lock.node), lock.attempt.job});
+  if (!known->jobs.empty()) view.last_job = state.submitted().at(*known->jobs.rbegin());
+  return view;
+}
+
+Message show_environment(const State& state, const std::string& reference) {
+  const EnvironmentName wanted = parse_environment_name(reference);
+  const EnvironmentVersion* found = state.registered(wanted.name, wanted.version);
+  if (found == nullptr) return no_such_environment(state, wanted);
+  return EnvironmentReply{view_of(state, *found)};
+}
+
+Message list_environments(const State& state, const std::string& name) {
+  EnvironmentsReply reply;
+  std::size_t bytes = 0;
+  const auto add = [&](const EnvironmentVersion& version) {
+    EnvironmentView view = view_of(state, version);
+    bytes += rough_bytes(view);
+    if (bytes > kMaxPageBytes) leave_out_content(view);
+    reply.environments.push_back(std::move(view));
+  };
+  if (name.empty()) {
+    for (const auto& [known, versions] : state.registered()) add(versions.back());
+    return reply;
+  }
+  const auto known = state.registered().find(name);
+  if (known == state.registered().end()) return no_such_environment(state, {name, ""});
+  std::for_each(known->second.rbegin(), known->second.rend(), add);
+  return reply;
+}
+
+}  // namespace lockstep::launcher

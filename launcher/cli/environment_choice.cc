@@ -1,0 +1,37 @@
+#include "launcher/cli/environment_choice.h"
+
+#include "launcher/spec/environment_reference.h"
+
+namespace lockstep::cli {
+
+Result<spec::EnvironmentChoice> environment_named(const std::string& word,
+                                                  const std::string& option) {
+  constexpr std::string_view kFile = "file:";
+  const bool marked = word.starts_with(kFile);
+  if (marked || spec::looks_like_file(word)) {
+    bool opened = false;
+    const spec::ReadText noticing = [&](const std::string& path) {
+      auto text = spec::read_text_file(path);
+      opened = opened || text;
+      return text;
+    };
+    auto environment = spec::load_environment(marked ? word.substr(kFile.size()) : word, noticing);
+    if (environment) return spec::EnvironmentChoice(*std::move(environment));
+    // What is wrong in a file has the file's place.
+    return opened ? environment.error() : environment.error().within(option);
+  }
+  auto reference = spec::parse_environment_reference(word);
+  if (!reference) return reference.error().within(option);
+  return spec::EnvironmentChoice(
+      spec::EnvironmentReference{*std::move(reference), option + " " + word});
+}
+
+Result<EnvironmentSpec> resolve(Connection& connection, const spec::EnvironmentChoice& choice) {
+  if (const auto* content = std::get_if<RegisteredEnvironment>(&choice)) return content->spec;
+  const auto& reference = std::get<spec::EnvironmentReference>(choice);
+  auto reply = connection.ask_for<EnvironmentReply>(ShowEnvironment{reference.text});
+  if (!reply) return reply.error().within(reference.where);
+  return std::move(reply->environment.environment.spec);
+}
+
+}  // namespace lockstep::cli

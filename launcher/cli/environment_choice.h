@@ -1,0 +1,20 @@
+#pragma once
+// Environments on their way into a job: what the command line names, and the launcher's answer to
+// what is only a name.
+
+#include <string>
+
+#include "launcher/cli/connection.h"
+#include "launcher/spec/environment_reader.h"
+
+namespace lockstep::cli {
+
+// A word of the command line: an environment file's path, "file:PATH", or a reference. `option`
+// stands before what is wrong with it, and with the launcher's answer.
+Result<spec::EnvironmentChoice> environment_named(const std::string& word,
+                                                  const std::string& option);
+
+// What a job gets. Content is taken as it is; the launcher is asked for the rest.
+Result<EnvironmentSpec> resolve(Connection& connection, const spec::EnvironmentChoice& choice);
+
+}  // namespace lockstep::cli

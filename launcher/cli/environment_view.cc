@@ -1,0 +1,214 @@
+#include "launcher/cli/environment_view.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "launcher/cli/output.h"
+
+namespace lockstep::cli {
+namespace {
+
+using Step = EnvironmentReport::Step;
+
+constexpr std::size_t kShortDigest = 12;  // characters of it that people read
+
+std::string_view word_of(Step step) {
+  switch (step) {
+    case Step::wants_lock: return "wants_lock";
+    case Step::solved: return "solved";
+    case Step::ready: return "ready";
+  }
+  return "ready";
+}
+
+std::string short_of(const Digest& digest) { return digest.hex().substr(0, kShortDigest); }
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+// As a definition is written.
+void add_content(const EnvironmentDefinition& definition, Json& json) {
+  if (const auto* host = std::get_if<HostEnvironment>(&definition)) {
+    json["interpreter"] = host->interpreter;
+    return;
+  }
+  const auto& venv = std::get<VenvEnvironment>(definition);
+  json["python"] = venv.python;
+  json["requirements"] = venv.requirements;
+  json["options"] = venv.options;
+  json["constraints"] = venv.constraints;
+}
+
+std::string lines_of(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += (text.empty() ? "" : "\n                ") + line;
+  return text;
+}
+
+void add(std::string& text, std::string_view label, const std::string& value) {
+  if (value.empty()) return;
+  text += fmt::format("{:<16}{}\n", std::string(label) + ":", printable(value));
+}
+
+std::string content_text(const EnvironmentDefinition& definition) {
+  std::string text;
+  if (const auto* host = std::get_if<HostEnvironment>(&definition)) {
+    add(text, "interpreter", host->interpreter);
+    return text;
+  }
+  const auto& venv = std::get<VenvEnvironment>(definition);
+  add(text, "python", venv.python);
+  add(text, "options", lines_of(venv.options));
+  add(text, "requirements", lines_of(venv.requirements));
+  add(text, "constraints", lines_of(venv.constraints));
+  return text;
+}
+
+// "ready on linux-x86_64-python3.11: built in 12.3 s".
+std::string state_of(const EnvironmentReport& report) {
+  std::string text;
+  switch (report.step) {
+    case Step::wants_lock: text = "waits until it is solved"; break;
+    case Step::solved: text = "solved"; break;
+    case Step::ready: text = "ready"; break;
+  }
+  if (!report.platform.empty()) text += " for " + report.platform;
+  if (!report.how.empty()) text += ": " + report.how;
+  return in_one_line(text);
+}
+
+}  // namespace
+
+std::string summary(const EnvironmentSpec& environment) {
+  const std::string what = fmt::format("{}, {}", provider_of(environment.definition),
+                                       short_of(digest_of(environment.definition)));
+  if (environment.name.empty()) return what;
+  return fmt::format("{}{}{} ({})", environment.name, environment.version.empty() ? "" : ":",
+                     environment.version, what);
+}
+
+Json to_json(const EnvironmentSpec& environment) {
+  Json json;
+  json["name"] = text_or_null(environment.name);
+  json["version"] = text_or_null(environment.version);
+  json["provider"] = std::string(provider_of(environment.definition));
+  json["definition"] = digest_of(environment.definition).hex();
+  return json;
+}
+
+Json to_json(const EnvironmentReport& report) {
+  const bool ready = report.step == Step::ready;
+  Json json;
+  json["step"] = std::string(word_of(report.step));
+  json["platform"] = text_or_null(report.platform);
+  json["lock"] = report.lock ? Json(report.lock->hex()) : Json(nullptr);
+  json["key"] = ready ? Json(report.key.hex()) : Json(nullptr);
+  json["how"] = text_or_null(report.how);
+  return json;
+}
+
+Json to_json(const EnvironmentView& view) {
+  const RegisteredEnvironment& environment = view.environment;
+  Json json;
+  json["name"] = environment.spec.name;
+  json["version"] = text_or_null(environment.spec.version);
+  json["description"] = environment.description;
+  json["tags"] = Json::object();
+  for (const auto& [key, value] : environment.tags) json["tags"][key] = value;
+  json["os_type"] = "linux";
+  add_content(environment.spec.definition, json);
+  json["creation_context"] = {
+      {"created_at", view.created.ns == 0 ? Json(nullptr) : Json(to_string(view.created))},
+      {"created_by", view.created_by}};
+  Json locks = Json::array();
+  for (const auto& lock : view.locks)
+    locks.push_back({{"platform", lock.lock.platform},
+                     {"lock", lock.lock.tree.hex()},
+                     {"solved_at", to_string(lock.solved)},
+                     {"node_name", lock.node_name},
+                     {"job", lock.job.value}});
+  json["lockstep"] = {{"provider", std::string(provider_of(environment.spec.definition))},
+                      {"definition", view.definition.hex()},
+                      {"locks", locks},
+                      {"last_job", text_or_null(view.last_job.value)}};
+  return json;
+}
+
+Json explained_environment(const JobView& job) {
+  if (!job.spec.environment) return nullptr;
+  Json json = to_json(*job.spec.environment);
+  json["nodes"] = Json::array();
+  if (job.attempts.empty()) return json;
+  for (const PartView& part : job.attempts.back().parts) {
+    if (!part.environment) continue;
+    Json node = to_json(*part.environment);
+    node["node_name"] = part.node_name;
+    json["nodes"].push_back(std::move(node));
+  }
+  return json;
+}
+
+std::string environment_table(const std::vector<EnvironmentView>& environments) {
+  if (environments.empty())
+    return "no environments yet; make one with: lockstep environment create -f FILE\n";
+  Table table({"NAME", "VERSION", "PROVIDER", "DEFINITION", "CREATED", "BY", "LAST JOB"});
+  for (const auto& view : environments) {
+    const EnvironmentSpec& spec = view.environment.spec;
+    table.add({spec.name, spec.version, std::string(provider_of(spec.definition)),
+               short_of(view.definition), to_string(view.created), view.created_by,
+               view.last_job.value.empty() ? "-" : view.last_job.value});
+  }
+  return table.text();
+}
+
+std::string environment_text(const EnvironmentView& view) {
+  const RegisteredEnvironment& environment = view.environment;
+  std::string text, tags;
+  for (const auto& [key, value] : environment.tags)
+    tags += fmt::format("{}{}={}", tags.empty() ? "" : ", ", key, value);
+  add(text, "name", environment.spec.name);
+  add(text, "version", environment.spec.version);
+  add(text, "description", environment.description);
+  add(text, "tags", tags);
+  add(text, "provider", std::string(provider_of(environment.spec.definition)));
+  text += content_text(environment.spec.definition);
+  add(text, "definition", view.definition.hex());
+  if (view.created.ns == 0) {
+    add(text, "from", view.created_by);
+  } else {
+    add(text, "created", to_string(view.created) + " by " + view.created_by);
+  }
+  for (const auto& lock : view.locks)
+    add(text, "lock",
+        fmt::format("{} for {}, solved {} on {} for {}", short_of(lock.lock.tree),
+                    lock.lock.platform, to_string(lock.solved), lock.node_name, lock.job.value));
+  add(text, "last job", view.last_job.value);
+  return text;
+}
+
+std::string environment_line(const PartView& part) {
+  if (!part.environment) return "";
+  const EnvironmentReport& report = *part.environment;
+  std::string text = "      environment " + state_of(report);
+  if (report.step == Step::ready) text += "; key " + short_of(report.key);
+  if (report.lock) text += ", lock " + short_of(*report.lock);
+  return text + "\n";
+}
+
+std::string environment_paragraph(const JobView& job) {
+  if (!job.spec.environment) return "";
+  std::string text =
+      fmt::format("  environment {}, definition {}\n", printable(summary(*job.spec.environment)),
+                  digest_of(job.spec.environment->definition).hex());
+  if (job.attempts.empty()) return text;
+  for (const PartView& part : job.attempts.back().parts) {
+    if (!part.environment) continue;
+    const EnvironmentReport& report = *part.environment;
+    text += fmt::format("    {}: {}\n", part.node_name, state_of(report));
+    if (report.step == Step::ready) text += "      key " + report.key.hex() + "\n";
+    if (report.lock) text += "      lock " + report.lock->hex() + "\n";
+  }
+  return text;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,29 @@
+#pragma once
+// Environments for people and for scripts: those that have a name, and what jobs made of theirs.
+
+#include <string>
+#include <vector>
+
+#include "common/domain/views.h"
+#include "launcher/cli/view_json.h"
+
+namespace lockstep::cli {
+
+// Of a job: name, version, provider and digest; its content is left out.
+Json to_json(const EnvironmentSpec& environment);
+Json to_json(const EnvironmentReport& report);
+Json to_json(const EnvironmentView& environment);  // all of it
+// Of `job explain`: what its newest attempt's nodes made of it; null without an environment.
+Json explained_environment(const JobView& job);
+
+std::string environment_table(const std::vector<EnvironmentView>& environments);
+std::string environment_text(const EnvironmentView& environment);
+
+// "tools:3 (venv, 0f3a9c21e4b5)"; without a name only what stands in the brackets.
+std::string summary(const EnvironmentSpec& environment);
+// Of one part of `job show`: "" without an environment.
+std::string environment_line(const PartView& part);
+// The end of `job explain`: the same of all parts of the newest attempt.
+std::string environment_paragraph(const JobView& job);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,301 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/io/process.h"
+#include "launcher/cli/environment_choice.h"
+#include "launcher/cli/environment_view.h"
+#include "launcher/cli/follower.h"
+#include "launcher/cli/submit.h"
+#include "launcher/cli/verbs.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr const char* kCreateExamples = R"(
+  lockstep environment create -f env.yml
+  lockstep environment create -f env.yml --name tools --version 3
+A version never changes: without one, a definition that is not the newest gets the next number.)";
+constexpr const char* kPrepareExamples = R"(
+  lockstep environment prepare -f tools@latest             on all nodes that are alive
+  lockstep environment prepare -f env.yml --nodes 2
+It is a job that runs `true`; exit codes are those of run.)";
+constexpr Bytes kPrepareMemory = mebibytes(64);  // of the job that prepares: it runs `true`
+
+struct EnvironmentOptions {
+  std::string name;     // create: over the file; list, show: which
+  std::string version;  // the same
+  std::string label;    // show
+  std::string file;     // create: a path; prepare: that, or a reference
+  std::optional<int> nodes;
+  bool rebuild = false;
+  bool quiet = false;
+  std::string unused_for = "7d";
+  std::string job;
+  std::optional<int> node_rank;
+  bool follow = false;
+  Format format = Format::table;
+};
+
+Error wrong(std::string message) {
+  return make_error(ErrorCode::invalid_argument, "environment " + std::move(message));
+}
+
+Result<RegisteredEnvironment> environment_to_create(const EnvironmentOptions& options) {
+  TRY_ASSIGN(auto environment, spec::load_environment(options.file, spec::read_text_file));
+  EnvironmentSpec& spec = environment.spec;
+  if (!options.name.empty()) {
+    TRY(validate_environment_name("--name", options.name));
+    spec.name = options.name;
+  }
+  if (!options.version.empty()) {
+    TRY(validate_environment_name("--version", options.version));
+    spec.version = options.version;
+  }
+  if (spec.name.empty())
+    return make_error(ErrorCode::invalid_argument,
+                      options.file + ": has no 'name'; write one, or give --name");
+  return environment;
+}
+
+int create(Context& context, const EnvironmentOptions& options) {
+  auto environment = environment_to_create(options);
+  if (!environment) return fail(context.terminal, environment.error(), kExitUsage);
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply =
+      (*connection)->ask_for<EnvironmentReply>(CreateEnvironment{*std::move(environment)});
+  if (!reply) return fail(context.terminal, reply.error());
+  const EnvironmentSpec& spec = reply->environment.environment.spec;
+  return print(context, options.format, to_json(reply->environment),
+               spec.name + ":" + spec.version + "\n");
+}
+
+int list(Context& context, const EnvironmentOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<EnvironmentsReply>(ListEnvironments{options.name});
+  if (!reply) return fail(context.terminal, reply.error());
+  return print(context, options.format, to_json(reply->environments),
+               environment_table(reply->environments));
+}
+
+// NAME with --version or --label, as az has it, or all in one word.
+Result<std::string> reference_of(const EnvironmentOptions& options) {
+  constexpr std::string_view kScheme = "azureml:";
+  std::string name = options.name;
+  if (name.starts_with(kScheme) && !name.starts_with("azureml://")) name.erase(0, kScheme.size());
+  const bool complete = name.find_first_of(":@") != std::string::npos;
+  if (complete && !(options.version.empty() && options.label.empty()))
+    return wrong(fmt::format("show: '{}' says already which; leave {} out", options.name,
+                             options.version.empty() ? "--label" : "--version"));
+  if (!options.label.empty() && options.label != "latest")
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("environment show: --label '{}' is not supported yet; only "
+                                  "latest is",
+                                  options.label));
+  if (!complete) TRY(validate_environment_name("environment show: NAME", name));
+  return options.version.empty() ? name : name + ":" + options.version;
+}
+
+int show(Context& context, const EnvironmentOptions& options) {
+  const auto reference = reference_of(options);
+  if (!reference) return fail(context.terminal, reference.error(), kExitUsage);
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<EnvironmentReply>(ShowEnvironment{*reference});
+  if (!reply) return fail(context.terminal, reply.error());
+  return print(context, options.format, to_json(reply->environment),
+               environment_text(reply->environment));
+}
+
+Result<int> usable_nodes(Connection& connection) {
+  TRY_ASSIGN(const NodesReply reply, connection.ask_for<NodesReply>(ListNodes{}));
+  const auto count = std::count_if(
+      reply.nodes.begin(), reply.nodes.end(),
+      [](const NodeView& node) { return node.liveness == Liveness::alive && !node.draining; });
+  if (count == 0)
+    return make_error(ErrorCode::unavailable,
+                      "environment prepare: no node is alive; see `lockstep node list`");
+  return static_cast<int>(std::min<std::ptrdiff_t>(count, kMaxNodesPerJob));
+}
+
+JobSpec preparing_job(EnvironmentSpec environment, int nodes) {
+  JobSpec spec;
+  const std::string what = environment.name.empty()
+                               ? digest_of(environment.definition).hex().substr(0, 12)
+                               : environment.name.substr(0, 100);
+  spec.name = fmt::format("prepare-{}-{:08x}", what, static_cast<std::uint32_t>(io::random_u64()));
+  // Names of environments may have dots, names of jobs none.
+  std::replace(spec.name.begin(), spec.name.end(), '.', '_');
+  spec.experiment_name = "Default";
+  spec.description = "prepares an environment on its nodes";
+  spec.command = Argv{{"true"}};
+  spec.resources.instance_count = nodes;
+  spec.resources.cpus = 1;
+  spec.resources.gpus = 0;
+  spec.resources.memory = kPrepareMemory;
+  spec.environment = std::move(environment);
+  return spec;
+}
+
+int prepare(Context& context, const EnvironmentOptions& options) {
+  const auto choice = environment_named(options.file, "environment prepare: -f");
+  if (!choice) return fail(context.terminal, choice.error(), kExitUsage);
+  const auto connection = context.connect(Context::Need::nodes);
+  if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
+  auto environment = resolve(**connection, *choice);
+  if (!environment) return fail(context.terminal, environment.error(), kExitLockstepFailed);
+  const auto nodes = options.nodes ? Result<int>(*options.nodes) : usable_nodes(**connection);
+  if (!nodes) return fail(context.terminal, nodes.error(), kExitLockstepFailed);
+  const auto job = submit(
+      context, **connection,
+      {preparing_job(*std::move(environment), *nodes), std::nullopt, false, options.rebuild});
+  if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
+  return watch_to_end(context, **connection, *job, {true, options.quiet, *nodes, options.format});
+}
+
+int prune(Context& context, const EnvironmentOptions& options) {
+  const Duration unused_for = parse_duration(options.unused_for);
+  if (unused_for < Duration::zero())
+    return fail(context.terminal,
+                wrong(fmt::format("prune: --unused-for '{}' is not a time; write seconds, or 90s, "
+                                  "5m, 2h, 7d",
+                                  options.unused_for)),
+                kExitUsage);
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<Done>(PruneEnvironments{unused_for});
+  if (!reply) return fail(context.terminal, reply.error());
+  if (options.format == Format::table) {
+    context.terminal.note(reply->message);
+    return 0;
+  }
+  return print(context, options.format, Json{{"message", reply->message}}, "");
+}
+
+int log(Context& context, const EnvironmentOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto known = (*connection)->ask_for<JobReply>(ShowJob{JobId(options.job)});
+  if (!known) return fail(context.terminal, known.error());
+  const JobSpec& spec = known->job.spec;
+  if (!spec.environment)
+    return fail(context.terminal,
+                wrong(fmt::format("log: {} has no environment; its ranks use each node's PATH as "
+                                  "it is",
+                                  options.job)));
+  const int nodes = spec.resources.instance_count;
+  if (options.node_rank && *options.node_rank >= nodes)
+    return fail(context.terminal,
+                wrong(fmt::format("log: {} has node ranks 0 to {}, no node rank {}", options.job,
+                                  nodes - 1, *options.node_rank)),
+                kExitUsage);
+  FollowOptions follow;
+  follow.job = JobId(options.job);
+  follow.show_state = false;
+  follow.until_final = options.follow;
+  follow.filter.stream = LogStream::environment;
+  follow.filter.node_rank = options.node_rank;
+  follow.single_log = nodes == 1 || options.node_rank.has_value();
+  if (options.follow) hold_interrupts(true);
+  const auto end =
+      Follower(
+          **connection, context.terminal, [&context] { return context.find_endpoint(); }, follow)
+          .run();
+  if (!end) return fail(context.terminal, end.error());
+  if (end->how == FollowEnd::How::hung_up) return kExitHungUp;
+  return end->how == FollowEnd::How::detached ? kExitInterrupted : 0;
+}
+
+using Verb = int (*)(Context&, const EnvironmentOptions&);
+using Options = std::shared_ptr<EnvironmentOptions>;
+
+CLI::App& add_verb(CLI::App& group, VerbTable table, const Options& options, const char* name,
+                   const char* what, Verb work) {
+  auto* verb = group.add_subcommand(name, what);
+  verb->callback([table, options, work] {
+    table.action = [options, work](Context& context) { return work(context, *options); };
+  });
+  return *verb;
+}
+
+void require(CLI::App& verb, CLI::Option* option, const char* name) {
+  verb.parse_complete_callback([option, name] {
+    if (option->count() == 0) throw CLI::RequiredError(name);
+  });
+}
+
+void add_create(CLI::App& group, VerbTable table, const Options& options) {
+  auto& verb = add_verb(group, table, options, "create", "give a definition a name", create);
+  verb.footer(kCreateExamples);
+  verb.add_option("-f,--file", options->file, "the environment file")
+      ->required()
+      ->check(filled("name the environment file"));
+  verb.add_option("-n,--name", options->name, "its name, over the file")
+      ->check(filled("leave it out to take the file's"));
+  verb.add_option("-v,--version", options->version, "its version, over the file")
+      ->check(filled("leave it out to take the file's, or the next number"));
+  add_format(verb, options->format);
+}
+
+void add_looks(CLI::App& group, VerbTable table, const Options& options) {
+  auto& list_verb = add_verb(group, table, options, "list", "the newest version of each", list);
+  list_verb.add_option("-n,--name", options->name, "all versions of this one")
+      ->check(filled("leave it out to see all"));
+  add_format(list_verb, options->format);
+  auto& show_verb = add_verb(group, table, options, "show",
+                             "one in full: NAME (the newest), NAME:VERSION, NAME@latest", show);
+  auto* name = show_verb.add_option("-n,--name,NAME", options->name, "its name");
+  name->check(filled("`lockstep environment list` shows the names"));
+  require(show_verb, name, "NAME");
+  auto* version = show_verb.add_option("-v,--version", options->version, "its version");
+  version->check(filled("leave it out for the newest"));
+  show_verb.add_option("-l,--label", options->label, "latest: the newest")->excludes(version);
+  add_format(show_verb, options->format);
+}
+
+void add_prepare(CLI::App& group, VerbTable table, const Options& options) {
+  auto& verb = add_verb(group, table, options, "prepare", "have nodes build it now", prepare);
+  verb.footer(kPrepareExamples);
+  verb.add_option("-f,--file", options->file, "an environment file, or NAME:VERSION, NAME@latest")
+      ->required()
+      ->check(filled("name the environment"));
+  verb.add_option("-N,--nodes", options->nodes, "on so many nodes (default: all that are alive)")
+      ->check(whole_number(1, kMaxNodesPerJob));
+  verb.add_flag("--rebuild", options->rebuild, "solve and build it anew");
+  verb.add_flag("-q,--quiet", options->quiet, "only failures");
+  add_format(verb, options->format, "print the job's record in the end: json or yaml");
+}
+
+void add_log(CLI::App& group, VerbTable table, const Options& options) {
+  auto& verb = add_verb(group, table, options, "log", "how a job's environment was made", log);
+  auto* name = verb.add_option("-n,--name,JOB", options->job, "the job's name");
+  name->check(filled("`lockstep job list` shows the names"));
+  require(verb, name, "JOB");
+  verb.add_option("--node-rank", options->node_rank, "only this node (its rank in the job)")
+      ->check(whole_number(0));
+  verb.add_flag("-f,--follow", options->follow, "go on until the job ends");
+}
+
+}  // namespace
+
+void add_environment_verbs(VerbTable table) {
+  const auto options = std::make_shared<EnvironmentOptions>();
+  auto& group = *table.app.add_subcommand(
+      "environment", "interpreters and packages of jobs: name, look at and prepare them");
+  group.require_subcommand(1);
+  add_create(group, table, options);
+  add_looks(group, table, options);
+  add_prepare(group, table, options);
+  auto& prune_verb = add_verb(group, table, options, "prune",
+                              "have nodes remove what they built and nobody uses", prune);
+  prune_verb.add_option("--unused-for", options->unused_for, "for so long at least (default 7d)")
+      ->check(filled("leave it out for 7d"));
+  add_format(prune_verb, options->format);
+  add_log(group, table, options);
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,29 @@
+#pragma once
+// Environments as the core sees them: which lock a definition has on each platform, and who solves
+// while there is none. See docs/decisions/019-environments.md; the rest is in reactor.h.
+
+#include <optional>
+#include <string>
+
+#include "launcher/core/state.h"
+
+namespace lockstep::launcher {
+
+// Who solves `definition` for this platform: of all live parts that asked for it, the one that did
+// first. Derived, so that there is nothing to lose: when that part ends, it is the next one.
+struct Solver {
+  AttemptId attempt;
+  int node_rank = 0;
+  friend bool operator==(const Solver&, const Solver&) = default;
+};
+std::optional<Solver> solver_of(const State& state, const Digest& definition,
+                                const std::string& platform);
+
+// Whether a part of its last attempt ever asked for a lock: if it ends, others may solve in its
+// place.
+bool has_asked(const Job& job);
+
+// What the node of this part is told.
+EnvironmentPlan plan_of(const State& state, const Job& job, const Attempt& attempt, int node_rank);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,318 @@
+#include "launcher/spec/environment_reader.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "common/io/file_system.h"
+#include "launcher/spec/environment_reference.h"
+#include "launcher/spec/keys.h"
+
+namespace lockstep::spec {
+namespace {
+
+constexpr std::string_view kTable = "environment";  // where keys.cc has them
+constexpr std::string_view kFile = "file:";
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// What `name`, as written in `source`, is for us.
+std::string beside(const Source& source, const std::string& name) {
+  return (std::filesystem::path(source.name).parent_path() / name).lexically_normal().string();
+}
+
+// "file:./env.yml", "file:///shared/env.yml" -> the path.
+std::string path_of(const std::string& text) {
+  std::string path = text.substr(kFile.size());
+  if (path.starts_with("///")) path.erase(0, 2);
+  return path;
+}
+
+class DefinitionReader {
+ public:
+  DefinitionReader(const Source& source, const YamlNode& mapping, const std::string& section,
+                   const ReadText& read_text)
+      : source_(source), mapping_(mapping), section_(section), read_text_(read_text) {}
+
+  Result<RegisteredEnvironment> read();
+
+ private:
+  const YamlNode* at(std::string_view key) const;  // nullptr: absent, or null
+  std::string text(std::string_view key) const;
+  std::string shown(std::string_view key) const { return section_ + std::string(key); }
+  Error error(const Place& place, std::string_view message,
+              ErrorCode code = ErrorCode::invalid_argument) const {
+    return source_.error(place, message, code);
+  }
+
+  Status refuse_conda() const;
+  Status check_keys() const;
+  Status check_value(const YamlEntry& entry, Shape shape) const;
+  Status check_schema() const;
+  Status check_os() const;
+  Error unknown_key(const YamlEntry& entry) const;
+  Result<EnvironmentDefinition> definition() const;
+  Result<EnvironmentDefinition> host() const;
+  Result<EnvironmentDefinition> venv() const;
+  Status read_file(const YamlNode& name, VenvEnvironment& venv) const;
+  Status validate_whole(const EnvironmentSpec& spec) const;
+
+  const Source& source_;
+  const YamlNode& mapping_;
+  const std::string& section_;
+  const ReadText& read_text_;
+};
+
+const YamlNode* DefinitionReader::at(std::string_view key) const {
+  const YamlEntry* entry = mapping_.find(key);
+  return entry == nullptr || entry->value.kind == YamlNode::Kind::null ? nullptr : &entry->value;
+}
+
+std::string DefinitionReader::text(std::string_view key) const {
+  const YamlNode* node = at(key);
+  return node == nullptr ? "" : node->text;
+}
+
+// Whole files are conda's: what they say first may be any of their keys.
+Status DefinitionReader::refuse_conda() const {
+  for (const YamlEntry& entry : mapping_.entries)
+    if (entry.key == "channels" || entry.key == "dependencies")
+      return error(entry.place, fmt::format("'{}' is a key of a conda file, which this looks like; "
+                                            "name that file under '{}'",
+                                            shown(entry.key), shown("conda_file")));
+  return {};
+}
+
+Error DefinitionReader::unknown_key(const YamlEntry& entry) const {
+  std::string message = fmt::format("unknown key '{}'", shown(entry.key));
+  std::string near = nearest_key(kTable, entry.key);
+  const std::string ours = std::string(kTable) + ".";
+  const bool is_ours = near.starts_with(ours);
+  // A key of a job file is of no use in a file that has none.
+  if (is_ours) near = shown(near.substr(ours.size()));
+  if (!near.empty() && (is_ours || !section_.empty()))
+    message += fmt::format("; did you mean '{}'?", near);
+  return error(entry.place, message);
+}
+
+Status DefinitionReader::check_keys() const {
+  for (const YamlEntry& entry : mapping_.entries) {
+    const bool dotted = entry.key.find('.') != std::string::npos;
+    const KnownKey* key = dotted ? nullptr : find_key(fmt::format("{}.{}", kTable, entry.key));
+    if (key == nullptr) return unknown_key(entry);
+    if (key->shape == Shape::not_yet)
+      return error(entry.place, fmt::format("'{}' is not supported yet", shown(entry.key)),
+                   ErrorCode::unsupported);
+    TRY(check_value(entry, key->shape));
+  }
+  return {};
+}
+
+Status DefinitionReader::check_value(const YamlEntry& entry, Shape shape) const {
+  const YamlNode& node = entry.value;
+  const std::string name = shown(entry.key);
+  if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
+  if (shape == Shape::text_map) {
+    if (node.kind != YamlNode::Kind::mapping)
+      return error(node.place, fmt::format("'{}' must be a mapping of keys to values, not {}", name,
+                                           describe(node.kind)));
+    for (const YamlEntry& inner : node.entries)
+      if (inner.value.kind != YamlNode::Kind::scalar)
+        return error(inner.place, fmt::format("'{}.{}' must be a text, not {}", name, inner.key,
+                                              describe(inner.value.kind)));
+    return {};
+  }
+  if (shape == Shape::lines) {
+    if (node.kind == YamlNode::Kind::mapping)
+      return error(node.place,
+                   fmt::format("'{}' must be a file's name or a list, not a mapping", name));
+    for (const YamlNode& item : node.items)
+      if (item.kind != YamlNode::Kind::scalar)
+        return error(item.place, fmt::format("'{}' must be a list of texts; this is {}", name,
+                                             describe(item.kind)));
+    return {};
+  }
+  if (node.kind != YamlNode::Kind::scalar)
+    return error(node.place, fmt::format("'{}' must be a text, not {}", name, describe(node.kind)));
+  if (node.text.empty() && shape == Shape::text && entry.key != "description")
+    return error(node.place, fmt::format("'{}' is empty; leave it out", name));
+  return {};
+}
+
+Status DefinitionReader::check_schema() const {
+  constexpr std::string_view kSuffix = ".schema.json";
+  const std::string schema = text("$schema");
+  std::string base = schema.substr(schema.rfind('/') + 1);
+  if (!base.ends_with(kSuffix)) return {};
+  base.resize(base.size() - kSuffix.size());
+  if (base == "environment") return {};
+  return error(at("$schema")->place, fmt::format("'{}' is that of '{}', and this is an environment",
+                                                 shown("$schema"), base));
+}
+
+Status DefinitionReader::check_os() const {
+  const YamlNode* os = at("os_type");
+  if (os == nullptr || lower(os->text) == "linux") return {};
+  return error(
+      os->place,
+      fmt::format("'{}': '{}' is not supported; it must be linux", shown("os_type"), os->text),
+      ErrorCode::unsupported);
+}
+
+Result<EnvironmentDefinition> DefinitionReader::host() const {
+  return EnvironmentDefinition(HostEnvironment{at("interpreter")->text});
+}
+
+Status DefinitionReader::read_file(const YamlNode& name, VenvEnvironment& venv) const {
+  bool opened = false;
+  const ReadText noticing = [&](const std::string& path) {
+    auto text = read_text_(path);
+    opened = opened || text;
+    return text;
+  };
+  const Status read = load_requirements(beside(source_, name.text), noticing, venv);
+  if (read || opened) return read;
+  return error(name.place,
+               fmt::format("'{}': {}; it is a requirements file's name, relative to this one, or a "
+                           "list of packages: [a, b]",
+                           shown("requirements"), read.error().message),
+               read.error().code);
+}
+
+Result<EnvironmentDefinition> DefinitionReader::venv() const {
+  VenvEnvironment venv;
+  if (at("python") != nullptr) venv.python = text("python");
+  const YamlNode& lines = *at("requirements");
+  if (lines.kind == YamlNode::Kind::scalar) TRY(read_file(lines, venv));
+  for (const YamlNode& item : lines.items)
+    if (const Status added = add_requirement(item.text, venv); !added)
+      return error(item.place, added.error().message, added.error().code);
+  return EnvironmentDefinition(std::move(venv));
+}
+
+Result<EnvironmentDefinition> DefinitionReader::definition() const {
+  const YamlNode* interpreter = at("interpreter");
+  const YamlNode* requirements = at("requirements");
+  const YamlNode* python = at("python");
+  if (interpreter != nullptr && requirements != nullptr)
+    return error(
+        mapping_.find("requirements")->place,
+        fmt::format("'{}' installs packages, '{}' installs nothing: leave one out (`{}` is "
+                    "the interpreter that makes an environment of packages)",
+                    shown("requirements"), shown("interpreter"), shown("python")));
+  if (python != nullptr && requirements == nullptr)
+    return error(mapping_.find("python")->place,
+                 fmt::format("'{}' is the interpreter that makes an environment of '{}', which are "
+                             "missing; one that has all it needs is '{}'",
+                             shown("python"), shown("requirements"), shown("interpreter")));
+  if (interpreter != nullptr) return host();
+  if (requirements != nullptr) return venv();
+  return error(mapping_.place,
+               fmt::format("an environment needs '{}' (what it is already), or '{}' (packages to "
+                           "install)",
+                           shown("interpreter"), shown("requirements")));
+}
+
+// The domain's own checks begin with "environment.KEY: ", whose place is looked up again.
+Status DefinitionReader::validate_whole(const EnvironmentSpec& spec) const {
+  const Status valid = validate(spec);
+  if (valid) return {};
+  std::string message = valid.error().message;
+  const std::string prefix = std::string(kTable) + ".";
+  const bool named = message.starts_with(prefix);
+  const std::string key =
+      named ? message.substr(prefix.size(), message.find(':') - prefix.size()) : "";
+  if (named) message = section_ + message.substr(prefix.size());
+  const YamlNode* node = at(key);
+  return error(node == nullptr ? mapping_.place : node->place, message, valid.error().code);
+}
+
+Result<RegisteredEnvironment> DefinitionReader::read() {
+  TRY(refuse_conda());
+  TRY(check_keys());
+  TRY(check_schema());
+  TRY(check_os());
+  RegisteredEnvironment environment;
+  EnvironmentSpec& spec = environment.spec;
+  spec.name = text("name");
+  spec.version = text("version");
+  environment.description = text("description");
+  if (const YamlNode* tags = at("tags"))
+    for (const YamlEntry& tag : tags->entries) environment.tags[tag.key] = tag.value.text;
+  TRY_ASSIGN(spec.definition, definition());
+  TRY(validate_whole(spec));
+  return environment;
+}
+
+}  // namespace
+
+Result<RegisteredEnvironment> read_definition(const Source& source, const YamlNode& mapping,
+                                              const std::string& section,
+                                              const ReadText& read_text) {
+  return DefinitionReader(source, mapping, section, read_text).read();
+}
+
+Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode& node,
+                                           const ReadText& read_text) {
+  if (node.kind == YamlNode::Kind::mapping) {
+    TRY_ASSIGN(auto environment, read_definition(source, node, "environment.", read_text));
+    return EnvironmentChoice(std::move(environment));
+  }
+  const auto wrong = [&](const Error& error) {
+    return source.error(node.place, "'environment': " + error.message, error.code);
+  };
+  if (node.kind != YamlNode::Kind::scalar)
+    return source.error(node.place, fmt::format("'environment' must be a name or a mapping, not {}",
+                                                describe(node.kind)));
+  if (node.text.empty())
+    return source.error(node.place,
+                        "'environment' is empty; leave it out for each node's PATH as it is");
+  if (node.text.starts_with(kFile)) {
+    const std::string path = beside(source, path_of(node.text));
+    bool opened = false;
+    const ReadText noticing = [&](const std::string& file) {
+      auto text = read_text(file);
+      opened = opened || text;
+      return text;
+    };
+    auto environment = load_environment(path, noticing);
+    if (environment) return EnvironmentChoice(*std::move(environment));
+    return opened ? environment.error() : wrong(environment.error());
+  }
+  if (looks_like_file(node.text))
+    return source.error(node.place,
+                        fmt::format("'environment': '{0}' looks like a file, and names of "
+                                    "environments have no '/' and no such end; write file:{0}",
+                                    node.text));
+  auto reference = parse_environment_reference(node.text);
+  if (!reference) return wrong(reference.error());
+  return EnvironmentChoice(EnvironmentReference{*std::move(reference), source.where(node.place)});
+}
+
+Result<RegisteredEnvironment> load_environment(const std::string& path, const ReadText& read_text) {
+  TRY_ASSIGN(const std::string text, read_text(path));
+  const Source source{path, without_mark(text), "an environment file",
+                      "an 'interpreter' or 'requirements'"};
+  TRY_ASSIGN(const YamlNode root, parse_yaml(source));
+  return read_definition(source, root, "", read_text);
+}
+
+Result<std::string> read_text_file(const std::string& path) {
+  return io::read_file(path, Bytes{kMaxFileBytes});
+}
+
+Status load_requirements(const std::string& path, const ReadText& read_text,
+                         VenvEnvironment& environment) {
+  const ReadText checked = [&](const std::string& file) -> Result<std::string> {
+    TRY_ASSIGN(const std::string text, read_text(file));
+    const std::string_view good = without_mark(text);
+    TRY(check_text(Source{file, good}));
+    return std::string(good);
+  };
+  return read_requirements(path, checked, environment);
+}
+
+}  // namespace lockstep::spec

@@ -1,0 +1,44 @@
+#pragma once
+// What people write about an environment: a job file's `environment:`, a file that has one alone,
+// an entry of the operator's map. Files that a definition names are read here, so that what comes
+// out is content and no path; a name stays a name, for the launcher to resolve. Errors begin with
+// FILE:LINE:COLUMN, or "--set k.l=v"; those of a requirements file with its own FILE:LINE.
+
+#include <string>
+#include <variant>
+
+#include "common/domain/environment.h"
+#include "launcher/spec/requirements.h"
+#include "launcher/spec/yaml_tree.h"
+
+namespace lockstep::spec {
+
+struct EnvironmentReference {
+  std::string text;   // see environment_reference.h
+  std::string where;  // it was written, for the launcher's errors: "job.yml:3:14"
+  friend bool operator==(const EnvironmentReference&, const EnvironmentReference&) = default;
+};
+
+using EnvironmentChoice = std::variant<RegisteredEnvironment, EnvironmentReference>;
+
+// The value of a job file's `environment:`. Paths are relative to the source.
+Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode& node,
+                                           const ReadText& read_text);
+
+// A mapping that is a definition and nothing else. `section`: what its keys stand under in errors,
+// "environment." or "".
+Result<RegisteredEnvironment> read_definition(const Source& source, const YamlNode& mapping,
+                                              const std::string& section,
+                                              const ReadText& read_text);
+
+// A file of an environment's own.
+Result<RegisteredEnvironment> load_environment(const std::string& path, const ReadText& read_text);
+
+// The file system's ReadText, within kMaxFileBytes.
+Result<std::string> read_text_file(const std::string& path);
+
+// read_requirements, with the text of each file checked.
+Status load_requirements(const std::string& path, const ReadText& read_text,
+                         VenvEnvironment& environment);
+
+}  // namespace lockstep::spec

@@ -1,0 +1,239 @@
+#include "launcher/spec/requirements.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+namespace lockstep::spec {
+namespace {
+
+constexpr std::string_view kBlank = " \t\r\f\v";
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+// Up to a '#' that begins the line or follows a blank.
+std::string_view without_comment(std::string_view line) {
+  for (std::size_t i = 0; i < line.size(); ++i)
+    if (line[i] == '#' && (i == 0 || kBlank.find(line[i - 1]) != std::string_view::npos))
+      return line.substr(0, i);
+  return line;
+}
+
+struct Line {
+  int number = 0;  // of its first part, from 1
+  std::string text;
+};
+
+// A backslash at a line's end joins it with the next, before comments are looked for, as in pip.
+std::vector<Line> logical_lines(std::string_view text) {
+  std::vector<Line> lines;
+  bool joined = false;
+  for (int number = 1; !text.empty(); ++number) {
+    const auto end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    const bool comment = trimmed(line).starts_with('#');
+    const bool goes_on = !comment && line.ends_with('\\');
+    if (goes_on) line.remove_suffix(1);
+    if (joined && !comment)
+      lines.back().text += line;
+    else if (!joined)
+      lines.push_back({number, std::string(line)});
+    joined = goes_on;
+  }
+  for (Line& line : lines) line.text = trimmed(without_comment(line.text));
+  std::erase_if(lines, [](const Line& line) { return line.text.empty(); });
+  return lines;
+}
+
+// An option with a value may be written "-i URL", "-iURL", "--index-url URL" or "--index-url=URL".
+struct Option {
+  std::string_view name;  // its long one
+  std::string_view letter = {};
+  bool has_value = true;
+};
+constexpr Option kInclude{"--requirement", "-r"};
+constexpr Option kConstraint{"--constraint", "-c"};
+constexpr Option kEditable{"--editable", "-e"};
+constexpr Option kFindLinks{"--find-links", "-f"};
+constexpr std::array kOptions{
+    Option{"--index-url", "-i"},
+    Option{"--extra-index-url"},
+    kFindLinks,
+    Option{"--no-binary"},
+    Option{"--only-binary"},
+    Option{"--trusted-host"},
+    Option{"--no-index", {}, false},
+    Option{"--prefer-binary", {}, false},
+    Option{"--pre", {}, false},
+};
+
+// The value, "" for an option without one; nothing when the line is not this option.
+std::optional<std::string> value_of(std::string_view line, const Option& option) {
+  const auto after = [&](std::string_view word) -> std::optional<std::string_view> {
+    if (word.empty() || !line.starts_with(word)) return std::nullopt;
+    return line.substr(word.size());
+  };
+  if (const auto rest = after(option.name)) {
+    if (rest->empty()) return "";
+    if (rest->front() == '=' || kBlank.find(rest->front()) != std::string_view::npos)
+      return std::string(trimmed(rest->substr(1)));
+  }
+  if (const auto rest = after(option.letter)) return std::string(trimmed(*rest));
+  return std::nullopt;
+}
+
+Error invalid(std::string message) {
+  return make_error(ErrorCode::invalid_argument, std::move(message));
+}
+
+bool is_address(std::string_view text) { return text.find("://") != std::string_view::npos; }
+
+// Whoever may look at the environment would see it, for as long as it is known.
+Status check_no_password(std::string_view line) {
+  for (auto at = line.find("://"); at != std::string_view::npos; at = line.find("://", at + 3)) {
+    const auto end = std::min(line.find_first_of("/ \t", at + 3), line.size());
+    const std::string_view place = line.substr(at + 3, end - at - 3);
+    const auto host = place.rfind('@');
+    if (host == std::string_view::npos || place.find(':') > host) continue;
+    return invalid(
+        "an address holds a password, which everybody who may look at the environment would see; "
+        "set PIP_INDEX_URL for the nodes' agents instead, or ~/.netrc of the user on the nodes");
+  }
+  return {};
+}
+
+Status add_option(std::string_view line, const Option& option, std::string value,
+                  VenvEnvironment& environment) {
+  if (option.has_value == value.empty())
+    return invalid(fmt::format("'{}': {} {}", line, option.name,
+                               option.has_value ? "needs a value" : "takes no value"));
+  if (option.name == kFindLinks.name && !is_address(value) && !value.starts_with('/'))
+    return invalid(
+        fmt::format("'{}': is relative, but the packages are looked for on the nodes; write an "
+                    "absolute path that all of them have, or an address",
+                    line));
+  environment.options.push_back(option.has_value ? fmt::format("{} {}", option.name, value)
+                                                 : std::string(option.name));
+  return {};
+}
+
+// Of a line that is no option: whether every node would install the same.
+Status check_requirement(std::string_view line) {
+  const std::string_view first = line.substr(0, line.find_first_of(" \t;"));
+  for (std::string_view tool : {"git+", "hg+", "svn+", "bzr+"})
+    if (line.find(tool) != std::string_view::npos && is_address(line))
+      return invalid(
+          fmt::format("'{}': what comes from version control cannot be held to a hash; "
+                      "name a wheel's or an archive's address",
+                      line));
+  const auto at = line.find('@');
+  const std::string_view place =
+      at == std::string_view::npos ? first : trimmed(line.substr(at + 1));
+  if (first.starts_with('.') || first.starts_with('/') || place.starts_with("file:") ||
+      (first.find('/') != std::string_view::npos && !is_address(first)))
+    return invalid(
+        fmt::format("'{}': is a path, which nodes need not have; put the package below `code` "
+                    "and install it in the command, or name its address",
+                    line));
+  return {};
+}
+
+Status add_line(std::string_view line, VenvEnvironment& environment,
+                std::vector<std::string>& requirements) {
+  if (value_of(line, kEditable))
+    return invalid(
+        fmt::format("'{}': an editable install is of a directory that nodes need not have; put "
+                    "it below `code` and set PYTHONPATH in environment_variables",
+                    line));
+  TRY(check_no_password(line));
+  if (line.starts_with('-')) {
+    for (const Option& option : kOptions)
+      if (auto value = value_of(line, option))
+        return add_option(line, option, std::move(*value), environment);
+    return invalid(
+        fmt::format("'{}': an option that is not known here; known are -r, -c, --index-url, "
+                    "--extra-index-url, --no-index, --find-links, --no-binary, "
+                    "--only-binary, --prefer-binary, --pre and --trusted-host",
+                    line));
+  }
+  TRY(check_requirement(line));
+  requirements.emplace_back(line);
+  return {};
+}
+
+class Reader {
+ public:
+  Reader(const ReadText& read_text, VenvEnvironment& environment)
+      : read_text_(read_text), environment_(environment) {}
+
+  Status read(const std::string& path, std::vector<std::string>& requirements) {
+    const std::string clean = std::filesystem::path(path).lexically_normal().string();
+    if (std::find(open_.begin(), open_.end(), clean) != open_.end())
+      return invalid(fmt::format("{}: names itself, over {}", path, open_.back()));
+    if (open_.size() >= kMaxRequirementsDepth)
+      return invalid(fmt::format("{}: is more than {} files deep", path, kMaxRequirementsDepth));
+    TRY_ASSIGN(const std::string text, read_text_(path));
+    open_.push_back(clean);
+    for (const Line& line : logical_lines(text)) TRY(read_line(path, line, requirements));
+    open_.pop_back();
+    return {};
+  }
+
+ private:
+  Status read_line(const std::string& path, const Line& line,
+                   std::vector<std::string>& requirements) {
+    const auto placed = [&](const Error& error) {
+      return make_error(error.code, fmt::format("{}:{}: {}", path, line.number, error.message));
+    };
+    for (const Option* option : {&kInclude, &kConstraint}) {
+      const auto named = value_of(line.text, *option);
+      if (!named) continue;
+      if (named->empty()) return placed(invalid(fmt::format("'{}': names no file", line.text)));
+      if (is_address(*named))
+        return placed(invalid(
+            fmt::format("'{}': only files are read; fetch it and name the copy", line.text)));
+      auto& into = option == &kConstraint ? environment_.constraints : requirements;
+      const auto beside = std::filesystem::path(path).parent_path() / *named;
+      const Status read_in = read(beside.string(), into);
+      // What is wrong in there has its own place; a file that is not there is this line's fault.
+      if (!read_in && read_in.error().code != ErrorCode::invalid_argument)
+        return placed(read_in.error());
+      return read_in;
+    }
+    const Status added = add_line(line.text, environment_, requirements);
+    return added ? Status() : placed(added.error());
+  }
+
+  const ReadText& read_text_;
+  VenvEnvironment& environment_;
+  std::vector<std::string> open_;
+};
+
+}  // namespace
+
+Status read_requirements(const std::string& path, const ReadText& read_text,
+                         VenvEnvironment& environment) {
+  return Reader(read_text, environment).read(path, environment.requirements);
+}
+
+Status add_requirement(std::string_view line, VenvEnvironment& environment) {
+  const std::string_view text = trimmed(without_comment(line));
+  for (const Option* option : {&kInclude, &kConstraint})
+    if (value_of(text, *option))
+      return invalid(fmt::format(
+          "'{}': a list names packages; to read a file, write `requirements: FILE`", text));
+  if (text.empty()) return {};
+  return add_line(text, environment, environment.requirements);
+}
+
+}  // namespace lockstep::spec

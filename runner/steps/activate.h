@@ -1,0 +1,21 @@
+#pragma once
+// What ranks get of their job's environment, as it was computed when that was built: no shell is
+// run for a rank. It stands below what the job sets itself and, like that, above what Lockstep
+// sets.
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "common/domain/environment.h"
+
+namespace lockstep::runner {
+
+// The PATH of a rank whose job has no environment.
+inline constexpr std::string_view kLoginPath = "/usr/bin:/bin:/usr/local/bin:/usr/sbin:/sbin";
+
+// Adds it to the job's own environment_variables: those that are not among them, and PATH, with the
+// activation's folders first, unless the job sets PATH itself.
+void activate(const Activation& activation, std::map<std::string, std::string>* variables);
+
+}  // namespace lockstep::runner

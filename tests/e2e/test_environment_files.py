@@ -1,0 +1,248 @@
+"""What people write and type about environments, up to the job that has one: names, versions, the map."""
+import json
+import os
+import pwd
+
+import pytest
+
+USAGE, FAILED, REFUSED = 2, 1, 125
+URL = "azureml://registries/azureml/environments/sklearn-1.5/labels/latest"
+FINAL = ("Completed", "Failed", "Canceled")
+
+
+@pytest.fixture(scope="module")
+def up_site(shared_bin):
+    from conftest import _close, _site
+    made = _site(None, shared_bin)
+    made.up(2)
+    yield made
+    _close(made)
+
+
+def refused(site, code, texts, *words):
+    """It exits so, says all of these, makes no job; and the next good job runs."""
+    before = len(site.json("job", "list"))
+    done = site.run(*words)
+    err = done.stderr.decode()
+    assert done.returncode == code, (done.returncode, err)
+    for text in texts:
+        assert text in err, err
+    assert "terminate called" not in err and done.stdout == b"", done
+    assert len(site.json("job", "list")) == before
+    good = site.run("run", "--", "echo", "good")
+    assert (good.returncode, good.stdout) == (0, b"good\n"), good.stderr
+
+
+def environment_of(site, *words):
+    """Submits with these words; what the job's record says of its environment."""
+    name = site.ok("run", "--detach", *words, "--", "true").strip()
+    record = site.json("job", "show", name)
+    site.run("job", "cancel", name)
+    site.wait_for_status(name, *FINAL)
+    return record["environment"]
+
+
+def environment_of_file(site, text, *words):
+    site.write("job.yml", f"command: 'true'\n{text}")
+    name = site.ok("job", "create", "-f", "job.yml", *words).strip()
+    record = site.json("job", "show", name)
+    site.run("job", "cancel", name)
+    site.wait_for_status(name, *FINAL)
+    return record["environment"]
+
+
+# ---- names and versions --------------------------------------------------------------------------
+
+
+def test_a_definition_is_named_shown_and_listed(site):
+    assert site.ok("environment", "list").startswith("no environments yet"), "that starts a launcher, too"
+    site.write("requirements.txt", "numpy==1.26.4\n-r more.txt\n")
+    site.write("more.txt", "six  # the rest\n")
+    site.write("env.yml", "$schema: https://azuremlschemas.azureedge.net/latest/environment.schema.json\n"
+               "name: tools\ndescription: what we train with\ntags: {team: vision}\n"
+               "requirements: requirements.txt\npython: python3\n")
+    assert site.ok("environment", "create", "-f", "env.yml") == "tools:1\n"
+    assert site.ok("environment", "create", "-f", "env.yml") == "tools:1\n", "the same again is no error"
+    first = site.json("environment", "show", "tools")
+    assert first["requirements"] == ["numpy==1.26.4", "six"] and first["python"] == "python3"
+    assert first["tags"] == {"team": "vision"} and first["description"] == "what we train with"
+    assert first["lockstep"]["provider"] == "venv" and first["lockstep"]["locks"] == []
+    assert first["creation_context"]["created_by"] == pwd.getpwuid(os.getuid()).pw_name
+
+    site.write("more.txt", "six==1.16.0\n")
+    changed = site.run("environment", "create", "-f", "env.yml", "--version", "1")
+    assert changed.returncode == FAILED and changed.stdout == b"", changed
+    assert b"environment tools:1 exists already and is another definition" in changed.stderr
+    assert site.ok("environment", "create", "-f", "env.yml") == "tools:2\n"
+    assert site.ok("environment", "create", "-f", "env.yml", "--version", "beta") == "tools:beta\n"
+    other = json.loads(site.ok("environment", "create", "-f", "env.yml", "--name", "other", "-o", "json"))
+    assert (other["name"], other["version"]) == ("other", "1")
+    assert other["lockstep"]["definition"] == site.json("environment", "show", "tools:2")["lockstep"]["definition"]
+
+    listed = site.json("environment", "list")
+    assert [(e["name"], e["version"]) for e in listed] == [("other", "1"), ("tools", "beta")]
+    all_tools = site.json("environment", "list", "--name", "tools")
+    assert [e["version"] for e in all_tools] == ["beta", "2", "1"]
+    assert site.json("environment", "show", "tools:1") == first
+    for words in (["tools:2"], ["azureml:tools:2"], ["--name", "tools", "--version", "2"], ["tools", "-v", "2"]):
+        assert site.json("environment", "show", *words)["version"] == "2", words
+    for words in (["tools@latest"], ["tools", "--label", "latest"]):
+        assert site.json("environment", "show", *words)["version"] == "beta", words
+    assert "requirements:   numpy==1.26.4\n                six==1.16.0\n" in site.ok("environment", "show", "tools")
+
+    site.kill(site.launcher_pids())
+    assert site.json("environment", "list") == listed, "names outlive a launcher that is killed"
+
+
+def test_prune_says_what_it_does(up_site):
+    done = up_site.run("environment", "prune", "--unused-for", "5m")
+    assert done.returncode == 0 and b"not used for 5m" in done.stderr, done
+    assert "not used for 168h" in up_site.json("environment", "prune")["message"]
+    refused(up_site, USAGE, ["--unused-for 'soon' is not a time"], "environment", "prune", "--unused-for", "soon")
+
+
+# ---- the ways into a job -------------------------------------------------------------------------
+
+
+def test_every_form_of_a_job_file_is_the_same_definition(up_site):
+    up_site.write("py.yml", "interpreter: python3\n")
+    assert up_site.ok("environment", "create", "-f", "py.yml", "-n", "py", "-v", "4") == "py:4\n"
+    up_site.write("py.yml", "name: py\nversion: 4\ninterpreter: python3\n")
+    forms = {"inline": "environment: {interpreter: python3}\n", "file": "environment: file:./py.yml\n",
+             "azure": "environment: azureml:py:4\n", "latest": "environment: azureml:py@latest\n",
+             "bare": "environment: py:4\n"}
+    seen = {form: environment_of_file(up_site, text) for form, text in forms.items()}
+    assert len({e["definition"] for e in seen.values()}) == 1, seen
+    assert all(e["provider"] == "host" for e in seen.values())
+    assert {(e["name"], e["version"]) for form, e in seen.items() if form != "inline"} == {("py", "4")}
+    assert (seen["inline"]["name"], seen["inline"]["version"]) == (None, None)
+    overridden = environment_of_file(up_site, "", "--set", "environment=azureml:py:4")
+    assert overridden == seen["azure"]
+    inner = environment_of_file(up_site, forms["inline"], "--set", "environment.interpreter=python9")
+    assert inner["definition"] != seen["inline"]["definition"]
+    assert environment_of_file(up_site, "") is None
+
+
+def test_every_way_of_run_is_taken(up_site):
+    up_site.write("r.txt", "six\n")
+    up_site.write("six.yml", "requirements: [six]\n")
+    by_file = environment_of(up_site, "--requirements", "r.txt")
+    assert by_file["provider"] == "venv"
+    assert environment_of(up_site, "--pip", "six") == by_file
+    assert environment_of(up_site, "--pip", "six", "--rebuild") == by_file
+    assert environment_of(up_site, "--environment", "six.yml") == by_file
+    assert environment_of(up_site, "--environment", "file:six.yml") == by_file
+    assert environment_of(up_site, "--requirements", "r.txt", "--pip", "numpy")["definition"] != by_file["definition"]
+    host = environment_of(up_site, "--interpreter", "/opt/py/bin/python3")
+    assert host["provider"] == "host" and host["name"] is None
+    up_site.ok("environment", "create", "-f", "six.yml", "-n", "six-only")
+    named = environment_of(up_site, "--environment", "azureml:six-only@latest")
+    assert (named["name"], named["version"], named["definition"]) == ("six-only", "1", by_file["definition"])
+    assert up_site.json("environment", "show", "six-only")["lockstep"]["last_job"]
+
+
+def test_prepare_is_a_small_job_on_all_nodes(up_site):
+    up_site.write("host.yml", "interpreter: python3\n")
+    done = up_site.run("environment", "prepare", "-f", "host.yml", "-o", "json")
+    record = json.loads(done.stdout)
+    assert done.returncode == record["exit_code"], done
+    assert record["name"].startswith("prepare-") and record["command"] == ["true"], record
+    assert record["resources"]["instance_count"] == 2
+    assert record["lockstep"]["resources"]["cpus"] == 1
+    assert record["environment"]["provider"] == "host"
+    one = up_site.run("environment", "prepare", "-f", "host.yml", "--nodes", "1", "-o", "json")
+    assert json.loads(one.stdout)["resources"]["instance_count"] == 1
+    explained = up_site.json("job", "explain", record["name"])["environment"]
+    assert explained["definition"] == record["environment"]["definition"]
+    assert "environment:" in up_site.ok("job", "show", record["name"])
+
+
+# ---- the operator's map --------------------------------------------------------------------------
+
+
+def test_a_registrys_name_is_looked_up_in_the_operators_map(up_site):
+    path = up_site.home / "launcher" / "environments.map"
+    up_site.write("job.yml", f"command: 'true'\nenvironment: {URL}\n")
+    refused(up_site, REFUSED, ["job.yml:2:14: ", f"Add this line to {path}", f"\n  {URL}: sklearn-1.5.yml\n"],
+            "job", "create", "-f", "job.yml", "--stream")
+    path.write_text(f"# ours\n{URL}: sklearn-1.5.yml\nbroken: {{interpretor: x}}\n")
+    refused(up_site, REFUSED, ["job.yml:2:14: the launcher's ", f"{path}:2:{len(URL) + 3}: ", "sklearn-1.5.yml"],
+            "job", "create", "-f", "job.yml", "--stream")
+    (path.parent / "sklearn-1.5.yml").write_text("interpreter: python3\n")
+    assert environment_of_file(up_site, f"environment: {URL}\n")["name"] == "sklearn-1.5"
+    assert up_site.json("environment", "show", URL)["interpreter"] == "python3"
+    refused(up_site, FAILED, [f"{path}:3:10: unknown key 'interpretor'; did you mean 'interpreter'?"],
+            "environment", "show", "broken")
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+# name -> (what follows "command: true", words of `job create`, exit code, texts of standard error)
+FILES = {
+    "no-version": ("environment: sklearn\n", [], USAGE, ["job.yml:2:14: ", "write sklearn:VERSION"]),
+    "unknown-name": ("environment: azureml:nope:3\n", [], REFUSED,
+                     ["job.yml:2:14: there is no environment 'nope'", "environment create -f"]),
+    "unknown-name-set": ("", ["--set", "environment=nope@latest"], REFUSED,
+                         ["--set environment=nope@latest: there is no environment 'nope'"]),
+    "image": ("environment: {image: ubuntu}\n", [], USAGE, ["job.yml:2:15: 'environment.image' is not supported yet"]),
+    "conda-file": ("environment:\n  conda_file: c.yml\n", [], USAGE, ["job.yml:3:3: ", "not supported yet"]),
+    "conda-itself": ("environment:\n  channels: [c]\n", [], USAGE, ["job.yml:3:3: ", "'environment.conda_file'"]),
+    "misspelt": ("environment:\n  requirments: [six]\n", [], USAGE,
+                 ["job.yml:3:3: ", "did you mean 'environment.requirements'?"]),
+    "two-kinds": ("environment: {interpreter: p, requirements: [six]}\n", [], USAGE, ["job.yml:2:31: ", "leave one out"]),
+    "missing-file": ("environment: file:nowhere.yml\n", [], USAGE, ["job.yml:2:14: ", "nowhere.yml"]),
+    "missing-requirements": ("environment: {requirements: nowhere.txt}\n", [], USAGE,
+                             ["job.yml:2:29: ", "nowhere.txt: No such file"]),
+    "bad-requirements": ("environment: {requirements: bad.txt}\n", [], USAGE, ["bad.txt:2: '-e .': an editable"]),
+    "bad-file": ("environment: file:bad.yml\n", [], USAGE, ["bad.yml:2:1: unknown key 'packages'"]),
+    "windows": ("environment: {interpreter: p, os_type: windows}\n", [], USAGE, ["job.yml:2:40: ", "must be linux"]),
+    "relative": ("environment: {interpreter: bin/python}\n", [], USAGE, ["job.yml:2:28: ", "relative"]),
+    "rebuild-of-nothing": ("", ["--rebuild"], USAGE, ["job.yml: has no 'environment'"]),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_a_bad_job_file_says_where(up_site, case):
+    text, words, code, texts = FILES[case]
+    up_site.write("bad.txt", "six\n-e .\n")
+    up_site.write("bad.yml", "name: bad\npackages: [six]\n")
+    up_site.write("job.yml", f"command: 'true'\n{text}")
+    refused(up_site, code, texts, "job", "create", "-f", "job.yml", "--stream", *words)
+
+
+WORDS = {
+    "two-ways": (["run", "--interpreter", "p", "--pip", "six", "--", "true"], USAGE, ["leave one out"]),
+    "environment-and-pip": (["run", "--environment", "a:1", "--pip", "six", "--", "true"], USAGE, ["leave --pip out"]),
+    "rebuild-of-nothing": (["run", "--rebuild", "--", "true"], USAGE, ["--rebuild is of an environment"]),
+    "unknown-name": (["run", "--environment", "nope:1", "--", "true"], REFUSED,
+                     ["run: --environment nope:1: there is no environment 'nope'"]),
+    "no-version": (["run", "--environment", "nope", "--", "true"], USAGE, ["write nope:VERSION"]),
+    "missing-file": (["run", "--environment", "./no.yml", "--", "true"], USAGE, ["./no.yml: No such file"]),
+    "missing-requirements": (["run", "--requirements", "no.txt", "--", "true"], USAGE, ["no.txt: No such file"]),
+    "bad-requirement": (["run", "--pip", "./here", "--", "true"], USAGE, ["--pip './here': is a path"]),
+    "create-nothing": (["environment", "create", "-f", "no.yml"], USAGE, ["no.yml: No such file"]),
+    "create-nameless": (["environment", "create", "-f", "nameless.yml"], USAGE, ["nameless.yml: has no 'name'"]),
+    "create-bad-name": (["environment", "create", "-f", "nameless.yml", "-n", "a/b"], USAGE, ["--name: 'a/b'"]),
+    "create-a-job-file": (["environment", "create", "-f", "job-like.yml"], USAGE, ["job-like.yml:1:1: ", "'command'"]),
+    "create-a-conda-file": (["environment", "create", "-f", "conda.yml"], USAGE, ["conda.yml:2:1: ", "'conda_file'"]),
+    "show-unknown": (["environment", "show", "nope"], FAILED, ["there is no environment 'nope'"]),
+    "show-twice-said": (["environment", "show", "a:1", "--version", "2"], USAGE, ["'a:1' says already which"]),
+    "list-unknown": (["environment", "list", "--name", "nope"], FAILED, ["there is no environment 'nope'"]),
+    "prepare-unknown": (["environment", "prepare", "-f", "nope@latest"], REFUSED, ["there is no environment 'nope'"]),
+    "prepare-missing": (["environment", "prepare", "-f", "no.yml"], USAGE, ["no.yml: No such file"]),
+    "log-unknown-job": (["environment", "log", "no_such_job"], FAILED, ["no_such_job"]),
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_bad_words_are_refused(up_site, case):
+    words, code, texts = WORDS[case]
+    up_site.write("nameless.yml", "interpreter: python3\n")
+    up_site.write("job-like.yml", "command: x\ninterpreter: python3\n")
+    up_site.write("conda.yml", "name: c\nchannels: [conda-forge]\ndependencies: [python]\n")
+    refused(up_site, code, texts, *words)
+
+
+def test_the_log_of_a_job_without_an_environment_is_refused(up_site):
+    up_site.ok("run", "--name", "without", "--", "true")
+    refused(up_site, FAILED, ["without has no environment"], "environment", "log", "without")

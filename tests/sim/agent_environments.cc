@@ -1,0 +1,104 @@
+// How a simulated node comes to the environments of its jobs: nothing is installed here, but it
+// asks, solves, waits, fails and builds as agent/environment does.
+
+#include "tests/sim/cluster.h"
+#include "tests/sim/node.h"
+
+namespace lockstep::sim {
+
+namespace {
+
+const EnvironmentLock* lock_for(const EnvironmentPlan& plan, const std::string& platform) {
+  for (const EnvironmentLock& lock : plan.locks)
+    if (lock.platform == platform) return &lock;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string Node::platform() const {
+  return "python" + std::to_string(index % cluster.weather.platforms);
+}
+
+void AgentProcess::act(const agent::PrepareEnvironment& action) {
+  equipping_[action.assignment.attempt].assignment = action.assignment;
+  equip(action.assignment.attempt);
+}
+
+void AgentProcess::act(const agent::LeaveEnvironment& action) {
+  cluster_.world.count("agent:leave_environment");
+  equipping_.erase(action.attempt);
+}
+
+void AgentProcess::equip(const AttemptId& attempt) {
+  Equipping& entry = equipping_.at(attempt);
+  const EnvironmentPlan& plan = entry.assignment.environment;
+  cluster_.world.note("environment of {} on n{}: generation {}, {} locks{}{}", to_string(attempt),
+                      node_.index, plan.generation, plan.locks.size(),
+                      plan.solve ? ", to solve" : "", entry.at_work ? ", at work" : "");
+  if (entry.at_work) return;
+  const bool needs = needs_lock(entry.assignment.spec.environment->definition);
+  if (!needs || lock_for(plan, node_.platform()) != nullptr) return build(attempt);
+  if (plan.solve && entry.solved != plan.generation) return solve(attempt);
+  if (plan.solve || std::exchange(entry.asked, true)) return;
+  give(agent::EnvironmentChanged{
+      attempt,
+      {EnvironmentReport::Step::wants_lock, plan.generation, node_.platform(), {}, {}, {}}});
+}
+
+// What takes its time, and may find at its end that nobody wants it any more.
+void AgentProcess::work_at(const AttemptId& attempt, std::function<void(Equipping&)> end) {
+  auto& random = cluster_.world.random;
+  equipping_.at(attempt).at_work = true;
+  Duration takes = random.between(milliseconds(1), milliseconds(800));
+  if (random.chance(cluster_.weather.environment_slow)) {
+    cluster_.world.count("fault:environment_slow");
+    takes = random.between(seconds(5), seconds(60));
+  }
+  const std::uint64_t generation = equipping_.at(attempt).assignment.environment.generation;
+  later(takes / 2, [this, attempt] { give(agent::EnvironmentProgress{attempt, "fetching"}); });
+  later(takes, [this, attempt, generation, end = std::move(end)] {
+    const auto it = equipping_.find(attempt);
+    if (it == equipping_.end()) return;
+    it->second.at_work = false;
+    if (it->second.assignment.environment.generation != generation) return equip(attempt);
+    auto& random = cluster_.world.random;
+    if (!random.chance(cluster_.weather.environment_fails)) return end(it->second);
+    cluster_.world.count("fault:environment_fails");
+    const bool lasts = random.chance(0.3);
+    give(agent::EnvironmentFailed{attempt, make_error(ErrorCode::io, "it did not work"),
+                                  lasts ? Cause::environment_failed : Cause::start_failed});
+    equipping_.erase(attempt);
+  });
+}
+
+void AgentProcess::solve(const AttemptId& attempt) {
+  cluster_.world.count("agent:solve");
+  work_at(attempt, [this, attempt](Equipping& entry) {
+    const std::uint64_t generation = entry.assignment.environment.generation;
+    entry.solved = generation;
+    const Digest tree = sha256(fmt::format("{} {}", cluster_.world.random.next(), generation));
+    cluster_.oracle.environment_solved(entry.assignment, node_.platform(), tree);
+    give(agent::EnvironmentChanged{
+        attempt, {EnvironmentReport::Step::solved, generation, node_.platform(), tree, {}, {}}});
+    if (equipping_.count(attempt) != 0) equip(attempt);  // another's may have been told meanwhile
+  });
+}
+
+void AgentProcess::build(const AttemptId& attempt) {
+  work_at(attempt, [this, attempt](Equipping& entry) {
+    EnvironmentReport report{EnvironmentReport::Step::ready,
+                             entry.assignment.environment.generation,
+                             node_.platform(),
+                             {},
+                             sha256("key"),
+                             "built"};
+    if (const auto* lock = lock_for(entry.assignment.environment, node_.platform()))
+      report.lock = lock->tree;
+    cluster_.oracle.environment_ready(entry.assignment, node_.index, report);
+    equipping_.erase(attempt);
+    give(agent::EnvironmentChanged{attempt, report});
+  });
+}
+
+}  // namespace lockstep::sim

@@ -1,0 +1,73 @@
+#include "common/domain/environment.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep {
+namespace {
+
+VenvEnvironment venv() {
+  return {"python3", {"--index-url https://a"}, {"numpy==1.26.4", "torch"}, {"six<2"}};
+}
+
+TEST(Environments, names_and_versions_are_not_in_the_digest) {
+  const EnvironmentSpec one{"a", "1", venv()};
+  const EnvironmentSpec other{"b", "2", venv()};
+  EXPECT_EQ(digest_of(one.definition), digest_of(other.definition));
+}
+
+TEST(Environments, everything_else_is) {
+  const Digest first = digest_of(venv());
+  const auto changed = [](auto change) {
+    VenvEnvironment other = venv();
+    change(other);
+    return digest_of(other);
+  };
+  EXPECT_NE(first, changed([](auto& v) { v.python = "python3.12"; }));
+  EXPECT_NE(first, changed([](auto& v) { std::swap(v.requirements[0], v.requirements[1]); }));
+  EXPECT_NE(first, changed([](auto& v) { v.requirements.pop_back(); }));
+  EXPECT_NE(first, changed([](auto& v) { std::swap(v.options, v.constraints); }));
+  EXPECT_NE(digest_of(HostEnvironment{}), digest_of(HostEnvironment{"python3"}));
+  EXPECT_NE(digest_of(HostEnvironment{"python3"}), digest_of(VenvEnvironment{}));
+}
+
+TEST(Environments, no_text_can_pose_as_two_fields) {
+  VenvEnvironment two = venv(), one = venv();
+  two.requirements = {"a", "b"};
+  one.requirements = {"a\nrequirement 1:b"};  // refused by validate; its form differs anyway
+  EXPECT_NE(canonical_form(two), canonical_form(one));
+  EXPECT_FALSE(validate({"", "", one}));
+}
+
+// A node's caches and the locks of the launcher are found by it: it may not change by accident.
+TEST(Environments, the_canonical_form_is_what_it_was) {
+  EXPECT_EQ(canonical_form(venv()),
+            "lockstep environment 1\nprovider 4:venv\npython 7:python3\n"
+            "option 21:--index-url https://a\nrequirement 13:numpy==1.26.4\nrequirement 5:torch\n"
+            "constraint 5:six<2\n");
+  EXPECT_EQ(canonical_form(HostEnvironment{"/opt/py/bin/python"}),
+            "lockstep environment 1\nprovider 4:host\ninterpreter 18:/opt/py/bin/python\n");
+}
+
+TEST(Environments, what_cannot_be_is_named) {
+  const auto refusal = [](EnvironmentSpec spec) {
+    const Status status = validate(spec);
+    return status ? std::string() : status.error().message;
+  };
+  EXPECT_EQ(refusal({"good-1.2", "7", venv()}), "");
+  EXPECT_NE(refusal({"-bad", "", venv()}).find("environment.name: '-bad'"), std::string::npos);
+  EXPECT_NE(refusal({"a", "1 2", venv()}).find("environment.version"), std::string::npos);
+  EXPECT_NE(refusal({"", "", HostEnvironment{"bin/python"}}).find("is relative"),
+            std::string::npos);
+  VenvEnvironment bad = venv();
+  bad.python = "";
+  EXPECT_NE(refusal({"", "", bad}).find("leave it out for python3"), std::string::npos);
+  bad = venv();
+  bad.requirements.resize(kMaxEnvironmentLines + 1, "a");
+  EXPECT_NE(refusal({"", "", bad}).find("has 10001 lines"), std::string::npos);
+  bad = venv();
+  bad.requirements = {std::string(kMaxEnvironmentDefinitionBytes, 'a')};
+  EXPECT_NE(refusal({"", "", bad}).find("bytes; at most"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lockstep

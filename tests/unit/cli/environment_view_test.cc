@@ -1,0 +1,154 @@
+#include "launcher/cli/environment_view.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "launcher/cli/view_text.h"
+#include "tests/unit/cli/samples.h"
+
+namespace lockstep::cli {
+namespace {
+
+const VenvEnvironment kVenv{"python3", {"--pre"}, {"numpy==1.26.4", "six"}, {"six<2"}};
+const Digest kLock = sha256("lock");
+const Digest kKey = sha256("key");
+
+JobView job_with_environment() {
+  JobView job = sample_job();
+  job.spec.environment = EnvironmentSpec{"tools", "3", kVenv};
+  EnvironmentReport report{
+      EnvironmentReport::Step::ready, 0, "linux-x86_64-python3.11", kLock, kKey, "built in 12.3 s"};
+  job.attempts.back().parts.back().environment = report;
+  return job;
+}
+
+EnvironmentView sample_environment() {
+  EnvironmentView view;
+  view.environment = {{"tools", "3", kVenv}, "what we train with", {{"team", "vision"}}};
+  view.created = kNoon;
+  view.created_by = "ada";
+  view.definition = digest_of(kVenv);
+  view.locks = {{{"linux-x86_64-python3.11", kLock}, kNoon + seconds(5), "n1", JobId("first")}};
+  view.last_job = JobId("second");
+  return view;
+}
+
+TEST(EnvironmentOfAJob, IsInItsRecord) {
+  const Json json = to_json(job_with_environment());
+  EXPECT_EQ(json["environment"], Json::parse(R"({"name": "tools", "version": "3",
+      "provider": "venv", "definition": ")" + digest_of(kVenv).hex() +
+                                             R"("})"));
+  EXPECT_EQ(json["attempts"][0]["parts"][0]["environment"],
+            Json::parse(R"({"step": "ready", "platform": "linux-x86_64-python3.11",
+      "lock": ")" + kLock.hex() +
+                        R"(", "key": ")" + kKey.hex() + R"(",
+      "how": "built in 12.3 s"})"));
+  EXPECT_TRUE(to_json(sample_job())["environment"].is_null());
+}
+
+TEST(EnvironmentOfAJob, IsShownWithEachNodesPart) {
+  const std::string text = job_text(job_with_environment(), kNoon + seconds(60));
+  const std::string digest = digest_of(kVenv).hex().substr(0, 12);
+  EXPECT_NE(text.find("\nenvironment:  tools:3 (venv, " + digest + ")\n"), std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("\n      environment ready for linux-x86_64-python3.11: built in 12.3 s; key " +
+                kKey.hex().substr(0, 12) + ", lock " + kLock.hex().substr(0, 12) + "\n"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(job_text(sample_job(), kNoon).find("environment"), std::string::npos);
+}
+
+TEST(EnvironmentOfAJob, IsExplained) {
+  ExplainView explain{job_with_environment(), {"attempt 1 was placed"}};
+  const std::string digest = digest_of(kVenv).hex();
+  EXPECT_EQ(explain_text(explain),
+            "gray_pig: Failed (rank 3 on local-1 exited with code 7)\n"
+            "  attempt 1 was placed\n"
+            "  environment tools:3 (venv, " +
+                digest.substr(0, 12) + "), definition " + digest +
+                "\n    local-1: ready for linux-x86_64-python3.11: built in 12.3 s\n"
+                "      key " +
+                kKey.hex() + "\n      lock " + kLock.hex() + "\n");
+  const Json json = to_json(explain)["environment"];
+  EXPECT_EQ(json["definition"], digest);
+  ASSERT_EQ(json["nodes"].size(), 1U);
+  EXPECT_EQ(json["nodes"][0]["node_name"], "local-1");
+  EXPECT_EQ(json["nodes"][0]["key"], kKey.hex());
+  explain.job = sample_job();
+  EXPECT_TRUE(to_json(explain)["environment"].is_null());
+  EXPECT_EQ(explain_text(explain).find("environment"), std::string::npos);
+}
+
+TEST(EnvironmentOfAJob, OneThatWaitsHasNoKey) {
+  JobView job = job_with_environment();
+  auto& report = *job.attempts.back().parts.back().environment;
+  report = EnvironmentReport{};
+  report.platform = "linux-x86_64-python3.11";
+  EXPECT_EQ(environment_line(job.attempts.back().parts.back()),
+            "      environment waits until it is solved for linux-x86_64-python3.11\n");
+  const Json json = to_json(job)["attempts"][0]["parts"][0]["environment"];
+  EXPECT_TRUE(json["key"].is_null() && json["lock"].is_null() && json["how"].is_null());
+}
+
+TEST(EnvironmentJson, HasItsContentAndWhatIsKnownOfIt) {
+  const Json want = Json::parse(R"({
+    "name": "tools", "version": "3", "description": "what we train with",
+    "tags": {"team": "vision"}, "os_type": "linux", "python": "python3",
+    "requirements": ["numpy==1.26.4", "six"], "options": ["--pre"], "constraints": ["six<2"],
+    "creation_context": {"created_at": "2030-01-01T12:00:00.000Z", "created_by": "ada"},
+    "lockstep": {"provider": "venv", "definition": ")" +
+                                digest_of(kVenv).hex() + R"(",
+      "locks": [{"platform": "linux-x86_64-python3.11", "lock": ")" +
+                                kLock.hex() + R"(",
+                 "solved_at": "2030-01-01T12:00:05.000Z", "node_name": "n1", "job": "first"}],
+      "last_job": "second"}})");
+  EXPECT_EQ(to_json(sample_environment()).dump(1), want.dump(1));
+  EnvironmentView host = sample_environment();
+  host.environment.spec.definition = HostEnvironment{"/opt/py/bin/python3"};
+  EXPECT_EQ(to_json(host)["interpreter"], "/opt/py/bin/python3");
+  EXPECT_FALSE(to_json(host).contains("requirements"));
+}
+
+TEST(EnvironmentText, IsReadByPeople) {
+  EXPECT_EQ(environment_text(sample_environment()),
+            "name:           tools\n"
+            "version:        3\n"
+            "description:    what we train with\n"
+            "tags:           team=vision\n"
+            "provider:       venv\n"
+            "python:         python3\n"
+            "options:        --pre\n"
+            "requirements:   numpy==1.26.4\n"
+            "                six\n"
+            "constraints:    six<2\n"
+            "definition:     " +
+                digest_of(kVenv).hex() +
+                "\n"
+                "created:        2030-01-01T12:00:00.000Z by ada\n"
+                "lock:           " +
+                kLock.hex().substr(0, 12) +
+                " for linux-x86_64-python3.11, solved "
+                "2030-01-01T12:00:05.000Z on n1 for first\n"
+                "last job:       second\n");
+  EXPECT_EQ(environment_table({}),
+            "no environments yet; make one with: lockstep environment create -f FILE\n");
+  const std::string table = environment_table({sample_environment()});
+  EXPECT_NE(table.find("\ntools  3        venv      " + digest_of(kVenv).hex().substr(0, 12) +
+                       "  2030-01-01T12:00:00.000Z  ada  second\n"),
+            std::string::npos)
+      << table;
+}
+
+TEST(EnvironmentText, CannotFoolATerminal) {
+  EnvironmentView view = sample_environment();
+  view.environment.description = "\x1b[31mred";
+  EXPECT_EQ(environment_text(view).find('\x1b'), std::string::npos);
+  JobView job = job_with_environment();
+  job.attempts.back().parts.back().environment->how = "a\nb\x1b[31m";
+  EXPECT_EQ(environment_line(job.attempts.back().parts.back()).find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lockstep::cli

@@ -1,0 +1,121 @@
+#include "envs/lock.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "envs/venv/solved.h"
+
+namespace lockstep::envs {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kA(64, 'a');
+const std::string kB(64, 'b');
+
+Lock some_lock() {
+  return {
+      "venv",
+      "linux-x86_64",
+      "pip 23.0.1",
+      {{"numpy", "1.26.4", {kA, kB}, "", 0}, {"six", "1.16.0", {kA}, "https://host/six.whl", 11}}};
+}
+
+TEST(Locks, come_back_from_their_text) {
+  const auto back = lock_from_json(to_json(some_lock()));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, some_lock());
+  EXPECT_EQ(to_json(*back), to_json(some_lock()));
+}
+
+TEST(Locks, hold_pip_to_every_hash) {
+  EXPECT_EQ(hashed_requirements(some_lock()), "numpy==1.26.4 --hash=sha256:" + kA +
+                                                  " --hash=sha256:" + kB +
+                                                  "\nsix==1.16.0 --hash=sha256:" + kA + "\n");
+}
+
+TEST(Locks, that_are_none_are_refused_with_what_is_wrong) {
+  const auto refusal = [](const std::string& text) {
+    const auto lock = lock_from_json(text);
+    return lock ? std::string() : lock.error().message;
+  };
+  const auto with = [](const std::function<void(Lock&)>& change) {
+    Lock lock = some_lock();
+    change(lock);
+    return to_json(lock);
+  };
+  EXPECT_THAT(refusal("{"), HasSubstr("it is not JSON"));
+  EXPECT_THAT(refusal("{}"), HasSubstr("format"));
+  EXPECT_THAT(refusal(R"({"format": 9})"), HasSubstr("its format is 9"));
+  EXPECT_THAT(refusal(with([](Lock& l) { l.packages[0].sha256.clear(); })),
+              HasSubstr("numpy has no hash"));
+  EXPECT_THAT(refusal(with([](Lock& l) { l.packages[0].sha256 = {"12"}; })),
+              HasSubstr("no SHA-256 of numpy"));
+  // Nothing of it may become an option of pip.
+  EXPECT_THAT(refusal(with([](Lock& l) { l.packages[0].name = "--pre"; })),
+              HasSubstr("no package's name"));
+  EXPECT_THAT(refusal(with([](Lock& l) { l.packages[0].version = "1\n--pre"; })),
+              HasSubstr("no version of numpy"));
+}
+
+TEST(Locks, names_are_those_of_PEP_503) {
+  EXPECT_EQ(normalised_name("Foo__Bar.-baz"), "foo-bar-baz");
+  EXPECT_EQ(normalised_name("six"), "six");
+}
+
+TEST(PipReport, gives_name_version_address_and_hash) {
+  const auto packages = packages_of_report(R"({"version": "1", "install": [
+    {"download_info": {"url": "https://h/Six-1.whl", "archive_info": {"hash": "sha256=)" +
+                                           kA + R"("}},
+     "metadata": {"name": "Six", "version": "1"}},
+    {"download_info": {"url": "https://h/a.whl", "archive_info": {"hashes": {"sha256": ")" +
+                                           kB + R"("}}},
+     "metadata": {"name": "a", "version": "2"}}]})");
+  ASSERT_TRUE(packages) << packages.error().message;
+  EXPECT_THAT(*packages, ElementsAre(LockedPackage{"a", "2", {kB}, "https://h/a.whl", 0},
+                                     LockedPackage{"six", "1", {kA}, "https://h/Six-1.whl", 0}));
+}
+
+TEST(PipReport, what_has_no_hash_is_named) {
+  const auto refusal = [](const std::string& text) {
+    const auto packages = packages_of_report(text);
+    return packages ? std::string() : packages.error().message;
+  };
+  const std::string begin =
+      R"({"version": "1", "install": [{"metadata": {"name": "x", "version": "1"}, "download_info": )";
+  EXPECT_THAT(refusal(begin + R"({"url": "file:///x", "dir_info": {}}}]})"),
+              HasSubstr("x cannot be held to a hash"));
+  EXPECT_THAT(refusal(begin + R"({"url": "https://h/x", "archive_info": {}}}]})"),
+              HasSubstr("no SHA-256"));
+  EXPECT_THAT(refusal("oh"), HasSubstr("not JSON"));
+  EXPECT_THAT(refusal(R"({"version": "2"})"), HasSubstr("version 2"));
+  EXPECT_THAT(refusal(R"({"version": "1"})"), HasSubstr("install"));
+}
+
+TEST(Compiled, gives_every_hash_of_the_index) {
+  const auto packages = packages_of_compiled(
+      "# by uv\n--index-url https://h\n\n"
+      "torch[opt]==2.1 ; python_version >= '3.9' \\\n"
+      "    --hash=sha256:" +
+      kB +
+      " \\\n"
+      "    --hash=sha256:" +
+      kA +
+      "\n    # via -r in\n"
+      "six==1.16.0 --hash=sha256:" +
+      kA + "\n");
+  ASSERT_TRUE(packages) << packages.error().message;
+  EXPECT_THAT(*packages, ElementsAre(LockedPackage{"six", "1.16.0", {kA}, "", 0},
+                                     LockedPackage{"torch", "2.1", {kA, kB}, "", 0}));
+}
+
+TEST(Compiled, what_has_no_hash_is_named) {
+  EXPECT_THAT(packages_of_compiled("six==1\n").error().message,
+              HasSubstr("six cannot be held to a hash"));
+  EXPECT_THAT(packages_of_compiled("six @ https://h/x.zip\n").error().message,
+              HasSubstr("no version of an index"));
+}
+
+}  // namespace
+}  // namespace lockstep::envs

@@ -1,0 +1,60 @@
+#include "envs/order.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace lockstep::envs {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Orders, come_back_from_their_line) {
+  const Lock lock{"venv",
+                  "linux-x86_64-python3.11",
+                  "pip 23",
+                  {{"six", "1", {std::string(64, 'a')}, "https://h/s", 3}}};
+  const Order orders[] = {
+      {Order::What::solve,
+       VenvEnvironment{"python3", {"--pre"}, {"a b", "c"}, {"d"}},
+       {},
+       {"/p", "/c"}},
+      {Order::What::build, VenvEnvironment{}, lock, {"/p", "/c"}},
+      {Order::What::build, HostEnvironment{"/opt/\"odd\"\npath"}, {}, {"/p", "/c"}},
+  };
+  for (const Order& order : orders) {
+    const std::string line = to_json(order);
+    EXPECT_EQ(line.find('\n'), line.size() - 1);
+    const auto back = order_from_json(line);
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(*back, order);
+  }
+}
+
+TEST(Orders, that_are_none_are_refused) {
+  for (const char* text :
+       {"", "{", "[]", "{}", R"({"do": "build"})", R"({"do": "build", "definition": 3})"}) {
+    const auto order = order_from_json(text);
+    ASSERT_FALSE(order) << text;
+    EXPECT_THAT(order.error().message, HasSubstr("not an order")) << text;
+  }
+}
+
+TEST(Events, come_back_from_their_line) {
+  Event progress;
+  progress.progress = "Collecting six \xff";  // what tools print need not be UTF-8
+  Event failed;
+  failed.failed = make_error(ErrorCode::unavailable, "the index\nis away");
+  Event built;
+  built.activation = Activation{"/p/bin/python", "3.11.2", {"/p/bin"}, {{"VIRTUAL_ENV", "/p"}}};
+  EXPECT_THAT(event_from_json(to_json(progress))->progress, HasSubstr("Collecting six"));
+  EXPECT_FALSE(event_from_json(to_json(progress))->is_last());
+  const auto back = event_from_json(to_json(failed));
+  ASSERT_TRUE(back && back->failed && back->is_last());
+  EXPECT_EQ(back->failed->code, ErrorCode::unavailable);
+  EXPECT_EQ(back->failed->message, "the index\nis away");
+  EXPECT_EQ(event_from_json(to_json(built))->activation, built.activation);
+  EXPECT_FALSE(event_from_json("oh"));
+}
+
+}  // namespace
+}  // namespace lockstep::envs

@@ -1,0 +1,206 @@
+// Environments by name, as clients ask for them: registered ones, and the operator's map behind.
+
+#include "launcher/api/environment_queries.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "launcher/api/queries.h"
+#include "launcher/mapped_environments.h"
+#include "tests/unit/support/temp_dir.h"
+
+namespace lockstep::launcher {
+namespace {
+
+constexpr Instant kNow{1'700'000'000'000'000'000};
+const std::string kUrl = "azureml://registries/azureml/environments/sklearn-1.5/labels/latest";
+
+RegisteredEnvironment host(std::string name, std::string version, std::string interpreter) {
+  return {{std::move(name), std::move(version), HostEnvironment{std::move(interpreter)}},
+          "for tests",
+          {{"team", "vision"}}};
+}
+
+class Environments : public testing::Test {
+ protected:
+  void add(RegisteredEnvironment environment) {
+    const Instant at = kNow + seconds(++added_);
+    state_.apply(at, EnvironmentRegistered{std::move(environment), "ada"});
+  }
+  // The message of a refusal; "" for an answer.
+  static std::string refusal(const Message& answer) {
+    const auto* refused = std::get_if<Refused>(&answer);
+    return refused == nullptr ? "" : refused->message;
+  }
+  EnvironmentView show(const std::string& reference) const {
+    const Message answer = show_environment(state_, reference);
+    EXPECT_EQ(refusal(answer), "");
+    const auto* reply = std::get_if<EnvironmentReply>(&answer);
+    return reply == nullptr ? EnvironmentView{} : reply->environment;
+  }
+  std::vector<std::string> list(const std::string& name = "") const {
+    const Message answer = list_environments(state_, name);
+    EXPECT_EQ(refusal(answer), "");
+    std::vector<std::string> all;
+    if (const auto* reply = std::get_if<EnvironmentsReply>(&answer))
+      for (const auto& view : reply->environments)
+        all.push_back(view.environment.spec.name + ":" + view.environment.spec.version);
+    return all;
+  }
+
+  State state_;
+  int added_ = 0;
+};
+
+TEST_F(Environments, AreShownByNameAndVersion) {
+  add(host("tools", "1", "a"));
+  add(host("tools", "2", "b"));
+  for (const char* newest : {"tools", "tools@latest", "tools:2"})
+    EXPECT_EQ(show(newest).environment, host("tools", "2", "b")) << newest;
+  const EnvironmentView first = show("tools:1");
+  EXPECT_EQ(first.environment, host("tools", "1", "a"));
+  EXPECT_EQ(first.created, kNow + seconds(1));
+  EXPECT_EQ(first.created_by, "ada");
+  EXPECT_EQ(first.definition, digest_of(HostEnvironment{"a"}));
+  EXPECT_TRUE(first.locks.empty());
+  EXPECT_EQ(first.last_job.value, "");
+}
+
+TEST_F(Environments, UnknownOnesAreRefusedWithWhatThereIs) {
+  add(host("tools", "1", "a"));
+  add(host("tools", "beta", "b"));
+  EXPECT_EQ(refusal(show_environment(state_, "tools:3")),
+            "environment 'tools' has no version '3'; it has beta, 1");
+  EXPECT_EQ(refusal(show_environment(state_, "nope@latest")),
+            "there is no environment 'nope'; `lockstep environment list` shows all, `lockstep "
+            "environment create -f FILE` makes one");
+  EXPECT_EQ(std::get<Refused>(show_environment(state_, "nope")).code, ErrorCode::not_found);
+  EXPECT_NE(refusal(list_environments(state_, "nope")), "");
+  for (int i = 0; i < 30; ++i) add(host("many", "v" + std::to_string(i), "a"));
+  EXPECT_EQ(refusal(show_environment(state_, "many:x")),
+            "environment 'many' has no version 'x'; it has v29, v28, v27, v26, v25, v24, v23, v22, "
+            "v21, v20, …");
+}
+
+TEST_F(Environments, AreListedByNameAndOneByOneNewestFirst) {
+  EXPECT_TRUE(list().empty());
+  add(host("b", "1", "a"));
+  add(host("a", "1", "a"));
+  add(host("b", "2", "b"));
+  EXPECT_EQ(list(), (std::vector<std::string>{"a:1", "b:2"}));
+  EXPECT_EQ(list("b"), (std::vector<std::string>{"b:2", "b:1"}));
+}
+
+TEST_F(Environments, ALongListFitsIntoAMessage) {
+  VenvEnvironment large{"python3", {}, {std::string(1'000'000, 'x')}, {}};
+  for (int i = 0; i < 100; ++i)
+    add({{"e" + std::to_string(i), "1", large}, std::string(100'000, 'd'), {}});
+  const Message answer = list_environments(state_, "");
+  const auto& all = std::get<EnvironmentsReply>(answer).environments;
+  ASSERT_EQ(all.size(), 100U);
+  std::size_t bytes = 0;
+  for (const auto& view : all) {
+    bytes += canonical_form(view.environment.spec.definition).size();
+    bytes += view.environment.description.size();
+    EXPECT_EQ(view.definition, digest_of(large));  // that is never left out
+  }
+  EXPECT_GT(bytes, 1U << 20);
+  EXPECT_LT(bytes, kMaxPageBytes + (2U << 20));
+}
+
+TEST_F(Environments, LocksAndTheNewestJobAreShown) {
+  const VenvEnvironment venv{"python3", {}, {"six"}, {}};
+  add({{"tools", "1", venv}, "", {}});
+  for (const char* name : {"first", "second"}) {
+    JobSpec spec;
+    spec.name = name;
+    spec.command = ShellCommand{"true"};
+    spec.environment = EnvironmentSpec{"other", "9", venv};
+    state_.apply(kNow, JobSubmitted{JobId(name), name, spec, 0, 0});
+  }
+  const Digest tree = sha256("lock");
+  state_.apply(
+      kNow + seconds(9),
+      EnvironmentLocked{
+          digest_of(venv), 0, {"linux-x86_64-python3.11", tree}, {JobId("first"), 1}, NodeId(7)});
+  const EnvironmentView view = show("tools");
+  EXPECT_EQ(view.last_job.value, "second");
+  ASSERT_EQ(view.locks.size(), 1U);
+  const EnvironmentView::Lock want{
+      {"linux-x86_64-python3.11", tree}, kNow + seconds(9), "node 7", JobId("first")};
+  EXPECT_EQ(view.locks[0], want);
+}
+
+// ---- the operator's map
+// --------------------------------------------------------------------------
+
+class Mapped : public Environments {
+ protected:
+  std::string map() const { return directory_.path() + "/environments.map"; }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(directory_.path() + "/" + name) << text;
+  }
+  EnvironmentView found(const std::string& reference) const {
+    const Message answer = with_map(state_, map(), reference);
+    EXPECT_EQ(refusal(answer), "");
+    const auto* reply = std::get_if<EnvironmentReply>(&answer);
+    return reply == nullptr ? EnvironmentView{} : reply->environment;
+  }
+  std::string refused(const std::string& reference) const {
+    return refusal(with_map(state_, map(), reference));
+  }
+
+  test::TempDir directory_;
+};
+
+TEST_F(Mapped, WhatAzureHasIsRefusedWithTheLineToAdd) {
+  EXPECT_EQ(refused(kUrl),
+            "'" + kUrl + "' is Azure's, and nobody has said what it is here. Add this line to " +
+                map() + " on the launcher's machine:\n  " + kUrl +
+                ": sklearn-1.5.yml\nwhere sklearn-1.5.yml, beside it, is a file as `lockstep "
+                "environment create -f` takes it");
+  write("environments.map", kUrl + ": sklearn-1.5.yml\n");
+  write("sklearn-1.5.yml", "name: mine\nversion: 4\ninterpreter: python3\n");
+  const EnvironmentView view = found(kUrl);
+  EXPECT_EQ(view.environment.spec,
+            (EnvironmentSpec{"sklearn-1.5", "4", HostEnvironment{"python3"}}));
+  EXPECT_EQ(view.created_by, "environments.map");
+}
+
+TEST_F(Mapped, OneEntryByNameIsForEveryVersionOfARegistry) {
+  write("environments.map", "sklearn-1.5: {interpreter: python3}\n");
+  EXPECT_EQ(found(kUrl).environment.spec.name, "sklearn-1.5");
+  const std::string versioned = "azureml://registries/azureml/environments/sklearn-1.5/versions/26";
+  EXPECT_EQ(found(versioned).environment.spec.version, "26");
+  EXPECT_EQ(found("sklearn-1.5@latest").environment.spec.name, "sklearn-1.5");
+  EXPECT_EQ(found("sklearn-1.5").environment.spec.name, "sklearn-1.5");
+  EXPECT_NE(refused("sklearn-1.5:26"), "") << "a version that was named is no other";
+}
+
+TEST_F(Mapped, WhatIsRegisteredCountsFirst) {
+  write("environments.map",
+        "tools: {interpreter: of_the_map}\ntools:1: {interpreter: of_the_map}\n"
+        "'tools:9': {interpreter: of_the_map}\n");
+  EXPECT_EQ(found("tools").environment.spec.definition,
+            EnvironmentDefinition(HostEnvironment{"of_the_map"}));
+  add(host("tools", "1", "registered"));
+  for (const char* name : {"tools", "tools@latest", "tools:1"})
+    EXPECT_EQ(found(name).environment.spec.definition,
+              EnvironmentDefinition(HostEnvironment{"registered"}))
+        << name;
+  EXPECT_EQ(found("tools:9").environment.spec.definition,
+            EnvironmentDefinition(HostEnvironment{"of_the_map"}));
+  EXPECT_EQ(refused("tools:8"), "environment 'tools' has no version '8'; it has 1");
+}
+
+TEST_F(Mapped, WhatIsWrongInItHasItsPlace) {
+  write("environments.map", "tools: {interpretor: x}\n");
+  EXPECT_EQ(refused("tools"), "the launcher's " + map() +
+                                  ":1:9: unknown key 'interpretor'; did you mean 'interpreter'?");
+  EXPECT_EQ(refused("azureml://registries/r/models/m/versions/1").substr(0, 60),
+            "'azureml://registries/r/models/m/versions/1' is no environme");
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

@@ -1,0 +1,135 @@
+#include "launcher/spec/requirements.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+namespace lockstep::spec {
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+ReadText from(const Files& files) {
+  return [files](const std::string& path) -> Result<std::string> {
+    const auto found = files.find(std::filesystem::path(path).lexically_normal().string());
+    if (found == files.end()) return make_error(ErrorCode::not_found, "there is no " + path);
+    return found->second;
+  };
+}
+
+std::string refusal(const Files& files) {
+  VenvEnvironment environment;
+  const Status read = read_requirements("r.txt", from(files), environment);
+  return read ? "" : read.error().message;
+}
+
+TEST(Requirements, lines_are_as_pip_reads_them) {
+  VenvEnvironment read;
+  ASSERT_TRUE(read_requirements("r.txt",
+                                from({{"r.txt",
+                                       "# all of it\r\n"
+                                       "numpy==1.26.4   # pinned\r\n"
+                                       "\n"
+                                       "torch>=2; python_version >= '3.9'\n"
+                                       "six==1.16 \\\n"
+                                       "    --hash=sha256:aa \\\n"
+                                       "    --hash=sha256:bb\n"
+                                       "pkg @ https://host/pkg-1.whl#sha256=cc\n"
+                                       "last"}}),
+                                read));
+  EXPECT_EQ(read.requirements,
+            (std::vector<std::string>{"numpy==1.26.4", "torch>=2; python_version >= '3.9'",
+                                      "six==1.16     --hash=sha256:aa     --hash=sha256:bb",
+                                      "pkg @ https://host/pkg-1.whl#sha256=cc", "last"}));
+  EXPECT_TRUE(read.options.empty());
+  EXPECT_TRUE(read.constraints.empty());
+}
+
+TEST(Requirements, a_comment_between_joined_lines_ends_nothing) {
+  VenvEnvironment read;
+  ASSERT_TRUE(read_requirements("r.txt", from({{"r.txt", "six \\\n  # why\nnumpy"}}), read));
+  EXPECT_EQ(read.requirements, (std::vector<std::string>{"six", "numpy"}));
+}
+
+TEST(Requirements, options_have_one_spelling) {
+  VenvEnvironment read;
+  ASSERT_TRUE(read_requirements("r.txt",
+                                from({{"r.txt",
+                                       "-i https://a\n--index-url=https://b\n"
+                                       "--extra-index-url  https://c\n-f https://d\n"
+                                       "--find-links /shared/wheels\n--no-binary :all:\n"
+                                       "--pre\n--prefer-binary\n--no-index\n"}}),
+                                read));
+  EXPECT_EQ(read.options,
+            (std::vector<std::string>{"--index-url https://a", "--index-url https://b",
+                                      "--extra-index-url https://c", "--find-links https://d",
+                                      "--find-links /shared/wheels", "--no-binary :all:", "--pre",
+                                      "--prefer-binary", "--no-index"}));
+}
+
+TEST(Requirements, files_that_are_named_are_read_from_beside_the_one_that_names_them) {
+  VenvEnvironment read;
+  ASSERT_TRUE(read_requirements("a/r.txt",
+                                from({{"a/r.txt", "one\n-r sub/more.txt\n-c limits.txt\nfour"},
+                                      {"a/sub/more.txt", "two\n--requirement ../base.txt"},
+                                      {"a/base.txt", "three"},
+                                      {"a/limits.txt", "six<2\n-r base.txt"}}),
+                                read));
+  EXPECT_EQ(read.requirements, (std::vector<std::string>{"one", "two", "three", "four"}));
+  EXPECT_EQ(read.constraints, (std::vector<std::string>{"six<2", "three"}));
+}
+
+TEST(Requirements, what_cannot_be_the_same_on_every_node_is_refused_with_its_place) {
+  const struct {
+    Files files;
+    std::string says;
+  } cases[] = {
+      {{{"r.txt", "six\n-e ."}}, "r.txt:2: '-e .': an editable install"},
+      {{{"r.txt", "./pkg"}}, "r.txt:1: './pkg': is a path"},
+      {{{"r.txt", "\n\n/abs/pkg.whl"}}, "r.txt:3: '/abs/pkg.whl': is a path"},
+      {{{"r.txt", "wheels/pkg.whl"}}, "is a path"},
+      {{{"r.txt", "pkg @ file:///x"}}, "is a path"},
+      {{{"r.txt", "git+https://host/x"}}, "version control"},
+      {{{"r.txt", "pkg @ git+ssh://host/x"}}, "version control"},
+      {{{"r.txt", "--frobnicate"}}, "r.txt:1: '--frobnicate': an option that is not known"},
+      {{{"r.txt", "--index-url"}}, "--index-url needs a value"},
+      {{{"r.txt", "--pre yes"}}, "--pre takes no value"},
+      {{{"r.txt", "-f wheels"}}, "r.txt:1: '-f wheels': is relative"},
+      {{{"r.txt", "-r"}}, "names no file"},
+      {{{"r.txt", "-r https://host/r.txt"}}, "only files are read"},
+      {{{"r.txt", "six\n-r none.txt"}}, "r.txt:2: there is no none.txt"},
+      {{{"r.txt", "-r b.txt"}, {"b.txt", "six\n-e ."}}, "b.txt:2: '-e .'"},
+      {{{"r.txt", "-r b.txt"}, {"b.txt", "-r r.txt"}}, "r.txt: names itself, over b.txt"},
+  };
+  for (const auto& one : cases)
+    EXPECT_NE(refusal(one.files).find(one.says), std::string::npos)
+        << one.says << "\n but: " << refusal(one.files);
+}
+
+TEST(Requirements, a_list_follows_the_same_rules) {
+  VenvEnvironment environment;
+  EXPECT_TRUE(add_requirement("  numpy==1.26.4 # pinned", environment));
+  EXPECT_TRUE(add_requirement("--pre", environment));
+  EXPECT_EQ(environment.requirements, std::vector<std::string>{"numpy==1.26.4"});
+  EXPECT_EQ(environment.options, std::vector<std::string>{"--pre"});
+  EXPECT_FALSE(add_requirement("-r other.txt", environment));
+  EXPECT_FALSE(add_requirement("-e .", environment));
+}
+
+TEST(Requirements, APasswordInAnAddressIsRefused) {
+  for (const char* line :
+       {"--index-url https://ann:s3cr3t@host/simple", "six @ https://ann:x@host/six.whl"}) {
+    VenvEnvironment environment;
+    const Status added = add_requirement(line, environment);
+    ASSERT_FALSE(added) << line;
+    EXPECT_EQ(added.error().message.find("s3cr3t"), std::string::npos);
+    EXPECT_NE(added.error().message.find("PIP_INDEX_URL"), std::string::npos);
+  }
+  VenvEnvironment environment;
+  EXPECT_TRUE(add_requirement("--index-url https://ann@host:8080/simple", environment));
+  EXPECT_TRUE(add_requirement("--index-url https://host:8080/simple", environment));
+}
+
+}  // namespace
+}  // namespace lockstep::spec
