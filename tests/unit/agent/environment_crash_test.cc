@@ -174,10 +174,11 @@ TEST_F(EnvironmentCrash, what_was_not_used_for_longest_goes_but_never_what_is_in
   remove_attempt(node, idle);
   const Assignment third = node.staged("third", host(2));
   ASSERT_TRUE(node.prepare(third).is_ready());
-  EXPECT_TRUE(node.until([&] { return !io::exists(entry(node, goes)); }));
+  // Its lock goes last.
+  EXPECT_TRUE(node.until([&] { return !io::exists(entry(node, goes) + ".lock"); }));
+  EXPECT_FALSE(io::exists(entry(node, goes)));
   EXPECT_TRUE(io::exists(entry(node, stays) + "/activation.json"));
   EXPECT_TRUE(io::exists(entry(node, name_of(node, third)) + "/activation.json"));
-  EXPECT_FALSE(io::exists(entry(node, goes) + ".lock"));
 }
 
 TEST_F(EnvironmentCrash, the_least_recently_used_goes_first_and_only_as_much_as_is_needed) {
