@@ -61,7 +61,7 @@ def nothing_left():
         return not remaining
 
     try:
-        wait_until(clean, "nothing is left", deadline_s=15)
+        wait_until(clean, "nothing is left", deadline_s=60)
     except AssertionError:
         pytest.fail("left behind:\n" + "\n".join(remaining))
 
