@@ -22,11 +22,22 @@ struct LockedPackage {
   friend bool operator==(const LockedPackage&, const LockedPackage&) = default;
 };
 
+// A package of a conda channel.
+struct LockedCondaPackage {
+  std::string name, version, build;
+  std::string url;
+  std::string sha256;
+  std::uint64_t size = 0;  // bytes; 0: not known
+  std::string record;      // JSON, as the channel's index has it: what it needs, where it goes
+  friend bool operator==(const LockedCondaPackage&, const LockedCondaPackage&) = default;
+};
+
 struct Lock {
-  std::string provider;                 // "venv"
+  std::string provider;                 // "venv", "conda"
   std::string platform;                 // what it was solved for: see platform.h
   std::string solver;                   // "uv 0.13.9", "pip 23.0.1"; for people
   std::vector<LockedPackage> packages;  // sorted by name
+  std::vector<LockedCondaPackage> conda;  // below them; sorted by name
   friend bool operator==(const Lock&, const Lock&) = default;
 };
 

@@ -33,7 +33,22 @@ struct VenvEnvironment {
   friend bool operator==(const VenvEnvironment&, const VenvEnvironment&) = default;
 };
 
-using EnvironmentDefinition = std::variant<HostEnvironment, VenvEnvironment>;
+// Packages of conda channels, and of an index of Python packages on top of them. Sections of a conda
+// file in the order in which they stand; `locked` instead of `dependencies` where the file is a lock.
+struct CondaEnvironment {
+  std::vector<std::string> channels;      // names or addresses, the one that counts first, first
+  bool strict_priority = true;            // a package comes from the first channel that has it
+  std::vector<std::string> dependencies;  // match specs: "numpy=1.26", "conda-forge::zlib"
+  // What a lock file names: platform ("linux-64"; "" = all) -> "URL#sha256:HEX" or "URL#md5:HEX".
+  std::map<std::string, std::vector<std::string>> locked;
+  std::vector<std::string> options;  // of its pip section; these three as in VenvEnvironment
+  std::vector<std::string> requirements;
+  std::vector<std::string> constraints;
+  std::map<std::string, std::string> variables;  // set when it is active
+  friend bool operator==(const CondaEnvironment&, const CondaEnvironment&) = default;
+};
+
+using EnvironmentDefinition = std::variant<HostEnvironment, VenvEnvironment, CondaEnvironment>;
 
 struct EnvironmentSpec {
   std::string name;     // as registered, or as the file says; for people
@@ -43,7 +58,7 @@ struct EnvironmentSpec {
 };
 
 // What solving gave, as the launcher's blob store has it: a tree of one file, kLockFile. Of use on
-// all nodes of this platform ("linux-x86_64-python3.11").
+// all nodes of this platform ("linux-x86_64-python3.11"; conda's "linux-64 __glibc=2.36").
 struct EnvironmentLock {
   std::string platform;
   Digest tree;
@@ -56,6 +71,9 @@ struct EnvironmentPlan {
   std::uint64_t generation = 0;        // grows with each --rebuild; a part of the key
   std::vector<EnvironmentLock> locks;  // at most one for each platform
   bool solve = false;                  // this node solves; the others wait for what it finds
+  // What conda calls virtual packages, sorted: "__cuda=12.4", "__glibc=2.36". Of all the attempt's
+  // nodes the lowest; what one of them lacks is not there.
+  std::vector<std::string> virtual_packages;
   friend bool operator==(const EnvironmentPlan&, const EnvironmentPlan&) = default;
 };
 
@@ -92,7 +110,7 @@ struct RegisteredEnvironment {
   friend bool operator==(const RegisteredEnvironment&, const RegisteredEnvironment&) = default;
 };
 
-// "host", "venv".
+// "host", "venv", "conda".
 std::string_view provider_of(const EnvironmentDefinition& definition);
 // One text for each meaning; a format of its own, so that its digest outlives changes of the wire.
 std::string canonical_form(const EnvironmentDefinition& definition);
@@ -110,6 +128,7 @@ inline constexpr std::size_t kMaxEnvironmentNameBytes = 240;
 inline constexpr std::size_t kMaxEnvironmentLines = 10'000;
 inline constexpr std::size_t kMaxEnvironmentDefinitionBytes = 1 << 20;
 inline constexpr std::size_t kMaxEnvironmentPlatforms = 64;  // locks of one definition
+inline constexpr std::size_t kMaxVirtualPackages = 16;
 inline constexpr std::size_t kMaxActivationEntries = 10'000;
 
 // A name is 1-240 characters of [A-Za-z0-9_.-], starting with a letter or a digit; a version too.

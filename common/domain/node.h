@@ -36,6 +36,8 @@ struct Inventory {
   std::string os;  // PRETTY_NAME
   std::string kernel;
   std::string architecture;  // x86_64
+  std::string glibc;         // version of the C library, "2.36"; "" = unknown
+  std::string cuda;          // newest CUDA that the driver runs, "12.4"; "" = none
   std::vector<int> cpus;     // logical cpu ids this node offers (a local node may offer a share)
   int sockets = 1;
   int numa_nodes = 1;
