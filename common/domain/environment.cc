@@ -6,15 +6,11 @@
 #include <array>
 #include <cctype>
 
+#include "common/base/match.h"
+#include "common/domain/variables.h"
+
 namespace lockstep {
 namespace {
-
-template <class... Functions>
-struct Match : Functions... {
-  using Functions::operator()...;
-};
-template <class... Functions>
-Match(Functions...) -> Match<Functions...>;
 
 Error invalid(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
@@ -27,6 +23,23 @@ void put(std::string& out, std::string_view key, std::string_view value) {
 
 void put(std::string& out, std::string_view key, const std::vector<std::string>& values) {
   for (const std::string& value : values) put(out, key, value);
+}
+
+void put(std::string& out, const CondaEnvironment& conda) {
+  put(out, "channel", conda.channels);
+  put(out, "priority", conda.strict_priority ? "strict" : "flexible");
+  put(out, "dependency", conda.dependencies);
+  for (const auto& [platform, packages] : conda.locked) {
+    put(out, "locked", platform);
+    put(out, "package", packages);
+  }
+  put(out, "option", conda.options);
+  put(out, "requirement", conda.requirements);
+  put(out, "constraint", conda.constraints);
+  for (const auto& [name, value] : conda.variables) {
+    put(out, "variable", name);
+    put(out, "value", value);
+  }
 }
 
 bool is_one_line(std::string_view text) {
@@ -53,6 +66,78 @@ Status validate_program(std::string_view key, const std::string& program) {
   return {};
 }
 
+// What a package repository takes as a password stands before the host, or in the path:
+// "https://user:password@host", "https://host/t/TOKEN/channel".
+bool holds_password(std::string_view line) {
+  for (auto at = line.find("://"); at != std::string_view::npos; at = line.find("://", at + 3)) {
+    const std::string_view rest = line.substr(at + 3, line.find_first_of(" \t#", at + 3) - at - 3);
+    const std::string_view place = rest.substr(0, rest.find('/'));
+    const auto host = place.rfind('@');
+    if (host != std::string_view::npos && place.find(':') < host) return true;
+    if (rest.substr(place.size()).starts_with("/t/")) return true;
+  }
+  return false;
+}
+
+Status validate_addresses(std::string_view key, const std::vector<std::string>& lines) {
+  TRY(validate_lines(key, lines));
+  for (const std::string& line : lines)
+    if (holds_password(line))
+      return invalid(
+          fmt::format("environment.{}: an address holds a password or a token, which everybody who "
+                      "may look at the environment would see; leave it out of the address",
+                      key));
+  return {};
+}
+
+Status validate_channels(const std::vector<std::string>& channels) {
+  TRY(validate_addresses("channels", channels));
+  for (const std::string& channel : channels) {
+    if (channel.find_first_of(" \t\r") != std::string::npos)
+      return invalid(
+          fmt::format("environment.channels: '{}' holds a blank; write one channel in each item, a "
+                      "name or an address",
+                      channel));
+    if (std::string_view("./~").find(channel[0]) != std::string_view::npos)
+      return invalid(
+          fmt::format("environment.channels: '{}' is a path of one machine; write a name, or an "
+                      "address that all nodes reach (file:///… if all of them have it)",
+                      channel));
+  }
+  return {};
+}
+
+Status validate_locked(const std::map<std::string, std::vector<std::string>>& locked) {
+  if (locked.size() > kMaxEnvironmentPlatforms)
+    return invalid(fmt::format("environment.locked: has {} platforms; at most {} are possible",
+                               locked.size(), kMaxEnvironmentPlatforms));
+  for (const auto& [platform, packages] : locked) {
+    if (!is_one_line(platform))
+      return invalid("environment.locked: the name of a platform holds a line break");
+    TRY(validate_addresses("locked", packages));
+  }
+  return {};
+}
+
+Status validate_conda(const CondaEnvironment& conda) {
+  if (!conda.locked.empty() && !conda.dependencies.empty())
+    return invalid("environment.dependencies: are there beside locked packages; write one of both");
+  if (conda.locked.empty() && conda.dependencies.empty() && conda.requirements.empty())
+    return invalid("environment.dependencies: are none; write at least one package");
+  TRY(validate_channels(conda.channels));
+  TRY(validate_addresses("dependencies", conda.dependencies));
+  TRY(validate_locked(conda.locked));
+  TRY(validate_lines("requirements", conda.options));
+  TRY(validate_lines("requirements", conda.requirements));
+  TRY(validate_lines("constraints", conda.constraints));
+  TRY(validate_variables("environment.variables", conda.variables));
+  for (const auto& [name, value] : conda.variables)
+    if (is_rank_variable(name))
+      return invalid(fmt::format(
+          "environment.variables: '{}' is set for each rank; an environment cannot", name));
+  return {};
+}
+
 constexpr std::array<std::string_view, 3> kToolVariables{"LANG", "LANGUAGE", "REQUESTS_CA_BUNDLE"};
 constexpr std::array<std::string_view, 7> kToolBeginnings{
     "LC_", "PIP_", "UV_", "CONDA_", "MAMBA_", "RATTLER_", "SSL_CERT_"};
@@ -62,7 +147,8 @@ constexpr std::array<std::string_view, 2> kToolEndings{"_proxy", "_PROXY"};
 
 std::string_view provider_of(const EnvironmentDefinition& definition) {
   return std::visit(Match{[](const HostEnvironment&) { return std::string_view("host"); },
-                          [](const VenvEnvironment&) { return std::string_view("venv"); }},
+                          [](const VenvEnvironment&) { return std::string_view("venv"); },
+                          [](const CondaEnvironment&) { return std::string_view("conda"); }},
                     definition);
 }
 
@@ -75,7 +161,8 @@ std::string canonical_form(const EnvironmentDefinition& definition) {
                      put(out, "option", venv.options);
                      put(out, "requirement", venv.requirements);
                      put(out, "constraint", venv.constraints);
-                   }},
+                   },
+                   [&](const CondaEnvironment& conda) { put(out, conda); }},
              definition);
   return out;
 }
@@ -85,7 +172,10 @@ Digest digest_of(const EnvironmentDefinition& definition) {
 }
 
 bool needs_lock(const EnvironmentDefinition& definition) {
-  return !std::holds_alternative<HostEnvironment>(definition);
+  return std::visit(Match{[](const HostEnvironment&) { return false; },
+                          [](const VenvEnvironment&) { return true; },
+                          [](const CondaEnvironment&) { return true; }},
+                    definition);
 }
 
 bool is_tool_variable(std::string_view name) {
@@ -124,7 +214,8 @@ Status validate(const EnvironmentSpec& spec) {
                          TRY(validate_lines("requirements", venv.requirements));
                          TRY(validate_lines("constraints", venv.constraints));
                          return {};
-                       }},
+                       },
+                       [](const CondaEnvironment& conda) { return validate_conda(conda); }},
                  spec.definition));
   if (const std::size_t size = canonical_form(spec.definition).size();
       size > kMaxEnvironmentDefinitionBytes)

@@ -33,8 +33,9 @@ struct VenvEnvironment {
   friend bool operator==(const VenvEnvironment&, const VenvEnvironment&) = default;
 };
 
-// Packages of conda channels, and of an index of Python packages on top of them. Sections of a conda
-// file in the order in which they stand; `locked` instead of `dependencies` where the file is a lock.
+// Packages of conda channels, and of an index of Python packages on top of them. Sections of a
+// conda file in the order in which they stand; `locked` instead of `dependencies` where the file is
+// a lock.
 struct CondaEnvironment {
   std::vector<std::string> channels;      // names or addresses, the one that counts first, first
   bool strict_priority = true;            // a package comes from the first channel that has it

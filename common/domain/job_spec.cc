@@ -2,14 +2,11 @@
 
 #include <cctype>
 
+#include "common/domain/variables.h"
+
 namespace lockstep {
 
 namespace {
-
-bool valid_variable_name(const std::string& name) {
-  return !name.empty() && name.find('=') == std::string::npos &&
-         name.find('\0') == std::string::npos;
-}
 
 Error invalid(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
@@ -31,28 +28,6 @@ Status validate_command(const Command& command) {
   if (bytes > kMaxCommandBytes)
     return invalid("command: has " + std::to_string(bytes) + " bytes; at most " +
                    std::to_string(kMaxCommandBytes) + " are possible; put it in a script");
-  return {};
-}
-
-// Linux passes no longer word to a program (MAX_ARG_STRLEN, with its closing NUL).
-constexpr std::size_t kMaxWordBytes = (1 << 17) - 1;
-
-Status validate_environment(const std::map<std::string, std::string>& variables) {
-  std::size_t bytes = 0;
-  for (const auto& [name, value] : variables) {
-    if (!valid_variable_name(name))
-      return invalid("environment_variables: '" + name + "' is not a variable name");
-    if (value.find('\0') != std::string::npos)
-      return invalid("environment_variables." + name + ": holds a NUL byte");
-    if (const std::size_t word = name.size() + 1 + value.size(); word > kMaxWordBytes)
-      return invalid("environment_variables." + name + ": has " + std::to_string(word) +
-                     " bytes with its name; at most " + std::to_string(kMaxWordBytes) +
-                     " are possible; put the value in a file");
-    bytes += name.size() + value.size() + 2;
-  }
-  if (bytes > kMaxEnvironmentBytes)
-    return invalid("environment_variables: " + std::to_string(bytes) + " bytes together; at most " +
-                   std::to_string(kMaxEnvironmentBytes) + " are possible");
   return {};
 }
 
@@ -112,7 +87,7 @@ Status validate_job_name(const std::string& name) {
 Status validate(const JobSpec& spec) {
   if (!spec.name.empty()) TRY(validate_job_name(spec.name));
   TRY(validate_command(spec.command));
-  TRY(validate_environment(spec.environment_variables));
+  TRY(validate_variables("environment_variables", spec.environment_variables));
   TRY(validate(spec.outputs));
   TRY(validate_numbers(spec));
   TRY(validate_retry(spec));

@@ -113,7 +113,6 @@ struct JobSpec {
 inline constexpr std::size_t kMaxJobNameBytes = 240;
 inline constexpr int kMaxNodesPerJob = 10'000;
 inline constexpr int kMaxRanksPerNode = 1'024;
-inline constexpr std::size_t kMaxEnvironmentBytes = 1 << 20;
 inline constexpr std::size_t kMaxCommandBytes = 1 << 17;
 inline constexpr int kMaxRetries = 1'000;
 inline constexpr std::size_t kMaxRetryExitCodes = 255;

@@ -1,5 +1,7 @@
 #include "common/wire/environment_codec.h"
 
+#include "common/base/match.h"
+
 namespace lockstep::pb {
 
 namespace {
@@ -16,21 +18,68 @@ static_assert(pair(Step::ready, ENVIRONMENT_STEP_READY));
 constexpr std::size_t kMaxTags = 1'000;
 constexpr std::size_t kMaxEnvironmentsInReply = 100'000;
 
+void write_conda(const lockstep::CondaEnvironment& from, CondaEnvironment* to) {
+  write_texts(from.channels, to->mutable_channels());
+  to->set_strict_priority(from.strict_priority);
+  write_texts(from.dependencies, to->mutable_dependencies());
+  for (const auto& [platform, packages] : from.locked) {
+    auto* wire = to->add_locked();
+    wire->set_platform(platform);
+    write_texts(packages, wire->mutable_packages());
+  }
+  write_texts(from.options, to->mutable_options());
+  write_texts(from.requirements, to->mutable_requirements());
+  write_texts(from.constraints, to->mutable_constraints());
+  write_map(from.variables, to->mutable_variables());
+}
+
+// One list of a definition.
+Status read_lines(const TextList& from, const char* field, std::vector<std::string>* to) {
+  return read_texts(from, kMaxEnvironmentLines, field, to);
+}
+
+Status read_venv(const VenvEnvironment& from, lockstep::VenvEnvironment* to) {
+  TRY(read_text(from.python(), "environment.python", &to->python));
+  TRY(read_lines(from.options(), "environment.options", &to->options));
+  TRY(read_lines(from.requirements(), "environment.requirements", &to->requirements));
+  return read_lines(from.constraints(), "environment.constraints", &to->constraints);
+}
+
+Status read_conda(const CondaEnvironment& from, lockstep::CondaEnvironment* to) {
+  TRY(read_lines(from.channels(), "environment.channels", &to->channels));
+  to->strict_priority = from.strict_priority();
+  TRY(read_lines(from.dependencies(), "environment.dependencies", &to->dependencies));
+  TRY(check_count(from.locked_size(), kMaxEnvironmentPlatforms, "environment.locked"));
+  for (const auto& wire : from.locked()) {
+    std::string platform;
+    TRY(read_text(wire.platform(), "environment.locked", &platform));
+    TRY(read_lines(wire.packages(), "environment.locked", &to->locked[platform]));
+  }
+  TRY(read_lines(from.options(), "environment.options", &to->options));
+  TRY(read_lines(from.requirements(), "environment.requirements", &to->requirements));
+  TRY(read_lines(from.constraints(), "environment.constraints", &to->constraints));
+  return read_map(from.variables(), kMaxActivationEntries, "environment.variables", &to->variables);
+}
+
 }  // namespace
 
 void to_wire(const lockstep::EnvironmentSpec& from, EnvironmentSpec* to) {
   to->set_name(from.name);
   to->set_version(from.version);
-  if (const auto* host = std::get_if<lockstep::HostEnvironment>(&from.definition)) {
-    to->mutable_host()->set_interpreter(host->interpreter);
-    return;
-  }
-  const auto& venv = std::get<lockstep::VenvEnvironment>(from.definition);
-  auto* wire = to->mutable_venv();
-  wire->set_python(venv.python);
-  write_texts(venv.options, wire->mutable_options());
-  write_texts(venv.requirements, wire->mutable_requirements());
-  write_texts(venv.constraints, wire->mutable_constraints());
+  std::visit(Match{[to](const lockstep::HostEnvironment& host) {
+                     to->mutable_host()->set_interpreter(host.interpreter);
+                   },
+                   [to](const lockstep::VenvEnvironment& venv) {
+                     auto* wire = to->mutable_venv();
+                     wire->set_python(venv.python);
+                     write_texts(venv.options, wire->mutable_options());
+                     write_texts(venv.requirements, wire->mutable_requirements());
+                     write_texts(venv.constraints, wire->mutable_constraints());
+                   },
+                   [to](const lockstep::CondaEnvironment& conda) {
+                     write_conda(conda, to->mutable_conda());
+                   }},
+             from.definition);
 }
 
 Status from_wire(const EnvironmentSpec& from, lockstep::EnvironmentSpec* to) {
@@ -40,16 +89,10 @@ Status from_wire(const EnvironmentSpec& from, lockstep::EnvironmentSpec* to) {
     case EnvironmentSpec::kHost:
       return read_text(from.host().interpreter(), "environment.interpreter",
                        &to->definition.emplace<lockstep::HostEnvironment>().interpreter);
-    case EnvironmentSpec::kVenv: {
-      auto& venv = to->definition.emplace<lockstep::VenvEnvironment>();
-      TRY(read_text(from.venv().python(), "environment.python", &venv.python));
-      TRY(read_texts(from.venv().options(), kMaxEnvironmentLines, "environment.options",
-                     &venv.options));
-      TRY(read_texts(from.venv().requirements(), kMaxEnvironmentLines, "environment.requirements",
-                     &venv.requirements));
-      return read_texts(from.venv().constraints(), kMaxEnvironmentLines, "environment.constraints",
-                        &venv.constraints);
-    }
+    case EnvironmentSpec::kVenv:
+      return read_venv(from.venv(), &to->definition.emplace<lockstep::VenvEnvironment>());
+    case EnvironmentSpec::kConda:
+      return read_conda(from.conda(), &to->definition.emplace<lockstep::CondaEnvironment>());
     case EnvironmentSpec::DEFINITION_NOT_SET: break;
   }
   return bad_field("environment", "is of a kind that this version does not know");
@@ -81,11 +124,14 @@ void to_wire(const lockstep::EnvironmentPlan& from, EnvironmentPlan* to) {
   to->set_generation(from.generation);
   write_list(from.locks, to->mutable_locks());
   to->set_solve(from.solve);
+  write_texts(from.virtual_packages, to->mutable_virtual_packages());
 }
 
 Status from_wire(const EnvironmentPlan& from, lockstep::EnvironmentPlan* to) {
   to->generation = from.generation();
   to->solve = from.solve();
+  TRY(read_texts(from.virtual_packages(), kMaxVirtualPackages, "environment.virtual_packages",
+                 &to->virtual_packages));
   return read_list(from.locks(), kMaxEnvironmentPlatforms, "environment.locks", &to->locks);
 }
 

@@ -57,6 +57,8 @@ void to_wire(const lockstep::Inventory& from, Inventory* to) {
   to->set_os(from.os);
   to->set_kernel(from.kernel);
   to->set_architecture(from.architecture);
+  to->set_glibc(from.glibc);
+  to->set_cuda(from.cuda);
   to->mutable_cpus()->Assign(from.cpus.begin(), from.cpus.end());
   to->set_sockets(from.sockets);
   to->set_numa_nodes(from.numa_nodes);
@@ -79,6 +81,8 @@ Status from_wire(const Inventory& from, lockstep::Inventory* to) {
   TRY(read_text(from.os(), "inventory.os", &to->os));
   TRY(read_text(from.kernel(), "inventory.kernel", &to->kernel));
   TRY(read_text(from.architecture(), "inventory.architecture", &to->architecture));
+  TRY(read_text(from.glibc(), "inventory.glibc", &to->glibc));
+  TRY(read_text(from.cuda(), "inventory.cuda", &to->cuda));
   TRY(read_ids(from.cpus(), "inventory.cpus", &to->cpus));
   TRY(read_number(from.sockets(), 0, 1 << 16, "inventory.sockets", &to->sockets));
   TRY(read_number(from.numa_nodes(), 0, 1 << 16, "inventory.numa_nodes", &to->numa_nodes));

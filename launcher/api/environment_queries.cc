@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 
+#include "common/base/match.h"
 #include "launcher/api/queries.h"
 
 namespace lockstep::launcher {
@@ -38,8 +40,9 @@ void leave_out_content(EnvironmentView& view) {
   RegisteredEnvironment& environment = view.environment;
   environment.description.clear();
   environment.tags.clear();
-  if (auto* venv = std::get_if<VenvEnvironment>(&environment.spec.definition))
-    *venv = VenvEnvironment{};
+  std::visit(Match{[](HostEnvironment&) {}, [](VenvEnvironment& venv) { venv = {}; },
+                   [](CondaEnvironment& conda) { conda = {}; }},
+             environment.spec.definition);
 }
 
 }  // namespace

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <variant>
 
+#include "common/base/version.h"
 #include "launcher/core/reactor.h"
 
 namespace lockstep::launcher {
@@ -37,6 +41,26 @@ std::string next_version(const std::vector<EnvironmentVersion>* versions) {
   return std::to_string(highest + 1);
 }
 
+struct VirtualPackage {
+  std::string_view name;
+  std::string Inventory::*version;
+};
+constexpr std::array<VirtualPackage, 2> kVirtualPackages{
+    {{"__cuda", &Inventory::cuda}, {"__glibc", &Inventory::glibc}}};
+
+// "": one of the nodes has none.
+std::string lowest_of(const State& state, const std::vector<PartPlacement>& parts,
+                      std::string Inventory::*version) {
+  std::string lowest;
+  for (const PartPlacement& part : parts) {
+    const std::string& here = state.node(part.node)->inventory.*version;
+    const auto numbers = version_numbers(here);
+    if (!numbers) return "";
+    if (lowest.empty() || *numbers < *version_numbers(lowest)) lowest = here;
+  }
+  return lowest;
+}
+
 }  // namespace
 
 std::optional<Solver> solver_of(const State& state, const Digest& definition,
@@ -63,11 +87,23 @@ bool has_asked(const Job& job) {
                      [](const Part& part) { return !part.wants_lock.empty(); });
 }
 
+std::vector<std::string> virtual_packages_of(const State& state, const Job& job,
+                                             const std::vector<PartPlacement>& parts) {
+  const auto& environment = job.spec.environment;
+  if (!environment || !std::holds_alternative<CondaEnvironment>(environment->definition)) return {};
+  std::vector<std::string> all;
+  for (const auto& [name, version] : kVirtualPackages)
+    if (const std::string lowest = lowest_of(state, parts, version); !lowest.empty())
+      all.push_back(fmt::format("{}={}", name, lowest));
+  return all;
+}
+
 EnvironmentPlan plan_of(const State& state, const Job& job, const Attempt& attempt, int node_rank) {
   EnvironmentPlan plan;
   if (!job.environment) return plan;
   const Environment& environment = *state.environment(*job.environment);
   plan.generation = environment.generation;
+  plan.virtual_packages = attempt.virtual_packages;
   for (const auto& [platform, lock] : environment.locks)
     plan.locks.push_back({platform, lock.tree});
   const Part& part = attempt.parts[static_cast<std::size_t>(node_rank)];

@@ -23,6 +23,12 @@ std::optional<Solver> solver_of(const State& state, const Digest& definition,
 // place.
 bool has_asked(const Job& job);
 
+// For a conda definition, of what these nodes say that they have: the lowest version of each. It is
+// recorded with the attempt, so that all its nodes build the same to its end, also when one of them
+// comes back with another driver; the next attempt sees that.
+std::vector<std::string> virtual_packages_of(const State& state, const Job& job,
+                                             const std::vector<PartPlacement>& parts);
+
 // What the node of this part is told.
 EnvironmentPlan plan_of(const State& state, const Job& job, const Attempt& attempt, int node_rank);
 

@@ -92,6 +92,8 @@ struct AttemptPlaced {  // index in parts = node rank
   std::vector<PartPlacement> parts;
   std::vector<std::string> why;
   std::optional<CheckpointSource> checkpoint = {};  // what its ranks begin with
+  // Of conda definitions: what all of these nodes have, as they were then; see EnvironmentPlan.
+  std::vector<std::string> virtual_packages = {};
   friend bool operator==(const AttemptPlaced&, const AttemptPlaced&) = default;
 };
 struct GangFormed {  // all parts prepared: run

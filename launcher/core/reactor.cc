@@ -199,7 +199,9 @@ void Reactor::schedule() {
   moves.place = [this](const Job& job, Placed placed) {
     const AttemptId id{job.id, static_cast<std::uint32_t>(job.attempts.size() + 1),
                        std::max(job.era, state_.era())};
-    emit(AttemptPlaced{id, std::move(placed.parts), std::move(placed.why), newest_checkpoint(job)});
+    auto virtual_packages = virtual_packages_of(state_, job, placed.parts);
+    emit(AttemptPlaced{id, std::move(placed.parts), std::move(placed.why), newest_checkpoint(job),
+                       std::move(virtual_packages)});
   };
   moves.waits = [this](const Job& job) {
     job_changed(job.id);

@@ -120,6 +120,7 @@ struct Attempt {
   Instant placed;
   std::vector<std::string> why;
   std::optional<CheckpointSource> checkpoint;  // what its ranks begin with
+  std::vector<std::string> virtual_packages;   // of its nodes, for a conda definition
   std::vector<Part> parts;                     // index = node rank
   Tally tally;
   std::optional<GangTable> gang;

@@ -175,6 +175,7 @@ struct State::Applier {
     attempt.placed = at;
     attempt.why = fact.why;
     attempt.checkpoint = fact.checkpoint;
+    attempt.virtual_packages = fact.virtual_packages;
     attempt.tally.assigned = static_cast<int>(fact.parts.size());
     for (const PartPlacement& placement : fact.parts) {
       Node& node = state.node_ref(placement.node);

@@ -98,6 +98,7 @@ struct FactWriter {
     write_list(f.parts, to->mutable_parts());
     write_texts(f.why, to->mutable_why());
     if (f.checkpoint) to_wire(*f.checkpoint, to->mutable_checkpoint());
+    write_texts(f.virtual_packages, to->mutable_virtual_packages());
   }
   void operator()(const launcher::GangFormed& f) const {
     to_wire(f.attempt, wire->mutable_gang_formed()->mutable_attempt());
@@ -255,7 +256,8 @@ Status from_wire(const AttemptPlaced& from, launcher::AttemptPlaced* to) {
   TRY(read_list(from.parts(), kMaxNodesPerJob, "placed.parts", &to->parts));
   TRY(read_texts(from.why(), 1'000'000, "placed.why", &to->why));
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
-  return {};
+  return read_texts(from.virtual_packages(), kMaxVirtualPackages, "placed.virtual_packages",
+                    &to->virtual_packages);
 }
 Status from_wire(const GangFormed& from, launcher::GangFormed* to) {
   TRY(from_wire(from.attempt(), &to->attempt));

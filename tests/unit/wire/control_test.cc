@@ -35,6 +35,23 @@ TEST(ControlCodec, EveryMessageSurvivesARoundTripWithEveryFieldSet) {
   EXPECT_EQ(kinds, static_cast<int>(std::variant_size_v<Message>));
 }
 
+TEST(ControlCodec, EveryKindOfEnvironmentSurvivesARoundTrip) {
+  int kinds = 0;
+  test::for_each_alternative<EnvironmentDefinition>([&](const EnvironmentDefinition& definition) {
+    CreateEnvironment create = filled<CreateEnvironment>();
+    create.environment.spec.definition = definition;
+    const auto received = wire::decode_envelope(wire::encode(envelope_of(create)));
+    ASSERT_TRUE(received) << provider_of(definition) << ": " << received.error().message;
+    EXPECT_TRUE(std::get<CreateEnvironment>(received->body) == create) << provider_of(definition);
+    ++kinds;
+  });
+  EXPECT_EQ(kinds, 3);
+  CreateEnvironment create;
+  create.environment.spec.definition = CondaEnvironment{};  // nothing but what is so by itself
+  const auto received = wire::decode_envelope(wire::encode(envelope_of(create)));
+  EXPECT_TRUE(std::get<CreateEnvironment>(received->body) == create);
+}
+
 // Two nodes of a gang, and one whose assignments have none.
 TEST(ControlCodec, DesiredStatesOfManyNodesAreReadAsIfEachWasEncodedAlone) {
   wire::DesiredEncoder encoder;

@@ -61,6 +61,7 @@ class Filler {
   template <typename K>
   void fill(std::map<K, std::string>& v) { fill_map(v); }
   void fill(std::map<std::string, int>& v) { fill_map(v); }
+  void fill(std::map<std::string, std::vector<std::string>>& v) { fill_map(v); }
 
   // common/domain/job_spec.h
   void fill(ShellCommand& v) { auto& [text] = v; each(text); }
@@ -82,10 +83,14 @@ class Filler {
   // common/domain/environment.h
   void fill(HostEnvironment& v) { auto& [a] = v; each(a); }
   void fill(VenvEnvironment& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(EnvironmentDefinition& v) { fill(v.emplace<VenvEnvironment>()); }
+  void fill(CondaEnvironment& v) {
+    auto& [a, b, c, d, e, f, g, h] = v;
+    each(a, b, c, d, e, f, g, h);
+  }
+  void fill(EnvironmentDefinition& v) { fill(v.emplace<CondaEnvironment>()); }
   void fill(EnvironmentSpec& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(EnvironmentLock& v) { auto& [a, b] = v; each(a, b); }
-  void fill(EnvironmentPlan& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(EnvironmentPlan& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(EnvironmentReport& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(Activation& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(RegisteredEnvironment& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -123,8 +128,8 @@ class Filler {
   void fill(GpuDevice& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(NetworkInterface& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Inventory& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
   }
 
   // common/domain/assignment.h
@@ -280,7 +285,7 @@ class Filler {
   void fill(launcher::JobSubmitted& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CancelRequested& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartPlacement& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::AttemptPlaced& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::AttemptPlaced& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::GangFormed& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::PartGone& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }

@@ -1,0 +1,69 @@
+#include "common/domain/variables.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lockstep {
+
+namespace {
+
+bool valid_name(const std::string& name) {
+  return !name.empty() && name.find('=') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+Error invalid(std::string message) {
+  return make_error(ErrorCode::invalid_argument, std::move(message));
+}
+
+// Linux passes no longer word to a program (MAX_ARG_STRLEN, with its closing NUL).
+constexpr std::size_t kMaxWordBytes = (1 << 17) - 1;
+
+// Of runner/bootstrap and runner/steps, and of conda's activation.
+constexpr std::array<std::string_view, 16> kRankVariables{"RANK",
+                                                          "LOCAL_RANK",
+                                                          "WORLD_SIZE",
+                                                          "LOCAL_WORLD_SIZE",
+                                                          "NODE_RANK",
+                                                          "GROUP_RANK",
+                                                          "ROLE_RANK",
+                                                          "GROUP_WORLD_SIZE",
+                                                          "ROLE_WORLD_SIZE",
+                                                          "MASTER_ADDR",
+                                                          "MASTER_PORT",
+                                                          "CONDA_SHLVL",
+                                                          "CONDA_PREFIX",
+                                                          "CONDA_DEFAULT_ENV",
+                                                          "PATH",
+                                                          "CUDA_VISIBLE_DEVICES"};
+constexpr std::array<std::string_view, 5> kRankBeginnings{"LOCKSTEP_", "AZUREML_", "AZURE_ML_",
+                                                          "AZ_BATCH", "PMIX_"};
+
+}  // namespace
+
+Status validate_variables(const std::string& key,
+                          const std::map<std::string, std::string>& variables) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : variables) {
+    if (!valid_name(name)) return invalid(key + ": '" + name + "' is not a variable name");
+    if (value.find('\0') != std::string::npos)
+      return invalid(key + "." + name + ": holds a NUL byte");
+    if (const std::size_t word = name.size() + 1 + value.size(); word > kMaxWordBytes)
+      return invalid(key + "." + name + ": has " + std::to_string(word) +
+                     " bytes with its name; at most " + std::to_string(kMaxWordBytes) +
+                     " are possible; put the value in a file");
+    bytes += name.size() + value.size() + 2;
+  }
+  if (bytes > kMaxEnvironmentBytes)
+    return invalid(key + ": " + std::to_string(bytes) + " bytes together; at most " +
+                   std::to_string(kMaxEnvironmentBytes) + " are possible");
+  return {};
+}
+
+bool is_rank_variable(std::string_view name) {
+  return std::find(kRankVariables.begin(), kRankVariables.end(), name) != kRankVariables.end() ||
+         std::any_of(kRankBeginnings.begin(), kRankBeginnings.end(),
+                     [&](std::string_view beginning) { return name.starts_with(beginning); });
+}
+
+}  // namespace lockstep

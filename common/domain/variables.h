@@ -1,0 +1,23 @@
+#pragma once
+// Environment variables as people name them: for a job, or for all jobs with one environment.
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace lockstep {
+
+inline constexpr std::size_t kMaxEnvironmentBytes = 1 << 20;
+
+// What execve(2) takes. Errors begin with `key` ("environment_variables").
+Status validate_variables(const std::string& key,
+                          const std::map<std::string, std::string>& variables);
+
+// Whether it tells each rank what it is, or where its environment is: not for an environment to
+// say.
+bool is_rank_variable(std::string_view name);
+
+}  // namespace lockstep
