@@ -187,7 +187,7 @@ Result<envs::Event> Flight::run_tools(envs::Order::What what, std::optional<envs
   order.order = {what,
                  target_.definition,
                  std::move(lock),
-                 {entry_.prefix(), entry_.packages(), target_.generation != 0}};
+                 {entry_.prefix(), entry_.packages(), target_.generation != 0, target_.platform}};
   order.lock = held.fd();
   order.on_log = [this](std::string_view bytes) { log(bytes); };
   order.on_progress = [&](const std::string& text) { show(doing + ": " + text); };
@@ -260,12 +260,13 @@ void Flight::solve(const EntryLock& held) {
   if (!said->lock)
     return fail(make_error(ErrorCode::internal, "lockstep-env answered without a lock"));
   EnvironmentCache::drop_prefix(entry_);
+  const std::string python = interpreter_of(target_.definition);
   if (said->lock->platform != target_.platform)
     return fail(make_error(
         ErrorCode::unavailable,
-        fmt::format("'{}' became another while the environment was solved: {} "
-                    "instead of {}",
-                    interpreter_of(target_.definition), said->lock->platform, target_.platform)));
+        fmt::format("the environment was solved for {} instead of {}{}", said->lock->platform,
+                    target_.platform,
+                    python.empty() ? "" : fmt::format(": '{}' became another meanwhile", python))));
   if (const Status kept = EnvironmentCache::keep_solved(entry_, envs::to_json(*said->lock)); !kept)
     return fail(kept.error());
   const auto tree = store_lock();

@@ -73,7 +73,8 @@ Result<Interpreter> Interpreters::start(const std::string& name, const io::User&
   EnvironmentOrder order{program_, user, tool_environment(environment_, user, entry.scratch()), {}};
   order.order.what = envs::Order::What::build;
   order.order.definition = HostEnvironment{name};
-  order.order.site = {entry.prefix(), entry.packages()};
+  order.order.site.prefix = entry.prefix();
+  order.order.site.cache = entry.packages();
   order.lock = lock->fd();
   order.on_log = [](std::string_view) {};
   order.go_on = [&] { return go_on_() && clock.now() < end; };

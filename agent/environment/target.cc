@@ -1,9 +1,11 @@
 #include "agent/environment/target.h"
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include <variant>
 
+#include "common/base/match.h"
 #include "envs/provider.h"
 
 namespace lockstep::agent {
@@ -12,6 +14,30 @@ namespace {
 std::string machine() {
   const std::string platform = envs::platform_of("");
   return platform.substr(0, platform.rfind("-python"));
+}
+
+// As conda calls it, and what of it all nodes of the attempt have.
+std::string conda_platform(const EnvironmentPlan& plan) {
+  utsname kernel{};
+  ::uname(&kernel);
+  const std::string_view machine = kernel.machine;
+  std::string platform = fmt::format("linux-{}", machine == "x86_64" ? "64" : machine);
+  for (const std::string& package : plan.virtual_packages) platform += " " + package;
+  return platform;
+}
+
+std::string platform_for(const EnvironmentDefinition& definition, const EnvironmentPlan& plan,
+                         const Interpreter& interpreter) {
+  return std::visit(
+      Match{[&](const HostEnvironment&) {
+              // Nothing is solved, so that nothing hides how the nodes differ.
+              return interpreter.version.empty()
+                         ? machine()
+                         : fmt::format("{}-python{}", machine(), interpreter.version);
+            },
+            [&](const VenvEnvironment&) { return envs::platform_of(interpreter.version); },
+            [&](const CondaEnvironment&) { return conda_platform(plan); }},
+      definition);
 }
 
 // One text for each meaning; what is of no length known stands last in its line.
@@ -26,9 +52,11 @@ Digest key_of(const EnvironmentTarget& target, const Interpreter& interpreter) {
 
 }  // namespace
 
-const std::string& interpreter_of(const EnvironmentDefinition& definition) {
-  if (const auto* host = std::get_if<HostEnvironment>(&definition)) return host->interpreter;
-  return std::get<VenvEnvironment>(definition).python;
+std::string interpreter_of(const EnvironmentDefinition& definition) {
+  return std::visit(Match{[](const HostEnvironment& host) { return host.interpreter; },
+                          [](const VenvEnvironment& venv) { return venv.python; },
+                          [](const CondaEnvironment&) { return std::string(); }},
+                    definition);
 }
 
 EnvironmentTarget target_of(const Assignment& assignment, const Interpreter& interpreter,
@@ -39,18 +67,14 @@ EnvironmentTarget target_of(const Assignment& assignment, const Interpreter& int
   target.generation = assignment.environment.generation;
   target.user = user;
   target.job = assignment.attempt.job.value;
+  target.platform = platform_for(target.definition, assignment.environment, interpreter);
   if (needs_lock(target.definition)) {
-    target.platform = envs::platform_of(interpreter.version);
     for (const EnvironmentLock& lock : assignment.environment.locks)
       if (lock.platform == target.platform) target.lock = lock.tree;
     target.what = target.lock                    ? What::build
                   : assignment.environment.solve ? What::solve
                                                  : What::wait;
   } else {
-    // Nothing is solved, so that nothing hides how the nodes differ.
-    target.platform = interpreter.version.empty()
-                          ? machine()
-                          : fmt::format("{}-python{}", machine(), interpreter.version);
     target.what = What::build;
   }
   target.key = key_of(target, interpreter);

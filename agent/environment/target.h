@@ -26,7 +26,8 @@ struct EnvironmentTarget {
   What what = What::wait;
   EnvironmentDefinition definition;
   std::uint64_t generation = 0;
-  std::string platform;        // of locks; with the whole version where none is needed
+  std::string platform;        // of locks; with the whole version where none is needed. Conda's:
+                               // "linux-64 __cuda=12.4 __glibc=2.36"
   std::optional<Digest> lock;  // its tree, to build
   Digest key;                  // of the environment, or of the solving
   io::User user;               // whose it is
@@ -37,7 +38,7 @@ EnvironmentTarget target_of(const Assignment& assignment, const Interpreter& int
                             const io::User& user);
 
 // The interpreter that a definition names; "" = none.
-const std::string& interpreter_of(const EnvironmentDefinition& definition);
+std::string interpreter_of(const EnvironmentDefinition& definition);
 
 // "environment 1a2b3c4d5e6f (venv, linux-x86_64-python3.11)", for people.
 std::string described(const EnvironmentTarget& target);

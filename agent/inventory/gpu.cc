@@ -43,6 +43,7 @@ class Nvml {
     load("nvmlDeviceGetUUID", uuid);
     load("nvmlDeviceGetPciInfo_v3", pci);
     load("nvmlDeviceGetMemoryInfo", memory);
+    load_if_there("nvmlSystemGetCudaDriverVersion_v2", cuda_version);
   }
   ~Nvml() {
     if (library_) ::dlclose(library_);
@@ -63,11 +64,16 @@ class Nvml {
   int (*uuid)(Device, char*, unsigned) = nullptr;
   int (*pci)(Device, PciInfo*) = nullptr;
   int (*memory)(Device, MemoryInfo*) = nullptr;
+  int (*cuda_version)(int*) = nullptr;  // null: the driver is too old to say
 
  private:
   template <typename Function>
-  void load(const char* symbol, Function& into) {
+  void load_if_there(const char* symbol, Function& into) {
     into = reinterpret_cast<Function>(::dlsym(library_, symbol));
+  }
+  template <typename Function>
+  void load(const char* symbol, Function& into) {
+    load_if_there(symbol, into);
     if (!into && missing_.empty()) missing_ = symbol;
   }
   void* library_;
@@ -82,6 +88,14 @@ int numa_node_of(const std::string& bus_id, const std::string& sys) {
   int node = -1;
   if (text) std::sscanf(text->c_str(), "%d", &node);
   return node;
+}
+
+// NVML writes 12.4 as 12040.
+std::string cuda_of(const Nvml& nvml) {
+  int version = 0;
+  if (nvml.cuda_version == nullptr || nvml.cuda_version(&version) != kSuccess || version <= 0)
+    return "";
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
 Result<GpuDevice> describe(const Nvml& nvml, unsigned index, const std::string& sys) {
@@ -152,6 +166,7 @@ GpuProbe probe_gpus(const std::string& library, const std::string& sys) {
     return probe;
   }
   list_devices(nvml, sys, probe);
+  probe.cuda = cuda_of(nvml);
   nvml.shutdown();
   return probe;
 }

@@ -12,6 +12,7 @@ namespace lockstep::agent {
 
 struct GpuProbe {
   std::vector<GpuDevice> gpus;  // in PCI order
+  std::string cuda;             // newest that the driver runs: "12.4"; "" = none
   std::string limitation;       // "" or why GPUs that seem to be there cannot be offered
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "agent/inventory/cpu.h"
 #include "agent/inventory/disk.h"
@@ -12,6 +13,7 @@
 #include "agent/inventory/network.h"
 #include "agent/inventory/os.h"
 #include "agent/inventory/workdir.h"
+#include "common/base/version.h"
 #include "common/io/process.h"
 
 namespace lockstep::agent {
@@ -56,7 +58,19 @@ Status add_gpus(const Share& share, Inventory& inventory) {
     // The index stays the machine's, because CUDA_VISIBLE_DEVICES counts by it.
     inventory.gpus.push_back(std::move(probe.gpus[static_cast<std::size_t>(index)]));
   }
+  if (!inventory.gpus.empty()) inventory.cuda = probe.cuda;
   return {};
+}
+
+// As conda has it: a version that counts instead of what was found, or "" for none.
+void override_version(const char* variable, Inventory& inventory, std::string& version) {
+  const char* value = std::getenv(variable);
+  if (value == nullptr) return;
+  if (*value == '\0' || version_numbers(value))
+    version = value;
+  else
+    add_limitation(inventory, fmt::format("{} is '{}', which is no version: it does not count",
+                                          variable, value));
 }
 
 void add_network(const InventoryRequest& request, Inventory& inventory) {
@@ -80,6 +94,9 @@ Result<Inventory> take_inventory(const InventoryRequest& request) {
   TRY(add_cpus(request.share, inventory));
   add_memory(request.share, inventory);
   TRY(add_gpus(request.share, inventory));
+  inventory.glibc = probe_glibc();
+  override_version("CONDA_OVERRIDE_GLIBC", inventory, inventory.glibc);
+  override_version("CONDA_OVERRIDE_CUDA", inventory, inventory.cuda);
   add_network(request, inventory);
   inventory.disk_free = probe_disk(request.home);
   TRY_ASSIGN(const io::User user, io::current_user());

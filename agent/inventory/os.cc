@@ -2,11 +2,50 @@
 
 #include <sys/utsname.h>
 
+#include <array>
+#include <filesystem>
 #include <sstream>
+#include <string_view>
 
+#include "common/base/version.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::agent {
+
+namespace {
+
+// What programs name as their interpreter, by the ABI of each architecture; the C library is beside
+// what it leads to.
+constexpr std::array<const char*, 2> kLoaders{"/lib64/ld-linux-x86-64.so.2",
+                                              "/lib/ld-linux-aarch64.so.1"};
+
+// "GNU C Library (Debian GLIBC 2.36-9+deb12u10) stable release version 2.36."
+std::string version_in(std::string_view library) {
+  constexpr std::string_view kName = "GNU C Library ", kVersion = " release version ";
+  const auto name = library.find(kName);
+  if (name == std::string_view::npos) return "";
+  const std::string_view line = library.substr(name, library.find('\n', name) - name);
+  const auto at = line.find(kVersion);
+  if (at == std::string_view::npos) return "";
+  std::string_view version = line.substr(at + kVersion.size());
+  version = version.substr(0, version.find_first_not_of("0123456789."));
+  if (version.ends_with('.')) version.remove_suffix(1);
+  return version_numbers(version) ? std::string(version) : "";
+}
+
+}  // namespace
+
+std::string probe_glibc(const std::string& root) {
+  for (const char* loader : kLoaders) {
+    std::error_code error;
+    const auto found = std::filesystem::canonical(root + loader, error);
+    if (error) continue;
+    const auto library = io::read_file(found.parent_path() / "libc.so.6");
+    if (!library) continue;
+    if (std::string version = version_in(*library); !version.empty()) return version;
+  }
+  return "";
+}
 
 OsProbe probe_os(const std::string& release_file) {
   OsProbe probe;

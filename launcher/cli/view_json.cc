@@ -166,6 +166,8 @@ Json inventory_json(const Inventory& inventory) {
   json["os"] = inventory.os;
   json["kernel"] = inventory.kernel;
   json["architecture"] = inventory.architecture;
+  json["glibc"] = inventory.glibc;
+  json["cuda"] = inventory.cuda;
   json["cpus"] = inventory.cpus;
   json["sockets"] = inventory.sockets;
   json["numa_nodes"] = inventory.numa_nodes;

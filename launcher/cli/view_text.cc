@@ -256,6 +256,8 @@ std::string node_text(const NodeView& node, Instant now) {
   lines.add("last heard", ago(node.last_heard, now));
   lines.add("host",
             fmt::format("{} ({}, {}, {})", have.hostname, have.os, have.kernel, have.architecture));
+  lines.add("glibc", have.glibc);
+  lines.add("cuda", have.cuda);
   lines.add("cpus", fmt::format("{} ({}); {} socket(s), {} NUMA node(s)", have.cpus.size(),
                                 ranges_of(have.cpus), have.sockets, have.numa_nodes));
   lines.add("memory", to_string(have.memory));

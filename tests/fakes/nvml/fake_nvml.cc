@@ -44,6 +44,11 @@ int nvmlShutdown() { return kSuccess; }
 
 const char* nvmlErrorString(int code) { return code == 9 ? "Driver Not Loaded" : "Unknown Error"; }
 
+int nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  *version = 12040;
+  return kSuccess;
+}
+
 int nvmlDeviceGetCount_v2(unsigned* count) {
   *count = gpu_count();
   return kSuccess;

@@ -200,7 +200,7 @@ class EnvironmentTest : public testing::Test {
     const auto python = io::run_program(
         {"/usr/bin/python3", "-c", "import platform; print(platform.python_version())"},
         seconds(30));
-    envs::Lock lock{"venv", envs::platform_of(python->text), "test", {}};
+    envs::Lock lock{"venv", envs::platform_of(python->text), "test", {}, {}};
     lock.packages.push_back(
         {name, version, {sha256(*io::read_file(path)).hex()}, "file://" + path, 0});
     EnvironmentReport solved;

@@ -226,6 +226,25 @@ TEST_F(EnvironmentTest, a_plan_that_changes_leads_to_the_environment_it_names_no
   EXPECT_EQ(log.find("waiting for a node to solve"), log.rfind("waiting for a node to solve"));
 }
 
+// A plan with other virtual packages is of another environment.
+TEST_F(EnvironmentTest, conda_asks_for_the_platform_of_its_plan_and_no_interpreter) {
+  Keeping node(dir / "home", locks);
+  CondaEnvironment conda;
+  conda.dependencies = {"zlib"};
+  Assignment job = node.staged("j", conda);
+  const auto& said = node.said[job.attempt];
+  for (const char* glibc : {"__glibc=2.36", "__glibc=2.31"}) {
+    job.environment.virtual_packages = {"__cuda=12.4", glibc};
+    node.environments->prepare(job);
+    ASSERT_TRUE(node.until(
+        [&] { return !said.reports.empty() && said.reports.back().platform.ends_with(glibc); }));
+    EXPECT_EQ(said.reports.back().step, Step::wants_lock);
+  }
+  EXPECT_FALSE(said.failed);
+  EXPECT_FALSE(io::exists(node.home.environments() + "/" + std::to_string(::geteuid())))
+      << "where an interpreter would be asked";
+}
+
 TEST_F(EnvironmentTest, a_launcher_that_is_away_is_waited_for) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);

@@ -1,9 +1,11 @@
 #include "agent/inventory/inventory.h"
 
+#include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "agent/inventory/cgroup_path.h"
 #include "agent/inventory/cpu.h"
@@ -157,6 +159,36 @@ TEST(OsProbeTest, ReadsThePrettyName) {
   EXPECT_FALSE(probe_os(dir / "none").kernel.empty());
 }
 
+TEST(GlibcProbeTest, IsWhatProgramsOfTheMachineAreLoadedWith) {
+  const TempDir root;
+  EXPECT_EQ(probe_glibc(root.path()), "") << "a machine without it";
+  put(root / "lib64/ld-linux-x86-64.so.2", "");
+  EXPECT_EQ(probe_glibc(root.path()), "") << "a loader alone says nothing";
+  const std::string banner =
+      "GNU C Library (Ubuntu GLIBC 2.31-0ubuntu9.16) stable release version 2.31.\nCopyright";
+  put(root / "lib64/libc.so.6", std::string("ELF\0", 4) + banner + std::string(1, '\0'));
+  EXPECT_EQ(probe_glibc(root.path()), "2.31");
+  put(root / "lib64/libc.so.6",
+      "GNU C Library (GNU libc) development release version 2.39.9000.\n");
+  EXPECT_EQ(probe_glibc(root.path()), "2.39.9000");
+  put(root / "lib64/libc.so.6", "GNU C Library (GNU libc) stable release version .\n");
+  EXPECT_EQ(probe_glibc(root.path()), "");
+}
+
+TEST(GlibcProbeTest, FollowsTheLoaderToItsDirectory) {
+  const TempDir root;
+  put(root / "usr/lib/multiarch/ld-2.28.so", "");
+  put(root / "usr/lib/multiarch/libc.so.6", "GNU C Library stable release version 2.28.\n");
+  root.folder("lib64");
+  std::filesystem::create_symlink(root / "usr/lib/multiarch/ld-2.28.so",
+                                  root / "lib64/ld-linux-x86-64.so.2");
+  EXPECT_EQ(probe_glibc(root.path()), "2.28");
+}
+
+TEST(GlibcProbeTest, ThisProgramWasLoadedWithIt) {
+  EXPECT_EQ(probe_glibc(), ::gnu_get_libc_version());
+}
+
 TEST(NetworkProbeTest, KnowsTheLoopbackAndSpeeds) {
   const TempDir sys;
   put(sys / "class/net/lo/speed", "25000\n");
@@ -216,6 +248,7 @@ TEST_F(GpuProbeTest, ListsGpusInPciOrder) {
   EXPECT_EQ(probe.gpus[2].uuid, "GPU-00000000-0000-0000-0000-000000000002");
   EXPECT_EQ(probe.gpus[2].memory, gibibytes(80));
   EXPECT_EQ(probe.gpus[2].name, "Fake GPU 80GB");
+  EXPECT_EQ(probe.cuda, "12.4");
 }
 
 TEST_F(GpuProbeTest, ADriverThatDoesNotAnswerIsALimitation) {
@@ -238,10 +271,43 @@ TEST_F(GpuProbeTest, AShareKeepsTheMachinesIndexes) {
   ASSERT_TRUE(some);
   ASSERT_EQ(some->gpus.size(), 2u);
   EXPECT_EQ(some->gpus[0].index, 2) << "CUDA_VISIBLE_DEVICES counts by it";
+  EXPECT_EQ(some->cuda, "12.4");
   request.share.gpus = "none";
   EXPECT_TRUE(take_inventory(request)->gpus.empty());
+  EXPECT_EQ(take_inventory(request)->cuda, "") << "ranks here have no use for it";
   request.share.gpus = "5";
   EXPECT_EQ(take_inventory(request).error().code, ErrorCode::invalid_argument);
+}
+
+TEST_F(GpuProbeTest, CondasVariablesCountInsteadOfWhatIsThere) {
+  const TempDir home;
+  ::setenv("LOCKSTEP_NVML_LIBRARY", FAKE_NVML, 1);
+  InventoryRequest request;
+  request.home = home.path();
+  const auto taken = [&](const char* glibc, const char* cuda) {
+    ::setenv("CONDA_OVERRIDE_GLIBC", glibc, 1);
+    ::setenv("CONDA_OVERRIDE_CUDA", cuda, 1);
+    auto inventory = take_inventory(request);
+    ::unsetenv("CONDA_OVERRIDE_GLIBC");
+    ::unsetenv("CONDA_OVERRIDE_CUDA");
+    EXPECT_TRUE(inventory);
+    return *inventory;
+  };
+  EXPECT_EQ(taken("2.17", "11.8").glibc, "2.17");
+  EXPECT_EQ(taken("2.17", "11.8").cuda, "11.8");
+  EXPECT_EQ(taken("2.17", "").cuda, "") << "none";
+  EXPECT_EQ(taken("2.17", "").gpus.size(), 8u);
+  const Inventory wrong = taken("2.17 evil", "twelve");
+  EXPECT_EQ(wrong.glibc, probe_glibc());
+  EXPECT_EQ(wrong.cuda, "12.4");
+  const auto says = [&](const std::string& text) {
+    return std::find(wrong.limitations.begin(), wrong.limitations.end(), text) !=
+           wrong.limitations.end();
+  };
+  EXPECT_TRUE(says("CONDA_OVERRIDE_GLIBC is '2.17 evil', which is no version: it does not count"));
+  EXPECT_TRUE(says("CONDA_OVERRIDE_CUDA is 'twelve', which is no version: it does not count"));
+  request.share.gpus = "none";
+  EXPECT_EQ(taken("2.17", "12.9").cuda, "12.9") << "to solve here for GPUs of elsewhere";
 }
 
 TEST(InventoryTest, OffersTheShareThatWasAskedFor) {
