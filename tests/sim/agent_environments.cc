@@ -1,6 +1,8 @@
 // How a simulated node comes to the environments of its jobs: nothing is installed here, but it
 // asks, solves, waits, fails and builds as agent/environment does.
 
+#include <fmt/ranges.h>
+
 #include "tests/sim/cluster.h"
 #include "tests/sim/node.h"
 
@@ -16,8 +18,10 @@ const EnvironmentLock* lock_for(const EnvironmentPlan& plan, const std::string& 
 
 }  // namespace
 
-std::string Node::platform() const {
-  return "python" + std::to_string(index % cluster.weather.platforms);
+std::string Node::platform_for(const Assignment& assignment) const {
+  if (!std::holds_alternative<CondaEnvironment>(assignment.spec.environment->definition))
+    return "python" + std::to_string(index % cluster.weather.platforms);
+  return fmt::format("{}", fmt::join(assignment.environment.virtual_packages, " "));
 }
 
 void AgentProcess::act(const agent::PrepareEnvironment& action) {
@@ -38,12 +42,12 @@ void AgentProcess::equip(const AttemptId& attempt) {
                       plan.solve ? ", to solve" : "", entry.at_work ? ", at work" : "");
   if (entry.at_work) return;
   const bool needs = needs_lock(entry.assignment.spec.environment->definition);
-  if (!needs || lock_for(plan, node_.platform()) != nullptr) return build(attempt);
+  const std::string platform = node_.platform_for(entry.assignment);
+  if (!needs || lock_for(plan, platform) != nullptr) return build(attempt);
   if (plan.solve && entry.solved != plan.generation) return solve(attempt);
   if (plan.solve || std::exchange(entry.asked, true)) return;
   give(agent::EnvironmentChanged{
-      attempt,
-      {EnvironmentReport::Step::wants_lock, plan.generation, node_.platform(), {}, {}, {}}});
+      attempt, {EnvironmentReport::Step::wants_lock, plan.generation, platform, {}, {}, {}}});
 }
 
 // What takes its time, and may find at its end that nobody wants it any more.
@@ -78,22 +82,24 @@ void AgentProcess::solve(const AttemptId& attempt) {
     const std::uint64_t generation = entry.assignment.environment.generation;
     entry.solved = generation;
     const Digest tree = sha256(fmt::format("{} {}", cluster_.world.random.next(), generation));
-    cluster_.oracle.environment_solved(entry.assignment, node_.platform(), tree);
+    const std::string platform = node_.platform_for(entry.assignment);
+    cluster_.oracle.environment_solved(entry.assignment, platform, tree);
     give(agent::EnvironmentChanged{
-        attempt, {EnvironmentReport::Step::solved, generation, node_.platform(), tree, {}, {}}});
+        attempt, {EnvironmentReport::Step::solved, generation, platform, tree, {}, {}}});
     if (equipping_.count(attempt) != 0) equip(attempt);  // another's may have been told meanwhile
   });
 }
 
 void AgentProcess::build(const AttemptId& attempt) {
   work_at(attempt, [this, attempt](Equipping& entry) {
+    const std::string platform = node_.platform_for(entry.assignment);
     EnvironmentReport report{EnvironmentReport::Step::ready,
                              entry.assignment.environment.generation,
-                             node_.platform(),
+                             platform,
                              {},
                              sha256("key"),
                              "built"};
-    if (const auto* lock = lock_for(entry.assignment.environment, node_.platform()))
+    if (const auto* lock = lock_for(entry.assignment.environment, platform))
       report.lock = lock->tree;
     cluster_.oracle.environment_ready(entry.assignment, node_.index, report);
     equipping_.erase(attempt);

@@ -50,6 +50,7 @@ constexpr std::string_view kRequired[] = {
     "fault:checkpoint_slow",
     "fault:environment_fails",
     "fault:environment_slow",
+    "fault:other_libraries",
     "agent:solve",
     "agent:leave_environment",
     "fact:EnvironmentWanted",

@@ -1,10 +1,31 @@
 #include "tests/sim/node.h"
 
+#include <array>
+
 #include "tests/sim/cluster.h"
 
 namespace lockstep::sim {
 
-Node::Node(Cluster& c, int i) : cluster(c), index(i), key("key-" + std::to_string(i)) {}
+namespace {
+
+struct Libraries {
+  const char* glibc;
+  const char* cuda;
+};
+constexpr std::array<Libraries, 4> kLibraries{
+    {{"2.36", "12.4"}, {"2.31", "12.10"}, {"2.9", ""}, {"2.36", "9.2"}}};
+
+int draw_libraries(Random& random) {
+  return random.between(0, static_cast<int>(kLibraries.size()) - 1);
+}
+
+}  // namespace
+
+Node::Node(Cluster& c, int i)
+    : cluster(c),
+      index(i),
+      key("key-" + std::to_string(i)),
+      libraries(draw_libraries(c.world.random)) {}
 
 Inventory Node::inventory() const {
   Inventory inventory;
@@ -15,6 +36,8 @@ Inventory Node::inventory() const {
   inventory.host_id = "host-" + std::to_string(index);
   inventory.network = "local";
   inventory.user = "root";
+  inventory.glibc = kLibraries[static_cast<std::size_t>(libraries)].glibc;
+  inventory.cuda = kLibraries[static_cast<std::size_t>(libraries)].cuda;
   return inventory;
 }
 
@@ -38,6 +61,10 @@ void Node::join_anew() {
 void Node::start_agent() {
   if (!up || id.value == 0) return;
   if (agent) agent->kill();
+  if (cluster.world.random.chance(cluster.weather.other_libraries)) {
+    cluster.world.count("fault:other_libraries");
+    libraries = draw_libraries(cluster.world.random);
+  }
   agent = std::make_shared<AgentProcess>(cluster, *this, boot(), false);
   agent->self_ = agent;
   agent->start();

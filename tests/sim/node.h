@@ -113,7 +113,8 @@ class Node {
   bool reachable() const { return up && !partitioned && !deaf && !mute; }
   bool quiet() const;             // nothing left on it
   std::string leftovers() const;  // in words
-  std::string platform() const;
+  // Of locks for this definition.
+  std::string platform_for(const Assignment& assignment) const;
 
   Cluster& cluster;
   const int index;
@@ -121,6 +122,7 @@ class Node {
   PublicKey key;
   int boots = 1;
   int identities = 1;
+  int libraries;  // which ones it has
   bool up = true;
   bool partitioned = false;
   Instant disk_low_until;

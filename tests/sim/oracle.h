@@ -142,6 +142,8 @@ class Oracle {
   template <typename T>
   void judge(const T&) {}
 
+  void note_platform(const launcher::AttemptPlaced& fact);
+  void check_platform(const Assignment& assignment, const std::string& platform);
   void check_fence(const AttemptId& attempt, int node);
   void check_backoff(const launcher::Job& job, const launcher::JobRequeued& fact);
   void check_source(const launcher::Job& job, const launcher::AttemptPlaced& fact);
@@ -188,7 +190,8 @@ class Oracle {
   std::map<Digest, SolvedFor> locks_;
   std::map<std::tuple<AttemptId, std::uint64_t, std::string>, Digest> locks_used_;
   std::set<std::pair<AttemptId, int>> environments_ready_;
-  Duration started_since_{0};  // the same
+  std::map<AttemptId, std::string> lowest_;  // of conda's: of what all its nodes have
+  Duration started_since_{0};                // the same
   std::map<NodeId, int> indexes_;
   std::map<NodeId, Heard> heard_;
   std::map<NodeId, Instant> given_up_;  // when it was declared lost

@@ -1,6 +1,9 @@
 // Environments as the oracle sees them: each lock is of one definition, generation and platform;
 // all nodes of an attempt on one platform have the same; and nothing starts without.
 
+#include <algorithm>
+#include <cstdio>
+
 #include "tests/sim/oracle.h"
 
 namespace lockstep::sim {
@@ -11,10 +14,50 @@ Digest definition_of(const Assignment& assignment) {
   return digest_of(assignment.spec.environment->definition);
 }
 
+bool is_conda(const std::optional<EnvironmentSpec>& environment) {
+  return environment && std::holds_alternative<CondaEnvironment>(environment->definition);
+}
+
+// Those of the simulation have two numbers; an absent one is the lowest.
+std::pair<int, int> numbers_of(const std::string& version) {
+  std::pair<int, int> numbers{0, 0};
+  std::sscanf(version.c_str(), "%d.%d", &numbers.first, &numbers.second);
+  return numbers;
+}
+
 }  // namespace
+
+void Oracle::note_platform(const launcher::AttemptPlaced& fact) {
+  if (!is_conda(state_.job(fact.attempt.job)->spec.environment)) return;
+  std::vector<std::string> cuda, glibc;
+  for (const auto& part : fact.parts) {
+    cuda.push_back(state_.node(part.node)->inventory.cuda);
+    glibc.push_back(state_.node(part.node)->inventory.glibc);
+  }
+  const auto lowest = [](const std::vector<std::string>& all) {
+    return *std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return numbers_of(a) < numbers_of(b);
+    });
+  };
+  lowest_[fact.attempt] =
+      (lowest(cuda).empty() ? "" : "__cuda=" + lowest(cuda) + " ") + "__glibc=" + lowest(glibc);
+}
+
+// All nodes of an attempt build for what all of them had when it was placed.
+void Oracle::check_platform(const Assignment& assignment, const std::string& platform) {
+  if (!is_conda(assignment.spec.environment)) return;
+  const auto known = lowest_.find(assignment.attempt);
+  if (known == lowest_.end()) return;  // it is not committed, which others see
+  const std::string& lowest = known->second;
+  if (platform != lowest)
+    world_.violate("oracle:environment",
+                   fmt::format("{} is built for '{}', but its nodes have '{}' in common",
+                               to_string(assignment.attempt), platform, lowest));
+}
 
 void Oracle::environment_solved(const Assignment& assignment, const std::string& platform,
                                 const Digest& tree) {
+  check_platform(assignment, platform);
   const std::uint64_t generation = assignment.environment.generation;
   const SolvedFor what{definition_of(assignment), generation, platform};
   const auto [known, first] = solved_.emplace(what, assignment.attempt);
@@ -30,6 +73,7 @@ void Oracle::environment_ready(const Assignment& assignment, int node,
   const AttemptId& attempt = assignment.attempt;
   environments_ready_.insert({attempt, node});
   if (!needs_lock(assignment.spec.environment->definition)) return;
+  check_platform(assignment, report.platform);
   const SolvedFor what{definition_of(assignment), report.generation, report.platform};
   const auto lock = report.lock ? locks_.find(*report.lock) : locks_.end();
   if (lock == locks_.end() || lock->second != what)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/version.h"
+
 namespace lockstep::sim {
 
 const std::vector<DefectInfo>& all_defects() {
@@ -36,6 +38,8 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::everyone_solves, "everyone_solves"},
       {Defect::locks_not_told, "locks_not_told"},
       {Defect::lock_of_another_definition, "lock_of_another_definition"},
+      {Defect::highest_virtual_packages, "highest_virtual_packages"},
+      {Defect::compaction_forgets_virtual_packages, "compaction_forgets_virtual_packages"},
       {Defect::environment_not_awaited, "environment_not_awaited"},
       {Defect::parts_forgotten_at_start, "parts_forgotten_at_start"},
       {Defect::parts_never_removed, "parts_never_removed"},
@@ -81,6 +85,10 @@ namespace {
 template <typename T, typename Variant>
 void swallow(std::vector<Variant>& list) {
   std::erase_if(list, [](const Variant& item) { return std::holds_alternative<T>(item); });
+}
+
+void raise(std::string& highest, const std::string& version) {
+  if (version_numbers(highest) < version_numbers(version)) highest = version;
 }
 
 template <typename T, typename Variant>
@@ -143,6 +151,10 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   if (has(Defect::hardware_overstated))
     if (auto* session = std::get_if<launcher::SessionInput>(&input))
       session->open.inventory.cpus = {0, 1, 2, 3, 4, 5, 6, 7};
+  if (const auto* session = std::get_if<launcher::SessionInput>(&input)) {
+    raise(highest_cuda_, session->open.inventory.cuda);
+    raise(highest_glibc_, session->open.inventory.glibc);
+  }
   if (has(Defect::drain_forgotten))
     if (auto* drain = std::get_if<launcher::DrainInput>(&input)) drain->drain = false;
   if (has(Defect::low_disk_unheard))
@@ -184,6 +196,10 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
     erase(static_cast<launcher::NodeRevised*>(nullptr), false);
   if (has(Defect::compaction_forgets_deleted_names))
     erase(static_cast<launcher::JobDeleted*>(nullptr), false);
+  if (has(Defect::compaction_forgets_virtual_packages))
+    for (auto& fact : facts)
+      if (auto* placed = std::get_if<launcher::AttemptPlaced>(&fact.fact))
+        placed->virtual_packages.clear();
   if (!has(Defect::compaction_forgets_places)) return;
   for (auto& fact : facts)
     if (auto* submitted = std::get_if<launcher::JobSubmitted>(&fact.fact)) submitted->order = 0;
@@ -191,16 +207,20 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
 
 // ---- agent -------------------------------------------------------------------------------------
 
+void Saboteur::spoil_environment(const JobSpec& spec, EnvironmentPlan& plan) {
+  if (has(Defect::everyone_solves) && spec.environment) plan.solve = plan.locks.empty();
+  if (has(Defect::locks_not_told)) plan.locks.clear();
+  if (has(Defect::lock_of_another_definition))
+    for (EnvironmentLock& lock : plan.locks)
+      lock.tree = first_locks_.emplace(lock.platform, lock.tree).first->second;
+  if (has(Defect::highest_virtual_packages) && !plan.virtual_packages.empty())
+    plan.virtual_packages = {"__cuda=" + highest_cuda_, "__glibc=" + highest_glibc_};
+}
+
 void Saboteur::spoil_desired(DesiredState& desired) {
   for (Assignment& assignment : desired.assignments) {
     if (has(Defect::lease_ignored)) assignment.lease = Duration::zero();
-    EnvironmentPlan& plan = assignment.environment;
-    if (has(Defect::everyone_solves) && assignment.spec.environment)
-      plan.solve = plan.locks.empty();
-    if (has(Defect::locks_not_told)) plan.locks.clear();
-    if (has(Defect::lock_of_another_definition))
-      for (EnvironmentLock& lock : plan.locks)
-        lock.tree = first_locks_.emplace(lock.platform, lock.tree).first->second;
+    spoil_environment(assignment.spec, assignment.environment);
     if (!has(Defect::checkpoint_of_another_job) || !assignment.checkpoint) continue;
     sources_.emplace(assignment.attempt.job, *assignment.checkpoint);
     assignment.checkpoint = sources_.begin()->second;

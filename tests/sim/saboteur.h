@@ -48,6 +48,8 @@ enum class Defect {
   everyone_solves,
   locks_not_told,
   lock_of_another_definition,
+  highest_virtual_packages,
+  compaction_forgets_virtual_packages,
   // agent
   environment_not_awaited,
   parts_forgotten_at_start,
@@ -115,6 +117,7 @@ class Saboteur {
   void spoil_submission(JobSpec& spec);
   void spoil_checkpoint(PartReport& report);
   void spoil_desired(DesiredState& desired);
+  void spoil_environment(const JobSpec& spec, EnvironmentPlan& plan);
 
   Defect defect_;
   std::uint64_t counted_ = 0;
@@ -128,6 +131,7 @@ class Saboteur {
   std::map<SessionId, std::uint64_t> beats_;   // newest that was sent
   std::map<SessionId, HeartbeatAck> answers_;  // newest that was heard
   std::map<std::string, Digest> first_locks_;  // by platform
+  std::string highest_cuda_, highest_glibc_;   // that any node said
 };
 
 }  // namespace lockstep::sim

@@ -18,8 +18,9 @@ struct Weather {
   double port_taken = 0;
   double checkpoint_slow = 0;
   double environment_fails = 0, environment_slow = 0;
-  int platforms = 1;    // that nodes are of
-  double low_disk = 0;  // per heartbeat: its node has little space from now on, for a while
+  int platforms = 1;           // that nodes are of
+  double other_libraries = 0;  // per start of an agent: its node has other ones from now on
+  double low_disk = 0;         // per heartbeat: its node has little space from now on, for a while
   double no_space =
       0;  // per collection: the launcher has none for outputs from now on, for a while
   double no_space_for_logs = 0;    // the same, per part whose logs are brought
@@ -80,6 +81,7 @@ inline Weather draw_weather(Random& random) {
   w.environment_fails = sometimes(0.4, 0.02, 0.3);
   w.environment_slow = sometimes(0.4, 0.02, 0.3);
   w.platforms = random.chance(0.3) ? 2 : 1;
+  w.other_libraries = sometimes(0.5, 0.1, 0.5);
   w.low_disk = sometimes(0.3, 0.005, 0.05);
   w.no_space = sometimes(0.3, 0.05, 0.3);
   w.no_space_for_logs = w.no_space / 4;

@@ -39,6 +39,12 @@ void draw_environment(JobSpec& spec, Random& random) {
   if (!random.chance(0.4)) return;
   EnvironmentSpec& environment = spec.environment.emplace();
   if (random.chance(0.2)) return;  // the host's own
+  if (random.chance(0.5)) {
+    auto& conda = environment.definition.emplace<CondaEnvironment>();
+    conda.channels = {"conda-forge"};
+    conda.dependencies = {"numpy=" + std::to_string(random.between(1, 2))};
+    return;
+  }
   environment.definition =
       VenvEnvironment{"python3", {}, {"numpy==" + std::to_string(random.between(1, 2))}, {}};
 }
