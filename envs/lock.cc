@@ -31,6 +31,36 @@ LockedPackage package_from(const json& from) {
   return package;
 }
 
+LockedCondaPackage conda_package_from(const json& from) {
+  LockedCondaPackage package;
+  from.at("name").get_to(package.name);
+  from.at("version").get_to(package.version);
+  from.at("build").get_to(package.build);
+  from.at("url").get_to(package.url);
+  from.at("sha256").get_to(package.sha256);
+  package.size = from.value("size", std::uint64_t{0});
+  package.record = from.at("record").dump();
+  return package;
+}
+
+json as_json(const LockedPackage& package) {
+  json one{{"name", package.name}, {"version", package.version}, {"sha256", package.sha256}};
+  if (!package.url.empty()) one["url"] = package.url;
+  if (package.size != 0) one["size"] = package.size;
+  if (package.direct) one["direct"] = true;
+  return one;
+}
+
+// What is no JSON becomes null, which is refused when it is read.
+json as_json(const LockedCondaPackage& package) {
+  const json record = json::parse(package.record, nullptr, false);
+  json one{{"name", package.name},     {"version", package.version},
+           {"build", package.build},   {"url", package.url},
+           {"sha256", package.sha256}, {"record", record.is_discarded() ? json() : record}};
+  if (package.size != 0) one["size"] = package.size;
+  return one;
+}
+
 // Names and versions become lines of a file that pip reads: no blanks, no options.
 bool is_plain(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -39,7 +69,37 @@ bool is_plain(std::string_view text) {
   });
 }
 
+// Of a conda package: parts of a file's name.
+bool is_word(std::string_view text) {
+  return !text.empty() && std::none_of(text.begin(), text.end(), [](unsigned char c) {
+    return c <= ' ' || c == 0x7f || c == '/' || c == '\\';
+  });
+}
+
+bool is_address(std::string_view text) {
+  return text.find("://") != std::string_view::npos &&
+         std::none_of(text.begin(), text.end(),
+                      [](unsigned char c) { return c <= ' ' || c == 0x7f; });
+}
+
+Status check(const LockedCondaPackage& package) {
+  if (!is_word(package.name))
+    return broken(fmt::format("'{}' is no conda package's name", package.name));
+  if (!is_word(package.version))
+    return broken(fmt::format("'{}' is no version of {}", package.version, package.name));
+  if (!is_word(package.build))
+    return broken(fmt::format("'{}' is no build of {}", package.build, package.name));
+  if (!is_address(package.url))
+    return broken(fmt::format("'{}' is no address of {}", package.url, package.name));
+  if (!Digest::from_hex(package.sha256))
+    return broken(fmt::format("'{}' is no SHA-256 of {}", package.sha256, package.name));
+  if (!json::parse(package.record, nullptr, false).is_object())
+    return broken(fmt::format("the record of {} is no JSON object", package.name));
+  return {};
+}
+
 Status check(const Lock& lock) {
+  for (const LockedCondaPackage& package : lock.conda) TRY(check(package));
   for (const LockedPackage& package : lock.packages) {
     if (!is_plain(package.name) || package.name != normalised_name(package.name))
       return broken(fmt::format("'{}' is no package's name", package.name));
@@ -60,20 +120,14 @@ Status check(const Lock& lock) {
 
 std::string to_json(const Lock& lock) {
   json packages = json::array();
-  for (const LockedPackage& package : lock.packages) {
-    json one{{"name", package.name}, {"version", package.version}, {"sha256", package.sha256}};
-    if (!package.url.empty()) one["url"] = package.url;
-    if (package.size != 0) one["size"] = package.size;
-    if (package.direct) one["direct"] = true;
-    packages.push_back(std::move(one));
-  }
-  return json{{"format", kFormat},
-              {"provider", lock.provider},
-              {"platform", lock.platform},
-              {"solver", lock.solver},
-              {"packages", std::move(packages)}}
-             .dump(1, ' ', false, json::error_handler_t::replace) +
-         "\n";
+  for (const LockedPackage& package : lock.packages) packages.push_back(as_json(package));
+  json out{{"format", kFormat},
+           {"provider", lock.provider},
+           {"platform", lock.platform},
+           {"solver", lock.solver},
+           {"packages", std::move(packages)}};
+  for (const LockedCondaPackage& package : lock.conda) out["conda"].push_back(as_json(package));
+  return out.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 Result<Lock> lock_from_json(std::string_view text) {
@@ -86,6 +140,9 @@ Result<Lock> lock_from_json(std::string_view text) {
     from.at("platform").get_to(lock.platform);
     from.at("solver").get_to(lock.solver);
     for (const json& package : from.at("packages")) lock.packages.push_back(package_from(package));
+    if (from.contains("conda"))
+      for (const json& package : from.at("conda"))
+        lock.conda.push_back(conda_package_from(package));
   } catch (const json::exception& failure) {
     return broken(from.is_discarded() ? "it is not JSON" : failure.what());
   }

@@ -33,11 +33,11 @@ struct LockedCondaPackage {
 };
 
 struct Lock {
-  std::string provider;                 // "venv", "conda"
-  std::string platform;                 // what it was solved for: see platform.h
-  std::string solver;                   // "uv 0.13.9", "pip 23.0.1"; for people
-  std::vector<LockedPackage> packages;  // sorted by name
-  std::vector<LockedCondaPackage> conda;  // below them; sorted by name
+  std::string provider;                        // "venv", "conda"
+  std::string platform;                        // what it was solved for: see platform.h
+  std::string solver;                          // "uv 0.13.9", "pip 23.0.1"; for people
+  std::vector<LockedPackage> packages;         // sorted by name
+  std::vector<LockedCondaPackage> conda = {};  // below them; sorted by name
   friend bool operator==(const Lock&, const Lock&) = default;
 };
 

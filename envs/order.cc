@@ -25,6 +25,16 @@ Error broken(std::string_view what, std::string_view why) {
 json as_json(const EnvironmentDefinition& definition) {
   if (const auto* host = std::get_if<HostEnvironment>(&definition))
     return {{"provider", "host"}, {"interpreter", host->interpreter}};
+  if (const auto* conda = std::get_if<CondaEnvironment>(&definition))
+    return {{"provider", "conda"},
+            {"channels", conda->channels},
+            {"strict_priority", conda->strict_priority},
+            {"dependencies", conda->dependencies},
+            {"locked", conda->locked},
+            {"options", conda->options},
+            {"requirements", conda->requirements},
+            {"constraints", conda->constraints},
+            {"variables", conda->variables}};
   const auto& venv = std::get<VenvEnvironment>(definition);
   return {{"provider", "venv"},
           {"python", venv.python},
@@ -36,6 +46,11 @@ json as_json(const EnvironmentDefinition& definition) {
 // These throw json::exception.
 EnvironmentDefinition definition_from(const json& from) {
   if (from.at("provider") == "host") return HostEnvironment{from.at("interpreter")};
+  if (from.at("provider") == "conda")
+    return CondaEnvironment{from.at("channels"),     from.at("strict_priority"),
+                            from.at("dependencies"), from.at("locked"),
+                            from.at("options"),      from.at("requirements"),
+                            from.at("constraints"),  from.at("variables")};
   return VenvEnvironment{from.at("python"), from.at("options"), from.at("requirements"),
                          from.at("constraints")};
 }
@@ -104,7 +119,8 @@ std::string to_json(const Order& order) {
            {"definition", as_json(order.definition)},
            {"prefix", order.site.prefix},
            {"cache", order.site.cache},
-           {"is_rebuild", order.site.is_rebuild}};
+           {"is_rebuild", order.site.is_rebuild},
+           {"platform", order.site.platform}};
   if (order.lock) out["lock"] = to_json(*order.lock);
   return line(out);
 }
@@ -115,7 +131,8 @@ Result<Order> order_from_json(std::string_view text) {
   try {
     order.what = from.at("do") == "solve" ? Order::What::solve : Order::What::build;
     order.definition = definition_from(from.at("definition"));
-    order.site = {from.at("prefix"), from.at("cache"), from.at("is_rebuild")};
+    order.site = {from.at("prefix"), from.at("cache"), from.at("is_rebuild"),
+                  from.value("platform", "")};
     if (from.contains("lock")) {
       TRY_ASSIGN(order.lock, lock_from_json(from.at("lock").get<std::string>()));
     }

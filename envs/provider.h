@@ -14,10 +14,10 @@
 namespace lockstep::envs {
 
 struct Site {
-  std::string prefix;       // where it is built; an absolute path that does not change any more
-  std::string cache;        // packages that were fetched before, of this user
-  bool is_rebuild = false;  // what was compiled here before is not used again
-  std::string platform;     // conda's, with virtual packages: "linux-64 __cuda=12.4 __glibc=2.36"
+  std::string prefix;         // where it is built; an absolute path that does not change any more
+  std::string cache;          // packages that were fetched before, of this user
+  bool is_rebuild = false;    // what was compiled here before is not used again
+  std::string platform = {};  // conda's, with virtual packages: "linux-64 __cuda=12.4 __glibc=2.36"
   friend bool operator==(const Site&, const Site&) = default;
 };
 

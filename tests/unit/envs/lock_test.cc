@@ -10,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string kA(64, 'a');
 const std::string kB(64, 'b');
@@ -19,7 +20,16 @@ Lock some_lock() {
       "venv",
       "linux-x86_64",
       "pip 23.0.1",
-      {{"numpy", "1.26.4", {kA, kB}, "", 0}, {"six", "1.16.0", {kA}, "https://host/six.whl", 11}}};
+      {{"numpy", "1.26.4", {kA, kB}, "", 0}, {"six", "1.16.0", {kA}, "https://host/six.whl", 11}},
+      {}};
+}
+
+Lock conda_lock() {
+  Lock lock{"conda", "linux-64 __glibc=2.36", "py-rattler 0.28.0", {}, {}};
+  lock.conda = {{"libc", "1!2.0", "h1_0", "https://host/linux-64/libc-2-h1_0.conda", kA, 7,
+                 R"({"depends":["__glibc >=2.17"],"name":"libc"})"},
+                {"zlib", "1", "0", "file:///channel/noarch/zlib-1-0.tar.bz2", kB, 0, "{}"}};
+  return lock;
 }
 
 TEST(Locks, come_back_from_their_text) {
@@ -27,6 +37,33 @@ TEST(Locks, come_back_from_their_text) {
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(*back, some_lock());
   EXPECT_EQ(to_json(*back), to_json(some_lock()));
+}
+
+TEST(Locks, of_conda_packages_come_back_from_their_text) {
+  const auto back = lock_from_json(to_json(conda_lock()));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, conda_lock());
+  EXPECT_EQ(to_json(*back), to_json(conda_lock()));
+  // Those that were stored before there was conda keep their digest.
+  EXPECT_THAT(to_json(some_lock()), Not(HasSubstr("conda")));
+}
+
+TEST(Locks, of_conda_packages_that_are_none_are_refused_with_what_is_wrong) {
+  const auto refusal = [](const std::function<void(LockedCondaPackage&)>& change) {
+    Lock lock = conda_lock();
+    change(lock.conda[0]);
+    const auto back = lock_from_json(to_json(lock));
+    return back ? std::string() : back.error().message;
+  };
+  EXPECT_THAT(refusal([](auto& p) { p.sha256 = "12"; }), HasSubstr("'12' is no SHA-256 of libc"));
+  EXPECT_THAT(refusal([](auto& p) { p.url += "\n@x"; }), HasSubstr("no address of libc"));
+  EXPECT_THAT(refusal([](auto& p) { p.url = "libc.conda"; }), HasSubstr("no address of libc"));
+  EXPECT_THAT(refusal([](auto& p) { p.name = "../libc"; }), HasSubstr("no conda package's name"));
+  EXPECT_THAT(refusal([](auto& p) { p.version = "1 2"; }), HasSubstr("no version of libc"));
+  EXPECT_THAT(refusal([](auto& p) { p.build = ""; }), HasSubstr("no build of libc"));
+  for (const char* record : {"", "[]", "3", "{"})
+    EXPECT_THAT(refusal([&](auto& p) { p.record = record; }),
+                HasSubstr("the record of libc is no JSON object"));
 }
 
 TEST(Locks, hold_pip_to_every_hash) {

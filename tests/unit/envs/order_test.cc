@@ -12,7 +12,8 @@ TEST(Orders, come_back_from_their_line) {
   const Lock lock{"venv",
                   "linux-x86_64-python3.11",
                   "pip 23",
-                  {{"six", "1", {std::string(64, 'a')}, "https://h/s", 3}}};
+                  {{"six", "1", {std::string(64, 'a')}, "https://h/s", 3}},
+                  {}};
   const Order orders[] = {
       {Order::What::solve,
        VenvEnvironment{"python3", {"--pre"}, {"a b", "c"}, {"d"}},
@@ -20,6 +21,17 @@ TEST(Orders, come_back_from_their_line) {
        {"/p", "/c"}},
       {Order::What::build, VenvEnvironment{}, lock, {"/p", "/c"}},
       {Order::What::build, HostEnvironment{"/opt/\"odd\"\npath"}, {}, {"/p", "/c"}},
+      {Order::What::solve,
+       CondaEnvironment{{"conda-forge", "file:///c"},
+                        false,
+                        {"a >=1,<2", "c::b"},
+                        {{"linux-64", {"https://h/a.conda#md5:0"}}, {"", {}}},
+                        {"--pre"},
+                        {"six"},
+                        {"six<2"},
+                        {{"A", "b c"}}},
+       {},
+       {"/p", "/c", true, "linux-64 __cuda=12.4 __glibc=2.36"}},
   };
   for (const Order& order : orders) {
     const std::string line = to_json(order);
