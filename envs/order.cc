@@ -66,13 +66,6 @@ json as_json(const Activation& activation) {
           {"variables", activation.variables}};
 }
 
-// By their words, so that another version's are not mistaken.
-ErrorCode code_from(const std::string& word) {
-  for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i)
-    if (const auto code = static_cast<ErrorCode>(i); to_string(code) == word) return code;
-  return ErrorCode::internal;
-}
-
 class Events {
  public:
   explicit Events(int fd) : fd_(fd) {}
@@ -113,6 +106,12 @@ Event do_it(const Order& order, Toolbox& tools) {
 }
 
 }  // namespace
+
+ErrorCode error_code_from(std::string_view word) {
+  for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i)
+    if (const auto code = static_cast<ErrorCode>(i); to_string(code) == word) return code;
+  return ErrorCode::internal;
+}
 
 std::string to_json(const Order& order) {
   json out{{"do", order.what == Order::What::solve ? "solve" : "build"},
@@ -162,8 +161,8 @@ Result<Event> event_from_json(std::string_view text) {
     }
     if (from.contains("activation")) event.activation = activation_from(from.at("activation"));
     if (from.contains("failed"))
-      event.failed =
-          make_error(code_from(from.at("failed").at("code")), from.at("failed").at("message"));
+      event.failed = make_error(error_code_from(from.at("failed").at("code").get<std::string>()),
+                                from.at("failed").at("message"));
   } catch (const json::exception& failure) {
     return broken("an event", failure.what());
   }

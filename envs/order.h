@@ -40,6 +40,9 @@ Result<Event> event_from_json(std::string_view line);
 std::string to_json(const Activation& activation);
 Result<Activation> activation_from_json(std::string_view text);
 
+// By its word, so that another version's is not mistaken; internal for one that is none.
+ErrorCode error_code_from(std::string_view word);
+
 // Does it in this process; `events` takes what happens, the result last.
 void carry_out(const Order& order, int events);
 

@@ -169,10 +169,20 @@ std::string Toolbox::find(const std::string& program) const {
   return "";
 }
 
+std::string Toolbox::variable(const std::string& name) const {
+  const auto found = environment_.find(name);
+  return found == environment_.end() ? "" : found->second;
+}
+
+Status Toolbox::go_on() const {
+  if (stopped != 0) return stop_error();
+  return {};
+}
+
 void Toolbox::say(std::string_view line) const { log(fmt::format("{}\n", line)); }
 
 Result<Toolbox::Answer> Toolbox::run(const std::vector<std::string>& words, Output output) {
-  if (stopped != 0) return stop_error();
+  TRY(go_on());
   Start start{find(words.front()), directory_, words, {}, {}, {}};
   if (start.program.empty())
     return make_error(ErrorCode::not_found, fmt::format("there is no {}", words.front()));

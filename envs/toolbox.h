@@ -34,6 +34,10 @@ class Toolbox {
   std::string find(const std::string& program) const;
   // One more variable for the tools that follow.
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
+  void unset(const std::string& name) { environment_.erase(name); }
+  std::string variable(const std::string& name) const;  // "" = not set
+  // conflict: told to stop.
+  Status go_on() const;
   // A line of ours in the log.
   void say(std::string_view line) const;
 

@@ -16,10 +16,8 @@ class VenvProvider final : public Provider {
  private:
   Result<Lock> solve_with_uv(Toolbox& tools, const Site& site, const std::string& uv);
   Result<Lock> solve_with_pip(Toolbox& tools, const Site& site);
-  Status make_with_uv(Toolbox& tools, const Site& site, const std::string& uv,
-                      const std::string& locked);
-  Status make_with_pip(Toolbox& tools, const Site& site, const Lock& lock,
-                       const std::string& locked);
+  Status make_with_uv(Toolbox& tools, const Site& site, const std::string& uv, const Lock& lock);
+  Status make_with_pip(Toolbox& tools, const Site& site, const Lock& lock);
 
   const VenvEnvironment definition_;
 };

@@ -1,0 +1,23 @@
+#pragma once
+// Packages of conda channels, and pip packages on top of them. Solved once to addresses and hashes
+// for the lowest of the nodes; installed without solving, and from what this node has fetched before
+// when that is all. Activated once: see activation.h.
+
+#include "envs/conda/engine.h"
+#include "envs/provider.h"
+
+namespace lockstep::envs {
+
+class CondaProvider final : public Provider {
+ public:
+  explicit CondaProvider(CondaEnvironment definition) : definition_(std::move(definition)) {}
+  Result<Lock> solve(Toolbox& tools, const Site& site) override;
+  Result<Activation> build(Toolbox& tools, const Site& site, const Lock& lock) override;
+
+ private:
+  Status solve_pip(Toolbox& tools, const Site& site, CondaEngine& engine, Lock& lock);
+
+  const CondaEnvironment definition_;
+};
+
+}  // namespace lockstep::envs

@@ -1,0 +1,38 @@
+#pragma once
+// Who solves conda's match specs and installs what they gave. One of them is chosen per process;
+// the provider knows nothing of which.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "envs/provider.h"
+
+namespace lockstep::envs {
+
+class CondaEngine {
+ public:
+  virtual ~CondaEngine() = default;
+  virtual std::string name() const = 0;  // of the lock's solver: "py-rattler 0.28.0"
+  // For site.platform, sorted by name. Of a lock file: what it names, each with its SHA-256.
+  virtual Result<std::vector<LockedCondaPackage>> solve(const CondaEnvironment& definition) = 0;
+  // site.prefix has exactly these then, each with its SHA-256; asks no network for what is here.
+  virtual Status install(const std::vector<LockedCondaPackage>& packages) = 0;
+};
+
+// `scratch` is a folder to write to. LOCKSTEP_CONDA_ENGINE of the environment says which.
+Result<std::unique_ptr<CondaEngine>> make_conda_engine(Toolbox& tools, const Site& site,
+                                                       const std::string& scratch);
+
+// "linux-64" of "linux-64 __cuda=12.4 __glibc=2.36", and the rest.
+struct CondaPlatform {
+  std::string subdir;
+  std::vector<std::string> virtual_packages;
+};
+CondaPlatform conda_platform_of(const std::string& platform);
+
+// What a lock file lists for a platform; invalid_argument: it has none for it.
+Result<std::vector<std::string>> locked_for(const CondaEnvironment& definition,
+                                            const std::string& subdir);
+
+}  // namespace lockstep::envs

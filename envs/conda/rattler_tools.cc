@@ -1,0 +1,97 @@
+#include "envs/conda/rattler_tools.h"
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "common/io/disk.h"
+#include "common/io/file_system.h"
+#include "envs/tool.h"
+
+namespace lockstep::envs {
+namespace {
+
+constexpr std::string_view kHalfMade = "making-";  // names of those that are not complete
+constexpr long kLockPauseNs = 100'000'000;
+
+std::string package() { return fmt::format("py-rattler=={}", kRattlerVersion); }
+
+// It may have gone since: python3 was replaced by a newer one.
+Result<bool> works(Toolbox& tools, const std::string& python) {
+  if (!io::exists(python)) return false;
+  TRY_ASSIGN(const Toolbox::Answer answer, tools.run({python, "-I", "-c", "import rattler"}));
+  return answer.exit_code == 0;
+}
+
+// Can be told to stop while another build has it.
+Result<io::FileLock> lock_of(Toolbox& tools, const std::string& path) {
+  for (bool first = true;; first = false) {
+    TRY_ASSIGN(auto lock, io::FileLock::try_acquire(path));
+    if (lock) return std::move(*lock);
+    TRY(tools.go_on());
+    if (first) tools.say("another build installs the tools for conda: waiting for it");
+    const timespec pause{0, kLockPauseNs};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+Error with_advice(Error error) {
+  error.message += fmt::format(
+      "\nconda environments are made by {}, from the index of Python packages (set PIP_INDEX_URL "
+      "for the agent to have another one), with a python3 of 3.10 or newer",
+      package());
+  return error;
+}
+
+Status make(Toolbox& tools, const std::string& cache, const std::string& folder) {
+  const std::string python = folder + "/bin/python";
+  if (const std::string uv = tools.find("uv"); !uv.empty()) {
+    tools.set("UV_CACHE_DIR", cache + "/uv");
+    TRY(run_tool(tools, {uv, "venv", "--python", "python3", folder},
+                 "uv made no virtual environment for the tools"));
+    return run_tool(tools,
+                    {uv, "pip", "install", "--python", python, "--only-binary", ":all:", package()},
+                    "uv could not install the tools for conda environments");
+  }
+  if (tools.find("python3").empty())
+    return make_error(ErrorCode::not_found, "there is no python3 on PATH to make tools with");
+  TRY(make_venv(tools, "python3", folder));
+  tools.set("PIP_CACHE_DIR", cache + "/pip");
+  return run_tool(tools,
+                  {python, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar",
+                   "off", "--only-binary", ":all:", package()},
+                  "pip could not install the tools for conda environments");
+}
+
+}  // namespace
+
+Result<std::string> rattler_python(Toolbox& tools, const std::string& cache) {
+  const std::string root = cache + "/tools";
+  const std::string home = fmt::format("{}/rattler-{}", root, kRattlerVersion);
+  const std::string python = home + "/bin/python";
+  TRY_ASSIGN(bool ready, works(tools, python));
+  if (ready) return python;
+  TRY(io::make_directories(root));
+  TRY_ASSIGN(const io::FileLock lock, lock_of(tools, home + ".lock"));
+  TRY_ASSIGN(ready, works(tools, python));
+  if (ready) return python;
+  TRY_ASSIGN(const std::vector<std::string> names, io::list_directory(root));
+  for (const std::string& name : names)  // of one that was killed; what it left may still write
+    if (name.starts_with(kHalfMade)) static_cast<void>(io::remove_tree(root + "/" + name));
+  const std::string beside = fmt::format("{}/{}{}", root, kHalfMade, ::getpid());
+  tools.say(fmt::format("installing {} for conda environments, once for this node", package()));
+  if (auto made = make(tools, cache, beside); !made) return with_advice(std::move(made).error());
+  TRY_ASSIGN(ready, works(tools, beside + "/bin/python"));
+  if (!ready)
+    return with_advice(make_error(ErrorCode::invalid_argument,
+                                  fmt::format("{} does not start on this node", package())));
+  TRY(io::remove_tree(home));
+  if (io::disk::rename(beside.c_str(), home.c_str()) != 0)
+    return make_error(ErrorCode::io, fmt::format("keeping {}: {}", home, std::strerror(errno)));
+  return python;
+}
+
+}  // namespace lockstep::envs

@@ -1,0 +1,113 @@
+#include "envs/venv/pip.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/io/file_system.h"
+#include "envs/venv/solved.h"
+#include "envs/venv/wheelhouse.h"
+
+namespace lockstep::envs {
+namespace {
+
+std::string lines(const Words& texts) {
+  return texts.empty() ? "" : fmt::format("{}\n", fmt::join(texts, "\n"));
+}
+
+bool is_wheel(const LockedPackage& package) {
+  return package.url.substr(0, package.url.find_first_of("#?")).ends_with(".whl");
+}
+
+}  // namespace
+
+Result<Asked> write_asked(const Words& options, const Words& requirements, const Words& constraints,
+                          const std::string& folder) {
+  Asked asked{folder + "/requirements.in", folder + "/constraints.txt"};
+  TRY(io::make_directories(folder));
+  TRY(io::write_file_atomically(asked.requirements, lines(options) + lines(requirements), 0644,
+                                false));
+  TRY(io::write_file_atomically(asked.constraints, lines(constraints), 0644, false));
+  return asked;
+}
+
+Words option_words(const Words& options) {
+  Words words;
+  for (const std::string& option : options) {
+    const auto blank = option.find(' ');
+    words.push_back(option.substr(0, blank));
+    if (blank != std::string::npos) words.push_back(option.substr(blank + 1));
+  }
+  return words;
+}
+
+Pip::Pip(Toolbox& tools, const Site& site, std::string python, std::string folder)
+    : tools_(tools), site_(site), python_(std::move(python)), folder_(std::move(folder)) {
+  if (site.is_rebuild) tools.set("PIP_NO_CACHE_DIR", "1");  // it keeps what it compiled
+  tools.set("PIP_CACHE_DIR", site.cache + "/pip");
+  tools.set("PIP_DISABLE_PIP_VERSION_CHECK", "1");  // it would advise to change what is built here
+  // Only of a retry does it say that the index is away, and not that there is no such package.
+  const char* retries = std::getenv("PIP_RETRIES");
+  if (retries != nullptr && std::string_view(retries) == "0") tools.set("PIP_RETRIES", "1");
+}
+
+Result<std::string> Pip::version() {
+  TRY_ASSIGN(const Toolbox::Answer answer,
+             tools_.run({python_, "-m", "pip", "--version"}, Toolbox::Output::wanted));
+  return answer.output.substr(0, answer.output.find(" from "));
+}
+
+Result<bool> Pip::has_reports() {
+  TRY_ASSIGN(const Toolbox::Answer probe,
+             tools_.run({python_, "-m", "pip", "install", "--help"}, Toolbox::Output::wanted));
+  return probe.output.find("--report") != std::string::npos;
+}
+
+Result<std::vector<LockedPackage>> Pip::solve(const Asked& asked, Installed installed) {
+  const std::string report = folder_ + "/report.json";
+  Words words{python_, "-m",  "pip",      "install", "--dry-run", "--progress-bar",
+              "off",   "--report", report};
+  if (installed == Installed::left_out) words.push_back("--ignore-installed");
+  TRY(run_tool(tools_, joined(std::move(words), asked.words()),
+               "pip could not solve the environment"));
+  TRY_ASSIGN(const std::string text, io::read_file(report));
+  return packages_of_report(text);
+}
+
+// To the folders in which all of them are.
+Result<Words> Pip::fetch(const Lock& lock, const Words& options) {
+  const Wheelhouse wheels(site_.cache);
+  auto folders = wheels.folders_of(lock.packages);
+  if (folders) return folders;
+  tools_.say(fmt::format("not here yet: {}", folders.error().message));
+  const std::string locked = folder_ + "/lockstep-requirements.txt";
+  const std::string fetched = folder_ + "/fetched";
+  TRY(io::write_file_atomically(locked, hashed_requirements(lock), 0644, false));
+  TRY(run_tool(tools_,
+               joined({python_, "-m", "pip", "download", "--no-deps", "--require-hashes",
+                       "--progress-bar", "off", "-d", fetched, "-r", locked},
+                      options),
+               "pip could not fetch the packages"));
+  TRY(wheels.take_in(fetched));
+  TRY(io::remove_tree(fetched));
+  return wheels.folders_of(lock.packages);
+}
+
+Status Pip::install(const Lock& lock, const Words& options) {
+  TRY_ASSIGN(const Words folders, fetch(lock, options));
+  // All are here now: what came from an address is not asked for there again.
+  const std::string here = folder_ + "/lockstep-here.txt";
+  TRY(io::write_file_atomically(here, hashed_requirements(lock, Addresses::left_out), 0644, false));
+  Words install{python_, "-m", "pip", "install", "--no-deps", "--require-hashes", "-r", here};
+  for (const std::string& folder : folders)
+    install = joined(std::move(install), {"--find-links", folder});
+  // What is built here may need tools of the index.
+  if (std::all_of(lock.packages.begin(), lock.packages.end(), is_wheel))
+    install.push_back("--no-index");
+  else
+    install = joined(std::move(install), options);
+  return run_tool(tools_, install, "pip could not install the packages");
+}
+
+}  // namespace lockstep::envs
