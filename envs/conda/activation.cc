@@ -107,7 +107,8 @@ std::vector<std::string> path_entries(std::string_view path) {
 Result<Activation> activate_conda(Toolbox& tools, const std::string& prefix,
                                   const std::string& scratch, const Variables& given) {
   TRY_ASSIGN(const Variables before, variables_of(prefix, given));
-  std::string script = fmt::format("export PATH={}\n", quoted(fmt::format("{}/bin:{}", prefix, kAround)));
+  std::string script =
+      fmt::format("export PATH={}\n", quoted(fmt::format("{}/bin:{}", prefix, kAround)));
   for (const auto& [name, value] : before)
     script += fmt::format("export {}={}\n", name, quoted(value));
   const std::string file = scratch + "/activate.sh";
@@ -121,10 +122,9 @@ Result<Activation> activate_conda(Toolbox& tools, const std::string& prefix,
   TRY_ASSIGN(const Toolbox::Answer answer, tools.run(words, Toolbox::Output::wanted));
   Variables after = read_variables(answer.output);
   if (answer.exit_code != 0 || !after.contains("CONDA_PREFIX"))
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("an activation script of a package ended the shell with {}:\n{}",
-                    answer.exit_code, answer.tail));
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("an activation script of a package ended the shell with {}:\n{}",
+                                  answer.exit_code, answer.tail));
   Activation activation;
   activation.path = path_entries(after["PATH"]);
   after.erase("PATH");

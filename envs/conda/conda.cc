@@ -13,9 +13,8 @@ namespace lockstep::envs {
 namespace {
 
 // Of an environment that is active around the agent; none of it is meant for this one.
-constexpr const char* kOfAnother[] = {"CONDA_PREFIX",          "CONDA_DEFAULT_ENV",
-                                      "CONDA_SHLVL",           "CONDA_EXE",
-                                      "CONDA_PROMPT_MODIFIER", "CONDA_PYTHON_EXE"};
+constexpr const char* kOfAnother[] = {"CONDA_PREFIX", "CONDA_DEFAULT_ENV",     "CONDA_SHLVL",
+                                      "CONDA_EXE",    "CONDA_PROMPT_MODIFIER", "CONDA_PYTHON_EXE"};
 
 // A folder in the prefix, which is all that is surely ours; gone when it is built.
 Result<std::string> begin(Toolbox& tools, const Site& site) {
@@ -34,8 +33,7 @@ const LockedCondaPackage* find(const Lock& lock, std::string_view name) {
 // What pip and what it builds see: the prefix's programs, and no packages of the user's home.
 void use(Toolbox& tools, const Activation& activation) {
   for (const auto& [name, value] : activation.variables) tools.set(name, value);
-  tools.set("PATH",
-            fmt::format("{}:{}", fmt::join(activation.path, ":"), tools.variable("PATH")));
+  tools.set("PATH", fmt::format("{}:{}", fmt::join(activation.path, ":"), tools.variable("PATH")));
 }
 
 Result<Activation> activated(Toolbox& tools, const Site& site, const std::string& scratch,
@@ -58,8 +56,8 @@ Result<Lock> CondaProvider::solve(Toolbox& tools, const Site& site) {
   lock.solver = engine->name();
   TRY_ASSIGN(lock.conda, engine->solve(definition_));
   if (!definition_.requirements.empty()) TRY(solve_pip(tools, site, *engine, lock));
-  tools.say(fmt::format("solved: {} conda packages, {} of pip", lock.conda.size(),
-                        lock.packages.size()));
+  tools.say(
+      fmt::format("solved: {} conda packages, {} of pip", lock.conda.size(), lock.packages.size()));
   return lock;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Packages of conda channels, and pip packages on top of them. Solved once to addresses and hashes
-// for the lowest of the nodes; installed without solving, and from what this node has fetched before
-// when that is all. Activated once: see activation.h.
+// for the lowest of the nodes; installed without solving, and from what this node has fetched
+// before when that is all. Activated once: see activation.h.
 
 #include "envs/conda/engine.h"
 #include "envs/provider.h"

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import urllib.parse
+import warnings
 
 import rattler
 import rattler.exceptions as failures
@@ -32,6 +33,7 @@ PROCESSORS = {"linux-64": "x86_64", "linux-aarch64": "aarch64"}
 MEGABYTE = 1_000_000
 SECONDS_BETWEEN_LINES = 0.25
 MAX_LINE = 200
+PACKAGES_AT_ONCE = 8
 
 
 class Refused(Exception):
@@ -170,7 +172,7 @@ async def solve_specs(order):
 
 
 def package_failure(url, error):
-    text = masked(str(error))
+    text = re.sub("#sha256:[0-9a-f]{64}", "", masked(str(error)))
     name = masked(url)
     if mismatch := re.search(r"expected ([0-9a-f]{64}), got ([0-9a-f]{64})", text):
         return wrong_hash(url, *mismatch.groups())
@@ -237,16 +239,27 @@ async def locked_package(entry, order):
             "channel": channel}
 
 
+async def locked_packages(order):
+    progress, some, done = Progress(), asyncio.Semaphore(PACKAGES_AT_ONCE), 0
+
+    async def one(entry):
+        nonlocal done
+        async with some:
+            record = await locked_package(entry, order)
+        done += 1
+        progress.say(f"read {done}/{len(order['locked'])} packages of the lock")
+        return record
+
+    return await asyncio.gather(*map(one, order["locked"]))
+
+
 async def solve(order):
     pathlib.Path(order["cache"]).mkdir(parents=True, exist_ok=True)
     records = []
     if order["locked"] is None:
         records = [json.loads(record.to_json()) for record in await solve_specs(order)]
     else:
-        progress = Progress()
-        for index, entry in enumerate(order["locked"]):
-            progress.say(f"reading package {index + 1}/{len(order['locked'])} of the lock")
-            records.append(await locked_package(entry, order))
+        records = await locked_packages(order)
     packages = []
     for record in sorted(records, key=lambda record: (record["name"], record["url"])):
         if not record.get("sha256"):  # of an old index: what is fetched now counts
@@ -297,14 +310,28 @@ def record_of(package, folder):
     record = rattler.PackageRecord.from_index_json(
         path, size=package["size"] or None, sha256=package["sha256"], md5=fields.get("md5"))
     file_name = package["url"].rpartition("/")[2]
-    return rattler.RepoDataRecord(record, file_name, package["url"], fields.get("channel") or "")
+    return rattler.RepoDataRecord(record, file_name, keyed(package), fields.get("channel") or "")
+
+
+def keyed(package):
+    """The URL as a key of rattler's cache, which else is name, version and build: what was there
+    before a fetch of another package of that name failed would be taken for it afterwards."""
+    return f"{package['url']}#sha256:{package['sha256']}"
+
+
+def forget_keys(packages, prefix):
+    urls = {keyed(package): package["url"] for package in packages}
+    for path in pathlib.Path(prefix, "conda-meta").glob("*.json"):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        record["url"] = urls.get(record["url"], record["url"])
+        path.write_text(json.dumps(record, indent=2), encoding="utf-8")
 
 
 async def install(order):
     cache_folder = pathlib.Path(order["cache"], "packages")
     cache_folder.mkdir(parents=True, exist_ok=True)
     mode = ValidationMode.full() if order["is_rebuild"] else None
-    cache = PackageCache.new_layered([cache_folder], validation_mode=mode)
+    cache = PackageCache.new_layered([cache_folder], cache_origin=True, validation_mode=mode)
     index = await cache.index()
     records, total = [], 0
     with tempfile.TemporaryDirectory(dir=order["cache"]) as folder:
@@ -326,6 +353,7 @@ async def install(order):
                               execute_link_scripts=True)
     except failures.InstallerError as error:
         raise install_failure(order["packages"], error) from error
+    forget_keys(order["packages"], order["prefix"])
     return {}
 
 
@@ -356,6 +384,7 @@ def outcome_of(what, order):
 
 
 def main():
+    warnings.showwarning = lambda message, *_: say(f"warning: {message}")
     what, order_path, result_path = sys.argv[1:]
     with open(order_path, encoding="utf-8") as file:
         order = json.load(file)

@@ -50,16 +50,17 @@ class RattlerEngine final : public CondaEngine {
     try {
       for (const json& package : answer.at("packages")) packages.push_back(package_from(package));
     } catch (const json::exception& failure) {
-      return make_error(ErrorCode::internal, fmt::format("py-rattler's answer: {}", failure.what()));
+      return make_error(ErrorCode::internal,
+                        fmt::format("py-rattler's answer: {}", failure.what()));
     }
     return packages;
   }
 
   Status install(const std::vector<LockedCondaPackage>& packages) override {
-    json order{{"prefix", site_.prefix},
-               {"is_rebuild", site_.is_rebuild},
-               {"packages", json::array()}};
-    for (const LockedCondaPackage& package : packages) order["packages"].push_back(as_json(package));
+    json order{
+        {"prefix", site_.prefix}, {"is_rebuild", site_.is_rebuild}, {"packages", json::array()}};
+    for (const LockedCondaPackage& package : packages)
+      order["packages"].push_back(as_json(package));
     TRY(run("install", std::move(order)));
     return {};
   }
@@ -72,8 +73,8 @@ class RattlerEngine final : public CondaEngine {
     const std::string asked = fmt::format("{}/{}.json", scratch_, what);
     const std::string result = fmt::format("{}/{}-result.json", scratch_, what);
     TRY(io::write_file_atomically(program, kEngineText, 0644, false));
-    TRY(io::write_file_atomically(
-        asked, order.dump(-1, ' ', false, json::error_handler_t::replace), 0600, false));
+    TRY(io::write_file_atomically(asked, order.dump(-1, ' ', false, json::error_handler_t::replace),
+                                  0600, false));
     TRY_ASSIGN(const Toolbox::Answer answer,
                tools_.run({python_, "-I", "-u", program, what, asked, result}));
     const auto text = io::read_file(result);

@@ -15,6 +15,7 @@ namespace lockstep::envs {
 namespace {
 
 constexpr std::string_view kHalfMade = "making-";  // names of those that are not complete
+constexpr std::string_view kProbe = "try: import rattler\nexcept Exception: raise SystemExit(1)";
 constexpr long kLockPauseNs = 100'000'000;
 
 std::string package() { return fmt::format("py-rattler=={}", kRattlerVersion); }
@@ -22,7 +23,7 @@ std::string package() { return fmt::format("py-rattler=={}", kRattlerVersion); }
 // It may have gone since: python3 was replaced by a newer one.
 Result<bool> works(Toolbox& tools, const std::string& python) {
   if (!io::exists(python)) return false;
-  TRY_ASSIGN(const Toolbox::Answer answer, tools.run({python, "-I", "-c", "import rattler"}));
+  TRY_ASSIGN(const Toolbox::Answer answer, tools.run({python, "-I", "-c", std::string(kProbe)}));
   return answer.exit_code == 0;
 }
 

@@ -66,8 +66,8 @@ Result<bool> Pip::has_reports() {
 
 Result<std::vector<LockedPackage>> Pip::solve(const Asked& asked, Installed installed) {
   const std::string report = folder_ + "/report.json";
-  Words words{python_, "-m",  "pip",      "install", "--dry-run", "--progress-bar",
-              "off",   "--report", report};
+  Words words{python_,          "-m",  "pip",      "install", "--dry-run",
+              "--progress-bar", "off", "--report", report};
   if (installed == Installed::left_out) words.push_back("--ignore-installed");
   TRY(run_tool(tools_, joined(std::move(words), asked.words()),
                "pip could not solve the environment"));

@@ -36,7 +36,9 @@ class CondaTest : public testing::Test {
     if (tools() != nullptr) return;
     tools() = std::make_unique<test::TempDir>();
     tools()->folder("cache");
-    const Order order{Order::What::solve, CondaEnvironment{}, {},
+    const Order order{Order::What::solve,
+                      CondaEnvironment{},
+                      {},
                       {*tools() / "env", *tools() / "cache", false, "linux-64"}};
     const Told told = Program(order, pip_variables()).wait();
     ASSERT_TRUE(told.last().lock) << told.log;

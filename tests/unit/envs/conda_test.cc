@@ -15,7 +15,8 @@ using testing::Pair;
 
 constexpr const char* kTwo = R"([
   {"name": "alpha", "version": "1.0", "depends": ["beta >=1"],
-   "files": {"bin/alpha": {"text": "#!/bin/sh\necho of @PREFIX@\n", "executable": true}},
+   "files": {"bin/alpha": {"text": "#!/bin/sh\necho of @PREFIX@\n", "executable": true},
+             "bin/.alpha-post-link.sh": "#!/bin/sh\necho yes > $PREFIX/linked\n"},
    "activate": "export ALPHA_HOME=$CONDA_PREFIX/alpha\nexport PATH=$ALPHA_HOME/bin:$PATH\necho hello\nfalse\n",
    "env_vars": {"ALPHA_MODE": "it's $HOME"}},
   {"name": "beta", "version": "1.0", "format": ".tar.bz2", "noarch": "generic",
@@ -44,13 +45,15 @@ TEST_F(CondaTest, packages_that_need_each_other_are_solved_installed_and_activat
   EXPECT_EQ(got.version, "");
   EXPECT_THAT(got.path, ElementsAre(prefix + "/alpha/bin", prefix + "/bin"));
   const std::map<std::string, std::string> expected{
-      {"CONDA_PREFIX", prefix},       {"CONDA_DEFAULT_ENV", prefix},
-      {"CONDA_SHLVL", "1"},           {"ALPHA_HOME", prefix + "/alpha"},
-      {"ALPHA_MODE", "it's $HOME"},   {"MINE", "a 'b'"},
+      {"CONDA_PREFIX", prefix},          {"CONDA_DEFAULT_ENV", prefix}, {"CONDA_SHLVL", "1"},
+      {"ALPHA_HOME", prefix + "/alpha"}, {"ALPHA_MODE", "it's $HOME"},  {"MINE", "a 'b'"},
       {"PYTHONNOUSERSITE", "1"}};
   EXPECT_EQ(got.variables, expected);
   EXPECT_THAT(built.log, HasSubstr("activation: alpha.sh\nhello\n"));
   EXPECT_EQ(dir.read("one/share/beta"), "2.0\n");
+  EXPECT_EQ(dir.read("one/linked"), "yes\n");
+  const auto meta = nlohmann::json::parse(dir.read("one/conda-meta/beta-2.0-0.json"));
+  EXPECT_EQ(meta["url"], lock.conda[1].url);
   EXPECT_EQ(io::run_program({prefix + "/bin/alpha"}, seconds(30))->text, "of " + prefix + "\n");
   EXPECT_FALSE(io::exists(prefix + "/.lockstep"));
   const bool tells = std::any_of(built.events.begin(), built.events.end(), [](const Event& event) {
@@ -91,6 +94,21 @@ TEST_F(CondaTest, a_package_that_changed_since_it_was_locked_is_refused) {
   EXPECT_THAT(built.last().failed->message, HasSubstr(lock.conda[0].sha256));
   EXPECT_THAT(built.last().failed->message, HasSubstr(now[0]["sha256"].get<std::string>()));
   EXPECT_FALSE(io::exists(dir / "one/share/beta"));
+}
+
+TEST_F(CondaTest, after_a_fetch_that_failed_an_older_package_is_not_taken_for_it) {
+  channel("channel", kTwo);
+  const CondaEnvironment asked = asks_for({"beta=1"});
+  const Told solved = solve(asked);
+  ASSERT_EQ(versions(solved), "beta 1.0") << solved.log;
+  Lock lock = *solved.last().lock;
+  ASSERT_TRUE(build(asked, lock, site("one")).last().activation);
+  // Of that name, version and build, but another; its server is down.
+  lock.conda[0].sha256 = std::string(64, 'a');
+  lock.conda[0].url = "http://127.0.0.1:9/noarch/beta-1.0-0.tar.bz2";
+  for (const char* name : {"two", "three"})
+    expect_failure(build(asked, lock, site(name)), ErrorCode::unavailable,
+                   lock.conda[0].url + " could not be fetched");
 }
 
 TEST_F(CondaTest, what_cannot_be_solved_is_explained) {

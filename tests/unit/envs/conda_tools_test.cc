@@ -26,7 +26,8 @@ class CondaPip : public CondaTest {
     const std::string pip = python_says(
         "import ensurepip, glob, os\n"
         "own = os.path.dirname(ensurepip.__file__) + '/_bundled'\n"
-        "print(sorted(glob.glob('/usr/share/python-wheels/pip-*') + glob.glob(own + '/pip-*'))[0])");
+        "print(sorted(glob.glob('/usr/share/python-wheels/pip-*') + glob.glob(own + "
+        "'/pip-*'))[0])");
     write_wheel(dir / "wheels", "inner", "1.0");
     write_wheel(dir / "wheels", "outer", "1.0", "inner");
     // No real Python of conda's can be had here: the node's, in the form of a virtual environment.
@@ -37,8 +38,11 @@ class CondaPip : public CondaTest {
         {"files",
          {{"bin/python", {{"link", "/usr/bin/python3"}}},
           {"pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = false\n"}}}};
-    const json pip_package{{"name", "pip"},        {"version", "23"}, {"noarch", "python"},
-                           {"depends", {"python"}}, {"wheel", pip}};
+    const json pip_package{{"name", "pip"},
+                           {"version", "23"},
+                           {"noarch", "python"},
+                           {"depends", {"python"}},
+                           {"wheel", pip}};
     const json inner{{"name", "inner"},
                      {"version", "1.0"},
                      {"noarch", "python"},
@@ -72,8 +76,7 @@ TEST_F(CondaPip, its_packages_come_on_top_of_condas) {
       {got.interpreter, "-c", "import inner, outer; print(inner.VERSION, outer.__file__)"},
       seconds(30));
   ASSERT_TRUE(said);
-  EXPECT_THAT(said->text, testing::StartsWith("1.0 " + (dir / "one/lib/python")))
-      << said->errors;
+  EXPECT_THAT(said->text, testing::StartsWith("1.0 " + (dir / "one/lib/python"))) << said->errors;
 
   // What pip installs is held to its hash too.
   ASSERT_TRUE(io::remove_tree(dir / "cache/wheels"));
@@ -136,7 +139,9 @@ TEST_F(CondaTools, whose_installation_was_killed_are_installed_again_and_once_fo
   const Told first = one.wait(), second = two.wait();
   EXPECT_TRUE(first.last().lock) << first.log;
   EXPECT_TRUE(second.last().lock) << second.log;
-  const auto made = [](const Told& told) { return told.log.find("once for this node") != std::string::npos; };
+  const auto made = [](const Told& told) {
+    return told.log.find("once for this node") != std::string::npos;
+  };
   EXPECT_NE(made(first), made(second)) << first.log << second.log;
   EXPECT_THAT(*io::list_directory(dir / "cache/tools"),
               testing::ElementsAre("rattler-0.28.0", "rattler-0.28.0.lock"));

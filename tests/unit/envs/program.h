@@ -85,22 +85,22 @@ class Program {
 
 // A wheel with one module, VERSION = version.
 inline void write_wheel(const std::string& folder, const std::string& name,
- const std::string& version, const std::string& needs = "") {
-    const std::string script =
-        "import sys, zipfile\n"
-        "name, version, folder, needs = sys.argv[1:]\n"
-        "info = f'{name}-{version}.dist-info'\n"
-        "with zipfile.ZipFile(f'{folder}/{name}-{version}-py3-none-any.whl', 'w') as wheel:\n"
-        "    wheel.writestr(f'{name}.py', f'VERSION = {version!r}\\n')\n"
-        "    wheel.writestr(f'{info}/METADATA', f'Metadata-Version: 2.1\\nName: {name}\\nVersion: "
-        "{version}\\n'\n"
-        "                   + (f'Requires-Dist: {needs}\\n' if needs else ''))\n"
-        "    wheel.writestr(f'{info}/WHEEL', 'Wheel-Version: 1.0\\nGenerator: t\\nRoot-Is-Purelib: "
-        "true\\nTag: py3-none-any\\n')\n"
-        "    wheel.writestr(f'{info}/RECORD', '')\n";
-    const auto made = io::run_program(
-        {"/usr/bin/python3", "-c", script, name, version, folder, needs}, seconds(30));
-    ASSERT_TRUE(made && made->exit_code == 0) << (made ? made->errors : made.error().message);
-  }
+                        const std::string& version, const std::string& needs = "") {
+  const std::string script =
+      "import sys, zipfile\n"
+      "name, version, folder, needs = sys.argv[1:]\n"
+      "info = f'{name}-{version}.dist-info'\n"
+      "with zipfile.ZipFile(f'{folder}/{name}-{version}-py3-none-any.whl', 'w') as wheel:\n"
+      "    wheel.writestr(f'{name}.py', f'VERSION = {version!r}\\n')\n"
+      "    wheel.writestr(f'{info}/METADATA', f'Metadata-Version: 2.1\\nName: {name}\\nVersion: "
+      "{version}\\n'\n"
+      "                   + (f'Requires-Dist: {needs}\\n' if needs else ''))\n"
+      "    wheel.writestr(f'{info}/WHEEL', 'Wheel-Version: 1.0\\nGenerator: t\\nRoot-Is-Purelib: "
+      "true\\nTag: py3-none-any\\n')\n"
+      "    wheel.writestr(f'{info}/RECORD', '')\n";
+  const auto made = io::run_program(
+      {"/usr/bin/python3", "-c", script, name, version, folder, needs}, seconds(30));
+  ASSERT_TRUE(made && made->exit_code == 0) << (made ? made->errors : made.error().message);
+}
 
 }  // namespace lockstep::envs
