@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "envs/conda/mamba.h"
 #include "envs/conda/rattler.h"
 
 namespace lockstep::envs {
@@ -37,8 +38,14 @@ Result<std::vector<std::string>> locked_for(const CondaEnvironment& definition,
 
 Result<std::unique_ptr<CondaEngine>> make_conda_engine(Toolbox& tools, const Site& site,
                                                        const std::string& scratch) {
-  TRY_ASSIGN(auto engine, make_rattler_engine(tools, site, scratch));
-  return engine;
+  const std::string choice = tools.variable("LOCKSTEP_CONDA_ENGINE");
+  if (choice.empty() || choice == "rattler") return make_rattler_engine(tools, site, scratch);
+  for (const char* program : {"micromamba", "mamba", "conda"})
+    if (choice == program) return make_mamba_engine(tools, site, scratch, choice);
+  return make_error(ErrorCode::unavailable,
+                    fmt::format("LOCKSTEP_CONDA_ENGINE of the agent is '{}'; it may be rattler, "
+                                "micromamba, mamba or conda",
+                                choice));
 }
 
 }  // namespace lockstep::envs

@@ -21,6 +21,7 @@ class CondaEngine {
 };
 
 // `scratch` is a folder to write to. LOCKSTEP_CONDA_ENGINE of the environment says which.
+// unavailable: what this node lacks is not the definition's fault.
 Result<std::unique_ptr<CondaEngine>> make_conda_engine(Toolbox& tools, const Site& site,
                                                        const std::string& scratch);
 

@@ -25,7 +25,7 @@ from rattler.package_cache import PackageCache, ValidationMode
 from rattler.package_streaming import PackageArchive, download_to_path
 from rattler.virtual_package.generic import GenericVirtualPackage
 
-CHANNEL_ALIAS = os.environ.get("CONDA_CHANNEL_ALIAS", "https://conda.anaconda.org/")
+ALIAS = os.environ.get("CONDA_CHANNEL_ALIAS", "https://conda.anaconda.org").rstrip("/") + "/"
 DEFAULTS = ["https://repo.anaconda.com/pkgs/main", "https://repo.anaconda.com/pkgs/r"]
 # What every node has; the kernel and the processor are conda-lock's defaults.
 EVERYWHERE = {"__unix": "0", "__linux": "5.10"}
@@ -34,6 +34,7 @@ MEGABYTE = 1_000_000
 SECONDS_BETWEEN_LINES = 0.25
 MAX_LINE = 200
 PACKAGES_AT_ONCE = 8
+KEYS = ("name", "version", "build", "url", "sha256")
 
 
 class Refused(Exception):
@@ -89,7 +90,7 @@ def client():
 
 
 def channels_of(names):
-    config = rattler.ChannelConfig(channel_alias=CHANNEL_ALIAS, root_dir="/")
+    config = rattler.ChannelConfig(channel_alias=ALIAS, root_dir="/")
     channels = []
     for name in names:
         if name == "nodefaults":
@@ -159,11 +160,12 @@ async def solve_specs(order):
     gateway = rattler.Gateway(cache_dir=pathlib.Path(order["cache"], "index"), client=client())
     await fetch_indices(gateway, channels, platforms)
     say(f"solving for {order['subdir']} " + " ".join(order["virtual_packages"]))
-    priority = rattler.ChannelPriority.Strict if order["strict"] else rattler.ChannelPriority.Disabled
+    priorities = rattler.ChannelPriority
     try:
         return await rattler.solve(channels, specs, gateway=gateway, platforms=platforms,
                                    virtual_packages=virtual_packages_of(order),
-                                   channel_priority=priority)
+                                   channel_priority=priorities.Strict if order["strict"]
+                                   else priorities.Disabled)
     except failures.SolverError as error:
         text = masked(str(error)).strip()
         raise Refused("invalid_argument", f"the environment cannot be solved: {text}") from error
@@ -266,7 +268,7 @@ async def solve(order):
             entry = record["url"] + ("#md5:" + record["md5"] if record.get("md5") else "")
             found = await locked_package(entry, order)
             record.update({key: found[key] for key in ("sha256", "md5", "size")})
-        packages.append({**{key: record[key] for key in ("name", "version", "build", "url", "sha256")},
+        packages.append({**{key: record[key] for key in KEYS},
                          "size": record.get("size") or 0, "record": record})
     return {"packages": packages}
 

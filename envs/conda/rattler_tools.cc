@@ -15,7 +15,8 @@ namespace lockstep::envs {
 namespace {
 
 constexpr std::string_view kHalfMade = "making-";  // names of those that are not complete
-constexpr std::string_view kProbe = "try: import rattler\nexcept Exception: raise SystemExit(1)";
+constexpr std::string_view kProbe =                // no stack trace in the log
+    "import sys; sys.excepthook = lambda *_: None; import rattler";
 constexpr long kLockPauseNs = 100'000'000;
 
 std::string package() { return fmt::format("py-rattler=={}", kRattlerVersion); }
@@ -39,7 +40,10 @@ Result<io::FileLock> lock_of(Toolbox& tools, const std::string& path) {
   }
 }
 
+// What a node lacks is not the definition's fault, and may be mended.
 Error with_advice(Error error) {
+  if (error.code != ErrorCode::resource_exhausted && error.code != ErrorCode::conflict)
+    error.code = ErrorCode::unavailable;
   error.message += fmt::format(
       "\nconda environments are made by {}, from the index of Python packages (set PIP_INDEX_URL "
       "for the agent to have another one), with a python3 of 3.10 or newer",

@@ -16,6 +16,14 @@
 namespace lockstep::envs {
 namespace {
 
+// The last part of an address, without what follows '#' or '?'.
+std::string file_name_of(const std::string& url) {
+  const std::string path = url.substr(0, url.find_first_of("#?"));
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
 Result<Digest> digest_of_file(const std::string& path) {
   TRY_ASSIGN(const io::Fd file, io::open_file(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   Sha256 sum;
@@ -29,14 +37,6 @@ Result<Digest> digest_of_file(const std::string& path) {
     sum.update({buffer.data(), static_cast<std::size_t>(got)});
   }
 }
-
-// The last part of an address, without what follows '#' or '?'.
-std::string file_name_of(const std::string& url) {
-  const std::string path = url.substr(0, url.find_first_of("#?"));
-  return path.substr(path.rfind('/') + 1);
-}
-
-}  // namespace
 
 Result<std::vector<std::string>> Wheelhouse::folders_of(
     const std::vector<LockedPackage>& packages) const {

@@ -6,9 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "common/base/digest.h"
 #include "envs/lock.h"
 
 namespace lockstep::envs {
+
+// Of what is in it.
+Result<Digest> digest_of_file(const std::string& path);
 
 class Wheelhouse {
  public:

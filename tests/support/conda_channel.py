@@ -12,9 +12,9 @@ SPEC.json is a list of packages, or {"packages": [...]}. Each has `name` and `ve
   activate    a shell script, for etc/conda/activate.d; `deactivate` the same
   env_vars    variables, for etc/conda/env_vars.d
   entry_points  of noarch python: ["name = module:function"]
-A package replaces the one of its name, version and build that DIR has already; others of DIR stay. Prints one
-line of JSON for each package: url, sha256, md5, size. Needs only the standard library: the .conda
-files hold zstd frames that are not compressed.
+A package replaces the one of its name, version and build that DIR has already; others of DIR stay.
+Prints one line of JSON for each package: url, sha256, md5, size. Needs only the standard library:
+the .conda files hold zstd frames that are not compressed.
 """
 
 import bz2
@@ -158,7 +158,8 @@ def write_channel(folder, packages):
     for package in packages:
         path, record = write_package(folder, package)
         index = indices.setdefault(record["subdir"], {})
-        index.setdefault("packages.conda" if path.suffix == ".conda" else "packages", {})[path.name] = record
+        kind = "packages.conda" if path.suffix == ".conda" else "packages"
+        index.setdefault(kind, {})[path.name] = record
         written.append({"url": path.as_uri(), **{k: record[k] for k in ("sha256", "md5", "size")}})
     for subdir, index in indices.items():
         whole = {"info": {"subdir": subdir}, "packages": {}, "packages.conda": {}, "removed": [],

@@ -17,7 +17,7 @@ constexpr const char* kTwo = R"([
   {"name": "alpha", "version": "1.0", "depends": ["beta >=1"],
    "files": {"bin/alpha": {"text": "#!/bin/sh\necho of @PREFIX@\n", "executable": true},
              "bin/.alpha-post-link.sh": "#!/bin/sh\necho yes > $PREFIX/linked\n"},
-   "activate": "export ALPHA_HOME=$CONDA_PREFIX/alpha\nexport PATH=$ALPHA_HOME/bin:$PATH\necho hello\nfalse\n",
+   "activate": "export ALPHA_HOME=$CONDA_PREFIX/alpha PATH=$CONDA_PREFIX/alpha/bin:$PATH\necho hello\nfalse\n",
    "env_vars": {"ALPHA_MODE": "it's $HOME"}},
   {"name": "beta", "version": "1.0", "format": ".tar.bz2", "noarch": "generic",
    "files": {"share/beta": "1.0\n"}},
@@ -130,6 +130,11 @@ TEST_F(CondaTest, channels_that_are_down_or_not_there_are_named) {
   EXPECT_THAT(down.last().failed->message + down.log, Not(HasSubstr("s3cr3t")));
   expect_failure(solve(asks_for({"beta"}, {"channel", "gone"})), ErrorCode::invalid_argument,
                  "there is no conda channel file://" + (dir / "gone"));
+  // Names are of the operator's mirror.
+  CondaEnvironment named = asks_for({"beta"});
+  named.channels = {"channel", "nodefaults"};
+  more["CONDA_CHANNEL_ALIAS"] = "file://" + dir.path();
+  EXPECT_EQ(versions(solve(named)), "beta 2.0");
 }
 
 TEST_F(CondaTest, the_lowest_C_library_of_the_nodes_decides) {

@@ -113,7 +113,7 @@ TEST_F(CondaTools, that_cannot_be_had_are_named_with_what_to_do) {
   expect_failure(solve(nothing), ErrorCode::unavailable, "set PIP_INDEX_URL for the agent");
   more["PATH"] = dir / "empty";
   const Told bare = solve(nothing);
-  expect_failure(bare, ErrorCode::not_found, "there is no python3 on PATH");
+  expect_failure(bare, ErrorCode::unavailable, "there is no python3 on PATH");
   EXPECT_THAT(bare.last().failed->message, HasSubstr("a python3 of 3.10 or newer"));
 }
 
