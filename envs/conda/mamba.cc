@@ -45,8 +45,8 @@ LockedCondaPackage package_from(const json& record) {
   for (const char* ours : {"extracted_package_dir", "files", "link", "package_tarball_full_path",
                            "paths_data", "requested_spec", "requested_specs"})
     kept.erase(ours);
-  return {record.at("name"),           record.at("version"),       record.at(build),
-          record.at("url"),            record.value("sha256", ""), record.value("size", std::uint64_t{0}),
+  return {record.at("name"), record.at("version"),       record.at(build),
+          record.at("url"),  record.value("sha256", ""), record.value("size", std::uint64_t{0}),
           kept.dump()};
 }
 
@@ -107,10 +107,9 @@ Result<std::vector<LockedCondaPackage>> MambaEngine::solve(const CondaEnvironmen
   // conda tells all of a package only when it would fetch it.
   tools_.set("CONDA_PKGS_DIRS", scratch_ + "/pkgs");
   tools_.set("CONDA_CHANNEL_PRIORITY", definition.strict_priority ? "strict" : "disabled");
-  Words words{"create", "--dry-run", "--json", "--yes", "-p", scratch_ + "/solved",
-              "--override-channels"};
-  for (const std::string& channel : definition.channels)
-    words.insert(words.end(), {"-c", channel});
+  Words words{
+      "create", "--dry-run", "--json", "--yes", "-p", scratch_ + "/solved", "--override-channels"};
+  for (const std::string& channel : definition.channels) words.insert(words.end(), {"-c", channel});
   TRY_ASSIGN(const Toolbox::Answer answer,
              run(joined(std::move(words), definition.dependencies), Toolbox::Output::wanted));
   const json said = json_in(answer.output);
@@ -165,7 +164,8 @@ Result<std::vector<LockedCondaPackage>> MambaEngine::solve_locked(
     try {
       packages.push_back(package_from(json::parse(text)));
     } catch (const json::exception& failure) {
-      return make_error(ErrorCode::internal, fmt::format("conda-meta/{}: {}", name, failure.what()));
+      return make_error(ErrorCode::internal,
+                        fmt::format("conda-meta/{}: {}", name, failure.what()));
     }
     LockedCondaPackage& package = packages.back();
     package.url = package.url.substr(0, package.url.find('#'));

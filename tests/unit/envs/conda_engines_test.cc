@@ -97,8 +97,7 @@ TEST_F(CondaEngines, a_program_solves_and_installs_as_rattler_does) {
   ASSERT_TRUE(io::remove_tree(dir / "channel"));
   const Told again = build(asked, lock, site("two"));
   EXPECT_TRUE(again.last().activation) << again.log;
-  expect_failure(solve(asks_for({"gamma"})), ErrorCode::invalid_argument,
-                 "nothing provides gamma");
+  expect_failure(solve(asks_for({"gamma"})), ErrorCode::invalid_argument, "nothing provides gamma");
 }
 
 TEST_F(CondaEngines, a_program_that_does_not_check_a_hash_is_checked) {
