@@ -1,11 +1,12 @@
 #include "launcher/cli/environment_choice.h"
 
+#include "launcher/cli/output.h"
 #include "launcher/spec/environment_reference.h"
 
 namespace lockstep::cli {
 
 Result<spec::EnvironmentChoice> environment_named(const std::string& word,
-                                                  const std::string& option) {
+                                                  const std::string& option, spec::Notes& notes) {
   constexpr std::string_view kFile = "file:";
   const bool marked = word.starts_with(kFile);
   if (marked || spec::looks_like_file(word)) {
@@ -15,7 +16,8 @@ Result<spec::EnvironmentChoice> environment_named(const std::string& word,
       opened = opened || text;
       return text;
     };
-    auto environment = spec::load_environment(marked ? word.substr(kFile.size()) : word, noticing);
+    auto environment =
+        spec::load_environment(marked ? word.substr(kFile.size()) : word, noticing, notes);
     if (environment) return spec::EnvironmentChoice(*std::move(environment));
     // What is wrong in a file has the file's place.
     return opened ? environment.error() : environment.error().within(option);
@@ -24,6 +26,10 @@ Result<spec::EnvironmentChoice> environment_named(const std::string& word,
   if (!reference) return reference.error().within(option);
   return spec::EnvironmentChoice(
       spec::EnvironmentReference{*std::move(reference), option + " " + word});
+}
+
+void show(Terminal& terminal, const spec::Notes& notes) {
+  for (const std::string& note : notes) terminal.note("note: " + in_one_line(note));
 }
 
 Result<EnvironmentSpec> resolve(Connection& connection, const spec::EnvironmentChoice& choice) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "launcher/cli/connection.h"
+#include "launcher/cli/terminal.h"
 #include "launcher/spec/environment_reader.h"
 
 namespace lockstep::cli {
@@ -12,7 +13,10 @@ namespace lockstep::cli {
 // A word of the command line: an environment file's path, "file:PATH", or a reference. `option`
 // stands before what is wrong with it, and with the launcher's answer.
 Result<spec::EnvironmentChoice> environment_named(const std::string& word,
-                                                  const std::string& option);
+                                                  const std::string& option, spec::Notes& notes);
+
+// A line on standard error for each: what a file says that changes nothing.
+void show(Terminal& terminal, const spec::Notes& notes);
 
 // What a job gets. Content is taken as it is; the launcher is asked for the rest.
 Result<EnvironmentSpec> resolve(Connection& connection, const spec::EnvironmentChoice& choice);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "launcher/cli/output.h"
@@ -12,6 +13,7 @@ namespace {
 using Step = EnvironmentReport::Step;
 
 constexpr std::size_t kShortDigest = 12;  // characters of it that people read
+constexpr std::size_t kShortList = 20;    // packages of one line
 
 std::string_view word_of(Step step) {
   switch (step) {
@@ -26,17 +28,39 @@ std::string short_of(const Digest& digest) { return digest.hex().substr(0, kShor
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
+// Packages that a lock file names, for each platform; "all" for those of noarch alone.
+std::map<std::string, std::size_t> locked_counts(const CondaEnvironment& conda) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [platform, packages] : conda.locked)
+    counts[platform.empty() ? "all" : platform] = packages.size();
+  return counts;
+}
+
+struct AddJson {
+  Json& json;
+
+  void operator()(const HostEnvironment& host) const { json["interpreter"] = host.interpreter; }
+  void operator()(const VenvEnvironment& venv) const {
+    json["python"] = venv.python;
+    json["requirements"] = venv.requirements;
+    json["options"] = venv.options;
+    json["constraints"] = venv.constraints;
+  }
+  void operator()(const CondaEnvironment& conda) const {
+    json["channels"] = conda.channels;
+    json["channel_priority"] = conda.strict_priority ? "strict" : "disabled";
+    json["dependencies"] = conda.dependencies;
+    json["locked"] = locked_counts(conda);
+    json["pip"] = conda.requirements;
+    json["options"] = conda.options;
+    json["constraints"] = conda.constraints;
+    json["variables"] = conda.variables;
+  }
+};
+
 // As a definition is written.
 void add_content(const EnvironmentDefinition& definition, Json& json) {
-  if (const auto* host = std::get_if<HostEnvironment>(&definition)) {
-    json["interpreter"] = host->interpreter;
-    return;
-  }
-  const auto& venv = std::get<VenvEnvironment>(definition);
-  json["python"] = venv.python;
-  json["requirements"] = venv.requirements;
-  json["options"] = venv.options;
-  json["constraints"] = venv.constraints;
+  std::visit(AddJson{json}, definition);
 }
 
 std::string lines_of(const std::vector<std::string>& lines) {
@@ -50,18 +74,47 @@ void add(std::string& text, std::string_view label, const std::string& value) {
   text += fmt::format("{:<16}{}\n", std::string(label) + ":", printable(value));
 }
 
+struct AddText {
+  std::string& text;
+
+  void operator()(const HostEnvironment& host) const { add(text, "interpreter", host.interpreter); }
+  void operator()(const VenvEnvironment& venv) const {
+    add(text, "python", venv.python);
+    add(text, "options", lines_of(venv.options));
+    add(text, "requirements", lines_of(venv.requirements));
+    add(text, "constraints", lines_of(venv.constraints));
+  }
+  void operator()(const CondaEnvironment& conda) const {
+    std::vector<std::string> locked, variables;
+    for (const auto& [platform, count] : locked_counts(conda))
+      locked.push_back(fmt::format("{} packages for {}", count, platform));
+    for (const auto& [name, value] : conda.variables)
+      variables.push_back(in_one_line(name + "=" + value));
+    add(text, "channels", lines_of(conda.channels));
+    if (!conda.strict_priority) add(text, "priority", "disabled");
+    add(text, "dependencies", lines_of(conda.dependencies));
+    add(text, "locked", lines_of(locked));
+    add(text, "options", lines_of(conda.options));
+    add(text, "pip", lines_of(conda.requirements));
+    add(text, "constraints", lines_of(conda.constraints));
+    add(text, "variables", lines_of(variables));
+  }
+};
+
 std::string content_text(const EnvironmentDefinition& definition) {
   std::string text;
-  if (const auto* host = std::get_if<HostEnvironment>(&definition)) {
-    add(text, "interpreter", host->interpreter);
-    return text;
-  }
-  const auto& venv = std::get<VenvEnvironment>(definition);
-  add(text, "python", venv.python);
-  add(text, "options", lines_of(venv.options));
-  add(text, "requirements", lines_of(venv.requirements));
-  add(text, "constraints", lines_of(venv.constraints));
+  std::visit(AddText{text}, definition);
   return text;
+}
+
+// "; pip numpy, six and 3 more"
+void add_section(std::string& text, std::string_view name, const std::vector<std::string>& words) {
+  if (words.empty()) return;
+  const std::size_t shown = std::min(words.size(), kShortList);
+  text += fmt::format(
+      "{}{} {}", text.empty() ? "" : "; ", name,
+      fmt::join(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < words.size()) text += fmt::format(" and {} more", words.size() - shown);
 }
 
 // "ready on linux-x86_64-python3.11: built in 12.3 s".
@@ -87,12 +140,30 @@ std::string summary(const EnvironmentSpec& environment) {
                      environment.version, what);
 }
 
+std::string contents(const EnvironmentSpec& environment) {
+  const auto* conda = std::get_if<CondaEnvironment>(&environment.definition);
+  if (conda == nullptr) return "";
+  std::vector<std::string> locked, variables;
+  for (const auto& [platform, count] : locked_counts(*conda))
+    locked.push_back(fmt::format("{} packages for {}", count, platform));
+  for (const auto& [name, value] : conda->variables) variables.push_back(name);
+  std::string text;
+  add_section(text, "channels", conda->channels);
+  add_section(text, "dependencies", conda->dependencies);
+  add_section(text, "locked", locked);
+  add_section(text, "pip", conda->requirements);
+  add_section(text, "variables", variables);
+  return in_one_line(text);
+}
+
 Json to_json(const EnvironmentSpec& environment) {
   Json json;
   json["name"] = text_or_null(environment.name);
   json["version"] = text_or_null(environment.version);
   json["provider"] = std::string(provider_of(environment.definition));
   json["definition"] = digest_of(environment.definition).hex();
+  if (std::holds_alternative<CondaEnvironment>(environment.definition))
+    add_content(environment.definition, json);
   return json;
 }
 
@@ -200,6 +271,8 @@ std::string environment_paragraph(const JobView& job) {
   std::string text =
       fmt::format("  environment {}, definition {}\n", printable(summary(*job.spec.environment)),
                   digest_of(job.spec.environment->definition).hex());
+  if (const std::string what = contents(*job.spec.environment); !what.empty())
+    text += fmt::format("    {}\n", what);
   if (job.attempts.empty()) return text;
   for (const PartView& part : job.attempts.back().parts) {
     if (!part.environment) continue;

@@ -9,7 +9,7 @@
 
 namespace lockstep::cli {
 
-// Of a job: name, version, provider and digest; its content is left out.
+// Of a job: name, version, provider and digest; of its content what a conda file says.
 Json to_json(const EnvironmentSpec& environment);
 Json to_json(const EnvironmentReport& report);
 Json to_json(const EnvironmentView& environment);  // all of it
@@ -21,6 +21,9 @@ std::string environment_text(const EnvironmentView& environment);
 
 // "tools:3 (venv, 0f3a9c21e4b5)"; without a name only what stands in the brackets.
 std::string summary(const EnvironmentSpec& environment);
+// "channels conda-forge; dependencies python=3.11, numpy": one line of what a conda file says; ""
+// of the other kinds.
+std::string contents(const EnvironmentSpec& environment);
 // Of one part of `job show`: "" without an environment.
 std::string environment_line(const PartView& part);
 // The end of `job explain`: the same of all parts of the newest attempt.

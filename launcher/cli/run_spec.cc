@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "launcher/cli/environment_choice.h"
@@ -51,23 +52,35 @@ Status check_text(std::string_view option, const std::string& text) {
 
 // Which of them contradict each other.
 Status check_choice(const RunArguments& a) {
-  const bool packages = !a.requirements.empty() || !a.pip.empty();
-  const std::string_view packages_of = a.requirements.empty() ? "--pip" : "--requirements";
-  if (!a.environment.empty() && (packages || !a.interpreter.empty()))
+  const std::string_view packages = !a.requirements.empty() ? "--requirements"
+                                    : !a.pip.empty()        ? "--pip"
+                                                            : "";
+  const std::string_view conda = a.conda_file.empty() ? "" : "--conda-file";
+  const std::string_view interpreter = a.interpreter.empty() ? "" : "--interpreter";
+  const auto first = [](std::initializer_list<std::string_view> words) {
+    return *std::find_if(words.begin(), words.end() - 1, [](auto word) { return !word.empty(); });
+  };
+  const std::string_view other = first({packages, conda, interpreter});
+  if (!a.environment.empty() && !other.empty())
     return wrong(
         fmt::format("--environment is all of an environment; leave {} out, or put it into "
                     "an environment file",
-                    packages ? packages_of : "--interpreter"));
-  if (packages && !a.interpreter.empty())
+                    other));
+  const std::string_view installs = first({packages, conda});
+  if (!interpreter.empty() && !installs.empty())
     return wrong(
         fmt::format("--interpreter is taken as it is, and {} installs packages; leave one "
                     "out",
-                    packages_of));
-  const bool any = packages || !a.interpreter.empty() || !a.environment.empty();
-  if (a.rebuild && !any)
+                    installs));
+  if (!conda.empty() && !packages.empty())
     return wrong(
-        "--rebuild is of an environment; name one with --environment, --requirements or "
-        "--pip");
+        fmt::format("--conda-file is all of an environment; leave {} out, or put its packages "
+                    "into the conda file, among its dependencies: - pip: [six]",
+                    packages));
+  if (a.rebuild && a.environment.empty() && other.empty())
+    return wrong(
+        "--rebuild is of an environment; name one with --environment, --requirements, --pip or "
+        "--conda-file");
   return {};
 }
 
@@ -85,6 +98,19 @@ Result<VenvEnvironment> packages_of(const RunArguments& arguments) {
       return wrong("--pip " + added.error().message);
   }
   return venv;
+}
+
+// An error that is of no line of the file is the option's.
+Result<RegisteredEnvironment> conda_of(const std::string& path, spec::Notes& notes) {
+  bool opened = false;
+  const spec::ReadText noticing = [&](const std::string& file) {
+    auto text = spec::read_text_file(file);
+    opened = opened || text;
+    return text;
+  };
+  auto environment = spec::load_conda_environment(path, noticing, notes);
+  if (environment || opened) return environment;
+  return environment.error().within("run: --conda-file");
 }
 
 }  // namespace
@@ -128,11 +154,12 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
   return spec;
 }
 
-Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments& arguments) {
+Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments& arguments,
+                                                              spec::Notes& notes) {
   TRY(check_choice(arguments));
   if (!arguments.environment.empty()) {
     TRY(check_text("--environment", arguments.environment));
-    TRY_ASSIGN(auto choice, environment_named(arguments.environment, "run: --environment"));
+    TRY_ASSIGN(auto choice, environment_named(arguments.environment, "run: --environment", notes));
     return std::optional(std::move(choice));
   }
   RegisteredEnvironment environment;
@@ -141,6 +168,9 @@ Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments
     environment.spec.definition = HostEnvironment{arguments.interpreter};
   } else if (!arguments.requirements.empty() || !arguments.pip.empty()) {
     TRY_ASSIGN(environment.spec.definition, packages_of(arguments));
+  } else if (!arguments.conda_file.empty()) {
+    TRY(check_text("--conda-file", arguments.conda_file));
+    TRY_ASSIGN(environment, conda_of(arguments.conda_file, notes));
   } else {
     return std::nullopt;
   }

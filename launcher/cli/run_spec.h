@@ -25,9 +25,10 @@ struct RunArguments {
   std::optional<int> gpus;
   std::optional<int> retry;
   std::string retry_on;      // "" = the default
-  std::string interpreter;   // of these four, which say what the environment is, one,
+  std::string interpreter;   // of these five, which say what the environment is, one,
   std::string requirements;  // or both of `requirements` and `pip`
   std::vector<std::string> pip;
+  std::string conda_file;
   std::string environment;
   bool rebuild = false;
   bool detach = false;
@@ -38,8 +39,9 @@ struct RunArguments {
 
 Result<JobSpec> spec_of(const RunArguments& arguments);
 
-// What --interpreter, --requirements, --pip or --environment say; files are read. nullopt: none of
-// them was given.
-Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments& arguments);
+// What --interpreter, --requirements, --pip, --conda-file or --environment say; files are read.
+// nullopt: none of them was given.
+Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments& arguments,
+                                                              spec::Notes& notes);
 
 }  // namespace lockstep::cli

@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kCreateExamples = R"(
   lockstep environment create -f env.yml
   lockstep environment create -f env.yml --name tools --version 3
+  lockstep environment create -f environment.yml              conda's, or a lock file of it
 A version never changes: without one, a definition that is not the newest gets the next number.)";
 constexpr const char* kPrepareExamples = R"(
   lockstep environment prepare -f tools@latest             on all nodes that are alive
@@ -43,8 +44,9 @@ Error wrong(std::string message) {
   return make_error(ErrorCode::invalid_argument, "environment " + std::move(message));
 }
 
-Result<RegisteredEnvironment> environment_to_create(const EnvironmentOptions& options) {
-  TRY_ASSIGN(auto environment, spec::load_environment(options.file, spec::read_text_file));
+Result<RegisteredEnvironment> environment_to_create(const EnvironmentOptions& options,
+                                                    spec::Notes& notes) {
+  TRY_ASSIGN(auto environment, spec::load_environment(options.file, spec::read_text_file, notes));
   EnvironmentSpec& spec = environment.spec;
   if (!options.name.empty()) {
     TRY(validate_environment_name("--name", options.name));
@@ -61,8 +63,10 @@ Result<RegisteredEnvironment> environment_to_create(const EnvironmentOptions& op
 }
 
 int create(Context& context, const EnvironmentOptions& options) {
-  auto environment = environment_to_create(options);
+  spec::Notes notes;
+  auto environment = environment_to_create(options, notes);
   if (!environment) return fail(context.terminal, environment.error(), kExitUsage);
+  show(context.terminal, notes);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply =
@@ -142,8 +146,10 @@ JobSpec preparing_job(EnvironmentSpec environment, int nodes) {
 }
 
 int prepare(Context& context, const EnvironmentOptions& options) {
-  const auto choice = environment_named(options.file, "environment prepare: -f");
+  spec::Notes notes;
+  const auto choice = environment_named(options.file, "environment prepare: -f", notes);
   if (!choice) return fail(context.terminal, choice.error(), kExitUsage);
+  if (!options.quiet) show(context.terminal, notes);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
   auto environment = resolve(**connection, *choice);
@@ -231,7 +237,7 @@ void require(CLI::App& verb, CLI::Option* option, const char* name) {
 void add_create(CLI::App& group, VerbTable table, const Options& options) {
   auto& verb = add_verb(group, table, options, "create", "give a definition a name", create);
   verb.footer(kCreateExamples);
-  verb.add_option("-f,--file", options->file, "the environment file")
+  verb.add_option("-f,--file", options->file, "the environment file, or a conda file")
       ->required()
       ->check(filled("name the environment file"));
   verb.add_option("-n,--name", options->name, "its name, over the file")

@@ -50,6 +50,7 @@ int create(Context& context, const JobOptions& options) {
                 make_error(ErrorCode::invalid_argument,
                            options.file + ": has no 'environment', so there is none to --rebuild"),
                 kExitUsage);
+  if (!options.quiet) show(context.terminal, file->notes);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), otherwise);
   if (file->environment) {

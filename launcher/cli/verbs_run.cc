@@ -26,6 +26,7 @@ The words behind -- are run exactly, without a shell, once per rank:
   lockstep run -- bash -c 'echo $LOCKSTEP_RANK; hostname'
   lockstep run -o json -- ./eval.sh > job.json   the ranks' output goes to standard error
   lockstep run --requirements requirements.txt -- python train.py   packages, on every node
+  lockstep run --conda-file environment.yml -- python train.py        conda's, too
 
 Ctrl-C or SIGTERM cancels the job (its ranks get SIGTERM, and SIGKILL after a grace time) and waits
 for its end; Ctrl-C again stops waiting. A closed terminal (SIGHUP) leaves the job running.
@@ -52,8 +53,10 @@ int run(Context& context, const RunArguments& arguments) {
   if (!spec) return fail(context.terminal, spec.error(), kExitUsage);
   if (const Status code = check_code(arguments); !code)
     return fail(context.terminal, code.error(), kExitUsage);
-  const auto environment = environment_of(arguments);
+  spec::Notes notes;
+  const auto environment = environment_of(arguments, notes);
   if (!environment) return fail(context.terminal, environment.error(), kExitUsage);
+  if (!arguments.quiet) show(context.terminal, notes);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
   Submission submission;
@@ -202,6 +205,9 @@ void add_environment_options(CLI::App& verb, RunArguments& arguments) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("write a requirement, such as numpy==1.26.4"));
+  verb.add_option("--conda-file", arguments.conda_file,
+                  "make an environment of this conda file: environment.yml, or a lock file")
+      ->check(filled("name the conda file"));
   verb.add_flag("--rebuild", arguments.rebuild, "solve and build the environment anew");
 }
 

@@ -214,7 +214,10 @@ std::string job_text(const JobView& job, Instant now) {
                                  spec.distribution.processes_per_node,
                                  spec.distribution.processes_per_node == 1 ? "" : "s",
                                  to_string(spec.distribution.kind)));
-  if (spec.environment) lines.add("environment", summary(*spec.environment));
+  if (spec.environment) {
+    lines.add("environment", summary(*spec.environment));
+    lines.add("made of", contents(*spec.environment));
+  }
   lines.add("holds", asked_of(spec.resources));
   if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
   lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),

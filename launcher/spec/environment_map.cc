@@ -11,7 +11,9 @@ namespace {
 Result<RegisteredEnvironment> read_entry(const Source& source, const YamlEntry& entry,
                                          const ReadText& read_text) {
   const YamlNode& value = entry.value;
-  if (value.kind == YamlNode::Kind::mapping) return read_definition(source, value, "", read_text);
+  Notes notes;  // nobody is there to see them
+  if (value.kind == YamlNode::Kind::mapping)
+    return read_definition(source, value, "", read_text, notes);
   if (value.kind != YamlNode::Kind::scalar || value.text.empty())
     return source.error(
         entry.place,
@@ -19,7 +21,7 @@ Result<RegisteredEnvironment> read_entry(const Source& source, const YamlEntry& 
   const auto file = std::filesystem::path(source.name).parent_path() / value.text;
   const auto text = read_text(file.string());
   if (!text) return source.error(value.place, text.error().message, text.error().code);
-  return load_environment(file.string(), read_text);
+  return load_environment(file.string(), read_text, notes);
 }
 
 // A map that has been made and not been filled yet.

@@ -34,8 +34,12 @@ std::string path_of(const std::string& text) {
 class DefinitionReader {
  public:
   DefinitionReader(const Source& source, const YamlNode& mapping, const std::string& section,
-                   const ReadText& read_text)
-      : source_(source), mapping_(mapping), section_(section), read_text_(read_text) {}
+                   const ReadText& read_text, Notes& notes)
+      : source_(source),
+        mapping_(mapping),
+        section_(section),
+        read_text_(read_text),
+        notes_(notes) {}
 
   Result<RegisteredEnvironment> read();
 
@@ -54,9 +58,10 @@ class DefinitionReader {
   Status check_schema() const;
   Status check_os() const;
   Error unknown_key(const YamlEntry& entry) const;
-  Result<EnvironmentDefinition> definition() const;
-  Result<EnvironmentDefinition> host() const;
+  Status check_kind() const;
+  Status fill_definition(EnvironmentSpec& spec) const;
   Result<EnvironmentDefinition> venv() const;
+  Result<CondaFile> conda() const;
   Status read_file(const YamlNode& name, VenvEnvironment& venv) const;
   Status validate_whole(const EnvironmentSpec& spec) const;
 
@@ -64,6 +69,7 @@ class DefinitionReader {
   const YamlNode& mapping_;
   const std::string& section_;
   const ReadText& read_text_;
+  Notes& notes_;
 };
 
 const YamlNode* DefinitionReader::at(std::string_view key) const {
@@ -76,12 +82,12 @@ std::string DefinitionReader::text(std::string_view key) const {
   return node == nullptr ? "" : node->text;
 }
 
-// Whole files are conda's: what they say first may be any of their keys.
+// In a job file, conda's keys have a place of their own, as on Azure.
 Status DefinitionReader::refuse_conda() const {
   for (const YamlEntry& entry : mapping_.entries)
     if (entry.key == "channels" || entry.key == "dependencies")
       return error(entry.place, fmt::format("'{}' is a key of a conda file, which this looks like; "
-                                            "name that file under '{}'",
+                                            "put them, or the file's name, under '{}'",
                                             shown(entry.key), shown("conda_file")));
   return {};
 }
@@ -125,6 +131,13 @@ Status DefinitionReader::check_value(const YamlEntry& entry, Shape shape) const 
                                               describe(inner.value.kind)));
     return {};
   }
+  if (shape == Shape::conda_file) {
+    if (node.kind == YamlNode::Kind::sequence)
+      return error(node.place,
+                   fmt::format("'{}' must be a file's name or a mapping, not a list", name));
+    if (node.kind == YamlNode::Kind::mapping || !node.text.empty()) return {};
+    return error(node.place, fmt::format("'{}' is empty; leave it out", name));
+  }
   if (shape == Shape::lines) {
     if (node.kind == YamlNode::Kind::mapping)
       return error(node.place,
@@ -162,10 +175,6 @@ Status DefinitionReader::check_os() const {
       ErrorCode::unsupported);
 }
 
-Result<EnvironmentDefinition> DefinitionReader::host() const {
-  return EnvironmentDefinition(HostEnvironment{at("interpreter")->text});
-}
-
 Status DefinitionReader::read_file(const YamlNode& name, VenvEnvironment& venv) const {
   bool opened = false;
   const ReadText noticing = [&](const std::string& path) {
@@ -193,27 +202,78 @@ Result<EnvironmentDefinition> DefinitionReader::venv() const {
   return EnvironmentDefinition(std::move(venv));
 }
 
-Result<EnvironmentDefinition> DefinitionReader::definition() const {
-  const YamlNode* interpreter = at("interpreter");
-  const YamlNode* requirements = at("requirements");
-  const YamlNode* python = at("python");
-  if (interpreter != nullptr && requirements != nullptr)
-    return error(
-        mapping_.find("requirements")->place,
-        fmt::format("'{}' installs packages, '{}' installs nothing: leave one out (`{}` is "
-                    "the interpreter that makes an environment of packages)",
-                    shown("requirements"), shown("interpreter"), shown("python")));
-  if (python != nullptr && requirements == nullptr)
-    return error(mapping_.find("python")->place,
-                 fmt::format("'{}' is the interpreter that makes an environment of '{}', which are "
-                             "missing; one that has all it needs is '{}'",
-                             shown("python"), shown("requirements"), shown("interpreter")));
-  if (interpreter != nullptr) return host();
-  if (requirements != nullptr) return venv();
+Result<CondaFile> DefinitionReader::conda() const {
+  const YamlNode& file = *at("conda_file");
+  if (file.kind == YamlNode::Kind::mapping)
+    return read_conda(source_, file, shown("conda_file") + ".", read_text_, notes_);
+  bool opened = false;
+  const ReadText noticing = [&](const std::string& path) {
+    auto text = read_text_(path);
+    opened = opened || text;
+    return text;
+  };
+  auto read = load_conda(beside(source_, file.text), noticing, notes_);
+  if (read || opened) return read;
+  return error(
+      file.place,
+      fmt::format("'{}': {}; it is a conda file's name, relative to this one, or a mapping "
+                  "of channels and dependencies",
+                  shown("conda_file"), read.error().message),
+      read.error().code);
+}
+
+// That exactly one key says what it is made of.
+Status DefinitionReader::check_kind() const {
+  const auto refuse = [&](std::string_view key, const std::string& message) {
+    return error(mapping_.find(key)->place, message);
+  };
+  const bool interpreter = at("interpreter") != nullptr;
+  const bool requirements = at("requirements") != nullptr;
+  const bool conda = at("conda_file") != nullptr;
+  if (interpreter && (requirements || conda)) {
+    const std::string_view packages = requirements ? "requirements" : "conda_file";
+    return refuse(packages,
+                  fmt::format("'{}' installs packages, '{}' installs nothing: leave one out{}",
+                              shown(packages), shown("interpreter"),
+                              conda ? ""
+                                    : fmt::format(" (`{}` is the interpreter that makes an "
+                                                  "environment of packages)",
+                                                  shown("python"))));
+  }
+  if (conda && requirements)
+    return refuse("requirements",
+                  fmt::format("'{}' and '{}' are two environments; packages of pip stand in the "
+                              "conda file, among its dependencies: - pip: [-r requirements.txt]",
+                              shown("requirements"), shown("conda_file")));
+  if (conda && at("python") != nullptr)
+    return refuse("python", fmt::format("'{}' is for '{}'; of a conda environment Python is one of "
+                                        "its dependencies: python=3.11",
+                                        shown("python"), shown("requirements")));
+  if (at("python") != nullptr && !requirements)
+    return refuse(
+        "python",
+        fmt::format("'{}' is the interpreter that makes an environment of '{}', which are "
+                    "missing; one that has all it needs is '{}'",
+                    shown("python"), shown("requirements"), shown("interpreter")));
+  if (interpreter || requirements || conda) return {};
   return error(mapping_.place,
-               fmt::format("an environment needs '{}' (what it is already), or '{}' (packages to "
-                           "install)",
-                           shown("interpreter"), shown("requirements")));
+               fmt::format("an environment needs '{}' (what it is already), '{}' or '{}' (packages "
+                           "to install)",
+                           shown("interpreter"), shown("requirements"), shown("conda_file")));
+}
+
+Status DefinitionReader::fill_definition(EnvironmentSpec& spec) const {
+  TRY(check_kind());
+  if (const YamlNode* interpreter = at("interpreter")) {
+    spec.definition = HostEnvironment{interpreter->text};
+  } else if (at("requirements") != nullptr) {
+    TRY_ASSIGN(spec.definition, venv());
+  } else {
+    TRY_ASSIGN(CondaFile file, conda());
+    if (spec.name.empty()) spec.name = std::move(file.name);
+    spec.definition = std::move(file.environment);
+  }
+  return {};
 }
 
 // The domain's own checks begin with "environment.KEY: ", whose place is looked up again.
@@ -226,7 +286,7 @@ Status DefinitionReader::validate_whole(const EnvironmentSpec& spec) const {
   const std::string key =
       named ? message.substr(prefix.size(), message.find(':') - prefix.size()) : "";
   if (named) message = section_ + message.substr(prefix.size());
-  const YamlNode* node = at(key);
+  const YamlNode* node = at(at("conda_file") == nullptr ? key : "conda_file");
   return error(node == nullptr ? mapping_.place : node->place, message, valid.error().code);
 }
 
@@ -242,7 +302,7 @@ Result<RegisteredEnvironment> DefinitionReader::read() {
   environment.description = text("description");
   if (const YamlNode* tags = at("tags"))
     for (const YamlEntry& tag : tags->entries) environment.tags[tag.key] = tag.value.text;
-  TRY_ASSIGN(spec.definition, definition());
+  TRY(fill_definition(spec));
   TRY(validate_whole(spec));
   return environment;
 }
@@ -250,15 +310,15 @@ Result<RegisteredEnvironment> DefinitionReader::read() {
 }  // namespace
 
 Result<RegisteredEnvironment> read_definition(const Source& source, const YamlNode& mapping,
-                                              const std::string& section,
-                                              const ReadText& read_text) {
-  return DefinitionReader(source, mapping, section, read_text).read();
+                                              const std::string& section, const ReadText& read_text,
+                                              Notes& notes) {
+  return DefinitionReader(source, mapping, section, read_text, notes).read();
 }
 
 Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode& node,
-                                           const ReadText& read_text) {
+                                           const ReadText& read_text, Notes& notes) {
   if (node.kind == YamlNode::Kind::mapping) {
-    TRY_ASSIGN(auto environment, read_definition(source, node, "environment.", read_text));
+    TRY_ASSIGN(auto environment, read_definition(source, node, "environment.", read_text, notes));
     return EnvironmentChoice(std::move(environment));
   }
   const auto wrong = [&](const Error& error) {
@@ -278,7 +338,7 @@ Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode&
       opened = opened || text;
       return text;
     };
-    auto environment = load_environment(path, noticing);
+    auto environment = load_environment(path, noticing, notes);
     if (environment) return EnvironmentChoice(*std::move(environment));
     return opened ? environment.error() : wrong(environment.error());
   }
@@ -292,27 +352,48 @@ Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode&
   return EnvironmentChoice(EnvironmentReference{*std::move(reference), source.where(node.place)});
 }
 
-Result<RegisteredEnvironment> load_environment(const std::string& path, const ReadText& read_text) {
+namespace {
+
+// Of a file that is all of an environment; what the domain finds is of no one line.
+Result<RegisteredEnvironment> only(Result<CondaFile> file, const std::string& path) {
+  if (!file) return file.error();
+  RegisteredEnvironment environment;
+  environment.spec.name = std::move(file->name);
+  environment.spec.definition = std::move(file->environment);
+  const Status valid = validate(environment.spec);
+  if (valid) return environment;
+  return make_error(valid.error().code, fmt::format("{}:1:1: {}", path, valid.error().message));
+}
+
+}  // namespace
+
+Result<RegisteredEnvironment> load_environment(const std::string& path, const ReadText& read_text,
+                                               Notes& notes) {
   TRY_ASSIGN(const std::string text, read_text(path));
-  const Source source{path, without_mark(text), "an environment file",
-                      "an 'interpreter' or 'requirements'"};
+  const Source source{path,
+                      without_mark(text),
+                      "an environment file",
+                      "an 'interpreter', 'requirements' or a 'conda_file'",
+                      kMaxCondaBytes,
+                      kMaxCondaNodes};
+  if (is_explicit_lock(source.text)) return load_conda_environment(path, read_text, notes);
   TRY_ASSIGN(const YamlNode root, parse_yaml(source));
-  return read_definition(source, root, "", read_text);
+  if (is_conda(root)) return only(read_conda(source, root, "", read_text, notes), path);
+  return read_definition(source, root, "", read_text, notes);
+}
+
+Result<RegisteredEnvironment> load_conda_environment(const std::string& path,
+                                                     const ReadText& read_text, Notes& notes) {
+  return only(load_conda(path, read_text, notes), path);
 }
 
 Result<std::string> read_text_file(const std::string& path) {
-  return io::read_file(path, Bytes{kMaxFileBytes});
+  return io::read_file(path, Bytes{kMaxCondaBytes});
 }
 
 Status load_requirements(const std::string& path, const ReadText& read_text,
                          VenvEnvironment& environment) {
-  const ReadText checked = [&](const std::string& file) -> Result<std::string> {
-    TRY_ASSIGN(const std::string text, read_text(file));
-    const std::string_view good = without_mark(text);
-    TRY(check_text(Source{file, good}));
-    return std::string(good);
-  };
-  return read_requirements(path, checked, environment);
+  return read_requirements(path, checked(read_text), environment);
 }
 
 }  // namespace lockstep::spec

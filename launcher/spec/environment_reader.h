@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "common/domain/environment.h"
+#include "launcher/spec/conda_file.h"
 #include "launcher/spec/requirements.h"
 #include "launcher/spec/yaml_tree.h"
 
@@ -23,18 +24,23 @@ using EnvironmentChoice = std::variant<RegisteredEnvironment, EnvironmentReferen
 
 // The value of a job file's `environment:`. Paths are relative to the source.
 Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode& node,
-                                           const ReadText& read_text);
+                                           const ReadText& read_text, Notes& notes);
 
 // A mapping that is a definition and nothing else. `section`: what its keys stand under in errors,
 // "environment." or "".
 Result<RegisteredEnvironment> read_definition(const Source& source, const YamlNode& mapping,
-                                              const std::string& section,
-                                              const ReadText& read_text);
+                                              const std::string& section, const ReadText& read_text,
+                                              Notes& notes);
 
-// A file of an environment's own.
-Result<RegisteredEnvironment> load_environment(const std::string& path, const ReadText& read_text);
+// A file of an environment's own, or a conda file.
+Result<RegisteredEnvironment> load_environment(const std::string& path, const ReadText& read_text,
+                                               Notes& notes);
 
-// The file system's ReadText, within kMaxFileBytes.
+// A conda file as all of an environment.
+Result<RegisteredEnvironment> load_conda_environment(const std::string& path,
+                                                     const ReadText& read_text, Notes& notes);
+
+// The file system's ReadText, within kMaxCondaBytes.
 Result<std::string> read_text_file(const std::string& path);
 
 // read_requirements, with the text of each file checked.

@@ -20,6 +20,7 @@ struct JobFile {
   std::optional<std::string> code_dir;  // absolute, or relative to the working directory; it exists
   // To be resolved by the launcher; absent: spec.environment is all there is.
   std::optional<EnvironmentReference> environment = {};
+  Notes notes = {};
 };
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked.

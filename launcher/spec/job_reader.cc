@@ -141,6 +141,7 @@ Status JobReader::check_value(const YamlEntry& entry, const std::string& path, S
     case Shape::text:
     case Shape::retry_on:
     case Shape::lines:
+    case Shape::conda_file:
     case Shape::environment:
     case Shape::not_yet: return {};
     case Shape::section: return check_section(node, path);
@@ -390,7 +391,7 @@ Status JobReader::fill_retry(JobSpec& spec) const {
 Status JobReader::fill_environment(ReadJob& job) const {
   const YamlNode* node = at("environment");
   if (node == nullptr) return {};
-  TRY_ASSIGN(EnvironmentChoice choice, read_environment(source_, *node, read_text_));
+  TRY_ASSIGN(EnvironmentChoice choice, read_environment(source_, *node, read_text_, job.notes));
   if (auto* reference = std::get_if<EnvironmentReference>(&choice)) {
     job.environment = std::move(*reference);
   } else {

@@ -70,7 +70,7 @@ constexpr KnownKey kKeys[] = {
     {"environment.python", Shape::text},
     {"environment.image", Shape::not_yet},
     {"environment.build", Shape::not_yet},
-    {"environment.conda_file", Shape::not_yet},
+    {"environment.conda_file", Shape::conda_file},
     {"environment.inference_config", Shape::not_yet},
     {"environment.properties", Shape::not_yet},
     {"outputs", Shape::outputs},

@@ -19,6 +19,7 @@ enum class Shape {
   outputs,      // a mapping of names to nothing, or to mappings with keys of this table
   text_map,     // a mapping with keys of the user's choice; values are scalars
   lines,        // a list of texts, or the name of a file that has them
+  conda_file,   // the name of a conda file, or a mapping that is one: see conda_file.h
   environment,  // a name, file:PATH, or a mapping: see environment_reader.h
   not_yet,      // recognised, refused by name
 };

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "launcher/spec/yaml_tree.h"
+
 namespace lockstep::spec {
 namespace {
 
@@ -98,20 +100,6 @@ Error invalid(std::string message) {
 
 bool is_address(std::string_view text) { return text.find("://") != std::string_view::npos; }
 
-// Whoever may look at the environment would see it, for as long as it is known.
-Status check_no_password(std::string_view line) {
-  for (auto at = line.find("://"); at != std::string_view::npos; at = line.find("://", at + 3)) {
-    const auto end = std::min(line.find_first_of("/ \t", at + 3), line.size());
-    const std::string_view place = line.substr(at + 3, end - at - 3);
-    const auto host = place.rfind('@');
-    if (host == std::string_view::npos || place.find(':') > host) continue;
-    return invalid(
-        "an address holds a password, which everybody who may look at the environment would see; "
-        "set PIP_INDEX_URL for the nodes' agents instead, or ~/.netrc of the user on the nodes");
-  }
-  return {};
-}
-
 Status add_option(std::string_view line, const Option& option, std::string value,
                   VenvEnvironment& environment) {
   if (option.has_value == value.empty())
@@ -155,7 +143,7 @@ Status add_line(std::string_view line, VenvEnvironment& environment,
         fmt::format("'{}': an editable install is of a directory that nodes need not have; put "
                     "it below `code` and set PYTHONPATH in environment_variables",
                     line));
-  TRY(check_no_password(line));
+  TRY(check_no_secret(line));
   if (line.starts_with('-')) {
     for (const Option& option : kOptions)
       if (auto value = value_of(line, option))
@@ -169,6 +157,17 @@ Status add_line(std::string_view line, VenvEnvironment& environment,
   TRY(check_requirement(line));
   requirements.emplace_back(line);
   return {};
+}
+
+// The file that a line of this option names, beside `path`; nothing when it is not this option.
+Result<std::optional<std::string>> included(std::string_view line, const Option& option,
+                                            const std::string& path) {
+  const auto named = value_of(line, option);
+  if (!named) return std::optional<std::string>();
+  if (named->empty()) return invalid(fmt::format("'{}': names no file", line));
+  if (is_address(*named))
+    return invalid(fmt::format("'{}': only files are read; fetch it and name the copy", line));
+  return std::optional((std::filesystem::path(path).parent_path() / *named).string());
 }
 
 class Reader {
@@ -196,15 +195,11 @@ class Reader {
       return make_error(error.code, fmt::format("{}:{}: {}", path, line.number, error.message));
     };
     for (const Option* option : {&kInclude, &kConstraint}) {
-      const auto named = value_of(line.text, *option);
-      if (!named) continue;
-      if (named->empty()) return placed(invalid(fmt::format("'{}': names no file", line.text)));
-      if (is_address(*named))
-        return placed(invalid(
-            fmt::format("'{}': only files are read; fetch it and name the copy", line.text)));
+      const auto file = included(line.text, *option, path);
+      if (!file) return placed(file.error());
+      if (!*file) continue;
       auto& into = option == &kConstraint ? environment_.constraints : requirements;
-      const auto beside = std::filesystem::path(path).parent_path() / *named;
-      const Status read_in = read(beside.string(), into);
+      const Status read_in = read(**file, into);
       // What is wrong in there has its own place; a file that is not there is this line's fault.
       if (!read_in && read_in.error().code != ErrorCode::invalid_argument)
         return placed(read_in.error());
@@ -226,6 +221,15 @@ Status read_requirements(const std::string& path, const ReadText& read_text,
   return Reader(read_text, environment).read(path, environment.requirements);
 }
 
+ReadText checked(ReadText read_text) {
+  return [read_text = std::move(read_text)](const std::string& file) -> Result<std::string> {
+    TRY_ASSIGN(const std::string text, read_text(file));
+    const std::string_view good = without_mark(text);
+    TRY(check_text(Source{file, good}));
+    return std::string(good);
+  };
+}
+
 Status add_requirement(std::string_view line, VenvEnvironment& environment) {
   const std::string_view text = trimmed(without_comment(line));
   for (const Option* option : {&kInclude, &kConstraint})
@@ -234,6 +238,39 @@ Status add_requirement(std::string_view line, VenvEnvironment& environment) {
           "'{}': a list names packages; to read a file, write `requirements: FILE`", text));
   if (text.empty()) return {};
   return add_line(text, environment, environment.requirements);
+}
+
+Status add_entry(std::string_view line, const std::string& path, const ReadText& read_text,
+                 VenvEnvironment& environment) {
+  const std::string_view text = trimmed(without_comment(line));
+  for (const Option* option : {&kInclude, &kConstraint}) {
+    TRY_ASSIGN(const auto file, included(text, *option, path));
+    if (!file) continue;
+    auto& into = option == &kConstraint ? environment.constraints : environment.requirements;
+    return Reader(read_text, environment)
+        .read(std::filesystem::path(*file).lexically_normal(), into);
+  }
+  return add_requirement(line, environment);
+}
+
+// Whoever may look at the environment would see it, for as long as it is known.
+Status check_no_secret(std::string_view line) {
+  for (auto at = line.find("://"); at != std::string_view::npos; at = line.find("://", at + 3)) {
+    const auto end = std::min(line.find_first_of("/ \t", at + 3), line.size());
+    const std::string_view place = line.substr(at + 3, end - at - 3);
+    const auto host = place.rfind('@');
+    const bool password = host != std::string_view::npos && place.find(':') < host;
+    const bool token = line.substr(end).starts_with("/t/");  // of a conda channel
+    if (!password && !token) continue;
+    return invalid(fmt::format(
+        "an address holds a {}, which everybody who may look at the environment would see; {}",
+        password ? "password" : "token",
+        password
+            ? "set PIP_INDEX_URL for the nodes' agents instead, or ~/.netrc of the user on the "
+              "nodes"
+            : "name a mirror that needs none"));
+  }
+  return {};
 }
 
 }  // namespace lockstep::spec

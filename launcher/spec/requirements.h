@@ -17,11 +17,21 @@ inline constexpr std::size_t kMaxRequirementsDepth = 16;  // of files that name 
 // The text of a file; `path` is relative to the working directory, or absolute.
 using ReadText = std::function<Result<std::string>(const std::string& path)>;
 
+// The same without a byte order mark; what is not UTF-8 text is an error with its place.
+ReadText checked(ReadText read_text);
+
 // Appends to options, requirements and constraints of `environment`. Errors begin with FILE:LINE.
 Status read_requirements(const std::string& path, const ReadText& read_text,
                          VenvEnvironment& environment);
 
 // One line of a list in YAML, or of --pip: the same rules, without -r and -c.
 Status add_requirement(std::string_view line, VenvEnvironment& environment);
+
+// The same with -r and -c, of files beside `path`: an entry of a conda file's pip section.
+Status add_entry(std::string_view line, const std::string& path, const ReadText& read_text,
+                 VenvEnvironment& environment);
+
+// That no address in a line holds a password or a token.
+Status check_no_secret(std::string_view line);
 
 }  // namespace lockstep::spec

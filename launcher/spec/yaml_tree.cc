@@ -66,7 +66,7 @@ bool quote_is_closed(std::string_view text, std::size_t at) {
 // thrown through the library.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(std::string_view text) : text_(text) {}
+  explicit TreeBuilder(const Source& source) : text_(source.text), max_nodes_(source.max_nodes) {}
 
   struct Problem {
     Place place;
@@ -93,7 +93,7 @@ class TreeBuilder final : public YAML::EventHandler {
       return fail(to_place(mark), "this alias stands inside its own anchor");
     if (stack_.size() + depth_of(it->second) > kMaxDepth) return too_deep(to_place(mark));
     const std::size_t size = count_nodes(it->second);
-    if (nodes_ + size > kMaxNodes) return too_many(to_place(mark));
+    if (nodes_ + size > max_nodes_) return too_many(to_place(mark));
     YamlNode copy = it->second;
     copy.place = to_place(mark);
     finish(std::move(copy), 0, size);
@@ -134,7 +134,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void too_many(Place place) {
     fail(std::move(place),
-         fmt::format("the document has more than {} values (aliases expanded)", kMaxNodes));
+         fmt::format("the document has more than {} values (aliases expanded)", max_nodes_));
   }
   void too_deep(Place place) {
     fail(std::move(place), fmt::format("is nested more than {} levels deep", kMaxDepth));
@@ -172,7 +172,7 @@ class TreeBuilder final : public YAML::EventHandler {
       anchors_[anchor] = node;
     }
     nodes_ += new_nodes;
-    if (nodes_ > kMaxNodes) return too_many(node.place);
+    if (nodes_ > max_nodes_) return too_many(node.place);
     if (stack_.empty()) {
       root_ = std::move(node);
       return;
@@ -201,6 +201,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   std::string_view text_;
+  std::size_t max_nodes_;
   std::optional<Problem> problem_;
   std::optional<YamlNode> root_;
   Place document_place_;
@@ -252,7 +253,7 @@ Error syntax_error(const Source& source, const YAML::ParserException& failure) {
 
 Result<YamlNode> parse_documents(const Source& source) {
   std::istringstream stream{std::string(source.text)};
-  TreeBuilder builder(source.text);
+  TreeBuilder builder(source);
   try {
     YAML::Parser parser(stream);
     const bool any = parser.HandleNextDocument(builder);
@@ -262,7 +263,7 @@ Result<YamlNode> parse_documents(const Source& source) {
     if (!any || !root || root->kind == YamlNode::Kind::null)
       return source.error(Place{},
                           fmt::format("is empty; {} needs at least {}", source.what, source.least));
-    TreeBuilder second(source.text);
+    TreeBuilder second(source);
     if (parser.HandleNextDocument(second))
       return source.error(second.document_place(),
                           fmt::format("a second document begins here; {} holds one", source.what));
@@ -371,9 +372,9 @@ Status check_text(const Source& source) {
 }
 
 Result<YamlNode> parse_yaml(const Source& source) {
-  if (source.text.size() > kMaxFileBytes)
+  if (source.text.size() > source.max_bytes)
     return source.error(Place{}, fmt::format("has {} bytes; {} has at most {}", source.text.size(),
-                                             source.what, kMaxFileBytes));
+                                             source.what, source.max_bytes));
   TRY(check_text(source));
   TRY_ASSIGN(YamlNode root, parse_documents(source));
   if (root.kind != YamlNode::Kind::mapping)

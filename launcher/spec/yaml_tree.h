@@ -50,6 +50,8 @@ struct Source {
   std::string_view text;
   std::string_view what = "a job file";
   std::string_view least = "a 'command'";  // what it must have
+  std::size_t max_bytes = kMaxFileBytes;
+  std::size_t max_nodes = kMaxNodes;
 
   // "job.yml:2:1: MESSAGE", or "--set k.l=v: MESSAGE".
   Error error(const Place& place, std::string_view message,

@@ -1,5 +1,6 @@
-// Any bytes as a job file, alone and with an override, as an environment file, a requirements file
-// and an environment's name: parsed or refused with a place, never a crash.
+// Any bytes as a job file, alone and with an override, as an environment file, a conda file, a lock
+// file, a match spec, a requirements file and an environment's name: parsed or refused with a
+// place, never a crash.
 
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 
 #include "launcher/spec/environment_reference.h"
 #include "launcher/spec/job_file.h"
+#include "launcher/spec/match_spec.h"
 
 namespace {
 
@@ -18,7 +20,8 @@ void read_as_environment(const std::string& text) {
     if (path == "env.yml" || path == "r.txt") return text;
     return lockstep::make_error(lockstep::ErrorCode::not_found, "there is no " + path);
   };
-  const auto environment = lockstep::spec::load_environment("env.yml", alone);
+  lockstep::spec::Notes notes;
+  const auto environment = lockstep::spec::load_environment("env.yml", alone, notes);
   if (environment && !lockstep::validate(environment->spec)) std::abort();
   if (!environment && environment.error().message.rfind("env.yml:", 0) != 0 &&
       environment.error().message.rfind("r.txt:", 0) != 0)
@@ -28,6 +31,22 @@ void read_as_environment(const std::string& text) {
   if (!read && read.error().message.rfind("r.txt:", 0) != 0) std::abort();
   const auto name = lockstep::spec::parse_environment_reference(text);
   if (name && name->empty()) std::abort();
+}
+
+// Alone, behind what makes it a lock file, and as a dependency.
+void read_as_conda(const std::string& text) {
+  const std::string lock = "version: 1\nmetadata: {}\npackage:\n";
+  for (const std::string& content : {text, "@EXPLICIT\n" + text, lock + text}) {
+    const ReadText alone = [&](const std::string& path) -> lockstep::Result<std::string> {
+      if (path == "conda.yml") return content;
+      return lockstep::make_error(lockstep::ErrorCode::not_found, "there is no " + path);
+    };
+    lockstep::spec::Notes notes;
+    const auto conda = lockstep::spec::load_conda_environment("conda.yml", alone, notes);
+    if (conda && !lockstep::validate(conda->spec)) std::abort();
+    if (!conda && conda.error().message.rfind("conda.yml:", 0) != 0) std::abort();
+  }
+  (void)lockstep::spec::check_match_spec(text);
 }
 
 }  // namespace
@@ -43,5 +62,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       overridden.error().message.rfind("job.yml:", 0) != 0)
     std::abort();
   read_as_environment(std::string(text));
+  read_as_conda(std::string(text));
   return 0;
 }

@@ -141,6 +141,82 @@ TEST(EnvironmentText, IsReadByPeople) {
       << table;
 }
 
+// ---- conda
+// ---------------------------------------------------------------------------------------
+
+CondaEnvironment sample_conda() {
+  CondaEnvironment conda;
+  conda.channels = {"conda-forge", "https://h/c"};
+  conda.dependencies = {"python=3.11", "numpy"};
+  conda.requirements = {"six==1.16.0"};
+  conda.variables = {{"A", "b c"}};
+  return conda;
+}
+
+CondaEnvironment sample_lock() {
+  CondaEnvironment lock;
+  lock.locked = {{"", {"a#md5:0"}}, {"linux-64", {"b#md5:0", "c#md5:0"}}};
+  return lock;
+}
+
+TEST(CondaView, HasWhatTheFileSays) {
+  EnvironmentView view = sample_environment();
+  view.environment.spec.definition = sample_conda();
+  const Json json = to_json(view);
+  EXPECT_EQ(json["channels"], Json({"conda-forge", "https://h/c"}));
+  EXPECT_EQ(json["channel_priority"], "strict");
+  EXPECT_EQ(json["dependencies"], Json({"python=3.11", "numpy"}));
+  EXPECT_EQ(json["pip"], Json({"six==1.16.0"}));
+  EXPECT_EQ(json["variables"], Json::parse(R"({"A": "b c"})"));
+  EXPECT_EQ(json["locked"], Json::object());
+  EXPECT_EQ(json["lockstep"]["provider"], "conda");
+  const std::string text = environment_text(view);
+  EXPECT_NE(text.find("provider:       conda\n"
+                      "channels:       conda-forge\n"
+                      "                https://h/c\n"
+                      "dependencies:   python=3.11\n"
+                      "                numpy\n"
+                      "pip:            six==1.16.0\n"
+                      "variables:      A=b c\n"
+                      "definition:     "),
+            std::string::npos)
+      << text;
+}
+
+TEST(CondaView, OfALockTheNumbersOfPackagesAreShown) {
+  EnvironmentView view = sample_environment();
+  view.environment.spec.definition = sample_lock();
+  EXPECT_EQ(to_json(view)["locked"], Json::parse(R"({"all": 1, "linux-64": 2})"));
+  EXPECT_NE(environment_text(view).find("\nlocked:         1 packages for all\n"
+                                        "                2 packages for linux-64\n"),
+            std::string::npos);
+}
+
+TEST(CondaView, AJobSaysWhatItsEnvironmentIsMadeOf) {
+  JobView job = job_with_environment();
+  EXPECT_EQ(contents(*job.spec.environment), "");  // of a venv its digest is all
+  job.spec.environment->definition = sample_conda();
+  const std::string line =
+      "channels conda-forge, https://h/c; dependencies python=3.11, numpy; pip six==1.16.0; "
+      "variables A";
+  EXPECT_EQ(contents(*job.spec.environment), line);
+  EXPECT_NE(job_text(job, kNoon).find("\nmade of:      " + line + "\n"), std::string::npos);
+  EXPECT_EQ(to_json(job)["environment"]["dependencies"], Json({"python=3.11", "numpy"}));
+  const ExplainView explain{job, {}};
+  EXPECT_NE(explain_text(explain).find("\n    " + line + "\n    local-1: ready"),
+            std::string::npos);
+  EXPECT_EQ(to_json(explain)["environment"]["pip"], Json({"six==1.16.0"}));
+  job.spec.environment->definition = sample_lock();
+  EXPECT_EQ(contents(*job.spec.environment), "locked 1 packages for all, 2 packages for linux-64");
+}
+
+TEST(CondaView, ALongListIsCut) {
+  CondaEnvironment conda;
+  conda.dependencies.assign(25, "x");
+  const std::string text = contents(EnvironmentSpec{"", "", conda});
+  EXPECT_EQ(text.substr(text.size() - 15), "x, x and 5 more");
+}
+
 TEST(EnvironmentText, CannotFoolATerminal) {
   EnvironmentView view = sample_environment();
   view.environment.description = "\x1b[31mred";

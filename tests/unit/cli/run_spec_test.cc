@@ -86,7 +86,8 @@ TEST(RunSpec, RefusesByName) {
 std::string environment_refusal(const std::function<void(RunArguments&)>& change) {
   RunArguments a = arguments();
   change(a);
-  const auto environment = environment_of(a);
+  spec::Notes notes;
+  const auto environment = environment_of(a, notes);
   return environment ? "accepted" : environment.error().message;
 }
 
@@ -94,13 +95,14 @@ TEST(RunEnvironment, EachWayIsTaken) {
   test::TempDir directory;
   directory.file("r.txt", "numpy\n");
   directory.file("env.yml", "name: tools\nrequirements: r.txt\n");
-  const auto definition = [](const RunArguments& a) {
-    const auto choice = environment_of(a);
+  spec::Notes notes;
+  const auto definition = [&](const RunArguments& a) {
+    const auto choice = environment_of(a, notes);
     EXPECT_TRUE(choice && *choice);
     return std::get<RegisteredEnvironment>(**choice).spec.definition;
   };
   RunArguments a = arguments();
-  EXPECT_EQ(environment_of(a).value(), std::nullopt);
+  EXPECT_EQ(environment_of(a, notes).value(), std::nullopt);
   a.interpreter = "/opt/py/bin/python3";
   EXPECT_EQ(definition(a), EnvironmentDefinition(HostEnvironment{a.interpreter}));
   a = arguments();
@@ -113,9 +115,23 @@ TEST(RunEnvironment, EachWayIsTaken) {
     a.environment = mark + (directory / "env.yml");
     EXPECT_EQ(definition(a), EnvironmentDefinition(VenvEnvironment{"python3", {}, {"numpy"}, {}}));
   }
+  EXPECT_TRUE(notes.empty());
+  directory.file("conda.yml", "dependencies: [python, {pip: [-r r.txt]}]\nprefix: /opt\n");
+  CondaEnvironment conda;
+  conda.channels = {"https://repo.anaconda.com/pkgs/main", "https://repo.anaconda.com/pkgs/r"};
+  conda.dependencies = {"python"};
+  conda.requirements = {"numpy"};
+  a = arguments();
+  a.conda_file = directory / "conda.yml";
+  EXPECT_EQ(definition(a), EnvironmentDefinition(conda));
+  EXPECT_EQ(notes.size(), 1U);
+  a = arguments();
+  a.environment = directory / "conda.yml";
+  EXPECT_EQ(definition(a), EnvironmentDefinition(conda));
+  EXPECT_EQ(notes.size(), 2U);
   a.environment = "azureml:tools@latest";
   EXPECT_EQ(
-      std::get<spec::EnvironmentReference>(*environment_of(a).value()),
+      std::get<spec::EnvironmentReference>(*environment_of(a, notes).value()),
       (spec::EnvironmentReference{"tools@latest", "run: --environment azureml:tools@latest"}));
 }
 
@@ -143,9 +159,31 @@ TEST(RunEnvironment, ContradictionsAreRefused) {
             }),
             "run: --environment is all of an environment; leave --interpreter out, or put it into "
             "an environment file");
-  EXPECT_EQ(environment_refusal([](auto& a) { a.rebuild = true; }),
-            "run: --rebuild is of an environment; name one with --environment, --requirements or "
-            "--pip");
+  EXPECT_EQ(
+      environment_refusal([](auto& a) { a.rebuild = true; }),
+      "run: --rebuild is of an environment; name one with --environment, --requirements, --pip "
+      "or --conda-file");
+  EXPECT_EQ(
+      environment_refusal([](auto& a) {
+        a.conda_file = "c.yml";
+        a.environment = "a:1";
+      }),
+      "run: --environment is all of an environment; leave --conda-file out, or put it into an "
+      "environment file");
+  EXPECT_EQ(environment_refusal([](auto& a) {
+              a.conda_file = "c.yml";
+              a.interpreter = "python3";
+            }),
+            "run: --interpreter is taken as it is, and --conda-file installs packages; leave one "
+            "out");
+  for (const bool file : {false, true})
+    EXPECT_EQ(environment_refusal([&](auto& a) {
+                a.conda_file = "c.yml";
+                (file ? a.requirements : a.pip.emplace_back()) = "six";
+              }),
+              fmt::format("run: --conda-file is all of an environment; leave {} out, or put its "
+                          "packages into the conda file, among its dependencies: - pip: [six]",
+                          file ? "--requirements" : "--pip"));
 }
 
 TEST(RunEnvironment, BadValuesAreRefusedByTheirOption) {
@@ -163,6 +201,8 @@ TEST(RunEnvironment, BadValuesAreRefusedByTheirOption) {
             "run: --environment: open /nowhere/env.yml: No such file or directory");
   EXPECT_EQ(environment_refusal([](auto& a) { a.requirements = "/nowhere/r.txt"; }),
             "run: --requirements: open /nowhere/r.txt: No such file or directory");
+  EXPECT_EQ(environment_refusal([](auto& a) { a.conda_file = "/nowhere/c.yml"; }),
+            "run: --conda-file: open /nowhere/c.yml: No such file or directory");
 }
 
 TEST(RunEnvironment, WhatIsWrongInAFileHasItsPlace) {
@@ -172,6 +212,9 @@ TEST(RunEnvironment, WhatIsWrongInAFileHasItsPlace) {
   const std::string root = directory.path();
   EXPECT_EQ(environment_refusal([&](auto& a) { a.environment = root + "/env.yml"; }),
             root + "/env.yml:1:1: 'image' is not supported yet");
+  directory.file("c.yml", "dependencies: [numpy=>1]\n");
+  EXPECT_EQ(environment_refusal([&](auto& a) { a.conda_file = root + "/c.yml"; }),
+            root + "/c.yml:1:16: 'numpy=>1': '=>' is no operator; write >=");
   EXPECT_EQ(environment_refusal([&](auto& a) {
               a.requirements = root + "/r.txt";
             }).substr(0, root.size() + 16),

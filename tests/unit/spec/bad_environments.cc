@@ -79,16 +79,57 @@ std::vector<BadEnvironment> bad_job_environments() {
        "job.yml:3:3: 'environment.image' is not supported yet", kNotYet},
       {"build", "environment: {build: {path: .}}\n",
        "job.yml:2:15: 'environment.build' is not supported yet", kNotYet},
-      {"conda_file", "environment:\n  conda_file: conda.yml\n",
-       "job.yml:3:3: 'environment.conda_file' is not supported yet", kNotYet},
-      {"conda_file_inline", "environment: {conda_file: {dependencies: [python]}}\n",
-       "job.yml:2:15: 'environment.conda_file' is not supported yet", kNotYet},
+      {"conda_file_with_an_image", "environment:\n  image: ubuntu\n  conda_file: conda.yml\n",
+       "job.yml:3:3: 'environment.image' is not supported yet", kNotYet},
+      {"missing_conda_file", "environment:\n  conda_file: conda.yml\n",
+       "job.yml:3:15: 'environment.conda_file': there is no conda.yml; it is a conda file's name, "
+       "relative to this one, or a mapping of channels and dependencies",
+       kNotFound},
+      {"conda_file_as_list", "environment: {conda_file: [python]}\n",
+       "job.yml:2:27: 'environment.conda_file' must be a file's name or a mapping, not a list"},
+      {"empty_conda_file", "environment: {conda_file: ''}\n",
+       "job.yml:2:27: 'environment.conda_file' is empty; leave it out"},
+      {"key_of_a_conda_file_inline",
+       "environment:\n  conda_file:\n    channel: [a]\n    dependencies: [python]\n",
+       "job.yml:4:5: unknown key 'environment.conda_file.channel'; did you mean "
+       "'environment.conda_file.channels'?"},
+      {"match_spec_inline", "environment: {conda_file: {dependencies: [python, numpy=>1.2]}}\n",
+       "job.yml:2:51: 'numpy=>1.2': '=>' is no operator; write >="},
+      {"set_conda_file",
+       "environment: {conda_file: {dependencies: [python]}}\n",
+       "--set environment.conda_file.prefixes=x: unknown key 'environment.conda_file.prefixes'; "
+       "did "
+       "you mean 'environment.conda_file.prefix'?",
+       ErrorCode::invalid_argument,
+       {},
+       {"environment.conda_file.prefixes=x"}},
+      {"error_of_the_conda_file_has_its_place",
+       "environment: {conda_file: envs/c.yml}\n",
+       "envs/c.yml:2:3: 'six numpy pandas scipy': 'pandas scipy' is no build; write "
+       "NAME=VERSION=BUILD",
+       ErrorCode::invalid_argument,
+       {{"envs/c.yml", "dependencies:\n- 'six numpy pandas scipy'\n"}}},
+      {"conda_and_requirements",
+       "environment:\n  conda_file: {dependencies: [python]}\n  requirements: [six]\n",
+       "job.yml:4:3: 'environment.requirements' and 'environment.conda_file' are two environments; "
+       "packages of pip stand in the conda file, among its dependencies: - pip: [-r "
+       "requirements.txt]"},
+      {"conda_and_interpreter",
+       "environment:\n  interpreter: python3\n  conda_file: {dependencies: [python]}\n",
+       "job.yml:4:3: 'environment.conda_file' installs packages, 'environment.interpreter' "
+       "installs "
+       "nothing: leave one out"},
+      {"conda_and_python",
+       "environment:\n  python: python3\n  conda_file: {dependencies: [python]}\n",
+       "job.yml:3:3: 'environment.python' is for 'environment.requirements'; of a conda "
+       "environment "
+       "Python is one of its dependencies: python=3.11"},
       {"looks_like_conda", "environment:\n  name: x\n  dependencies: [python=3.11]\n",
        "job.yml:4:3: 'environment.dependencies' is a key of a conda file, which this looks like; "
-       "name that file under 'environment.conda_file'"},
+       "put them, or the file's name, under 'environment.conda_file'"},
       {"nothing_in_it", "environment: {name: tools}\n",
-       "job.yml:2:14: an environment needs 'environment.interpreter' (what it is already), or "
-       "'environment.requirements' (packages to install)"},
+       "job.yml:2:14: an environment needs 'environment.interpreter' (what it is already), "
+       "'environment.requirements' or 'environment.conda_file' (packages to install)"},
       {"two_kinds", "environment:\n  interpreter: python3\n  requirements: [numpy]\n",
        "job.yml:4:3: 'environment.requirements' installs packages, 'environment.interpreter' "
        "installs nothing: leave one out (`environment.python` is the interpreter that makes an "
@@ -157,8 +198,8 @@ std::vector<BadEnvironment> bad_job_environments() {
 std::vector<BadEnvironment> bad_environment_files() {
   return {
       {"empty_file", "",
-       "env.yml:1:1: is empty; an environment file needs at least an 'interpreter' or "
-       "'requirements'"},
+       "env.yml:1:1: is empty; an environment file needs at least an 'interpreter', "
+       "'requirements' or a 'conda_file'"},
       {"list", "- numpy\n",
        "env.yml:1:1: an environment file is a mapping of keys to values, not a list"},
       {"two_documents", "interpreter: python3\n---\ninterpreter: python3\n",
@@ -168,9 +209,6 @@ std::vector<BadEnvironment> bad_environment_files() {
       {"a_job_file", "$schema: https://a/commandJob.schema.json\ninterpreter: python3\n",
        "env.yml:1:10: '$schema' is that of 'commandJob', and this is an environment"},
       {"command", "interpreter: python3\ncommand: true\n", "env.yml:2:1: unknown key 'command'"},
-      {"conda_file_of_its_own", "name: x\nprefix: /opt\nchannels: [defaults]\n",
-       "env.yml:3:1: 'channels' is a key of a conda file, which this looks like; name that file "
-       "under 'conda_file'"},
       {"windows", "interpreter: python3\nos_type: Windows\n",
        "env.yml:2:10: 'os_type': 'Windows' is not supported; it must be linux", kNotYet},
       {"image", "image: ubuntu\n", "env.yml:1:1: 'image' is not supported yet", kNotYet},

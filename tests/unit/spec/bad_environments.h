@@ -27,5 +27,6 @@ inline void PrintTo(const BadEnvironment& bad, std::ostream* out) { *out << bad.
 
 std::vector<BadEnvironment> bad_job_environments();  // `text` follows "command: x\n"
 std::vector<BadEnvironment> bad_environment_files();
+std::vector<BadEnvironment> bad_conda_files();  // of env.yml as a conda file, or a lock file
 
 }  // namespace lockstep::spec

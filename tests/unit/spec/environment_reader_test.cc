@@ -36,7 +36,8 @@ TEST_P(BadEnvironmentFile, IsRefusedWithItsPlace) {
   const BadEnvironment& bad = GetParam();
   Files files = bad.files;
   files["env.yml"] = bad.text;
-  const auto environment = load_environment("env.yml", from(files));
+  Notes notes;
+  const auto environment = load_environment("env.yml", from(files), notes);
   ASSERT_FALSE(environment) << "was accepted";
   EXPECT_EQ(environment.error().message, bad.message);
   EXPECT_EQ(environment.error().code, bad.code);
@@ -127,7 +128,8 @@ TEST(EnvironmentFile, EveryKeyIsRead) {
                      "name: tools\nversion: 1.10\ndescription: all of it\n"
                      "tags: {team: vision, year: 2026}\nos_type: Linux\n"
                      "requirements: [--index-url https://a, numpy]\npython: /usr/bin/python3\n"}};
-  const auto read = load_environment("env.yml", from(files));
+  Notes notes;
+  const auto read = load_environment("env.yml", from(files), notes);
   ASSERT_TRUE(read) << read.error().message;
   RegisteredEnvironment want;
   want.spec = {"tools", "1.10",
@@ -138,7 +140,8 @@ TEST(EnvironmentFile, EveryKeyIsRead) {
 }
 
 TEST(EnvironmentFile, AnEmptyListIsABareEnvironment) {
-  const auto read = load_environment("env.yml", from({{"env.yml", "requirements: []\n"}}));
+  Notes notes;
+  const auto read = load_environment("env.yml", from({{"env.yml", "requirements: []\n"}}), notes);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->spec.definition, EnvironmentDefinition(VenvEnvironment{}));
 }

@@ -1,0 +1,168 @@
+#include "launcher/spec/match_spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <string>
+
+#include "launcher/spec/keys.h"
+
+namespace lockstep::spec {
+namespace {
+
+constexpr std::string_view kOperators = "=<>!~";
+constexpr std::array<std::string_view, 12> kBracketKeys{
+    "version", "build",  "build_number", "channel", "subdir",        "name",
+    "md5",     "sha256", "license",      "fn",      "track_features", "features"};
+
+Error wrong(std::string message) {
+  return make_error(ErrorCode::invalid_argument, std::move(message));
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+bool consists_of(std::string_view text, std::string_view others) {
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || others.find(c) != others.npos;
+  });
+}
+
+bool is_regular_expression(std::string_view text) {
+  return text.size() > 2 && text.starts_with('^') && text.ends_with('$');
+}
+
+// ">=1.2", "1.2.*": one of those that ',' and '|' join.
+Status check_clause(std::string_view clause) {
+  if (clause.empty()) return wrong("a version is missing beside ',' or '|'");
+  if (is_regular_expression(clause)) return {};
+  const auto end = std::min(clause.find_first_not_of(kOperators), clause.size());
+  const std::string_view word = clause.substr(0, end);
+  const std::string_view version = trimmed(clause.substr(end));
+  constexpr std::array<std::string_view, 9> kWords{"",   "=",  "==", "!=", ">=",
+                                                   "<=", ">",  "<",  "~="};
+  if (std::find(kWords.begin(), kWords.end(), word) == kWords.end()) {
+    const std::string_view meant = word == "=>" ? ">=" : word == "=<" ? "<=" : "";
+    return wrong(fmt::format("'{}' is no operator; {}", word,
+                             meant.empty() ? "there are = == != >= <= > < ~="
+                                           : fmt::format("write {}", meant)));
+  }
+  if (version.empty()) return wrong(fmt::format("no version follows '{}'", word));
+  if (!consists_of(version, "_.+!*-"))
+    return wrong(fmt::format("'{}' is no version; write such as 1.26, or >=1.22,<2", version));
+  return {};
+}
+
+Status check_version(std::string_view version) {
+  if (is_regular_expression(version)) return {};
+  std::string flat;  // parentheses group; the clauses in them are as outside
+  for (char c : version)
+    if (c != '(' && c != ')') flat += c;
+  for (std::string_view rest = flat;;) {
+    const auto end = rest.find_first_of(",|");
+    TRY(check_clause(trimmed(rest.substr(0, end))));
+    if (end == std::string_view::npos) return {};
+    rest.remove_prefix(end + 1);
+  }
+}
+
+// Where a version ends and a build begins: a blank or '=' behind which nothing of a version follows.
+std::optional<std::size_t> build_begins(std::string_view text) {
+  for (std::size_t at = 1; at + 1 < text.size(); ++at)
+    if ((text[at] == ' ' || text[at] == '=') &&
+        std::string_view("=!|,<>~ ").find(text[at - 1]) == std::string_view::npos &&
+        text.find_first_of("=,|<>~", at + 1) == std::string_view::npos)
+      return at;
+  return std::nullopt;
+}
+
+Status check_version_and_build(std::string_view text) {
+  if (text.empty()) return {};
+  const auto split = build_begins(text);
+  TRY(check_version(trimmed(text.substr(0, split.value_or(text.size())))));
+  if (!split) return {};
+  const std::string_view build = trimmed(text.substr(*split + 1));
+  if (is_regular_expression(build)) return {};
+  if (build.empty() || !consists_of(build, "_.+*-!"))
+    return wrong(fmt::format("'{}' is no build; write NAME=VERSION=BUILD", build));
+  return {};
+}
+
+Status check_bracket(std::string_view key, std::string_view value) {
+  if (std::find(kBracketKeys.begin(), kBracketKeys.end(), key) == kBracketKeys.end()) {
+    const std::string near = nearest(key, kBracketKeys);
+    return wrong(fmt::format("'{}' is no key of a match spec{}", key,
+                             near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+  }
+  if (value.empty()) return wrong(fmt::format("'{}' has no value", key));
+  return key == "version" ? check_version(value) : Status();
+}
+
+// What stands between '[' and ']'.
+Status check_brackets(std::string_view text) {
+  while (!(text = trimmed(text)).empty()) {
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos)
+      return wrong(fmt::format("'{}' is not of the form key=value", text));
+    const std::string_view key = trimmed(text.substr(0, equals));
+    text = trimmed(text.substr(equals + 1));
+    const bool quoted = text.starts_with('"') || text.starts_with('\'');
+    auto end = quoted ? text.find(text[0], 1) : text.find(',');
+    if (quoted && end == std::string_view::npos) return wrong("a quote is never closed");
+    end = std::min(end, text.size());
+    TRY(check_bracket(key, trimmed(text.substr(quoted ? 1 : 0, quoted ? end - 1 : end))));
+    text = trimmed(text.substr(std::min(text.size(), quoted ? end + 1 : end)));
+    if (!text.empty() && text[0] != ',')
+      return wrong(fmt::format("'{}' follows where ',' or ']' is expected", text));
+    if (!text.empty()) text.remove_prefix(1);
+  }
+  return {};
+}
+
+bool is_archive(std::string_view spec) {
+  return spec.find("://") < spec.find("::") || spec.starts_with('/') || spec.starts_with('.') ||
+         spec.starts_with('~') || spec.ends_with(".conda") || spec.ends_with(".tar.bz2");
+}
+
+Status check(std::string_view spec) {
+  if (spec.empty()) return wrong("names no package");
+  const bool has_channel = spec.find("::") != std::string_view::npos;
+  if (!has_channel && is_archive(spec))
+    return wrong(
+        "is a package's place, and a solver chooses by name; write NAME=VERSION=BUILD, or make a "
+        "lock file that begins with @EXPLICIT and name the package in it");
+  if (const auto open = spec.find('['); open != std::string_view::npos) {
+    if (!spec.ends_with(']')) return wrong("has a '[' without a ']' at its end");
+    TRY(check_brackets(spec.substr(open + 1, spec.size() - open - 2)));
+    spec = trimmed(spec.substr(0, open));
+  }
+  if (const auto colons = spec.rfind("::"); colons != std::string_view::npos) {
+    const std::string_view channel = spec.substr(0, colons);
+    if (channel.empty() || channel.find_first_of(" \t") != std::string_view::npos)
+      return wrong("names no channel before '::'; write CHANNEL::NAME");
+    spec.remove_prefix(colons + 2);
+  }
+  const auto end = std::min(spec.find_first_of(" \t=<>!~"), spec.size());
+  const std::string_view name = spec.substr(0, end);
+  if (name.empty()) return wrong("names no package");
+  if (!consists_of(name, "_.-"))
+    return wrong(
+        fmt::format("'{}' is no package's name: letters, digits, '_', '-' and '.'", name));
+  return check_version_and_build(trimmed(spec.substr(end)));
+}
+
+}  // namespace
+
+Status check_match_spec(std::string_view spec) {
+  const Status good = check(trimmed(spec));
+  if (good) return {};
+  return wrong(fmt::format("'{}': {}", spec, good.error().message));
+}
+
+}  // namespace lockstep::spec

@@ -1,0 +1,16 @@
+#pragma once
+// The text of a conda match spec, as it stands under `dependencies`: "numpy", "numpy=1.26=py311_0",
+// "numpy >=1.22,<2", "conda-forge::zlib", "zlib[version='>=1.2',build='h*']". Grammar: conda's
+// documentation, "Package match specifications". What solvers would stumble over on a node is said
+// here; whether there is such a package is theirs to find out.
+
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace lockstep::spec {
+
+// Errors begin with the spec in quotes.
+Status check_match_spec(std::string_view spec);
+
+}  // namespace lockstep::spec
