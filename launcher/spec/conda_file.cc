@@ -64,10 +64,11 @@ class CondaReader {
 
   Error unknown_key(const YamlEntry& entry) const {
     if (find_key("environment." + entry.key) != nullptr)
-      return error(entry.place,
-                   fmt::format("'{}' is a key of an environment file, and this is a conda file; in an "
-                               "environment file, channels and dependencies stand under 'conda_file'",
-                               shown(entry.key)));
+      return error(
+          entry.place,
+          fmt::format("'{}' is a key of an environment file, and this is a conda file; in an "
+                      "environment file, channels and dependencies stand under 'conda_file'",
+                      shown(entry.key)));
     const std::string near = nearest(entry.key, kKeys);
     return error(entry.place,
                  fmt::format("unknown key '{}'{}", shown(entry.key),
@@ -94,8 +95,8 @@ class CondaReader {
     const YamlNode* name = at("name");
     if (name == nullptr) return {};
     if (name->kind != YamlNode::Kind::scalar)
-      return error(name->place, fmt::format("'{}' must be a text, not {}", shown("name"),
-                                            describe(name->kind)));
+      return error(name->place,
+                   fmt::format("'{}' must be a text, not {}", shown("name"), describe(name->kind)));
     file_.name = name->text;
     if (name->text.empty()) return {};
     const Status valid = validate_environment_name(shown("name"), name->text);
@@ -113,8 +114,7 @@ class CondaReader {
       if (item.text == "defaults") {
         add_defaults();
       } else if (const Status added = add_channel(item.text); !added) {
-        return error(item.place,
-                     fmt::format("'{}': {}", shown("channels"), added.error().message),
+        return error(item.place, fmt::format("'{}': {}", shown("channels"), added.error().message),
                      added.error().code);
       }
     }
@@ -172,16 +172,17 @@ class CondaReader {
     return {};
   }
 
-  // Those that conda-lock would solve for. A node solves for what it is; one of Linux must be there.
+  // Those that conda-lock would solve for. A node solves for what it is; one of Linux must be
+  // there.
   Status read_platforms() const {
     TRY_ASSIGN(const YamlNode* platforms, list("platforms", "[linux-64]"));
     if (platforms == nullptr) return {};
     for (const YamlNode& item : platforms->items)
       if (item.text.starts_with("linux-")) return {};
-    return error(platforms->place,
-                 fmt::format("'{}' has none that nodes run: linux-64 or linux-aarch64",
-                             shown("platforms")),
-                 ErrorCode::unsupported);
+    return error(
+        platforms->place,
+        fmt::format("'{}' has none that nodes run: linux-64 or linux-aarch64", shown("platforms")),
+        ErrorCode::unsupported);
   }
 
   Status read_dependencies() {
@@ -222,9 +223,8 @@ class CondaReader {
       return error(item.place, "a second section 'pip'; put all of its packages into one");
     const YamlNode& value = item.entries.front().value;
     if (value.kind == YamlNode::Kind::sequence || value.kind == YamlNode::Kind::null) return &value;
-    return error(value.place,
-                 fmt::format("'{}.pip' must be a list, not {}; write [six==1.16.0]",
-                             shown("dependencies"), describe(value.kind)));
+    return error(value.place, fmt::format("'{}.pip' must be a list, not {}; write [six==1.16.0]",
+                                          shown("dependencies"), describe(value.kind)));
   }
 
   Status read_pip(const YamlNode& section) {
@@ -253,8 +253,9 @@ class CondaReader {
     if (variables == nullptr) return {};
     const std::string key = shown("variables");
     if (variables->kind != YamlNode::Kind::mapping)
-      return error(variables->place, fmt::format("'{}' must be a mapping of names to values, not {}",
-                                                 key, describe(variables->kind)));
+      return error(variables->place,
+                   fmt::format("'{}' must be a mapping of names to values, not {}", key,
+                               describe(variables->kind)));
     for (const YamlEntry& entry : variables->entries) {
       if (entry.key.empty() || entry.key.find_first_of("= \t\n") != std::string::npos)
         return error(entry.place, fmt::format("'{}' is not a variable's name", entry.key));

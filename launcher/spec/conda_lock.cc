@@ -38,7 +38,8 @@ Result<std::string> read_hash(std::string_view text) {
   const bool is_md5 = hex.size() == kMd5Digits && (kind.empty() || kind == "md5");
   const bool is_sha256 = hex.size() == kSha256Digits && (kind.empty() || kind == "sha256");
   if (!digits || (!is_md5 && !is_sha256))
-    return wrong(fmt::format("'{}' is no hash: 64 hexadecimal digits of SHA-256, or 32 of MD5", text));
+    return wrong(
+        fmt::format("'{}' is no hash: 64 hexadecimal digits of SHA-256, or 32 of MD5", text));
   return (is_md5 ? "md5:" : "sha256:") + hex;
 }
 
@@ -109,14 +110,16 @@ class ExplicitReader {
     const std::string_view url = line.substr(0, mark);
     TRY_ASSIGN(const Address address, read_address(url));
     if (mark == std::string_view::npos)
-      return wrong(fmt::format("'{}' has no hash; write one with: conda list --explicit --md5, or "
-                               "--sha256",
-                               url));
+      return wrong(
+          fmt::format("'{}' has no hash; write one with: conda list --explicit --md5, or "
+                      "--sha256",
+                      url));
     TRY_ASSIGN(const std::string hash, read_hash(line.substr(mark + 1)));
     if (address.subdir != kNoarch && !platform_.empty() && address.subdir != platform_)
-      return wrong(fmt::format("'{}': is of '{}', and what stands before of '{}'; write one file "
-                               "for each",
-                               url, address.subdir, platform_));
+      return wrong(
+          fmt::format("'{}': is of '{}', and what stands before of '{}'; write one file "
+                      "for each",
+                      url, address.subdir, platform_));
     if (address.subdir != kNoarch) platform_ = address.subdir;
     return packages_.add("", address.name, url, hash);
   }
@@ -173,9 +176,10 @@ class LockReader {
   Status check_keys() const {
     for (const YamlEntry& entry : root_.entries)
       if (entry.key != "version" && entry.key != "metadata" && entry.key != "package")
-        return error(entry.place, fmt::format("unknown key '{}{}' of a lock of conda-lock; there are "
-                                              "version, metadata and package",
-                                              section_, entry.key));
+        return error(entry.place,
+                     fmt::format("unknown key '{}{}' of a lock of conda-lock; there are "
+                                 "version, metadata and package",
+                                 section_, entry.key));
     const YamlEntry* version = root_.find("version");
     if (version == nullptr)
       return error(root_.place, fmt::format("a lock of conda-lock needs '{}version'", section_));
@@ -195,8 +199,8 @@ class LockReader {
 
   Status read_package(const YamlNode& package) {
     if (package.kind != YamlNode::Kind::mapping)
-      return error(package.place, fmt::format("a package must be a mapping, not {}",
-                                              describe(package.kind)));
+      return error(package.place,
+                   fmt::format("a package must be a mapping, not {}", describe(package.kind)));
     const std::string platform = text(package, "platform");
     const std::string name = text(package, "name");
     for (std::string_view key : {"name", "manager", "platform", "url"})
@@ -301,7 +305,8 @@ Result<CondaEnvironment> read_explicit_lock(const Source& source) {
   for (int number = 1; !text.empty(); ++number) {
     const auto end = text.find('\n');
     const Status read = reader.read_line(trimmed(text.substr(0, end)));
-    if (!read) return source.error(Place{number, 1, 0, {}}, read.error().message, read.error().code);
+    if (!read)
+      return source.error(Place{number, 1, 0, {}}, read.error().message, read.error().code);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   auto conda = reader.finish();

@@ -14,9 +14,9 @@ namespace lockstep::spec {
 namespace {
 
 constexpr std::string_view kOperators = "=<>!~";
-constexpr std::array<std::string_view, 12> kBracketKeys{
-    "version", "build",  "build_number", "channel", "subdir",        "name",
-    "md5",     "sha256", "license",      "fn",      "track_features", "features"};
+constexpr std::array<std::string_view, 10> kBracketKeys{
+    "version", "build",  "build_number", "channel", "subdir",
+    "md5",     "sha256", "license",      "fn",      "track_features"};
 
 Error wrong(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
@@ -41,17 +41,15 @@ bool is_regular_expression(std::string_view text) {
 // ">=1.2", "1.2.*": one of those that ',' and '|' join.
 Status check_clause(std::string_view clause) {
   if (clause.empty()) return wrong("a version is missing beside ',' or '|'");
-  if (is_regular_expression(clause)) return {};
   const auto end = std::min(clause.find_first_not_of(kOperators), clause.size());
   const std::string_view word = clause.substr(0, end);
   const std::string_view version = trimmed(clause.substr(end));
-  constexpr std::array<std::string_view, 9> kWords{"",   "=",  "==", "!=", ">=",
-                                                   "<=", ">",  "<",  "~="};
+  constexpr std::array<std::string_view, 9> kWords{"", "=", "==", "!=", ">=", "<=", ">", "<", "~="};
   if (std::find(kWords.begin(), kWords.end(), word) == kWords.end()) {
     const std::string_view meant = word == "=>" ? ">=" : word == "=<" ? "<=" : "";
-    return wrong(fmt::format("'{}' is no operator; {}", word,
-                             meant.empty() ? "there are = == != >= <= > < ~="
-                                           : fmt::format("write {}", meant)));
+    return wrong(fmt::format(
+        "'{}' is no operator; {}", word,
+        meant.empty() ? "there are = == != >= <= > < ~=" : fmt::format("write {}", meant)));
   }
   if (version.empty()) return wrong(fmt::format("no version follows '{}'", word));
   if (!consists_of(version, "_.+!*-"))
@@ -60,7 +58,6 @@ Status check_clause(std::string_view clause) {
 }
 
 Status check_version(std::string_view version) {
-  if (is_regular_expression(version)) return {};
   std::string flat;  // parentheses group; the clauses in them are as outside
   for (char c : version)
     if (c != '(' && c != ')') flat += c;
@@ -72,7 +69,8 @@ Status check_version(std::string_view version) {
   }
 }
 
-// Where a version ends and a build begins: a blank or '=' behind which nothing of a version follows.
+// Where a version ends and a build begins: a blank or '=' behind which nothing of a version
+// follows.
 std::optional<std::size_t> build_begins(std::string_view text) {
   for (std::size_t at = 1; at + 1 < text.size(); ++at)
     if ((text[at] == ' ' || text[at] == '=') &&
@@ -152,8 +150,7 @@ Status check(std::string_view spec) {
   const std::string_view name = spec.substr(0, end);
   if (name.empty()) return wrong("names no package");
   if (!consists_of(name, "_.-"))
-    return wrong(
-        fmt::format("'{}' is no package's name: letters, digits, '_', '-' and '.'", name));
+    return wrong(fmt::format("'{}' is no package's name: letters, digits, '_', '-' and '.'", name));
   return check_version_and_build(trimmed(spec.substr(end)));
 }
 

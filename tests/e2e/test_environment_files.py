@@ -141,6 +141,28 @@ def test_every_way_of_run_is_taken(up_site):
     assert up_site.json("environment", "show", "six-only")["lockstep"]["last_job"]
 
 
+def test_every_way_to_name_a_conda_file_is_the_same_definition(up_site):
+    """Nothing is solved here: what counts is what the jobs were submitted with."""
+    up_site.write("conda.yml", "name: ours\nchannels: [conda-forge]\ndependencies:\n- python=3.11\n"
+                  "- pip: [-r pip.txt]\nprefix: /opt/conda/envs/ours\n")
+    up_site.write("pip.txt", "six\n")
+    up_site.write("azure.yml", "name: azures\nconda_file: conda.yml\n")
+    note = b"lockstep: note: conda.yml:6:1: 'prefix' is ignored: "
+    created = up_site.run("environment", "create", "-f", "conda.yml", "-o", "json")
+    shown = json.loads(created.stdout)
+    assert note in created.stderr and (shown["name"], shown["lockstep"]["provider"]) == ("ours", "conda"), created
+    assert (shown["dependencies"], shown["pip"], shown["locked"]) == (["python=3.11"], ["six"], {}), shown
+    assert "channels:       conda-forge\n" in up_site.ok("environment", "show", "ours")
+    forms = ["environment: file:conda.yml\n", "environment: file:azure.yml\n",
+             "environment: {conda_file: conda.yml}\n", "environment: azureml:ours:1\n", "environment:\n  conda_file:\n    channels: [conda-forge]\n"
+             "    dependencies: [python=3.11, pip: [six]]\n"]
+    seen = [environment_of_file(up_site, form) for form in forms]
+    seen += [environment_of(up_site, option, "conda.yml") for option in ("--conda-file", "--environment")]
+    assert {e["definition"] for e in seen} == {shown["lockstep"]["definition"]}, seen
+    assert [e["name"] for e in seen] == ["ours", "azures", "ours", "ours", None, "ours", "ours"]
+    assert seen[0]["channels"] == ["conda-forge"] and seen[0]["pip"] == ["six"]
+
+
 def test_prepare_is_a_small_job_on_all_nodes(up_site):
     up_site.write("host.yml", "interpreter: python3\n")
     done = up_site.run("environment", "prepare", "-f", "host.yml", "-o", "json")
@@ -185,7 +207,14 @@ FILES = {
     "unknown-name-set": ("", ["--set", "environment=nope@latest"], REFUSED,
                          ["--set environment=nope@latest: there is no environment 'nope'"]),
     "image": ("environment: {image: ubuntu}\n", [], USAGE, ["job.yml:2:15: 'environment.image' is not supported yet"]),
-    "conda-file": ("environment:\n  conda_file: c.yml\n", [], USAGE, ["job.yml:3:3: ", "not supported yet"]),
+    "missing-conda": ("environment:\n  conda_file: c.yml\n", [], USAGE, ["job.yml:3:15: ", "c.yml: No such file"]),
+    "bad-conda": ("environment:\n  conda_file: bad-conda.yml\n", [], USAGE,
+                  ["bad-conda.yml:2:16: 'numpy=>1': '=>' is no operator; write >="]),
+    "conda-and-image": ("environment: {image: ubuntu, conda_file: c.yml}\n", [], USAGE,
+                        ["job.yml:2:15: 'environment.image' is not supported yet"]),
+    "conda-and-pip": ("environment:\n  conda_file: {dependencies: [python]}\n  requirements: [six]\n", [], USAGE,
+                      ["job.yml:4:3: ", "two environments", "- pip: [-r requirements.txt]"]),
+    "conda-for-a-mac": ("environment: {conda_file: mac.lock}\n", [], USAGE, ["mac.lock:2:1: ", "is of 'osx-64'"]),
     "conda-itself": ("environment:\n  channels: [c]\n", [], USAGE, ["job.yml:3:3: ", "'environment.conda_file'"]),
     "misspelt": ("environment:\n  requirments: [six]\n", [], USAGE,
                  ["job.yml:3:3: ", "did you mean 'environment.requirements'?"]),
@@ -206,6 +235,8 @@ def test_a_bad_job_file_says_where(up_site, case):
     text, words, code, texts = FILES[case]
     up_site.write("bad.txt", "six\n-e .\n")
     up_site.write("bad.yml", "name: bad\npackages: [six]\n")
+    up_site.write("bad-conda.yml", "channels: [a]\ndependencies: [numpy=>1]\n")
+    up_site.write("mac.lock", f"@EXPLICIT\nhttps://192.0.2.1/c/osx-64/a-1-0.conda#{'0' * 32}\n")
     up_site.write("job.yml", f"command: 'true'\n{text}")
     refused(up_site, code, texts, "job", "create", "-f", "job.yml", "--stream", *words)
 
@@ -224,7 +255,13 @@ WORDS = {
     "create-nameless": (["environment", "create", "-f", "nameless.yml"], USAGE, ["nameless.yml: has no 'name'"]),
     "create-bad-name": (["environment", "create", "-f", "nameless.yml", "-n", "a/b"], USAGE, ["--name: 'a/b'"]),
     "create-a-job-file": (["environment", "create", "-f", "job-like.yml"], USAGE, ["job-like.yml:1:1: ", "'command'"]),
-    "create-a-conda-file": (["environment", "create", "-f", "conda.yml"], USAGE, ["conda.yml:2:1: ", "'conda_file'"]),
+    "create-a-bad-conda-file": (["environment", "create", "-f", "conda.yml"], USAGE,
+                                ["conda.yml:3:15: ", "[python"]),
+    "conda-and-pip": (["run", "--conda-file", "conda.yml", "--pip", "six", "--", "true"], USAGE, ["leave --pip out"]),
+    "conda-and-name": (["run", "--environment", "a:1", "--conda-file", "c.yml", "--", "true"], USAGE,
+                       ["leave --conda-file out"]),
+    "missing-conda-file": (["run", "--conda-file", "no.yml", "--", "true"], USAGE,
+                           ["run: --conda-file: ", "no.yml: No such file"]),
     "show-unknown": (["environment", "show", "nope"], FAILED, ["there is no environment 'nope'"]),
     "show-twice-said": (["environment", "show", "a:1", "--version", "2"], USAGE, ["'a:1' says already which"]),
     "list-unknown": (["environment", "list", "--name", "nope"], FAILED, ["there is no environment 'nope'"]),
@@ -239,7 +276,7 @@ def test_bad_words_are_refused(up_site, case):
     words, code, texts = WORDS[case]
     up_site.write("nameless.yml", "interpreter: python3\n")
     up_site.write("job-like.yml", "command: x\ninterpreter: python3\n")
-    up_site.write("conda.yml", "name: c\nchannels: [conda-forge]\ndependencies: [python]\n")
+    up_site.write("conda.yml", "name: c\nchannels: [conda-forge]\ndependencies: python\n")
     refused(up_site, code, texts, *words)
 
 

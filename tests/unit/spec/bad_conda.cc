@@ -77,8 +77,9 @@ std::vector<BadEnvironment> keys() {
 
 std::vector<BadEnvironment> dependencies() {
   return {
-      {"no_dependencies", "channels: [a]\n", "env.yml:1:1: 'dependencies' names no package; write "
-                                             "[python=3.11, numpy]"},
+      {"no_dependencies", "channels: [a]\n",
+       "env.yml:1:1: 'dependencies' names no package; write "
+       "[python=3.11, numpy]"},
       {"empty_dependencies", "channels: [a]\ndependencies:\n",
        "env.yml:2:1: 'dependencies' names no package; write [python=3.11, numpy]"},
       {"dependencies_as_text", "dependencies: python\n",
@@ -89,8 +90,9 @@ std::vector<BadEnvironment> dependencies() {
        "env.yml:4:3: 'dependencies' holds texts and one section 'pip'; this is another mapping"},
       {"operator", with("'numpy=>1.26'"),
        "env.yml:4:3: 'numpy=>1.26': '=>' is no operator; write >="},
-      {"three_equals", with("'numpy===1.26'"), "env.yml:4:3: 'numpy===1.26': '===' is no operator; "
-                                               "there are = == != >= <= > < ~="},
+      {"three_equals", with("'numpy===1.26'"),
+       "env.yml:4:3: 'numpy===1.26': '===' is no operator; "
+       "there are = == != >= <= > < ~="},
       {"no_version", with("'numpy>='"), "env.yml:4:3: 'numpy>=': no version follows '>='"},
       {"half_a_range", with("'numpy>=1,'"),
        "env.yml:4:3: 'numpy>=1,': a version is missing beside ',' or '|'"},
@@ -211,7 +213,8 @@ std::vector<BadEnvironment> locks() {
 
 std::vector<BadEnvironment> bad_conda_files() {
   std::vector<BadEnvironment> all = keys();
-  for (const auto& more : {dependencies(), locks()}) all.insert(all.end(), more.begin(), more.end());
+  for (const auto& more : {dependencies(), locks()})
+    all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
