@@ -153,10 +153,10 @@ def test_every_way_to_name_a_conda_file_is_the_same_definition(up_site):
     assert note in created.stderr and (shown["name"], shown["lockstep"]["provider"]) == ("ours", "conda"), created
     assert (shown["dependencies"], shown["pip"], shown["locked"]) == (["python=3.11"], ["six"], {}), shown
     assert "channels:       conda-forge\n" in up_site.ok("environment", "show", "ours")
-    forms = ["environment: file:conda.yml\n", "environment: file:azure.yml\n",
-             "environment: {conda_file: conda.yml}\n", "environment: azureml:ours:1\n", "environment:\n  conda_file:\n    channels: [conda-forge]\n"
-             "    dependencies: [python=3.11, pip: [six]]\n"]
-    seen = [environment_of_file(up_site, form) for form in forms]
+    inline = "{channels: [conda-forge], dependencies: [python=3.11, pip: [six]]}"
+    forms = ["file:conda.yml", "file:azure.yml", "{conda_file: conda.yml}", "azureml:ours:1",
+             f"\n  conda_file: {inline}"]
+    seen = [environment_of_file(up_site, f"environment: {form}\n") for form in forms]
     seen += [environment_of(up_site, option, "conda.yml") for option in ("--conda-file", "--environment")]
     assert {e["definition"] for e in seen} == {shown["lockstep"]["definition"]}, seen
     assert [e["name"] for e in seen] == ["ours", "azures", "ours", "ours", None, "ours", "ours"]
