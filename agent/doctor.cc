@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 
 #include "agent/inventory/gpu.h"
@@ -296,6 +297,8 @@ Findings examine_machine(const std::string& home) {
   for (Finding& each : examine_gpus("", "")) out.push_back(std::move(each));
   for (Finding& each : examine_rdma("", memory_locking_unlimited())) out.push_back(std::move(each));
   add_tools(out);
+  const char* path = std::getenv("PATH");  // an agent that is started from here has it too
+  out.push_back(examine_environments(path == nullptr ? "/usr/bin:/bin" : path));
   return out;
 }
 

@@ -12,5 +12,7 @@ Findings examine_machine(const std::string& home);  // the agent's home, which n
 // Parts of it, for tests: `root` is "" or the root directory of a fake machine.
 Findings examine_rdma(const std::string& root, bool memory_locking_unlimited);
 Findings examine_gpus(const std::string& root, const std::string& nvml_library);
+// With the tools that this PATH has.
+Finding examine_environments(const std::string& path);
 
 }  // namespace lockstep::agent

@@ -1,6 +1,7 @@
 #include "agent/doctor.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "agent/identity.h"
 #include "tests/unit/agent/helpers.h"
@@ -33,6 +34,24 @@ TEST(DoctorTest, AGpuWithoutItsDriverIsAProblem) {
   put(root / "sys/bus/pci/devices/0000:01:00.0/class", "0x030200\n");
   EXPECT_EQ(examine_gpus(root.path(), "/nonexistent.so")[0].verdict, Verdict::problem);
   EXPECT_EQ(examine_gpus(root.path(), FAKE_NVML)[0].verdict, Verdict::ok);
+}
+
+TEST(DoctorTest, WhatEnvironmentsAreMadeWithIsLookedForOnThePath) {
+  const TempDir root;
+  EXPECT_EQ(examine_environments("/usr/bin:/bin").verdict, Verdict::ok);
+  const Finding nothing = examine_environments(root.path());
+  EXPECT_EQ(nothing.verdict, Verdict::warning);
+  EXPECT_THAT(nothing.found, HasSubstr("no python3 on the PATH " + root.path()));
+  // Debian without python3-venv.
+  put(root / "python3", "#!/bin/sh\necho /opt/python3 3.12.1 ensurepip\n");
+  ASSERT_EQ(::chmod((root / "python3").c_str(), 0755), 0);
+  const Finding half = examine_environments(root.path());
+  EXPECT_EQ(half.verdict, Verdict::warning);
+  EXPECT_EQ(half.found, "/opt/python3 3.12.1, without ensurepip");
+  EXPECT_THAT(half.advice, HasSubstr("python3-venv"));
+  put(root / "uv", "#!/bin/sh\necho uv 0.5.9\n");
+  ASSERT_EQ(::chmod((root / "uv").c_str(), 0755), 0);
+  EXPECT_EQ(examine_environments(root.path()).found, "/opt/python3 3.12.1; uv 0.5.9");
 }
 
 TEST(NodeNameTest, WhatWouldBeChangedIsRefused) {
