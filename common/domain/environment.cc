@@ -138,7 +138,8 @@ Status validate_conda(const CondaEnvironment& conda) {
   return {};
 }
 
-constexpr std::array<std::string_view, 3> kToolVariables{"LANG", "LANGUAGE", "REQUESTS_CA_BUNDLE"};
+constexpr std::array<std::string_view, 4> kToolVariables{"LANG", "LANGUAGE", "REQUESTS_CA_BUNDLE",
+                                                         "LOCKSTEP_CONDA_ENGINE"};
 constexpr std::array<std::string_view, 7> kToolBeginnings{
     "LC_", "PIP_", "UV_", "CONDA_", "MAMBA_", "RATTLER_", "SSL_CERT_"};
 constexpr std::array<std::string_view, 2> kToolEndings{"_proxy", "_PROXY"};

@@ -107,7 +107,7 @@ def specs_of(texts):
     specs = []
     for text in texts:
         try:
-            specs.append(rattler.MatchSpec(text, strict=True))
+            specs.append(rattler.MatchSpec(text))
         except (failures.InvalidMatchSpecError, failures.InvalidVersionSpecError,
                 failures.InvalidPackageNameError, failures.InvalidChannelError) as error:
             raise Refused("invalid_argument", f"'{text}' is no conda package: {error}") from error
