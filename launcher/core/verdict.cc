@@ -134,11 +134,13 @@ std::string with_detail(std::string text, const std::string& detail) {
 std::string rank_in_words(const RankExit& rank, const std::string& node) {
   const std::string who = fmt::format("rank {} (node {})", rank.rank, node);
   switch (rank.cause) {
-    case Cause::exit_code: return fmt::format("{} exited with code {}", who, rank.exit_code);
+    case Cause::exit_code:
+      return with_detail(fmt::format("{} exited with code {}", who, rank.exit_code), rank.detail);
     case Cause::signal: {
       const std::string name = signal_name(rank.signal);
-      return fmt::format("{} was killed by signal {}{}", who, rank.signal,
-                         name.empty() ? "" : " (" + name + ")");
+      return with_detail(fmt::format("{} was killed by signal {}{}", who, rank.signal,
+                                     name.empty() ? "" : " (" + name + ")"),
+                         rank.detail);
     }
     case Cause::out_of_memory:
       return with_detail(who + " ran out of memory and was killed by the kernel", rank.detail);

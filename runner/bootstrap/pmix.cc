@@ -124,6 +124,7 @@ Result<std::map<std::string, std::string>> PmixBootstrap::environment(int rank, 
   for (const auto& [name, value] : connection) out.force(name, value);
   out.force("PMIX_MCA_gds", "hash");  // as the server's
   set_open_mpi(gang_, directories_, rank, local_rank, &out);
+  set_other_mpi(gang_, &out);
   const std::string& master = gang_.gang().members.front().address;
   const int port = gang_.gang().master_port ? gang_.gang().master_port : kAzureMasterPort;
   out.set("AZ_BATCH_MASTER_NODE", fmt::format("{}:{}", master, port));

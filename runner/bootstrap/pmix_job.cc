@@ -148,4 +148,11 @@ void set_open_mpi(const GangContext& gang, const PmixDirectories& directories, i
   }
 }
 
+void set_other_mpi(const GangContext& gang, Variables* out) {
+  out->set("I_MPI_PMI", "pmix");
+  out->set("I_MPI_PMI_LIBRARY", "libpmix.so.2");  // the node's own, wherever its linker finds it
+  // What speaks PMI asks here for its rank, and nobody listens. Alone it would be right.
+  if (gang.world_size() > 1) out->set("PMI_PORT", "127.0.0.1:1");
+}
+
 }  // namespace lockstep::runner

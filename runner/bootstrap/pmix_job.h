@@ -37,4 +37,8 @@ Status describe_job(const GangContext& gang, const PmixDirectories& directories,
 void set_open_mpi(const GangContext& gang, const PmixDirectories& directories, int rank,
                   int local_rank, Variables* out);
 
+// What makes other MPI libraries PMIx clients too, or has them fail in MPI_Init: by themselves they
+// find no server, and each rank silently becomes "rank 0 of 1".
+void set_other_mpi(const GangContext& gang, Variables* out);
+
 }  // namespace lockstep::runner

@@ -191,8 +191,18 @@ void Core::Impl::on(const StderrTail& input) {
   if (phase != Phase::quoting || std::erase(unquoted, input.rank) == 0) return;
   const std::size_t excess =
       input.text.size() > kStderrTailBytes ? input.text.size() - kStderrTailBytes : 0;
-  ranks.find(input.rank)->exit.stderr_tail = input.text.substr(excess);
+  auto& record = *ranks.find(input.rank);
+  record.exit.stderr_tail = input.text.substr(excess);
+  explain_init(record);
   finish_if_quoted();
+}
+
+void Core::Impl::explain_init(RankRecord& record) {
+  const auto cause = record.exit.cause;
+  const bool ended_badly = cause == Cause::exit_code || cause == Cause::signal;
+  if (!is_mpi() || record.client != Client::none || !ended_badly) return;
+  record.exit.detail = why_not_joined(record.exit.stderr_tail);
+  if (failure && failure->rank == record.exit.rank) failure->message = sentence(record.exit);
 }
 
 void Core::Impl::finish_if_quoted() {

@@ -91,6 +91,7 @@ struct Core::Impl {
   void expire_timers();
   void finish_if_ended();
   void quote();
+  void explain_init(RankRecord& record);
   void finish_if_quoted();
   void finish();
   NodeExitReport final_words() const;

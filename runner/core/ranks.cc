@@ -1,6 +1,7 @@
 #include "runner/core/ranks.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace lockstep::runner {
 
@@ -105,6 +106,18 @@ RankExit never_started(const RankExit& base, Instant now) {
   exit.terminated_by_us = true;
   exit.time = now;
   return exit;
+}
+
+std::string why_not_joined(const std::string& stderr_tail) {
+  std::string tail = stderr_tail;
+  for (char& c : tail) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto says = [&](const char* word) { return tail.find(word) != tail.npos; };
+  const bool is_mpich = says("pmi_init") || says("pmi version");
+  if (!is_mpich && !says("mpi_init")) return "";
+  return std::string("MPI_Init failed before it reached the job's PMIx server; ") +
+         (is_mpich ? "its MPI library is MPICH or one of its family, and speaks PMI, not PMIx"
+                   : "its MPI library may be too old, too new or built without PMIx") +
+         ": use Open MPI 4.1 or later, or Intel MPI on nodes that have libpmix.so.2";
 }
 
 std::string sentence(const RankExit& exit) {

@@ -60,6 +60,9 @@ RankExit describe_abort(const RankExit& base, const RankAborted& abort, Instant 
                         bool terminating);
 // A rank that never ran, because the gang ended first.
 RankExit never_started(const RankExit& base, Instant now);
+// Why the MPI_Init of a rank that never met its PMIx server failed, judged by its last words; ""
+// when they say nothing of MPI_Init.
+std::string why_not_joined(const std::string& stderr_tail);
 // "rank 3 exited with code 1", "rank 0 called MPI_Abort(42)"
 std::string sentence(const RankExit& exit);
 

@@ -3,6 +3,7 @@
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/network.h"
 #include "runner/bootstrap/pmix_job.h"
+#include "runner/bootstrap/variables.h"
 
 namespace lockstep::runner {
 namespace {
@@ -108,6 +109,23 @@ TEST(TorchBootstrap, NamesWhatTorchrunNames) {
       {"GROUP_WORLD_SIZE", "2"},    {"ROLE_RANK", "3"},
       {"ROLE_WORLD_SIZE", "4"},     {"OMP_NUM_THREADS", "2"}};
   EXPECT_EQ(*all, expected);
+}
+
+TEST(OtherMpi, IsTiedToPmixOrRefused) {
+  GangContext gang = make_gang(2, 1, 0);
+  gang.assignment.spec.environment_variables = {{"I_MPI_PMI_LIBRARY", "/opt/libpmix.so.2"}};
+  Variables out(gang);
+  set_other_mpi(gang, &out);
+  const std::map<std::string, std::string> expected = {{"I_MPI_PMI", "pmix"},
+                                                       {"PMI_PORT", "127.0.0.1:1"}};
+  EXPECT_EQ(out.take(), expected);
+}
+
+TEST(OtherMpi, ARankAloneNeedsNoServer) {
+  const GangContext gang = make_gang(1, 1, 0);
+  Variables out(gang);
+  set_other_mpi(gang, &out);
+  EXPECT_EQ(out.take().count("PMI_PORT"), 0u);
 }
 
 TEST(NoneBootstrap, AddsNothing) {

@@ -44,8 +44,11 @@ TEST(Verdict, says_in_words_how_a_rank_failed) {
   RankExit aborted_well = rank_exit(3, Cause::mpi_abort, 0, at(10));
   RankExit missing = rank_exit(3, Cause::command_not_found, 127, at(10));
   missing.detail = "trian.py: No such file or directory";
+  RankExit refused = rank_exit(3, Cause::exit_code, 15, at(10));
+  refused.detail = "MPI_Init failed";
   const std::vector<Words> cases = {
       {rank_exit(3, Cause::exit_code, 7, at(10)), 7, "rank 3 (node n2) exited with code 7"},
+      {refused, 15, "rank 3 (node n2) exited with code 15: MPI_Init failed"},
       {rank_exit(3, Cause::signal, 9, at(10)), 137,
        "rank 3 (node n2) was killed by signal 9 (SIGKILL)"},
       {rank_exit(3, Cause::signal, 60, at(10)), 188, "rank 3 (node n2) was killed by signal 60"},

@@ -122,6 +122,45 @@ TEST_F(RunnerCore, RankThatNeverConnectedWhileAnotherDid) {
   EXPECT_EQ(report.first_failed_rank, 0);
 }
 
+TEST_F(RunnerCore, MpiInitThatNeverReachedTheServerIsExplained) {
+  struct Case {
+    const char* tail;
+    const char* said;  // "" for nothing
+  };
+  for (const Case& c :
+       {Case{"MPIR_pmi_init(134): PMI_Init returned -1", "speaks PMI, not PMIx"},
+        Case{"Runtime environment uses unsupported PMI version PMIx.", "speaks PMI, not PMIx"},
+        Case{"*** An error occurred in MPI_Init_thread", "may be too old"},
+        Case{"about:\n    mpi_init:startup:internal-failure", "may be too old"},
+        Case{"ImportError: no module named mpi4py", ""}}) {
+    core = Core();
+    run_solo(part(1, 1, Distribution::Kind::mpi));
+    give(RankExited{0, 15, 0, false});
+    take_drain();
+    give(LogsDrained{});
+    take<ReadStderrTail>();
+    give(StderrTail{0, c.tail});
+    const auto report = take_end();
+    EXPECT_EQ(report.cause, Cause::exit_code);
+    EXPECT_EQ(exit_code_of(report.ranks[0]), 15);
+    EXPECT_NE(report.ranks[0].detail.find(c.said), std::string::npos) << c.tail;
+    EXPECT_EQ(report.ranks[0].detail.empty(), *c.said == '\0') << c.tail;
+    EXPECT_NE(report.message.find(c.said), std::string::npos) << report.message;
+  }
+}
+
+TEST_F(RunnerCore, MpiInitOfARankThatHadJoinedIsNotExplained) {
+  run_solo(part(1, 1, Distribution::Kind::mpi));
+  give(RankConnected{0});
+  give(RankExited{0, 1, 0, false});
+  take_drain();
+  give(LogsDrained{});
+  take<ReadStderrTail>();
+  give(StderrTail{0, "MPI_Init failed"});
+  pass(kAbortNews);
+  EXPECT_EQ(take_end().ranks[0].detail, "");
+}
+
 TEST_F(RunnerCore, PlainScriptUnderMpiCompletes) {
   run_solo(part(1, 2, Distribution::Kind::mpi));
   give(RankExited{0, 0, 0, false});
