@@ -1,6 +1,7 @@
 #include "envs/conda/rattler_tools.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,11 +22,24 @@ constexpr long kLockPauseNs = 100'000'000;
 
 std::string package() { return fmt::format("py-rattler=={}", kRattlerVersion); }
 
-// It may have gone since: python3 was replaced by a newer one.
-Result<bool> works(Toolbox& tools, const std::string& python) {
-  if (!io::exists(python)) return false;
+// Which file an interpreter is, to notice another one in its place; "" = there is none.
+std::string look_of(const std::string& python) {
+  struct stat info {};
+  if (::stat(python.c_str(), &info) != 0) return "";
+  return fmt::format("{} {} {}.{}\n", info.st_ino, info.st_size, info.st_mtim.tv_sec,
+                     info.st_mtim.tv_nsec);
+}
+
+// It may have gone since: python3 was replaced by a newer one. It is started only to find that out.
+Result<bool> works(Toolbox& tools, const std::string& home) {
+  const std::string python = home + "/bin/python", worked = home + "/worked";
+  const std::string look = look_of(python);
+  if (look.empty()) return false;
+  if (io::read_file(worked).value_or("") == look) return true;
   TRY_ASSIGN(const Toolbox::Answer answer, tools.run({python, "-I", "-c", std::string(kProbe)}));
-  return answer.exit_code == 0;
+  if (answer.exit_code != 0) return false;
+  TRY(io::write_file_atomically(worked, look, 0644, false));
+  return true;
 }
 
 // Can be told to stop while another build has it.
@@ -77,11 +91,11 @@ Result<std::string> rattler_python(Toolbox& tools, const std::string& cache) {
   const std::string root = cache + "/tools";
   const std::string home = fmt::format("{}/rattler-{}", root, kRattlerVersion);
   const std::string python = home + "/bin/python";
-  TRY_ASSIGN(bool ready, works(tools, python));
+  TRY_ASSIGN(bool ready, works(tools, home));
   if (ready) return python;
   TRY(io::make_directories(root));
   TRY_ASSIGN(const io::FileLock lock, lock_of(tools, home + ".lock"));
-  TRY_ASSIGN(ready, works(tools, python));
+  TRY_ASSIGN(ready, works(tools, home));
   if (ready) return python;
   TRY_ASSIGN(const std::vector<std::string> names, io::list_directory(root));
   for (const std::string& name : names)  // of one that was killed; what it left may still write
@@ -89,7 +103,7 @@ Result<std::string> rattler_python(Toolbox& tools, const std::string& cache) {
   const std::string beside = fmt::format("{}/{}{}", root, kHalfMade, ::getpid());
   tools.say(fmt::format("installing {} for conda environments, once for this node", package()));
   if (auto made = make(tools, cache, beside); !made) return with_advice(std::move(made).error());
-  TRY_ASSIGN(ready, works(tools, beside + "/bin/python"));
+  TRY_ASSIGN(ready, works(tools, beside));
   if (!ready)
     return with_advice(make_error(ErrorCode::invalid_argument,
                                   fmt::format("{} does not start on this node", package())));
