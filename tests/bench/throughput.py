@@ -26,24 +26,26 @@ from slurm import Slurm  # noqa: E402
 
 
 class Lockstep:
-    """A launcher and two agents that share this machine."""
+    """A launcher and agents, n1 to nN, that share this machine."""
 
-    def __init__(self, directory, cpus):
+    def __init__(self, directory, cpus, nodes=2):
         self.directory, self.cpus, self.agents = directory, cpus, []
+        self.names = [f"n{number}" for number in range(1, nodes + 1)]
         self.launcher = Launcher(directory)
 
     def start(self):
         self.launcher.start()
         self.launcher.authorize()
         token = self.directory / "token"
-        token.write_text(self.launcher.cli("node", "token", "--uses", 2).stdout)
-        for name in ("n1", "n2"):
+        token.write_text(self.launcher.cli("node", "token", "--uses", len(self.names)).stdout)
+        for name in self.names:
             with open(self.directory / f"{name}.log", "wb") as log:
                 self.agents.append(subprocess.Popen(
                     [BUILD / "bin/lockstep-agent", "--token-file", token, "--home", self.directory / name,
                      "--name", name, "--cpus", f"0-{self.cpus - 1}", "--log-level", "warn"],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
-        wait_until(lambda: self.launcher.cli("node", "list").stdout.count("ALIVE") == 2, "both nodes are alive")
+        wait_until(lambda: self.launcher.cli("node", "list").stdout.count("ALIVE") == len(self.names),
+                   "all nodes are alive")
 
     def seconds(self, jobs, prefix):
         return self.launcher.submit(jobs=jobs, cpus=1, prefix=prefix)["final_s"]
