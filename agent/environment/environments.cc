@@ -1,5 +1,6 @@
 #include "agent/environment/environments.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <utility>
@@ -90,15 +91,19 @@ void Environments::tell(const std::shared_ptr<Waiter>& waiter, Input input) {
   });
 }
 
-Result<EnvironmentTarget> Environments::target_for(const Waiter& waiter) {
-  const Assignment wanted = waiter.wanted();
+Result<EnvironmentTarget> Environments::target_for(const std::shared_ptr<Waiter>& waiter) {
+  const Assignment wanted = waiter->wanted();
   if (config_.program.empty())
     return make_error(ErrorCode::unsupported, "this agent makes no environments");
   if (!wanted.spec.environment)
     return make_error(ErrorCode::internal, "the job names no environment");
   TRY_ASSIGN(const io::User user, user_of(wanted));
-  TRY_ASSIGN(const Interpreter interpreter,
-             interpreters_.ask(interpreter_of(wanted.spec.environment->definition), user));
+  const std::string& name = interpreter_of(wanted.spec.environment->definition);
+  TRY_ASSIGN(const Interpreter interpreter, interpreters_.ask(name, user, [&] {
+    // It may hang, on a network's file system: then this is what people see.
+    tell(waiter,
+         EnvironmentProgress{wanted.attempt, fmt::format("asking {} for its version", name)});
+  }));
   return target_of(wanted, interpreter, user);
 }
 
@@ -106,7 +111,7 @@ Result<EnvironmentTarget> Environments::target_for(const Waiter& waiter) {
 void Environments::look(const std::shared_ptr<Waiter>& waiter) {
   const std::lock_guard one(waiter->looking);
   if (waiter->has_left() || leaving_) return;
-  auto target = target_for(*waiter);
+  auto target = target_for(waiter);
   if (target) return serve(waiter, *std::move(target));
   if (leaving_) return;
   const Cause cause = is_lasting(target.error()) ? Cause::environment_failed : Cause::start_failed;

@@ -41,7 +41,7 @@ class Environments {
 
  private:
   void look(const std::shared_ptr<Waiter>& waiter);
-  Result<EnvironmentTarget> target_for(const Waiter& waiter);
+  Result<EnvironmentTarget> target_for(const std::shared_ptr<Waiter>& waiter);
   void serve(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target);
   void join(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target);
   void leave_flight(Waiter& waiter);

@@ -33,7 +33,8 @@ Interpreters::Look Interpreters::look_at(const std::string& path) {
           nanoseconds(info.st_ctim)};
 }
 
-Result<Interpreter> Interpreters::ask(const std::string& name, const io::User& user) {
+Result<Interpreter> Interpreters::ask(const std::string& name, const io::User& user,
+                                      const std::function<void()>& starting) {
   if (name.empty()) return Interpreter{};
   const std::string path = find_on_path(environment_, name);
   std::shared_ptr<Known> known;
@@ -47,6 +48,7 @@ Result<Interpreter> Interpreters::ask(const std::string& name, const io::User& u
   const std::lock_guard one(known->asking);
   const Look look = look_at(path);
   if (look.inode != 0 && look == known->look) return known->interpreter;
+  starting();
   TRY_ASSIGN(known->interpreter, start(name, user));
   known->look = look;
   return known->interpreter;

@@ -24,8 +24,9 @@ class Interpreters {
                std::map<std::string, std::string> environment, std::function<bool()> go_on);
 
   // `name`: absolute, or one on PATH. Its errors are those of envs/host: not there, does not
-  // answer.
-  Result<Interpreter> ask(const std::string& name, const io::User& user);
+  // answer. `starting` is called before it is started.
+  Result<Interpreter> ask(const std::string& name, const io::User& user,
+                          const std::function<void()>& starting);
   // How often one was started, for tests.
   int starts() const;
 

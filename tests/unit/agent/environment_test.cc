@@ -2,6 +2,7 @@
 
 #include "tests/unit/agent/environment_support.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 
 namespace lockstep::agent {
@@ -38,6 +39,24 @@ TEST_F(EnvironmentTest, an_interpreter_that_is_not_there_fails_the_job_by_name) 
   ASSERT_TRUE(said.failed);
   EXPECT_EQ(said.failed->cause, Cause::environment_failed);
   EXPECT_THAT(said.failed->error.message, HasSubstr("'/nope/python' is not there"));
+}
+
+TEST_F(EnvironmentTest, an_interpreter_that_does_not_answer_yet_is_named_meanwhile) {
+  const std::string flag = dir / "flag", slow = dir / "slow";
+  dir.file("slow",
+           fmt::format("#!/bin/sh\nuntil [ -e {} ]; do sleep 0.01; done\n"
+                       "exec /usr/bin/python3 \"$@\"\n",
+                       flag),
+           0755);
+  Keeping node(dir / "home", locks);
+  const Assignment job = node.staged("j", HostEnvironment{slow});
+  node.environments->prepare(job);
+  auto& said = node.said[job.attempt];
+  ASSERT_TRUE(node.until([&] { return !said.progress.empty(); }));
+  EXPECT_EQ(said.progress.front(), fmt::format("asking {} for its version", slow));
+  EXPECT_FALSE(said.is_over());
+  dir.file("flag", "");
+  EXPECT_TRUE(node.until([&] { return said.is_ready(); })) << node.log_of(job);
 }
 
 TEST_F(EnvironmentTest, a_venv_is_solved_stored_built_and_reused) {
