@@ -30,6 +30,15 @@ const LockedCondaPackage* find(const Lock& lock, std::string_view name) {
   return found == lock.conda.end() ? nullptr : &*found;
 }
 
+void say_solved(Toolbox& tools, const Lock& lock) {
+  tools.say(
+      fmt::format("solved: {} conda packages, {} of pip", lock.conda.size(), lock.packages.size()));
+  for (const LockedCondaPackage& package : lock.conda)
+    tools.say(fmt::format("  {} {} {} (conda)", package.name, package.version, package.build));
+  for (const LockedPackage& package : lock.packages)
+    tools.say(fmt::format("  {} {} (pip)", package.name, package.version));
+}
+
 // What pip and what it builds see: the prefix's programs, and no packages of the user's home.
 void use(Toolbox& tools, const Activation& activation) {
   for (const auto& [name, value] : activation.variables) tools.set(name, value);
@@ -56,8 +65,7 @@ Result<Lock> CondaProvider::solve(Toolbox& tools, const Site& site) {
   lock.solver = engine->name();
   TRY_ASSIGN(lock.conda, engine->solve(definition_));
   if (!definition_.requirements.empty()) TRY(solve_pip(tools, site, *engine, lock));
-  tools.say(
-      fmt::format("solved: {} conda packages, {} of pip", lock.conda.size(), lock.packages.size()));
+  say_solved(tools, lock);
   return lock;
 }
 

@@ -26,6 +26,8 @@ Result<Lock> VenvProvider::solve(Toolbox& tools, const Site& site) {
   lock.provider = "venv";
   lock.platform = platform_of(version);
   tools.say(fmt::format("solved: {} packages", lock.packages.size()));
+  for (const LockedPackage& package : lock.packages)
+    tools.say(fmt::format("  {} {} (pip)", package.name, package.version));
   return lock;
 }
 

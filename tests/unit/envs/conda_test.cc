@@ -34,6 +34,8 @@ TEST_F(CondaTest, packages_that_need_each_other_are_solved_installed_and_activat
   EXPECT_EQ(lock.platform, site("").platform);
   EXPECT_EQ(lock.solver, "py-rattler 0.28.0");
   EXPECT_THAT(solved.log, HasSubstr("fetching the index of file://" + (dir / "channel")));
+  EXPECT_THAT(solved.log, HasSubstr("solved: 2 conda packages, 0 of pip\n  alpha 1.0 0 (conda)\n"
+                                    "  beta 2.0 0 (conda)\n"));
 
   // Another environment around the agent is not seen.
   more = {{"CONDA_PREFIX", "/opt/other"}, {"CONDA_SHLVL", "3"}, {"CONDA_DEFAULT_ENV", "other"}};

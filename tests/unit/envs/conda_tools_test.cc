@@ -67,6 +67,7 @@ TEST_F(CondaPip, its_packages_come_on_top_of_condas) {
   const Lock lock = *solved.last().lock;
   ASSERT_EQ(lock.packages.size(), 1U) << solved.log;  // conda has `inner` already
   EXPECT_EQ(lock.packages[0].name, "outer");
+  EXPECT_THAT(solved.log, HasSubstr("  outer 1.0 (pip)\n"));
   const Told built = build(asked, lock, site("one"));
   ASSERT_TRUE(built.last().activation) << built.log;
   const Activation& got = *built.last().activation;
