@@ -17,6 +17,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kMaxShownBytes = 200;
+
 std::string file_name_of(const std::string& url) { return url.substr(url.rfind('/') + 1); }
 
 // Programs print progress before and after their JSON.
@@ -36,6 +38,15 @@ std::string complaint(const json& said) {
     for (const json& problem : said["solver_problems"])
       text += (problem.is_string() ? problem.get<std::string>() : problem.dump()) + "\n";
   return text;
+}
+
+// It ended well, but did not say what it found: not a program that solves.
+Error no_answer(const std::string& program, const std::string& output) {
+  return make_error(
+      ErrorCode::unavailable,
+      fmt::format("{} did not say whether it could solve the environment; LOCKSTEP_CONDA_ENGINE of "
+                  "the agent names it, and it answered: {}",
+                  program, output.empty() ? "nothing" : output.substr(0, kMaxShownBytes)));
 }
 
 // Of a channel's index, or of conda-meta. Throws json::exception.
@@ -113,6 +124,8 @@ Result<std::vector<LockedCondaPackage>> MambaEngine::solve(const CondaEnvironmen
   TRY_ASSIGN(const Toolbox::Answer answer,
              run(joined(std::move(words), definition.dependencies), Toolbox::Output::wanted));
   const json said = json_in(answer.output);
+  if (answer.exit_code == 0 && (!said.is_object() || !said.contains("success")))
+    return no_answer(program_, answer.output);
   if (answer.exit_code != 0 || !said.is_object() || !said.value("success", false)) {
     Toolbox::Answer told = answer;
     told.tail = complaint(said) + told.tail;
@@ -188,7 +201,8 @@ Result<std::string> MambaEngine::hash_of(const LockedCondaPackage& package,
       TRY(io::remove_tree(archive.substr(0, archive.size() - kind.size())));
   return make_error(
       ErrorCode::corrupt,
-      fmt::format("{} is not the package that was asked for: its SHA-256 is {}, not {}",
+      fmt::format("{} is not the package that was asked for: its SHA-256 is {}, not {}; "
+                  "if it was replaced on purpose, solve anew with --rebuild",
                   package.url, digest.hex(), wanted));
 }
 

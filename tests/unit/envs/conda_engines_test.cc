@@ -100,6 +100,15 @@ TEST_F(CondaEngines, a_program_solves_and_installs_as_rattler_does) {
   expect_failure(solve(asks_for({"gamma"})), ErrorCode::invalid_argument, "nothing provides gamma");
 }
 
+TEST_F(CondaEngines, a_program_that_does_not_say_whether_it_solved_is_quoted) {
+  channel("channel", kChannel);
+  use_program("mamba");
+  dir.file("bin/mamba", "#!/bin/sh\necho '{}'\n", 0755);
+  expect_failure(solve(asks_for({"alpha"})), ErrorCode::unavailable,
+                 "did not say whether it could solve the environment; LOCKSTEP_CONDA_ENGINE of the "
+                 "agent names it, and it answered: {}");
+}
+
 TEST_F(CondaEngines, a_program_that_does_not_check_a_hash_is_checked) {
   const auto written = channel("channel", kChannel);
   use_program("conda");
