@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/io/file_system.h"
-#include "envs/conda/engine_text.h"
+#include "envs/conda/engine_files.h"
 #include "envs/conda/rattler_tools.h"
 #include "envs/order.h"
 #include "envs/tool.h"
@@ -69,10 +69,14 @@ class RattlerEngine final : public CondaEngine {
   Result<json> run(const std::string& what, json order) {
     order["subdir"] = conda_platform_of(site_.platform).subdir;
     order["cache"] = site_.cache + "/conda";
-    const std::string program = scratch_ + "/engine.py";
+    order["scratch"] = scratch_;
+    const std::string program = scratch_ + "/engine";
     const std::string asked = fmt::format("{}/{}.json", scratch_, what);
     const std::string result = fmt::format("{}/{}-result.json", scratch_, what);
-    TRY(io::write_file_atomically(program, kEngineText, 0644, false));
+    TRY(io::make_directories(program));
+    for (const EngineFile& file : kEngineFiles)
+      TRY(io::write_file_atomically(fmt::format("{}/{}", program, file.name), file.text, 0644,
+                                    false));
     TRY(io::write_file_atomically(asked, order.dump(-1, ' ', false, json::error_handler_t::replace),
                                   0600, false));
     TRY_ASSIGN(const Toolbox::Answer answer,

@@ -1,5 +1,5 @@
 #pragma once
-// conda's solving and installing by py-rattler: runs engine.py, which is a part of this program,
+// conda's solving and installing by py-rattler: runs engine/, which is a part of this program,
 // with the Python of rattler_tools.h. Packages that were fetched are in <cache>/conda.
 
 #include "envs/conda/engine.h"

@@ -1,0 +1,46 @@
+"""What lockstep-env has py-rattler do: python engine WHAT ORDER.json RESULT.json
+
+WHAT is solve (to packages with URL, SHA-256 and record) or install (of exactly those). Lines on
+standard output say how far it is. RESULT.json holds the answer, or {"code", "message"} with exit
+code 1. Written for Python 3.10 and py-rattler 0.28.
+"""
+
+import asyncio
+import errno
+import json
+import os
+import sys
+import warnings
+
+from common import Refused, masked, say
+from install import install
+from solve import solve
+
+
+def outcome_of(what, order):
+    try:
+        return 0, asyncio.run({"solve": solve, "install": install}[what](order))
+    except Refused as refused:
+        return 1, {"code": refused.code, "message": masked(str(refused))}
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        return 1, {"code": "resource_exhausted" if full else "io", "message": masked(str(error))}
+    except Exception as error:  # rattler's, or a mistake of ours: no stack trace is shown
+        return 1, {"code": "internal", "message": masked(f"{type(error).__name__}: {error}")}
+
+
+def main():
+    warnings.showwarning = lambda message, *_: say(f"warning: {message}")
+    what, order_path, result_path = sys.argv[1:]
+    with open(order_path, encoding="utf-8") as file:
+        order = json.load(file)
+    code, result = outcome_of(what, order)
+    with open(result_path, "w", encoding="utf-8") as file:
+        json.dump(result, file)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # rattler's threads may hang when the interpreter ends
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Words, passwords, causes, files."""
+
+import hashlib
+import os
+import pathlib
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import rattler
+
+MEGABYTE = 1_000_000
+SECONDS_BETWEEN_LINES = 1.0
+MAX_LINE = 200
+SECONDS_FOR_A_CAUSE = 10
+
+
+class Refused(Exception):
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+def masked(text):
+    """Without passwords, and without conda's tokens."""
+    text = re.sub(r"(://[^\s/@:]*):[^\s/@]*@", r"\1:****@", text)
+    return re.sub(r"/t/[^\s/]+/", "/t/****/", text)
+
+
+def say(line):
+    print(masked(line)[:MAX_LINE], flush=True)
+
+
+class Progress:
+    """Lines that come often: the first at once, then not more than one a second."""
+
+    def __init__(self):
+        self.last = None
+
+    def say(self, line, always=False):
+        now = time.monotonic()
+        if always or self.last is None or now - self.last >= SECONDS_BETWEEN_LINES:
+            self.last = now
+            say(line)
+
+
+def sizes(done, total):
+    """"5/20 MB", or in kB where that says more."""
+    unit, name = (MEGABYTE, "MB") if total >= MEGABYTE else (1000, "kB")
+    return f"{done / unit:.0f}/{-(-total // unit)} {name}"
+
+
+def is_local(url):
+    return url.startswith("file://")
+
+
+def local_path(url):
+    return pathlib.Path(urllib.parse.unquote(urllib.parse.urlsplit(url).path))
+
+
+def hash_of(path, kind):
+    total = hashlib.new(kind)
+    with open(path, "rb") as file:
+        while piece := file.read(1 << 20):
+            total.update(piece)
+    return total.hexdigest()
+
+
+def write_whole(path, text):
+    """Others see all of it, or nothing."""
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
+
+
+def client():
+    return rattler.Client.default_client(max_retries=3)
+
+
+def cause_of(error):
+    """rattler's chain of causes as one line, each once."""
+    text = re.sub("#sha256:[0-9a-f]{64}", "", masked(str(error)).strip())
+    causes = []
+    for cause in text.split("\nCaused by: "):
+        cause = re.sub(r"\s*\n\s*", " ", cause).strip().rstrip(".")
+        if not any(cause in known for known in causes):
+            causes = [known for known in causes if known not in cause] + [cause]
+    return ": ".join(causes)
+
+
+def not_reached(url, error):
+    """As cause_of; some of rattler's errors do not say what became of their requests."""
+    text = cause_of(error)
+    if not text.endswith("retries"):
+        return text
+    parts = urllib.parse.urlsplit(url)
+    url = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    try:
+        asked = urllib.request.Request(url, method="HEAD")
+        urllib.request.urlopen(asked, timeout=SECONDS_FOR_A_CAUSE).close()
+    except (urllib.error.HTTPError, ValueError):
+        return text
+    except OSError as cause:
+        return f"{text}: {getattr(cause, 'reason', cause)}"
+    return text

@@ -1,0 +1,128 @@
+"""Packages by their addresses: fetched, checked, and what is known of those fetched before."""
+
+import hashlib
+import json
+import pathlib
+import re
+import tempfile
+
+from rattler.package_streaming import PackageArchive, download_to_path
+
+from common import (Refused, cause_of, client, hash_of, is_local, local_path, masked, not_reached,
+                    write_whole)
+
+REPLACED = "if it was replaced on purpose, solve anew with --rebuild"
+LOCKED = "the lock file that names it is to be made anew if it was replaced on purpose"
+OUTSIDE = r"outside of destination path|failed to link '(\.\./|/|[^']*/\.\./)"
+
+
+def package_failure(url, error):
+    text, name = cause_of(error), masked(url)
+    if mismatch := re.search(r"expected ([0-9a-f]{64}), got ([0-9a-f]{64})", text):
+        return wrong_hash(url, *mismatch.groups())
+    if re.search(OUTSIDE, text):
+        return Refused("corrupt", f"the package {name} has files outside of its prefix: {text}")
+    if re.search(r"HTTP status client error \((404|410)", text):
+        return Refused("not_found", f"there is no package {name} any more: {text}")
+    if "No space left" in text or "Disk quota" in text:
+        return Refused("resource_exhausted", f"fetching {name}: {text}")
+    return Refused("unavailable",
+                   f"the package {name} could not be fetched: {not_reached(url, error)}")
+
+
+def wrong_hash(url, expected, found, kind="SHA-256", advice=REPLACED):
+    return Refused("corrupt", f"{masked(url)} is not the package that was asked for: its {kind} is "
+                   f"{found}, not {expected}; {advice}")
+
+
+async def checksum_failure(url, expected, folder):
+    """For rattler's errors that do not name the hashes: it is fetched once more."""
+    archive = await fetch(url, pathlib.Path(folder, "checked"))
+    found = hash_of(archive, "sha256")
+    if found != expected:
+        return wrong_hash(url, expected, found)
+    return Refused("unavailable", f"the package {masked(url)} came damaged, and whole when it was "
+                   "fetched again")
+
+
+async def fetch(url, path):
+    """The archive's path: `path`, or where it lies already."""
+    if is_local(url):
+        if not local_path(url).is_file():
+            raise Refused("not_found", f"there is no package {masked(url)}")
+        return local_path(url)
+    try:
+        await download_to_path(client(), url, path)
+    except Exception as error:
+        raise package_failure(url, error) from error
+    return path
+
+
+async def index_of(url, archive):
+    try:
+        if archive is not None:
+            opened = await PackageArchive.from_path(archive)
+        else:
+            opened = await PackageArchive.from_url(client(), url)
+        text = await opened.read_file("info/index.json")
+    except Exception as error:
+        if archive is None:
+            raise package_failure(url, error) from error
+        raise Refused("corrupt",
+                      f"{masked(url)} is no conda package: {cause_of(error)}") from error
+    if text is None:
+        raise Refused("corrupt", f"{masked(url)} is no conda package: it has no index.json")
+    return json.loads(text)
+
+
+# ---- of those that were installed: by address and hash ------------------------------------------
+
+
+def known_path(order, url, kind, wanted):
+    key = hashlib.sha256(f"{url}#{kind}:{wanted}".encode()).hexdigest()
+    return pathlib.Path(order["cache"], "records", key + ".json")
+
+
+def remember(order):
+    """So that a lock file of these packages is read without their channels."""
+    pathlib.Path(order["cache"], "records").mkdir(exist_ok=True)
+    for package in order["packages"]:
+        record = {**package["record"], "url": package["url"], "sha256": package["sha256"]}
+        for kind in ("sha256", "md5"):
+            if record.get(kind):
+                path = known_path(order, package["url"], kind, record[kind])
+                if not path.exists():
+                    write_whole(path, json.dumps(record))
+
+
+def known_record(order, url, kind, wanted):
+    try:
+        return json.loads(known_path(order, url, kind, wanted).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+async def locked_package(entry, order, progress):
+    """As solve's: fetched only where its SHA-256 is not known."""
+    url, _, rest = entry.partition("#")
+    kind, _, wanted = rest.partition(":")
+    wanted = wanted.lower()
+    if known := known_record(order, url, kind, wanted):
+        return known
+    progress.say(f"fetching {url}")
+    record = {}
+    with tempfile.TemporaryDirectory(dir=order["scratch"]) as folder:
+        archive = None
+        if kind != "sha256" or is_local(url):
+            archive = await fetch(url, pathlib.Path(folder, url.rpartition("/")[2]))
+            record = {each: hash_of(archive, each) for each in ("md5", "sha256")}
+            record["size"] = archive.stat().st_size
+            if wanted and record[kind] != wanted:
+                name = "SHA-256" if kind == "sha256" else "MD5"
+                raise wrong_hash(url, wanted, record[kind], name, LOCKED)
+        else:
+            record["sha256"] = wanted
+        index = await index_of(url, archive)
+    channel, subdir, file_name = url.rsplit("/", 2)
+    return {**index, **record, "subdir": index.get("subdir") or subdir, "fn": file_name, "url": url,
+            "channel": channel}

@@ -1,0 +1,183 @@
+"""From channels and what is asked of them, or from a lock file, to packages with their hashes."""
+
+import asyncio
+import json
+import os
+import pathlib
+import re
+
+import rattler
+import rattler.exceptions as failures
+from rattler.virtual_package.generic import GenericVirtualPackage
+
+from common import Progress, Refused, cause_of, client, is_local, masked, not_reached, say
+from packages import locked_package
+
+ALIAS = os.environ.get("CONDA_CHANNEL_ALIAS", "https://conda.anaconda.org").rstrip("/") + "/"
+DEFAULTS = ["https://repo.anaconda.com/pkgs/main", "https://repo.anaconda.com/pkgs/r"]
+# What every node has; the kernel and the processor are conda-lock's defaults.
+EVERYWHERE = {"__unix": "0", "__linux": "5.10"}
+PROCESSORS = {"linux-64": "x86_64", "linux-aarch64": "aarch64"}
+PACKAGES_AT_ONCE = 8
+KEYS = ("name", "version", "build", "url", "sha256")
+OF_CHANNEL = re.compile(r'(?<=[\[,])channel="([^"]*)"')
+BROKEN = r"failed to (parse|deserialize|decompress)|while parsing|expected .* at line"
+
+
+def channels_of(names):
+    config = rattler.ChannelConfig(channel_alias=ALIAS, root_dir="/")
+    channels = []
+    for name in names:
+        if name == "nodefaults":
+            continue
+        try:
+            for each in DEFAULTS if name == "defaults" else [name]:
+                channels.append(rattler.Channel(each, config))
+        except failures.InvalidChannelError as error:
+            raise Refused("invalid_argument", f"'{name}' is no conda channel: {error}") from error
+    return channels
+
+
+def specs_of(texts):
+    specs = []
+    for text in texts:
+        try:
+            specs.append(rattler.MatchSpec(text))
+        except (failures.InvalidMatchSpecError, failures.InvalidVersionSpecError,
+                failures.InvalidPackageNameError, failures.InvalidChannelError) as error:
+            raise Refused("invalid_argument", f"'{text}' is no conda package: {error}") from error
+    return specs
+
+
+def virtual_packages_of(order):
+    versions = {**EVERYWHERE, **dict(text.split("=", 1) for text in order["virtual_packages"])}
+    builds = {name: "0" for name in versions}
+    if order["subdir"] in PROCESSORS and "__archspec" not in versions:
+        versions["__archspec"], builds["__archspec"] = "1", PROCESSORS[order["subdir"]]
+    return [GenericVirtualPackage(rattler.PackageName(name), rattler.Version(version),
+                                  rattler.BuildString(builds[name]))
+            for name, version in sorted(versions.items())]
+
+
+def channel_failure(channel, error):
+    where, text = masked(channel), cause_of(error)
+    if "could not find subdir" in text or re.search(r"HTTP status client error \((404|410)", text):
+        return Refused("invalid_argument", f"there is no conda channel {where}: {text}")
+    if re.search(r"HTTP status client error \((401|403)", text):
+        return Refused("unavailable", f"the conda channel {where} may not be read: {text}")
+    if is_local(channel) or re.search(BROKEN, text):
+        return Refused("invalid_argument", f"the conda channel {where} is broken: {text}")
+    return Refused("unavailable", f"the conda channel {where} was not reached: "
+                   f"{not_reached(channel, error)}")
+
+
+async def fetch_indices(gateway, channels, platforms):
+    """One after the other, so that the one that fails has a name."""
+    for channel in channels:
+        say(f"fetching the index of {channel.base_url}")
+        try:
+            await gateway.query([channel], platforms, ["lockstep-asks-for-none"], recursive=False)
+        except Exception as error:
+            raise channel_failure(channel.base_url, error) from error
+
+
+def named_channels(name, listed):
+    """Of "NAME::package": a channel that is listed, if its address ends so."""
+    if name == "defaults" or "://" in name:
+        return channels_of([name])
+    return [each for each in listed if each.base_url.endswith(f"/{name.strip('/')}/")][:1] or \
+        channels_of([name])
+
+
+async def held_to_channel(spec, channels, order, gateway):
+    """The spec with its channel's address. Channels that are not listed come after the others."""
+    found = OF_CHANNEL.search(text := spec.to_canonical_string())
+    if found is None:
+        return spec
+    named = named_channels(found.group(1), channels)
+    known = {channel.base_url for channel in channels}
+    new = [channel for channel in named if channel.base_url not in known]
+    await fetch_indices(gateway, new, platforms_of(order))
+    channels += new
+    chosen = named[0]
+    for channel in named if len(named) > 1 else []:
+        if any(await gateway.query([channel], platforms_of(order), [spec.name.normalized],
+                                   recursive=False)):
+            chosen = channel
+            break
+    return rattler.MatchSpec(text[:found.start(1)] + chosen.base_url + text[found.end(1):])
+
+
+def names_of(specs):
+    """rattler loads what any of the specs matches: with these, all versions of a package are seen,
+    and so which channel is the first that has it."""
+    return [rattler.MatchSpec(spec.name.normalized) for spec in specs
+            if spec.channel is None and spec.condition is None]
+
+
+def platforms_of(order):
+    return [order["subdir"], "noarch"]
+
+
+def solver_failure(channels, error):
+    text = masked(str(error)).strip()
+    if "o candidates" in text:
+        text += "\nthe channels are " + masked(", ".join(each.base_url for each in channels))
+    if "strict channel priority" in text:
+        text += "\nto have a package of another channel, ask for CHANNEL::PACKAGE"
+    return Refused("invalid_argument", f"the environment cannot be solved: {text}")
+
+
+async def solve_specs(order):
+    specs = specs_of(order["specs"])
+    channels = channels_of(order["channels"])
+    if any(spec.channel is None for spec in specs) and not channels:
+        raise Refused("invalid_argument", "no conda channel is named; add, for example, "
+                      "`channels: [conda-forge]`")
+    gateway = rattler.Gateway(cache_dir=pathlib.Path(order["cache"], "index"), client=client())
+    await fetch_indices(gateway, channels, platforms_of(order))
+    specs = [await held_to_channel(spec, channels, order, gateway) for spec in specs]
+    say(f"solving for {order['subdir']} " + " ".join(order["virtual_packages"]))
+    priorities = rattler.ChannelPriority
+    try:
+        return await rattler.solve(channels, specs + (names_of(specs) if order["strict"] else []),
+                                   gateway=gateway, platforms=platforms_of(order),
+                                   virtual_packages=virtual_packages_of(order),
+                                   channel_priority=priorities.Strict if order["strict"]
+                                   else priorities.Disabled)
+    except failures.SolverError as error:
+        raise solver_failure(channels, error) from error
+    except failures.GatewayError as error:
+        raise channel_failure(" ".join(each.base_url for each in channels), error) from error
+
+
+async def locked_packages(order):
+    progress, some, done = Progress(), asyncio.Semaphore(PACKAGES_AT_ONCE), 0
+
+    async def one(entry):
+        nonlocal done
+        async with some:
+            record = await locked_package(entry, order, progress)
+        done += 1
+        progress.say(f"read {done}/{len(order['locked'])} packages of the lock")
+        return record
+
+    return await asyncio.gather(*map(one, order["locked"]))
+
+
+async def solve(order):
+    pathlib.Path(order["cache"]).mkdir(parents=True, exist_ok=True)
+    records = []
+    if order["locked"] is None:
+        records = [json.loads(record.to_json()) for record in await solve_specs(order)]
+    else:
+        records = await locked_packages(order)
+    packages = []
+    for record in sorted(records, key=lambda record: (record["name"], record["url"])):
+        if not record.get("sha256"):  # of an old index: what is fetched now counts
+            entry = record["url"] + ("#md5:" + record["md5"] if record.get("md5") else "")
+            found = await locked_package(entry, order, Progress())
+            record.update({key: found[key] for key in ("sha256", "md5", "size")})
+        packages.append({**{key: record[key] for key in KEYS},
+                         "size": record.get("size") or 0, "record": record})
+    return {"packages": packages}

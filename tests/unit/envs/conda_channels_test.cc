@@ -1,0 +1,72 @@
+// Which channel a package comes from.
+
+#include "tests/unit/envs/conda_fixture.h"
+#include "tests/unit/envs/http_server.h"
+
+namespace lockstep::envs {
+namespace {
+
+using testing::HasSubstr;
+
+class CondaChannels : public CondaTest {
+ protected:
+  void SetUp() override {
+    CondaTest::SetUp();
+    channel("one", R"([{"name": "alpha", "version": "1.0"}])");
+    channel("two", R"([{"name": "alpha", "version": "2.0"},
+                       {"name": "needs2", "version": "1", "depends": ["alpha >=2"]}])");
+  }
+  std::string solved(std::vector<std::string> dependencies,
+                     const std::vector<std::string>& channels = {"one", "two"}) {
+    return versions(solve(asks_for(std::move(dependencies), channels)));
+  }
+};
+
+TEST_F(CondaChannels, the_first_that_has_a_package_has_it_in_every_version) {
+  EXPECT_THAT(solved({"alpha=2"}), HasSubstr("strict channel priority"));
+  EXPECT_THAT(solved({"alpha=2"}), HasSubstr("ask for CHANNEL::PACKAGE"));
+  EXPECT_THAT(solved({"needs2"}), HasSubstr("strict channel priority"));
+  EXPECT_THAT(solved({"needs2", "alpha>=2"}), HasSubstr("strict channel priority"));
+  EXPECT_EQ(solved({"alpha=1"}), "alpha 1.0");
+  EXPECT_EQ(solved({"alpha=2", "needs2"}, {"two", "one"}), "alpha 2.0, needs2 1");
+  CondaEnvironment any = asks_for({"alpha=2"}, {"one", "two"});
+  any.strict_priority = false;
+  EXPECT_EQ(versions(solve(any)), "alpha 2.0");
+}
+
+TEST_F(CondaChannels, one_that_a_package_names_is_as_it_was_listed) {
+  EXPECT_EQ(solved({"two::alpha", "needs2"}), "alpha 2.0, needs2 1");
+  EXPECT_EQ(solved({"alpha[channel=two]"}), "alpha 2.0");
+  EXPECT_EQ(solved({"two::alpha=2"}), "alpha 2.0");
+  EXPECT_THAT(solved({"one::alpha=2"}), HasSubstr("the environment cannot be solved"));
+}
+
+TEST_F(CondaChannels, one_that_only_a_package_names_is_of_the_mirror) {
+  more["CONDA_CHANNEL_ALIAS"] = "file://" + dir.path();
+  EXPECT_EQ(solved({"two::alpha"}, {"one"}), "alpha 2.0");
+  EXPECT_EQ(solved({"two::alpha"}, {}), "alpha 2.0");
+}
+
+TEST_F(CondaChannels, defaults_are_anacondas) {
+  for (const char* proxy : {"https_proxy", "HTTPS_PROXY"}) more[proxy] = "http://127.0.0.1:9";
+  const Told told = solve(asks_for({"defaults::alpha"}, {"one"}));
+  expect_failure(told, ErrorCode::unavailable,
+                 "the conda channel https://repo.anaconda.com/pkgs/main/ was not reached");
+}
+
+TEST_F(CondaChannels, that_have_no_such_package_are_named) {
+  expect_failure(solve(asks_for({"gamma"}, {"one", "two"})), ErrorCode::invalid_argument,
+                 "the channels are file://" + (dir / "one") + "/, file://" + (dir / "two"));
+}
+
+TEST_F(CondaChannels, whose_index_is_broken_are_not_asked_again) {
+  const HttpServer server(dir.path());
+  dir.file("two/" + subdir() + "/repodata.json", "{\"packages\": {");
+  const Told told = solve(asks_for({"alpha"}, {server.url("two")}));
+  expect_failure(told, ErrorCode::invalid_argument,
+                 "the conda channel " + server.url("two/") + " is broken: failed to parse");
+  EXPECT_EQ(told.last().failed->message.find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lockstep::envs

@@ -1,0 +1,54 @@
+#pragma once
+// A folder over HTTP on this machine, until the end of the test.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "common/base/check.h"
+
+namespace lockstep::envs {
+
+class HttpServer {
+ public:
+  explicit HttpServer(const std::string& folder) {
+    const std::string script =
+        "import functools, http.server, sys\n"
+        "handler = functools.partial(http.server.SimpleHTTPRequestHandler, "
+        "directory=sys.argv[1])\n"
+        "server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler)\n"
+        "print(server.server_port, flush=True)\n"
+        "server.serve_forever()\n";
+    int out[2];
+    CHECK(::pipe2(out, O_CLOEXEC) == 0, "a pipe");
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(out[1], 1);
+      const int null = ::open("/dev/null", O_WRONLY);
+      ::dup2(null, 2);
+      ::execl("/usr/bin/python3", "python3", "-c", script.c_str(), folder.c_str(), nullptr);
+      ::_exit(127);
+    }
+    ::close(out[1]);
+    for (char c; ::read(out[0], &c, 1) == 1 && c != '\n';) port_ += c;
+    ::close(out[0]);
+    EXPECT_FALSE(port_.empty());
+  }
+  ~HttpServer() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+  std::string url(const std::string& path) const { return "http://127.0.0.1:" + port_ + "/" + path; }
+
+ private:
+  pid_t pid_ = -1;
+  std::string port_;
+};
+
+}  // namespace lockstep::envs
