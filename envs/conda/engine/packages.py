@@ -119,7 +119,8 @@ async def locked_package(entry, order, progress):
             record["size"] = archive.stat().st_size
             if wanted and record[kind] != wanted:
                 name = "SHA-256" if kind == "sha256" else "MD5"
-                raise wrong_hash(url, wanted, record[kind], name, LOCKED)
+                advice = REPLACED if order["locked"] is None else LOCKED
+                raise wrong_hash(url, wanted, record[kind], name, advice)
         else:
             record["sha256"] = wanted
         index = await index_of(url, archive)

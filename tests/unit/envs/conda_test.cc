@@ -185,6 +185,7 @@ TEST_F(CondaTest, a_lock_file_is_taken_as_it_is) {
   asked.locked = {{"", {written[1]["url"].get<std::string>() + "#md5:" + std::string(32, 'a')}}};
   const Told changed = solve(asked);
   expect_failure(changed, ErrorCode::corrupt, "its MD5 is " + written[1]["md5"].get<std::string>());
+  EXPECT_THAT(changed.last().failed->message, HasSubstr("the lock file that names it"));
   asked.locked = {{"osx-64", {}}};
   expect_failure(solve(asked), ErrorCode::invalid_argument, "only for osx-64");
 }

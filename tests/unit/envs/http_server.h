@@ -44,7 +44,9 @@ class HttpServer {
   }
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
-  std::string url(const std::string& path) const { return "http://127.0.0.1:" + port_ + "/" + path; }
+  std::string url(const std::string& path) const {
+    return "http://127.0.0.1:" + port_ + "/" + path;
+  }
 
  private:
   pid_t pid_ = -1;
