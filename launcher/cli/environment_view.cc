@@ -121,7 +121,7 @@ void add_section(std::string& text, std::string_view name, const std::vector<std
 std::string state_of(const EnvironmentReport& report) {
   std::string text;
   switch (report.step) {
-    case Step::wants_lock: text = "waits until it is solved"; break;
+    case Step::wants_lock: text = "not solved yet"; break;
     case Step::solved: text = "solved"; break;
     case Step::ready: text = "ready"; break;
   }

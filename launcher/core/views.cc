@@ -21,15 +21,24 @@ std::vector<CollectedOutput> outputs_of(const Part& part,
   return outputs;
 }
 
-// While it stages, its newest report may be older than what it asked for.
+// While it stages, its newest report may be older than what it asked for, and older than the lock
+// that it asked for. What has ended waits for nothing.
 std::optional<EnvironmentReport> environment_of(const State& state, const Job& job,
                                                 const Part& part) {
-  if (part.report && part.report->environment) return part.report->environment;
-  if (!job.environment || part.wants_lock.empty()) return std::nullopt;
-  EnvironmentReport report;
-  report.step = EnvironmentReport::Step::wants_lock;
-  report.generation = state.environment(*job.environment)->generation;
-  report.platform = part.wants_lock;
+  using Step = EnvironmentReport::Step;
+  std::optional<EnvironmentReport> report;
+  if (part.report) report = part.report->environment;
+  if (!job.environment) return report;
+  const Environment& environment = *state.environment(*job.environment);
+  if (!report && !part.wants_lock.empty())
+    report =
+        EnvironmentReport{Step::wants_lock, environment.generation, part.wants_lock, {}, {}, {}};
+  if (!report || report->step != Step::wants_lock) return report;
+  if (part.ended()) return std::nullopt;
+  if (const auto lock = environment.locks.find(report->platform); lock != environment.locks.end()) {
+    report->step = Step::solved;
+    report->lock = lock->second.tree;
+  }
   return report;
 }
 

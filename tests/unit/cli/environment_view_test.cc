@@ -87,7 +87,7 @@ TEST(EnvironmentOfAJob, OneThatWaitsHasNoKey) {
   report = EnvironmentReport{};
   report.platform = "linux-x86_64-python3.11";
   EXPECT_EQ(environment_line(job.attempts.back().parts.back()),
-            "      environment waits until it is solved for linux-x86_64-python3.11\n");
+            "      environment not solved yet for linux-x86_64-python3.11\n");
   const Json json = to_json(job)["attempts"][0]["parts"][0]["environment"];
   EXPECT_TRUE(json["key"].is_null() && json["lock"].is_null() && json["how"].is_null());
 }

@@ -72,6 +72,31 @@ struct Environments : ::testing::Test {
   std::uint64_t generation = 0;
 };
 
+TEST_F(Environments, what_is_shown_of_a_part_is_no_older_than_the_lock_and_ends_with_it) {
+  const JobId job = launcher.submit(needing(numpy(), "job", 2));
+  const AttemptId id = attempt(job);
+  const auto shown = [&](int rank) {
+    return launcher.view(job).attempts.at(0).parts.at(static_cast<std::size_t>(rank)).environment;
+  };
+  wants(n1, id);
+  wants(n2, id);
+  EXPECT_EQ(shown(0)->step, Step::wants_lock);
+  solves(n1, id, "lock");
+  EXPECT_EQ(shown(1)->step, Step::solved) << "n2 said nothing new while it builds";
+  EXPECT_EQ(shown(1)->lock, sha256("lock"));
+  EXPECT_EQ(shown(1)->platform, "py311");
+}
+
+TEST_F(Environments, a_part_that_has_ended_waits_for_no_lock) {
+  const JobId job = launcher.submit(needing(numpy(), "job", 2));
+  const AttemptId id = attempt(job);
+  const auto shown = [&] { return launcher.view(job).attempts.at(0).parts.at(0).environment; };
+  wants(n1, id);
+  ASSERT_TRUE(shown());
+  launcher.finished(n1, id, node_failure(Cause::environment_failed, "no such package"));
+  EXPECT_FALSE(shown());
+}
+
 TEST_F(Environments, the_node_that_asked_first_solves_and_all_get_its_lock) {
   const AttemptId id = attempt(launcher.submit(needing(numpy(), "job", 2)));
   EXPECT_FALSE(plan(n1, id).solve);
