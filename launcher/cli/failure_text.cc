@@ -91,6 +91,11 @@ std::string last_words(const ExitReport& report) {
   return text;
 }
 
+// Its ranks have no logs then; what made its environment has one.
+bool failed_before_its_ranks(const JobView& job) {
+  return job.spec.environment && !job.attempts.empty() && job.attempts.back().started.ns == 0;
+}
+
 }  // namespace
 
 std::string failure_report(const JobView& job) {
@@ -109,7 +114,7 @@ std::string failure_report(const JobView& job) {
     text += fmt::format("  then terminated: rank{} {}\n",
                         report.terminated_ranks.size() == 1 ? "" : "s",
                         ranges_of(report.terminated_ranks));
-  if (report.cause == Cause::environment_failed)
+  if (report.cause == Cause::environment_failed || (!report.rank && failed_before_its_ranks(job)))
     text += fmt::format("  look at it with: lockstep environment log {}\n", name);
   else if (report.rank)
     text += fmt::format("  look at it with: lockstep job logs {} --rank {}\n", name, *report.rank);

@@ -52,6 +52,22 @@ TEST(FailureReport, SaysHowForEachCauseOfARank) {
   EXPECT_TRUE(says(failed(Cause::node_lost, 125, std::nullopt), "lockstep job logs j\n"));
 }
 
+TEST(FailureReport, NamesTheEnvironmentsLogWhereNoRankStarted) {
+  const std::string environment_log = "  look at it with: lockstep environment log j\n";
+  const std::string ranks_logs = "  look at it with: lockstep job logs j\n";
+  JobView job = failed(Cause::start_failed, 125, std::nullopt);
+  const auto ends_with = [&](const std::string& line) {
+    return failure_report(job).ends_with(line);
+  };
+  EXPECT_TRUE(ends_with(ranks_logs)) << "it has no environment";
+  job.spec.environment = EnvironmentSpec{"", "", VenvEnvironment{}};
+  EXPECT_TRUE(ends_with(environment_log));
+  job.report->cause = Cause::canceled;
+  EXPECT_TRUE(ends_with(environment_log));
+  job.attempts.back().started = kNoon;
+  EXPECT_TRUE(ends_with(ranks_logs));
+}
+
 TEST(FailureReport, IsEmptyWithoutAFailure) {
   JobView job = failed(Cause::completed, 0);
   job.status = JobStatus::completed;
