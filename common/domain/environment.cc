@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "common/base/match.h"
+#include "common/domain/channel.h"
 #include "common/domain/variables.h"
 
 namespace lockstep {
@@ -103,6 +104,8 @@ Status validate_channels(const std::vector<std::string>& channels) {
           fmt::format("environment.channels: '{}' is a path of one machine; write a name, or an "
                       "address that all nodes reach (file:///… if all of them have it)",
                       channel));
+    if (const Status good = check_channel(channel); !good)
+      return invalid("environment.channels: " + good.error().message);
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "common/domain/channel.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/match_spec.h"
 
@@ -137,19 +138,18 @@ class CondaReader {
   }
 
   Status add_channel(std::string channel) {
-    const auto wrong = [&](std::string_view why) {
-      return make_error(ErrorCode::invalid_argument, fmt::format("'{}' {}", channel, why));
-    };
     TRY(check_no_secret(channel));
-    if (channel.find_first_of(" \t\n,[]'\"$") != std::string::npos)
-      return wrong("is no channel's name or address");
     if (channel == "local" || channel.starts_with('.') || channel.starts_with('~'))
-      return wrong(
-          "is a place on this machine, which nodes need not have; write file:///PATH of one that "
-          "all of them have, or an address");
-    if (channel.find("::") != std::string::npos || channel.starts_with("-"))
-      return wrong("is no channel's name or address");
+      return make_error(
+          ErrorCode::invalid_argument,
+          fmt::format("'{}' is a place on this machine, which nodes need not have; write "
+                      "file:///PATH of one that all of them have, or an address",
+                      channel));
     if (channel.starts_with('/')) channel.insert(0, "file://");
+    TRY(check_channel(channel));
+    if (channel.find_first_of(",'\"$") != std::string::npos)
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("'{}' is no channel's name or address", channel));
     while (channel.ends_with('/')) channel.pop_back();
     append(std::move(channel));
     return {};

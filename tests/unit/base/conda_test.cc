@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "common/base/version.h"
 #include "common/domain/environment.h"
 
@@ -85,6 +87,28 @@ TEST(CondaEnvironments, channels_are_names_or_addresses_without_a_secret) {
   EXPECT_THAT(refused(""), HasSubstr("environment.channels: '' is not one line"));
   EXPECT_THAT(refused("./channel"), HasSubstr("'./channel' is a path of one machine"));
   EXPECT_THAT(refused("/srv/channel"), HasSubstr("file:///"));
+  for (const auto& [bad, why] : std::map<std::string, std::string>{
+           {"ftp://h/x", "'ftp://h/x' is of 'ftp'; nodes fetch from http, https and file"},
+           {"s3://bucket/x", "is of 's3'"},
+           {"HTTPS://h/x", "is of 'HTTPS'"},
+           {"http://", "'http://' names no host"},
+           {"https://:80/c", "names no host"},
+           {"https://user@/c", "names no host"},
+           {"https://a,b/c", "names no host: 'a,b'"},
+           {"https://[::1/c", "names no host: '[::1'"},
+           {"https://h:99999/c", "has no port from 1 to 65535: ':99999'"},
+           {"https://h:0/c", "has no port"},
+           {"https://h:/c", "has no port"},
+           {"https://h:8o/c", "has no port"},
+           {"https://[::1]80/c", "has no port from 1 to 65535: '80'"},
+           {"file://tmp/c", "names no absolute path; write three slashes: file:///PATH"},
+           {"file:///", "names no absolute path"},
+           {"file://", "names no absolute path"},
+           {"https://h/\xc3\xbc", "percent-encoded; write https://h/%C3%BC"},
+           {"file:/srv/c", "is no channel's name or address"},
+           {"name:8080", "is no channel's name or address"},
+           {"-c", "is no channel's name or address"}})
+    EXPECT_THAT(refused(bad), HasSubstr(why)) << bad;
   for (const char* secret :
        {"https://user:secret@host/c", "https://host/t/secret/c", "https://host:80/t/secret/c"}) {
     EXPECT_THAT(refused(secret), HasSubstr("holds a password or a token")) << secret;

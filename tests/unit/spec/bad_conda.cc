@@ -45,6 +45,21 @@ std::vector<BadEnvironment> keys() {
        "env.yml:1:12: 'channels' must be a list of texts; this is an empty one"},
       {"channel_with_a_blank", "channels: [conda forge]\ndependencies: [python]\n",
        "env.yml:1:12: 'channels': 'conda forge' is no channel's name or address"},
+      {"channel_with_a_blank_in_its_path", "channels: [/srv/my c]\ndependencies: [python]\n",
+       "env.yml:1:12: 'channels': 'file:///srv/my c' holds a blank or a letter that an address has "
+       "percent-encoded; write file:///srv/my%20c"},
+      {"channel_with_another_letter", "channels: ['https://h/ü']\ndependencies: [python]\n",
+       "env.yml:1:12: 'channels': 'https://h/ü' holds a blank or a letter that an address has "
+       "percent-encoded; write https://h/%C3%BC"},
+      {"channel_of_ftp", "channels:\n- a\n- ftp://h/x\ndependencies: [python]\n",
+       "env.yml:3:3: 'channels': 'ftp://h/x' is of 'ftp'; nodes fetch from http, https and file"},
+      {"channel_without_a_host", "channels: ['http://']\ndependencies: [python]\n",
+       "env.yml:1:12: 'channels': 'http://' names no host"},
+      {"channel_with_a_port", "channels: ['http://h:99999/c']\ndependencies: [python]\n",
+       "env.yml:1:12: 'channels': 'http://h:99999/c' has no port from 1 to 65535: ':99999'"},
+      {"channel_with_two_slashes", "channels: ['file://tmp/c']\ndependencies: [python]\n",
+       "env.yml:1:12: 'channels': 'file://tmp/c' names no absolute path; write three slashes: "
+       "file:///PATH"},
       {"channel_of_this_machine", "channels:\n- ./mine\ndependencies: [python]\n",
        "env.yml:2:3: 'channels': './mine' is a place on this machine, which nodes need not have; "
        "write file:///PATH of one that all of them have, or an address"},

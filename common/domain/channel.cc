@@ -1,0 +1,90 @@
+#include "common/domain/channel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+namespace lockstep {
+namespace {
+
+constexpr std::size_t kMaxPortDigits = 5;
+constexpr int kMaxPort = 65535;
+
+Error wrong(std::string_view text, std::string_view why) {
+  return make_error(ErrorCode::invalid_argument, fmt::format("'{}' {}", text, why));
+}
+
+bool is_graphic(char c) { return c > ' ' && c < '\x7f'; }
+
+// "/my channel" -> "/my%20channel": as it stands in an address.
+std::string percent_encoded(std::string_view text) {
+  std::string encoded;
+  for (char c : text)
+    encoded +=
+        is_graphic(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  return encoded;
+}
+
+bool is_port(std::string_view text) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (text.empty() || text.size() > kMaxPortDigits || !std::all_of(text.begin(), text.end(), digit))
+    return false;
+  const int port = std::stoi(std::string(text));
+  return port > 0 && port <= kMaxPort;
+}
+
+bool consists_of(std::string_view text, std::string_view others) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || others.find(c) != others.npos;
+  });
+}
+
+// "host", "host:8080", "[::1]:8080".
+Status check_host(std::string_view address, std::string_view place) {
+  const bool is_literal = place.starts_with('[');  // an IPv6 address has colons of its own
+  const auto end = is_literal ? place.find(']') : place.find(':');
+  const std::string_view host = place.substr(is_literal ? 1 : 0, end - (is_literal ? 1 : 0));
+  if (host.empty()) return wrong(address, "names no host");
+  if (is_literal ? end == place.npos || !consists_of(host, ":.%") : !consists_of(host, "-._"))
+    return wrong(address, fmt::format("names no host: '{}'", place));
+  const std::string_view rest =
+      end == place.npos ? std::string_view() : place.substr(end + (is_literal ? 1 : 0));
+  if (rest.empty() || (rest[0] == ':' && is_port(rest.substr(1)))) return {};
+  return wrong(address, fmt::format("has no port from 1 to {}: '{}'", kMaxPort, rest));
+}
+
+}  // namespace
+
+bool is_address(std::string_view text) { return text.find("://") != text.npos; }
+
+Status check_address(std::string_view address) {
+  const auto colon = address.find("://");
+  if (colon == address.npos) return wrong(address, "is no address");
+  const std::string_view scheme = address.substr(0, colon);
+  const std::string_view rest = address.substr(colon + 3);
+  if (scheme != "http" && scheme != "https" && scheme != "file")
+    return wrong(address, fmt::format("is of '{}'; nodes fetch from http, https and file", scheme));
+  if (!std::all_of(address.begin(), address.end(), is_graphic))
+    return wrong(address,
+                 fmt::format("holds a blank or a letter that an address has percent-encoded; "
+                             "write {}",
+                             percent_encoded(address)));
+  if (scheme == "file") {
+    if (rest.starts_with('/') && rest.find_first_not_of('/') != rest.npos) return {};
+    return wrong(address, "names no absolute path; write three slashes: file:///PATH");
+  }
+  const std::string_view place = rest.substr(0, rest.find_first_of("/?#"));
+  const auto user = place.rfind('@');
+  return check_host(address, user == place.npos ? place : place.substr(user + 1));
+}
+
+Status check_channel(std::string_view channel) {
+  if (is_address(channel)) return check_address(channel);
+  if (!consists_of(channel, "-._/+") || channel.starts_with('-') || channel.starts_with('/'))
+    return wrong(channel, "is no channel's name or address");
+  return {};
+}
+
+}  // namespace lockstep
