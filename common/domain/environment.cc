@@ -51,9 +51,13 @@ Status validate_lines(std::string_view key, const std::vector<std::string>& line
   if (lines.size() > kMaxEnvironmentLines)
     return invalid(fmt::format("environment.{}: has {} lines; at most {} are possible", key,
                                lines.size(), kMaxEnvironmentLines));
-  for (const std::string& line : lines)
+  for (const std::string& line : lines) {
+    if (line.size() > kMaxEnvironmentLineBytes)
+      return invalid(fmt::format("environment.{}: has a line of {} bytes; at most {} are possible",
+                                 key, line.size(), kMaxEnvironmentLineBytes));
     if (line.empty() || !is_one_line(line))
       return invalid(fmt::format("environment.{}: '{}' is not one line", key, line));
+  }
   return {};
 }
 

@@ -127,6 +127,7 @@ bool is_tool_variable(std::string_view name);
 // Named bounds.
 inline constexpr std::size_t kMaxEnvironmentNameBytes = 240;
 inline constexpr std::size_t kMaxEnvironmentLines = 10'000;
+inline constexpr std::size_t kMaxEnvironmentLineBytes = 64 << 10;
 inline constexpr std::size_t kMaxEnvironmentDefinitionBytes = 1 << 20;
 inline constexpr std::size_t kMaxEnvironmentPlatforms = 64;  // locks of one definition
 inline constexpr std::size_t kMaxVirtualPackages = 16;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kKeys{
     "name", "channels", "dependencies", "variables", "prefix", "channel_priority", "platforms"};
+constexpr std::string_view kUsualPlatform = "linux-64";
 // What conda takes `defaults` for on Linux.
 constexpr std::array<std::string_view, 2> kDefaults{"https://repo.anaconda.com/pkgs/main",
                                                     "https://repo.anaconda.com/pkgs/r"};
@@ -85,6 +86,9 @@ class CondaReader {
   }
 
   Status check_text_in(const YamlNode& item, std::string_view key) const {
+    if (item.text.size() > kMaxEnvironmentLineBytes)
+      return error(item.place, fmt::format("'{}': has a text of {} bytes; at most {} are possible",
+                                           shown(key), item.text.size(), kMaxEnvironmentLineBytes));
     if (item.kind == YamlNode::Kind::scalar && !item.text.empty()) return {};
     return error(item.place, fmt::format("'{}' must be a list of texts; this is {}", shown(key),
                                          item.text.empty() && item.kind == YamlNode::Kind::scalar
@@ -138,7 +142,7 @@ class CondaReader {
   }
 
   Status add_channel(std::string channel) {
-    TRY(check_no_secret(channel));
+    TRY(check_no_secret(channel, kNoPasswordOfConda));
     if (channel == "local" || channel.starts_with('.') || channel.starts_with('~'))
       return make_error(
           ErrorCode::invalid_argument,
@@ -174,11 +178,20 @@ class CondaReader {
 
   // Those that conda-lock would solve for. A node solves for what it is; one of Linux must be
   // there.
-  Status read_platforms() const {
+  Status read_platforms() {
     TRY_ASSIGN(const YamlNode* platforms, list("platforms", "[linux-64]"));
     if (platforms == nullptr) return {};
-    for (const YamlNode& item : platforms->items)
-      if (item.text.starts_with("linux-")) return {};
+    const auto any = [&](auto holds) {
+      return std::any_of(platforms->items.begin(), platforms->items.end(), holds);
+    };
+    if (any([](const YamlNode& item) { return item.text == kUsualPlatform; })) return {};
+    if (any([](const YamlNode& item) { return item.text.starts_with("linux-"); })) {
+      notes_.push_back(
+          fmt::format("{}: '{}' chooses no nodes: each solves for its own platform, "
+                      "{} too, which is not among them",
+                      source_.where(platforms->place), shown("platforms"), kUsualPlatform));
+      return {};
+    }
     return error(
         platforms->place,
         fmt::format("'{}' has none that nodes run: linux-64 or linux-aarch64", shown("platforms")),
@@ -299,6 +312,7 @@ bool is_conda(const YamlNode& root) {
 
 Result<CondaFile> read_conda(const Source& source, const YamlNode& mapping,
                              const std::string& section, const ReadText& read_text, Notes& notes) {
+  TRY(refuse_pixi_lock(source, mapping));
   if (!is_conda_lock(mapping))
     return CondaReader(source, mapping, section, read_text, notes).read();
   TRY_ASSIGN(CondaEnvironment locked, read_conda_lock(source, mapping, section, notes));

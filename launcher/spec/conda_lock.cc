@@ -6,13 +6,15 @@
 #include <map>
 #include <set>
 
+#include "common/domain/channel.h"
 #include "launcher/spec/requirements.h"
 
 namespace lockstep::spec {
 namespace {
 
 constexpr std::string_view kExplicit = "@EXPLICIT";
-constexpr std::string_view kPip = "# pip ";  // conda-lock's, in a text of @EXPLICIT
+constexpr std::string_view kPip = "# pip ";            // conda-lock's, in a text of @EXPLICIT
+constexpr std::string_view kPlatform = "# platform:";  // conda's, in such a text
 constexpr std::string_view kNoarch = "noarch";
 constexpr std::size_t kMd5Digits = 32, kSha256Digits = 64;
 
@@ -51,9 +53,12 @@ struct Address {
 
 Result<Address> read_address(std::string_view url) {
   const auto bad = [&](std::string_view why) { return wrong(fmt::format("'{}': {}", url, why)); };
-  TRY(check_no_secret(url));
-  if (url.find("://") == std::string_view::npos || url.find_first_of(" \t") != url.npos)
-    return bad("is not the address of a package");
+  if (url.size() > kMaxEnvironmentLineBytes)
+    return wrong(fmt::format("an address has {} bytes; at most {} are possible", url.size(),
+                             kMaxEnvironmentLineBytes));
+  TRY(check_no_secret(url, kNoPasswordOfConda));
+  if (url.find("://") == std::string_view::npos) return bad("is not the address of a package");
+  TRY(check_address(url));
   const auto slash = url.rfind('/');
   std::string_view file = url.substr(slash + 1);
   const std::string_view before = url.substr(0, slash);
@@ -104,6 +109,7 @@ class Packages {
 class ExplicitReader {
  public:
   Status read_line(std::string_view line) {
+    if (line.starts_with(kPlatform)) return check_platform(trimmed(line.substr(kPlatform.size())));
     if (line.starts_with(kPip)) return add_requirement(line.substr(kPip.size()), pip_);
     if (line.empty() || line[0] == '#' || line == kExplicit) return {};
     const auto mark = line.find('#');
@@ -135,6 +141,12 @@ class ExplicitReader {
   }
 
  private:
+  static Status check_platform(std::string_view platform) {
+    if (is_linux(platform) || platform == kNoarch) return {};
+    return wrong(fmt::format("is a lock for '{}'; nodes run linux-64 or linux-aarch64", platform),
+                 ErrorCode::unsupported);
+  }
+
   std::string platform_;  // "" while all is noarch
   Packages packages_;
   VenvEnvironment pip_;
@@ -150,8 +162,15 @@ class LockReader {
 
   Result<CondaEnvironment> read(Notes& notes) {
     TRY(check_keys());
-    const YamlEntry& packages = *root_.find("package");
+    TRY_ASSIGN(const YamlEntry* found, find_packages());
+    const YamlEntry& packages = *found;
     for (const YamlNode& package : packages.value.items) TRY(read_package(package));
+    if (platforms_.empty() && !left_out_.empty())
+      return error(packages.place,
+                   fmt::format("'{}package' has nothing for Linux of the category 'main', only of "
+                               "others, which are left out: {}; move them to 'main' and lock again",
+                               section_, fmt::join(left_out_, ", ")),
+                   ErrorCode::unsupported);
     if (platforms_.empty())
       return error(packages.place,
                    fmt::format("'{}package' has nothing for Linux; make the lock with: conda-lock "
@@ -189,6 +208,15 @@ class LockReader {
                                section_, version->value.text),
                    ErrorCode::unsupported);
     return {};
+  }
+
+  Result<const YamlEntry*> find_packages() const {
+    const YamlEntry* packages = root_.find("package");
+    if (packages != nullptr && packages->value.kind == YamlNode::Kind::sequence) return packages;
+    return error(packages == nullptr ? root_.place : packages->place,
+                 fmt::format("a lock of conda-lock needs a list '{}package'; make it with: "
+                             "conda-lock -p linux-64",
+                             section_));
   }
 
   // "" = it has none; what is no text is none.
@@ -248,7 +276,8 @@ class LockReader {
     const YamlEntry* md5 = hashes == nullptr ? nullptr : hashes->value.find("md5");
     if (md5_will_do && md5 != nullptr && !md5->value.text.empty())
       return read_hash("md5:" + md5->value.text);
-    return wrong(fmt::format("'{}' has no hash.sha256", name));
+    return wrong(
+        fmt::format("'{}' has no hash.sha256{}", name, md5_will_do ? ", and no hash.md5" : ""));
   }
 
   // Those of one platform only are marked so: requirements are the same text on all of them.
@@ -292,7 +321,17 @@ bool is_explicit_lock(std::string_view text) {
 
 bool is_conda_lock(const YamlNode& root) {
   const YamlEntry* packages = root.find("package");
-  return packages != nullptr && packages->value.kind == YamlNode::Kind::sequence;
+  if (packages != nullptr && packages->value.kind == YamlNode::Kind::sequence) return true;
+  return root.find("version") != nullptr &&
+         (packages != nullptr || root.find("metadata") != nullptr);
+}
+
+Status refuse_pixi_lock(const Source& source, const YamlNode& root) {
+  if (root.find("environments") == nullptr || root.find("packages") == nullptr) return {};
+  return source.error(root.place,
+                      "is a lock of pixi, which is not supported; make one that begins with "
+                      "@EXPLICIT: pixi workspace export conda-explicit-spec DIRECTORY",
+                      ErrorCode::unsupported);
 }
 
 Result<CondaEnvironment> read_explicit_lock(const Source& source) {

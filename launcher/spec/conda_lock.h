@@ -22,6 +22,8 @@ inline constexpr std::size_t kMaxCondaNodes = 200'000;
 
 bool is_explicit_lock(std::string_view text);
 bool is_conda_lock(const YamlNode& root);
+// pixi's lock is no lock of conda-lock, and no conda file.
+Status refuse_pixi_lock(const Source& source, const YamlNode& root);
 
 Result<CondaEnvironment> read_explicit_lock(const Source& source);
 // `section`: what keys stand under in errors, "environment.conda_file." or "".

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "common/io/file_system.h"
+#include "launcher/spec/conda_lock.h"
 #include "launcher/spec/environment_reference.h"
 #include "launcher/spec/keys.h"
 
@@ -378,6 +379,7 @@ Result<RegisteredEnvironment> load_environment(const std::string& path, const Re
                       kMaxCondaNodes};
   if (is_explicit_lock(source.text)) return load_conda_environment(path, read_text, notes);
   TRY_ASSIGN(const YamlNode root, parse_yaml(source));
+  TRY(refuse_pixi_lock(source, root));
   if (is_conda(root)) return only(read_conda(source, root, "", read_text, notes), path);
   return read_definition(source, root, "", read_text, notes);
 }

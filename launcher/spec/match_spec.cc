@@ -8,7 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "common/domain/channel.h"
 #include "launcher/spec/keys.h"
+#include "launcher/spec/requirements.h"
 
 namespace lockstep::spec {
 namespace {
@@ -17,6 +19,8 @@ constexpr std::string_view kOperators = "=<>!~";
 constexpr std::array<std::string_view, 10> kBracketKeys{
     "version", "build",  "build_number", "channel", "subdir",
     "md5",     "sha256", "license",      "fn",      "track_features"};
+constexpr std::size_t kMaxVersionDigits = 18;  // of one number; solvers hold it in 64 bits
+constexpr std::size_t kMd5Digits = 32, kSha256Digits = 64;
 
 Error wrong(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
@@ -38,6 +42,15 @@ bool is_regular_expression(std::string_view text) {
   return text.size() > 2 && text.starts_with('^') && text.ends_with('$');
 }
 
+bool has_long_number(std::string_view version) {
+  std::size_t digits = 0;
+  for (char c : version) {
+    digits = std::isdigit(static_cast<unsigned char>(c)) != 0 ? digits + 1 : 0;
+    if (digits > kMaxVersionDigits) return true;
+  }
+  return false;
+}
+
 // ">=1.2", "1.2.*": one of those that ',' and '|' join.
 Status check_clause(std::string_view clause) {
   if (clause.empty()) return wrong("a version is missing beside ',' or '|'");
@@ -54,6 +67,9 @@ Status check_clause(std::string_view clause) {
   if (version.empty()) return wrong(fmt::format("no version follows '{}'", word));
   if (!consists_of(version, "_.+!*-"))
     return wrong(fmt::format("'{}' is no version; write such as 1.26, or >=1.22,<2", version));
+  if (has_long_number(version))
+    return wrong(fmt::format("'{}' is no version: a number in it has at most {} digits", version,
+                             kMaxVersionDigits));
   return {};
 }
 
@@ -92,6 +108,13 @@ Status check_version_and_build(std::string_view text) {
   return {};
 }
 
+Status check_digest(std::string_view key, std::string_view value, std::size_t digits) {
+  if (value.size() == digits &&
+      value.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos)
+    return {};
+  return wrong(fmt::format("'{}' is no {}: it has {} hexadecimal digits", value, key, digits));
+}
+
 Status check_bracket(std::string_view key, std::string_view value) {
   if (std::find(kBracketKeys.begin(), kBracketKeys.end(), key) == kBracketKeys.end()) {
     const std::string near = nearest(key, kBracketKeys);
@@ -99,6 +122,12 @@ Status check_bracket(std::string_view key, std::string_view value) {
                              near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
   }
   if (value.empty()) return wrong(fmt::format("'{}' has no value", key));
+  if (key == "subdir")
+    return wrong(
+        "'subdir' is not possible: each node has the packages of its own platform; leave it out");
+  if (key == "channel") return check_channel(value);
+  if (key == "md5") return check_digest(key, value, kMd5Digits);
+  if (key == "sha256") return check_digest(key, value, kSha256Digits);
   return key == "version" ? check_version(value) : Status();
 }
 
@@ -128,10 +157,22 @@ bool is_archive(std::string_view spec) {
          spec.starts_with('~') || spec.ends_with(".conda") || spec.ends_with(".tar.bz2");
 }
 
+// "osx-64" of "conda-forge/osx-64".
+Status check_channel_of(std::string_view channel) {
+  if (channel.empty() || channel.find_first_of(" \t") != std::string_view::npos)
+    return wrong("names no channel before '::'; write CHANNEL::NAME");
+  const std::string_view last = channel.substr(channel.rfind('/') + 1);
+  if (last.starts_with("osx-") || last.starts_with("win-"))
+    return wrong(fmt::format("'{}' is no platform that nodes run; leave it out", last));
+  return check_channel(channel);
+}
+
 Status check(std::string_view spec) {
   if (spec.empty()) return wrong("names no package");
+  if (spec.starts_with('-'))
+    return wrong("is an option, and conda's packages have none; pip's stand in the section 'pip'");
   const bool has_channel = spec.find("::") != std::string_view::npos;
-  if (!has_channel && is_archive(spec))
+  if (!has_channel && is_archive(trimmed(spec.substr(0, spec.find('[')))))
     return wrong(
         "is a package's place, and a solver chooses by name; write NAME=VERSION=BUILD, or make a "
         "lock file that begins with @EXPLICIT and name the package in it");
@@ -141,9 +182,7 @@ Status check(std::string_view spec) {
     spec = trimmed(spec.substr(0, open));
   }
   if (const auto colons = spec.rfind("::"); colons != std::string_view::npos) {
-    const std::string_view channel = spec.substr(0, colons);
-    if (channel.empty() || channel.find_first_of(" \t") != std::string_view::npos)
-      return wrong("names no channel before '::'; write CHANNEL::NAME");
+    TRY(check_channel_of(spec.substr(0, colons)));
     spec.remove_prefix(colons + 2);
   }
   const auto end = std::min(spec.find_first_of(" \t=<>!~"), spec.size());
@@ -157,6 +196,7 @@ Status check(std::string_view spec) {
 }  // namespace
 
 Status check_match_spec(std::string_view spec) {
+  TRY(check_no_secret(spec, kNoPasswordOfConda));
   const Status good = check(trimmed(spec));
   if (good) return {};
   return wrong(fmt::format("'{}': {}", spec, good.error().message));

@@ -138,12 +138,15 @@ Status check_requirement(std::string_view line) {
 
 Status add_line(std::string_view line, VenvEnvironment& environment,
                 std::vector<std::string>& requirements) {
+  if (line.size() > kMaxEnvironmentLineBytes)
+    return invalid(fmt::format("has a line of {} bytes; at most {} are possible", line.size(),
+                               kMaxEnvironmentLineBytes));
   if (value_of(line, kEditable))
     return invalid(
         fmt::format("'{}': an editable install is of a directory that nodes need not have; put "
                     "it below `code` and set PYTHONPATH in environment_variables",
                     line));
-  TRY(check_no_secret(line));
+  TRY(check_no_secret(line, kNoPasswordOfPip));
   if (line.starts_with('-')) {
     for (const Option& option : kOptions)
       if (auto value = value_of(line, option))
@@ -176,19 +179,27 @@ class Reader {
       : read_text_(read_text), environment_(environment) {}
 
   Status read(const std::string& path, std::vector<std::string>& requirements) {
-    const std::string clean = std::filesystem::path(path).lexically_normal().string();
-    if (std::find(open_.begin(), open_.end(), clean) != open_.end())
-      return invalid(fmt::format("{}: names itself, over {}", path, open_.back()));
-    if (open_.size() >= kMaxRequirementsDepth)
-      return invalid(fmt::format("{}: is more than {} files deep", path, kMaxRequirementsDepth));
     TRY_ASSIGN(const std::string text, read_text_(path));
-    open_.push_back(clean);
+    open_.push_back(normal(path));
     for (const Line& line : logical_lines(text)) TRY(read_line(path, line, requirements));
     open_.pop_back();
     return {};
   }
 
  private:
+  static std::string normal(const std::string& path) {
+    return std::filesystem::path(path).lexically_normal().string();
+  }
+
+  // That `path` is not being read already.
+  Status check_new(const std::string& path) const {
+    if (std::find(open_.begin(), open_.end(), normal(path)) != open_.end())
+      return invalid(fmt::format("{} is read already: a file names itself", path));
+    if (open_.size() >= kMaxRequirementsDepth)
+      return invalid(fmt::format("{} is more than {} files deep", path, kMaxRequirementsDepth));
+    return {};
+  }
+
   Status read_line(const std::string& path, const Line& line,
                    std::vector<std::string>& requirements) {
     const auto placed = [&](const Error& error) {
@@ -198,6 +209,7 @@ class Reader {
       const auto file = included(line.text, *option, path);
       if (!file) return placed(file.error());
       if (!*file) continue;
+      if (const Status is_new = check_new(**file); !is_new) return placed(is_new.error());
       auto& into = option == &kConstraint ? environment_.constraints : requirements;
       const Status read_in = read(**file, into);
       // What is wrong in there has its own place; a file that is not there is this line's fault.
@@ -254,7 +266,7 @@ Status add_entry(std::string_view line, const std::string& path, const ReadText&
 }
 
 // Whoever may look at the environment would see it, for as long as it is known.
-Status check_no_secret(std::string_view line) {
+Status check_no_secret(std::string_view line, std::string_view instead_of_password) {
   for (auto at = line.find("://"); at != std::string_view::npos; at = line.find("://", at + 3)) {
     const auto end = std::min(line.find_first_of("/ \t", at + 3), line.size());
     const std::string_view place = line.substr(at + 3, end - at - 3);
@@ -264,11 +276,7 @@ Status check_no_secret(std::string_view line) {
     if (!password && !token) continue;
     return invalid(fmt::format(
         "an address holds a {}, which everybody who may look at the environment would see; {}",
-        password ? "password" : "token",
-        password
-            ? "set PIP_INDEX_URL for the nodes' agents instead, or ~/.netrc of the user on the "
-              "nodes"
-            : "name a mirror that needs none"));
+        password ? "password" : "token", password ? instead_of_password : kNoPasswordOfConda));
   }
   return {};
 }

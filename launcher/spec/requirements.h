@@ -31,7 +31,12 @@ Status add_requirement(std::string_view line, VenvEnvironment& environment);
 Status add_entry(std::string_view line, const std::string& path, const ReadText& read_text,
                  VenvEnvironment& environment);
 
+// What else to do than to write a password into an address of pip's, or of conda's.
+inline constexpr std::string_view kNoPasswordOfPip =
+    "set PIP_INDEX_URL for the nodes' agents instead, or ~/.netrc of the user on the nodes";
+inline constexpr std::string_view kNoPasswordOfConda = "name a mirror that needs none";
+
 // That no address in a line holds a password or a token.
-Status check_no_secret(std::string_view line);
+Status check_no_secret(std::string_view line, std::string_view instead_of_password);
 
 }  // namespace lockstep::spec

@@ -79,6 +79,13 @@ std::vector<BadEnvironment> keys() {
        "env.yml:1:19: 'channel_priority' must be strict or disabled"},
       {"other_platforms", "platforms: [osx-64, win-64]\ndependencies: [python]\n",
        "env.yml:1:12: 'platforms' has none that nodes run: linux-64 or linux-aarch64", kNotYet},
+      {"long_dependency", "dependencies:\n- " + std::string(70'000, 'a') + "\n",
+       "env.yml:2:3: 'dependencies': has a text of 70000 bytes; at most 65536 are possible"},
+      {"long_requirement",
+       "dependencies: [python, pip: [-r r.txt]]\n",
+       "r.txt:2: has a line of 70000 bytes; at most 65536 are possible",
+       kWrong,
+       {{"r.txt", "six\n" + std::string(70'000, 'a') + "\n"}}},
       {"variables_as_list", "dependencies: [python]\nvariables: [A=b]\n",
        "env.yml:2:12: 'variables' must be a mapping of names to values, not a list"},
       {"variable_without_a_value", "dependencies: [python]\nvariables:\n  A:\n",
@@ -120,6 +127,32 @@ std::vector<BadEnvironment> dependencies() {
       {"no_name", with("'>=1'"), "env.yml:4:3: '>=1': names no package"},
       {"no_channel", with("'::numpy'"),
        "env.yml:4:3: '::numpy': names no channel before '::'; write CHANNEL::NAME"},
+      {"editable_install", with("'-e .'"),
+       "env.yml:4:3: '-e .': is an option, and conda's packages have none; pip's stand in the "
+       "section 'pip'"},
+      {"long_number", with("zlib 99999999999999999999999"),
+       "env.yml:4:3: 'zlib 99999999999999999999999': '99999999999999999999999' is no version: a "
+       "number in it has at most 18 digits"},
+      {"bad_sha256", with("'zlib[sha256=abc]'"),
+       "env.yml:4:3: 'zlib[sha256=abc]': 'abc' is no sha256: it has 64 hexadecimal digits"},
+      {"bad_md5", with("'zlib[md5=" + std::string(32, 'g') + "]'"),
+       "env.yml:4:3: 'zlib[md5=" + std::string(32, 'g') + "]': '" + std::string(32, 'g') +
+           "' is no md5: it has 32 hexadecimal digits"},
+      {"subdir", with("'zlib[subdir=osx-64]'"),
+       "env.yml:4:3: 'zlib[subdir=osx-64]': 'subdir' is not possible: each node has the packages "
+       "of its own platform; leave it out"},
+      {"subdir_of_the_channel", with("conda-forge/osx-64::zlib"),
+       "env.yml:4:3: 'conda-forge/osx-64::zlib': 'osx-64' is no platform that nodes run; leave it "
+       "out"},
+      {"address_of_ftp", with("ftp://h/c::zlib"),
+       "env.yml:4:3: 'ftp://h/c::zlib': 'ftp://h/c' is of 'ftp'; nodes fetch from http, https and "
+       "file"},
+      {"channel_in_brackets", with("'zlib[channel=\"s3://b/c\"]'"),
+       "env.yml:4:3: 'zlib[channel=\"s3://b/c\"]': 's3://b/c' is of 's3'; nodes fetch from http, "
+       "https and file"},
+      {"password_in_a_dependency", with("https://me:secret@h/c::zlib"),
+       "env.yml:4:3: an address holds a password, which everybody who may look at the environment "
+       "would see; name a mirror that needs none"},
       {"open_bracket", with("'numpy[version=1'"),
        "env.yml:4:3: 'numpy[version=1': has a '[' without a ']' at its end"},
       {"key_in_brackets", with("\"numpy[versoin='1']\""),
@@ -191,14 +224,39 @@ std::vector<BadEnvironment> locks() {
       {"explicit_with_a_password",
        "@EXPLICIT\nhttps://me:secret@h/c/linux-64/a-1-0.conda#" + kMd5 + "\n",
        "env.yml:2:1: an address holds a password, which everybody who may look at the environment "
-       "would see; set PIP_INDEX_URL for the nodes' agents instead, or ~/.netrc of the user on the "
-       "nodes"},
+       "would see; name a mirror that needs none"},
       {"explicit_with_bytes", "@EXPLICIT\n# \xff\n",
        "env.yml:2:3: is not UTF-8 text; save the file as UTF-8"},
       {"lock_of_another_version", "version: 2\npackage: []\n",
        "env.yml:1:10: 'version': locks of version '2' are not supported; only 1 is", kNotYet},
       {"lock_without_a_version", "package: []\n",
        "env.yml:1:1: a lock of conda-lock needs 'version'"},
+      {"lock_without_packages", "version: 1\nmetadata: {}\n",
+       "env.yml:1:1: a lock of conda-lock needs a list 'package'; make it with: conda-lock -p "
+       "linux-64"},
+      {"lock_with_empty_packages", "version: 1\nmetadata: {}\npackage:\n",
+       "env.yml:3:1: a lock of conda-lock needs a list 'package'; make it with: conda-lock -p "
+       "linux-64"},
+      {"lock_of_the_category_dev",
+       lock(conda + linux + url + "  category: dev\n  hash: {md5: " + kMd5 + "}\n"),
+       "env.yml:3:1: 'package' has nothing for Linux of the category 'main', only of others, which "
+       "are left out: zlib; move them to 'main' and lock again",
+       kNotYet},
+      {"lock_of_ftp",
+       lock(conda + linux + "  url: ftp://h/c/linux-64/zlib-1-0.conda\n  hash: {md5: " + kMd5 +
+            "}\n"),
+       "env.yml:4:3: 'ftp://h/c/linux-64/zlib-1-0.conda' is of 'ftp'; nodes fetch from http, https "
+       "and file"},
+      {"lock_of_pixi", "version: 6\nenvironments: {}\npackages: []\n",
+       "env.yml:1:1: is a lock of pixi, which is not supported; make one that begins with "
+       "@EXPLICIT: pixi workspace export conda-explicit-spec DIRECTORY",
+       kNotYet},
+      {"explicit_for_a_mac",
+       "# platform: osx-arm64\n@EXPLICIT\nhttps://h/c/noarch/a-1-0.conda#" + kMd5 + "\n",
+       "env.yml:1:1: is a lock for 'osx-arm64'; nodes run linux-64 or linux-aarch64", kNotYet},
+      {"explicit_with_a_blank", "@EXPLICIT\nfile:///my c/noarch/a-1-0.conda#" + kMd5 + "\n",
+       "env.yml:2:1: 'file:///my c/noarch/a-1-0.conda' holds a blank or a letter that an address "
+       "has percent-encoded; write file:///my%20c/noarch/a-1-0.conda"},
       {"lock_with_a_key", "version: 1\npackage: []\nchannels: [a]\n",
        "env.yml:3:1: unknown key 'channels' of a lock of conda-lock; there are version, metadata "
        "and package"},
@@ -208,7 +266,8 @@ std::vector<BadEnvironment> locks() {
       {"lock_of_a_text", "version: 1\npackage: [zlib]\n",
        "env.yml:2:11: a package must be a mapping, not a value"},
       {"lock_without_an_address", lock(conda + linux), "env.yml:4:3: this package has no 'url'"},
-      {"lock_without_a_hash", lock(conda + linux + url), "env.yml:4:3: 'zlib' has no hash.sha256"},
+      {"lock_without_a_hash", lock(conda + linux + url),
+       "env.yml:4:3: 'zlib' has no hash.sha256, and no hash.md5"},
       {"lock_with_a_bad_hash", lock(conda + linux + url + "  hash: {sha256: xyz}\n"),
        "env.yml:4:3: 'sha256:xyz' is no hash: 64 hexadecimal digits of SHA-256, or 32 of MD5"},
       {"lock_of_another_manager",

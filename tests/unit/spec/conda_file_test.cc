@@ -111,6 +111,16 @@ TEST(CondaFile, APrefixIsIgnoredAndSaidSo) {
   EXPECT_EQ(job->notes, Texts{"job.yml:3:35: 'environment.conda_file.prefix' " + said});
 }
 
+TEST(CondaFile, PlatformsThatChooseNoNodeAreSaidSo) {
+  Notes notes;
+  read("platforms: [linux-aarch64]\ndependencies: [python]\n", {}, &notes);
+  EXPECT_EQ(notes, Texts{"env.yml:1:12: 'platforms' chooses no nodes: each solves for its own "
+                         "platform, linux-64 too, which is not among them"});
+  notes.clear();
+  read("platforms: [osx-64, linux-64]\ndependencies: [python]\n", {}, &notes);
+  EXPECT_TRUE(notes.empty());
+}
+
 TEST(CondaFile, MatchSpecsInEveryForm) {
   for (const char* spec : {"numpy",
                            "numpy=1.26",
@@ -132,6 +142,8 @@ TEST(CondaFile, MatchSpecsInEveryForm) {
                            "https://h/c::numpy",
                            "conda-forge::numpy[version='>=1.2,<2', build=\"h*\"]",
                            "numpy[build_number=1]",
+                           "numpy[channel=https://h/c,version='1.26']",
+                           "tzdata=20240101123456",
                            "numpy[]",
                            "__cuda>=12",
                            "_libgcc_mutex",
@@ -218,6 +230,15 @@ TEST(CondaLock, OtherCategoriesAreLeftOutAndSaidSo) {
   Notes notes;
   EXPECT_EQ(read(text, {}, &notes).environment.locked.at("linux-64").size(), 1U);
   EXPECT_EQ(notes, Texts{"env.yml:4:1: packages of other categories than 'main' are left out: b"});
+}
+
+TEST(CondaLock, AnMd5IsEnoughForAPackageOfConda) {
+  const std::string text = kLock +
+                           "- name: a\n  version: '1'\n  manager: conda\n  platform: linux-64\n"
+                           "  url: https://h/c/linux-64/a-1-0.conda\n  hash:\n    md5: " +
+                           kMd5 + "\n  category: main\n  optional: false\n";
+  EXPECT_EQ(conda_of(text).locked.at("linux-64"),
+            Texts{"https://h/c/linux-64/a-1-0.conda#md5:" + kMd5});
 }
 
 TEST(CondaLock, MayBeLargerThanAJobFile) {

@@ -99,8 +99,10 @@ TEST(Requirements, what_cannot_be_the_same_on_every_node_is_refused_with_its_pla
       {{{"r.txt", "-r"}}, "names no file"},
       {{{"r.txt", "-r https://host/r.txt"}}, "only files are read"},
       {{{"r.txt", "six\n-r none.txt"}}, "r.txt:2: there is no none.txt"},
+      {{{"r.txt", "six\n-r ./r.txt"}}, "r.txt:2: ./r.txt is read already: a file names itself"},
       {{{"r.txt", "-r b.txt"}, {"b.txt", "six\n-e ."}}, "b.txt:2: '-e .'"},
-      {{{"r.txt", "-r b.txt"}, {"b.txt", "-r r.txt"}}, "r.txt: names itself, over b.txt"},
+      {{{"r.txt", "-r b.txt"}, {"b.txt", "-r r.txt"}},
+       "b.txt:1: r.txt is read already: a file names itself"},
   };
   for (const auto& one : cases)
     EXPECT_NE(refusal(one.files).find(one.says), std::string::npos)
