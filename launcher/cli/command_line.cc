@@ -89,6 +89,16 @@ std::string usage_of_group(const CLI::App& app, const std::vector<std::string>& 
   return is_group ? group->help() : "";
 }
 
+// "--name is given 2 times; write it once", for CLI11's "--name: At Most 1 required but …".
+std::string words_of(const CLI::Error& error) {
+  constexpr std::string_view kTooOften = ": At Most 1 required but received ";
+  const std::string words = error.what();
+  const auto at = words.find(kTooOften);
+  if (at == std::string::npos) return words;
+  return words.substr(0, at) + " is given " + words.substr(at + kTooOften.size()) +
+         " times; write it once";
+}
+
 }  // namespace
 
 void add_format(CLI::App& verb, Format& format, const char* what) {
@@ -146,7 +156,7 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   app.failure_message([has_dashes](const CLI::App* failed, const CLI::Error& error) {
     const bool in_run = failed->got_subcommand("run");
     const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-    return std::string("lockstep: ") + error.what() + "\n" +
+    return "lockstep: " + words_of(error) + "\n" +
            (in_run && extras && !has_dashes ? kCommandBehindDashes : "") +
            (in_run ? kRunUsage : "") + "see lockstep " + (in_run ? "run " : "") + "--help\n";
   });

@@ -45,6 +45,8 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"run", "--code", "", "--", "true"}, "--code: must not be empty"},
       {{"run", "--memory", "", "--", "true"}, "--memory: must not be empty"},
       {{"run", "--timeout", "", "--", "true"}, "--timeout: must not be empty"},
+      {{"run", "--conda-file", "a", "--conda-file", "b", "--", "true"},
+       "lockstep: --conda-file is given 2 times; write it once\n"},
       {{"job", "create", "-f", ""}, "--file: must not be empty"},
       {{"job", "create", "-f", "a.yml", "--name", ""}, "--name: must not be empty"},
       {{"job", "create", "-f", "a.yml", "-q"}, "--stream"},
