@@ -215,6 +215,12 @@ FILES = {
     "conda-and-pip": ("environment:\n  conda_file: {dependencies: [python]}\n  requirements: [six]\n", [], USAGE,
                       ["job.yml:4:3: ", "two environments", "- pip: [-r requirements.txt]"]),
     "conda-for-a-mac": ("environment: {conda_file: mac.lock}\n", [], USAGE, ["mac.lock:2:1: ", "is of 'osx-64'"]),
+    "conda-of-ftp": ("environment:\n  conda_file:\n    channels: [a, 'ftp://h/x']\n    dependencies: [b]\n", [], USAGE,
+                     ["job.yml:4:19: 'environment.conda_file.channels': 'ftp://h/x' is of 'ftp'"]),
+    "conda-with-subdir": ("environment:\n  conda_file:\n    dependencies: ['b[subdir=osx-64]']\n", [], USAGE,
+                          ["job.yml:4:20: ", "'subdir' is not possible"]),
+    "lock-of-pixi": ("environment: file:pixi.lock\n", [], USAGE,
+                     ["pixi.lock:1:1: is a lock of pixi", "pixi workspace export conda-explicit-spec"]),
     "conda-itself": ("environment:\n  channels: [c]\n", [], USAGE, ["job.yml:3:3: ", "'environment.conda_file'"]),
     "misspelt": ("environment:\n  requirments: [six]\n", [], USAGE,
                  ["job.yml:3:3: ", "did you mean 'environment.requirements'?"]),
@@ -236,6 +242,7 @@ def test_a_bad_job_file_says_where(up_site, case):
     up_site.write("bad.txt", "six\n-e .\n")
     up_site.write("bad.yml", "name: bad\npackages: [six]\n")
     up_site.write("bad-conda.yml", "channels: [a]\ndependencies: [numpy=>1]\n")
+    up_site.write("pixi.lock", "version: 6\nenvironments: {}\npackages: []\n")
     up_site.write("mac.lock", f"@EXPLICIT\nhttps://192.0.2.1/c/osx-64/a-1-0.conda#{'0' * 32}\n")
     up_site.write("job.yml", f"command: 'true'\n{text}")
     refused(up_site, code, texts, "job", "create", "-f", "job.yml", "--stream", *words)
@@ -262,6 +269,8 @@ WORDS = {
                        ["leave --conda-file out"]),
     "missing-conda-file": (["run", "--conda-file", "no.yml", "--", "true"], USAGE,
                            ["run: --conda-file: ", "no.yml: No such file"]),
+    "two-conda-files": (["run", "--conda-file", "a", "--conda-file", "b", "--", "true"], USAGE,
+                        ["--conda-file is given 2 times"]),
     "show-unknown": (["environment", "show", "nope"], FAILED, ["there is no environment 'nope'"]),
     "show-twice-said": (["environment", "show", "a:1", "--version", "2"], USAGE, ["'a:1' says already which"]),
     "list-unknown": (["environment", "list", "--name", "nope"], FAILED, ["there is no environment 'nope'"]),
