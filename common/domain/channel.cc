@@ -57,8 +57,6 @@ Status check_host(std::string_view address, std::string_view place) {
 
 }  // namespace
 
-bool is_address(std::string_view text) { return text.find("://") != text.npos; }
-
 Status check_address(std::string_view address) {
   const auto colon = address.find("://");
   if (colon == address.npos) return wrong(address, "is no address");
@@ -81,7 +79,7 @@ Status check_address(std::string_view address) {
 }
 
 Status check_channel(std::string_view channel) {
-  if (is_address(channel)) return check_address(channel);
+  if (channel.find("://") != channel.npos) return check_address(channel);
   if (!consists_of(channel, "-._/+") || channel.starts_with('-') || channel.starts_with('/'))
     return wrong(channel, "is no channel's name or address");
   return {};

@@ -9,8 +9,6 @@
 
 namespace lockstep {
 
-bool is_address(std::string_view text);  // has a scheme: "https://…"
-
 // Of a channel's address, or of one below it: scheme, host, port, and that a file's path is
 // absolute. Errors begin with `address` in quotes, as all here do.
 Status check_address(std::string_view address);
