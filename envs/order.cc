@@ -1,13 +1,12 @@
 #include "envs/order.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/io/file_system.h"
+#include "common/io/process.h"
 
 namespace lockstep::envs {
 namespace {
@@ -74,17 +73,6 @@ class Events {
  private:
   const int fd_;
 };
-
-std::map<std::string, std::string> own_environment() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const auto equals = text.find('=');
-    if (equals != std::string_view::npos)
-      variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return variables;
-}
 
 Event do_it(const Order& order, Toolbox& tools) {
   Event last;
@@ -181,7 +169,7 @@ Result<Activation> activation_from_json(std::string_view text) {
 
 void carry_out(const Order& order, int events) {
   const Events told(events);
-  Toolbox tools(own_environment(), "/", [&](std::string_view said) {
+  Toolbox tools(io::own_environment(), "/", [&](std::string_view said) {
     Event event;
     event.progress = std::string(said);
     told.tell(event);

@@ -233,17 +233,6 @@ Result<envs::Event> Running::result(int status) {
 
 }  // namespace
 
-std::map<std::string, std::string> own_environment() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const auto equals = text.find('=');
-    if (equals != std::string_view::npos)
-      variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return variables;
-}
-
 std::map<std::string, std::string> tool_environment(const std::map<std::string, std::string>& ours,
                                                     const io::User& user,
                                                     const std::string& scratch) {

@@ -39,6 +39,4 @@ std::map<std::string, std::string> tool_environment(const std::map<std::string, 
 std::string find_on_path(const std::map<std::string, std::string>& environment,
                          const std::string& program);
 
-std::map<std::string, std::string> own_environment();
-
 }  // namespace lockstep::agent

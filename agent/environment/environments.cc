@@ -33,7 +33,7 @@ Environments::Environments(io::EventLoop& loop, const Home& home, EnvironmentCon
       home_(home),
       config_(std::move(config)),
       emit_(std::move(emit)),
-      environment_(own_environment()),
+      environment_(io::own_environment()),
       cache_(home.environments()),
       keeper_(cache_, home.attempts(), config_.limit),
       interpreters_(cache_, config_.program, environment_, [this] { return !leaving_; }),

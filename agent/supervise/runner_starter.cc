@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-extern char** environ;
-
 namespace lockstep::agent {
 namespace {
 
@@ -20,15 +18,11 @@ constexpr std::size_t kRestOfCommandLine = 255 + 128;
 std::map<std::string, std::string> runner_environment() {
   std::map<std::string, std::string> environment;
   environment["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string text = *entry;
-    const auto equals = text.find('=');
-    if (equals == std::string::npos) continue;
-    const std::string name = text.substr(0, equals);
+  for (const auto& [name, value] : io::own_environment()) {
     const bool kept = name == "LD_LIBRARY_PATH" || name == "LD_PRELOAD" || name == "HOME" ||
                       name == "LANG" || name.compare(0, 9, "LOCKSTEP_") == 0 ||
                       name.find("SAN_OPTIONS") != name.npos;
-    if (kept) environment[name] = text.substr(equals + 1);
+    if (kept) environment[name] = value;
   }
   return environment;
 }

@@ -63,6 +63,8 @@ std::string program_directory();
 Result<std::string> find_program(const std::string& name);
 // The top of the bundle that we were unpacked with (scripts/bundle); nullopt: no bundle.
 std::optional<std::string> bundle_directory();
+// The variables of this process.
+std::map<std::string, std::string> own_environment();
 // 64 bits from getrandom(2).
 std::uint64_t random_u64();
 

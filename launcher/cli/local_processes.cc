@@ -35,12 +35,8 @@ std::map<std::string, std::string> daemon_environment() {
                            "LOCKSTEP_NVML_LIBRARY", "LOCKSTEP_LOG_SPOOL", "ASAN_OPTIONS",
                            "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"})
     if (const char* value = std::getenv(name)) environment[name] = value;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const auto equals = text.find('=');
-    if (equals != std::string_view::npos && is_tool_variable(text.substr(0, equals)))
-      environment.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
+  for (const auto& [name, value] : io::own_environment())
+    if (is_tool_variable(name)) environment.emplace(name, value);
   return environment;
 }
 

@@ -135,7 +135,7 @@ TEST_F(EnvProgram, a_tool_that_was_killed_is_not_the_definitions_fault) {
     return 0;
   };
   int pid = 0;
-  for (int i = 0; i < 3000 && (pid = pip()) == 0; ++i) ::usleep(10'000);
+  for (int i = 0; i < 6000 && (pid = pip()) == 0; ++i) ::usleep(10'000);
   ASSERT_NE(pid, 0);
   ::kill(pid, SIGKILL);
   const Told told = program.wait();
@@ -165,7 +165,7 @@ TEST_F(EnvProgram, told_to_stop_it_leaves_no_process) {
   VenvEnvironment asked{"python3", {"--index-url http://192.0.2.1/simple"}, {"six"}, {}};
   Program program({Order::What::solve, asked, {}, site("solve")});
   const auto busy = [&] { return !io::descendants_of(program.pid()).empty(); };
-  for (int i = 0; i < 500 && !busy(); ++i) ::usleep(10'000);
+  for (int i = 0; i < 6000 && !busy(); ++i) ::usleep(10'000);
   ASSERT_TRUE(busy());
   const auto tools = io::descendants_of(program.pid());
   ::kill(program.pid(), SIGTERM);
