@@ -4,6 +4,7 @@ import re
 import zipfile
 
 import pytest
+from harness.silent import Silent
 from harness.site import wait_until
 
 PRINT = "import inner, sys; print('inner', inner.VERSION, sys.prefix, flush=True)"
@@ -141,10 +142,13 @@ def test_what_cannot_be_solved_fails_at_once_the_next_time(prepared):
 
 def test_cancel_in_mid_build_leaves_nothing_at_work(prepared):
     site = prepared
-    site.write("requirements.txt", "--index-url http://192.0.2.1/simple\nsix\n")
+    silent = Silent()
+    site.write("requirements.txt", f"--index-url {silent.address}\nsix\n")
     job_file(site, nodes=1)
     submit(site, "j")
-    wait_until(lambda: site._pids("lockstep-env", ""), "somebody solves")
+    wait_until(lambda: silent.taken, "pip waits for an answer")
+    assert site._pids("lockstep-env", "")
     site.ok("job", "cancel", "j")
     site.wait_for_status("j", "Canceled")
     wait_until(lambda: not site._pids("lockstep-env", ""), "nobody solves any more")
+    silent.close()

@@ -4,12 +4,11 @@ import json
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import sys
-import threading
 
 import pytest
+from harness.silent import Silent
 from harness.site import ROOT, wait_until
 
 REFUSED, INTERRUPTED = 125, 130
@@ -87,31 +86,6 @@ def tool_pids(site):
     for program in ("python", "python3"):
         found += site._pids(program, str(site.home))
     return found
-
-
-class Silent:
-    """A web server that takes connections and never answers."""
-
-    def __init__(self):
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"http://127.0.0.1:{self.listener.getsockname()[1]}/channel"
-        self.taken = []
-        self.thread = threading.Thread(target=self._take, daemon=True)
-        self.thread.start()
-
-    def _take(self):
-        while True:
-            try:
-                self.taken.append(self.listener.accept()[0])
-            except OSError:
-                return
-
-    def close(self):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-        self.thread.join()
-        for connection in self.taken:
-            connection.close()
 
 
 @pytest.fixture

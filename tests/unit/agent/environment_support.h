@@ -14,6 +14,7 @@
 #include "common/io/run_program.h"
 #include "common/wire/runner.h"
 #include "tests/unit/agent/helpers.h"
+#include "tests/unit/support/silent_server.h"
 
 namespace lockstep::agent {
 
@@ -210,8 +211,8 @@ class EnvironmentTest : public testing::Test {
     return solved;
   }
   // One that waits for an index that never answers.
-  static VenvEnvironment never() {
-    return {"/usr/bin/python3", {"--index-url http://192.0.2.1/simple"}, {"six"}, {}};
+  VenvEnvironment never() const {
+    return {"/usr/bin/python3", {"--index-url " + silent_.url()}, {"six"}, {}};
   }
   static std::string version_in(const Activation& activation, const std::string& module) {
     const auto said = io::run_program(
@@ -221,6 +222,9 @@ class EnvironmentTest : public testing::Test {
   }
   TempDir dir;
   FakeLocks locks;
+
+ private:
+  test::SilentServer silent_;
 };
 
 }  // namespace lockstep::agent

@@ -10,6 +10,7 @@
 #include "common/io/run_program.h"
 #include "envs/order.h"
 #include "tests/unit/envs/program.h"
+#include "tests/unit/support/silent_server.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::envs {
@@ -125,7 +126,8 @@ TEST_F(EnvProgram, a_password_is_not_in_the_log) {
 }
 
 TEST_F(EnvProgram, a_tool_that_was_killed_is_not_the_definitions_fault) {
-  VenvEnvironment asked{"python3", {"--index-url http://192.0.2.1/simple"}, {"six"}, {}};
+  const test::SilentServer silent;
+  VenvEnvironment asked{"python3", {"--index-url " + silent.url()}, {"six"}, {}};
   Program program({Order::What::solve, asked, {}, site("solve")});
   const auto pip = [&]() -> int {
     for (const auto& process : io::descendants_of(program.pid())) {
@@ -161,8 +163,8 @@ TEST_F(EnvProgram, an_index_that_is_away_is_not_the_definitions_fault) {
 }
 
 TEST_F(EnvProgram, told_to_stop_it_leaves_no_process) {
-  // A name that never answers: pip waits.
-  VenvEnvironment asked{"python3", {"--index-url http://192.0.2.1/simple"}, {"six"}, {}};
+  const test::SilentServer silent;
+  VenvEnvironment asked{"python3", {"--index-url " + silent.url()}, {"six"}, {}};
   Program program({Order::What::solve, asked, {}, site("solve")});
   const auto busy = [&] { return !io::descendants_of(program.pid()).empty(); };
   for (int i = 0; i < 6000 && !busy(); ++i) ::usleep(10'000);
