@@ -26,6 +26,13 @@ std::string conda_platform(const EnvironmentPlan& plan) {
   return platform;
 }
 
+// An image is of use on all machines of its kind; packages in it may ask for a GPU's driver.
+std::string docker_platform(const EnvironmentPlan& plan) {
+  std::string platform = machine();
+  for (const std::string& package : plan.virtual_packages) platform += " " + package;
+  return platform;
+}
+
 std::string platform_for(const EnvironmentDefinition& definition, const EnvironmentPlan& plan,
                          const Interpreter& interpreter) {
   return std::visit(
@@ -36,7 +43,8 @@ std::string platform_for(const EnvironmentDefinition& definition, const Environm
                          : fmt::format("{}-python{}", machine(), interpreter.version);
             },
             [&](const VenvEnvironment&) { return envs::platform_of(interpreter.version); },
-            [&](const CondaEnvironment&) { return conda_platform(plan); }},
+            [&](const CondaEnvironment&) { return conda_platform(plan); },
+            [&](const DockerEnvironment&) { return docker_platform(plan); }},
       definition);
 }
 
@@ -55,7 +63,8 @@ Digest key_of(const EnvironmentTarget& target, const Interpreter& interpreter) {
 std::string interpreter_of(const EnvironmentDefinition& definition) {
   return std::visit(Match{[](const HostEnvironment& host) { return host.interpreter; },
                           [](const VenvEnvironment& venv) { return venv.python; },
-                          [](const CondaEnvironment&) { return std::string(); }},
+                          [](const CondaEnvironment&) { return std::string(); },
+                          [](const DockerEnvironment&) { return std::string(); }},
                     definition);
 }
 

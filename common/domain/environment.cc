@@ -43,6 +43,15 @@ void put(std::string& out, const CondaEnvironment& conda) {
   }
 }
 
+void put(std::string& out, const DockerEnvironment& docker) {
+  put(out, "image", docker.image);
+  if (docker.build) {
+    put(out, "context", docker.build->context.hex());
+    put(out, "dockerfile", docker.build->dockerfile);
+  }
+  if (docker.conda) put(out, *docker.conda);
+}
+
 bool is_one_line(std::string_view text) {
   return std::none_of(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\0'; });
 }
@@ -145,6 +154,14 @@ Status validate_conda(const CondaEnvironment& conda) {
   return {};
 }
 
+Status validate_docker(const DockerEnvironment& docker) {
+  if (docker.image.empty() == !docker.build)
+    return invalid("environment: needs one of 'image' and 'build'");
+  if (docker.build && docker.build->context == Digest{})
+    return invalid("environment.build: has no context");
+  return docker.conda ? validate_conda(*docker.conda) : Status{};
+}
+
 constexpr std::array<std::string_view, 4> kToolVariables{"LANG", "LANGUAGE", "REQUESTS_CA_BUNDLE",
                                                          "LOCKSTEP_CONDA_ENGINE"};
 constexpr std::array<std::string_view, 7> kToolBeginnings{
@@ -156,7 +173,8 @@ constexpr std::array<std::string_view, 2> kToolEndings{"_proxy", "_PROXY"};
 std::string_view provider_of(const EnvironmentDefinition& definition) {
   return std::visit(Match{[](const HostEnvironment&) { return std::string_view("host"); },
                           [](const VenvEnvironment&) { return std::string_view("venv"); },
-                          [](const CondaEnvironment&) { return std::string_view("conda"); }},
+                          [](const CondaEnvironment&) { return std::string_view("conda"); },
+                          [](const DockerEnvironment&) { return std::string_view("docker"); }},
                     definition);
 }
 
@@ -170,7 +188,8 @@ std::string canonical_form(const EnvironmentDefinition& definition) {
                      put(out, "requirement", venv.requirements);
                      put(out, "constraint", venv.constraints);
                    },
-                   [&](const CondaEnvironment& conda) { put(out, conda); }},
+                   [&](const CondaEnvironment& conda) { put(out, conda); },
+                   [&](const DockerEnvironment& docker) { put(out, docker); }},
              definition);
   return out;
 }
@@ -180,10 +199,7 @@ Digest digest_of(const EnvironmentDefinition& definition) {
 }
 
 bool needs_lock(const EnvironmentDefinition& definition) {
-  return std::visit(Match{[](const HostEnvironment&) { return false; },
-                          [](const VenvEnvironment&) { return true; },
-                          [](const CondaEnvironment&) { return true; }},
-                    definition);
+  return !std::holds_alternative<HostEnvironment>(definition);
 }
 
 bool is_tool_variable(std::string_view name) {
@@ -223,7 +239,8 @@ Status validate(const EnvironmentSpec& spec) {
                          TRY(validate_lines("constraints", venv.constraints));
                          return {};
                        },
-                       [](const CondaEnvironment& conda) { return validate_conda(conda); }},
+                       [](const CondaEnvironment& conda) { return validate_conda(conda); },
+                       [](const DockerEnvironment& docker) { return validate_docker(docker); }},
                  spec.definition));
   if (const std::size_t size = canonical_form(spec.definition).size();
       size > kMaxEnvironmentDefinitionBytes)

@@ -49,7 +49,23 @@ struct CondaEnvironment {
   friend bool operator==(const CondaEnvironment&, const CondaEnvironment&) = default;
 };
 
-using EnvironmentDefinition = std::variant<HostEnvironment, VenvEnvironment, CondaEnvironment>;
+// How an image is built: a tree of the launcher's store, and the file in it that says how.
+struct ImageBuild {
+  Digest context;
+  std::string dockerfile = "Dockerfile";
+  friend bool operator==(const ImageBuild&, const ImageBuild&) = default;
+};
+
+// A container's image, by its name or built, and packages of conda in it.
+struct DockerEnvironment {
+  std::string image;  // "debian:12", "registry:5000/team/train@sha256:…"; "" = it is built
+  std::optional<ImageBuild> build;
+  std::optional<CondaEnvironment> conda;
+  friend bool operator==(const DockerEnvironment&, const DockerEnvironment&) = default;
+};
+
+using EnvironmentDefinition =
+    std::variant<HostEnvironment, VenvEnvironment, CondaEnvironment, DockerEnvironment>;
 
 struct EnvironmentSpec {
   std::string name;     // as registered, or as the file says; for people
@@ -75,6 +91,9 @@ struct EnvironmentPlan {
   // What conda calls virtual packages, sorted: "__cuda=12.4", "__glibc=2.36". Of all the attempt's
   // nodes the lowest; what one of them lacks is not there.
   std::vector<std::string> virtual_packages;
+  // There are nodes on other machines: an image that no registry has is kept in the launcher's
+  // store.
+  bool share_images = false;
   friend bool operator==(const EnvironmentPlan&, const EnvironmentPlan&) = default;
 };
 
@@ -94,12 +113,27 @@ struct EnvironmentReport {
   friend bool operator==(const EnvironmentReport&, const EnvironmentReport&) = default;
 };
 
+// How ranks are started in a container on this node; found out once, when its image was made ready.
+struct Container {
+  std::string engine;  // docker or podman, an absolute path
+  bool is_podman = false;
+  bool is_rootless = false;        // the engine's root is the agent's user
+  std::string image;               // its id in this engine, "sha256:…"
+  std::string shell;               // that the image has: "/bin/bash", "/bin/sh"; "" = none
+  bool limits_memory = false;      // the engine can
+  bool unlimited_memlock = false;  // the same
+  std::string gpus;                // "" = it passes none; "nvidia" (--gpus), "cdi" (--device)
+  std::map<std::string, std::string> variables;  // all that the engine's program sees
+  friend bool operator==(const Container&, const Container&) = default;
+};
+
 // What ranks get, computed once: no shell is run for each of them.
 struct Activation {
   std::string interpreter;                       // of `python` and `python3`; absolute, "" = none
   std::string version;                           // what it says of itself: "3.11.2"
   std::vector<std::string> path;                 // before the rest of PATH
-  std::map<std::string, std::string> variables;  // below the job's own
+  std::map<std::string, std::string> variables;  // below the job's own; of an image, its own
+  std::optional<Container> container = {};       // ranks run in one
   friend bool operator==(const Activation&, const Activation&) = default;
 };
 
@@ -111,7 +145,7 @@ struct RegisteredEnvironment {
   friend bool operator==(const RegisteredEnvironment&, const RegisteredEnvironment&) = default;
 };
 
-// "host", "venv", "conda".
+// "host", "venv", "conda", "docker".
 std::string_view provider_of(const EnvironmentDefinition& definition);
 // One text for each meaning; a format of its own, so that its digest outlives changes of the wire.
 std::string canonical_form(const EnvironmentDefinition& definition);

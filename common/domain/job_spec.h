@@ -45,6 +45,9 @@ struct ResourceRequest {
   std::optional<Bytes> memory;
   std::optional<int> gpus;
   bool isolate_gpus = false;  // lockstep.gpus_per_rank: isolated
+  // Of a job in containers; see docker_args.h for what may be in the second.
+  std::optional<Bytes> shm_size;         // of /dev/shm; absent = kDefaultShmSize
+  std::vector<std::string> docker_args;  // words
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
 
@@ -114,6 +117,8 @@ inline constexpr std::size_t kMaxJobNameBytes = 240;
 inline constexpr int kMaxNodesPerJob = 10'000;
 inline constexpr int kMaxRanksPerNode = 1'024;
 inline constexpr std::size_t kMaxCommandBytes = 1 << 17;
+inline constexpr std::size_t kMaxDockerArgs = 1'000;
+inline constexpr Bytes kDefaultShmSize = gibibytes(2);  // as on Azure
 inline constexpr int kMaxRetries = 1'000;
 inline constexpr std::size_t kMaxRetryExitCodes = 255;
 inline constexpr Duration kMaxBackoff = std::chrono::hours(24);

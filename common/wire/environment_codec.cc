@@ -61,6 +61,26 @@ Status read_conda(const CondaEnvironment& from, lockstep::CondaEnvironment* to) 
   return read_map(from.variables(), kMaxActivationEntries, "environment.variables", &to->variables);
 }
 
+void write_docker(const lockstep::DockerEnvironment& from, DockerEnvironment* to) {
+  to->set_image(from.image);
+  if (from.build) {
+    to->mutable_build()->set_context(std::string(from.build->context.view()));
+    to->mutable_build()->set_dockerfile(from.build->dockerfile);
+  }
+  if (from.conda) write_conda(*from.conda, to->mutable_conda());
+}
+
+Status read_docker(const DockerEnvironment& from, lockstep::DockerEnvironment* to) {
+  TRY(read_text(from.image(), "environment.image", &to->image));
+  if (from.has_build()) {
+    auto& build = to->build.emplace();
+    TRY(read_digest(from.build().context(), "environment.build.context", &build.context));
+    TRY(read_text(from.build().dockerfile(), "environment.build.dockerfile", &build.dockerfile));
+  }
+  if (from.has_conda()) TRY(read_conda(from.conda(), &to->conda.emplace()));
+  return {};
+}
+
 }  // namespace
 
 void to_wire(const lockstep::EnvironmentSpec& from, EnvironmentSpec* to) {
@@ -75,6 +95,9 @@ void to_wire(const lockstep::EnvironmentSpec& from, EnvironmentSpec* to) {
                      write_texts(venv.options, wire->mutable_options());
                      write_texts(venv.requirements, wire->mutable_requirements());
                      write_texts(venv.constraints, wire->mutable_constraints());
+                   },
+                   [to](const lockstep::DockerEnvironment& docker) {
+                     write_docker(docker, to->mutable_docker());
                    },
                    [to](const lockstep::CondaEnvironment& conda) {
                      write_conda(conda, to->mutable_conda());
@@ -93,6 +116,8 @@ Status from_wire(const EnvironmentSpec& from, lockstep::EnvironmentSpec* to) {
       return read_venv(from.venv(), &to->definition.emplace<lockstep::VenvEnvironment>());
     case EnvironmentSpec::kConda:
       return read_conda(from.conda(), &to->definition.emplace<lockstep::CondaEnvironment>());
+    case EnvironmentSpec::kDocker:
+      return read_docker(from.docker(), &to->definition.emplace<lockstep::DockerEnvironment>());
     case EnvironmentSpec::DEFINITION_NOT_SET: break;
   }
   return bad_field("environment", "is of a kind that this version does not know");
@@ -125,11 +150,13 @@ void to_wire(const lockstep::EnvironmentPlan& from, EnvironmentPlan* to) {
   write_list(from.locks, to->mutable_locks());
   to->set_solve(from.solve);
   write_texts(from.virtual_packages, to->mutable_virtual_packages());
+  to->set_share_images(from.share_images);
 }
 
 Status from_wire(const EnvironmentPlan& from, lockstep::EnvironmentPlan* to) {
   to->generation = from.generation();
   to->solve = from.solve();
+  to->share_images = from.share_images();
   TRY(read_texts(from.virtual_packages(), kMaxVirtualPackages, "environment.virtual_packages",
                  &to->virtual_packages));
   return read_list(from.locks(), kMaxEnvironmentPlatforms, "environment.locks", &to->locks);
@@ -153,17 +180,43 @@ Status from_wire(const EnvironmentReport& from, lockstep::EnvironmentReport* to)
   return read_text(from.how(), "environment.how", &to->how);
 }
 
+void to_wire(const lockstep::Container& from, Container* to) {
+  to->set_engine(from.engine);
+  to->set_is_podman(from.is_podman);
+  to->set_is_rootless(from.is_rootless);
+  to->set_image(from.image);
+  to->set_shell(from.shell);
+  to->set_limits_memory(from.limits_memory);
+  to->set_unlimited_memlock(from.unlimited_memlock);
+  to->set_gpus(from.gpus);
+  write_map(from.variables, to->mutable_variables());
+}
+
+Status from_wire(const Container& from, lockstep::Container* to) {
+  TRY(read_text(from.engine(), "container.engine", &to->engine));
+  TRY(read_text(from.image(), "container.image", &to->image));
+  TRY(read_text(from.shell(), "container.shell", &to->shell));
+  TRY(read_text(from.gpus(), "container.gpus", &to->gpus));
+  to->is_podman = from.is_podman();
+  to->is_rootless = from.is_rootless();
+  to->limits_memory = from.limits_memory();
+  to->unlimited_memlock = from.unlimited_memlock();
+  return read_map(from.variables(), kMaxActivationEntries, "container.variables", &to->variables);
+}
+
 void to_wire(const lockstep::Activation& from, Activation* to) {
   to->set_interpreter(from.interpreter);
   to->set_version(from.version);
   write_texts(from.path, to->mutable_path());
   write_map(from.variables, to->mutable_variables());
+  if (from.container) to_wire(*from.container, to->mutable_container());
 }
 
 Status from_wire(const Activation& from, lockstep::Activation* to) {
   TRY(read_text(from.interpreter(), "activation.interpreter", &to->interpreter));
   TRY(read_text(from.version(), "activation.version", &to->version));
   TRY(read_texts(from.path(), kMaxActivationEntries, "activation.path", &to->path));
+  if (from.has_container()) TRY(from_wire(from.container(), &to->container.emplace()));
   return read_map(from.variables(), kMaxActivationEntries, "activation.variables", &to->variables);
 }
 

@@ -56,6 +56,8 @@ void write_resources(const lockstep::ResourceRequest& from, ResourceRequest* to)
   if (from.memory) to->set_memory_bytes(from.memory->count);
   if (from.gpus) to->set_gpus(*from.gpus);
   to->set_isolate_gpus(from.isolate_gpus);
+  if (from.shm_size) to->set_shm_bytes(from.shm_size->count);
+  write_texts(from.docker_args, to->mutable_docker_args());
 }
 
 Status read_resources(const ResourceRequest& from, lockstep::ResourceRequest* to) {
@@ -67,6 +69,8 @@ Status read_resources(const ResourceRequest& from, lockstep::ResourceRequest* to
   if (from.has_gpus())
     TRY(read_number(from.gpus(), 0, 1 << 16, "resources.gpus", &to->gpus.emplace()));
   to->isolate_gpus = from.isolate_gpus();
+  if (from.has_shm_bytes()) to->shm_size = Bytes{from.shm_bytes()};
+  TRY(read_texts(from.docker_args(), kMaxDockerArgs, "resources.docker_args", &to->docker_args));
   return {};
 }
 

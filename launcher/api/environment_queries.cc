@@ -41,7 +41,8 @@ void leave_out_content(EnvironmentView& view) {
   environment.description.clear();
   environment.tags.clear();
   std::visit(Match{[](HostEnvironment&) {}, [](VenvEnvironment& venv) { venv = {}; },
-                   [](CondaEnvironment& conda) { conda = {}; }},
+                   [](CondaEnvironment& conda) { conda = {}; },
+                   [](DockerEnvironment& docker) { docker = {}; }},
              environment.spec.definition);
 }
 

@@ -56,6 +56,15 @@ struct AddJson {
     json["constraints"] = conda.constraints;
     json["variables"] = conda.variables;
   }
+  void operator()(const DockerEnvironment& docker) const {
+    if (docker.build) {
+      json["build"] = {{"context", docker.build->context.hex()},
+                       {"dockerfile_path", docker.build->dockerfile}};
+    } else {
+      json["image"] = docker.image;
+    }
+    if (docker.conda) AddJson{json["conda_file"]}(*docker.conda);
+  }
 };
 
 // As a definition is written.
@@ -99,6 +108,14 @@ struct AddText {
     add(text, "constraints", lines_of(conda.constraints));
     add(text, "variables", lines_of(variables));
   }
+  void operator()(const DockerEnvironment& docker) const {
+    add(text, "image", docker.image);
+    if (docker.build) {
+      add(text, "build", "context " + short_of(docker.build->context));
+      add(text, "dockerfile", docker.build->dockerfile);
+    }
+    if (docker.conda) (*this)(*docker.conda);
+  }
 };
 
 std::string content_text(const EnvironmentDefinition& definition) {
@@ -141,13 +158,16 @@ std::string summary(const EnvironmentSpec& environment) {
 }
 
 std::string contents(const EnvironmentSpec& environment) {
+  const auto* docker = std::get_if<DockerEnvironment>(&environment.definition);
   const auto* conda = std::get_if<CondaEnvironment>(&environment.definition);
-  if (conda == nullptr) return "";
+  if (docker != nullptr && docker->conda) conda = &*docker->conda;
+  std::string text;
+  if (docker != nullptr) add_section(text, "image", {docker->build ? "built" : docker->image});
+  if (conda == nullptr) return in_one_line(text);
   std::vector<std::string> locked, variables;
   for (const auto& [platform, count] : locked_counts(*conda))
     locked.push_back(fmt::format("{} packages for {}", count, platform));
   for (const auto& [name, value] : conda->variables) variables.push_back(name);
-  std::string text;
   add_section(text, "channels", conda->channels);
   add_section(text, "dependencies", conda->dependencies);
   add_section(text, "locked", locked);

@@ -48,6 +48,13 @@ struct VirtualPackage {
 constexpr std::array<VirtualPackage, 2> kVirtualPackages{
     {{"__cuda", &Inventory::cuda}, {"__glibc", &Inventory::glibc}}};
 
+bool has_nodes_elsewhere(const State& state) {
+  const auto& nodes = state.nodes();
+  return std::any_of(nodes.begin(), nodes.end(), [&](const auto& entry) {
+    return entry.second.inventory.host_id != nodes.begin()->second.inventory.host_id;
+  });
+}
+
 // "": one of the nodes has none.
 std::string lowest_of(const State& state, const std::vector<PartPlacement>& parts,
                       std::string Inventory::*version) {
@@ -90,11 +97,16 @@ bool has_asked(const Job& job) {
 std::vector<std::string> virtual_packages_of(const State& state, const Job& job,
                                              const std::vector<PartPlacement>& parts) {
   const auto& environment = job.spec.environment;
-  if (!environment || !std::holds_alternative<CondaEnvironment>(environment->definition)) return {};
+  if (!environment) return {};
+  const auto* docker = std::get_if<DockerEnvironment>(&environment->definition);
+  const bool is_conda = std::holds_alternative<CondaEnvironment>(environment->definition);
+  if (!is_conda && (docker == nullptr || !docker->conda)) return {};
   std::vector<std::string> all;
   for (const auto& [name, version] : kVirtualPackages)
-    if (const std::string lowest = lowest_of(state, parts, version); !lowest.empty())
-      all.push_back(fmt::format("{}={}", name, lowest));
+    // In a container the C library is its image's.
+    if (docker == nullptr || version != &Inventory::glibc)
+      if (const std::string lowest = lowest_of(state, parts, version); !lowest.empty())
+        all.push_back(fmt::format("{}={}", name, lowest));
   return all;
 }
 
@@ -106,6 +118,8 @@ EnvironmentPlan plan_of(const State& state, const Job& job, const Attempt& attem
   plan.virtual_packages = attempt.virtual_packages;
   for (const auto& [platform, lock] : environment.locks)
     plan.locks.push_back({platform, lock.tree});
+  if (std::holds_alternative<DockerEnvironment>(job.spec.environment->definition))
+    plan.share_images = has_nodes_elsewhere(state);
   const Part& part = attempt.parts[static_cast<std::size_t>(node_rank)];
   plan.solve = !part.wants_lock.empty() &&
                solver_of(state, *job.environment, part.wants_lock) == Solver{attempt.id, node_rank};

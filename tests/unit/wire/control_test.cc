@@ -45,7 +45,7 @@ TEST(ControlCodec, EveryKindOfEnvironmentSurvivesARoundTrip) {
     EXPECT_TRUE(std::get<CreateEnvironment>(received->body) == create) << provider_of(definition);
     ++kinds;
   });
-  EXPECT_EQ(kinds, 3);
+  EXPECT_EQ(kinds, 4);
   CreateEnvironment create;
   create.environment.spec.definition = CondaEnvironment{};  // nothing but what is so by itself
   const auto received = wire::decode_envelope(wire::encode(envelope_of(create)));

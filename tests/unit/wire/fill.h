@@ -69,8 +69,8 @@ class Filler {
   void fill(Command& v) { fill(v.emplace<Argv>()); }
   void fill(Distribution& v) { auto& [a, b] = v; each(a, b); }
   void fill(ResourceRequest& v) {
-    auto& [nodes, b, c, d, e] = v;
-    each(b, c, d, e);
+    auto& [nodes, b, c, d, e, f, g] = v;
+    each(b, c, d, e, f, g);
     nodes = 2;  // the filled gang table has two members
   }
   void fill(RetryPolicy& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
@@ -87,12 +87,18 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h] = v;
     each(a, b, c, d, e, f, g, h);
   }
+  void fill(ImageBuild& v) { auto& [a, b] = v; each(a, b); }
+  void fill(DockerEnvironment& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(Container& v) {
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(a, b, c, d, e, f, g, h, i);
+  }
   void fill(EnvironmentDefinition& v) { fill(v.emplace<CondaEnvironment>()); }
   void fill(EnvironmentSpec& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(EnvironmentLock& v) { auto& [a, b] = v; each(a, b); }
-  void fill(EnvironmentPlan& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(EnvironmentPlan& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentReport& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
-  void fill(Activation& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(Activation& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(RegisteredEnvironment& v) { auto& [a, b, c] = v; each(a, b, c); }
 
   // common/domain/outputs.h
