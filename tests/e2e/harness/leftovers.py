@@ -17,7 +17,7 @@ def _read(path):
 
 
 def processes():
-    """Live processes that are Lockstep's programs or ranks of its jobs: {pid: command line}."""
+    """Live processes that are Lockstep's programs, ranks of its jobs or hold a container: {pid: command line}."""
     found = {}
     for entry in os.listdir("/proc"):
         if not entry.isdigit() or int(entry) == os.getpid():
@@ -28,7 +28,7 @@ def processes():
         command = _read(f"/proc/{entry}/cmdline").replace(b"\0", b" ").decode(errors="replace")
         environment = _read(f"/proc/{entry}/environ")
         program = os.path.basename(command.split(" ")[0]) if command else ""
-        if re.fullmatch(r"lockstepd|lockstep-(agent|runner|template|spawn)", program) or \
+        if re.fullmatch(r"lockstepd|lockstep-(agent|runner|template|spawn|env)|containerd-shim.*|conmon", program) or \
                 b"\0AZUREML_RUN_ID=" in b"\0" + environment:
             found[int(entry)] = command.strip()
     return found

@@ -97,6 +97,8 @@ class Cluster:
         self.site = NamespaceSite(directory, self, bin_directory)
         self.bin = self.site.bin
         self.hosts = self.directory / "hosts"
+        self.before_agents = lambda: None  # the hosts are there
+        self.node_environment = lambda name: {}  # more variables of its agent
 
     def create(self):
         lines = ["127.0.0.1 localhost"] + [f"{h.address} {h.name}" for h in [self.launcher, *self.nodes]]
@@ -107,6 +109,7 @@ class Cluster:
         for host in [self.launcher, *self.nodes]:
             host.create()
         self.start_launcher()
+        self.before_agents()
         for host in self.nodes:
             self.start_agent(host)
         wait_until(lambda: sum(n["liveness"] == "ALIVE" for n in self.site.json("node", "list")) ==
@@ -134,7 +137,7 @@ class Cluster:
             words += ["--token-file", token]
         home.mkdir(exist_ok=True)
         host.start(words, self.directory / f"{host.name}.log", pid_namespace=True,
-                   env=self.site.environment())
+                   env={**self.site.environment(), **self.node_environment(host.name)})
 
     def add(self, host):
         """One more node, after create(); its agent is not started."""

@@ -1,0 +1,241 @@
+"""Jobs in containers of a real engine: what ranks see, how they end, and that nothing of them is left."""
+import json
+import os
+import pwd
+import signal
+
+import pytest
+from harness.engine import Docker, Podman, import_busybox
+from harness.site import wait_until
+
+GREETING = "GREETING=of the image"
+
+
+@pytest.fixture(scope="module")
+def docker():
+    engine = Docker()
+    import_busybox(engine, "base:1", [GREETING])
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def podman():
+    engine = Podman()
+    import_busybox(engine, "base:1", [GREETING])
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(params=["docker", "podman"])
+def engine(request):
+    made = request.getfixturevalue(request.param)
+    yield made
+    wait_until(lambda: not made.containers(), "no container is left")
+
+
+@pytest.fixture
+def there(site, engine):
+    """Two nodes that have an engine."""
+    site.ok("up", "--nodes", "2", env=engine.environment)
+    site.engine = engine
+    return site
+
+
+def rows(out):
+    """What ranks printed, without the prefix that `run` puts before lines of several."""
+    return sorted(line.split("] ", 1)[-1] for line in out.splitlines())
+
+
+def test_ranks_see_what_they_see_on_the_host(there):
+    ask = 'echo "$PWD|$(pwd)|$(id -u)|$HOME|$GREETING|$AZUREML_NODE_COUNT|$(cat data)" && touch $HOME/mine /tmp/mine'
+    there.write("data", "of the source\n")
+    first = rows(there.ok("run", "-N", "2", "--name", "first", "--image", "base:1", "--", "sh", "-c", ask))
+    assert len(first) == 2 and first[0] == first[1], first
+    directory, actual, uid, home, greeting, nodes, data = first[0].split("|")
+    assert directory == actual and uid == str(os.getuid()) and home == pwd.getpwuid(os.getuid()).pw_dir
+    assert (greeting, nodes, data) == ("of the image", "2", "of the source")
+    on_host = rows(there.ok("run", "--name", "host", "--", "sh", "-c", 'echo "$(pwd)"'))
+    assert os.path.dirname(on_host[0]) == os.path.dirname(directory)
+    # Neither the image nor its container is made ready again.
+    there.ok("run", "--name", "second", "--image", "base:1", "--", "true")
+    [part] = there.show("second")["attempts"][0]["parts"]
+    assert "ready since" in part["environment"]["how"], part
+    assert "docker" in there.ok("job", "explain", "second")
+
+
+@pytest.mark.parametrize("command,code,cause", [
+    (["sh", "-c", "echo oh >&2; exit 3"], 3, "exit_code"),
+    (["no-such-program"], 127, "command_not_found"),
+    (["/etc"], 126, "command_not_executable"),
+    (["sh", "-c", "kill -SEGV $$"], 128 + signal.SIGSEGV, "signal"),
+])
+def test_ends_are_told_as_on_the_host(there, command, code, cause):
+    done = there.run("run", "--name", "j", "--image", "base:1", "--", *command)
+    assert done.returncode == code, done
+    report = there.show("j")["attempts"][0]["report"]
+    assert report["cause"] == cause, report
+
+
+def test_outputs_come_from_inside(there):
+    there.ok("run", "--name", "j", "--image", "base:1", "--", "sh", "-c", "echo of it > outputs/made")
+    there.ok("job", "download", "j", "-p", "got")
+    made = next((there.work / "got").rglob("made"))
+    assert made.read_text() == "of it\n" and made.stat().st_uid == os.getuid()
+
+
+def test_cancel_leaves_no_container(there):
+    name = there.submit("-N", "2", "--image", "base:1", "--", "sh", "-c", "trap '' TERM; sleep 1000 & sleep 1000")
+    there.wait_for_status(name, "Running")
+    wait_until(lambda: len(there.engine.containers()) == 2, "one container for each node")
+    there.ok("job", "cancel", name)
+    there.wait_for_status(name, "Canceled")
+    wait_until(lambda: not there.engine.containers(), "no container is left")
+
+
+def test_a_killed_runner_takes_its_container_along(there):
+    name = there.submit("--image", "base:1", "--", "sleep", "1000")
+    there.wait_for_status(name, "Running")
+    there.kill(there.runner_pids(name))
+    wait_until(lambda: len(there.engine.containers()) <= 1, "the first one is gone")
+    there.ok("job", "cancel", name)
+    there.wait_for_status(name, "Canceled")
+
+
+def test_a_killed_agent_finds_its_containers_again(there):
+    there.write("go", "no\n")
+    name = there.submit("-N", "2", "--image", "base:1", "--", "sh", "-c", "until [ -e /tmp/go ]; do sleep 0.1; done; echo went")
+    there.wait_for_status(name, "Running")
+    before = sorted(there.engine.containers())
+    there.kill(there.agent_pids())
+    there.ok("up", "--nodes", "2", env=there.engine.environment)
+    assert sorted(there.engine.containers()) == before
+    for container in before:
+        there.engine.ok("exec", container, "touch", "/tmp/go")
+    there.wait_for_status(name, "Completed")
+    assert there.logs(name).decode().count("went") == 2
+    assert len(there.show(name)["attempts"]) == 1
+
+
+def test_out_of_memory_is_called_so(there):
+    there.write("job.yml", """
+command: tail /dev/zero
+environment: {image: 'base:1'}
+lockstep:
+  resources: {memory: 64m}
+  retry: {max: 0}
+""")
+    there.run("job", "create", "-f", "job.yml", "--name", "j", "--stream")
+    report = there.wait_for_status("j", "Failed")["attempts"][0]["report"]
+    assert report["cause"] == "out_of_memory", report
+
+
+def test_arguments_of_the_engine_are_an_allow_list(there):
+    ask = 'df -k /dev/shm | tail -1; echo "$FROM_ARGS|$(ulimit -n)"'
+    out = there.ok("run", "--image", "base:1", "--shm-size", "33m", "--docker-args",
+                   "--ulimit nofile=77:77 -e 'FROM_ARGS=a b'", "--", "sh", "-c", ask)
+    assert "33792" in out and "a b|77" in out, out
+    for words, advice in (("--privileged", "--allow-docker-args"), ("-v /etc:/etc", "--allow-docker-args"),
+                          ("--network none", "network"), ("--name x", "name"), ("--shm-sise 1g", "--shm-size"),
+                          ("--ulimit 'nofile", "quote")):
+        done = there.run("run", "--image", "base:1", "--docker-args", words, "--", "true")
+        assert done.returncode not in (0, 1) and advice in done.stderr.decode(), (words, done)
+    there.ok("run", "--image", "base:1", "--", "true")
+
+
+def test_an_image_that_is_nowhere_is_said(there):
+    there.write("job.yml", "command: 'true'\nenvironment: {image: 'localhost:9/no/such:1'}\nlockstep: {retry: {max: 0}}\n")
+    there.ok("job", "create", "-f", "job.yml", "--name", "j")
+    report = there.wait_for_status("j", "Failed")["attempts"][0]["report"]
+    assert "localhost:9/no/such:1" in report["message"], report
+    there.ok("run", "--image", "base:1", "--", "true")
+
+
+def test_a_build_is_made_once_and_again_when_its_context_changes(there):
+    there.write("context/Dockerfile", "FROM base:1\nCOPY said /said\nRUN cat /said > /built\n")
+    there.write("context/said", "one\n")
+    there.write("job.yml", "command: cat /built\nenvironment: {build: {path: context}}\nresources: {instance_count: 2}\n")
+
+    def run(name):
+        there.ok("job", "create", "-f", "job.yml", "--name", name)
+        there.wait_for_status(name, "Completed")
+        return there.logs(name).decode()
+
+    assert run("first").count("one") == 2
+    run("second")
+    assert all("ready since" in part["environment"]["how"] for part in there.show("second")["attempts"][0]["parts"])
+    there.write("context/said", "two\n")
+    assert run("third").count("two") == 2
+    there.write("context/Dockerfile", "FROM base:1\nRUN echo this fails && exit 7\n")
+    there.ok("job", "create", "-f", "job.yml", "--name", "fourth")
+    there.wait_for_status("fourth", "Failed")
+    log = there.ok("environment", "log", "fourth")
+    assert "this fails" in log
+    report = there.show("fourth")["attempts"][0]["report"]
+    assert report["cause"] == "environment_failed", report
+
+
+def test_what_goes_from_the_cache_goes_from_the_engine(there):
+    there.ok("run", "-N", "2", "--image", "base:1", "--", "true")
+    assert any("lockstep/env" in name for name in there.engine.names())
+    there.ok("environment", "prune", "--unused-for", "0s", "--yes")
+    wait_until(lambda: not any("lockstep/env" in name for name in there.engine.names()), "our tags are gone")
+    assert any("base:1" in name for name in there.engine.names())
+    there.ok("run", "--image", "base:1", "--", "true")
+
+
+def test_an_image_that_was_removed_is_looked_for_again(there):
+    import_busybox(there.engine, "gone:1")
+    there.ok("run", "--image", "gone:1", "--", "true")
+    for name in there.engine.names():
+        if "lockstep/env" in name or "gone:1" in name:
+            there.engine.ok("rmi", "--force", name)
+    done = there.run("run", "--image", "gone:1", "--", "true")
+    assert done.returncode != 0 and "gone:1" in done.stderr.decode(), done
+    import_busybox(there.engine, "gone:1")
+    there.ok("run", "--rebuild", "--image", "gone:1", "--", "true")
+
+
+def test_an_engine_that_is_not_there_is_said(site):
+    site.ok("up", "--nodes", "1", env={"LOCKSTEP_CONTAINER_ENGINE": "/no/such/docker"})
+    site.write("job.yml", "command: 'true'\nenvironment: {image: 'base:1'}\nlockstep: {retry: {max: 0}}\n")
+    site.ok("job", "create", "-f", "job.yml", "--name", "j")
+    report = site.wait_for_status("j", "Failed")["attempts"][0]["report"]
+    assert "/no/such/docker" in report["message"], report
+    site.ok("run", "--", "true")
+
+
+def test_a_daemon_that_is_away_is_said_and_comes_back(site):
+    engine = Docker()
+    try:
+        import_busybox(engine, "base:1")
+        site.ok("up", "--nodes", "1", env=engine.environment)
+        site.ok("run", "--image", "base:1", "--", "true")
+    finally:
+        engine.close()
+    site.write("job.yml", "command: 'true'\nenvironment: {image: 'base:1'}\nlockstep: {retry: {max: 0}}\n")
+    site.ok("job", "create", "-f", "job.yml", "--name", "j")
+    report = site.wait_for_status("j", "Failed")["attempts"][0]["report"]
+    assert "docker" in report["message"].lower(), report
+
+
+def test_outputs_belong_to_the_user_without_root(site, shared_bin, ordinary_user):
+    """Rootless podman: the node's agent, its engine and the ranks are an ordinary user's."""
+    from conftest import _close, _site
+    mine = _site(ordinary_user, shared_bin)
+    engine = None
+    try:
+        engine = Podman(ordinary_user)
+        import_busybox(engine, "base:1")
+        mine.ok("up", "--nodes", "2", env=engine.environment)
+        out = mine.ok("run", "-N", "2", "--name", "j", "--image", "base:1", "--", "sh", "-c",
+                      "id -u; echo of it > outputs/made; touch $HOME/x")
+        uid = pwd.getpwnam(ordinary_user).pw_uid
+        assert rows(out) == [str(uid)] * 2
+        mine.ok("job", "download", "j", "-p", "got")
+        assert {path.stat().st_uid for path in (mine.work / "got").rglob("made")} == {uid}
+        assert json.loads(mine.ok("job", "show", "j", "-o", "json"))["status"] == "Completed"
+    finally:
+        _close(mine)
+        if engine:
+            engine.close()
