@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "agent/agent.h"
 #include "agent/doctor.h"
@@ -33,7 +34,7 @@ constexpr int kUsage = 2;  // the exit code for a command line that is wrong, as
 
 struct Options {
   std::string launcher, token_file, home, name, advertise, network, log_level = "info";
-  std::string memory, log_spool = "1g", cache_size, environments_size = "20g", low_space;
+  std::string memory, log_spool = "1g", cache_size, environments_size = "20g", low_space, packages;
   std::string format = "table";
   Share share;
 };
@@ -70,6 +71,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--environments-size", options.environments_size,
                  "how much of what jobs' environments were built as is kept (50g; unlimited; "
                  "default: 20g); what is in use stays");
+  app.add_option("--packages", options.packages,
+                 "where packages are kept that were fetched for environments: a folder that agents "
+                 "of this machine and user may share (default: in --home)");
   app.add_option(
       "--low-space", options.low_space,
       "with less free on the disk of --home this node takes no new work (default: 2 % of "
@@ -245,6 +249,8 @@ Status run(const Options& options) {
   TRY_ASSIGN(config.log_spool, log_spool(options));
   TRY_ASSIGN(config.low_space, low_space(options));
   TRY_ASSIGN(config.environments.limit, environments_size(options));
+  if (!options.packages.empty())
+    config.environments.packages = std::filesystem::absolute(options.packages).lexically_normal();
   TRY_ASSIGN(config.keys, io::load_or_create_key_pair(home.keys()));
   TRY_ASSIGN(Membership member, find_launcher(options, home));
   // Before it joins: a wrong flag shall not cost the token.

@@ -121,16 +121,20 @@ std::string EnvironmentCache::owner_of(const io::User& user) const {
   return fmt::format("{}/{}", root_, user.uid);
 }
 
+CacheEntry EnvironmentCache::entry(const io::User& user, std::string name) const {
+  return {owner_of(user), std::move(name), fmt::format("{}/{}", packages_, user.uid)};
+}
+
 CacheEntry EnvironmentCache::built(const io::User& user, const Digest& key) const {
-  return {owner_of(user), key.hex()};
+  return entry(user, key.hex());
 }
 
 CacheEntry EnvironmentCache::solve(const io::User& user, const Digest& key) const {
-  return {owner_of(user), fmt::format("{}{}", kSolvePrefix, key.hex())};
+  return entry(user, fmt::format("{}{}", kSolvePrefix, key.hex()));
 }
 
 CacheEntry EnvironmentCache::scratch(const io::User& user) const {
-  return {owner_of(user), unique_name(kScratchPrefix)};
+  return entry(user, unique_name(kScratchPrefix));
 }
 
 std::optional<BuiltEnvironment> EnvironmentCache::find(const CacheEntry& entry) {
@@ -156,6 +160,7 @@ std::optional<RememberedFailure> EnvironmentCache::find_failure(const CacheEntry
 }
 
 Status EnvironmentCache::open_for(const io::User& user) const {
+  TRY(io::make_directories(fmt::format("{}/{}", packages_, user.uid), 0711));
   return io::make_directories(owner_of(user), 0711);
 }
 
@@ -211,15 +216,22 @@ void EnvironmentCache::remove_scratch(const CacheEntry& entry) {
 
 // ---- what there is ------------------------------------------------------------------------------
 
+// Folders that have a number for a name, below both roots.
+std::vector<std::string> EnvironmentCache::owners() const {
+  std::vector<std::string> folders;
+  for (const std::string& root : {root_, packages_}) {
+    const auto names = io::list_directory(root).value_or(std::vector<std::string>());
+    for (const std::string& name : names)
+      if (all_of_class(name, "0123456789")) folders.push_back(root + "/" + name);
+    if (packages_ == root_) break;
+  }
+  return folders;
+}
+
 std::vector<EnvironmentCache::Item> EnvironmentCache::list() const {
   std::vector<Item> items;
-  const auto owners = io::list_directory(root_);
-  if (!owners) return items;
-  for (const std::string& owner : *owners) {
-    const std::string folder = root_ + "/" + owner;
-    const auto names = all_of_class(owner, "0123456789")
-                           ? io::list_directory(folder)
-                           : Result<std::vector<std::string>>(Error{});
+  for (const std::string& folder : owners()) {
+    const auto names = io::list_directory(folder);
     if (!names) continue;
     for (const std::string& name : *names) {
       const bool is_packages = name == kPackages;
@@ -274,10 +286,7 @@ Status EnvironmentCache::remove_aside(const Item& item, const std::string& aside
 }
 
 void EnvironmentCache::finish_removals() const {
-  const auto owners = io::list_directory(root_);
-  if (!owners) return;
-  for (const std::string& owner : *owners) {
-    const std::string folder = root_ + "/" + owner;
+  for (const std::string& folder : owners()) {
     const auto names = io::list_directory(folder);
     if (!names) continue;
     for (const std::string& name : *names)

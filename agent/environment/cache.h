@@ -19,6 +19,8 @@
 //       <key>.lock             held while it is made or removed
 //       gone-<n>               on its way out
 //
+// packages/ and its lock may be below another root instead, which agents of one machine share.
+//
 // For worker threads. What users own is made and removed below folders that are ours, so that
 // nothing leads out of it.
 
@@ -54,8 +56,11 @@ class EntryLock {
 // One folder of the tree above.
 class CacheEntry {
  public:
-  CacheEntry(std::string owner, std::string name)
-      : owner_(std::move(owner)), name_(std::move(name)) {}
+  // `shared`: where packages/ is, if not beside it.
+  CacheEntry(std::string owner, std::string name, std::string shared = "")
+      : owner_(std::move(owner)),
+        name_(std::move(name)),
+        shared_(shared.empty() ? owner_ : std::move(shared)) {}
 
   const std::string& name() const { return name_; }
   std::string path() const { return owner_ + "/" + name_; }
@@ -68,11 +73,11 @@ class CacheEntry {
   std::string activation() const { return path() + "/activation.json"; }
   std::string failure() const { return path() + "/failure.json"; }
   std::string solved() const { return path() + "/solved.json"; }
-  std::string packages() const { return owner_ + "/packages"; }
-  std::string packages_lock() const { return owner_ + "/packages.lock"; }
+  std::string packages() const { return shared_ + "/packages"; }
+  std::string packages_lock() const { return shared_ + "/packages.lock"; }
 
  private:
-  std::string owner_, name_;
+  std::string owner_, name_, shared_;
 };
 
 struct BuiltEnvironment {
@@ -89,7 +94,9 @@ struct RememberedFailure {
 
 class EnvironmentCache {
  public:
-  explicit EnvironmentCache(std::string root) : root_(std::move(root)) {}
+  // `packages`: another root, for packages/ alone.
+  explicit EnvironmentCache(std::string root, std::string packages = "")
+      : root_(std::move(root)), packages_(packages.empty() ? root_ : std::move(packages)) {}
 
   CacheEntry built(const io::User& user, const Digest& key) const;
   CacheEntry solve(const io::User& user, const Digest& key) const;
@@ -132,11 +139,13 @@ class EnvironmentCache {
 
  private:
   std::string owner_of(const io::User& user) const;
+  CacheEntry entry(const io::User& user, std::string name) const;
+  std::vector<std::string> owners() const;
   Result<std::string> put_aside(const Item& item) const;
   static Status put_back(const Item& item, const std::string& aside);
   static Status remove_aside(const Item& item, const std::string& aside);
 
-  const std::string root_;
+  const std::string root_, packages_;
 };
 
 // "2026-11-22 10:00 UTC".

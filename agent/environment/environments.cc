@@ -34,7 +34,7 @@ Environments::Environments(io::EventLoop& loop, const Home& home, EnvironmentCon
       config_(std::move(config)),
       emit_(std::move(emit)),
       environment_(io::own_environment()),
-      cache_(home.environments()),
+      cache_(home.environments(), config_.packages),
       keeper_(cache_, home.attempts(), config_.limit),
       interpreters_(cache_, config_.program, environment_, [this] { return !leaving_; }),
       parts_{cache_,

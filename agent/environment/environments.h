@@ -23,6 +23,7 @@ struct EnvironmentConfig {
   std::string program;          // lockstep-env; "" = environments are refused
   Bytes limit = gibibytes(20);  // of all that is kept; 0 = none
   LockFunctions locks;
+  std::string packages = {};  // where those are kept that were fetched; "" = in the agent's home
 };
 
 class Environments {

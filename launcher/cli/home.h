@@ -39,6 +39,8 @@ class Home {
   std::string launcher_log() const { return launcher() + "/lockstepd.log"; }
   std::string stat_cache() const { return path_ + "/stat-cache"; }
   std::string nodes() const { return path_ + "/nodes"; }
+  // What all of them fetched for environments.
+  std::string packages() const { return path_ + "/packages"; }
   std::string node(const std::string& name) const { return nodes() + "/" + name; }
   std::string agent_pid(const std::string& name) const { return node(name) + "/agent.pid"; }
   std::string agent_identity(const std::string& name) const {

@@ -157,6 +157,8 @@ Result<io::ProcessIdentity> start_agent(const Home& home, const Endpoint& launch
                      home.join_token(agent.name),
                      "--home",
                      home.node(agent.name),
+                     "--packages",
+                     home.packages(),
                      "--name",
                      agent.name,
                      "--cpus",

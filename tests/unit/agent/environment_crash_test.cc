@@ -218,6 +218,27 @@ TEST_F(EnvironmentCrash, pruning_removes_what_nobody_used_since) {
   EXPECT_TRUE(io::exists(entry(node, named)));
 }
 
+TEST_F(EnvironmentCrash, agents_that_share_packages_fetch_once_and_prune_for_all) {
+  wheel("inner", "1.0");
+  const EnvironmentReport solved = lock_of("inner", "1.0");
+  Keeping one(dir / "one", locks), other(dir / "other", locks);
+  one.share(dir / "packages");
+  other.share(dir / "packages");
+  const Assignment first = one.staged("first", asks_for({"inner"}));
+  ASSERT_TRUE(one.build(first, solved).is_ready()) << one.log_of(first);
+  ASSERT_TRUE(io::remove_tree(dir / "wheels"));
+  const Assignment second = other.staged("second", asks_for({"inner"}));
+  ASSERT_TRUE(other.build(second, solved).is_ready()) << other.log_of(second);
+  EXPECT_EQ(version_in(other.activation_of(second), "inner"), "1.0\n");
+  const std::string packages = dir / "packages/" + std::to_string(::geteuid()) + "/packages";
+  EXPECT_TRUE(io::exists(packages));
+  for (const char* home : {"one", "other"})
+    EXPECT_FALSE(
+        io::exists(fmt::format("{}/{}/environments/{}/packages", dir.path(), home, ::geteuid())));
+  other.environments->prune(io::SystemClock().now() + minutes(1));
+  EXPECT_TRUE(other.until([&] { return !io::exists(packages); }));
+}
+
 // A file system of its own, for what must get full.
 class EnvironmentFullDisk : public EnvironmentCrash {
  protected:

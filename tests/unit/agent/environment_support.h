@@ -61,6 +61,11 @@ class Keeping {
     environments.emplace(loop, home, config_, [this](Input input) { hear(std::move(input)); });
   }
   void stop() { environments.reset(); }
+  void share(const std::string& packages) {
+    stop();
+    config_.packages = packages;
+    start();
+  }
 
   struct Said {
     std::vector<EnvironmentReport> reports;
