@@ -107,13 +107,14 @@ void Agent::turn(Duration longest) {
     handle_inputs();
   }
   if (redial_at_ <= now) redial();
+  environments_.tick(now);
   supervisor_.tick(now);
   bulk_.tick(now);
 }
 
 Instant Agent::next_deadline() const {
-  return std::min(
-      {core_.next_deadline(), supervisor_.next_deadline(), bulk_.next_deadline(), redial_at_});
+  return std::min({core_.next_deadline(), supervisor_.next_deadline(), bulk_.next_deadline(),
+                   environments_.next_deadline(), redial_at_});
 }
 
 void Agent::handle_inputs() {

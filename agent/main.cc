@@ -269,6 +269,7 @@ Status run(const Options& options) {
   config.stage = std::move(functions.stage);
   config.outputs = std::move(functions.outputs);
   config.environments.program = environment_program;
+  TRY_ASSIGN(config.environments.spawn, io::find_program("lockstep-spawn"));
   config.environments.locks = std::move(functions.locks);
   config.allow_peers = std::move(functions.allow_peers);
   spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,

@@ -38,9 +38,11 @@ Result<std::shared_ptr<Serving>> serve_peers(const Inventory& inventory, const i
   return std::make_shared<Serving>(Serving{std::move(lease), std::move(server)});
 }
 
+const auto kQuietly = [](const transfer::Progress&) {};
+
+// The lock alone: beside it there may be the image that it names, which few need from us.
 Result<std::string> read_lock(const Digest& tree, snapshot::BlobStore& store, BlobSource& source) {
-  TRY_ASSIGN(const auto missing, store.missing_blobs_from(tree));
-  if (!missing.empty()) TRY(source.fetch_tree(tree, store, [](const transfer::Progress&) {}));
+  if (!store.has(tree)) TRY(source.fetch({{tree, 0, true}}, store, kQuietly));
   TRY_ASSIGN(const std::string bytes, store.get(tree));
   TRY_ASSIGN(const snapshot::Directory folder, snapshot::decode_directory(bytes));
   const auto file =
@@ -48,6 +50,10 @@ Result<std::string> read_lock(const Digest& tree, snapshot::BlobStore& store, Bl
                    [](const snapshot::Entry& entry) { return entry.name == kLockFile; });
   if (file == folder.entries.end())
     return make_error(ErrorCode::corrupt, fmt::format("{} has no {}", tree.hex(), kLockFile));
+  if (folder.entries.size() == 1 && !store.has(file->digest))
+    TRY(source.fetch_tree(tree, store, kQuietly));
+  else if (!store.has(file->digest))
+    TRY(source.fetch({{file->digest, file->size, false}}, store, kQuietly));
   return store.get(file->digest, Bytes{envs::kMaxLockBytes});
 }
 
@@ -68,8 +74,20 @@ LockFunctions lock_functions(const std::shared_ptr<Workspace>& workspace,
     if (!opened) return errno_error(errno, "cannot open " + folder);
     TRY_ASSIGN(const snapshot::Snapshot tree,
                snapshot::capture_tree(std::move(opened), folder, {}));
-    TRY(blobs->push(tree, [](const transfer::Progress&) {}));
+    TRY(blobs->push(tree, kQuietly));
     return tree.root;
+  };
+  functions.write_out = [workspace, blobs](const Digest& tree, const std::string& folder,
+                                           const LockFunctions::OnProgress& progress) -> Status {
+    snapshot::BlobStore& store = workspace->blobs();
+    TRY_ASSIGN(const auto missing, store.missing_blobs_from(tree));
+    store.lease(tree);  // it is in no tree of the cache that would keep it
+    if (!missing.empty())
+      TRY(blobs->fetch_tree(tree, store, [&](const transfer::Progress& so_far) {
+        progress(fmt::format("{} of {}", to_string(Bytes{so_far.done_bytes}),
+                             to_string(Bytes{so_far.total_bytes})));
+      }));
+    return snapshot::materialize(store, tree, folder);
   };
   return functions;
 }

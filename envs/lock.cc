@@ -61,6 +61,44 @@ json as_json(const LockedCondaPackage& package) {
   return one;
 }
 
+LockedImage image_from(const json& from) {
+  LockedImage image;
+  from.at("id").get_to(image.id);
+  from.at("name").get_to(image.name);
+  image.digest = from.value("digest", "");
+  image.node = from.value("node", "");
+  image.in_tree = from.value("in_tree", false);
+  image.interpreter = from.value("interpreter", "");
+  image.version = from.value("version", "");
+  image.path = from.value("path", std::vector<std::string>());
+  image.variables = from.value("variables", std::map<std::string, std::string>());
+  return image;
+}
+
+json as_json(const LockedImage& image) {
+  json one{{"id", image.id}, {"name", image.name}, {"node", image.node}};
+  if (!image.digest.empty()) one["digest"] = image.digest;
+  if (image.in_tree) one["in_tree"] = true;
+  if (!image.interpreter.empty()) one["interpreter"] = image.interpreter;
+  if (!image.version.empty()) one["version"] = image.version;
+  if (!image.path.empty()) one["path"] = image.path;
+  if (!image.variables.empty()) one["variables"] = image.variables;
+  return one;
+}
+
+// They become words of an engine's command line.
+Status check(const LockedImage& image) {
+  constexpr std::string_view kSha256 = "sha256:";
+  if (!image.id.starts_with(kSha256) || !Digest::from_hex(image.id.substr(kSha256.size())))
+    return broken(fmt::format("'{}' is no image's id", image.id));
+  const auto at = image.digest.rfind("@sha256:");
+  const bool is_whole = at != std::string::npos && at > 0 && image.digest[0] != '-' &&
+                        Digest::from_hex(image.digest.substr(at + 1 + kSha256.size()));
+  if (!image.digest.empty() && !is_whole)
+    return broken(fmt::format("'{}' is no digest of an image", image.digest));
+  return {};
+}
+
 // Names and versions become lines of a file that pip reads: no blanks, no options.
 bool is_plain(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -99,6 +137,7 @@ Status check(const LockedCondaPackage& package) {
 }
 
 Status check(const Lock& lock) {
+  if (lock.image) TRY(check(*lock.image));
   for (const LockedCondaPackage& package : lock.conda) TRY(check(package));
   for (const LockedPackage& package : lock.packages) {
     if (!is_plain(package.name) || package.name != normalised_name(package.name))
@@ -127,6 +166,7 @@ std::string to_json(const Lock& lock) {
            {"solver", lock.solver},
            {"packages", std::move(packages)}};
   for (const LockedCondaPackage& package : lock.conda) out["conda"].push_back(as_json(package));
+  if (lock.image) out["image"] = as_json(*lock.image);
   return out.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -143,6 +183,7 @@ Result<Lock> lock_from_json(std::string_view text) {
     if (from.contains("conda"))
       for (const json& package : from.at("conda"))
         lock.conda.push_back(conda_package_from(package));
+    if (from.contains("image")) lock.image = image_from(from.at("image"));
   } catch (const json::exception& failure) {
     return broken(from.is_discarded() ? "it is not JSON" : failure.what());
   }

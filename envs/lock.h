@@ -4,6 +4,8 @@
 // sorted, so that the same packages have the same digest.
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,12 +34,28 @@ struct LockedCondaPackage {
   friend bool operator==(const LockedCondaPackage&, const LockedCondaPackage&) = default;
 };
 
+// A container's image.
+struct LockedImage {
+  std::string id;        // "sha256:…", as engines say it: of its configuration
+  std::string name;      // as it was asked for; for people
+  std::string digest;    // "debian@sha256:…", by which a registry has it; "" = none does
+  std::string node;      // where it was found or built; for people
+  bool in_tree = false;  // the lock's tree has it, in kImageFolder
+  // Of packages that were put into it: what they give to ranks.
+  std::string interpreter, version;
+  std::vector<std::string> path;
+  std::map<std::string, std::string> variables;
+  friend bool operator==(const LockedImage&, const LockedImage&) = default;
+};
+inline constexpr std::string_view kImageFolder = "image";  // as `docker save` writes it, unpacked
+
 struct Lock {
-  std::string provider;                        // "venv", "conda"
+  std::string provider;                        // "venv", "conda", "docker"
   std::string platform;                        // what it was solved for: see platform.h
   std::string solver;                          // "uv 0.13.9", "pip 23.0.1"; for people
   std::vector<LockedPackage> packages;         // sorted by name
   std::vector<LockedCondaPackage> conda = {};  // below them; sorted by name
+  std::optional<LockedImage> image = {};       // that has all of them
   friend bool operator==(const Lock&, const Lock&) = default;
 };
 

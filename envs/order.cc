@@ -21,19 +21,33 @@ Error broken(std::string_view what, std::string_view why) {
   return make_error(ErrorCode::corrupt, fmt::format("not {} of lockstep-env: {}", what, why));
 }
 
+json as_json(const CondaEnvironment& conda) {
+  return {{"provider", "conda"},
+          {"channels", conda.channels},
+          {"strict_priority", conda.strict_priority},
+          {"dependencies", conda.dependencies},
+          {"locked", conda.locked},
+          {"options", conda.options},
+          {"requirements", conda.requirements},
+          {"constraints", conda.constraints},
+          {"variables", conda.variables}};
+}
+
+json as_json(const DockerEnvironment& docker) {
+  json out{{"provider", "docker"}, {"image", docker.image}};
+  if (docker.build) {
+    out["context"] = docker.build->context.hex();
+    out["dockerfile"] = docker.build->dockerfile;
+  }
+  if (docker.conda) out["conda"] = as_json(*docker.conda);
+  return out;
+}
+
 json as_json(const EnvironmentDefinition& definition) {
   if (const auto* host = std::get_if<HostEnvironment>(&definition))
     return {{"provider", "host"}, {"interpreter", host->interpreter}};
-  if (const auto* conda = std::get_if<CondaEnvironment>(&definition))
-    return {{"provider", "conda"},
-            {"channels", conda->channels},
-            {"strict_priority", conda->strict_priority},
-            {"dependencies", conda->dependencies},
-            {"locked", conda->locked},
-            {"options", conda->options},
-            {"requirements", conda->requirements},
-            {"constraints", conda->constraints},
-            {"variables", conda->variables}};
+  if (const auto* conda = std::get_if<CondaEnvironment>(&definition)) return as_json(*conda);
+  if (const auto* docker = std::get_if<DockerEnvironment>(&definition)) return as_json(*docker);
   const auto& venv = std::get<VenvEnvironment>(definition);
   return {{"provider", "venv"},
           {"python", venv.python},
@@ -43,26 +57,73 @@ json as_json(const EnvironmentDefinition& definition) {
 }
 
 // These throw json::exception.
+CondaEnvironment conda_from(const json& from) {
+  return {from.at("channels"),    from.at("strict_priority"), from.at("dependencies"),
+          from.at("locked"),      from.at("options"),         from.at("requirements"),
+          from.at("constraints"), from.at("variables")};
+}
+
+// A digest that is none becomes one that nothing has.
+DockerEnvironment docker_from(const json& from) {
+  DockerEnvironment docker{from.at("image"), {}, {}};
+  if (from.contains("context"))
+    docker.build = {Digest::from_hex(from.at("context").get<std::string>()).value_or(Digest{}),
+                    from.at("dockerfile")};
+  if (from.contains("conda")) docker.conda = conda_from(from.at("conda"));
+  return docker;
+}
+
 EnvironmentDefinition definition_from(const json& from) {
   if (from.at("provider") == "host") return HostEnvironment{from.at("interpreter")};
-  if (from.at("provider") == "conda")
-    return CondaEnvironment{from.at("channels"),     from.at("strict_priority"),
-                            from.at("dependencies"), from.at("locked"),
-                            from.at("options"),      from.at("requirements"),
-                            from.at("constraints"),  from.at("variables")};
+  if (from.at("provider") == "conda") return conda_from(from);
+  if (from.at("provider") == "docker") return docker_from(from);
   return VenvEnvironment{from.at("python"), from.at("options"), from.at("requirements"),
                          from.at("constraints")};
 }
 
+Container container_from(const json& from) {
+  return {
+      from.at("engine"),   from.at("is_podman"),     from.at("is_rootless"),       from.at("image"),
+      from.at("shell"),    from.at("limits_memory"), from.at("unlimited_memlock"), from.at("gpus"),
+      from.at("variables")};
+}
+
+json as_json(const Container& container) {
+  return {{"engine", container.engine},
+          {"is_podman", container.is_podman},
+          {"is_rootless", container.is_rootless},
+          {"image", container.image},
+          {"shell", container.shell},
+          {"limits_memory", container.limits_memory},
+          {"unlimited_memlock", container.unlimited_memlock},
+          {"gpus", container.gpus},
+          {"variables", container.variables}};
+}
+
 Activation activation_from(const json& from) {
-  return {from.at("interpreter"), from.at("version"), from.at("path"), from.at("variables")};
+  Activation activation{from.at("interpreter"), from.at("version"), from.at("path"),
+                        from.at("variables")};
+  if (from.contains("container")) activation.container = container_from(from.at("container"));
+  return activation;
 }
 
 json as_json(const Activation& activation) {
-  return {{"interpreter", activation.interpreter},
-          {"version", activation.version},
-          {"path", activation.path},
-          {"variables", activation.variables}};
+  json out{{"interpreter", activation.interpreter},
+           {"version", activation.version},
+           {"path", activation.path},
+           {"variables", activation.variables}};
+  if (activation.container) out["container"] = as_json(*activation.container);
+  return out;
+}
+
+json as_json(const ImageSite& image) {
+  return {{"home", image.home},     {"spawn", image.spawn},     {"tag", image.tag},
+          {"record", image.record}, {"context", image.context}, {"tree", image.tree}};
+}
+
+ImageSite image_site_from(const json& from) {
+  return {from.at("home"),   from.at("spawn"),   from.at("tag"),
+          from.at("record"), from.at("context"), from.at("tree")};
 }
 
 class Events {
@@ -85,7 +146,14 @@ Event do_it(const Order& order, Toolbox& tools) {
       last.failed = std::move(lock).error();
     return last;
   }
-  auto built = provider->build(tools, order.site, order.lock.value_or(Lock{}));
+  const Lock lock = order.lock.value_or(Lock{});
+  if (order.site.image.tree.empty()) {
+    const auto wants = provider->wants_tree(tools, order.site, lock);
+    if (!wants) last.failed = wants.error();
+    if (wants) last.wants_tree = *wants;
+    if (last.is_last()) return last;
+  }
+  auto built = provider->build(tools, order.site, lock);
   if (built)
     last.activation = std::move(*built);
   else
@@ -108,6 +176,7 @@ std::string to_json(const Order& order) {
            {"cache", order.site.cache},
            {"is_rebuild", order.site.is_rebuild},
            {"platform", order.site.platform}};
+  if (order.site.image != ImageSite{}) out["image"] = as_json(order.site.image);
   if (order.lock) out["lock"] = to_json(*order.lock);
   return line(out);
 }
@@ -120,6 +189,7 @@ Result<Order> order_from_json(std::string_view text) {
     order.definition = definition_from(from.at("definition"));
     order.site = {from.at("prefix"), from.at("cache"), from.at("is_rebuild"),
                   from.value("platform", "")};
+    if (from.contains("image")) order.site.image = image_site_from(from.at("image"));
     if (from.contains("lock")) {
       TRY_ASSIGN(order.lock, lock_from_json(from.at("lock").get<std::string>()));
     }
@@ -134,6 +204,7 @@ std::string to_json(const Event& event) {
   if (!event.progress.empty()) out["progress"] = event.progress;
   if (event.lock) out["lock"] = to_json(*event.lock);
   if (event.activation) out["activation"] = as_json(*event.activation);
+  if (event.wants_tree) out["wants_tree"] = true;
   if (event.failed)
     out["failed"] = {{"code", to_string(event.failed->code)}, {"message", event.failed->message}};
   return line(out);
@@ -144,6 +215,7 @@ Result<Event> event_from_json(std::string_view text) {
   Event event;
   try {
     event.progress = from.value("progress", "");
+    event.wants_tree = from.value("wants_tree", false);
     if (from.contains("lock")) {
       TRY_ASSIGN(event.lock, lock_from_json(from.at("lock").get<std::string>()));
     }

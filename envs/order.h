@@ -27,7 +27,8 @@ struct Event {
   std::optional<Lock> lock;
   std::optional<Activation> activation;
   std::optional<Error> failed;
-  bool is_last() const { return lock || activation || failed; }
+  bool wants_tree = false;  // to build: ask again with site.image.tree
+  bool is_last() const { return lock || activation || failed || wants_tree; }
 };
 
 inline constexpr int kEventsFd = 3;

@@ -13,11 +13,24 @@
 
 namespace lockstep::envs {
 
+// What images need beside it. Folders and files are the agent's, whose user makes images.
+struct ImageSite {
+  std::string home;     // the agent's: labels of containers say whose they are
+  std::string spawn;    // lockstep-spawn
+  std::string tag;      // that keeps the image: "lockstep/env:…"
+  std::string record;   // a file: what the engine was given; see docker/record.h
+  std::string context;  // to solve: a folder, what it is built from; "" = it is not built
+  std::string tree;     // to solve: a folder for the image, "" = nobody else needs it;
+                        // to build: one that holds it, "" = it was not asked for yet
+  friend bool operator==(const ImageSite&, const ImageSite&) = default;
+};
+
 struct Site {
   std::string prefix;         // where it is built; an absolute path that does not change any more
   std::string cache;          // packages that were fetched before, of this user
   bool is_rebuild = false;    // what was compiled here before is not used again
   std::string platform = {};  // conda's, with virtual packages: "linux-64 __cuda=12.4 __glibc=2.36"
+  ImageSite image = {};
   friend bool operator==(const Site&, const Site&) = default;
 };
 
@@ -26,6 +39,8 @@ class Provider {
   virtual ~Provider() = default;
   // Once for all nodes. Providers without a lock are not asked.
   virtual Result<Lock> solve(Toolbox& tools, const Site& site) = 0;
+  // Whether building needs the lock's tree here, in site.image.tree; most need the lock alone.
+  virtual Result<bool> wants_tree(Toolbox&, const Site&, const Lock&) { return false; }
   // On each node: `prefix` holds it afterwards. What is left of an earlier try is gone already.
   virtual Result<Activation> build(Toolbox& tools, const Site& site, const Lock& lock) = 0;
 };

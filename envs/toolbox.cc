@@ -15,6 +15,7 @@
 #include <cstring>
 #include <deque>
 
+#include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/process_table.h"
 
@@ -22,6 +23,8 @@ namespace lockstep::envs {
 namespace {
 
 constexpr int kLookEveryMs = 200;  // for a signal that came just before poll
+constexpr Duration kLeftoversEndWithin = seconds(5);
+constexpr Duration kCleansUpWithin = seconds(4);  // the agent kills a second later
 constexpr std::size_t kMaxLineBytes = 4096;
 
 volatile sig_atomic_t stopped = 0;
@@ -30,17 +33,11 @@ void on_stop(int signal) { stopped = signal; }
 
 Error stop_error() { return make_error(ErrorCode::conflict, "stopped"); }
 
-// Until none is left: those that start more while they are looked for are met in the next round.
-void end_all_that_is_left() {
-  while (true) {
-    const auto left = io::descendants_of(::getpid());
-    for (const io::ProcessIdentity& process : left) ::kill(process.pid, SIGKILL);
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-    if (left.empty()) return;
-    const timespec pause{0, 5'000'000};
-    ::nanosleep(&pause, nullptr);
-  }
+bool is_any_of(const io::ProcessIdentity& process, const std::vector<std::string>& names) {
+  if (names.empty()) return false;
+  const auto name = io::read_file(fmt::format("/proc/{}/comm", process.pid));
+  return name &&
+         std::find(names.begin(), names.end(), name->substr(0, name->find('\n'))) != names.end();
 }
 
 struct Pipe {
@@ -181,8 +178,46 @@ Status Toolbox::go_on() const {
 
 void Toolbox::say(std::string_view line) const { log(fmt::format("{}\n", line)); }
 
+void Toolbox::show(std::string_view line) const {
+  say(line);
+  if (on_line_) on_line_(line);
+}
+
+void Toolbox::await_leftovers(std::vector<std::string> spared) {
+  awaits_leftovers_ = true;
+  spared_ = std::move(spared);
+}
+
+// Until none is left: those that start more while they are looked for are met in the next round.
+void Toolbox::end_leftovers(const std::function<bool()>& ends) const {
+  io::SystemClock clock;
+  const Instant patience = clock.now() + (awaits_leftovers_ ? kLeftoversEndWithin : Duration{});
+  while (true) {
+    auto left = io::descendants_of(::getpid());
+    std::erase_if(left, [&](const auto& process) { return is_any_of(process, spared_); });
+    if (ends() || clock.now() >= patience)
+      for (const io::ProcessIdentity& process : left) ::kill(process.pid, SIGKILL);
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    if (left.empty()) return;
+    const timespec pause{0, 5'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
 Result<Toolbox::Answer> Toolbox::run(const std::vector<std::string>& words, Output output) {
   TRY(go_on());
+  return run_until(words, output, [] { return stopped != 0; });
+}
+
+void Toolbox::clean_up(const std::vector<std::string>& words) {
+  io::SystemClock clock;
+  const Instant end = clock.now() + kCleansUpWithin;
+  static_cast<void>(run_until(words, Output::log, [&] { return clock.now() >= end; }));
+}
+
+Result<Toolbox::Answer> Toolbox::run_until(const std::vector<std::string>& words, Output output,
+                                           const std::function<bool()>& ends) {
   Start start{find(words.front()), directory_, words, {}, {}, {}};
   if (start.program.empty())
     return make_error(ErrorCode::not_found, fmt::format("there is no {}", words.front()));
@@ -213,7 +248,7 @@ Result<Toolbox::Answer> Toolbox::run(const std::vector<std::string>& words, Outp
   const io::Fd end(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   int status = 0;
   bool over = false;
-  while (!over && stopped == 0) {
+  while (!over && !ends()) {
     over = ::waitpid(child, &status, WNOHANG) == child;
     pollfd items[] = {
         {err.read.get(), POLLIN, 0}, {out.read.get(), POLLIN, 0}, {end.get(), POLLIN, 0}};
@@ -221,8 +256,8 @@ Result<Toolbox::Answer> Toolbox::run(const std::vector<std::string>& words, Outp
     if ((items[0].revents != 0) && drain(err.read.get(), to_log)) err.read.reset();
     if ((items[1].revents != 0) && drain(out.read.get(), keep)) out.read.reset();
   }
-  end_all_that_is_left();
-  if (stopped != 0) return stop_error();
+  end_leftovers(ends);
+  if (!over) return stop_error();
   while (err.read && !drain(err.read.get(), to_log)) {
   }
   while (out.read && !drain(out.read.get(), keep)) {

@@ -32,19 +32,34 @@ class Toolbox {
   Result<Answer> run(const std::vector<std::string>& words, Output output = Output::log);
   // Where the environment's PATH has it; "" = nowhere.
   std::string find(const std::string& program) const;
+  // To its end, also when we were told to stop: what a tool made elsewhere goes. Briefly.
+  void clean_up(const std::vector<std::string>& words);
+  // What a tool left running ends by itself, within seconds: it is not killed at once. Processes of
+  // these names stay: they are all users' of a program, and not a tool's.
+  void await_leftovers(std::vector<std::string> spared);
   // One more variable for the tools that follow.
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
   void unset(const std::string& name) { environment_.erase(name); }
   std::string variable(const std::string& name) const;  // "" = not set
+  const std::map<std::string, std::string>& variables() const { return environment_; }
+  void use(std::map<std::string, std::string> variables) { environment_ = std::move(variables); }
   // conflict: told to stop.
   Status go_on() const;
   // A line of ours in the log.
   void say(std::string_view line) const;
+  // The same, which is how far it is, too.
+  void show(std::string_view line) const;
 
  private:
+  Result<Answer> run_until(const std::vector<std::string>& words, Output output,
+                           const std::function<bool()>& ends);
+  void end_leftovers(const std::function<bool()>& ends) const;
+
   std::map<std::string, std::string> environment_;
   const std::string directory_;
   const OnLine on_line_;
+  bool awaits_leftovers_ = false;
+  std::vector<std::string> spared_;
 };
 
 inline constexpr std::size_t kMaxWantedBytes = 64 << 20;

@@ -143,7 +143,8 @@ std::optional<BuiltEnvironment> EnvironmentCache::find(const CacheEntry& entry) 
   if (!activation) return std::nullopt;
   // Its interpreter may have been uninstalled since: a venv has links to it.
   const std::string& interpreter = activation->interpreter;
-  if (!interpreter.empty() && ::access(interpreter.c_str(), X_OK) != 0) return std::nullopt;
+  const bool is_of_host = !activation->container && !interpreter.empty();
+  if (is_of_host && ::access(interpreter.c_str(), X_OK) != 0) return std::nullopt;
   if (!touch(entry.path())) return std::nullopt;
   const json built = read_state(entry.built());
   return BuiltEnvironment{
@@ -176,7 +177,8 @@ Status EnvironmentCache::begin(const CacheEntry& entry, const io::User& user) co
 }
 
 Status EnvironmentCache::keep(const CacheEntry& entry, const BuiltEnvironment& built) {
-  const std::uint64_t bytes = snapshot::disk_usage(entry.path()).value_or(0);
+  const std::uint64_t bytes =
+      snapshot::disk_usage(entry.path()).value_or(0) + image_record_of(entry).bytes;
   TRY(write_state(entry.built(), {{"at_ns", built.at.ns}, {"job", built.job}, {"bytes", bytes}}));
   return io::write_file_atomically(entry.activation(), envs::to_json(built.activation), 0600,
                                    false);
@@ -202,7 +204,15 @@ void EnvironmentCache::forget_solved(const CacheEntry& entry) {
 }
 
 void EnvironmentCache::drop_scratch(const CacheEntry& entry) {
-  static_cast<void>(io::remove_tree(entry.scratch()));
+  for (const std::string& folder : {entry.scratch(), entry.context(), entry.image()})
+    static_cast<void>(io::remove_tree(folder));
+}
+
+envs::ImageRecord EnvironmentCache::image_record_of(const CacheEntry& entry) {
+  const auto text = io::read_file(entry.image_record(), kMaxStateBytes);
+  const auto record =
+      text ? envs::image_record_from_json(*text) : Result<envs::ImageRecord>(Error{});
+  return record ? *record : envs::ImageRecord{};
 }
 
 void EnvironmentCache::drop_prefix(const CacheEntry& entry) {
@@ -249,6 +259,20 @@ std::vector<EnvironmentCache::Item> EnvironmentCache::list() const {
     }
   }
   return items;
+}
+
+std::vector<envs::ImageRecord> EnvironmentCache::image_records() const {
+  std::vector<envs::ImageRecord> records;
+  const auto none = std::vector<std::string>();
+  for (const std::string& owner : io::list_directory(root_).value_or(none)) {
+    const std::string folder = root_ + "/" + owner;
+    for (const std::string& name : io::list_directory(folder).value_or(none)) {
+      if (!is_entry_name(name)) continue;
+      auto record = image_record_of(CacheEntry(folder, name));
+      if (!record.engine.empty()) records.push_back(std::move(record));
+    }
+  }
+  return records;
 }
 
 Result<bool> EnvironmentCache::remove(const Item& item, const InUse& in_use) const {

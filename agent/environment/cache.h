@@ -11,7 +11,11 @@
 //         env/                 0700, the user's: the prefix, for good; venvs cannot be moved
 //         tmp/                 0700, the user's: TMPDIR of the tools, while they work
 //         lock/lock.json       what was solved, until the launcher has it
+//         lock/image/          the image that it names, when other nodes need it
 //         log                  of the build
+//         context/             an image is built from it, while it is built
+//         image/               of a lock's tree, while an engine loads it
+//         image.json           what an engine was given: envs/docker/record.h
 //         built.json           when, by which job, how large
 //         activation.json      written last: it is ready
 //         failure.json         it would fail again: why
@@ -36,6 +40,7 @@
 #include "common/domain/environment.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "envs/docker/record.h"
 
 namespace lockstep::agent {
 
@@ -68,6 +73,10 @@ class CacheEntry {
   std::string prefix() const { return path() + "/env"; }
   std::string scratch() const { return path() + "/tmp"; }
   std::string solved_folder() const { return path() + "/lock"; }
+  std::string solved_image() const { return solved_folder() + "/image"; }
+  std::string context() const { return path() + "/context"; }
+  std::string image() const { return path() + "/image"; }
+  std::string image_record() const { return path() + "/image.json"; }
   std::string log() const { return path() + "/log"; }
   std::string built() const { return path() + "/built.json"; }
   std::string activation() const { return path() + "/activation.json"; }
@@ -116,6 +125,8 @@ class EnvironmentCache {
   // The file that goes to the launcher is in solved_folder() then.
   static Status keep_solved(const CacheEntry& entry, std::string_view lock);
   static void forget_solved(const CacheEntry& entry);
+  // What an engine was given for it; without an engine when it was none.
+  static envs::ImageRecord image_record_of(const CacheEntry& entry);
   // What is only of use while it is made.
   static void drop_scratch(const CacheEntry& entry);
   static void drop_prefix(const CacheEntry& entry);
@@ -131,6 +142,8 @@ class EnvironmentCache {
     bool is_finished = false;  // ready, failed or solved; packages are
   };
   std::vector<Item> list() const;
+  // Of all entries that an engine was given something for.
+  std::vector<envs::ImageRecord> image_records() const;
   // False: it is at work. `in_use` is asked for the name before and after it is out of the way.
   using InUse = std::function<bool(const std::string& name)>;
   Result<bool> remove(const Item& item, const InUse& in_use) const;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "agent/environment/container_sweep.h"
 #include "agent/environment/env_process.h"
 
 namespace lockstep::agent {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr int kBuilders = 4;  // solvings and buildings at once
 constexpr int kLookers = 2;
+constexpr Duration kSweepEvery = seconds(60);
 
 bool is_final(const Input& input) {
   const auto* changed = std::get_if<EnvironmentChanged>(&input);
@@ -20,7 +22,10 @@ bool is_final(const Input& input) {
          (changed != nullptr && changed->report.step == EnvironmentReport::Step::ready);
 }
 
+// Who may speak to a container engine may do anything here: that is ours to do, not the job's.
 Result<io::User> user_of(const Assignment& assignment) {
+  if (std::holds_alternative<DockerEnvironment>(assignment.spec.environment->definition))
+    return io::current_user();
   const std::string& name = assignment.spec.run_as;
   return name.empty() ? io::current_user() : io::find_user(name);
 }
@@ -41,10 +46,13 @@ Environments::Environments(io::EventLoop& loop, const Home& home, EnvironmentCon
              config_.program,
              environment_,
              config_.locks,
+             home_.path(),
+             config_.spawn,
              [this] { return !leaving_; },
              [this](const std::shared_ptr<Waiter>& waiter, Input input) {
                tell(waiter, std::move(input));
              }},
+      sweepers_(1),
       builders_(kBuilders),
       lookers_(kLookers) {
   if (io::exists(home_.environments())) builders_.submit([this] { keeper_.clean(); });
@@ -70,6 +78,16 @@ void Environments::leave(const AttemptId& attempt) {
   found->second->leave();
   leave_flight(*found->second);
   waiters_.erase(found);
+}
+
+void Environments::tick(Instant now) {
+  if (now < sweep_at_) return;
+  sweep_at_ = now + kSweepEvery;
+  if (!sweeps_.exchange(true))
+    sweepers_.submit([this] {
+      sweep_containers(cache_, home_);
+      sweeps_ = false;
+    });
 }
 
 void Environments::prune(Instant unused_since) {
@@ -136,8 +154,13 @@ void Environments::serve(const std::shared_ptr<Waiter>& waiter, EnvironmentTarge
                                                  entry.name() + "\n", 0600, false);
   if (!named) return tell_failed(parts_, waiter, named.error(), Cause::start_failed);
   if (const auto built = solves ? std::nullopt : EnvironmentCache::find(entry)) {
-    leave_flight(*waiter);
-    return tell_reused(parts_, waiter, target, *built);
+    const auto whole = has_its_image(*built);
+    if (whole && *whole) {
+      leave_flight(*waiter);
+      return tell_reused(parts_, waiter, target, *built);
+    }
+    if (!whole) return tell_failed(parts_, waiter, whole.error(), Cause::start_failed);
+    waiter->say("this node's engine does not have its image any more: it is made ready again");
   }
   join(waiter, std::move(target));
 }

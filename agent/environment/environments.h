@@ -21,6 +21,7 @@ namespace lockstep::agent {
 
 struct EnvironmentConfig {
   std::string program;          // lockstep-env; "" = environments are refused
+  std::string spawn = {};       // lockstep-spawn, to look into images with
   Bytes limit = gibibytes(20);  // of all that is kept; 0 = none
   LockFunctions locks;
   std::string packages = {};  // where those are kept that were fetched; "" = in the agent's home
@@ -39,6 +40,9 @@ class Environments {
   void prepare(const Assignment& assignment);
   void leave(const AttemptId& attempt);
   void prune(Instant unused_since);
+  // Removes containers that were left over, from time to time.
+  Instant next_deadline() const { return sweep_at_; }
+  void tick(Instant now);
 
  private:
   void look(const std::shared_ptr<Waiter>& waiter);
@@ -62,6 +66,9 @@ class Environments {
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Flight>> flights_;  // by entry; guarded by mutex_
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Instant sweep_at_;  // of the loop's thread
+  std::atomic<bool> sweeps_ = false;
+  Workers sweepers_;
   Workers builders_;  // last, as they end first
   Workers lookers_;
 };

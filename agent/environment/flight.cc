@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <variant>
 
 #include "agent/environment/env_process.h"
 #include "common/io/clock.h"
@@ -22,6 +23,7 @@ constexpr Duration kTryAgainAfter = seconds(2);      // a launcher that is away
 constexpr std::size_t kMaxProgressBytes = 200;
 constexpr Bytes kFullDisk = mebibytes(16);  // what fails with less is not remembered
 constexpr std::size_t kCopyBytes = 256 << 10;
+constexpr std::size_t kTagBytes = 16;  // of the key
 
 Instant now() { return io::SystemClock().now(); }
 
@@ -165,7 +167,10 @@ void Flight::work() {
   const auto held = wait_for_lock(entry_.lock_file(), EntryLock::Kind::exclusive);
   if (!held) return;
   if (const auto built = EnvironmentCache::find(entry_)) {
-    return finish([&](const auto& waiter) { tell_reused(parts_, waiter, target_, *built); });
+    const auto whole = has_its_image(*built);
+    if (!whole) return fail(whole.error());
+    if (*whole)
+      return finish([&](const auto& waiter) { tell_reused(parts_, waiter, target_, *built); });
   }
   if (const auto failure = EnvironmentCache::find_failure(entry_)) {
     return finish(
@@ -175,8 +180,21 @@ void Flight::work() {
   build(*held);
 }
 
+envs::ImageSite Flight::image_site() const {
+  if (!std::holds_alternative<DockerEnvironment>(target_.definition)) return {};
+  const bool solves = target_.what == EnvironmentTarget::What::solve;
+  return {parts_.home,
+          parts_.spawn,
+          fmt::format("lockstep/env:{}{}", solves ? "solve-" : "",
+                      target_.key.hex().substr(0, kTagBytes)),
+          entry_.image_record(),
+          entry_.context(),
+          solves && target_.share_image ? entry_.solved_image() : ""};
+}
+
+// `tree`: where the lock's is, when it is here.
 Result<envs::Event> Flight::run_tools(envs::Order::What what, std::optional<envs::Lock> lock,
-                                      const EntryLock& held) {
+                                      const EntryLock& held, const std::string& tree) {
   const auto packages = wait_for_lock(entry_.packages_lock(), EntryLock::Kind::shared);
   if (!packages) return make_error(ErrorCode::conflict, "stopped");
   const std::string doing = what == envs::Order::What::solve ? "solving" : "building";
@@ -187,7 +205,9 @@ Result<envs::Event> Flight::run_tools(envs::Order::What what, std::optional<envs
   order.order = {what,
                  target_.definition,
                  std::move(lock),
-                 {entry_.prefix(), entry_.packages(), target_.generation != 0, target_.platform}};
+                 {entry_.prefix(), entry_.packages(), target_.generation != 0, target_.platform,
+                  image_site()}};
+  if (!tree.empty()) order.order.site.image.tree = tree;
   order.lock = held.fd();
   order.on_log = [this](std::string_view bytes) { log(bytes); };
   order.on_progress = [&](const std::string& text) { show(doing + ": " + text); };
@@ -227,11 +247,26 @@ void Flight::fail_by_tools(const Error& error) {
       [&](const auto& waiter) { tell_failed(parts_, waiter, error, Cause::environment_failed); });
 }
 
+Result<envs::Event> Flight::run_build(const std::optional<envs::Lock>& lock,
+                                      const EntryLock& held) {
+  auto said = run_tools(envs::Order::What::build, lock, held);
+  if (!said || !said->wants_tree) return said;
+  const Status fetched = fetch_tree(*target_.lock, entry_.image(), "the image");
+  if (!fetched) {
+    EnvironmentCache::drop_scratch(entry_);
+    return fetched.error();
+  }
+  return run_tools(envs::Order::What::build, lock, held,
+                   fmt::format("{}/{}", entry_.image(), envs::kImageFolder));
+}
+
 void Flight::build(const EntryLock& held) {
   const Instant began = now();
   if (const Status begun = parts_.cache.begin(entry_, target_.user); !begun)
     return fail(begun.error());
-  line(fmt::format("{}: is built in {}", described(target_), entry_.prefix()));
+  const bool is_image = std::holds_alternative<DockerEnvironment>(target_.definition);
+  line(is_image ? fmt::format("{}: is made ready in this node's engine", described(target_))
+                : fmt::format("{}: is built in {}", described(target_), entry_.prefix()));
   std::optional<envs::Lock> lock;
   if (target_.lock) {
     auto fetched = fetch_lock();
@@ -239,7 +274,7 @@ void Flight::build(const EntryLock& held) {
     if (!fetched) return fail(fetched.error());
     lock = *std::move(fetched);
   }
-  auto said = run_tools(envs::Order::What::build, std::move(lock), held);
+  auto said = run_build(lock, held);
   if (!said) return fail_by_tools(said.error());
   if (!said->activation)
     return fail(make_error(ErrorCode::internal, "lockstep-env answered with a lock"));
@@ -255,6 +290,9 @@ void Flight::solve(const EntryLock& held) {
   if (const Status begun = parts_.cache.begin(entry_, target_.user); !begun)
     return fail(begun.error());
   line(fmt::format("this node solves the environment for {}", target_.platform));
+  const Status context = fetch_context();
+  if (!go_on()) return;
+  if (!context) return fail(context.error());
   auto said = run_tools(envs::Order::What::solve, std::nullopt, held);
   if (!said) return fail_by_tools(said.error());
   if (!said->lock)
@@ -275,6 +313,29 @@ void Flight::solve(const EntryLock& held) {
   EnvironmentCache::forget_solved(entry_);
   line(fmt::format("its lock is {}", tree->hex()));
   finish([&](const auto& waiter) { tell_solved(parts_, waiter, target_, *tree); });
+}
+
+// ---- trees of the launcher's store
+
+Status Flight::fetch_tree(const Digest& tree, const std::string& folder, const std::string& what) {
+  for (;;) {
+    TRY(io::remove_tree(folder));
+    const Status fetched = parts_.locks.write_out(tree, folder, [&](const std::string& text) {
+      show(fmt::format("fetching {}: {}", what, text));
+      share();
+    });
+    if (fetched) return {};
+    const Error error = fetched.error().within("cannot fetch " + what);
+    if (!may_pass(error)) return make_error(ErrorCode::unavailable, error.message);
+    show("waiting for the launcher: " + error.message);
+    if (!pause(kTryAgainAfter)) return error;
+  }
+}
+
+Status Flight::fetch_context() {
+  const auto* docker = std::get_if<DockerEnvironment>(&target_.definition);
+  if (docker == nullptr || !docker->build) return {};
+  return fetch_tree(docker->build->context, entry_.context(), "the build's context");
 }
 
 // ---- locks

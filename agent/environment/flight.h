@@ -26,6 +26,10 @@ struct LockFunctions {
   std::function<Result<std::string>(const Digest& tree)> fetch;
   // A folder that holds one, to the launcher; its tree.
   std::function<Result<Digest>(const std::string& folder)> store;
+  // A whole tree of the launcher's store, into a folder that does not exist.
+  using OnProgress = std::function<void(const std::string& text)>;
+  std::function<Status(const Digest& tree, const std::string& folder, const OnProgress& progress)>
+      write_out = {};
 };
 
 // What all flights of an agent share.
@@ -34,6 +38,8 @@ struct FlightParts {
   const std::string& program;  // lockstep-env
   const std::map<std::string, std::string>& environment;
   const LockFunctions& locks;
+  const std::string& home;      // the agent's
+  const std::string& spawn;     // lockstep-spawn
   std::function<bool()> go_on;  // false: the agent leaves
   std::function<void(const std::shared_ptr<Waiter>&, Input)> tell;
 };
@@ -69,8 +75,12 @@ class Flight {
   void solve(const EntryLock& held);
   Result<envs::Lock> fetch_lock();
   Result<Digest> store_lock();
+  Status fetch_tree(const Digest& tree, const std::string& folder, const std::string& what);
+  Status fetch_context();
+  Result<envs::Event> run_build(const std::optional<envs::Lock>& lock, const EntryLock& held);
+  envs::ImageSite image_site() const;
   Result<envs::Event> run_tools(envs::Order::What what, std::optional<envs::Lock> lock,
-                                const EntryLock& held);
+                                const EntryLock& held, const std::string& tree = "");
   Seats seats() const;
   void log(std::string_view bytes);
   void line(const std::string& text);
@@ -110,6 +120,8 @@ void tell_wants_lock(const FlightParts& parts, const std::shared_ptr<Waiter>& wa
 void tell_solved(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
                  const EnvironmentTarget& target, const Digest& lock);
 
+// False: the engine does not have the image of it any more. True of what has none.
+Result<bool> has_its_image(const BuiltEnvironment& built);
 // Whether it would fail again, so that it is remembered.
 bool is_lasting(const Error& error);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agent/environment/engine.h"
 #include "common/io/attempt_dir.h"
 
 namespace lockstep::agent {
@@ -22,11 +23,15 @@ bool EnvironmentKeeper::is_in_use(const std::string& name) const {
 }
 
 bool EnvironmentKeeper::remove(const EnvironmentCache::Item& item, std::string_view why) {
+  const envs::ImageRecord record = EnvironmentCache::image_record_of(item.entry);
   const auto gone =
       cache_.remove(item, [this](const std::string& name) { return is_in_use(name); });
   if (!gone) spdlog::warn("{}", gone.error().message);
   if (!gone || !*gone) return false;
   spdlog::info("removed {} ({}): {}", item.entry.path(), to_string(Bytes{item.bytes}), why);
+  for (const std::string& name : record.names)
+    if (const Status let_go = remove_name({record.engine, record.variables}, name); !let_go)
+      spdlog::warn("the image {} stays in its engine: {}", name, let_go.error().message);
   return true;
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "agent/environment/engine.h"
 #include "agent/environment/flight.h"
 #include "common/wire/runner.h"
 
@@ -22,6 +23,12 @@ EnvironmentReport report_of(EnvironmentReport::Step step, const EnvironmentTarge
 }
 
 }  // namespace
+
+Result<bool> has_its_image(const BuiltEnvironment& built) {
+  const auto& container = built.activation.container;
+  if (!container) return true;
+  return has_image({container->engine, container->variables}, container->image);
+}
 
 bool is_lasting(const Error& error) {
   switch (error.code) {

@@ -167,6 +167,16 @@ constexpr std::array<std::string_view, 4> kToolVariables{"LANG", "LANGUAGE", "RE
 constexpr std::array<std::string_view, 7> kToolBeginnings{
     "LC_", "PIP_", "UV_", "CONDA_", "MAMBA_", "RATTLER_", "SSL_CERT_"};
 constexpr std::array<std::string_view, 2> kToolEndings{"_proxy", "_PROXY"};
+constexpr std::array<std::string_view, 5> kEngineVariables{
+    "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS",
+    "LOCKSTEP_CONTAINER_ENGINE"};
+constexpr std::array<std::string_view, 5> kEngineBeginnings{"DOCKER_", "CONTAINERS_", "CONTAINER_",
+                                                            "PODMAN", "BUILDKIT"};
+
+template <typename Names, typename Holds>
+bool any_of(const Names& all, const Holds& holds) {
+  return std::any_of(all.begin(), all.end(), holds);
+}
 
 }  // namespace
 
@@ -203,12 +213,15 @@ bool needs_lock(const EnvironmentDefinition& definition) {
 }
 
 bool is_tool_variable(std::string_view name) {
-  const auto any = [](const auto& all, const auto& holds) {
-    return std::any_of(all.begin(), all.end(), holds);
-  };
-  return any(kToolVariables, [&](std::string_view one) { return name == one; }) ||
-         any(kToolBeginnings, [&](std::string_view one) { return name.starts_with(one); }) ||
-         any(kToolEndings, [&](std::string_view one) { return name.ends_with(one); });
+  return is_engine_variable(name) ||
+         any_of(kToolVariables, [&](std::string_view one) { return name == one; }) ||
+         any_of(kToolBeginnings, [&](std::string_view one) { return name.starts_with(one); }) ||
+         any_of(kToolEndings, [&](std::string_view one) { return name.ends_with(one); });
+}
+
+bool is_engine_variable(std::string_view name) {
+  return any_of(kEngineVariables, [&](std::string_view one) { return name == one; }) ||
+         any_of(kEngineBeginnings, [&](std::string_view one) { return name.starts_with(one); });
 }
 
 Status validate_environment_name(const std::string& what, const std::string& name) {

@@ -157,6 +157,8 @@ bool needs_lock(const EnvironmentDefinition& definition);
 // Whether a variable of an agent is for the tools that solve and build: their own (PIP_*, UV_*, …),
 // the language, proxies and certificates. Ranks get none of them.
 bool is_tool_variable(std::string_view name);
+// Those of them that a container engine's programs read: where its daemon is, its files, logins.
+bool is_engine_variable(std::string_view name);
 
 // Named bounds.
 inline constexpr std::size_t kMaxEnvironmentNameBytes = 240;

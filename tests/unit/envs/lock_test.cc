@@ -66,6 +66,20 @@ TEST(Locks, of_conda_packages_that_are_none_are_refused_with_what_is_wrong) {
                 HasSubstr("the record of libc is no JSON object"));
 }
 
+TEST(Locks, of_an_image_that_are_none_are_refused_with_what_is_wrong) {
+  Lock lock{"docker", "linux-x86_64", "docker 20", {}, {}};
+  const auto refusal = [&](const std::string& id, const std::string& digest) {
+    lock.image = {id, "debian:12", digest, "a", false, "", "", {}, {}};
+    const auto back = lock_from_json(to_json(lock));
+    return back ? "" : back.error().message;
+  };
+  EXPECT_EQ(refusal("sha256:" + kA, ""), "");
+  EXPECT_EQ(refusal("sha256:" + kA, "debian@sha256:" + kB), "");
+  EXPECT_THAT(refusal("--privileged", ""), HasSubstr("no image's id"));
+  EXPECT_THAT(refusal("sha256:" + kA, "--x@sha256:" + kB), HasSubstr("no digest"));
+  EXPECT_THAT(refusal("sha256:" + kA, "debian:12"), HasSubstr("no digest"));
+}
+
 TEST(Locks, hold_pip_to_every_hash) {
   EXPECT_EQ(hashed_requirements(some_lock()), "numpy==1.26.4 --hash=sha256:" + kA +
                                                   " --hash=sha256:" + kB +

@@ -14,6 +14,16 @@ TEST(Orders, come_back_from_their_line) {
                   "pip 23",
                   {{"six", "1", {std::string(64, 'a')}, "https://h/s", 3}},
                   {}};
+  Lock of_image{"docker", "linux-x86_64", "docker 20", {}, {}};
+  of_image.image = {"sha256:" + std::string(64, 'b'),
+                    "debian:12",
+                    "debian@sha256:" + std::string(64, 'c'),
+                    "node-a",
+                    true,
+                    "/p/bin/python",
+                    "3.11",
+                    {"/p/bin"},
+                    {{"CONDA_PREFIX", "/p"}}};
   const Order orders[] = {
       {Order::What::solve,
        VenvEnvironment{"python3", {"--pre"}, {"a b", "c"}, {"d"}},
@@ -32,6 +42,14 @@ TEST(Orders, come_back_from_their_line) {
                         {{"A", "b c"}}},
        {},
        {"/p", "/c", true, "linux-64 __cuda=12.4 __glibc=2.36"}},
+      {Order::What::solve,
+       DockerEnvironment{"", ImageBuild{sha256("x"), "a/Dockerfile"}, {}},
+       {},
+       {"/p", "/c", false, "linux-x86_64", {"/h", "/s", "lockstep/env:1", "/r", "/x", "/t"}}},
+      {Order::What::build,
+       DockerEnvironment{"debian:12", {}, CondaEnvironment{{"c"}, true, {"a"}, {}, {}, {}, {}, {}}},
+       of_image,
+       {"/p", "/c"}},
   };
   for (const Order& order : orders) {
     const std::string line = to_json(order);
@@ -65,6 +83,14 @@ TEST(Events, come_back_from_their_line) {
   EXPECT_EQ(back->failed->code, ErrorCode::unavailable);
   EXPECT_EQ(back->failed->message, "the index\nis away");
   EXPECT_EQ(event_from_json(to_json(built))->activation, built.activation);
+  built.activation->container =
+      Container{"/usr/bin/docker", false,           true, "sha256:1", "/bin/sh", true, false,
+                "nvidia",          {{"PATH", "/b"}}};
+  EXPECT_EQ(event_from_json(to_json(built))->activation, built.activation);
+  Event wants;
+  wants.wants_tree = true;
+  EXPECT_TRUE(event_from_json(to_json(wants))->wants_tree);
+  EXPECT_TRUE(event_from_json(to_json(wants))->is_last());
   EXPECT_FALSE(event_from_json("oh"));
 }
 

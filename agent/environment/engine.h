@@ -1,0 +1,35 @@
+#pragma once
+// What the agent itself asks of a container engine: whether an image is still there, to let go of
+// it, and which containers are ours. By its program, as lockstep-env found it; see
+// envs/docker/record.h. Blocks for as long as the engine takes; for worker threads.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace lockstep::agent {
+
+struct EngineProgram {
+  std::string path;
+  std::map<std::string, std::string> variables;  // all that it sees
+  friend auto operator<=>(const EngineProgram&, const EngineProgram&) = default;
+};
+
+struct OwnContainer {
+  std::string id;
+  std::map<std::string, std::string> labels;
+};
+
+// unavailable: the engine does not answer.
+Result<bool> has_image(const EngineProgram& engine, const std::string& image);
+// A name of an image; the image goes with its last one. Never what a container uses.
+Status remove_name(const EngineProgram& engine, const std::string& name);
+// Those with this label, running or not.
+Result<std::vector<OwnContainer>> containers_with(const EngineProgram& engine,
+                                                  const std::string& label);
+// Kills what runs in it.
+Status remove_container(const EngineProgram& engine, const std::string& id);
+
+}  // namespace lockstep::agent

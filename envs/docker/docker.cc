@@ -1,0 +1,246 @@
+#include "envs/docker/docker.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "common/domain/variables.h"
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+#include "envs/docker/conda_image.h"
+#include "envs/docker/probe.h"
+#include "envs/docker/record.h"
+
+namespace lockstep::envs {
+namespace {
+
+constexpr const char* kUsualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+Error invalid(std::string message) {
+  return make_error(ErrorCode::invalid_argument, std::move(message));
+}
+
+// What Go calls this machine.
+std::string machine() {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kNames{
+      {{"x86_64", "amd64"}, {"aarch64", "arm64"}, {"armv7l", "arm"}}};
+  utsname kernel{};
+  ::uname(&kernel);
+  for (const auto& [ours, theirs] : kNames)
+    if (ours == kernel.machine) return std::string(theirs);
+  return kernel.machine;
+}
+
+Status check_machine(const Image& image, const std::string& name) {
+  if (image.architecture.empty() || image.architecture == machine()) return {};
+  return invalid(fmt::format("the image {} is for {}, but this node is {}", name,
+                             image.architecture, machine()));
+}
+
+void say_unused(const Toolbox& tools, const Image& image) {
+  if (image.has_entrypoint) tools.say("the image's ENTRYPOINT is not used: ranks are the command");
+  const bool is_root = image.user.empty() || image.user == "root" || image.user == "0";
+  if (!is_root)
+    tools.say(fmt::format("the image's USER {} is not used: ranks are the job's user", image.user));
+  if (image.has_volumes) tools.say("the image's VOLUMEs are not used");
+}
+
+// Of several that which is of the name that was asked for.
+std::string digest_of(const Image& image, const std::string& name) {
+  const std::string repository = full_image_name(name.substr(0, name.find('@')));
+  const auto at_tag = repository.rfind(':');
+  const bool has_tag = at_tag != std::string::npos && at_tag > repository.rfind('/');
+  const std::string bare = repository.substr(0, has_tag ? at_tag : std::string::npos) + "@";
+  for (const std::string& digest : image.digests)
+    if (full_image_name(digest).starts_with(bare)) return digest;
+  return image.digests.empty() ? "" : image.digests.front();
+}
+
+// Names are noted before the engine has them.
+Status note(const Engine& engine, const Site& site, std::vector<std::string> names,
+            std::uint64_t bytes = 0) {
+  if (site.image.record.empty()) return {};
+  if (const auto before = io::read_file(site.image.record)) {
+    const auto record = image_record_from_json(*before);
+    if (record) names.insert(names.begin(), record->names.begin(), record->names.end());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  const ImageRecord record{engine.program(), engine.container().variables, std::move(names), bytes};
+  return io::write_file_atomically(site.image.record, to_json(record), 0600, false);
+}
+
+Status pull(const Engine& engine, const Site& site, const std::string& name) {
+  TRY(note(engine, site, {name}));
+  return engine.pull(name);
+}
+
+Result<Image> must_have(const Engine& engine, const std::string& name) {
+  TRY_ASSIGN(auto image, engine.inspect(name));
+  if (image) return *std::move(image);
+  return make_error(ErrorCode::unavailable,
+                    fmt::format("{} does not have the image {} any more", engine.name(), name));
+}
+
+// nullopt: neither by its id nor by a registry's digest.
+Result<std::optional<Image>> look_for(const Engine& engine, const LockedImage& locked) {
+  TRY_ASSIGN(auto image, engine.inspect(locked.id));
+  if (image || locked.digest.empty()) return image;
+  return engine.inspect(locked.digest);
+}
+
+Error nowhere(const Engine& engine, const LockedImage& locked) {
+  return invalid(
+      fmt::format("the image {} ({}) is on node {} alone: no registry has it, it was not shared, "
+                  "and {} of this node does not have it. Run the job with --rebuild, so that it is "
+                  "solved and shared anew",
+                  locked.name, locked.id, locked.node, engine.name()));
+}
+
+Status share(const Engine& engine, const Site& site, LockedImage& locked) {
+  TRY(io::make_directories(site.image.tree, 0700));
+  TRY(engine.save(locked.id, site.image.tree));
+  locked.in_tree = true;
+  return {};
+}
+
+Activation activation_of(const Image& image, const LockedImage& locked) {
+  Activation activation{locked.interpreter, locked.version, locked.path, image.variables, {}};
+  std::erase_if(activation.variables, [](const auto& one) { return is_rank_variable(one.first); });
+  activation.variables.emplace("PATH", kUsualPath);
+  for (const auto& [name, value] : locked.variables) activation.variables[name] = value;
+  return activation;
+}
+
+}  // namespace
+
+Result<std::string> scratch_of(const Toolbox& tools) {
+  std::string folder = tools.variable("TMPDIR");
+  if (folder.empty()) return make_error(ErrorCode::internal, "TMPDIR is not set");
+  return folder;
+}
+
+std::string DockerProvider::name() const {
+  return definition_.build ? "built from " + definition_.build->dockerfile : definition_.image;
+}
+
+// ---- solving ------------------------------------------------------------------------------------
+
+Result<Lock> DockerProvider::solve(Toolbox& tools, const Site& site) {
+  TRY_ASSIGN(const Engine engine, Engine::find(tools));
+  Lock lock;
+  lock.provider = "docker";
+  lock.platform = site.platform;
+  lock.solver = engine.name();
+  lock.image.emplace().name = name();
+  lock.image->node = io::host_name();
+  TRY(note(engine, site, {site.image.tag}));
+  TRY_ASSIGN(const Image image, definition_.build ? built(tools, engine, site)
+                                                  : found(tools, engine, site, lock));
+  TRY(check_machine(image, name()));
+  lock.image->id = image.id;
+  TRY(engine.tag(image.id, site.image.tag));
+  if (definition_.conda) {
+    TRY_ASSIGN(const ImageProbe probed, probe(tools, engine, site, image.id));
+    TRY(add_conda(tools, engine, site, *definition_.conda, probed.glibc, lock));
+  }
+  if (!site.image.tree.empty() && lock.image->digest.empty())
+    TRY(share(engine, site, *lock.image));
+  tools.say(fmt::format("solved: the image {} is {}{}", lock.image->name, lock.image->id,
+                        lock.image->digest.empty() ? "" : ", " + lock.image->digest));
+  return lock;
+}
+
+Result<Image> DockerProvider::found(Toolbox& tools, const Engine& engine, const Site& site,
+                                    Lock& lock) const {
+  const std::string& name = definition_.image;
+  if (name.starts_with('-')) return invalid(fmt::format("'{}' is no name of an image", name));
+  TRY_ASSIGN(auto image, engine.inspect(name));
+  const bool is_ours = image && image->digests.empty();  // no registry ever had it
+  bool was_pulled = false;
+  if (!image || (site.is_rebuild && !is_ours)) {
+    const Status pulled = image ? engine.pull(name) : pull(engine, site, name);
+    was_pulled = pulled.has_value();
+    if (!pulled && !image) return pulled.error();
+    TRY(tools.go_on());
+    if (!pulled) tools.say(fmt::format("{} is taken as it is here", name));
+    TRY_ASSIGN(image, must_have(engine, name));
+  }
+  lock.image->digest = digest_of(*image, name);
+  // Others will pull it: an engine may say a digest of an image that no registry was ever given.
+  const bool must_be_there = !site.image.tree.empty() && !was_pulled && !lock.image->digest.empty();
+  if (must_be_there && !engine.pull(lock.image->digest)) {
+    TRY(tools.go_on());
+    tools.say(fmt::format("no registry gives {}: the image is shared", lock.image->digest));
+    lock.image->digest.clear();
+  }
+  return *std::move(image);
+}
+
+Result<Image> DockerProvider::built(Toolbox& tools, const Engine& engine, const Site& site) const {
+  const std::string& dockerfile = definition_.build->dockerfile;
+  const std::string path = site.image.context + "/" + dockerfile;
+  if (dockerfile.starts_with('/') || ("/" + dockerfile + "/").find("/../") != std::string::npos)
+    return invalid(fmt::format("the Dockerfile '{}' is not in the build's context", dockerfile));
+  if (!io::exists(path))
+    return invalid(fmt::format("there is no '{}' in the build's context", dockerfile));
+  TRY_ASSIGN(const std::string scratch, scratch_of(tools));
+  TRY_ASSIGN(const std::string id, engine.build({site.image.context, path, site.image.tag, scratch,
+                                                 site.is_rebuild}));
+  return must_have(engine, id);
+}
+
+// ---- building -----------------------------------------------------------------------------------
+
+Result<bool> DockerProvider::wants_tree(Toolbox& tools, const Site& site, const Lock& lock) {
+  if (!lock.image) return make_error(ErrorCode::corrupt, "the environment's lock names no image");
+  TRY_ASSIGN(const Engine engine, Engine::find(tools));
+  TRY_ASSIGN(const auto here, look_for(engine, *lock.image));
+  if (here) return false;
+  if (!lock.image->digest.empty()) {
+    const Status pulled = pull(engine, site, lock.image->digest);
+    if (pulled) return false;
+    if (!lock.image->in_tree) return pulled.error();
+    TRY(tools.go_on());
+  }
+  if (!lock.image->in_tree) return nowhere(engine, *lock.image);
+  tools.show("the image is fetched from the launcher and other nodes");
+  return true;
+}
+
+Result<Activation> DockerProvider::build(Toolbox& tools, const Site& site, const Lock& lock) {
+  if (!lock.image) return make_error(ErrorCode::corrupt, "the environment's lock names no image");
+  const LockedImage& locked = *lock.image;
+  TRY_ASSIGN(const Engine engine, Engine::find(tools));
+  TRY_ASSIGN(auto image, look_for(engine, locked));
+  if (!image && !site.image.tree.empty()) {
+    TRY(note(engine, site, {site.image.tag}));
+    TRY(engine.load(site.image.tree));
+    TRY_ASSIGN(image, look_for(engine, locked));
+    if (!image)
+      return invalid(
+          fmt::format("{} of this node gives the image another id than {}, which it has on node {}: "
+                      "their engines store images in different ways. Push it to a registry, and "
+                      "name it there",
+                      engine.name(), locked.id, locked.node));
+  }
+  if (!image) return nowhere(engine, locked);
+  TRY(check_machine(*image, locked.name));
+  say_unused(tools, *image);
+  TRY(note(engine, site, {site.image.tag}, image->bytes));
+  TRY(engine.tag(image->id, site.image.tag));
+  TRY_ASSIGN(const ImageProbe probed, probe(tools, engine, site, image->id));
+  Activation activation = activation_of(*image, locked);
+  activation.container = engine.container();
+  activation.container->image = image->id;
+  activation.container->shell = probed.shell;
+  activation.container->unlimited_memlock = probed.unlimited_memlock;
+  if (!activation.container->limits_memory)
+    tools.say("the engine cannot limit the memory of containers here");
+  return activation;
+}
+
+}  // namespace lockstep::envs

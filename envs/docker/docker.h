@@ -1,0 +1,28 @@
+#pragma once
+// An image for a container of each node: named, or built from a folder, and packages of conda in
+// it. Solved to its id; ready on a node when the engine there has it, and what it can do is known.
+
+#include "envs/docker/engine.h"
+#include "envs/provider.h"
+
+namespace lockstep::envs {
+
+class DockerProvider final : public Provider {
+ public:
+  explicit DockerProvider(DockerEnvironment definition) : definition_(std::move(definition)) {}
+  Result<Lock> solve(Toolbox& tools, const Site& site) override;
+  Result<bool> wants_tree(Toolbox& tools, const Site& site, const Lock& lock) override;
+  Result<Activation> build(Toolbox& tools, const Site& site, const Lock& lock) override;
+
+ private:
+  Result<Image> found(Toolbox& tools, const Engine& engine, const Site& site, Lock& lock) const;
+  Result<Image> built(Toolbox& tools, const Engine& engine, const Site& site) const;
+  std::string name() const;
+
+  const DockerEnvironment definition_;
+};
+
+// Where tools may write what nobody keeps.
+Result<std::string> scratch_of(const Toolbox& tools);
+
+}  // namespace lockstep::envs

@@ -1,0 +1,260 @@
+#include "envs/docker/engine.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+#include "envs/docker/failure.h"
+
+namespace lockstep::envs {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kSha256 = "sha256:";
+
+bool has_word(const json& list, std::string_view word) {
+  if (!list.is_array()) return false;
+  return std::any_of(list.begin(), list.end(), [&](const json& one) {
+    return one.is_string() && one.get<std::string>().find(word) != std::string::npos;
+  });
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+// CDI says in files which devices containers may have.
+bool has_cdi_of_nvidia() {
+  for (const char* folder : {"/etc/cdi", "/var/run/cdi"})
+    for (const std::string& name : io::list_directory(folder).value_or(std::vector<std::string>()))
+      if (name.find("nvidia") != std::string::npos) return true;
+  return false;
+}
+
+// What both say of themselves; throws json::exception where one changed its form.
+void read_info(const json& info, std::string& name, Container& container) {
+  container.is_podman = info.contains("host");
+  if (container.is_podman) {
+    const json& host = info.at("host");
+    name = "podman " + info.at("version").at("Version").get<std::string>();
+    container.is_rootless = host.at("security").at("rootless").get<bool>();
+    container.limits_memory = has_word(host.value("cgroupControllers", json::array()), "memory");
+    container.gpus = has_cdi_of_nvidia() ? "cdi" : "";
+  } else {
+    name = "docker " + info.at("ServerVersion").get<std::string>();
+    container.is_rootless = has_word(info.value("SecurityOptions", json::array()), "rootless");
+    container.limits_memory = info.value("MemoryLimit", false);
+    container.gpus = info.value("Runtimes", json::object()).contains("nvidia") ? "nvidia" : "";
+  }
+  if (container.is_rootless) name += ", rootless";
+}
+
+std::string with_sha256(const std::string& id) {
+  return id.starts_with(kSha256) ? id : std::string(kSha256) + id;
+}
+
+// Lists and objects that are empty are null in Go's JSON.
+const json& member(const json& from, const char* name) {
+  static const json none;
+  return from.contains(name) ? from.at(name) : none;
+}
+
+Image image_from(const json& from) {
+  Image image;
+  image.id = with_sha256(from.at("Id"));
+  image.architecture = from.value("Architecture", "");
+  image.bytes = from.value("Size", std::uint64_t{0});
+  for (const json& digest : member(from, "RepoDigests"))
+    // podman's word for what no registry has.
+    if (const auto text = digest.get<std::string>(); !text.starts_with("localhost/"))
+      image.digests.push_back(text);
+  const json& config = member(from, "Config");
+  for (const json& one : member(config, "Env")) {
+    const auto text = one.get<std::string>();
+    const auto equals = text.find('=');
+    if (equals != std::string::npos && is_name(text.substr(0, equals)))
+      image.variables[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  if (const json& user = member(config, "User"); user.is_string()) image.user = user;
+  image.has_entrypoint = !member(config, "Entrypoint").empty();
+  image.has_volumes = !member(config, "Volumes").empty();
+  return image;
+}
+
+Error broken(const std::string& program, std::string_view why) {
+  return make_error(ErrorCode::unavailable,
+                    fmt::format("{} did not say what it is: {}", program, why));
+}
+
+std::string advice_for(std::string_view reason) {
+  if (reason.find("permission denied") != std::string_view::npos)
+    return "add the agent's user to the group docker and start the agent again, or install podman";
+  return "start its daemon (systemctl start docker), or install podman";
+}
+
+}  // namespace
+
+// ---- which one ----------------------------------------------------------------------------------
+
+Result<Engine> Engine::ask(Toolbox& tools, const std::string& program) {
+  TRY_ASSIGN(const Toolbox::Answer answer,
+             tools.run({program, "info", "--format", "{{json .}}"}, Toolbox::Output::wanted));
+  const json info = json::parse(answer.output, nullptr, false);
+  const json errors =
+      info.is_object() ? info.value("ServerErrors", json::array()) : json::array();
+  if (answer.exit_code != 0 || !errors.empty())
+    return broken(program, errors.empty() ? answer.tail : errors.front().get<std::string>());
+  Engine engine(tools);
+  try {
+    read_info(info, engine.name_, engine.container_);
+  } catch (const json::exception& failure) {
+    return broken(program, failure.what());
+  }
+  engine.container_.engine = program;
+  for (const auto& [name, value] : tools.variables())
+    if (name == "PATH" || name == "HOME" || is_engine_variable(name))
+      engine.container_.variables.emplace(name, value);
+  // One process for each container, and of rootless podman one that holds all of its user.
+  if (engine.container_.is_podman) tools.await_leftovers({"catatonit", "conmon"});
+  return engine;
+}
+
+Result<Engine> Engine::find(Toolbox& tools) {
+  const std::string choice = tools.variable("LOCKSTEP_CONTAINER_ENGINE");
+  const Words names = choice.empty() ? Words{"docker", "podman"} : Words{choice};
+  std::string why;
+  for (const std::string& name : names) {
+    const std::string program = tools.find(name);
+    if (program.empty()) continue;
+    auto engine = ask(tools, program);
+    if (engine) {
+      const auto user = io::current_user();
+      tools.say(fmt::format("images are made by {} ({}), as user {}", engine->name(), program,
+                            user ? user->name : std::to_string(::geteuid())));
+      return engine;
+    }
+    TRY(tools.go_on());
+    why += (why.empty() ? "" : "; ") + engine.error().message;
+  }
+  if (!why.empty())
+    return make_error(ErrorCode::unavailable,
+                      fmt::format("no container engine answers on this node: {}. {}", why,
+                                  advice_for(why)));
+  if (!choice.empty())
+    return make_error(
+        ErrorCode::unavailable,
+        fmt::format("LOCKSTEP_CONTAINER_ENGINE of the agent is '{}', which is not on its PATH",
+                    choice));
+  return make_error(ErrorCode::unavailable,
+                    "there is no container engine on this node: neither docker nor podman is on "
+                    "the agent's PATH; install one (apt-get install podman)");
+}
+
+// ---- images -------------------------------------------------------------------------------------
+
+std::string full_image_name(const std::string& name) {
+  if (name.starts_with(kSha256)) return name;
+  const auto slash = name.find('/');
+  if (slash == std::string::npos) return "docker.io/library/" + name;
+  const std::string_view first = std::string_view(name).substr(0, slash);
+  const bool is_host = first.find_first_of(".:") != std::string_view::npos || first == "localhost";
+  return is_host ? name : "docker.io/" + name;
+}
+
+Result<Toolbox::Answer> Engine::run(const Words& words, Toolbox::Output output) const {
+  return tools_->run(joined({program()}, words), output);
+}
+
+Result<std::optional<Image>> Engine::inspect(const std::string& name) const {
+  TRY_ASSIGN(const Toolbox::Answer answer,
+             run({"image", "inspect", name}, Toolbox::Output::wanted));
+  if (answer.exit_code != 0 && says_no_such_image(answer.tail)) return std::optional<Image>();
+  if (answer.exit_code != 0)
+    return engine_failure(fmt::format("{} could not look for the image {}", name_, name), answer);
+  try {
+    return std::optional<Image>(image_from(json::parse(answer.output).at(0)));
+  } catch (const json::exception& failure) {
+    return broken(program(), failure.what());
+  }
+}
+
+Status Engine::pull(const std::string& name) const {
+  tools_->show("pulling " + name);
+  TRY_ASSIGN(const Toolbox::Answer answer,
+             run({"pull", container_.is_podman ? full_image_name(name) : name}));
+  if (answer.exit_code == 0) return {};
+  return pull_failure(fmt::format("the image {} could not be pulled", name), answer);
+}
+
+bool Engine::has_buildkit() const {
+  const auto answer = run({"buildx", "version"}, Toolbox::Output::wanted);
+  return answer && answer->exit_code == 0;
+}
+
+Result<std::string> Engine::build(const ImageOrder& order) const {
+  const std::string id_file = order.scratch + "/image-id";
+  TRY(io::remove_tree(id_file));
+  Words words{"build",     "--pull=false", "--force-rm", "--iidfile", id_file, "--tag", order.tag,
+              "--file", order.dockerfile};
+  if (order.from_nothing) words.push_back("--no-cache");
+  if (container_.is_podman) {
+    // Its id is the same in docker then.
+    words.insert(words.end(), {"--format", "docker"});
+  } else if (has_buildkit()) {
+    words.insert(words.end(), {"--progress", "plain", "--load"});
+  } else {
+    tools_->set("DOCKER_BUILDKIT", "0");
+  }
+  words.push_back(order.context);
+  tools_->show("building the image");
+  TRY_ASSIGN(const Toolbox::Answer answer, run(words));
+  if (answer.exit_code != 0) return build_failure("the image could not be built", answer);
+  TRY_ASSIGN(const std::string id, io::read_file(id_file));
+  return with_sha256(id.substr(0, id.find('\n')));
+}
+
+// Through a pipe: an image may be larger than what is free twice.
+Status Engine::save(const std::string& id, const std::string& folder) const {
+  constexpr const char* kSave =
+      "\"$1\" save $4 \"$2\" | tar -C \"$3\" -x --no-same-owner -f - && test -e \"$3/manifest.json\"";
+  tools_->show("saving the image");
+  TRY_ASSIGN(const Toolbox::Answer answer,
+             tools_->run({"/bin/sh", "-c", kSave, "sh", program(), id, folder,
+                          container_.is_podman ? "--format=docker-archive" : ""}));
+  if (answer.exit_code == 0) return {};
+  return engine_failure(fmt::format("{} could not save the image {}", name_, id), answer);
+}
+
+Status Engine::load(const std::string& folder) const {
+  constexpr const char* kLoad = "cd \"$2\" && tar -cf - * | \"$1\" load";
+  tools_->show("loading the image");
+  TRY_ASSIGN(const Toolbox::Answer answer,
+             tools_->run({"/bin/sh", "-c", kLoad, "sh", program(), folder}));
+  if (answer.exit_code == 0) return {};
+  return engine_failure(fmt::format("{} could not load the image", name_), answer);
+}
+
+Status Engine::tag(const std::string& id, const std::string& tag) const {
+  TRY_ASSIGN(const Toolbox::Answer answer, run({"tag", id, tag}));
+  if (answer.exit_code == 0) return {};
+  return engine_failure(fmt::format("{} could not tag the image {}", name_, id), answer);
+}
+
+Result<Toolbox::Answer> Engine::run_once(const Words& options, const Words& rest) const {
+  const std::string name = fmt::format("lockstep-probe-{:016x}", io::random_u64());
+  const Words words = joined({"run", "--rm", "--name", name, "--network", "host"}, options);
+  auto answer = run(joined(words, rest), Toolbox::Output::wanted);
+  // Its program was killed, which the container need not have noticed.
+  if (!answer) tools_->clean_up({program(), "rm", "--force", name});
+  return answer;
+}
+
+}  // namespace lockstep::envs

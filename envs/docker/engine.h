@@ -1,0 +1,72 @@
+#pragma once
+// What makes and runs containers on this node, by its command line program: docker or podman. All
+// that these two do in different ways is known here alone. It runs as the agent's user.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/environment.h"
+#include "envs/tool.h"
+#include "envs/toolbox.h"
+
+namespace lockstep::envs {
+
+struct Image {
+  std::string id;            // "sha256:…"
+  std::string architecture;  // in Go's words: "amd64"
+  std::vector<std::string> digests;  // "debian@sha256:…": how registries have it
+  std::uint64_t bytes = 0;
+  std::map<std::string, std::string> variables;
+  std::string user;  // that it would start as
+  bool has_entrypoint = false;
+  bool has_volumes = false;
+};
+
+struct ImageOrder {
+  std::string context;     // a folder
+  std::string dockerfile;  // absolute
+  std::string tag;
+  std::string scratch;  // a folder to write to
+  bool from_nothing = false;  // what was built here before is not used
+};
+
+class Engine {
+ public:
+  // The one that the agent's LOCKSTEP_CONTAINER_ENGINE names; else docker, if its daemon answers;
+  // else podman. unavailable: what this node lacks, and what to do.
+  static Result<Engine> find(Toolbox& tools);
+
+  const std::string& program() const { return container_.engine; }
+  const std::string& name() const { return name_; }  // "docker 20.10.24", "podman 4.3.1, rootless"
+  // What is known of it without an image.
+  const Container& container() const { return container_; }
+
+  Result<std::optional<Image>> inspect(const std::string& name) const;  // nullopt: it is not here
+  Status pull(const std::string& name) const;
+  Result<std::string> build(const ImageOrder& order) const;  // its id
+  // As files of a folder that exists; the other way round.
+  Status save(const std::string& id, const std::string& folder) const;
+  Status load(const std::string& folder) const;
+  Status tag(const std::string& id, const std::string& tag) const;
+  // To its end, without a network of its own; what it is in is removed, also when we are stopped.
+  Result<Toolbox::Answer> run_once(const Words& options, const Words& rest) const;
+
+ private:
+  explicit Engine(Toolbox& tools) : tools_(&tools) {}
+  static Result<Engine> ask(Toolbox& tools, const std::string& program);
+  Result<Toolbox::Answer> run(const Words& words,
+                              Toolbox::Output output = Toolbox::Output::log) const;
+  bool has_buildkit() const;
+
+  Toolbox* tools_;
+  std::string name_;
+  Container container_;
+};
+
+// "debian:12" -> "docker.io/library/debian:12": as docker reads it, and podman does not.
+std::string full_image_name(const std::string& name);
+
+}  // namespace lockstep::envs

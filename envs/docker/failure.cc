@@ -1,0 +1,89 @@
+#include "envs/docker/failure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace lockstep::envs {
+namespace {
+
+constexpr int kSignals = 128;  // exit codes above are of signals
+
+// Lower case.
+constexpr std::array<std::string_view, 4> kAway{
+    "cannot connect to the docker daemon", "is the docker daemon running",
+    "permission denied while trying to connect", "error during connect"};
+constexpr std::array<std::string_view, 3> kNoSpace{"no space left on device", "disk quota exceeded",
+                                                   "not enough space"};
+constexpr std::array<std::string_view, 16> kNetwork{
+    "dial tcp",           "no such host",          "i/o timeout",     "timed out",
+    "tls handshake",      "connection refused",    "connection reset", "toomanyrequests",
+    "network is unreachable", "temporary failure",   "could not resolve", "unexpected eof",
+    "service unavailable", "bad gateway",          "context deadline", "request canceled"};
+constexpr std::array<std::string_view, 10> kNotThere{
+    "not found",         "manifest unknown",     "name unknown",  "does not exist",
+    "access denied",     "denied:",              "unauthorized",  "authentication required",
+    "invalid reference", "no matching manifest"};
+constexpr std::array<std::string_view, 3> kNoImage{"no such image", "image not known",
+                                                   "no such object"};
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+template <std::size_t N>
+bool has_any(std::string_view text, const std::array<std::string_view, N>& signs) {
+  return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
+    return text.find(sign) != std::string_view::npos;
+  });
+}
+
+Error failure(ErrorCode code, std::string_view what, std::string_view why,
+              const Toolbox::Answer& answer) {
+  return make_error(code,
+                    fmt::format("{}{}; it exited with {}:\n{}", what, why, answer.exit_code,
+                                answer.tail));
+}
+
+// Of the node, whatever was asked; nullopt: it is about what was asked.
+std::optional<Error> passing(std::string_view what, const Toolbox::Answer& answer) {
+  const std::string text = lower(answer.tail);
+  if (answer.exit_code > kSignals)
+    return failure(ErrorCode::unavailable, what, " (it was killed)", answer);
+  if (has_any(text, kAway))
+    return failure(ErrorCode::unavailable, what, " (the engine does not answer)", answer);
+  if (has_any(text, kNoSpace))
+    return failure(ErrorCode::resource_exhausted, what, " (the disk is full)", answer);
+  if (has_any(text, kNetwork))
+    return failure(ErrorCode::unavailable, what, " (the network)", answer);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Error pull_failure(std::string_view what, const Toolbox::Answer& answer) {
+  if (auto error = passing(what, answer)) return *std::move(error);
+  const bool is_lasting = has_any(lower(answer.tail), kNotThere);
+  return failure(is_lasting ? ErrorCode::invalid_argument : ErrorCode::unavailable, what,
+                 is_lasting ? " (the registry does not have it, or does not give it to us)" : "",
+                 answer);
+}
+
+Error build_failure(std::string_view what, const Toolbox::Answer& answer) {
+  if (auto error = passing(what, answer)) return *std::move(error);
+  return failure(ErrorCode::invalid_argument, what, "", answer);
+}
+
+Error engine_failure(std::string_view what, const Toolbox::Answer& answer) {
+  if (auto error = passing(what, answer)) return *std::move(error);
+  return failure(ErrorCode::unavailable, what, "", answer);
+}
+
+bool says_no_such_image(std::string_view text) { return has_any(lower(text), kNoImage); }
+
+}  // namespace lockstep::envs

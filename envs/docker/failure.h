@@ -1,0 +1,20 @@
+#pragma once
+// What an engine's words mean: whether it would say them again.
+
+#include <string_view>
+
+#include "envs/toolbox.h"
+
+namespace lockstep::envs {
+
+// unavailable, resource_exhausted: it may pass. invalid_argument: there is no such image, or it may
+// not be had.
+Error pull_failure(std::string_view what, const Toolbox::Answer& answer);
+// invalid_argument, unless it is the network's, the disk's or the daemon's.
+Error build_failure(std::string_view what, const Toolbox::Answer& answer);
+// Of the node: unavailable or resource_exhausted.
+Error engine_failure(std::string_view what, const Toolbox::Answer& answer);
+
+bool says_no_such_image(std::string_view text);
+
+}  // namespace lockstep::envs
