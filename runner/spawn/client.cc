@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "common/io/file_system.h"
 #include "runner/spawn/namespaces.h"
@@ -75,7 +76,24 @@ Result<std::unique_ptr<Client>> Client::launch(io::EventLoop& loop, const std::s
 
 Client::Client(io::EventLoop& loop, int socket, int pid, Events events)
     : loop_(loop), socket_(socket), pid_(pid), events_(std::move(events)) {
+  if (socket_ >= 0) loop_.watch(socket_, io::EventLoop::Interest::read, [this] { receive(); });
+}
+
+std::unique_ptr<Client> Client::expect(io::EventLoop& loop, Events events) {
+  std::unique_ptr<Client> client(new Client(loop, -1, -1, std::move(events)));
+  client->is_expected_ = true;
+  return client;
+}
+
+void Client::connect(io::Fd socket) {
+  is_expected_ = false;
+  socket_ = socket.release();
   loop_.watch(socket_, io::EventLoop::Interest::read, [this] { receive(); });
+  for (const Order& order : std::exchange(kept_, {})) {
+    std::vector<int> fds;
+    for (const io::Fd& fd : order.fds) fds.push_back(fd.get());
+    if (!send(order.header, fds.data(), static_cast<int>(fds.size()))) return lose();
+  }
 }
 
 Client::~Client() {
@@ -83,7 +101,7 @@ Client::~Client() {
     loop_.unwatch(socket_, io::EventLoop::Interest::read);
     close(socket_);
   }
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  while (pid_ > 0 && waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
@@ -106,7 +124,18 @@ void Client::kill_all() {
   if (!send({kMagic, Type::kill_all, kAll, 0, 0}, nullptr, 0)) lose();
 }
 
+Status Client::keep(const Header& header, const int* fds, int count) {
+  Order order{header, {}};
+  for (int i = 0; i < count; ++i) {
+    order.fds.emplace_back(fcntl(fds[i], F_DUPFD_CLOEXEC, 0));
+    if (!order.fds.back()) return errno_error(errno, "an order to lockstep-spawn");
+  }
+  kept_.push_back(std::move(order));
+  return {};
+}
+
 Status Client::send(const Header& header, const int* fds, int count) {
+  if (is_expected_) return keep(header, fds, count);
   if (socket_ < 0) return make_error(ErrorCode::unavailable, "lockstep-spawn is gone");
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kStartFds)] = {};
   Header copy = header;

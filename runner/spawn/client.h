@@ -12,6 +12,7 @@
 
 #include "common/base/result.h"
 #include "common/io/event_loop.h"
+#include "common/io/file_system.h"
 #include "runner/spawn/protocol.h"
 
 namespace lockstep::spawn {
@@ -55,7 +56,11 @@ class Client {
   // Starts `program` and waits until it runs. To be called before any thread exists.
   static Result<std::unique_ptr<Client>> launch(io::EventLoop& loop, const std::string& program,
                                                 const Namespaces& namespaces, Events events);
-  // Closes the socket, and waits until lockstep-spawn has killed everything and left.
+  // Of one that is not our child and connects later (a container's): until then orders are kept.
+  static std::unique_ptr<Client> expect(io::EventLoop& loop, Events events);
+  void connect(io::Fd socket);
+  // Closes the socket, and waits until lockstep-spawn has killed everything and left, if it is our
+  // child.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -64,18 +69,25 @@ class Client {
   Status start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd);
   void signal_all(int signal_number);
   void kill_all();
-  int pid() const { return pid_; }
+  int pid() const { return pid_; }  // -1: not our child
 
  private:
+  struct Order {
+    Header header;
+    std::vector<io::Fd> fds;
+  };
   Client(io::EventLoop& loop, int socket, int pid, Events events);
   void receive();
   void lose();
   Status send(const Header& header, const int* fds, int count);
+  Status keep(const Header& header, const int* fds, int count);
 
   io::EventLoop& loop_;
   int socket_;
   int pid_;
   Events events_;
+  bool is_expected_ = false;  // it has not connected yet
+  std::vector<Order> kept_;   // until it does
 };
 
 }  // namespace lockstep::spawn

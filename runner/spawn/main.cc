@@ -1,32 +1,79 @@
-// lockstep-spawn: the only program that forks ranks. Started by its runner with the socket as fd 3;
-// as PID 1 of a pid namespace where one can be had. See protocol.h.
+// lockstep-spawn: the only program that forks ranks. Started by its runner with the socket as fd 3,
+// as PID 1 of a pid namespace where one can be had; or as `lockstep-spawn --connect PATH` by a
+// container engine, as the first process of a container. `lockstep-spawn --probe`: see probe.h. See
+// protocol.h.
 
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "runner/spawn/probe.h"
 #include "runner/spawn/protocol.h"
 #include "runner/spawn/spawner.h"
 
-int main(int argc, char** argv) {
-  if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
-    std::puts("lockstep-spawn " LOCKSTEP_VERSION);
-    return 0;
+namespace lockstep::spawn {
+namespace {
+
+constexpr int kOurFailure = 125;
+
+// The runner listens before the container is started. Afterwards the socket is fd 3; false: errno
+// says why not.
+bool connect_to(const char* path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (std::strlen(path) >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return false;
   }
-  if (fcntl(lockstep::spawn::kSocketFd, F_SETFD, FD_CLOEXEC) != 0) {
+  std::strcpy(address.sun_path, path);
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  while (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    if (errno != EINTR) return false;
+  return fd == kSocketFd || dup3(fd, kSocketFd, O_CLOEXEC) >= 0;
+}
+
+int serve(bool is_in_container) {
+  if (fcntl(kSocketFd, F_SETFD, FD_CLOEXEC) != 0) {
     std::fprintf(stderr,
                  "lockstep-spawn: fd 3 is not a socket: it is started by lockstep-runner\n");
-    return 125;
+    return kOurFailure;
   }
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2})
     signal(number, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   // The kernel ends a pid namespace with its PID 1. Elsewhere we must outlive the runner for long
-  // enough to sweep: there the closed socket tells.
-  if (getpid() == 1) prctl(PR_SET_PDEATHSIG, SIGKILL);
-  return lockstep::spawn::Spawner(lockstep::spawn::kSocketFd).run();
+  // enough to sweep: there the closed socket tells. In a container our parent is the engine's.
+  if (getpid() == 1 && !is_in_container) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return Spawner(kSocketFd).run();
+}
+
+}  // namespace
+}  // namespace lockstep::spawn
+
+int main(int argc, char** argv) {
+  using namespace lockstep::spawn;
+  const char* verb = argc > 1 ? argv[1] : "";
+  if (argc == 2 && std::strcmp(verb, "--version") == 0) {
+    std::puts("lockstep-spawn " LOCKSTEP_VERSION);
+    return 0;
+  }
+  if (argc == 2 && std::strcmp(verb, "--probe") == 0) {
+    std::fputs(probe().c_str(), stdout);
+    return 0;
+  }
+  if (argc == 3 && std::strcmp(verb, "--connect") == 0) {
+    if (connect_to(argv[2])) return serve(true);
+    std::fprintf(stderr, "lockstep-spawn: cannot reach its runner at %s: %s\n", argv[2],
+                 std::strerror(errno));
+    return kOurFailure;
+  }
+  return serve(false);
 }

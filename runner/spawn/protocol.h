@@ -1,8 +1,8 @@
 #pragma once
 // The protocol between a runner and lockstep-spawn: one SOCK_SEQPACKET unix socket, inherited by
-// lockstep-spawn as fd 3, one Header per packet, in host byte order (both ends are one machine).
-// lockstep-spawn is static and knows no protobuf, no NSS and no names: only numeric ids. Argument
-// blocks travel in a sealed memfd passed with the packet.
+// lockstep-spawn as fd 3 or, in a container, connected to; one Header per packet, in host byte
+// order (both ends are one machine). lockstep-spawn is static and knows no protobuf, no NSS and no
+// names: only numeric ids. Argument blocks travel in a sealed memfd passed with the packet.
 //
 // runner -> spawn
 //   start    {id}; ancillary fds: [memfd of the argument block, stdin, stdout, stderr]

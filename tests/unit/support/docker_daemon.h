@@ -38,6 +38,7 @@ class DockerDaemon {
 
   // Up when this returns; else the test has failed.
   DockerDaemon() {
+    ::chmod(folder_.path().c_str(), 0711);  // ordinary users may talk to it
     pid_ = ::fork();
     if (pid_ == 0) become_daemon();
     const bool is_up = wait_until([&] { return run({"version"}).exit_code == 0; });
