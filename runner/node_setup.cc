@@ -44,6 +44,29 @@ CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignment& 
   return request;
 }
 
+// A container's engine mounts what is at the common path: here nothing is.
+WorkspacePlan plan_on_host(const Orders& orders) {
+  WorkspacePlan plan = orders.workspace;
+  if (orders.container() != nullptr) plan.mount_point.clear();
+  return plan;
+}
+
+Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
+                       const std::string& spawn, ContainerProcess::Events events,
+                       NodeSetup* setup) {
+  setup->isolation.kind = "container";
+  setup->directory = directory_inside(orders.workspace, directory);
+  if (orders.assignment.spec.resources.memory && !orders.container()->limits_memory)
+    setup->isolation.notes.push_back(
+        "the job's memory limit cannot be enforced on this node: its " +
+        orders.container()->engine + " cannot");
+  TRY_ASSIGN(ContainerPlan plan, plan_container({directory, orders.assignment, orders.workspace,
+                                                 setup->run_as, spawn, io::host_name(), getpid()}));
+  TRY_ASSIGN(setup->container, ContainerProcess::start(loop, std::move(plan), directory,
+                                                       setup->run_as, std::move(events)));
+  return {};
+}
+
 }  // namespace
 
 Result<Orders> read_orders(const io::AttemptDir& directory) {
@@ -57,7 +80,7 @@ Result<Orders> read_orders(const io::AttemptDir& directory) {
 }
 
 NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
-                      spawn::Client::Events events) {
+                      spawn::Client::Events events, ContainerProcess::Events container_events) {
   NodeSetup setup;
   const auto fail = [&](Cause cause, const Error& error) {
     setup.error = SetupError{cause, error.message};
@@ -70,11 +93,20 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
     return fail(Cause::start_failed, made.error());
   if (const auto made = make_owned_directory(directory.tmp(), setup.run_as); !made)
     return fail(Cause::start_failed, made.error());
-  const auto workspace = Workspace::prepare(orders.workspace, directory, setup.run_as.uid,
+  const auto workspace = Workspace::prepare(plan_on_host(orders), directory, setup.run_as.uid,
                                             setup.run_as.gid, orders.assignment.spec.outputs);
   if (!workspace) return fail(Cause::workspace_failed, workspace.error());
   const auto spawn = io::find_program("lockstep-spawn");
   if (!spawn) return fail(Cause::start_failed, spawn.error());
+  if (orders.container() != nullptr) {
+    if (const Status made = workspace->use_in_place(); !made)
+      return fail(Cause::workspace_failed, made.error());
+    const Status started =
+        start_container(loop, directory, orders, *spawn, std::move(container_events), &setup);
+    if (!started) return fail(Cause::start_failed, started.error());
+    setup.isolation.spawn = spawn::Client::expect(loop, std::move(events));
+    return setup;
+  }
   const IsolationRequest request{cgroup_request(directory, orders.assignment), *spawn, &*workspace};
   auto isolation = isolate(loop, request, std::move(events));
   if (!isolation)

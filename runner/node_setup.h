@@ -1,13 +1,16 @@
 #pragma once
 // What a runner does once, before any thread exists and before its core begins: read what the agent
-// wrote, find the run-as user, put the workspace together, and start lockstep-spawn in isolation.
+// wrote, find the run-as user, put the workspace together, and start lockstep-spawn in isolation,
+// or the container in which it will connect to us.
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "common/domain/assignment.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/process.h"
+#include "runner/container/container.h"
 #include "runner/steps/isolation.h"
 
 namespace lockstep::runner {
@@ -16,6 +19,12 @@ namespace lockstep::runner {
 struct Orders {
   Assignment assignment;
   WorkspacePlan workspace;
+
+  // What the ranks run in; null: the node itself.
+  const Container* container() const {
+    const auto& activation = workspace.activation;
+    return activation && activation->container ? &*activation->container : nullptr;
+  }
 };
 Result<Orders> read_orders(const io::AttemptDir& directory);
 
@@ -27,13 +36,14 @@ struct SetupError {
 struct NodeSetup {
   io::User run_as;
   Isolation isolation;
-  std::string directory;  // the ranks' working directory, as they see it
+  std::unique_ptr<ContainerProcess> container;  // null: the ranks run on the node itself
+  std::string directory;                        // the ranks' working directory, as they see it
   std::optional<SetupError> error;
 };
 
 // Never fails as a whole: an error is the core's to judge.
 NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
-                      spawn::Client::Events events);
+                      spawn::Client::Events events, ContainerProcess::Events container_events);
 
 // This node as a member of a gang of one.
 GangMember describe_self(const Assignment& assignment);

@@ -53,7 +53,7 @@ Status Runner::run() {
     spdlog::warn("on a full disk the final report will wait: {}", kept.error().message);
   if (orders_.assignment.lease > Duration::zero()) look_at_lease();
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
-  setup_ = set_up_node(loop_, directory_, orders_, spawn_events());
+  setup_ = set_up_node(loop_, directory_, orders_, spawn_events(), container_events());
   for (const auto& note : setup_.isolation.notes) spdlog::info("{}", note);
   if (setup_.error) {
     spdlog::error("setup failed: {}", setup_.error->why);
@@ -83,12 +83,14 @@ void Runner::look_at_clock() {
   if (now >= write_again_at_) write_final_report();
   if (now >= look_at_lease_at_) look_at_lease();
   if (now >= join_at_) join_cgroups();
+  if (setup_.container) setup_.container->expire(now);
   if (now >= core_.next_deadline()) feed(Tick{});
 }
 
 Duration Runner::until_deadline() {
-  const Instant next = std::min(
-      {core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_, join_at_});
+  const Instant next =
+      std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_,
+                join_at_, setup_.container ? setup_.container->connect_by() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
   return std::max(Duration::zero(), next - clock_.now());
 }
@@ -118,6 +120,18 @@ spawn::Client::Events Runner::spawn_events() {
       [this](int rank, int wait_status) { rank_exited(rank, wait_status); },
       [this] { killing_ = false; },
       [this] { spawn_lost(); },
+  };
+}
+
+ContainerProcess::Events Runner::container_events() {
+  return {
+      [this](io::Fd socket) { setup_.isolation.spawn->connect(std::move(socket)); },
+      [this](const std::string& why) {
+        spdlog::error("{}", why);
+        spawn_lost_ = true;
+        feed(SetupFailed{Cause::start_failed, why});
+        feed(SpawnLost{});  // ranks that were ordered never start
+      },
   };
 }
 
@@ -243,6 +257,7 @@ void Runner::leave() {
   if (bootstrap_) bootstrap_->end();
   link_.reset();
   setup_.isolation.spawn.reset();
+  if (setup_.container) setup_.container->finish();
   joiner_.reset();
   if (auto& cgroups = setup_.isolation.cgroups)
     if (const auto removed = cgroups->remove(); !removed)

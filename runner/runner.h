@@ -39,6 +39,7 @@ class Runner {
   // runner.cc: the loop, and the actions that need no rank
   void look_at_clock();
   spawn::Client::Events spawn_events();
+  ContainerProcess::Events container_events();
   void feed(Input input) { inputs_.push_back(std::move(input)); }
   void take_inputs();
   Duration until_deadline();
@@ -63,14 +64,17 @@ class Runner {
   void perform(const ReadStderrTail& action);
   void perform(const DrainLogs& action);
   Status ensure_bootstrap();
+  Status describe_gang();
   BootstrapEvents bootstrap_events();
   Status start_rank(const StartRank& action);
   void rank_started(int rank, int pid);
   void note_started();
   void join_cgroups();
   void rank_failed(int rank, int error, spawn::SpawnStage stage);
+  bool was_out_of_memory(int rank);
   void rank_exited(int rank, int wait_status);
   void spawn_lost();
+  void container_lost();
   void drain_if_empty();
 
   io::EventLoop& loop_;
@@ -89,8 +93,8 @@ class Runner {
   std::unique_ptr<Bootstrap> bootstrap_;
   std::vector<GangMessage> early_;  // for the bootstrap, from runners that were faster
   LaunchContext launch_;
-  bool killing_ = false;  // kill_all was ordered and not yet answered
-  bool spawn_lost_ = false;
+  bool killing_ = false;     // kill_all was ordered and not yet answered
+  bool spawn_lost_ = false;  // or its container, which may not even have started
   bool port_taken_ = false;
   bool drain_wanted_ = false;
   bool is_start_noted_ = false;

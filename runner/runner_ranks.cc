@@ -61,13 +61,7 @@ std::string program_of(const Command& command) {
 Status Runner::ensure_bootstrap() {
   if (bootstrap_) return {};
   const Assignment& assignment = orders_.assignment;
-  gang_ = std::make_unique<GangContext>();
-  gang_->assignment = assignment;
-  gang_->assignment.gang = core_.gang();
-  if (orders_.workspace.activation)
-    activate(*orders_.workspace.activation, &gang_->assignment.spec.environment_variables);
-  gang_->tmp_directory = directory_.tmp();
-  gang_->run_as = setup_.run_as;
+  TRY(describe_gang());
   launch_.cpus = usable_cpus(assignment.allotment.cpus);
   gang_->oversubscribed = assignment.ranks_here() > static_cast<int>(launch_.cpus.size());
   if (gang_->oversubscribed)
@@ -82,7 +76,28 @@ Status Runner::ensure_bootstrap() {
   launch_.directory = setup_.directory;
   launch_.outputs = output_paths(assignment.spec.outputs, setup_.directory);
   launch_.cgroups = setup_.isolation.cgroups ? &*setup_.isolation.cgroups : nullptr;
-  launch_.become_run_as = geteuid() == 0;
+  launch_.container = orders_.container();
+  launch_.become_run_as = geteuid() == 0 && launch_.container == nullptr;
+  return {};
+}
+
+Status Runner::describe_gang() {
+  const Assignment& assignment = orders_.assignment;
+  gang_ = std::make_unique<GangContext>();
+  gang_->assignment = assignment;
+  gang_->assignment.gang = core_.gang();
+  gang_->tmp_directory = directory_.tmp();
+  gang_->run_as = setup_.run_as;
+  auto& variables = gang_->assignment.spec.environment_variables;
+  const auto& activation = orders_.workspace.activation;
+  if (const Container* container = orders_.container()) {
+    gang_->container = {seen_inside(*container, setup_.run_as),
+                        has_own_gpus(assignment.spec.resources.docker_args)};
+    activate_image(*activation, gang_->rank_user().uid == 0, &variables);
+    if (assignment.nodes() > 1) TRY(setup_.container->name_gang(gang_->gang()));
+  } else if (activation) {
+    activate(*activation, &variables);
+  }
   return {};
 }
 
@@ -111,14 +126,15 @@ void Runner::perform(const StartRank& action) {
 }
 
 Status Runner::start_rank(const StartRank& action) {
-  if (!setup_.isolation.spawn) return make_error(ErrorCode::unavailable, "lockstep-spawn is gone");
+  if (!setup_.isolation.spawn || spawn_lost_)
+    return make_error(ErrorCode::unavailable, "lockstep-spawn is gone");
   TRY(ensure_bootstrap());
   RankLaunch launch;
   launch.rank = action.rank;
   launch.local_rank = action.local_rank;
   TRY(prepare_launch(launch_, launch));
   if (action.local_rank == 0 && launch.process.program == "/bin/sh")
-    spdlog::warn("this node has no /bin/bash: the command runs under /bin/sh");
+    spdlog::warn("there is no /bin/bash: the command runs under /bin/sh");
   TRY_ASSIGN(const auto writers, logs_.open(action.rank, setup_.run_as.uid));
   TRY_ASSIGN(const io::Fd null, io::open_file("/dev/null", O_RDONLY));
   return setup_.isolation.spawn->start(action.rank, launch.process, null.get(), writers.out.get(),
@@ -170,6 +186,12 @@ void Runner::rank_failed(int rank, int error, spawn::SpawnStage stage) {
   feed(RankStartFailed{rank, code, why});
 }
 
+bool Runner::was_out_of_memory(int rank) {
+  if (setup_.container) return setup_.container->is_out_of_memory();
+  const auto& cgroups = setup_.isolation.cgroups;
+  return cgroups && cgroups->out_of_memory(rank - orders_.assignment.first_rank());
+}
+
 void Runner::rank_exited(int rank, int wait_status) {
   joining_.erase(rank);
   RankExited exited;
@@ -178,9 +200,7 @@ void Runner::rank_exited(int rank, int wait_status) {
     exited.signal = WTERMSIG(wait_status);
   else
     exited.exit_code = WEXITSTATUS(wait_status);
-  const auto& cgroups = setup_.isolation.cgroups;
-  exited.oom = (exited.signal != 0 || exited.exit_code != 0) && cgroups &&
-               cgroups->out_of_memory(rank - orders_.assignment.first_rank());
+  exited.oom = (exited.signal != 0 || exited.exit_code != 0) && was_out_of_memory(rank);
   spdlog::info("rank {} ended: exit code {}, signal {}{}", rank, exited.exit_code, exited.signal,
                exited.oom ? ", out of memory" : "");
   feed(exited);
@@ -193,6 +213,11 @@ void Runner::perform(const SignalRanks& action) {
 
 void Runner::perform(const KillEverything&) {
   if (!setup_.isolation.spawn || spawn_lost_ || killing_) return;
+  if (setup_.container && !setup_.container->is_connected()) {  // nothing was started in it
+    setup_.container->give_up();
+    spawn_lost_ = true;
+    return feed(SpawnLost{});
+  }
   killing_ = true;
   setup_.isolation.spawn->kill_all();
 }
@@ -201,6 +226,7 @@ void Runner::perform(const KillEverything&) {
 void Runner::spawn_lost() {
   spdlog::error("lockstep-spawn is gone");
   spawn_lost_ = true;
+  if (setup_.container) return container_lost();
   killing_ = false;
   for (int round = 0; round < kSweepRounds; ++round) {
     if (setup_.isolation.cgroups) setup_.isolation.cgroups->kill_all();
@@ -210,6 +236,13 @@ void Runner::spawn_lost() {
     if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) break;
     poll(nullptr, 0, 5);
   }
+  feed(SpawnLost{});
+}
+
+// Where it was not PID 1 of the container, ranks may have outlived it.
+void Runner::container_lost() {
+  killing_ = true;
+  setup_.container->remove([this] { killing_ = false; });
   feed(SpawnLost{});
 }
 

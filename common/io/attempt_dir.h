@@ -27,6 +27,12 @@
 //     upper/ work/       overlay's own; or work tree copy in copy/
 //     code/              where the tree is mounted or copied (the ranks' working directory)
 //     tmp/               TMPDIR of the ranks, PMIx and vader directories; owned by the run-as user
+//   of a job in containers:
+//     container.log      what the engine's program printed
+//     container/         spawn.sock, until lockstep-spawn in the container has connected; seen
+//                        there as /.lockstep/run
+//     hosts              the container's /etc/hosts
+//     home/              the ranks' home directory, unless they are root; owned by the run-as user
 //
 // All ranks of a job see their working directory at one common path (code_mount_point), bound in
 // the runner's own mount namespace.
@@ -67,6 +73,10 @@ class AttemptDir {
   std::string overlay_work() const { return path_ + "/overlay-work"; }
   std::string code() const { return path_ + "/code"; }
   std::string tmp() const { return path_ + "/tmp"; }
+  std::string container_log() const { return path_ + "/container.log"; }
+  std::string container() const { return path_ + "/container"; }
+  std::string hosts() const { return path_ + "/hosts"; }
+  std::string home() const { return path_ + "/home"; }
 
   // "<job>.<attempt>[-<era>]" <-> AttemptId; nullopt when the name is not one.
   static std::string name_of(const AttemptId& attempt) { return to_string(attempt); }

@@ -194,20 +194,20 @@ Result<ShortAddress> short_address(const std::string& directory, const std::stri
   return result;
 }
 
-Result<Fd> new_socket() {
-  Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Result<Fd> new_socket(int type) {
+  Fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return errno_error(errno, "make a unix socket");
   return fd;
 }
 
 }  // namespace
 
-Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode) {
+Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode, int type) {
   const std::string shown = directory + "/" + name;
   // Made beside and renamed: whoever sees the name can connect, with the mode that was asked for.
   const std::string beside = name + ".new";
   TRY_ASSIGN(const ShortAddress short_form, short_address(directory, beside));
-  TRY_ASSIGN(Fd fd, new_socket());
+  TRY_ASSIGN(Fd fd, new_socket(type));
   const auto* address = reinterpret_cast<const sockaddr*>(&short_form.address);
   const int in = short_form.directory.get();
   ::unlinkat(in, beside.c_str(), 0);
@@ -228,7 +228,7 @@ Result<Fd> listen_unix(const std::string& directory, const std::string& name, in
 
 Result<Fd> connect_unix(const std::string& directory, const std::string& name) {
   TRY_ASSIGN(const ShortAddress short_form, short_address(directory, name));
-  TRY_ASSIGN(Fd fd, new_socket());
+  TRY_ASSIGN(Fd fd, new_socket(SOCK_STREAM));
   const auto* address = reinterpret_cast<const sockaddr*>(&short_form.address);
   if (::connect(fd.get(), address, sizeof short_form.address) != 0) {
     Error error = errno_error(errno, "connect to unix socket " + directory + "/" + name);

@@ -2,6 +2,8 @@
 // Unix stream sockets that carry length-prefixed frames, bound and dialled through a directory's
 // descriptor so that long paths work. Non-blocking; made for an EventLoop.
 
+#include <sys/socket.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,7 +36,9 @@ class FramedSocket {
 };
 
 // The name appears (replacing what an earlier listener left) when the socket can be connected to.
-Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode = 0600);
+// `type`: SOCK_STREAM, or SOCK_SEQPACKET for another protocol.
+Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode = 0600,
+                       int type = SOCK_STREAM);
 Result<Fd> connect_unix(const std::string& directory, const std::string& name);
 Result<Fd> accept_unix(int listener);  // non-blocking, close-on-exec
 

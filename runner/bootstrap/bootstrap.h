@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/domain/runner_messages.h"
@@ -19,9 +20,17 @@ struct GangContext {
   Assignment assignment;      // gang filled; its environment's variables are among the job's
   std::string tmp_directory;  // attempt's tmp/, owned by the run-as user
   io::User run_as;
+  // Ranks in a container, who may see themselves as another user, and GPUs of their own alone,
+  // counted from 0. Absent: they run on the node itself.
+  struct Inside {
+    io::User user;
+    bool has_own_gpus = true;
+  };
+  std::optional<Inside> container = {};
   bool oversubscribed = false;  // more ranks than allotted cpus: yield, do not bind
 
   const GangTable& gang() const { return *assignment.gang; }
+  const io::User& rank_user() const { return container ? container->user : run_as; }
   int world_size() const { return assignment.spec.world_size(); }
 };
 

@@ -1,3 +1,4 @@
+#include <numeric>
 #include <string>
 
 #include "runner/bootstrap/bootstrap.h"
@@ -18,7 +19,8 @@ std::string join_addresses(const GangTable& gang, char separator) {
 
 // Indexes are in PCI order, so CUDA must count in that order too.
 void set_gpus(const GangContext& gang, int local_rank, Variables* out) {
-  const std::vector<int>& held = gang.assignment.allotment.gpus;
+  std::vector<int> held = gang.assignment.allotment.gpus;
+  if (gang.container && gang.container->has_own_gpus) std::iota(held.begin(), held.end(), 0);
   std::string visible;
   for (std::size_t i = 0; i < held.size(); ++i) {
     const bool isolated = gang.assignment.spec.resources.isolate_gpus;

@@ -119,7 +119,8 @@ PmixServer::Requests PmixBootstrap::requests() {
 }
 
 Result<std::map<std::string, std::string>> PmixBootstrap::environment(int rank, int local_rank) {
-  TRY_ASSIGN(auto connection, server_->register_rank(rank, gang_.run_as.uid, gang_.run_as.gid));
+  TRY_ASSIGN(auto connection,
+             server_->register_rank(rank, gang_.rank_user().uid, gang_.rank_user().gid));
   Variables out(gang_);
   for (const auto& [name, value] : connection) out.force(name, value);
   out.force("PMIX_MCA_gds", "hash");  // as the server's

@@ -12,4 +12,10 @@ void activate(const Activation& activation, std::map<std::string, std::string>* 
   rest->second.insert(0, path);
 }
 
+void activate_image(Activation activation, bool ranks_are_root,
+                    std::map<std::string, std::string>* variables) {
+  if (!ranks_are_root) activation.variables.erase("HOME");
+  activate(activation, variables);
+}
+
 }  // namespace lockstep::runner

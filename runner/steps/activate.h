@@ -18,4 +18,8 @@ inline constexpr std::string_view kLoginPath = "/usr/bin:/bin:/usr/local/bin:/us
 // activation's folders first, unless the job sets PATH itself.
 void activate(const Activation& activation, std::map<std::string, std::string>* variables);
 
+// The same of an image, whose HOME is not that of an ordinary user.
+void activate_image(Activation activation, bool ranks_are_root,
+                    std::map<std::string, std::string>* variables);
+
 }  // namespace lockstep::runner

@@ -121,6 +121,10 @@ void kill_members(const std::string& directory) {
 
 }  // namespace
 
+long long oom_kills(const std::string& directory, int version) {
+  return keyed(directory + (version == 2 ? "/memory.events" : "/memory.oom_control"), "oom_kill");
+}
+
 Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
   const auto hierarchies =
       find_cgroup_hierarchies(get("/proc/self/mountinfo"), get("/proc/self/cgroup"));
@@ -211,8 +215,7 @@ std::vector<std::string> Cgroups::procs_files(int local_rank) const {
 }
 
 bool Cgroups::out_of_memory(int local_rank) const {
-  const char* file = version_ == 2 ? "/memory.events" : "/memory.oom_control";
-  return keyed(rank_directory(local_rank) + file, "oom_kill") > 0;
+  return oom_kills(rank_directory(local_rank), version_) > 0;
 }
 
 void Cgroups::kill_all() const {

@@ -20,6 +20,9 @@ struct CgroupRequest {
   std::string record;           // file that names the directories before they are made
 };
 
+// How many processes of that cgroup the kernel has killed for memory.
+long long oom_kills(const std::string& directory, int version);
+
 class Cgroups {
  public:
   // v2 where the memory controller is delegated to us, else v1; makes nothing yet. Error: why there

@@ -3,6 +3,18 @@
 #include "runner/steps/step.h"
 
 namespace lockstep::runner {
+namespace {
+
+Result<std::string> shell_for(const LaunchContext& context) {
+  if (context.container == nullptr)
+    return std::string(access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh");
+  if (!context.container->shell.empty()) return context.container->shell;
+  return make_error(ErrorCode::unsupported,
+                    "the image has no shell (/bin/bash, /bin/sh) for the command: give the command "
+                    "as words after --");
+}
+
+}  // namespace
 
 Status set_command(const LaunchContext& context, RankLaunch& rank) {
   spawn::RankProcess& process = rank.process;
@@ -10,7 +22,7 @@ Status set_command(const LaunchContext& context, RankLaunch& rank) {
   process.path = process.environment["PATH"];
   const Command& command = context.gang->assignment.spec.command;
   if (const auto* shell = std::get_if<ShellCommand>(&command)) {
-    const char* program = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+    TRY_ASSIGN(const std::string program, shell_for(context));
     process.program = program;
     process.argv = {program, "-c", put_in_outputs(shell->text, context.outputs)};
     return {};

@@ -6,7 +6,7 @@ namespace {
 
 // A login environment of the run-as user; nothing of the submitter's or the agent's shell.
 std::map<std::string, std::string> login_environment(const LaunchContext& context) {
-  const io::User& user = context.gang->run_as;
+  const io::User& user = context.gang->rank_user();
   return {
       {"HOME", user.home},
       {"USER", user.name},

@@ -23,6 +23,7 @@ struct LaunchContext {
   std::vector<int> cpus;             // what the ranks may use, neighbours of one core side by side
   const Cgroups* cgroups = nullptr;  // null: this node has none
   bool become_run_as = false;        // we are root: ids are changed to gang->run_as
+  const Container* container = nullptr;             // the ranks run in one
   std::map<std::string, std::string> outputs = {};  // named output -> its path for the ranks
 };
 

@@ -154,7 +154,7 @@ FakeAgent::FakeAgent(const Attempt& attempt) {
   });
   EXPECT_TRUE(socket_) << attempt.runner_log();
   fcntl(socket_.get(), F_SETFL, 0);
-  const timeval patience{20, 0};
+  const timeval patience{60, 0};
   setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 }
 

@@ -36,7 +36,7 @@ class Attempt {
   void write_assignment();
   void write_orders();  // all that an agent writes
   void start();
-  // Until it left by itself; its exit status (0: it left well), or -1 after 20 s.
+  // Until it left by itself; its exit status (0: it left well), or -1 after a minute.
   int wait();
   int run() {
     start();
@@ -68,7 +68,7 @@ class Attempt {
 class FakeAgent {
  public:
   explicit FakeAgent(const Attempt& attempt);  // waits until the runner listens
-  std::optional<PartReport> next_report();     // nullopt: closed, or nothing for 20 s
+  std::optional<PartReport> next_report();     // nullopt: closed, or nothing for a minute
   // The first report for which this holds.
   std::optional<PartReport> report_in(PartState state);
   void send(const Assignment& assignment);

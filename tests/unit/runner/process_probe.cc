@@ -11,7 +11,7 @@
 namespace lockstep::runner::testing {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(20);
+constexpr auto kPatience = std::chrono::seconds(60);
 using Steady = std::chrono::steady_clock;
 
 }  // namespace

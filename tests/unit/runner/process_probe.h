@@ -11,9 +11,9 @@
 
 namespace lockstep::runner::testing {
 
-// Turns the loop until `done`; false after 20 s.
+// Turns the loop until `done`; false after a minute.
 bool turn_until(io::EventLoop& loop, const std::function<bool()>& done);
-// Waits without a loop, looking every 5 ms; false after 20 s.
+// Waits without a loop, looking every 5 ms; false after a minute.
 bool wait_until(const std::function<bool()>& done);
 
 class Pipe {
@@ -21,9 +21,9 @@ class Pipe {
   Pipe();
   int writer() const { return writer_.get(); }
   void close_writer() { writer_.reset(); }
-  // What was written until every writer is gone; nullopt when one still holds it after 20 s.
+  // What was written until every writer is gone; nullopt when one still holds it after a minute.
   std::optional<std::string> read_to_end();
-  // What was written up to and with the next newline; "" after 20 s.
+  // What was written up to and with the next newline; "" after a minute.
   std::string read_line();
 
  private:

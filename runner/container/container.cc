@@ -1,0 +1,199 @@
+#include "runner/container/container.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "common/io/clock.h"
+#include "common/io/file_system.h"
+#include "common/io/framed_socket.h"
+#include "runner/container/hosts.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr std::size_t kLastWords = 2000;
+constexpr Bytes kMostLog = mebibytes(16);
+
+Status make_owned(const std::string& path, const io::User& owner, mode_t mode) {
+  TRY(io::make_directories(path, mode));
+  if (geteuid() == 0 && owner.uid != 0 && lchown(path.c_str(), owner.uid, owner.gid) != 0)
+    return errno_error(errno, fmt::format("chown {} to {}", path, owner.name));
+  return {};
+}
+
+std::string how_it_ended(int wait_status) {
+  if (WIFSIGNALED(wait_status)) return fmt::format("signal {}", WTERMSIG(wait_status));
+  return fmt::format("exit code {}", WEXITSTATUS(wait_status));
+}
+
+// One line of what the engine printed, without its advice how to be called.
+std::string joined(const std::string& text) {
+  std::string all;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("See '") || line.find_first_not_of(" \t\r") == line.npos) continue;
+    all += (all.empty() ? "" : " ") + line;
+  }
+  return all;
+}
+
+}  // namespace
+
+ContainerProcess::ContainerProcess(io::EventLoop& loop, ContainerPlan plan,
+                                   const io::AttemptDir& directory, const io::User& run_as,
+                                   Events events)
+    : loop_(loop),
+      plan_(std::move(plan)),
+      directory_(directory),
+      run_as_(run_as),
+      events_(std::move(events)),
+      connect_by_(io::SystemClock().now() + kContainerPatience) {}
+
+ContainerProcess::~ContainerProcess() { stop_listening(); }
+
+Result<std::unique_ptr<ContainerProcess>> ContainerProcess::start(io::EventLoop& loop,
+                                                                  ContainerPlan plan,
+                                                                  const io::AttemptDir& directory,
+                                                                  const io::User& run_as,
+                                                                  Events events) {
+  std::unique_ptr<ContainerProcess> container(
+      new ContainerProcess(loop, std::move(plan), directory, run_as, std::move(events)));
+  TRY(container->make_places());
+  TRY(container->listen());
+  TRY(container->run());
+  return container;
+}
+
+Status ContainerProcess::make_places() {
+  TRY(io::make_directories(directory_.container(), 0711));
+  TRY(write_hosts(directory_.hosts(), {}));
+  const auto is_home = [&](const Mount& mount) { return mount.source == directory_.home(); };
+  if (std::none_of(plan_.mounts.begin(), plan_.mounts.end(), is_home)) return {};
+  TRY(make_owned(directory_.home(), run_as_, 0700));
+  for (const std::string& folder : folders_in_home(plan_, directory_.home()))
+    TRY(make_owned(directory_.home() + "/" + folder, run_as_, 0755));
+  return {};
+}
+
+// The folder is ours alone to write to; who may reach it may connect, and is asked for its uid.
+Status ContainerProcess::listen() {
+  TRY_ASSIGN(listener_,
+             io::listen_unix(directory_.container(), plan_.socket, 0666, SOCK_SEQPACKET));
+  loop_.watch(listener_.get(), io::EventLoop::Interest::read, [this] { accept(); });
+  return {};
+}
+
+Status ContainerProcess::run() {
+  const std::vector<std::string> words = run_words(plan_);
+  spdlog::info("{}", fmt::join(words, " "));
+  TRY_ASSIGN(running_,
+             EngineProgram::start(loop_, order(words), [this](int status) { ended(status); }));
+  return {};
+}
+
+EngineProgram::Order ContainerProcess::order(std::vector<std::string> words) const {
+  return {std::move(words), plan_.container.variables, directory_.container_log()};
+}
+
+void ContainerProcess::accept() {
+  auto socket = io::accept_unix(listener_.get());
+  if (!socket) return;
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  getsockopt(socket->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
+  if (peer.uid != run_as_.uid) {
+    stranger_ = fmt::format(
+        "a process of uid {} connected, not one of {}: does the engine map "
+        "users (userns-remap)? ",
+        peer.uid, run_as_.uid);
+    spdlog::warn("{}", stranger_);
+    return;
+  }
+  fcntl(socket->get(), F_SETFL, 0);
+  stop_listening();
+  state_ = State::connected;
+  if (plan_.memory) memory_ = MemoryEvents::of(peer.pid);
+  if (plan_.memory && !memory_) spdlog::warn("the container's cgroup is not seen from here");
+  events_.connected(*std::move(socket));
+}
+
+void ContainerProcess::ended(int wait_status) {
+  spdlog::info("the container ended: {}", how_it_ended(wait_status));
+  if (state_ == State::starting)
+    fail(fmt::format("the container did not start: {} ended with {}: {}{}", plan_.container.engine,
+                     how_it_ended(wait_status), stranger_, last_words()));
+}
+
+Instant ContainerProcess::connect_by() const {
+  return state_ == State::starting ? connect_by_ : Instant::never();
+}
+
+void ContainerProcess::expire(Instant now) {
+  if (now < connect_by()) return;
+  fail(fmt::format("the container did not start within {}: {}{}",
+                   format_duration(kContainerPatience), stranger_, last_words()));
+}
+
+void ContainerProcess::fail(std::string why) {
+  give_up();
+  events_.failed(std::move(why));
+}
+
+// Whatever is started yet cannot connect, and ends by itself.
+void ContainerProcess::give_up() {
+  if (state_ == State::starting) state_ = State::failed;
+  stop_listening();
+}
+
+void ContainerProcess::stop_listening() {
+  if (!listener_) return;
+  loop_.unwatch(listener_.get(), io::EventLoop::Interest::read);
+  listener_.reset();
+  unlink((directory_.container() + "/" + plan_.socket).c_str());
+}
+
+std::string ContainerProcess::last_words() const {
+  const std::string log = io::read_file(directory_.container_log(), kMostLog).value_or("");
+  const std::string words = joined(log.substr(log.size() - std::min(log.size(), kLastWords)));
+  return words.empty() ? "it said nothing" : words;
+}
+
+void ContainerProcess::remove(std::function<void()> done) {
+  auto removing = EngineProgram::start(loop_, order(remove_words(plan_.container, plan_.name)),
+                                       [done](int) { done(); });
+  if (removing) {
+    removing_ = *std::move(removing);
+    return;
+  }
+  spdlog::warn("{}", removing.error().message);
+  loop_.post(done);
+}
+
+void ContainerProcess::finish() {
+  if (removing_) (void)removing_->wait(kContainerGrace);
+  // One that was given up may be far from its end.
+  if (running_->wait(is_connected() ? kContainerGrace : Duration::zero())) return;
+  spdlog::warn("the container {} has not ended: it is removed", plan_.name);
+  remove([] {});
+  if (removing_ && removing_->wait(kContainerGrace) && running_->wait(kContainerGrace)) return;
+  spdlog::error("the container {} could not be removed: {}", plan_.name, last_words());
+}
+
+Status ContainerProcess::name_gang(const GangTable& gang) {
+  return write_hosts(directory_.hosts(), gang);
+}
+
+bool ContainerProcess::is_out_of_memory() { return memory_ && memory_->has_grown(); }
+
+}  // namespace lockstep::runner

@@ -1,0 +1,86 @@
+#pragma once
+// The container of one attempt on this node, from its start to its end: the engine's program as our
+// child, the folder where lockstep-spawn in it finds our socket, and what is told when it does not
+// come. Nothing here waits but finish(). It decides nothing, and knows nothing of ranks.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/base/time.h"
+#include "common/io/attempt_dir.h"
+#include "common/io/event_loop.h"
+#include "common/io/process.h"
+#include "runner/container/engine_program.h"
+#include "runner/container/memory_events.h"
+#include "runner/container/plan.h"
+
+namespace lockstep::runner {
+
+inline constexpr Duration kContainerPatience = seconds(120);  // for lockstep-spawn in it
+inline constexpr Duration kContainerGrace = seconds(10);      // for its end, and for its removal
+
+class ContainerProcess {
+ public:
+  // On the loop. One of the first two, at most once.
+  struct Events {
+    std::function<void(io::Fd socket)> connected;  // to lockstep-spawn
+    std::function<void(std::string why)> failed;   // it never connected
+  };
+
+  // Makes what is mounted, listens, and starts the engine's program.
+  static Result<std::unique_ptr<ContainerProcess>> start(io::EventLoop& loop, ContainerPlan plan,
+                                                         const io::AttemptDir& directory,
+                                                         const io::User& run_as, Events events);
+  ~ContainerProcess();
+  ContainerProcess(const ContainerProcess&) = delete;
+  ContainerProcess& operator=(const ContainerProcess&) = delete;
+
+  // When to call expire(): it may take no longer to connect; never() once that is settled.
+  Instant connect_by() const;
+  void expire(Instant now);
+
+  bool is_connected() const { return state_ == State::connected; }
+  // Before it connected: nobody waits for it any more, and no event comes.
+  void give_up();
+  // Ends it, whatever runs in it; then calls `done` on the loop.
+  void remove(std::function<void()> done);
+  // Waits for its end, the socket being closed; after kContainerGrace, or at once when it was given
+  // up, it is removed.
+  void finish();
+
+  // The other nodes of the gang in its hosts file.
+  Status name_gang(const GangTable& gang);
+  // Of a job with a memory limit: the kernel has killed something in it since this was asked last.
+  bool is_out_of_memory();
+
+ private:
+  enum class State { starting, connected, failed };
+
+  ContainerProcess(io::EventLoop& loop, ContainerPlan plan, const io::AttemptDir& directory,
+                   const io::User& run_as, Events events);
+  Status make_places();
+  Status listen();
+  Status run();
+  void accept();
+  void ended(int wait_status);
+  void fail(std::string why);
+  void stop_listening();
+  std::string last_words() const;
+  EngineProgram::Order order(std::vector<std::string> words) const;
+
+  io::EventLoop& loop_;
+  const ContainerPlan plan_;
+  const io::AttemptDir directory_;
+  const io::User run_as_;
+  Events events_;
+  State state_ = State::starting;
+  Instant connect_by_;
+  io::Fd listener_;
+  std::string stranger_;  // who connected and was not let in, for the error
+  std::optional<MemoryEvents> memory_;
+  std::unique_ptr<EngineProgram> running_, removing_;
+};
+
+}  // namespace lockstep::runner

@@ -1,0 +1,47 @@
+#pragma once
+// A run of a container engine's program, as our child: its environment is exactly what it is given,
+// what it prints goes to a file, and its end comes on the loop. It owns the process.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/io/event_loop.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::runner {
+
+class EngineProgram {
+ public:
+  struct Order {
+    std::vector<std::string> words;  // the program first, an absolute path
+    std::map<std::string, std::string> variables;
+    std::string log;  // appended to
+  };
+  // not_found: there is no such program.
+  static Result<std::unique_ptr<EngineProgram>> start(io::EventLoop& loop, const Order& order,
+                                                      std::function<void(int wait_status)> on_end);
+  // Kills it when it runs still.
+  ~EngineProgram();
+  EngineProgram(const EngineProgram&) = delete;
+  EngineProgram& operator=(const EngineProgram&) = delete;
+
+  // Without the loop, which hears nothing of its end then. False: it runs still.
+  bool wait(Duration patience);
+
+ private:
+  EngineProgram(io::EventLoop& loop, int pid, io::Fd process, std::function<void(int)> on_end);
+  void reap();
+
+  io::EventLoop& loop_;
+  int pid_;
+  io::Fd process_;  // readable once it has ended
+  std::function<void(int)> on_end_;
+  bool has_ended_ = false;
+};
+
+}  // namespace lockstep::runner

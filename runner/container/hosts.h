@@ -1,0 +1,20 @@
+#pragma once
+// The hosts file of a container: this node's own, as its runner sees it, and the other nodes of the
+// gang. The file is bound into the container before the gang is known, so that it is written in
+// place.
+
+#include <string>
+
+#include "common/base/result.h"
+#include "common/domain/assignment.h"
+
+namespace lockstep::runner {
+
+// `own`: the text of this node's file. The gang's lines come first: on many machines a name of its
+// own stands there for the loopback.
+std::string hosts_text(const std::string& own, const GangTable& gang);
+
+// Keeps the inode of a file that is there.
+Status write_hosts(const std::string& path, const GangTable& gang);
+
+}  // namespace lockstep::runner

@@ -1,0 +1,140 @@
+#include "runner/container/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "common/io/attempt_cgroups.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr char kInfiniband[] = "/dev/infiniband";
+constexpr std::size_t kLongestHostname = 64;
+
+bool is_or_is_below(const std::string& path, const std::string& folder) {
+  return path == folder || path.starts_with(folder + "/");
+}
+
+// Accounts of services live in such places.
+bool may_be_covered(const std::string& home) {
+  if (home.size() < 2 || home[0] != '/') return false;
+  constexpr const char* kSystem[] = {"/bin",   "/boot", "/dev",  "/etc",      "/lib",  "/lib32",
+                                     "/lib64", "/opt",  "/proc", "/run",      "/sbin", "/sys",
+                                     "/tmp",   "/usr",  "/var",  "/.lockstep"};
+  return std::none_of(std::begin(kSystem), std::end(kSystem),
+                      [&](const std::string& folder) { return is_or_is_below(home, folder); });
+}
+
+bool is_hostname(const std::string& name) {
+  return !name.empty() && name.size() <= kLongestHostname &&
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '.'; });
+}
+
+std::string name_of(const PlanRequest& request) {
+  const io::CgroupName name =
+      io::cgroup_name(to_string(request.assignment.attempt), request.runner_pid);
+  return fmt::format("lockstep.{}{}{}", name.lead, request.assignment.node_rank, name.tail);
+}
+
+// The folder that holds attempts/ is the home of the agent.
+std::map<std::string, std::string> labels_of(const PlanRequest& request) {
+  const std::string& attempt = request.directory.path();
+  const auto parent = [](const std::string& path) { return path.substr(0, path.rfind('/')); };
+  return {
+      {"lockstep.home", parent(parent(attempt))},
+      {"lockstep.job", request.assignment.attempt.job.value},
+      {"lockstep.attempt", attempt.substr(attempt.rfind('/') + 1)},
+      {"lockstep.node_rank", std::to_string(request.assignment.node_rank)},
+  };
+}
+
+std::vector<Mount> mounts_of(const PlanRequest& request, const io::User& inside) {
+  const io::AttemptDir& attempt = request.directory;
+  std::vector<Mount> mounts = {
+      {request.spawn_program, kSpawnInside, true},
+      {attempt.container(), kRunInside, true},
+      {attempt.hosts(), "/etc/hosts", true},
+      {attempt.code(), directory_inside(request.workspace, attempt)},
+      {attempt.tmp(), attempt.tmp()},
+  };
+  if (inside.uid != 0) mounts.push_back({attempt.home(), inside.home});
+  return mounts;
+}
+
+Error no_gpus(const PlanRequest& request) {
+  const std::string& engine = request.workspace.activation->container->engine;
+  return make_error(
+      ErrorCode::unsupported,
+      fmt::format("the job holds {} GPUs of this node, but {} passes none to containers here: set "
+                  "up nvidia-container-toolkit and restart the agent, or ask for gpus: 0",
+                  request.assignment.allotment.gpus.size(), engine));
+}
+
+}  // namespace
+
+io::User seen_inside(const Container& container, const io::User& run_as) {
+  io::User user = run_as;
+  if (container.is_rootless && !container.is_podman) user = {"root", 0, 0, "/root", "", {}};
+  user.shell = container.shell;
+  if (user.uid != 0 && !may_be_covered(user.home)) user.home = "/home/" + user.name;
+  return user;
+}
+
+std::string directory_inside(const WorkspacePlan& workspace, const io::AttemptDir& directory) {
+  return workspace.mount_point.empty() ? directory.code() : workspace.mount_point;
+}
+
+bool has_own_gpus(const std::vector<std::string>& docker_args) {
+  return !says(docker_args, "--privileged", "");
+}
+
+Result<ContainerPlan> plan_container(const PlanRequest& request) {
+  const Assignment& assignment = request.assignment;
+  const ResourceRequest& resources = assignment.spec.resources;
+  const Container& container = *request.workspace.activation->container;
+  if (!assignment.allotment.gpus.empty() && container.gpus.empty()) return no_gpus(request);
+  const io::User inside = seen_inside(container, request.run_as);
+  ContainerPlan plan;
+  plan.container = container;
+  plan.name = name_of(request);
+  plan.labels = labels_of(request);
+  if (is_hostname(request.hostname)) plan.hostname = request.hostname;
+  plan.uid = inside.uid;
+  plan.gid = inside.gid;
+  for (const std::uint32_t group : inside.groups)
+    if (group != inside.gid) plan.groups.push_back(group);
+  plan.mounts = mounts_of(request, inside);
+  plan.directory = directory_inside(request.workspace, request.directory);
+  plan.shm_size = resources.shm_size.value_or(kDefaultShmSize);
+  if (resources.memory && assignment.allotment.memory.count > 0 && container.limits_memory)
+    plan.memory = assignment.allotment.memory;
+  plan.cpus = std::max(1, static_cast<int>(assignment.allotment.cpus.size()));
+  plan.gpus = assignment.allotment.gpus;
+  if (assignment.nodes() > 1 && io::exists(kInfiniband)) plan.devices.push_back(kInfiniband);
+  plan.arguments = resources.docker_args;
+  plan.socket = kSocketName;
+  return plan;
+}
+
+std::vector<std::string> folders_in_home(const ContainerPlan& plan, const std::string& home) {
+  const auto at_home = std::find_if(plan.mounts.begin(), plan.mounts.end(),
+                                    [&](const Mount& mount) { return mount.source == home; });
+  std::vector<std::string> folders;
+  if (at_home == plan.mounts.end()) return folders;
+  const std::string lead = at_home->target + "/";
+  for (const Mount& mount : plan.mounts) {
+    if (!mount.target.starts_with(lead)) continue;
+    const std::string below = mount.target.substr(lead.size());
+    for (std::size_t slash = below.find('/'); slash != below.npos;
+         slash = below.find('/', slash + 1))
+      folders.push_back(below.substr(0, slash));
+    folders.push_back(below);
+  }
+  return folders;
+}
+
+}  // namespace lockstep::runner

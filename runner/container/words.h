@@ -1,0 +1,55 @@
+#pragma once
+// The command lines of a container engine for the one container that a runner starts. Pure: what
+// the node is like was found out before.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/domain/environment.h"
+
+namespace lockstep::runner {
+
+// Where lockstep-spawn and the folder of the runner's socket are in every container.
+inline constexpr char kSpawnInside[] = "/.lockstep/lockstep-spawn";
+inline constexpr char kRunInside[] = "/.lockstep/run";
+
+struct Mount {
+  std::string source, target;
+  bool is_read_only = false;
+  friend bool operator==(const Mount&, const Mount&) = default;
+};
+
+struct ContainerPlan {
+  Container container;  // engine, image, and what they can do
+  std::string name;
+  std::map<std::string, std::string> labels;
+  std::string hostname;  // "" = the engine's choice
+  std::uint32_t uid = 0, gid = 0;
+  std::vector<std::uint32_t> groups;  // others than `gid`
+  std::vector<Mount> mounts;
+  std::string directory;  // the working directory
+  Bytes shm_size;
+  std::optional<Bytes> memory;  // only where the engine can limit it
+  int cpus = 1;                 // a weight
+  std::vector<int> gpus;        // as the node counts them
+  std::vector<std::string> devices;
+  std::vector<std::string> arguments;  // the job's docker_args
+  std::string socket;                  // what lockstep-spawn connects to, in kRunInside
+  friend bool operator==(const ContainerPlan&, const ContainerPlan&) = default;
+};
+
+// `docker run …`, the engine's program first.
+std::vector<std::string> run_words(const ContainerPlan& plan);
+// `docker rm --force NAME`: it ends, whatever runs in it.
+std::vector<std::string> remove_words(const Container& container, const std::string& name);
+
+// Whether such words say `option`, as "--ipc=host" or "--ipc host"; "" = an option without a value
+// ("--privileged", "--privileged=true").
+bool says(const std::vector<std::string>& words, const std::string& option,
+          const std::string& value);
+
+}  // namespace lockstep::runner

@@ -1,0 +1,322 @@
+// Ranks in a container: the real lockstep-runner, a Docker daemon of the test's own and an image of
+// busybox. What holds on the node itself must hold there.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/io/process.h"
+#include "tests/unit/runner/attempt.h"
+#include "tests/unit/support/docker_daemon.h"
+
+namespace lockstep::runner::testing {
+namespace {
+
+constexpr unsigned kNobody = 65534;
+constexpr char kStubborn[] =
+    "(setsid sh -c \"trap '' TERM HUP INT; echo daemon; while read x < /dev/zero; do :; done\" &)"
+    "; ";
+
+class ContainerTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+#ifdef __SANITIZE_ADDRESS__
+    why_not_ = "needs a static lockstep-spawn";
+#else
+    why_not_ = test::DockerDaemon::why_not();
+#endif
+    if (!why_not_.empty()) return;
+    daemon_ = std::make_unique<test::DockerDaemon>();
+    image_ = daemon_->import_busybox("lockstep-test:1");
+  }
+  static void TearDownTestSuite() { daemon_.reset(); }
+
+  void SetUp() override {
+    if (!daemon_) GTEST_SKIP() << why_not_;
+    attempt_.assignment.spec.run_as = "nobody";
+    attempt_.workspace.mount_point = io::code_mount_point(geteuid(), attempt_.assignment.attempt);
+    Activation& activation = attempt_.workspace.activation.emplace();
+    activation.variables = {{"PATH", "/bin"}, {"OF_THE_IMAGE", "1"}};
+    Container& container = activation.container.emplace();
+    container.engine = test::DockerDaemon::client();
+    container.image = image_;
+    container.shell = "/bin/sh";
+    container.limits_memory = true;
+    container.variables = {
+        {"PATH", "/usr/bin:/bin"}, {"HOME", "/nonexistent"}, {"DOCKER_HOST", daemon_->host()}};
+  }
+  void TearDown() override {
+    if (HasFailure()) std::fprintf(stderr, "runner.log:\n%s\n", attempt_.runner_log().c_str());
+  }
+  Container& container() { return *attempt_.workspace.activation->container; }
+  std::string containers() const {
+    return daemon_->words({"ps", "--all", "--format", "{{.Names}}"});
+  }
+  void expect_nothing_left() {
+    EXPECT_TRUE(attempt_.survivors().empty());
+    EXPECT_EQ(containers(), "");
+    EXPECT_FALSE(io::exists(attempt_.directory().path() + "/control.sock"));
+    EXPECT_FALSE(io::exists(attempt_.directory().container() + "/spawn.sock"));
+    EXPECT_FALSE(io::exists(attempt_.workspace.mount_point)) << "nothing is mounted on the host";
+  }
+  NodeExitReport run_to_end() {
+    EXPECT_EQ(attempt_.run(), 0);
+    expect_nothing_left();
+    return attempt_.report();
+  }
+  std::string output() {
+    const auto report = run_to_end();
+    EXPECT_EQ(report.cause, Cause::completed) << report.message << attempt_.err();
+    return attempt_.out();
+  }
+  void expect_start_failed(const std::string& part) {
+    const auto report = run_to_end();
+    EXPECT_EQ(report.cause, Cause::start_failed);
+    EXPECT_NE(report.message.find(part), std::string::npos) << report.message;
+  }
+  void stop() {
+    FakeAgent agent(attempt_);
+    attempt_.assignment.phase = WantedPhase::stop;
+    agent.send(attempt_.assignment);
+    EXPECT_EQ(attempt_.wait(), 0);
+    expect_nothing_left();
+    EXPECT_EQ(attempt_.report().cause, Cause::canceled);
+  }
+
+  static inline std::unique_ptr<test::DockerDaemon> daemon_;
+  static inline std::string why_not_, image_;
+  Attempt attempt_;
+};
+
+TEST_F(ContainerTest, ATrivialJobCompletes) {
+  attempt_.argv({"echo", "hello"});
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::completed) << report.message;
+  ASSERT_EQ(report.ranks.size(), 1U);
+  EXPECT_EQ(attempt_.out(), "hello\n");
+  EXPECT_EQ(report.started, io::read_started(attempt_.directory()));
+  EXPECT_NE(attempt_.runner_log().find("under container"), std::string::npos);
+}
+
+TEST_F(ContainerTest, ExitCodesAndStderrTailAreReported) {
+  attempt_.shell("echo oops >&2; exit 3");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::exit_code);
+  EXPECT_EQ(report.ranks.at(0).exit_code, 3);
+  EXPECT_EQ(report.ranks.at(0).stderr_tail, "oops\n");
+}
+
+TEST_F(ContainerTest, ASignalIsReported) {
+  attempt_.shell("kill -SEGV $$");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::signal);
+  EXPECT_EQ(report.ranks.at(0).signal, SIGSEGV);
+}
+
+TEST_F(ContainerTest, AnUnknownProgramIs127) {
+  attempt_.argv({"python3"});  // the node may have one: that is not looked for
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::command_not_found);
+  EXPECT_EQ(report.ranks.at(0).detail, "python3: No such file or directory");
+}
+
+TEST_F(ContainerTest, AFileThatCannotRunIs126) {
+  attempt_.argv({"/etc/hosts"});
+  EXPECT_EQ(run_to_end().cause, Cause::command_not_executable);
+}
+
+TEST_F(ContainerTest, RanksAreTheUserInTheirWorkingDirectory) {
+  attempt_.shell(
+      "pwd; id -u; id -g; hostname; echo $USER $SHELL $OF_THE_IMAGE $PATH; "
+      "touch outputs/a logs/b $TMPDIR/c $HOME/d && ls; grep NoNewPrivs /proc/self/status");
+  EXPECT_EQ(output(), attempt_.workspace.mount_point + "\n65534\n65534\n" + io::host_name() +
+                          "\nnobody /bin/sh 1 /bin\nlogs\noutputs\nNoNewPrivs:\t1\n");
+  struct stat info {};
+  ASSERT_EQ(stat((attempt_.directory().code() + "/outputs/a").c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, kNobody);
+  EXPECT_TRUE(io::exists(attempt_.directory().tmp() + "/c"));
+  EXPECT_TRUE(io::exists(attempt_.directory().home() + "/d"));
+}
+
+TEST_F(ContainerTest, TheEnvironmentIsALoginsTheImagesAndOurs) {
+  attempt_.workspace.activation->variables["HOME"] = "/of/the/image";
+  attempt_.assignment.spec.environment_variables["MINE"] = "a=b c";
+  attempt_.argv({"env"});
+  const std::string text = "\n" + output();
+  for (const char* line : {"\nMINE=a=b c\n", "\nHOME=/nonexistent\n", "\nLANG=C.UTF-8\n",
+                           "\nLOCKSTEP_WORLD_SIZE=1\n", "\nOF_THE_IMAGE=1\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  for (const char* name : {"SECRET_OF_THE_AGENT", "DOCKER_HOST", "PYTHONHOME"})
+    EXPECT_EQ(text.find("\n" + std::string(name) + "="), std::string::npos) << name;
+}
+
+TEST_F(ContainerTest, RootsRanksAreRoot) {
+  attempt_.assignment.spec.run_as = "root";
+  attempt_.shell("id -u; touch outputs/a && echo $HOME");
+  EXPECT_EQ(output(), "0\n/root\n");
+}
+
+TEST_F(ContainerTest, AnOrdinaryUsersRunnerDoesTheSame) {
+  attempt_.runner_uid = kNobody;
+  attempt_.shell("id -u; touch outputs/a $HOME/b && pwd");
+  EXPECT_EQ(output(), "65534\n" + attempt_.workspace.mount_point + "\n");
+}
+
+TEST_F(ContainerTest, ItSeesNothingElseOfTheAttempt) {
+  attempt_.shell("ls -a " + attempt_.directory().path() +
+                 "; ls /.lockstep; touch /.lockstep/run/x");
+  EXPECT_EQ(run_to_end().cause, Cause::exit_code);
+  EXPECT_EQ(attempt_.out(), ".\n..\ntmp\nlockstep-spawn\nrun\n");
+}
+
+TEST_F(ContainerTest, SharedMemoryHasItsSize) {
+  attempt_.shell("df -k /dev/shm | awk 'NR == 2 { print $2 }'");
+  EXPECT_EQ(output(), "2097152\n");
+}
+
+TEST_F(ContainerTest, SharedMemoryAndOtherWordsOfTheJob) {
+  attempt_.assignment.spec.resources.shm_size = mebibytes(32);
+  attempt_.assignment.spec.resources.docker_args = {"--label", "mine=1", "--read-only"};
+  attempt_.shell("df -k /dev/shm | awk 'NR == 2 { print $2 }'; touch /etc/x");
+  EXPECT_EQ(run_to_end().cause, Cause::exit_code);
+  EXPECT_EQ(attempt_.out(), "32768\n");
+  EXPECT_NE(attempt_.err().find("Read-only file system"), std::string::npos);
+}
+
+TEST_F(ContainerTest, RanksOfANodeShareOne) {
+  attempt_.ranks(3).shell(
+      "echo $LOCKSTEP_RANK > /dev/shm/$LOCKSTEP_RANK; "
+      "while [ $(ls /dev/shm | wc -l) != 3 ]; do sleep 0.01; done; cat /dev/shm/*");
+  EXPECT_EQ(run_to_end().cause, Cause::completed);
+  for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(attempt_.out(rank), "0\n1\n2\n");
+}
+
+TEST_F(ContainerTest, MegabytesArriveWholeAndARankMayOpenDevStdout) {
+  attempt_.shell("seq 1 300000; echo end > /dev/stdout");
+  std::string expected;
+  for (int i = 1; i <= 300000; ++i) expected += std::to_string(i) + "\n";
+  EXPECT_TRUE(output() == expected + "end\n");
+}
+
+TEST_F(ContainerTest, StopIsSigtermFirst) {
+  attempt_.shell("trap 'echo saved; exit 3' TERM; echo up; while :; do sleep 0.01; done");
+  attempt_.start();
+  ASSERT_TRUE(attempt_.printed("up"));
+  stop();
+  EXPECT_EQ(attempt_.out(), "up\nsaved\n");
+  EXPECT_EQ(attempt_.report().ranks.at(0).exit_code, 3);
+}
+
+TEST_F(ContainerTest, ThenSigkill) {
+  attempt_.assignment.grace = milliseconds(200);
+  attempt_.shell("trap '' TERM; echo up; while :; do sleep 0.01; done");
+  attempt_.start();
+  ASSERT_TRUE(attempt_.printed("up"));
+  stop();
+  EXPECT_EQ(attempt_.report().ranks.at(0).signal, SIGKILL);
+}
+
+TEST_F(ContainerTest, DaemonsOfAFinishedRankAreGone) {
+  attempt_.shell(std::string(kStubborn) + "sleep 0.1; exit 0");
+  EXPECT_EQ(run_to_end().cause, Cause::completed);
+}
+
+TEST_F(ContainerTest, ARunnerKilledByNineLeavesNoContainer) {
+  attempt_.ranks(2).shell(std::string(kStubborn) + "while :; do sleep 1; done");
+  attempt_.start();
+  ASSERT_TRUE(attempt_.printed("daemon", 0) && attempt_.printed("daemon", 1));
+  EXPECT_NE(containers(), "");
+  kill(attempt_.pid(), SIGKILL);
+  EXPECT_EQ(attempt_.wait(), 128 + SIGKILL);
+  EXPECT_TRUE(wait_until([&] { return attempt_.survivors().empty() && containers().empty(); }));
+  EXPECT_FALSE(attempt_.has_report());
+}
+
+TEST_F(ContainerTest, AContainerKilledFromOutsideIsTheRunnersLoss) {
+  attempt_.shell("echo up; exec sleep 1000");
+  attempt_.start();
+  ASSERT_TRUE(attempt_.printed("up"));
+  ASSERT_TRUE(wait_until([this] { return io::exists(attempt_.directory().started()); }));
+  daemon_->words({"kill", containers()});
+  EXPECT_EQ(attempt_.wait(), 0);
+  expect_nothing_left();
+  EXPECT_EQ(attempt_.report().cause, Cause::runner_lost) << attempt_.report().message;
+}
+
+TEST_F(ContainerTest, OutOfMemoryIsSaidOfTheRankThatWasKilled) {
+  attempt_.assignment.spec.resources.memory = mebibytes(64);
+  attempt_.assignment.allotment.memory = mebibytes(64);
+  attempt_.ranks(2).shell(
+      "[ $LOCKSTEP_RANK = 0 ] && exec sleep 1000; dd if=/dev/zero of=/dev/null bs=200M; exit $?");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::out_of_memory) << report.message;
+  EXPECT_EQ(report.first_failed_rank, 1);
+}
+
+TEST_F(ContainerTest, AFailureOfAJobWithAMemoryLimitIsNotMemory) {
+  attempt_.assignment.spec.resources.memory = mebibytes(64);
+  attempt_.assignment.allotment.memory = mebibytes(64);
+  attempt_.shell("exit 3");
+  EXPECT_EQ(run_to_end().cause, Cause::exit_code);
+}
+
+TEST_F(ContainerTest, AnImageThatIsNotThereIsSaid) {
+  container().image = "sha256:" + std::string(64, 'a');
+  attempt_.shell("echo never");
+  expect_start_failed("No such image: sha256:aaaa");
+}
+
+TEST_F(ContainerTest, AnEngineThatIsNotThereIsSaid) {
+  container().engine = "/nonexistent/docker";
+  attempt_.shell("echo never");
+  expect_start_failed("cannot start /nonexistent/docker: No such file or directory");
+}
+
+TEST_F(ContainerTest, ADaemonThatIsNotThereIsSaid) {
+  container().variables["DOCKER_HOST"] = "unix:///nonexistent/docker.sock";
+  attempt_.shell("echo never");
+  expect_start_failed("Cannot connect to the Docker daemon at unix:///nonexistent/docker.sock");
+}
+
+TEST_F(ContainerTest, AnImageWithoutAShellRunsWordsAlone) {
+  container().image = daemon_->import_busybox("lockstep-test:no-shell", false);
+  container().shell = "";
+  attempt_.shell("echo never");
+  const auto report = run_to_end();
+  EXPECT_EQ(report.cause, Cause::start_failed);
+  EXPECT_NE(report.message.find("the image has no shell (/bin/bash, /bin/sh)"), std::string::npos)
+      << report.message;
+  Attempt other;
+  other.workspace = attempt_.workspace;
+  other.assignment.spec.run_as = "nobody";
+  other.argv({"echo", "words"});
+  EXPECT_EQ(other.run(), 0);
+  EXPECT_EQ(other.out(), "words\n");
+}
+
+TEST_F(ContainerTest, AJobThatIsCanceledBeforeItsContainerIsUpEnds) {
+  TemporaryDirectory folder;
+  const std::string engine = folder.path() + "/engine", pid = folder.path() + "/pid";
+  ASSERT_TRUE(io::write_file_atomically(engine,
+                                        "#!/bin/sh\nif [ $1 = run ]; then echo $$ > " + pid +
+                                            "; exec sleep 1000; fi\nkill $(cat " + pid + ")\n",
+                                        0755));
+  container().engine = engine;
+  attempt_.assignment.grace = milliseconds(100);
+  attempt_.shell("echo never");
+  attempt_.start();
+  ASSERT_TRUE(wait_until([&] { return !io::read_file(pid).value_or("").empty(); }));
+  stop();
+}
+
+TEST_F(ContainerTest, MemoryThatCannotBeLimitedIsNoted) {
+  container().limits_memory = false;
+  attempt_.assignment.spec.resources.memory = mebibytes(64);
+  attempt_.argv({"true"});
+  EXPECT_EQ(run_to_end().cause, Cause::completed);
+  EXPECT_NE(attempt_.runner_log().find("memory limit cannot be enforced"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lockstep::runner::testing

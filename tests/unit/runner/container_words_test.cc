@@ -1,0 +1,316 @@
+// What a container engine is told, without one: by engine, user, limits, GPUs and the job's own
+// words; and what a container of an attempt is like.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "runner/container/hosts.h"
+#include "runner/container/plan.h"
+
+namespace lockstep::runner::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+ContainerPlan plan_of_docker() {
+  ContainerPlan plan;
+  plan.container.engine = "/usr/bin/docker";
+  plan.container.image = "sha256:1234";
+  plan.container.shell = "/bin/sh";
+  plan.container.limits_memory = true;
+  plan.name = "lockstep.job.1.n0.77";
+  plan.labels = {{"lockstep.job", "job"}};
+  plan.hostname = "n7";
+  plan.uid = 1000;
+  plan.gid = 100;
+  plan.groups = {27, 44};
+  plan.mounts = {{"/libexec/lockstep-spawn", kSpawnInside, true}, {"/a/code", "/tmp/ls/job.1"}};
+  plan.directory = "/tmp/ls/job.1";
+  plan.shm_size = gibibytes(2);
+  plan.cpus = 2;
+  plan.socket = "spawn.sock";
+  return plan;
+}
+
+TEST(ContainerWords, OfDocker) {
+  EXPECT_EQ(run_words(plan_of_docker()),
+            (Words{"/usr/bin/docker",
+                   "run",
+                   "--rm",
+                   "--pull",
+                   "never",
+                   "--log-driver",
+                   "none",
+                   "--name",
+                   "lockstep.job.1.n0.77",
+                   "--label",
+                   "lockstep.job=job",
+                   "--network",
+                   "host",
+                   "--hostname",
+                   "n7",
+                   "--user",
+                   "1000:100",
+                   "--group-add",
+                   "27",
+                   "--group-add",
+                   "44",
+                   "--security-opt",
+                   "no-new-privileges",
+                   "--security-opt",
+                   "label=disable",
+                   "--entrypoint",
+                   "/.lockstep/lockstep-spawn",
+                   "--no-healthcheck",
+                   "--mount",
+                   "type=bind,source=/libexec/lockstep-spawn,target=/.lockstep/lockstep-spawn,"
+                   "readonly",
+                   "--mount",
+                   "type=bind,source=/a/code,target=/tmp/ls/job.1",
+                   "--workdir",
+                   "/tmp/ls/job.1",
+                   "--shm-size",
+                   "2147483648b",
+                   "--cpu-shares",
+                   "2048",
+                   "sha256:1234",
+                   "--connect",
+                   "/.lockstep/run/spawn.sock"}));
+  EXPECT_EQ(remove_words(plan_of_docker().container, "x"),
+            (Words{"/usr/bin/docker", "rm", "--force", "x"}));
+}
+
+struct Case {
+  const char* what;
+  void (*change)(ContainerPlan& plan);
+  Words added, gone;  // words that stand together; single words
+};
+
+const Case kCases[] = {
+    {"AMemoryLimit",
+     [](ContainerPlan& plan) { plan.memory = mebibytes(64); },
+     {"--memory", "67108864b", "--memory-swap", "67108864b"},
+     {}},
+    {"AMemoryLimitThatTheEngineCannotSet",
+     [](ContainerPlan& plan) {
+       plan.memory = mebibytes(64);
+       plan.container.limits_memory = false;
+     },
+     {},
+     {"--memory", "--memory-swap"}},
+    {"UnlimitedMemlock",
+     [](ContainerPlan& plan) { plan.container.unlimited_memlock = true; },
+     {"--ulimit", "memlock=-1:-1"},
+     {}},
+    {"GpusOfNvidia",
+     [](ContainerPlan& plan) {
+       plan.container.gpus = "nvidia";
+       plan.gpus = {0, 3};
+     },
+     {"--gpus", "\"device=0,3\""},
+     {}},
+    {"GpusOfCdi",
+     [](ContainerPlan& plan) {
+       plan.container.gpus = "cdi";
+       plan.gpus = {0, 3};
+     },
+     {"--device", "nvidia.com/gpu=0", "--device", "nvidia.com/gpu=3"},
+     {"--gpus"}},
+    {"NoGpus", [](ContainerPlan& plan) { plan.container.gpus = "nvidia"; }, {}, {"--gpus"}},
+    {"ADevice",
+     [](ContainerPlan& plan) { plan.devices = {"/dev/infiniband"}; },
+     {"--device", "/dev/infiniband"},
+     {}},
+    {"ItsOwnWordsAreLast",
+     [](ContainerPlan& plan) {
+       plan.arguments = {"--cap-add", "X"};
+     },
+     {"--cap-add", "X", "sha256:1234"},
+     {}},
+    {"TheHostsMemory",
+     [](ContainerPlan& plan) { plan.arguments = {"--ipc=host"}; },
+     {"--ipc=host", "sha256:1234"},
+     {"--shm-size"}},
+    {"TheHostsMemoryInTwoWords",
+     [](ContainerPlan& plan) {
+       plan.arguments = {"--ipc", "host"};
+     },
+     {"--ipc", "host", "sha256:1234"},
+     {"--shm-size"}},
+    {"TheHostsName",
+     [](ContainerPlan& plan) { plan.arguments = {"--uts=host"}; },
+     {},
+     {"--hostname"}},
+    {"Privileged",
+     [](ContainerPlan& plan) { plan.arguments = {"--privileged"}; },
+     {"--privileged", "sha256:1234"},
+     {"no-new-privileges"}},
+    {"NoHostname", [](ContainerPlan& plan) { plan.hostname = ""; }, {}, {"--hostname"}},
+    {"PathsWithCommas",
+     [](ContainerPlan& plan) {
+       plan.mounts = {{"/a,b", "/c\"d"}};
+     },
+     {"--mount", "type=bind,\"source=/a,b\",\"target=/c\"\"d\""},
+     {}},
+    {"Podman",
+     [](ContainerPlan& plan) {
+       plan.container.engine = "/usr/bin/podman";
+       plan.container.is_podman = true;
+     },
+     {"--cpu-shares", "2048", "--pids-limit", "-1"},
+     {"--userns"}},
+    {"RootlessPodman",
+     [](ContainerPlan& plan) { plan.container.is_podman = plan.container.is_rootless = true; },
+     {"--user", "1000:100", "--userns", "keep-id", "--group-add", "keep-groups"},
+     {"--cpu-shares", "27", "--pids-limit"}},
+    {"RootlessPodmanOfOneGroup",
+     [](ContainerPlan& plan) {
+       plan.container.is_podman = plan.container.is_rootless = true;
+       plan.groups = {};
+     },
+     {"--userns", "keep-id"},
+     {"--group-add"}},
+    {"RootlessDocker",
+     [](ContainerPlan& plan) {
+       plan.container.is_rootless = true;
+       plan.uid = plan.gid = 0;
+     },
+     {"--user", "0:0"},
+     {"--cpu-shares", "--group-add", "--userns"}},
+};
+
+class ContainerWordsTest : public ::testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(With, ContainerWordsTest, ::testing::ValuesIn(kCases),
+                         [](const auto& param) { return std::string(param.param.what); });
+
+TEST_P(ContainerWordsTest, AreAsTheyShouldBe) {
+  ContainerPlan plan = plan_of_docker();
+  GetParam().change(plan);
+  const Words words = run_words(plan);
+  const Words& added = GetParam().added;
+  EXPECT_NE(std::search(words.begin(), words.end(), added.begin(), added.end()), words.end())
+      << ::testing::PrintToString(words);
+  for (const std::string& gone : GetParam().gone)
+    EXPECT_EQ(std::count(words.begin(), words.end(), gone), 0) << gone;
+}
+
+class ContainerPlanTest : public ::testing::Test {
+ protected:
+  ContainerPlanTest() {
+    assignment_.attempt = {JobId("train"), 2};
+    assignment_.node_rank = 3;
+    assignment_.spec.resources.instance_count = 1;
+    assignment_.allotment.cpus = {0, 1};
+    assignment_.allotment.memory = gibibytes(1);
+    workspace_.mount_point = "/tmp/lockstep-0/train.2";
+    workspace_.activation.emplace().container = plan_of_docker().container;
+    user_ = {"ada", 1000, 100, "/home/ada", "/bin/zsh", {100, 27}};
+  }
+  Result<ContainerPlan> plan() const {
+    return plan_container(
+        {directory_, assignment_, workspace_, user_, "/libexec/lockstep-spawn", "n7", 77});
+  }
+  Container& container() { return *workspace_.activation->container; }
+  static std::string target_of(const ContainerPlan& plan, const std::string& source) {
+    for (const Mount& mount : plan.mounts)
+      if (mount.source == source) return mount.target;
+    return "";
+  }
+
+  const io::AttemptDir directory_{"/srv/lockstep/attempts/train.2"};
+  Assignment assignment_;
+  WorkspacePlan workspace_;
+  io::User user_;
+};
+
+TEST_F(ContainerPlanTest, NamesTheAttemptAndShowsOfItOnlyWhatRanksNeed) {
+  const auto made = plan();
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->name, "lockstep.train.2.n3.77");
+  EXPECT_EQ(made->labels, (std::map<std::string, std::string>{{"lockstep.home", "/srv/lockstep"},
+                                                              {"lockstep.job", "train"},
+                                                              {"lockstep.attempt", "train.2"},
+                                                              {"lockstep.node_rank", "3"}}));
+  const std::string attempt = directory_.path();
+  EXPECT_EQ(made->mounts, (std::vector<Mount>{{"/libexec/lockstep-spawn", kSpawnInside, true},
+                                              {attempt + "/container", kRunInside, true},
+                                              {attempt + "/hosts", "/etc/hosts", true},
+                                              {attempt + "/code", "/tmp/lockstep-0/train.2"},
+                                              {attempt + "/tmp", attempt + "/tmp"},
+                                              {attempt + "/home", "/home/ada"}}));
+  EXPECT_EQ(made->groups, std::vector<std::uint32_t>{27});
+  EXPECT_EQ(made->shm_size, kDefaultShmSize);
+  EXPECT_FALSE(made->memory) << "it asked for none";
+  EXPECT_EQ(made->hostname, "n7");
+}
+
+TEST_F(ContainerPlanTest, MemoryIsLimitedForThoseWhoAskWhereItCanBe) {
+  assignment_.spec.resources.memory = gibibytes(1);
+  EXPECT_EQ(plan()->memory, gibibytes(1));
+  container().limits_memory = false;
+  EXPECT_FALSE(plan()->memory);
+}
+
+TEST_F(ContainerPlanTest, GpusThatTheEngineCannotPassAreAnError) {
+  assignment_.allotment.gpus = {0, 1};
+  const auto made = plan();
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("the job holds 2 GPUs of this node, but /usr/bin/docker "
+                                      "passes none to containers here"),
+            std::string::npos)
+      << made.error().message;
+  container().gpus = "nvidia";
+  EXPECT_EQ(plan()->gpus, (std::vector<int>{0, 1}));
+}
+
+TEST_F(ContainerPlanTest, InRootlessDockerTheUserIsRoot) {
+  container().is_rootless = true;
+  const auto made = plan();
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->uid, 0U);
+  EXPECT_EQ(made->gid, 0U);
+  EXPECT_EQ(target_of(*made, directory_.home()), "") << "root's is the image's";
+  EXPECT_EQ(seen_inside(container(), user_).home, "/root");
+  container().is_podman = true;
+  EXPECT_EQ(plan()->uid, 1000U);
+  EXPECT_EQ(target_of(*plan(), directory_.home()), "/home/ada");
+}
+
+TEST_F(ContainerPlanTest, AHomeCoversNoFolderOfTheSystem) {
+  for (const char* home : {"/usr/sbin", "/", "", "/bin", "/var/www", "relative"}) {
+    user_.home = home;
+    EXPECT_EQ(target_of(*plan(), directory_.home()), "/home/ada") << home;
+  }
+  user_.home = "/nonexistent";
+  EXPECT_EQ(target_of(*plan(), directory_.home()), "/nonexistent");
+}
+
+TEST_F(ContainerPlanTest, WhatIsMountedBelowHomeHasItsFolderThere) {
+  user_.home = "/srv";
+  EXPECT_EQ(folders_in_home(*plan(), directory_.home()),
+            (std::vector<std::string>{"lockstep", "lockstep/attempts", "lockstep/attempts/train.2",
+                                      "lockstep/attempts/train.2/tmp"}));
+  user_.home = "/home/ada";
+  EXPECT_TRUE(folders_in_home(*plan(), directory_.home()).empty());
+}
+
+TEST_F(ContainerPlanTest, ANameThatIsNoHostnameIsLeftToTheEngine) {
+  const PlanRequest request{directory_,   assignment_, workspace_, user_, "/libexec/lockstep-spawn",
+                            "not a name", 77};
+  EXPECT_EQ(plan_container(request)->hostname, "");
+}
+
+TEST(ContainerHosts, TheGangComesFirst) {
+  GangTable gang;
+  for (const char* address : {"10.0.0.1", "127.0.0.1", "::1", ""}) {
+    GangMember member;
+    member.hostname = "n" + std::to_string(gang.members.size());
+    member.address = address;
+    gang.members.push_back(member);
+  }
+  EXPECT_EQ(hosts_text("127.0.1.1 n0\n", gang), "10.0.0.1 n0\n127.0.1.1 n0\n");
+}
+
+}  // namespace
+}  // namespace lockstep::runner::testing
