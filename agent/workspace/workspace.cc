@@ -13,6 +13,7 @@
 #include <mutex>
 #include <set>
 #include <utility>
+#include <variant>
 
 #include "agent/workspace/copy_tree.h"
 #include "agent/workspace/restore.h"
@@ -45,6 +46,13 @@ bool can_unshare_mounts() {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// A container's engine sees no mounts of a runner's own, and mounts what it is told where it is
+// told.
+bool runs_in_container(const JobSpec& spec) {
+  return spec.environment &&
+         std::holds_alternative<DockerEnvironment>(spec.environment->definition);
 }
 
 Result<snapshot::Owner> owner_for(const std::string& run_as) {
@@ -155,8 +163,9 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
   TRY_ASSIGN(const snapshot::Owner owner, owner_for(assignment.spec.run_as));
   TRY(io::make_directories(directory.path(), 0711));
   WorkspacePlan plan;
+  const bool in_container = runs_in_container(assignment.spec);
   // Without a tree there is nothing to lay over, or to copy.
-  plan.mode = assignment.spec.snapshot ? impl_->mode : Mode::ready;
+  plan.mode = assignment.spec.snapshot && !in_container ? impl_->mode : Mode::ready;
   TRY(impl_->lay_out(directory, owner, plan.mode));
   if (assignment.spec.snapshot) {
     auto tree = impl_->tree(*assignment.spec.snapshot, owner, source, teller);
@@ -171,7 +180,7 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
                                    plan.mode == Mode::ready ? directory.code() : directory.upper(),
                                    [&](const std::string& text) { teller.say(text); }}));
   }
-  if (impl_->has_mount_namespaces) {
+  if (impl_->has_mount_namespaces || in_container) {
     // The runner makes its parent: it carries the runner's user, which is ours.
     plan.mount_point = io::code_mount_point(::geteuid(), assignment.attempt);
   }

@@ -99,6 +99,25 @@ TEST(Workspace, ACopyIsPrivateAndStagingItAgainStartsOver) {
   EXPECT_FALSE(io::exists(code + ".part"));
 }
 
+TEST(Workspace, ForAContainerItIsACopyAtTheCommonPath) {
+  for (const char* mode : {"overlay", "copy"}) {
+    Fixture f(mode);
+    TempDir source;
+    source.file("d/a", "original");
+    const Digest root = f.capture_and_store(source);
+    Assignment assignment = f.assignment(root);
+    assignment.spec.environment.emplace().definition = DockerEnvironment{"debian:12", {}, {}};
+    const WorkspacePlan plan = f.must_stage(assignment);
+    EXPECT_EQ(plan.mode, Mode::ready) << mode;
+    EXPECT_EQ(plan.mount_point, io::code_mount_point(::geteuid(), assignment.attempt)) << mode;
+    const std::string code = f.attempt().code();
+    EXPECT_EQ(snapshot::capture(code, {})->root, root);
+    std::ofstream(code + "/d/a") << "changed";
+    EXPECT_EQ(f.dir.read("cache/trees/" + root.hex() + "/d/a"), "original");
+    EXPECT_FALSE(io::exists(f.attempt().upper()));
+  }
+}
+
 TEST(Workspace, AnotherUsersDirectoriesAreTheirs) {
   if (::geteuid() != 0) GTEST_SKIP() << "giving files away needs root";
   for (const char* mode : {"overlay", "copy"}) {
