@@ -140,6 +140,12 @@ void set_open_mpi(const GangContext& gang, const PmixDirectories& directories, i
   if (gang.oversubscribed) out->set("OMPI_MCA_mpi_yield_when_idle", 1);
   // In each rank hwloc would open a connection to every X display, and all OpenCL devices.
   out->set("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so");
+  // Engines mostly forbid that one process reads another's memory: then Open MPI tries for ever,
+  // with a line on stderr each time. By their names in Open MPI 4 and 5.
+  if (gang.container) {
+    out->set("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+    out->set("OMPI_MCA_smsc", "^cma");
+  }
   if (!has_rdma_device()) {
     out->set("OMPI_MCA_pml", "ob1");
     out->set("OMPI_MCA_btl", "self,vader,tcp");

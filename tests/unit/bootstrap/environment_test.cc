@@ -95,6 +95,32 @@ TEST(CommonEnvironment, IsolatedGpusGiveOneEach) {
   EXPECT_EQ(common_environment(gang, 2, 2).at("CUDA_VISIBLE_DEVICES"), "");
 }
 
+TEST(CommonEnvironment, GpusCountFromZeroInAContainerThatHasThemAlone) {
+  GangContext gang = make_gang(1, 2, 0);
+  gang.assignment.allotment.gpus = {4, 6};
+  gang.container.emplace();
+  EXPECT_EQ(common_environment(gang, 0, 0).at("CUDA_VISIBLE_DEVICES"), "0,1");
+  gang.assignment.spec.resources.isolate_gpus = true;
+  EXPECT_EQ(common_environment(gang, 1, 1).at("CUDA_VISIBLE_DEVICES"), "1");
+  gang.container->has_own_gpus = false;
+  EXPECT_EQ(common_environment(gang, 1, 1).at("CUDA_VISIBLE_DEVICES"), "6");
+}
+
+TEST(OpenMpi, CopiesThroughSharedMemoryInAContainerUnlessTheJobSaysOtherwise) {
+  constexpr char kName[] = "OMPI_MCA_btl_vader_single_copy_mechanism";
+  GangContext gang = make_gang(1, 2, 0);
+  const auto variables = [&] {
+    Variables out(gang);
+    set_open_mpi(gang, PmixDirectories(gang.tmp_directory), 0, 0, &out);
+    return out.take();
+  };
+  EXPECT_EQ(variables().count(kName), 0U);
+  gang.container.emplace();
+  EXPECT_EQ(variables().at(kName), "none");
+  gang.assignment.spec.environment_variables[kName] = "cma";
+  EXPECT_EQ(variables().count(kName), 0U) << "it is among the job's own";
+}
+
 TEST(TorchBootstrap, NamesWhatTorchrunNames) {
   const GangContext gang = make_gang(2, 2, 1);
   const auto torch = make_torch_bootstrap(gang);

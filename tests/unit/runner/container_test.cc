@@ -310,6 +310,30 @@ TEST_F(ContainerTest, AJobThatIsCanceledBeforeItsContainerIsUpEnds) {
   stop();
 }
 
+// An image with Open MPI would take minutes to make: this one is given the node's.
+TEST_F(ContainerTest, MpiRanksAreOneWorldAndSayNothingElse) {
+  const std::string programs = LOCKSTEP_RANK_PROGRAMS;
+  if (!io::exists(programs + "/mpi_hello"))
+    GTEST_SKIP() << "needs the target rank_programs (Open MPI)";
+  auto& arguments = attempt_.assignment.spec.resources.docker_args;
+  const std::pair<std::string, std::string> shown[] = {{"/usr", "/usr"},
+                                                       {"/usr/lib", "/lib"},
+                                                       {"/usr/lib64", "/lib64"},
+                                                       {"/etc/ld.so.cache", "/etc/ld.so.cache"},
+                                                       {"/etc/alternatives", "/etc/alternatives"},
+                                                       {"/etc/openmpi", "/etc/openmpi"},
+                                                       {programs, "/programs"}};
+  for (const auto& [source, target] : shown) {
+    arguments.emplace_back("--mount");
+    arguments.push_back("type=bind,readonly,source=" + source + ",target=" + target);
+  }
+  attempt_.assignment.spec.distribution = {Distribution::Kind::mpi, 2};
+  attempt_.argv({"/programs/mpi_hello", "2", "1"});
+  EXPECT_EQ(run_to_end().cause, Cause::completed) << attempt_.report().message << attempt_.err();
+  EXPECT_NE(attempt_.out(1).find("rank 1 of 2"), std::string::npos) << attempt_.out(1);
+  EXPECT_EQ(attempt_.err(0) + attempt_.err(1), "");
+}
+
 TEST_F(ContainerTest, MemoryThatCannotBeLimitedIsNoted) {
   container().limits_memory = false;
   attempt_.assignment.spec.resources.memory = mebibytes(64);
