@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "common/io/process.h"
 #include "tests/unit/runner/attempt.h"
 #include "tests/unit/support/docker_daemon.h"
@@ -21,7 +23,7 @@ constexpr char kStubborn[] =
 class ContainerTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef LOCKSTEP_SPAWN_IS_DYNAMIC
     why_not_ = "needs a static lockstep-spawn";
 #else
     why_not_ = test::DockerDaemon::why_not();
@@ -308,6 +310,49 @@ TEST_F(ContainerTest, AJobThatIsCanceledBeforeItsContainerIsUpEnds) {
   attempt_.start();
   ASSERT_TRUE(wait_until([&] { return !io::read_file(pid).value_or("").empty(); }));
   stop();
+}
+
+// Of two nodes on this machine; the second says that it has an address of its own, which nobody
+// calls.
+TEST_F(ContainerTest, TheNodesOfAGangFindEachOtherByName) {
+  Attempt other;
+  other.workspace = attempt_.workspace;
+  other.assignment.spec = attempt_.assignment.spec;
+  Attempt* const nodes[] = {&attempt_, &other};
+  for (int i = 0; i < 2; ++i) {
+    Assignment& assignment = nodes[i]->assignment;
+    assignment.solo = false;
+    assignment.phase = WantedPhase::prepare;
+    assignment.node_rank = i;
+    assignment.spec.resources.instance_count = 2;
+    nodes[i]->shell("grep second-node /etc/hosts; grep -c localhost /etc/hosts");
+    nodes[i]->start();
+  }
+  GangTable gang;
+  std::vector<FakeAgent> agents;
+  for (Attempt* node : nodes) {
+    agents.emplace_back(*node);
+    const auto report = agents.back().report_in(PartState::prepared);
+    ASSERT_TRUE(report) << node->runner_log();
+    GangMember member;
+    member.hostname = gang.members.empty() ? "first-node" : "second-node";
+    member.address = gang.members.empty() ? "127.0.0.1" : "192.0.2.2";
+    member.runner_port = report->runner_port;
+    member.runner_key = report->runner_key;
+    gang.members.push_back(member);
+    gang.master_port = std::max(gang.master_port, report->master_port);
+  }
+  for (int i = 0; i < 2; ++i) {
+    nodes[i]->assignment.phase = WantedPhase::run;
+    nodes[i]->assignment.gang = gang;
+    agents[i].send(nodes[i]->assignment);
+  }
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(nodes[i]->wait(), 0);
+    EXPECT_EQ(nodes[i]->report().cause, Cause::completed) << nodes[i]->report().message;
+    EXPECT_EQ(nodes[i]->out(i).substr(0, 22), "192.0.2.2 second-node\n");
+  }
+  expect_nothing_left();
 }
 
 // An image with Open MPI would take minutes to make: this one is given the node's.
