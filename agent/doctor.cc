@@ -214,25 +214,22 @@ void add_ports(Findings& out) {
 struct Tool {
   const char* check;
   std::vector<std::string> words;
-  const char* without;  // what is not possible then; "" when that is no concern
+  const char* without;  // what is not possible then
 };
 
 // What jobs bring themselves, mostly; the ranks' PATH begins with /usr/bin.
 void add_tools(Findings& out) {
   const std::string torch = "import importlib.metadata as m; print('torch', m.version('torch'))";
-  const std::array<Tool, 5> tools{{
+  const std::array<Tool, 3> tools{{
       {"python3", {"python3", "--version"}, "jobs bring their own, or there are none in Python"},
       {"PyTorch", {"python3", "-c", torch}, "jobs bring their own, in an environment"},
       {"Open MPI", {"ompi_info", "--version"}, "MPI jobs bring their own"},
-      {"docker", {"docker", "--version"}, ""},
-      {"podman", {"podman", "--version"}, ""},
   }};
   for (const Tool& tool : tools) {
     const auto answer =
         io::run_program(tool.words, kProgramTimeout, "/usr/bin:/bin:/usr/local/bin");
     const bool there = answer && answer->exit_code == 0;
-    const std::string none =
-        std::string("none in /usr/bin") + (*tool.without ? ": " : "") + tool.without;
+    const std::string none = std::string("none in /usr/bin: ") + tool.without;
     out.push_back(fine(tool.check, there ? first_line(answer->text) : none));
   }
 }
@@ -298,7 +295,10 @@ Findings examine_machine(const std::string& home) {
   for (Finding& each : examine_rdma("", memory_locking_unlimited())) out.push_back(std::move(each));
   add_tools(out);
   const char* path = std::getenv("PATH");  // an agent that is started from here has it too
-  out.push_back(examine_environments(path == nullptr ? "/usr/bin:/bin" : path));
+  const std::string programs = path == nullptr ? "/usr/bin:/bin" : path;
+  out.push_back(examine_environments(programs));
+  const char* engine = std::getenv("LOCKSTEP_CONTAINER_ENGINE");
+  out.push_back(examine_containers(programs, engine == nullptr ? "" : engine));
   return out;
 }
 

@@ -14,5 +14,7 @@ Findings examine_rdma(const std::string& root, bool memory_locking_unlimited);
 Findings examine_gpus(const std::string& root, const std::string& nvml_library);
 // With the tools that this PATH has.
 Finding examine_environments(const std::string& path);
+// The engine that runs containers; `choice`: LOCKSTEP_CONTAINER_ENGINE of the agent, "" = none.
+Finding examine_containers(const std::string& path, const std::string& choice);
 
 }  // namespace lockstep::agent

@@ -1,14 +1,21 @@
-// What this node has to make environments of packages with; see envs/venv and envs/conda.
+// What this node has to make environments with, of packages and of images; see envs.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/resource.h>
+
+#include <iterator>
+#include <vector>
 
 #include "agent/doctor.h"
 #include "common/io/run_program.h"
+#include "envs/docker/info.h"
 
 namespace lockstep::agent {
 namespace {
 
 constexpr Duration kTimeout = seconds(10);
+constexpr const char* kContainers = "containers";
 constexpr const char* kCheck = "environments of packages";
 // One line: where it is and what it can do. ensurepip is what Debian packs apart, in python3-venv.
 constexpr const char* kAsk =
@@ -16,6 +23,27 @@ constexpr const char* kAsk =
     "*[m for m in ('venv', 'ensurepip') if u.find_spec(m) is None])";
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// Of the engine's name, as far as it is known without an image.
+std::string what_it_lacks(const envs::EngineInfo& engine) {
+  std::vector<std::string> lacks;
+  if (!engine.limits_memory) lacks.emplace_back("the memory of containers cannot be limited");
+  rlimit locked{};
+  const bool is_limited =
+      ::getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_max != RLIM_INFINITY;
+  if (engine.is_rootless && is_limited)
+    lacks.emplace_back("locked memory is limited, which RDMA needs");
+  return fmt::format("{}", fmt::join(lacks, "; "));
+}
+
+Finding finding_of(const envs::EngineInfo& engine) {
+  const std::string lacks = what_it_lacks(engine);
+  if (lacks.empty()) return {"node", kContainers, Verdict::ok, engine.name, ""};
+  return {"node", kContainers, Verdict::warning, fmt::format("{}: {}", engine.name, lacks),
+          engine.is_rootless ? "cgroup v2 with the memory controller delegated to the user; "
+                               "LimitMEMLOCK=infinity for its session"
+                             : "the kernel's memory cgroup (cgroup_enable=memory)"};
+}
 
 Finding finding(Verdict verdict, std::string found, std::string advice = "") {
   return {"node", kCheck, verdict, std::move(found), std::move(advice)};
@@ -43,6 +71,33 @@ Finding examine_environments(const std::string& path) {
                  fmt::format("{}, without {}", name, said.substr(version_end + 1)),
                  "jobs with `requirements` or `conda_file` fail here: install python3-venv, or "
                  "put uv on the agent's PATH");
+}
+
+Finding examine_containers(const std::string& path, const std::string& choice) {
+  const auto names = choice.empty() ? std::vector<std::string>{"docker", "podman"}
+                                    : std::vector<std::string>{choice};
+  std::string why;
+  for (const std::string& name : names) {
+    std::vector<std::string> words{name};
+    words.insert(words.end(), std::begin(envs::kInfoWords), std::end(envs::kInfoWords));
+    const auto said = io::run_program(words, kTimeout, path);
+    if (!said && said.error().code == ErrorCode::not_found) continue;
+    const auto engine = said ? envs::engine_info_from(said->text, first_line(said->errors))
+                             : Result<envs::EngineInfo>(said.error());
+    if (engine) return finding_of(*engine);
+    why += fmt::format("{}{} does not answer: {}", why.empty() ? "" : "; ", name,
+                       engine.error().message);
+  }
+  if (!why.empty())
+    return {"node", kContainers, Verdict::warning, why,
+            "jobs with `image` fail here: " + envs::engine_advice(why)};
+  if (!choice.empty())
+    return {
+        "node", kContainers, Verdict::warning,
+        fmt::format("LOCKSTEP_CONTAINER_ENGINE is '{}', which is not on the PATH {}", choice, path),
+        "jobs with `image` fail here: name docker or podman, or unset it"};
+  return {"node", kContainers, Verdict::ok,
+          "neither docker nor podman: jobs with `image` cannot run here", ""};
 }
 
 }  // namespace lockstep::agent

@@ -40,9 +40,8 @@ Result<std::string> must_run(const EngineProgram& engine, const Words& words) {
 // "<id> {labels}"; nullopt: another line.
 std::optional<OwnContainer> container_from(const std::string& line) {
   const auto blank = line.find(' ');
-  const json labels = blank == std::string::npos
-                          ? json()
-                          : json::parse(line.substr(blank + 1), nullptr, false);
+  const json labels =
+      blank == std::string::npos ? json() : json::parse(line.substr(blank + 1), nullptr, false);
   if (!labels.is_object()) return std::nullopt;
   OwnContainer container{line.substr(0, blank), {}};
   for (const auto& [name, value] : labels.items())

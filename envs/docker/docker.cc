@@ -138,8 +138,8 @@ Result<Lock> DockerProvider::solve(Toolbox& tools, const Site& site) {
   lock.image.emplace().name = name();
   lock.image->node = io::host_name();
   TRY(note(engine, site, {site.image.tag}));
-  TRY_ASSIGN(const Image image, definition_.build ? built(tools, engine, site)
-                                                  : found(tools, engine, site, lock));
+  TRY_ASSIGN(const Image image,
+             definition_.build ? built(tools, engine, site) : found(tools, engine, site, lock));
   TRY(check_machine(image, name()));
   lock.image->id = image.id;
   TRY(engine.tag(image.id, site.image.tag));
@@ -147,8 +147,7 @@ Result<Lock> DockerProvider::solve(Toolbox& tools, const Site& site) {
     TRY_ASSIGN(const ImageProbe probed, probe(tools, engine, site, image.id));
     TRY(add_conda(tools, engine, site, *definition_.conda, probed.glibc, lock));
   }
-  if (!site.image.tree.empty() && lock.image->digest.empty())
-    TRY(share(engine, site, *lock.image));
+  if (!site.image.tree.empty() && lock.image->digest.empty()) TRY(share(engine, site, *lock.image));
   tools.say(fmt::format("solved: the image {} is {}{}", lock.image->name, lock.image->id,
                         lock.image->digest.empty() ? "" : ", " + lock.image->digest));
   return lock;
@@ -188,8 +187,8 @@ Result<Image> DockerProvider::built(Toolbox& tools, const Engine& engine, const 
   if (!io::exists(path))
     return invalid(fmt::format("there is no '{}' in the build's context", dockerfile));
   TRY_ASSIGN(const std::string scratch, scratch_of(tools));
-  TRY_ASSIGN(const std::string id, engine.build({site.image.context, path, site.image.tag, scratch,
-                                                 site.is_rebuild}));
+  TRY_ASSIGN(const std::string id,
+             engine.build({site.image.context, path, site.image.tag, scratch, site.is_rebuild}));
   return must_have(engine, id);
 }
 
@@ -221,11 +220,11 @@ Result<Activation> DockerProvider::build(Toolbox& tools, const Site& site, const
     TRY(engine.load(site.image.tree));
     TRY_ASSIGN(image, look_for(engine, locked));
     if (!image)
-      return invalid(
-          fmt::format("{} of this node gives the image another id than {}, which it has on node {}: "
-                      "their engines store images in different ways. Push it to a registry, and "
-                      "name it there",
-                      engine.name(), locked.id, locked.node));
+      return invalid(fmt::format(
+          "{} of this node gives the image another id than {}, which it has on node {}: "
+          "their engines store images in different ways. Push it to a registry, and "
+          "name it there",
+          engine.name(), locked.id, locked.node));
   }
   if (!image) return nowhere(engine, locked);
   TRY(check_machine(*image, locked.name));

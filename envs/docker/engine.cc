@@ -10,6 +10,7 @@
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "envs/docker/failure.h"
+#include "envs/docker/info.h"
 
 namespace lockstep::envs {
 namespace {
@@ -18,43 +19,10 @@ using nlohmann::json;
 
 constexpr std::string_view kSha256 = "sha256:";
 
-bool has_word(const json& list, std::string_view word) {
-  if (!list.is_array()) return false;
-  return std::any_of(list.begin(), list.end(), [&](const json& one) {
-    return one.is_string() && one.get<std::string>().find(word) != std::string::npos;
-  });
-}
-
 bool is_name(std::string_view text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
          std::all_of(text.begin(), text.end(),
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
-
-// CDI says in files which devices containers may have.
-bool has_cdi_of_nvidia() {
-  for (const char* folder : {"/etc/cdi", "/var/run/cdi"})
-    for (const std::string& name : io::list_directory(folder).value_or(std::vector<std::string>()))
-      if (name.find("nvidia") != std::string::npos) return true;
-  return false;
-}
-
-// What both say of themselves; throws json::exception where one changed its form.
-void read_info(const json& info, std::string& name, Container& container) {
-  container.is_podman = info.contains("host");
-  if (container.is_podman) {
-    const json& host = info.at("host");
-    name = "podman " + info.at("version").at("Version").get<std::string>();
-    container.is_rootless = host.at("security").at("rootless").get<bool>();
-    container.limits_memory = has_word(host.value("cgroupControllers", json::array()), "memory");
-    container.gpus = has_cdi_of_nvidia() ? "cdi" : "";
-  } else {
-    name = "docker " + info.at("ServerVersion").get<std::string>();
-    container.is_rootless = has_word(info.value("SecurityOptions", json::array()), "rootless");
-    container.limits_memory = info.value("MemoryLimit", false);
-    container.gpus = info.value("Runtimes", json::object()).contains("nvidia") ? "nvidia" : "";
-  }
-  if (container.is_rootless) name += ", rootless";
 }
 
 std::string with_sha256(const std::string& id) {
@@ -94,31 +62,23 @@ Error broken(const std::string& program, std::string_view why) {
                     fmt::format("{} did not say what it is: {}", program, why));
 }
 
-std::string advice_for(std::string_view reason) {
-  if (reason.find("permission denied") != std::string_view::npos)
-    return "add the agent's user to the group docker and start the agent again, or install podman";
-  return "start its daemon (systemctl start docker), or install podman";
-}
-
 }  // namespace
 
 // ---- which one ----------------------------------------------------------------------------------
 
 Result<Engine> Engine::ask(Toolbox& tools, const std::string& program) {
   TRY_ASSIGN(const Toolbox::Answer answer,
-             tools.run({program, "info", "--format", "{{json .}}"}, Toolbox::Output::wanted));
-  const json info = json::parse(answer.output, nullptr, false);
-  const json errors =
-      info.is_object() ? info.value("ServerErrors", json::array()) : json::array();
-  if (answer.exit_code != 0 || !errors.empty())
-    return broken(program, errors.empty() ? answer.tail : errors.front().get<std::string>());
+             tools.run(joined({program}, {std::begin(kInfoWords), std::end(kInfoWords)}),
+                       Toolbox::Output::wanted));
+  auto info = engine_info_from(answer.output, answer.tail);
+  if (!info) return broken(program, info.error().message);
   Engine engine(tools);
-  try {
-    read_info(info, engine.name_, engine.container_);
-  } catch (const json::exception& failure) {
-    return broken(program, failure.what());
-  }
+  engine.name_ = info->name;
   engine.container_.engine = program;
+  engine.container_.is_podman = info->is_podman;
+  engine.container_.is_rootless = info->is_rootless;
+  engine.container_.limits_memory = info->limits_memory;
+  engine.container_.gpus = info->gpus;
   for (const auto& [name, value] : tools.variables())
     if (name == "PATH" || name == "HOME" || is_engine_variable(name))
       engine.container_.variables.emplace(name, value);
@@ -145,9 +105,9 @@ Result<Engine> Engine::find(Toolbox& tools) {
     why += (why.empty() ? "" : "; ") + engine.error().message;
   }
   if (!why.empty())
-    return make_error(ErrorCode::unavailable,
-                      fmt::format("no container engine answers on this node: {}. {}", why,
-                                  advice_for(why)));
+    return make_error(
+        ErrorCode::unavailable,
+        fmt::format("no container engine answers on this node: {}. {}", why, engine_advice(why)));
   if (!choice.empty())
     return make_error(
         ErrorCode::unavailable,
@@ -202,8 +162,8 @@ bool Engine::has_buildkit() const {
 Result<std::string> Engine::build(const ImageOrder& order) const {
   const std::string id_file = order.scratch + "/image-id";
   TRY(io::remove_tree(id_file));
-  Words words{"build",     "--pull=false", "--force-rm", "--iidfile", id_file, "--tag", order.tag,
-              "--file", order.dockerfile};
+  Words words{"build", "--pull=false", "--force-rm", "--iidfile",     id_file,
+              "--tag", order.tag,      "--file",     order.dockerfile};
   if (order.from_nothing) words.push_back("--no-cache");
   if (container_.is_podman) {
     // Its id is the same in docker then.
@@ -224,7 +184,8 @@ Result<std::string> Engine::build(const ImageOrder& order) const {
 // Through a pipe: an image may be larger than what is free twice.
 Status Engine::save(const std::string& id, const std::string& folder) const {
   constexpr const char* kSave =
-      "\"$1\" save $4 \"$2\" | tar -C \"$3\" -x --no-same-owner -f - && test -e \"$3/manifest.json\"";
+      "\"$1\" save $4 \"$2\" | tar -C \"$3\" -x --no-same-owner -f - && test -e "
+      "\"$3/manifest.json\"";
   tools_->show("saving the image");
   TRY_ASSIGN(const Toolbox::Answer answer,
              tools_->run({"/bin/sh", "-c", kSave, "sh", program(), id, folder,
@@ -250,7 +211,8 @@ Status Engine::tag(const std::string& id, const std::string& tag) const {
 
 Result<Toolbox::Answer> Engine::run_once(const Words& options, const Words& rest) const {
   const std::string name = fmt::format("lockstep-probe-{:016x}", io::random_u64());
-  const Words words = joined({"run", "--rm", "--name", name, "--network", "host"}, options);
+  const Words words =
+      joined({"run", "--rm", "--pull", "never", "--name", name, "--network", "host"}, options);
   auto answer = run(joined(words, rest), Toolbox::Output::wanted);
   // Its program was killed, which the container need not have noticed.
   if (!answer) tools_->clean_up({program(), "rm", "--force", name});

@@ -15,8 +15,8 @@
 namespace lockstep::envs {
 
 struct Image {
-  std::string id;            // "sha256:…"
-  std::string architecture;  // in Go's words: "amd64"
+  std::string id;                    // "sha256:…"
+  std::string architecture;          // in Go's words: "amd64"
   std::vector<std::string> digests;  // "debian@sha256:…": how registries have it
   std::uint64_t bytes = 0;
   std::map<std::string, std::string> variables;
@@ -29,7 +29,7 @@ struct ImageOrder {
   std::string context;     // a folder
   std::string dockerfile;  // absolute
   std::string tag;
-  std::string scratch;  // a folder to write to
+  std::string scratch;        // a folder to write to
   bool from_nothing = false;  // what was built here before is not used
 };
 

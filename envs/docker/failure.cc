@@ -17,15 +17,27 @@ constexpr std::array<std::string_view, 4> kAway{
     "permission denied while trying to connect", "error during connect"};
 constexpr std::array<std::string_view, 3> kNoSpace{"no space left on device", "disk quota exceeded",
                                                    "not enough space"};
-constexpr std::array<std::string_view, 16> kNetwork{
-    "dial tcp",           "no such host",          "i/o timeout",     "timed out",
-    "tls handshake",      "connection refused",    "connection reset", "toomanyrequests",
-    "network is unreachable", "temporary failure",   "could not resolve", "unexpected eof",
-    "service unavailable", "bad gateway",          "context deadline", "request canceled"};
-constexpr std::array<std::string_view, 10> kNotThere{
-    "not found",         "manifest unknown",     "name unknown",  "does not exist",
-    "access denied",     "denied:",              "unauthorized",  "authentication required",
-    "invalid reference", "no matching manifest"};
+constexpr std::array<std::string_view, 16> kNetwork{"dial tcp",
+                                                    "no such host",
+                                                    "i/o timeout",
+                                                    "timed out",
+                                                    "tls handshake",
+                                                    "connection refused",
+                                                    "connection reset",
+                                                    "toomanyrequests",
+                                                    "network is unreachable",
+                                                    "temporary failure",
+                                                    "could not resolve",
+                                                    "unexpected eof",
+                                                    "service unavailable",
+                                                    "bad gateway",
+                                                    "context deadline",
+                                                    "request canceled"};
+constexpr std::array<std::string_view, 10> kNotThere{"not found",         "manifest unknown",
+                                                     "name unknown",      "does not exist",
+                                                     "access denied",     "denied:",
+                                                     "unauthorized",      "authentication required",
+                                                     "invalid reference", "no matching manifest"};
 constexpr std::array<std::string_view, 3> kNoImage{"no such image", "image not known",
                                                    "no such object"};
 
@@ -45,9 +57,8 @@ bool has_any(std::string_view text, const std::array<std::string_view, N>& signs
 
 Error failure(ErrorCode code, std::string_view what, std::string_view why,
               const Toolbox::Answer& answer) {
-  return make_error(code,
-                    fmt::format("{}{}; it exited with {}:\n{}", what, why, answer.exit_code,
-                                answer.tail));
+  return make_error(
+      code, fmt::format("{}{}; it exited with {}:\n{}", what, why, answer.exit_code, answer.tail));
 }
 
 // Of the node, whatever was asked; nullopt: it is about what was asked.

@@ -51,8 +51,8 @@ Result<ImageProbe> probe(Toolbox& tools, const Engine& engine, const Site& site,
                          const std::string& id) {
   tools.show("starting a container of the image, to see what it can do here");
   const Words options = options_for(engine, site);
-  TRY_ASSIGN(Toolbox::Answer answer, engine.run_once(joined({"--ulimit", "memlock=-1:-1"}, options),
-                                                     {id, "--probe"}));
+  TRY_ASSIGN(Toolbox::Answer answer,
+             engine.run_once(joined({"--ulimit", "memlock=-1:-1"}, options), {id, "--probe"}));
   const bool is_refused = answer.exit_code != 0;
   if (is_refused) {
     tools.say("the engine does not start it with unlimited locked memory; once more without");
@@ -69,9 +69,10 @@ Result<ImageProbe> probe(Toolbox& tools, const Engine& engine, const Site& site,
   tools.say(fmt::format("the image has {} and {}", found.shell.empty() ? "no shell" : found.shell,
                         found.glibc.empty() ? "no glibc" : "glibc " + found.glibc));
   if (!found.unlimited_memlock)
-    tools.say(fmt::format("locked memory is limited in containers here ({} bytes): RDMA may need "
-                          "more; LimitMEMLOCK=infinity of the engine's service raises it",
-                          answers["memlock"]));
+    tools.say(
+        fmt::format("locked memory is limited in containers here ({} bytes): RDMA may need "
+                    "more; LimitMEMLOCK=infinity of the engine's service raises it",
+                    answers["memlock"]));
   return found;
 }
 

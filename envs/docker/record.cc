@@ -21,7 +21,8 @@ Result<ImageRecord> image_record_from_json(std::string_view text) {
     const json from = json::parse(text);
     return ImageRecord{from.at("engine"), from.at("variables"), from.at("names"), from.at("bytes")};
   } catch (const json::exception& failure) {
-    return make_error(ErrorCode::corrupt, fmt::format("not a record of images: {}", failure.what()));
+    return make_error(ErrorCode::corrupt,
+                      fmt::format("not a record of images: {}", failure.what()));
   }
 }
 

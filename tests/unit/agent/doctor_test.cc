@@ -54,6 +54,32 @@ TEST(DoctorTest, WhatEnvironmentsAreMadeWithIsLookedForOnThePath) {
   EXPECT_EQ(examine_environments(root.path()).found, "/opt/python3 3.12.1; uv 0.5.9");
 }
 
+TEST(DoctorTest, TheEngineOfContainersIsAskedWhatItCanDo) {
+  const TempDir root;
+  const auto program = [&](const std::string& name, const std::string& text) {
+    put(root / name, "#!/bin/sh\n" + text);
+    ASSERT_EQ(::chmod((root / name).c_str(), 0755), 0);
+  };
+  const Finding nothing = examine_containers(root.path(), "");
+  EXPECT_EQ(nothing.verdict, Verdict::ok);
+  EXPECT_THAT(nothing.found, HasSubstr("neither docker nor podman"));
+  EXPECT_EQ(examine_containers(root.path(), "crio").verdict, Verdict::warning);
+  program("docker", R"(echo '{"ServerErrors": ["permission denied on the socket"]}')");
+  const Finding refused = examine_containers(root.path(), "");
+  EXPECT_EQ(refused.verdict, Verdict::warning);
+  EXPECT_THAT(refused.found, HasSubstr("permission denied"));
+  EXPECT_THAT(refused.advice, HasSubstr("group docker"));
+  program("podman", R"(echo '{"host": {"security": {"rootless": false},)"
+                    R"( "cgroupControllers": ["memory"]}, "version": {"Version": "4.3.1"}}')");
+  EXPECT_EQ(examine_containers(root.path(), "").found, "podman 4.3.1");
+  EXPECT_EQ(examine_containers(root.path(), "docker").verdict, Verdict::warning);
+  program("docker", R"(echo '{"ServerVersion": "20.10", "MemoryLimit": false,)"
+                    R"( "SecurityOptions": ["name=rootless"]}')");
+  const Finding rootless = examine_containers(root.path(), "");
+  EXPECT_EQ(rootless.verdict, Verdict::warning);
+  EXPECT_THAT(rootless.found, HasSubstr("docker 20.10, rootless: the memory of containers cannot"));
+}
+
 TEST(NodeNameTest, WhatWouldBeChangedIsRefused) {
   for (const char* name : {"n1", "gpu-07.rack_2", "A"}) EXPECT_TRUE(check_node_name(name)) << name;
   for (const std::string name : {"my node", "n/1", "knöten", "17", ""})

@@ -22,6 +22,9 @@ namespace lockstep::agent {
 struct FakeLocks {
   std::mutex mutex;
   std::map<Digest, std::string> texts;
+  std::map<Digest, std::string> folders;  // trees of more than a lock
+  std::string kept;                       // where such are kept; "" = nowhere
+  int written_out = 0;
   int fetches = 0;
   bool is_away = false;
   LockFunctions functions() {
@@ -39,9 +42,26 @@ struct FakeLocks {
       if (is_away) return make_error(ErrorCode::unavailable, "the launcher is away");
       TRY_ASSIGN(const std::string text, io::read_file(folder + "/" + std::string(kLockFile)));
       texts[sha256(text)] = text;
+      if (!kept.empty()) TRY(copy(folder, folders[sha256(text)] = kept + "/" + sha256(text).hex()));
       return sha256(text);
     };
+    all.write_out = [this](const Digest& tree, const std::string& folder,
+                           const LockFunctions::OnProgress&) -> Status {
+      const std::lock_guard guard(mutex);
+      if (is_away) return make_error(ErrorCode::unavailable, "the launcher is away");
+      const auto found = folders.find(tree);
+      if (found == folders.end()) return make_error(ErrorCode::not_found, "no such tree");
+      ++written_out;
+      return copy(found->second, folder);
+    };
     return all;
+  }
+
+ private:
+  static Status copy(const std::string& from, const std::string& to) {
+    TRY_ASSIGN(const auto copied, io::run_program({"cp", "-a", from, to}, seconds(60)));
+    if (copied.exit_code == 0) return {};
+    return make_error(ErrorCode::io, copied.errors);
   }
 };
 
@@ -49,9 +69,10 @@ struct FakeLocks {
 class Keeping {
  public:
   explicit Keeping(const std::string& home, FakeLocks& locks, Bytes limit = {},
-                   const std::string& program = LOCKSTEP_ENV)
+                   const std::string& program = LOCKSTEP_ENV, const std::string& spawn = "")
       : home(home), locks_(locks) {
     config_.program = program;
+    config_.spawn = spawn;
     config_.limit = limit;
     config_.locks = locks_.functions();
     start();

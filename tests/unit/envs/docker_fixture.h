@@ -91,12 +91,9 @@ class DockerTest : public testing::Test {
   Site site(const std::string& name) {
     dir.folder(name);
     Site where{dir / (name + "/env"), dir / "cache", false, "linux-x86_64"};
-    where.image = {dir / "home",
-                   dir / "spawn",
-                   "lockstep/env:" + name,
-                   dir / (name + "/image.json"),
-                   dir / "context",
-                   ""};
+    where.image = {dir / "home",           dir / "spawn",
+                   "lockstep/env:" + name, dir / (name + "/image.json"),
+                   dir / "context",        ""};
     return where;
   }
   Site sharing(const std::string& name) {

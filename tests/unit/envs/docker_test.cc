@@ -53,18 +53,19 @@ TEST_F(DockerTest, an_image_that_is_here_is_ready) {
 // Where this is refused the test is as root on a real machine would be.
 TEST_F(DockerTest, locked_memory_is_as_the_engine_allows) {
   docker().import_busybox("memlock:1");
-  const bool allowed = docker().run({"run", "--rm", "--network", "host", "--ulimit",
-                                     "memlock=-1:-1", "memlock:1", "/bin/true"}).exit_code == 0;
-  const Told told =
-      build(lock_of(solve({"memlock:1", {}, {}}, site("solve"))), site("build"));
+  const bool allowed = docker()
+                           .run({"run", "--rm", "--network", "host", "--ulimit", "memlock=-1:-1",
+                                 "memlock:1", "/bin/true"})
+                           .exit_code == 0;
+  const Told told = build(lock_of(solve({"memlock:1", {}, {}}, site("solve"))), site("build"));
   EXPECT_EQ(container_of(told).unlimited_memlock, allowed);
   EXPECT_EQ(told.log.find("locked memory is limited") == std::string::npos, allowed) << told.log;
 }
 
 TEST_F(DockerTest, an_image_without_a_shell_is_said_to_have_none) {
   docker().import_busybox("bare:1", false);
-  dir.file("spawn", "#!/bin/busybox sh\necho bash no; echo sh no; echo glibc -; echo memlock 65536\n",
-           0755);
+  dir.file("spawn",
+           "#!/bin/busybox sh\necho bash no; echo sh no; echo glibc -; echo memlock 65536\n", 0755);
   const Told told = build(lock_of(solve({"bare:1", {}, {}}, site("solve"))), site("build"));
   EXPECT_EQ(container_of(told).shell, "");
   EXPECT_THAT(told.log, HasSubstr("the image has no shell and no glibc"));
@@ -168,12 +169,15 @@ class DockerStopTest : public DockerTest {
     std::map<std::string, std::string> variables = more;
     variables.emplace("TMPDIR", dir / "tmp");
     Program program(order, variables);
-    const auto runs = [&] { return docker().words({"ps", "--no-trunc"}).find(running) != running.npos; };
+    const auto runs = [&] {
+      return docker().words({"ps", "--no-trunc"}).find(running) != running.npos;
+    };
     ASSERT_TRUE(soon(runs));
     ::kill(program.pid(), SIGTERM);
     expect_failure(program.wait(), ErrorCode::conflict, "stopped");
-    EXPECT_TRUE(soon([&] { return docker().words({"ps", "--all", "--quiet"}).empty(); }))
-        << docker().words({"ps", "--all"});
+    EXPECT_TRUE(soon([&] {
+      return docker().words({"ps", "--all", "--quiet"}).empty();
+    })) << docker().words({"ps", "--all"});
   }
   static bool soon(const std::function<bool()>& condition) {
     for (int round = 0; round < 1200; ++round) {  // 50 ms apart

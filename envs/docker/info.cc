@@ -1,0 +1,71 @@
+#include "envs/docker/info.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/io/file_system.h"
+
+namespace lockstep::envs {
+namespace {
+
+using nlohmann::json;
+
+Error unavailable(std::string message) {
+  return make_error(ErrorCode::unavailable, std::move(message));
+}
+
+bool has_word(const json& list, std::string_view word) {
+  if (!list.is_array()) return false;
+  return std::any_of(list.begin(), list.end(), [&](const json& one) {
+    return one.is_string() && one.get<std::string>().find(word) != std::string::npos;
+  });
+}
+
+// CDI says in files which devices containers may have.
+bool has_cdi_of_nvidia() {
+  for (const char* folder : {"/etc/cdi", "/var/run/cdi"})
+    for (const std::string& name : io::list_directory(folder).value_or(std::vector<std::string>()))
+      if (name.find("nvidia") != std::string::npos) return true;
+  return false;
+}
+
+// Throw json::exception where one changed its form.
+EngineInfo of_podman(const json& info) {
+  const json& host = info.at("host");
+  return {"podman " + info.at("version").at("Version").get<std::string>(), true,
+          host.at("security").at("rootless").get<bool>(),
+          has_word(host.value("cgroupControllers", json()), "memory"),
+          has_cdi_of_nvidia() ? "cdi" : ""};
+}
+
+EngineInfo of_docker(const json& info) {
+  return {"docker " + info.at("ServerVersion").get<std::string>(), false,
+          has_word(info.value("SecurityOptions", json()), "rootless"),
+          info.value("MemoryLimit", false),
+          info.value("Runtimes", json::object()).contains("nvidia") ? "nvidia" : ""};
+}
+
+}  // namespace
+
+Result<EngineInfo> engine_info_from(std::string_view text, const std::string& errors) {
+  const json info = json::parse(text, nullptr, false);
+  if (!info.is_object()) return unavailable(errors);
+  try {
+    const json failures = info.value("ServerErrors", json());
+    if (failures.is_array() && !failures.empty())
+      return unavailable(failures.front().get<std::string>());
+    EngineInfo found = info.contains("host") ? of_podman(info) : of_docker(info);
+    if (found.is_rootless) found.name += ", rootless";
+    return found;
+  } catch (const json::exception& failure) {
+    return unavailable(errors.empty() ? failure.what() : errors);
+  }
+}
+
+std::string engine_advice(std::string_view reason) {
+  if (reason.find("permission denied") != std::string_view::npos)
+    return "add the agent's user to the group docker and start the agent again, or install podman";
+  return "start its daemon (systemctl start docker), or install podman";
+}
+
+}  // namespace lockstep::envs

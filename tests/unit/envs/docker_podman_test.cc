@@ -1,0 +1,85 @@
+// Images with podman, and what goes from docker to podman and back.
+
+#include "tests/unit/envs/docker_fixture.h"
+
+namespace lockstep::envs {
+namespace {
+
+using testing::HasSubstr;
+
+class PodmanTest : public DockerTest {
+ protected:
+  void SetUp() override {
+    if (const std::string why = Podman::why_not(); !why.empty()) GTEST_SKIP() << why;
+    DockerTest::SetUp();
+    if (IsSkipped()) return;
+    podman.emplace();
+    docker().import_busybox("base:1");
+  }
+  void TearDown() override {
+    if (podman) {
+      EXPECT_EQ(podman->words({"ps", "--all", "--quiet", "--external"}), "");
+    }
+    DockerTest::TearDown();
+  }
+  // The same image, for podman.
+  void give_base() {
+    docker().words({"save", "--output", dir / "base.tar", "base:1"});
+    podman->words({"load", "--quiet", "--input", dir / "base.tar"});
+  }
+  void use_podman() { more = podman->variables(); }
+  Lock solved_and_shared(const std::string& text) {
+    const Lock lock = lock_of(solve(dockerfile(text), sharing("solve")));
+    EXPECT_TRUE(lock.image && lock.image->in_tree);
+    return lock;
+  }
+  Told loaded(const Lock& lock) {
+    Site where = site("build");
+    where.image.tree = dir / "solve/image";
+    return build(lock, where);
+  }
+  std::optional<Podman> podman;
+};
+
+TEST_F(PodmanTest, finds_an_image_and_looks_into_it) {
+  give_base();
+  use_podman();
+  const Lock lock = lock_of(solve({"base:1", {}, {}}, site("solve")));
+  EXPECT_THAT(lock.solver, HasSubstr("podman "));
+  EXPECT_EQ(lock.image->digest, "");  // no registry has it, whatever podman calls it
+  const Told told = build(lock, site("build"));
+  const Container container = container_of(told);
+  EXPECT_TRUE(container.is_podman);
+  EXPECT_EQ(container.engine, "/usr/bin/podman");
+  EXPECT_EQ(container.image, lock.image->id);
+  EXPECT_EQ(container.shell, "/bin/sh");
+  EXPECT_EQ(container.variables.at("CONTAINERS_CONF"), more.at("CONTAINERS_CONF"));
+  EXPECT_EQ("sha256:" + podman->words({"image", "inspect", "--format", "{{.Id}}",
+                                       "lockstep/env:build"}),
+            lock.image->id);
+}
+
+TEST_F(PodmanTest, what_docker_built_has_the_same_id_in_podman) {
+  const Lock lock = solved_and_shared("FROM base:1\nENV A=1\nRUN echo x >/y\n");
+  use_podman();
+  EXPECT_EQ(container_of(loaded(lock)).image, lock.image->id);
+}
+
+TEST_F(PodmanTest, what_podman_built_has_the_same_id_in_docker) {
+  give_base();
+  use_podman();
+  const Lock lock = solved_and_shared("FROM base:1\nENV B=1\nCOPY Dockerfile /y\n");
+  more = {{"DOCKER_HOST", docker().host()}};
+  EXPECT_EQ(container_of(loaded(lock)).image, lock.image->id);
+}
+
+TEST_F(PodmanTest, is_taken_where_the_daemon_of_docker_does_not_answer) {
+  give_base();
+  use_podman();
+  more.erase("LOCKSTEP_CONTAINER_ENGINE");
+  more["DOCKER_HOST"] = "unix://" + (dir / "nobody.sock");
+  EXPECT_THAT(lock_of(solve({"base:1", {}, {}}, site("solve"))).solver, HasSubstr("podman "));
+}
+
+}  // namespace
+}  // namespace lockstep::envs
