@@ -11,6 +11,7 @@
 
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "runner/container/arguments.h"
 #include "runner/runner.h"
 #include "runner/spawn/sweep.h"
 #include "runner/steps/activate.h"
@@ -91,8 +92,9 @@ Status Runner::describe_gang() {
   auto& variables = gang_->assignment.spec.environment_variables;
   const auto& activation = orders_.workspace.activation;
   if (const Container* container = orders_.container()) {
-    gang_->container = {seen_inside(*container, setup_.run_as),
-                        has_own_gpus(assignment.spec.resources.docker_args)};
+    const auto& docker_args = assignment.spec.resources.docker_args;
+    gang_->container = {seen_inside(*container, setup_.run_as), has_own_gpus(docker_args)};
+    variables.merge(Arguments(docker_args).variables());
     activate_image(*activation, gang_->rank_user().uid == 0, &variables);
     if (assignment.nodes() > 1) TRY(setup_.container->name_gang(gang_->gang()));
   } else if (activation) {

@@ -17,6 +17,7 @@
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/framed_socket.h"
+#include "runner/container/arguments.h"
 #include "runner/container/hosts.h"
 
 namespace lockstep::runner {
@@ -77,7 +78,7 @@ Result<std::unique_ptr<ContainerProcess>> ContainerProcess::start(io::EventLoop&
 
 Status ContainerProcess::make_places() {
   TRY(io::make_directories(directory_.container(), 0711));
-  TRY(write_hosts(directory_.hosts(), {}));
+  TRY(name_gang({}));
   const auto is_home = [&](const Mount& mount) { return mount.source == directory_.home(); };
   if (std::none_of(plan_.mounts.begin(), plan_.mounts.end(), is_home)) return {};
   TRY(make_owned(directory_.home(), run_as_, 0700));
@@ -95,10 +96,11 @@ Status ContainerProcess::listen() {
 }
 
 Status ContainerProcess::run() {
-  const std::vector<std::string> words = run_words(plan_);
-  spdlog::info("{}", fmt::join(words, " "));
-  TRY_ASSIGN(running_,
-             EngineProgram::start(loop_, order(words), [this](int status) { ended(status); }));
+  ContainerPlan shown = plan_;
+  shown.arguments.clear();  // they may hold secrets
+  spdlog::info("{}", fmt::join(run_words(shown), " "));
+  TRY_ASSIGN(running_, EngineProgram::start(loop_, order(run_words(plan_)),
+                                            [this](int status) { ended(status); }));
   return {};
 }
 
@@ -191,7 +193,7 @@ void ContainerProcess::finish() {
 }
 
 Status ContainerProcess::name_gang(const GangTable& gang) {
-  return write_hosts(directory_.hosts(), gang);
+  return write_hosts(directory_.hosts(), gang, Arguments(plan_.arguments).all("add-host"));
 }
 
 bool ContainerProcess::is_out_of_memory() { return memory_ && memory_->has_grown(); }

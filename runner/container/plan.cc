@@ -7,6 +7,7 @@
 
 #include "common/io/attempt_cgroups.h"
 #include "common/io/file_system.h"
+#include "runner/container/arguments.h"
 
 namespace lockstep::runner {
 namespace {
@@ -89,7 +90,7 @@ std::string directory_inside(const WorkspacePlan& workspace, const io::AttemptDi
 }
 
 bool has_own_gpus(const std::vector<std::string>& docker_args) {
-  return !says(docker_args, "--privileged", "");
+  return !Arguments(docker_args).is_on("privileged");
 }
 
 Result<ContainerPlan> plan_container(const PlanRequest& request) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runner/container/arguments.h"
+
 namespace lockstep::runner {
 namespace {
 
@@ -35,7 +37,7 @@ void add_identity(const ContainerPlan& plan, Words& words) {
     for (const std::uint32_t group : plan.groups)
       add(words, {"--group-add", fmt::to_string(group)});
   }
-  if (!says(plan.arguments, "--privileged", ""))
+  if (!Arguments(plan.arguments).is_on("privileged"))
     add(words, {"--security-opt", "no-new-privileges"});
   add(words, {"--security-opt", "label=disable"});  // SELinux: the mounts keep their labels
 }
@@ -50,7 +52,7 @@ void add_mounts(const ContainerPlan& plan, Words& words) {
 
 void add_limits(const ContainerPlan& plan, Words& words) {
   const Container& engine = plan.container;
-  if (!says(plan.arguments, "--ipc", "host"))
+  if (Arguments(plan.arguments).last("ipc") != "host")
     add(words, {"--shm-size", fmt::format("{}b", plan.shm_size.count)});
   if (plan.memory && engine.limits_memory) {
     const std::string bytes = fmt::format("{}b", plan.memory->count);
@@ -78,9 +80,8 @@ void add_devices(const ContainerPlan& plan, Words& words) {
 std::vector<std::string> run_words(const ContainerPlan& plan) {
   Words words{plan.container.engine, "run",  "--rm",   "--pull", "never",
               "--log-driver",        "none", "--name", plan.name};
-  for (const auto& [name, value] : plan.labels) add(words, {"--label", name + "=" + value});
   add(words, {"--network", "host"});
-  if (!plan.hostname.empty() && !says(plan.arguments, "--uts", "host"))
+  if (!plan.hostname.empty() && Arguments(plan.arguments).last("uts") != "host")
     add(words, {"--hostname", plan.hostname});
   add_identity(plan, words);
   add(words, {"--entrypoint", kSpawnInside, "--no-healthcheck"});
@@ -88,22 +89,14 @@ std::vector<std::string> run_words(const ContainerPlan& plan) {
   add_limits(plan, words);
   add_devices(plan, words);
   words.insert(words.end(), plan.arguments.begin(), plan.arguments.end());
+  // Last: the agent knows its containers by them, whatever the job says.
+  for (const auto& [name, value] : plan.labels) add(words, {"--label", name + "=" + value});
   add(words, {plan.container.image, "--connect", std::string(kRunInside) + "/" + plan.socket});
   return words;
 }
 
 std::vector<std::string> remove_words(const Container& container, const std::string& name) {
   return {container.engine, "rm", "--force", name};
-}
-
-bool says(const std::vector<std::string>& words, const std::string& option,
-          const std::string& value) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == option && value.empty()) return true;
-    if (words[i] == option && i + 1 < words.size() && words[i + 1] == value) return true;
-    if (words[i] == option + "=" + (value.empty() ? "true" : value)) return true;
-  }
-  return false;
 }
 
 }  // namespace lockstep::runner

@@ -47,9 +47,4 @@ std::vector<std::string> run_words(const ContainerPlan& plan);
 // `docker rm --force NAME`: it ends, whatever runs in it.
 std::vector<std::string> remove_words(const Container& container, const std::string& name);
 
-// Whether such words say `option`, as "--ipc=host" or "--ipc host"; "" = an option without a value
-// ("--privileged", "--privileged=true").
-bool says(const std::vector<std::string>& words, const std::string& option,
-          const std::string& value);
-
 }  // namespace lockstep::runner

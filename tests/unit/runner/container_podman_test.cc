@@ -109,7 +109,9 @@ class PodmanTest : public ::testing::Test {
 };
 
 TEST_F(PodmanTest, RanksAreTheUserInTheirWorkingDirectory) {
-  attempt_.ranks(2).shell("pwd; id -u; touch outputs/$LOCKSTEP_RANK $HOME/a && exit 3");
+  attempt_.ranks(2).shell(
+      "if [ $LOCKSTEP_RANK = 1 ]; then pwd; id -u; touch $HOME/a outputs/1; exec sleep 1000; fi; "
+      "while ! [ -e outputs/1 ]; do sleep 0.01; done; exit 3");
   const auto report = run_to_end();
   EXPECT_EQ(report.cause, Cause::exit_code) << report.message;
   EXPECT_EQ(report.ranks.at(0).exit_code, 3);

@@ -179,10 +179,14 @@ TEST_F(ContainerTest, SharedMemoryHasItsSize) {
 
 TEST_F(ContainerTest, SharedMemoryAndOtherWordsOfTheJob) {
   attempt_.assignment.spec.resources.shm_size = mebibytes(32);
-  attempt_.assignment.spec.resources.docker_args = {"--label", "mine=1", "--read-only"};
-  attempt_.shell("df -k /dev/shm | awk 'NR == 2 { print $2 }'; touch /etc/x");
+  attempt_.assignment.spec.environment_variables["B"] = "of the job";
+  attempt_.assignment.spec.resources.docker_args = {
+      "--env", "A=1", "-eB=2", "--add-host", "store:10.0.0.7", "--tmpfs", "/tmp", "--read-only"};
+  attempt_.shell(
+      "df -k /dev/shm | awk 'NR == 2 { print $2 }'; echo $A $B; grep store /etc/hosts; "
+      "touch outputs/a /tmp/b && ls /tmp/b; touch /etc/x");
   EXPECT_EQ(run_to_end().cause, Cause::exit_code);
-  EXPECT_EQ(attempt_.out(), "32768\n");
+  EXPECT_EQ(attempt_.out(), "32768\n1 of the job\n10.0.0.7 store\n/tmp/b\n");
   EXPECT_NE(attempt_.err().find("Read-only file system"), std::string::npos);
 }
 

@@ -1,10 +1,12 @@
 // What a container engine is told, without one: by engine, user, limits, GPUs and the job's own
 // words; and what a container of an attempt is like.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "runner/container/arguments.h"
 #include "runner/container/hosts.h"
 #include "runner/container/plan.h"
 
@@ -34,49 +36,15 @@ ContainerPlan plan_of_docker() {
 }
 
 TEST(ContainerWords, OfDocker) {
-  EXPECT_EQ(run_words(plan_of_docker()),
-            (Words{"/usr/bin/docker",
-                   "run",
-                   "--rm",
-                   "--pull",
-                   "never",
-                   "--log-driver",
-                   "none",
-                   "--name",
-                   "lockstep.job.1.n0.77",
-                   "--label",
-                   "lockstep.job=job",
-                   "--network",
-                   "host",
-                   "--hostname",
-                   "n7",
-                   "--user",
-                   "1000:100",
-                   "--group-add",
-                   "27",
-                   "--group-add",
-                   "44",
-                   "--security-opt",
-                   "no-new-privileges",
-                   "--security-opt",
-                   "label=disable",
-                   "--entrypoint",
-                   "/.lockstep/lockstep-spawn",
-                   "--no-healthcheck",
-                   "--mount",
-                   "type=bind,source=/libexec/lockstep-spawn,target=/.lockstep/lockstep-spawn,"
-                   "readonly",
-                   "--mount",
-                   "type=bind,source=/a/code,target=/tmp/ls/job.1",
-                   "--workdir",
-                   "/tmp/ls/job.1",
-                   "--shm-size",
-                   "2147483648b",
-                   "--cpu-shares",
-                   "2048",
-                   "sha256:1234",
-                   "--connect",
-                   "/.lockstep/run/spawn.sock"}));
+  EXPECT_EQ(fmt::format("{}", fmt::join(run_words(plan_of_docker()), " ")),
+            "/usr/bin/docker run --rm --pull never --log-driver none --name lockstep.job.1.n0.77 "
+            "--network host --hostname n7 --user 1000:100 --group-add 27 --group-add 44 "
+            "--security-opt no-new-privileges --security-opt label=disable "
+            "--entrypoint /.lockstep/lockstep-spawn --no-healthcheck "
+            "--mount type=bind,source=/libexec/lockstep-spawn,target=/.lockstep/lockstep-spawn,"
+            "readonly --mount type=bind,source=/a/code,target=/tmp/ls/job.1 "
+            "--workdir /tmp/ls/job.1 --shm-size 2147483648b --cpu-shares 2048 "
+            "--label lockstep.job=job sha256:1234 --connect /.lockstep/run/spawn.sock");
   EXPECT_EQ(remove_words(plan_of_docker().container, "x"),
             (Words{"/usr/bin/docker", "rm", "--force", "x"}));
 }
@@ -126,17 +94,17 @@ const Case kCases[] = {
      [](ContainerPlan& plan) {
        plan.arguments = {"--cap-add", "X"};
      },
-     {"--cap-add", "X", "sha256:1234"},
+     {"--cap-add", "X", "--label", "lockstep.job=job", "sha256:1234"},
      {}},
     {"TheHostsMemory",
      [](ContainerPlan& plan) { plan.arguments = {"--ipc=host"}; },
-     {"--ipc=host", "sha256:1234"},
+     {"--ipc=host"},
      {"--shm-size"}},
     {"TheHostsMemoryInTwoWords",
      [](ContainerPlan& plan) {
        plan.arguments = {"--ipc", "host"};
      },
-     {"--ipc", "host", "sha256:1234"},
+     {"--ipc", "host"},
      {"--shm-size"}},
     {"TheHostsName",
      [](ContainerPlan& plan) { plan.arguments = {"--uts=host"}; },
@@ -144,7 +112,7 @@ const Case kCases[] = {
      {"--hostname"}},
     {"Privileged",
      [](ContainerPlan& plan) { plan.arguments = {"--privileged"}; },
-     {"--privileged", "sha256:1234"},
+     {"--privileged"},
      {"no-new-privileges"}},
     {"NoHostname", [](ContainerPlan& plan) { plan.hostname = ""; }, {}, {"--hostname"}},
     {"PathsWithCommas",
@@ -179,6 +147,29 @@ const Case kCases[] = {
      {"--user", "0:0"},
      {"--cpu-shares", "--group-add", "--userns"}},
 };
+
+TEST(ContainerWords, APrivilegeMustBeMeant) {
+  for (const Words& words :
+       {Words{"--label", "--privileged"}, Words{"--privileged=false"},
+        Words{"--privileged", "--privileged=0"}, Words{"-l", "--privileged"}}) {
+    ContainerPlan plan = plan_of_docker();
+    plan.arguments = words;
+    const Words all = run_words(plan);
+    EXPECT_EQ(std::count(all.begin(), all.end(), "no-new-privileges"), 1)
+        << ::testing::PrintToString(words);
+  }
+}
+
+TEST(ContainerArguments, AreReadAsDockerReadsThem) {
+  const Arguments arguments({"--env", "A=1", "-eB=2", "-e=C=3", "--env=A=4=5", "-e", "D=", "-e",
+                             "of-the-node", "--init", "--ipc", "private", "--ipc=host", "--label"});
+  EXPECT_EQ(arguments.variables(),
+            (std::map<std::string, std::string>{{"A", "4=5"}, {"B", "2"}, {"C", "3"}, {"D", ""}}));
+  EXPECT_EQ(arguments.last("ipc"), "host");
+  EXPECT_TRUE(arguments.is_on("init"));
+  EXPECT_FALSE(arguments.is_on("privileged"));
+  EXPECT_EQ(arguments.all("ipc").size(), 2U);
+}
 
 class ContainerWordsTest : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(With, ContainerWordsTest, ::testing::ValuesIn(kCases),
@@ -310,6 +301,8 @@ TEST(ContainerHosts, TheGangComesFirst) {
     gang.members.push_back(member);
   }
   EXPECT_EQ(hosts_text("127.0.1.1 n0\n", gang), "10.0.0.1 n0\n127.0.1.1 n0\n");
+  EXPECT_EQ(hosts_text("", {}, {"a:10.0.0.7", "b=[::2]", "c:::3", "d:host-gateway", "wrong"}),
+            "10.0.0.7 a\n::2 b\n::3 c\n127.0.0.1 d\n");
 }
 
 }  // namespace
