@@ -26,10 +26,17 @@ namespace {
 constexpr std::size_t kLastWords = 2000;
 constexpr Bytes kMostLog = mebibytes(16);
 
-Status make_owned(const std::string& path, const io::User& owner, mode_t mode) {
-  TRY(io::make_directories(path, mode));
-  if (geteuid() == 0 && owner.uid != 0 && lchown(path.c_str(), owner.uid, owner.gid) != 0)
-    return errno_error(errno, fmt::format("chown {} to {}", path, owner.name));
+// Given away when all is made, the deepest first: what is another's may hold symlinks of theirs.
+Status make_home(const std::string& home, const std::vector<std::string>& folders,
+                 const io::User& owner) {
+  TRY(io::remove_tree(home));
+  std::vector<std::string> made{home};
+  for (const std::string& folder : folders) made.push_back(home + "/" + folder);
+  for (const std::string& path : made) TRY(io::make_directories(path, 0700));
+  if (geteuid() != 0 || owner.uid == 0) return {};
+  for (auto path = made.rbegin(); path != made.rend(); ++path)
+    if (lchown(path->c_str(), owner.uid, owner.gid) != 0)
+      return errno_error(errno, fmt::format("chown {} to {}", *path, owner.name));
   return {};
 }
 
@@ -81,10 +88,7 @@ Status ContainerProcess::make_places() {
   TRY(name_gang({}));
   const auto is_home = [&](const Mount& mount) { return mount.source == directory_.home(); };
   if (std::none_of(plan_.mounts.begin(), plan_.mounts.end(), is_home)) return {};
-  TRY(make_owned(directory_.home(), run_as_, 0700));
-  for (const std::string& folder : folders_in_home(plan_, directory_.home()))
-    TRY(make_owned(directory_.home() + "/" + folder, run_as_, 0755));
-  return {};
+  return make_home(directory_.home(), folders_in_home(plan_, directory_.home()), run_as_);
 }
 
 // The folder is ours alone to write to; who may reach it may connect, and is asked for its uid.
