@@ -8,6 +8,7 @@
 
 #include "common/base/match.h"
 #include "common/domain/channel.h"
+#include "common/domain/image_name.h"
 #include "common/domain/variables.h"
 
 namespace lockstep {
@@ -154,11 +155,29 @@ Status validate_conda(const CondaEnvironment& conda) {
   return {};
 }
 
+Status validate_dockerfile(const std::string& path) {
+  const auto wrong = [&](std::string_view why) {
+    return invalid(fmt::format("environment.build.dockerfile_path: '{}' {}", path, why));
+  };
+  if (path.empty()) return wrong("is empty; leave it out for Dockerfile");
+  if (!is_one_line(path)) return wrong("is not one line");
+  if (path[0] == '/') return wrong("is absolute; it is a path within the folder that is built");
+  for (std::size_t from = 0; from <= path.size();) {
+    const auto slash = std::min(path.find('/', from), path.size());
+    if (path.substr(from, slash - from) == "..")
+      return wrong("leaves the folder that is built; put the file into it");
+    from = slash + 1;
+  }
+  return {};
+}
+
 Status validate_docker(const DockerEnvironment& docker) {
   if (docker.image.empty() == !docker.build)
     return invalid("environment: needs one of 'image' and 'build'");
-  if (docker.build && docker.build->context == Digest{})
-    return invalid("environment.build: has no context");
+  if (docker.build) TRY(validate_dockerfile(docker.build->dockerfile));
+  if (!docker.build)
+    if (const Status good = check_image_name(docker.image); !good)
+      return invalid("environment.image: " + good.error().message);
   return docker.conda ? validate_conda(*docker.conda) : Status{};
 }
 
@@ -210,6 +229,11 @@ Digest digest_of(const EnvironmentDefinition& definition) {
 
 bool needs_lock(const EnvironmentDefinition& definition) {
   return !std::holds_alternative<HostEnvironment>(definition);
+}
+
+const Digest* context_of(const EnvironmentDefinition& definition) {
+  const auto* docker = std::get_if<DockerEnvironment>(&definition);
+  return docker != nullptr && docker->build ? &docker->build->context : nullptr;
 }
 
 bool is_tool_variable(std::string_view name) {

@@ -51,7 +51,7 @@ struct CondaEnvironment {
 
 // How an image is built: a tree of the launcher's store, and the file in it that says how.
 struct ImageBuild {
-  Digest context;
+  Digest context;  // all zero until it was captured: no launcher takes it so
   std::string dockerfile = "Dockerfile";
   friend bool operator==(const ImageBuild&, const ImageBuild&) = default;
 };
@@ -153,6 +153,8 @@ std::string canonical_form(const EnvironmentDefinition& definition);
 Digest digest_of(const EnvironmentDefinition& definition);
 // Whether it must be solved to a lock before it can be built.
 bool needs_lock(const EnvironmentDefinition& definition);
+// The tree that its image is built from; nullptr: there is none.
+const Digest* context_of(const EnvironmentDefinition& definition);
 
 // Whether a variable of an agent is for the tools that solve and build: their own (PIP_*, UV_*, …),
 // the language, proxies and certificates. Ranks get none of them.

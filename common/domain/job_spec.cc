@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "common/domain/docker_args.h"
 #include "common/domain/variables.h"
 
 namespace lockstep {
@@ -43,6 +44,9 @@ Status validate_numbers(const JobSpec& spec) {
   if (r.cpus && *r.cpus < 1) return invalid("lockstep.resources.cpus: must be at least 1");
   if (r.gpus && *r.gpus < 0) return invalid("lockstep.resources.gpus: must not be negative");
   if (r.memory && r.memory->count == 0) return invalid("lockstep.resources.memory: must not be 0");
+  if (r.shm_size && *r.shm_size < kMinShmSize)
+    return invalid("resources.shm_size: is " + to_string(*r.shm_size) + "; must be at least " +
+                   to_string(kMinShmSize));
   if (r.isolate_gpus && r.gpus && *r.gpus < ranks)
     return invalid("lockstep.gpus_per_rank: isolated gives each rank a GPU of its own, but " +
                    std::to_string(ranks) + " ranks a node share " + std::to_string(*r.gpus) +
@@ -90,6 +94,7 @@ Status validate(const JobSpec& spec) {
   TRY(validate_variables("environment_variables", spec.environment_variables));
   TRY(validate(spec.outputs));
   TRY(validate_numbers(spec));
+  TRY(check_docker_args(spec.resources.docker_args));
   TRY(validate_retry(spec));
   if (spec.environment) TRY(validate(*spec.environment));
   if (!spec.compute.empty() && spec.compute != "local")

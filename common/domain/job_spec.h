@@ -108,6 +108,9 @@ struct JobSpec {
   std::optional<EnvironmentSpec> environment;  // absent: each node's PATH as it is
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
+  bool in_container() const {
+    return environment && std::holds_alternative<DockerEnvironment>(environment->definition);
+  }
   int world_size() const { return resources.instance_count * distribution.processes_per_node; }
 };
 
@@ -118,6 +121,8 @@ inline constexpr int kMaxNodesPerJob = 10'000;
 inline constexpr int kMaxRanksPerNode = 1'024;
 inline constexpr std::size_t kMaxCommandBytes = 1 << 17;
 inline constexpr std::size_t kMaxDockerArgs = 1'000;
+inline constexpr std::size_t kMaxDockerArgsBytes = 1 << 17;
+inline constexpr Bytes kMinShmSize = kibibytes(64);
 inline constexpr Bytes kDefaultShmSize = gibibytes(2);  // as on Azure
 inline constexpr int kMaxRetries = 1'000;
 inline constexpr std::size_t kMaxRetryExitCodes = 255;

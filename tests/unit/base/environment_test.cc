@@ -48,6 +48,56 @@ TEST(Environments, the_canonical_form_is_what_it_was) {
             "lockstep environment 1\nprovider 4:host\ninterpreter 18:/opt/py/bin/python\n");
 }
 
+DockerEnvironment docker() {
+  CondaEnvironment conda;
+  conda.dependencies = {"numpy"};
+  return {"", ImageBuild{sha256("context"), "Dockerfile"}, conda};
+}
+
+TEST(Environments, of_an_image_all_but_the_name_is_in_the_digest) {
+  const Digest first = digest_of(docker());
+  const auto changed = [](auto change) {
+    DockerEnvironment other = docker();
+    change(other);
+    return digest_of(other);
+  };
+  EXPECT_EQ(digest_of(EnvironmentSpec{"a", "1", docker()}.definition), first);
+  EXPECT_NE(first, changed([](auto& d) { d.build->context = sha256("other"); }));
+  EXPECT_NE(first, changed([](auto& d) { d.build->dockerfile = "gpu/Dockerfile"; }));
+  EXPECT_NE(first, changed([](auto& d) { d.conda->dependencies = {"scipy"}; }));
+  EXPECT_NE(first, changed([](auto& d) { d.conda.reset(); }));
+  EXPECT_NE(digest_of(DockerEnvironment{"a", {}, {}}), digest_of(DockerEnvironment{"b", {}, {}}));
+  EXPECT_NE(digest_of(DockerEnvironment{"a", {}, docker().conda}), digest_of(*docker().conda));
+  EXPECT_EQ(canonical_form(DockerEnvironment{"debian:12", {}, {}}),
+            "lockstep environment 1\nprovider 6:docker\nimage 9:debian:12\n");
+  DockerEnvironment built = docker();
+  built.conda.reset();
+  EXPECT_EQ(canonical_form(built),
+            "lockstep environment 1\nprovider 6:docker\nimage 0:\ncontext 64:" +
+                sha256("context").hex() + "\ndockerfile 10:Dockerfile\n");
+}
+
+TEST(Environments, a_dockerfile_is_a_path_of_its_context) {
+  const auto refusal = [](const std::string& path) {
+    DockerEnvironment built = docker();
+    built.build->dockerfile = path;
+    const Status status = validate(EnvironmentSpec{"", "", built});
+    return status ? std::string() : status.error().message;
+  };
+  const std::string key = "environment.build.dockerfile_path: ";
+  EXPECT_EQ(refusal("gpu/..a/Dockerfile"), "");
+  EXPECT_EQ(refusal(""), key + "'' is empty; leave it out for Dockerfile");
+  EXPECT_EQ(refusal("/etc/x"),
+            key + "'/etc/x' is absolute; it is a path within the folder that is built");
+  EXPECT_EQ(refusal("a/../b"),
+            key + "'a/../b' leaves the folder that is built; put the file into it");
+  EXPECT_EQ(refusal(".."), key + "'..' leaves the folder that is built; put the file into it");
+  EXPECT_FALSE(validate(EnvironmentSpec{"", "", DockerEnvironment{}}));
+  DockerEnvironment both = docker();
+  both.image = "debian";
+  EXPECT_FALSE(validate(EnvironmentSpec{"", "", both}));
+}
+
 TEST(Environments, what_cannot_be_is_named) {
   const auto refusal = [](EnvironmentSpec spec) {
     const Status status = validate(spec);

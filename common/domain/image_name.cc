@@ -1,0 +1,170 @@
+#include "common/domain/image_name.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::string_view kForm = "[HOST[:PORT]/]NAME[:TAG][@sha256:…]";
+constexpr std::size_t kMaxTagBytes = 128;
+constexpr std::size_t kHexDigits = 64;
+
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+bool is_word(char c) { return is_lower(c) || is_upper(c) || is_digit(c); }
+
+bool all_of(std::string_view text, bool (*holds)(char)) {
+  return std::all_of(text.begin(), text.end(), holds);
+}
+
+// Lower-case letters and digits, in between one '.', one or two '_', or any number of '-'.
+bool is_component(std::string_view text) {
+  const auto is_end = [](char c) { return is_lower(c) || is_digit(c); };
+  if (text.empty() || !is_end(text.front()) || !is_end(text.back())) return false;
+  for (std::size_t i = 0; i < text.size();) {
+    if (is_end(text[i])) {
+      ++i;
+      continue;
+    }
+    const auto end = std::min(text.find_first_not_of(text[i], i), text.size());
+    const std::size_t most = text[i] == '.' ? 1 : text[i] == '_' ? 2 : text[i] == '-' ? end : 0;
+    if (end - i > most || !is_end(text[end])) return false;
+    i = end;
+  }
+  return true;
+}
+
+// "localhost", "registry.example.com", "[fd00::1]".
+bool is_host(std::string_view text) {
+  if (text.starts_with('[') && text.ends_with(']'))
+    return text.size() > 2 && all_of(text.substr(1, text.size() - 2),
+                                     [](char c) { return is_hex(c) || (c >= 'A' && c <= 'F') || c == ':'; });
+  const auto good = [](char c) { return is_word(c) || c == '.' || c == '-'; };
+  return !text.empty() && all_of(text, good) && is_word(text.front()) && is_word(text.back());
+}
+
+class Name {
+ public:
+  explicit Name(std::string_view image) : image_(image), rest_(image) {}
+
+  Status check() {
+    TRY(check_characters());
+    TRY(take_digest());
+    TRY(take_host());
+    TRY(take_tag());
+    if (host_.size() + 1 + rest_.size() > kMaxImageNameBytes)
+      return wrong(fmt::format("is longer than {} characters", kMaxImageNameBytes));
+    return check_path();
+  }
+
+ private:
+  Error wrong(std::string_view why) const {
+    return make_error(ErrorCode::invalid_argument, fmt::format("'{}' {}", image_, why));
+  }
+
+  Status check_characters() const {
+    if (image_.empty()) return wrong(fmt::format("is no image's name; write {}", kForm));
+    if (std::any_of(image_.begin(), image_.end(),
+                    [](unsigned char c) { return std::isspace(c) != 0 || std::iscntrl(c) != 0; }))
+      return wrong(fmt::format("holds a blank; an image's name is {}", kForm));
+    if (image_.starts_with('-'))
+      return wrong(
+          "begins with '-', as an option does; options of the engine stand under "
+          "resources.docker_args");
+    if (const auto scheme = image_.find("://"); scheme != std::string_view::npos)
+      return wrong(fmt::format("is an address; write the name alone: {}",
+                               scheme + 3 == image_.size() ? kForm : image_.substr(scheme + 3)));
+    return {};
+  }
+
+  Status take_digest() {
+    const auto at = rest_.find('@');
+    if (at == std::string_view::npos) return {};
+    const std::string_view digest = rest_.substr(at + 1);
+    rest_ = rest_.substr(0, at);
+    constexpr std::string_view kAlgorithm = "sha256:";
+    if (digest.starts_with(kAlgorithm) && digest.size() == kAlgorithm.size() + kHexDigits &&
+        all_of(digest.substr(kAlgorithm.size()), is_hex))
+      return {};
+    return wrong(fmt::format("has the digest '{}', which must be sha256: and {} of 0-9 and a-f",
+                             digest, kHexDigits));
+  }
+
+  // The first part, where it cannot be a path's.
+  Status take_host() {
+    const auto slash = rest_.find('/');
+    if (slash == std::string_view::npos) return {};
+    const std::string_view first = rest_.substr(0, slash);
+    const bool is_place = first == "localhost" || first.find_first_of(".:[") != std::string_view::npos;
+    if (!is_place) return {};
+    host_ = first;
+    rest_.remove_prefix(slash + 1);
+    const auto colon = first.ends_with(']') ? std::string_view::npos : first.rfind(':');
+    if (colon != std::string_view::npos) {
+      const std::string_view port = first.substr(colon + 1);
+      const bool good = !port.empty() && port.size() <= 5 && all_of(port, is_digit) &&
+                        std::stoi(std::string(port)) <= 65535;
+      if (!good) return wrong(fmt::format("has the port '{}', which is none", port));
+    }
+    if (is_host(first.substr(0, colon))) return {};
+    return wrong(fmt::format("has '{}' for its registry, which is no host", first));
+  }
+
+  Status take_tag() {
+    const auto colon = rest_.find(':');
+    if (colon == std::string_view::npos) return {};
+    const std::string_view tag = rest_.substr(colon + 1);
+    rest_ = rest_.substr(0, colon);
+    if (rest_ == "sha256" && host_.empty())
+      return wrong("is an id, which one engine has; write the image's name");
+    const auto good = [](char c) { return is_word(c) || c == '_' || c == '.' || c == '-'; };
+    if (!tag.empty() && tag.size() <= kMaxTagBytes && all_of(tag, good) && tag[0] != '.' &&
+        tag[0] != '-')
+      return {};
+    return wrong(
+        fmt::format("has the tag '{}', which must be 1 to {} letters, digits, '_', '.' or '-', and "
+                    "not begin with '.' or '-'",
+                    tag, kMaxTagBytes));
+  }
+
+  Status check_path() const {
+    if (std::any_of(rest_.begin(), rest_.end(), is_upper)) {
+      std::string lower(rest_);
+      for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      return wrong(fmt::format("has upper-case letters, and names of images have none; write {}",
+                               lower));
+    }
+    if (host_.empty() && rest_.size() == kHexDigits && all_of(rest_, is_hex))
+      return wrong("is an id, which one engine has; write the image's name");
+    for (std::size_t from = 0; from <= rest_.size();) {
+      const auto slash = std::min(rest_.find('/', from), rest_.size());
+      const std::string_view part = rest_.substr(from, slash - from);
+      if (part.empty())
+        return wrong(fmt::format("has an empty part; an image's name is {}", kForm));
+      if (!is_component(part))
+        return wrong(
+            fmt::format("has the part '{}'; parts are lower-case letters and digits, with single "
+                        "'.', '_', '__' or '-' between them",
+                        part));
+      from = slash + 1;
+    }
+    return {};
+  }
+
+  const std::string_view image_;
+  std::string_view rest_;
+  std::string_view host_;
+};
+
+}  // namespace
+
+Status check_image_name(std::string_view image) { return Name(image).check(); }
+
+}  // namespace lockstep

@@ -1,0 +1,16 @@
+#pragma once
+// The name of a container's image, in the grammar of docker and podman:
+// [HOST[:PORT]/]PATH[/PATH…][:TAG][@sha256:HEX]. Source: the distribution project's `reference`.
+
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace lockstep {
+
+inline constexpr std::size_t kMaxImageNameBytes = 255;  // without tag and digest
+
+// Errors begin with the name in quotes.
+Status check_image_name(std::string_view image);
+
+}  // namespace lockstep
