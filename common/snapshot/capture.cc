@@ -192,7 +192,10 @@ Result<Snapshot> capture(const std::string& directory, const CaptureOptions& opt
   TRY_ASSIGN(snapshot.directory, absolute(directory));
   if (!options.allow_home_or_root) TRY(refuse_home_and_root(snapshot.directory));
   const std::int64_t scanned_at_ns = wall_clock_ns();
-  TRY_ASSIGN(Scan found, scan(snapshot.directory, options.own_files));
+  ScanOptions scanning;
+  scanning.is_source = options.is_source;
+  scanning.left_out = options.own_files;
+  TRY_ASSIGN(Scan found, scan(snapshot.directory, scanning));
   const StatCache cache = StatCache::load(options.stat_cache);
   TRY_ASSIGN(const auto digests, digest_all(found, cache, options, snapshot));
   build_directories(found, digests, nullptr, nullptr, snapshot);

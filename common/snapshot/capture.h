@@ -25,6 +25,8 @@ struct CaptureOptions {
   std::string stat_cache;           // file; "" = none. See stat_cache_path
   bool allow_home_or_root = false;  // else $HOME and / are refused
   std::string own_files = {};       // Lockstep's home, with its keys: never captured
+  // false: no ignore rules, and .git too; what cannot be read is skipped and listed.
+  bool is_source = true;
   int hash_threads = 2;
   bool is_growing = false;     // of a file that is written to, what was there at first is taken
   bool skip_restless = false;  // a file that changes each time it is read is left out, not an error

@@ -314,14 +314,12 @@ Status Scanner::add_other(std::size_t index, int fd, const Name& name) {
 
 }  // namespace
 
-Result<Scan> scan(const std::string& directory, const std::string& left_out) {
+Result<Scan> scan(const std::string& directory, const ScanOptions& options) {
   io::Fd root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root) {
     const auto code = errno == ENOENT || errno == ENOTDIR ? ErrorCode::not_found : ErrorCode::io;
     return make_error(code, errno_error(errno, "cannot open " + directory).message);
   }
-  ScanOptions options;
-  options.left_out = left_out;
   return scan(std::move(root), directory, options);
 }
 

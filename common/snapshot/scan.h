@@ -54,8 +54,7 @@ struct ScanOptions {
   std::string left_out;   // a directory that is not looked into wherever it is met; "" = none
 };
 
-// A source directory.
-Result<Scan> scan(const std::string& directory, const std::string& left_out = "");
+Result<Scan> scan(const std::string& directory, const ScanOptions& options = {});
 // `root` is open; `directory` is its name for people.
 Result<Scan> scan(io::Fd root, const std::string& directory, const ScanOptions& options);
 

@@ -54,6 +54,28 @@ TEST(Capture, DigestDependsOnContentNamesAndModesOnly) {
   changes([&] { ::rmdir((two / "empty").c_str()); });
 }
 
+TEST(Capture, OfAFolderThatIsNoSourceAllIsTakenAndTheRestIsListed) {
+  TempDir dir;
+  dir.file("Dockerfile", "FROM debian\n");
+  dir.file(".gitignore", "*.bin\n");
+  dir.file("model.bin", "x");
+  dir.file(".git/HEAD", "ref");
+  dir.link("/nowhere", "link");
+  CaptureOptions options;
+  options.is_source = false;
+  const Snapshot whole = must_capture(dir, options);
+  EXPECT_EQ(whole.files.size(), 4u);
+  EXPECT_EQ(whole.symlinks, 1u);
+  EXPECT_TRUE(whole.skipped.empty());
+  EXPECT_EQ(must_capture(dir).files.size(), 2u) << "of a source";
+  ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
+  const Snapshot rest = must_capture(dir, options);
+  EXPECT_EQ(rest.root, whole.root);
+  ASSERT_EQ(rest.skipped.size(), 1u);
+  EXPECT_EQ(rest.skipped[0].path, "pipe");
+  EXPECT_EQ(rest.skipped[0].pattern, "a fifo");
+}
+
 TEST(Capture, UnchangedFilesAreNotReadAgain) {
   TempDir dir, caches;
   for (int i = 0; i < 50; ++i) dir.file("d/" + std::to_string(i), std::to_string(i));
