@@ -97,10 +97,7 @@ struct ClientRequests {
                                     m.older_than, user});
   }
   void operator()(CreateEnvironment& create) const {
-    if (const auto low = server.settings_.space->refusal(); !low.empty())
-      return server.refuse(from, ErrorCode::resource_exhausted, low);
-    server.engine_.feed(CreateEnvironmentInput{server.expect_reply(from, server.control_),
-                                               std::move(create.environment), user});
+    server.create_environment(from, user, std::move(create));
   }
   void operator()(const PruneEnvironments& prune) const {
     server.engine_.feed(
@@ -203,13 +200,47 @@ void ControlServer::submit(const Request& request, const std::string& user, Subm
                              std::move(accepted.spec), generated_job_name(io::random_u64()),
                              accepted.rebuild});
   };
-  if (!spec.snapshot) return feed(std::move(submit));
-  const Digest root = *spec.snapshot;
-  check_snapshot_(root, [this, request, feed, submit = std::move(submit)](Result<bool> whole) {
-    if (request.deadline < engine_.now()) return;  // the client gave up, and asks again
-    if (!whole) return refuse(request, whole.error().code, whole.error().message);
-    if (!*whole) return reply(request, SubmitReply{JobId(submit.spec.name), true});
-    feed(submit);
+  std::vector<Digest> roots;
+  if (spec.snapshot) roots.push_back(*spec.snapshot);
+  if (const Digest* context = spec.environment ? context_of(spec.environment->definition) : nullptr)
+    roots.push_back(*context);
+  check_trees(request, std::move(roots),
+              [this, request, feed, submit = std::move(submit)](Result<bool> whole) {
+                if (!whole) return refuse(request, whole.error().code, whole.error().message);
+                if (!*whole) return reply(request, SubmitReply{JobId(submit.spec.name), true});
+                feed(submit);
+              });
+}
+
+void ControlServer::create_environment(const Request& request, const std::string& user,
+                                       CreateEnvironment create) {
+  if (const auto low = settings_.space->refusal(); !low.empty())
+    return refuse(request, ErrorCode::resource_exhausted, low);
+  std::vector<Digest> roots;
+  if (const Digest* context = context_of(create.environment.spec.definition))
+    roots.push_back(*context);
+  check_trees(request, std::move(roots),
+              [this, request, user, create = std::move(create)](Result<bool> whole) {
+                if (!whole) return refuse(request, whole.error().code, whole.error().message);
+                if (!*whole)
+                  return refuse(request, ErrorCode::not_found,
+                                "environment.build: the launcher lacks parts of what the image is "
+                                "built from; create it again");
+                engine_.feed(CreateEnvironmentInput{expect_reply(request, control_),
+                                                    create.environment, user});
+              });
+}
+
+void ControlServer::check_trees(const Request& request, std::vector<Digest> roots,
+                                std::function<void(Result<bool>)> then) {
+  if (roots.empty()) return then(true);
+  const Digest root = roots.back();
+  roots.pop_back();
+  check_snapshot_(root, [this, request, roots = std::move(roots),
+                         then = std::move(then)](Result<bool> whole) mutable {
+    if (request.deadline < engine_.now()) return;
+    if (!whole || !*whole) return then(std::move(whole));
+    check_trees(request, std::move(roots), std::move(then));
   });
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/io/transport.h"
 #include "common/wire/join_token.h"
@@ -32,7 +33,7 @@ class ControlServer {
     std::string environments_map;                // see LauncherHome
     std::function<BlobTraffic(NodeId)> traffic;  // for the pictures of nodes
   };
-  // Is this snapshot whole in the blob store? Answered later, on the loop.
+  // Is this tree whole in the blob store? Answered later, on the loop.
   using CheckSnapshot =
       std::function<void(const Digest& root, std::function<void(Result<bool> whole)>)>;
 
@@ -76,6 +77,11 @@ class ControlServer {
   void refuse(const Request& request, ErrorCode code, std::string message);
   void send_to_session(const PublicKey& key, SessionId session, Message body);
   void submit(const Request& request, const std::string& user, Submit submit);
+  void create_environment(const Request& request, const std::string& user,
+                          CreateEnvironment create);
+  // One after another; a request whose time is over gets no answer: its client asks again.
+  void check_trees(const Request& request, std::vector<Digest> roots,
+                   std::function<void(Result<bool> whole)> then);
   bool take_join_allowance();
   void send_all();
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 #include "common/base/size_flag.h"
+#include "common/domain/docker_args.h"
 
 namespace lockstep::launcher {
 
@@ -48,10 +50,24 @@ Status read_limit(const char* flag, const std::string& text, Bytes* out) {
   return {};
 }
 
+// "--privileged,--device"
+Status read_docker_args(const std::string& text, std::vector<std::string>* out) {
+  for (std::size_t from = 0; from <= text.size();) {
+    const auto comma = std::min(text.find(',', from), text.size());
+    std::string name = text.substr(from, comma - from);
+    if (const Status good = check_allowable_docker_arg(name); !good)
+      return good.error().within("--allow-docker-args");
+    out->push_back(std::move(name));
+    from = comma + 1;
+  }
+  return {};
+}
+
 struct Texts {
   std::string listen, heartbeat, lost, grace, stop, logs, lease;
   std::string low_space, reserve;
   std::string keep_jobs_for, keep_logs, keep_outputs, blob_lease;
+  std::vector<std::string> docker_args;
   int fixed_nodes = 0;
 };
 
@@ -74,6 +90,8 @@ Status complete(const Texts& texts, Options* options) {
   TRY(read_limit("--low-space", texts.low_space, &options->low_space));
   TRY(read_limit("--reserve", texts.reserve, &options->reserve));
   TRY(read_duration("--blob-lease", texts.blob_lease, &options->blob_lease));
+  for (const std::string& text : texts.docker_args)
+    TRY(read_docker_args(text, &options->core.allowed_docker_args));
   TRY(read_duration("--fence-lease", texts.lease, &options->core.fence_lease));
   if (options->core.fence_lease < options->core.heartbeat_interval * 3)
     return bad(
@@ -175,6 +193,11 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
       ->check(CLI::Range(1, 10'000));
   app.add_flag("--started-by-lockstep", options.by_lockstep)->group("");  // hidden
   app.add_flag("--allow-root", options.allow_root, "jobs may run as root");
+  app.add_option("--allow-docker-args", texts.docker_args,
+                 "options of `docker run` that jobs may give besides those that give no rights, as "
+                 "in --privileged,--device; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
   app.add_option("--heartbeat-interval", texts.heartbeat, "default 1s");

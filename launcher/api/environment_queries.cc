@@ -42,7 +42,9 @@ void leave_out_content(EnvironmentView& view) {
   environment.tags.clear();
   std::visit(Match{[](HostEnvironment&) {}, [](VenvEnvironment& venv) { venv = {}; },
                    [](CondaEnvironment& conda) { conda = {}; },
-                   [](DockerEnvironment& docker) { docker = {}; }},
+                   [](DockerEnvironment& docker) {
+                     if (docker.conda) docker.conda.emplace();
+                   }},
              environment.spec.definition);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "common/domain/docker_args.h"
 #include "launcher/core/placement.h"
 #include "launcher/core/reactor.h"
 
@@ -38,6 +39,10 @@ std::optional<Error> Reactor::refusal(const SubmitInput& input, const JobSpec& s
                       "the launcher is shutting down and takes no new jobs; submit again once it "
                       "was started again");
   if (Status status = validate(spec); !status) return status.error();
+  if (spec.in_container())
+    if (Status status = check_docker_args(spec.resources.docker_args, config_.allowed_docker_args);
+        !status)
+      return status.error();
   if (const Job* other = state_.job(JobId(spec.name)))
     return make_error(ErrorCode::already_exists,
                       fmt::format("a job '{}' exists already ({}); choose another {}, or leave "

@@ -34,6 +34,8 @@ struct CoreConfig {
   Duration fence_lease = minutes(15);
   Duration fence_margin = seconds(10);  // for what ending them takes; more for clocks that differ
   std::size_t max_queued_jobs = 100'000;
+  // What operators allow of docker_args beyond what gives no rights: "--privileged".
+  std::vector<std::string> allowed_docker_args;
   // Set by `lockstep up`: the target has exactly these nodes, and a job that needs more is refused.
   std::optional<int> fixed_nodes;
   std::string target = "local";

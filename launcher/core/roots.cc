@@ -6,12 +6,6 @@ namespace lockstep::launcher {
 
 namespace {
 
-// What an image is built from.
-const Digest* context_of(const EnvironmentSpec& environment) {
-  const auto* docker = std::get_if<DockerEnvironment>(&environment.definition);
-  return docker != nullptr && docker->build ? &docker->build->context : nullptr;
-}
-
 void each_output(const State& state, const Attempt& attempt, const Part& part,
                  const std::function<void(const Root&)>& take) {
   const auto take_one = [&](const CollectedOutput& output) {
@@ -28,18 +22,24 @@ void each_output(const State& state, const Attempt& attempt, const Part& part,
 
 }  // namespace
 
+std::string describe(const Root& root) {
+  return root.job.value.empty() ? root.what : fmt::format("job {}, {}", root.job.value, root.what);
+}
+
 void each_root(const State& state, const std::function<void(const Root&)>& take) {
   for (const auto& [id, job] : state.jobs()) {
     if (job.spec.snapshot) take({*job.spec.snapshot, id, "its source"});
-    if (const Digest* context = job.spec.environment ? context_of(*job.spec.environment) : nullptr)
+    if (const Digest* context =
+            job.spec.environment ? context_of(job.spec.environment->definition) : nullptr)
       take({*context, id, "what its image is built from"});
     for (const Attempt& attempt : job.attempts)
       for (const Part& part : attempt.parts) each_output(state, attempt, part, take);
   }
+  const JobId nobody;
   for (const auto& [name, versions] : state.registered())
     for (const EnvironmentVersion& version : versions)
-      if (const Digest* context = context_of(version.environment.spec))
-        take({*context, {}, fmt::format("what environment {} is built from", name)});
+      if (const Digest* context = context_of(version.environment.spec.definition))
+        take({*context, nobody, fmt::format("what environment {} is built from", name)});
   for (const auto& [definition, environment] : state.environments())
     for (const auto& [platform, lock] : environment.locks)
       take({lock.tree, lock.attempt.job,

@@ -12,9 +12,11 @@ namespace lockstep::launcher {
 
 struct Root {
   Digest tree;       // a directory object; all below it is meant
-  const JobId& job;  // who refers to it
+  const JobId& job;  // who refers to it; empty: a registered environment
   std::string what;  // "its source", "./outputs of attempt 1 on node n2"
 };
+// "job train, its source"
+std::string describe(const Root& root);
 
 void each_root(const State& state, const std::function<void(const Root&)>& take);
 

@@ -137,9 +137,8 @@ Status settle_blobs(const State& state, const std::string& path, BackupReport* r
     const auto missing = store->missing_from(root.tree);
     if (!missing) looked = missing.error();
     if (missing && !missing->empty())
-      report->problems.push_back(fmt::format("job {}, {}: {} blobs are missing, {} first",
-                                             root.job.value, root.what, missing->size(),
-                                             missing->front().hex()));
+      report->problems.push_back(fmt::format("{}: {} blobs are missing, {} first", describe(root),
+                                             missing->size(), missing->front().hex()));
   });
   TRY(looked);
   snapshot::BlobCollection collection(*store, Duration(0));

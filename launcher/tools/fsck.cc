@@ -107,7 +107,7 @@ Status Fsck::check_blobs() {
   each_root(state_, [&](const Root& root) {
     if (!looked) return;
     looked = blobs->check(root.tree, [&](const snapshot::BadBlob& bad) {
-      problem("job {}, {}{}: blob {} {}", root.job.value, root.what,
+      problem("{}{}: blob {} {}", describe(root),
               bad.path.empty() ? "" : ", " + quoted_name(bad.path), bad.digest.hex(),
               bad.missing ? "is missing" : "is damaged: " + bad.why);
       if (!bad.missing) damaged.push_back(bad.digest);

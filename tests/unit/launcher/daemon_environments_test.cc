@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "common/snapshot/manifest.h"
 #include "tests/unit/launcher/daemon_process.h"
 
 namespace lockstep {
@@ -100,6 +101,65 @@ TEST_F(DaemonEnvironments, ABadOneIsRefusedAndTheNextGoodOneIsTaken) {
   bad.spec.name = "";
   EXPECT_TRUE(peer_->ask_for<Refused>(CreateEnvironment{bad}));
   EXPECT_TRUE(peer_->ask_for<EnvironmentReply>(CreateEnvironment{tools("1", "python3")}));
+}
+
+// ---- images that are built
+// -----------------------------------------------------------------------
+
+class DaemonBuilds : public DaemonEnvironments {
+ protected:
+  static DockerEnvironment built(const snapshot::Directory& context) {
+    return {"", ImageBuild{sha256(encode(context)), "Dockerfile"}, {}};
+  }
+  void put(const std::string& blob) {
+    peer_->send_bulk(PutBlobs{{{sha256(blob), blob.size(), 0, false, blob}}});
+    ASSERT_TRUE(peer_->next_bulk<PutBlobsReply>()) << daemon_.log();
+  }
+  const std::string dockerfile_ = "FROM debian\n";
+  const snapshot::Directory context_{{{"Dockerfile",
+                                       snapshot::EntryKind::file,
+                                       0644,
+                                       dockerfile_.size(),
+                                       sha256(dockerfile_),
+                                       {}}}};
+};
+
+TEST_F(DaemonBuilds, AJobIsTakenWhenAllThatItsImageIsBuiltFromIsHere) {
+  start();
+  JobSpec job = small_job("built");
+  job.environment = EnvironmentSpec{"", "", built(context_)};
+  const auto submit = [&] { return peer_->ask_for<SubmitReply>(Submit{"once", job}); };
+  auto reply = submit();
+  ASSERT_TRUE(reply) << daemon_.log();
+  EXPECT_TRUE(reply->snapshot_missing);
+  put(encode(context_));
+  EXPECT_TRUE(submit()->snapshot_missing) << "its Dockerfile lacks";
+  put(dockerfile_);
+  job.snapshot = sha256("no such tree");
+  EXPECT_TRUE(submit()->snapshot_missing) << "its source lacks";
+  job.snapshot.reset();
+  reply = submit();
+  ASSERT_TRUE(reply) << daemon_.log();
+  EXPECT_FALSE(reply->snapshot_missing);
+  JobSpec never = small_job("never");
+  never.environment = EnvironmentSpec{"", "", DockerEnvironment{"", ImageBuild{}, {}}};
+  EXPECT_TRUE(peer_->ask_for<SubmitReply>(Submit{"twice", never})->snapshot_missing);
+}
+
+TEST_F(DaemonBuilds, AnEnvironmentIsRegisteredWhenAllThatItIsBuiltFromIsHere) {
+  start();
+  RegisteredEnvironment environment;
+  environment.spec = {"tools", "", built(context_)};
+  const auto refused = peer_->ask_for<Refused>(CreateEnvironment{environment});
+  ASSERT_TRUE(refused) << daemon_.log();
+  EXPECT_EQ(refused->code, ErrorCode::not_found);
+  EXPECT_THAT(refused->message, HasSubstr("lacks parts of what the image is built from"));
+  put(encode(context_));
+  put(dockerfile_);
+  const auto made = peer_->ask_for<EnvironmentReply>(CreateEnvironment{environment});
+  ASSERT_TRUE(made) << daemon_.log();
+  EXPECT_EQ(made->environment.environment.spec.definition, environment.spec.definition);
+  EXPECT_EQ(made->environment.created_by, "ann");
 }
 
 }  // namespace

@@ -52,6 +52,15 @@ TEST(Options, WhatIsKept) {
   EXPECT_EQ(bytes.core.keeps.outputs, kibibytes(10));
 }
 
+TEST(Options, WhatJobsMayGiveToDockerIsAListOfOptions) {
+  EXPECT_TRUE(std::get<Options>(parse({"--home", "/h"})).core.allowed_docker_args.empty());
+  const auto options =
+      std::get<Options>(parse({"--home", "/h", "--allow-docker-args", "--privileged,--device",
+                               "--allow-docker-args=--ulimit", "--allow-docker-args", "--volume"}));
+  EXPECT_EQ(options.core.allowed_docker_args,
+            (std::vector<std::string>{"--privileged", "--device", "--ulimit", "--volume"}));
+}
+
 TEST(Options, HelpNamesTheExitCodes) {
   const auto parsed = parse({"--help"});
   const auto& leave = std::get<Leave>(parsed);
@@ -97,6 +106,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{"--home", "/h", "--reserve", "0"}, "--reserve: '0' is not a size"},
                     Case{{"--home", "/h", "--keep-jobs-for", "long"}, "--keep-jobs-for"},
                     Case{{"--home", "/h", "--keep-jobs", "-1"}, "--keep-jobs"},
+                    Case{{"--home", "/h", "--allow-docker-args", "--priviledged"},
+                         "--allow-docker-args: '--priviledged' is no option of `docker run`; did "
+                         "you mean '--privileged'?"},
+                    Case{{"--home", "/h", "--allow-docker-args", "--device,"}, "'' is no option"},
+                    Case{{"--home", "/h", "--allow-docker-args", "--network"},
+                         "'--network' is not for a job to say: the container has the host's"},
                     Case{{"--home", "/h", "extra"}, "extra"}));
 
 TEST(Options, WhatNobodyKnowsIsNamedBeforeWhatLacks) {
