@@ -5,7 +5,7 @@
 #include <charconv>
 #include <sstream>
 
-#include "launcher/spec/keys.h"
+#include "common/base/nearest.h"
 
 namespace lockstep::cli {
 
@@ -67,7 +67,7 @@ std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& wo
     }
     std::vector<std::string_view> names;
     for (const auto* verb : verbs) names.push_back(verb->get_name());
-    const std::string near = spec::nearest(word, names);
+    const std::string near = nearest(word, names);
     std::string known;
     for (const auto name : names) known.append(known.empty() ? "" : ", ").append(name);
     return "unknown verb '" + path + word + "'; " +

@@ -1,6 +1,7 @@
 #include "launcher/cli/environment_choice.h"
 
 #include "launcher/cli/output.h"
+#include "launcher/spec/docker_args_reader.h"
 #include "launcher/spec/environment_reference.h"
 
 namespace lockstep::cli {
@@ -18,6 +19,7 @@ Result<spec::EnvironmentChoice> environment_named(const std::string& word,
     };
     auto environment =
         spec::load_environment(marked ? word.substr(kFile.size()) : word, noticing, notes);
+    if (environment && environment->build) TRY(spec::find_build(*environment->build));
     if (environment) return spec::EnvironmentChoice(*std::move(environment));
     // What is wrong in a file has the file's place.
     return opened ? environment.error() : environment.error().within(option);
@@ -32,12 +34,18 @@ void show(Terminal& terminal, const spec::Notes& notes) {
   for (const std::string& note : notes) terminal.note("note: " + in_one_line(note));
 }
 
-Result<EnvironmentSpec> resolve(Connection& connection, const spec::EnvironmentChoice& choice) {
-  if (const auto* content = std::get_if<RegisteredEnvironment>(&choice)) return content->spec;
+void show_ignored(Terminal& terminal, const JobSpec& spec) {
+  for (const std::string_view key : spec::keys_without_container(spec))
+    terminal.note("note: " + spec::ignored(key));
+}
+
+Result<ResolvedEnvironment> resolve(Connection& connection, const spec::EnvironmentChoice& choice) {
+  if (const auto* content = std::get_if<spec::ReadEnvironment>(&choice))
+    return ResolvedEnvironment{content->environment.spec, content->build};
   const auto& reference = std::get<spec::EnvironmentReference>(choice);
   auto reply = connection.ask_for<EnvironmentReply>(ShowEnvironment{reference.text});
   if (!reply) return reply.error().within(reference.where);
-  return std::move(reply->environment.environment.spec);
+  return ResolvedEnvironment{std::move(reply->environment.environment.spec), std::nullopt};
 }
 
 }  // namespace lockstep::cli

@@ -2,8 +2,10 @@
 // Environments on their way into a job: what the command line names, and the launcher's answer to
 // what is only a name.
 
+#include <optional>
 #include <string>
 
+#include "common/domain/job_spec.h"
 #include "launcher/cli/connection.h"
 #include "launcher/cli/terminal.h"
 #include "launcher/spec/environment_reader.h"
@@ -18,7 +20,15 @@ Result<spec::EnvironmentChoice> environment_named(const std::string& word,
 // A line on standard error for each: what a file says that changes nothing.
 void show(Terminal& terminal, const spec::Notes& notes);
 
+// The same for what a job says of a container and has none, where only the launcher knew.
+void show_ignored(Terminal& terminal, const JobSpec& spec);
+
+struct ResolvedEnvironment {
+  EnvironmentSpec spec;
+  std::optional<spec::BuildFolder> build;  // to be captured; spec lacks its digest
+};
+
 // What a job gets. Content is taken as it is; the launcher is asked for the rest.
-Result<EnvironmentSpec> resolve(Connection& connection, const spec::EnvironmentChoice& choice);
+Result<ResolvedEnvironment> resolve(Connection& connection, const spec::EnvironmentChoice& choice);
 
 }  // namespace lockstep::cli

@@ -162,7 +162,10 @@ std::string contents(const EnvironmentSpec& environment) {
   const auto* conda = std::get_if<CondaEnvironment>(&environment.definition);
   if (docker != nullptr && docker->conda) conda = &*docker->conda;
   std::string text;
-  if (docker != nullptr) add_section(text, "image", {docker->build ? "built" : docker->image});
+  if (docker != nullptr && !docker->build) add_section(text, "image", {docker->image});
+  if (docker != nullptr && docker->build)
+    add_section(text, "image built of",
+                {short_of(docker->build->context) + "/" + docker->build->dockerfile});
   if (conda == nullptr) return in_one_line(text);
   std::vector<std::string> locked, variables;
   for (const auto& [platform, count] : locked_counts(*conda))
@@ -182,7 +185,9 @@ Json to_json(const EnvironmentSpec& environment) {
   json["version"] = text_or_null(environment.version);
   json["provider"] = std::string(provider_of(environment.definition));
   json["definition"] = digest_of(environment.definition).hex();
-  if (std::holds_alternative<CondaEnvironment>(environment.definition))
+  // Of a venv its digest is all.
+  if (std::holds_alternative<CondaEnvironment>(environment.definition) ||
+      std::holds_alternative<DockerEnvironment>(environment.definition))
     add_content(environment.definition, json);
   return json;
 }

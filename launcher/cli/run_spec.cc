@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "common/domain/docker_args.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/spec/retry_reader.h"
 
@@ -56,16 +57,24 @@ Status check_choice(const RunArguments& a) {
                                     : !a.pip.empty()        ? "--pip"
                                                             : "";
   const std::string_view conda = a.conda_file.empty() ? "" : "--conda-file";
+  const std::string_view image = a.image.empty() ? "" : "--image";
   const std::string_view interpreter = a.interpreter.empty() ? "" : "--interpreter";
   const auto first = [](std::initializer_list<std::string_view> words) {
     return *std::find_if(words.begin(), words.end() - 1, [](auto word) { return !word.empty(); });
   };
-  const std::string_view other = first({packages, conda, interpreter});
+  const std::string_view other = first({packages, conda, image, interpreter});
   if (!a.environment.empty() && !other.empty())
     return wrong(
         fmt::format("--environment is all of an environment; leave {} out, or put it into "
                     "an environment file",
                     other));
+  if (!image.empty() && !interpreter.empty())
+    return wrong("--interpreter is one of the nodes, and --image brings its own; leave one out");
+  if (!image.empty() && !packages.empty())
+    return wrong(
+        fmt::format("--image and {} cannot stand together; packages on an image are those of "
+                    "--conda-file, with pip's among its dependencies: - pip: [six]",
+                    packages));
   const std::string_view installs = first({packages, conda});
   if (!interpreter.empty() && !installs.empty())
     return wrong(
@@ -79,8 +88,16 @@ Status check_choice(const RunArguments& a) {
                     packages));
   if (a.rebuild && a.environment.empty() && other.empty())
     return wrong(
-        "--rebuild is of an environment; name one with --environment, --requirements, --pip or "
-        "--conda-file");
+        "--rebuild is of an environment; name one with --environment, --requirements, --pip, "
+        "--conda-file or --image");
+  const std::string_view container = !a.shm_size.empty()      ? "--shm-size"
+                                     : !a.docker_args.empty() ? "--docker-args"
+                                                              : "";
+  if (!container.empty() && a.image.empty() && a.environment.empty())
+    return wrong(
+        fmt::format("{} is for a container; name its image with --image, or with "
+                    "--environment",
+                    container));
   return {};
 }
 
@@ -100,8 +117,22 @@ Result<VenvEnvironment> packages_of(const RunArguments& arguments) {
   return venv;
 }
 
+Status read_container(const RunArguments& arguments, ResourceRequest& resources) {
+  if (!arguments.shm_size.empty()) {
+    resources.shm_size = parse_bytes(arguments.shm_size);
+    if (!resources.shm_size)
+      return wrong(
+          fmt::format("--shm-size '{}' is not a size; write 512m or 2g", arguments.shm_size));
+  }
+  TRY(check_text("--docker-args", arguments.docker_args));
+  auto words = split_docker_args(arguments.docker_args);
+  if (!words) return words.error().within("run");
+  resources.docker_args = *std::move(words);
+  return {};
+}
+
 // An error that is of no line of the file is the option's.
-Result<RegisteredEnvironment> conda_of(const std::string& path, spec::Notes& notes) {
+Result<spec::ReadEnvironment> conda_of(const std::string& path, spec::Notes& notes) {
   bool opened = false;
   const spec::ReadText noticing = [&](const std::string& file) {
     auto text = spec::read_text_file(file);
@@ -111,6 +142,13 @@ Result<RegisteredEnvironment> conda_of(const std::string& path, spec::Notes& not
   auto environment = spec::load_conda_environment(path, noticing, notes);
   if (environment || opened) return environment;
   return environment.error().within("run: --conda-file");
+}
+
+// What was read of a conda file, if any, becomes its packages.
+void put_on_image(const std::string& image, EnvironmentDefinition& definition) {
+  DockerEnvironment docker{image, std::nullopt, std::nullopt};
+  if (auto* conda = std::get_if<CondaEnvironment>(&definition)) docker.conda = std::move(*conda);
+  definition = std::move(docker);
 }
 
 }  // namespace
@@ -134,6 +172,7 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
       return wrong(fmt::format("--memory '{}' is {}, too small to run in; write 512m or 2g",
                                arguments.memory, to_string(*spec.resources.memory)));
   }
+  TRY(read_container(arguments, spec.resources));
   if (!arguments.timeout.empty()) {
     const Duration timeout = parse_duration(arguments.timeout);
     if (timeout == Duration::zero())
@@ -162,20 +201,22 @@ Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments
     TRY_ASSIGN(auto choice, environment_named(arguments.environment, "run: --environment", notes));
     return std::optional(std::move(choice));
   }
-  RegisteredEnvironment environment;
+  spec::ReadEnvironment read;
+  EnvironmentSpec& spec = read.environment.spec;
   if (!arguments.interpreter.empty()) {
     TRY(check_text("--interpreter", arguments.interpreter));
-    environment.spec.definition = HostEnvironment{arguments.interpreter};
+    spec.definition = HostEnvironment{arguments.interpreter};
   } else if (!arguments.requirements.empty() || !arguments.pip.empty()) {
-    TRY_ASSIGN(environment.spec.definition, packages_of(arguments));
+    TRY_ASSIGN(spec.definition, packages_of(arguments));
   } else if (!arguments.conda_file.empty()) {
     TRY(check_text("--conda-file", arguments.conda_file));
-    TRY_ASSIGN(environment, conda_of(arguments.conda_file, notes));
-  } else {
+    TRY_ASSIGN(read, conda_of(arguments.conda_file, notes));
+  } else if (arguments.image.empty()) {
     return std::nullopt;
   }
-  if (const Status valid = validate(environment.spec); !valid) return valid.error().within("run");
-  return std::optional(spec::EnvironmentChoice(std::move(environment)));
+  if (!arguments.image.empty()) put_on_image(arguments.image, spec.definition);
+  if (const Status valid = validate(spec); !valid) return valid.error().within("run");
+  return std::optional(spec::EnvironmentChoice(std::move(read)));
 }
 
 }  // namespace lockstep::cli

@@ -25,11 +25,14 @@ struct RunArguments {
   std::optional<int> gpus;
   std::optional<int> retry;
   std::string retry_on;      // "" = the default
-  std::string interpreter;   // of these five, which say what the environment is, one,
-  std::string requirements;  // or both of `requirements` and `pip`
+  std::string interpreter;   // of these six, which say what the environment is, one,
+  std::string requirements;  // or both of `requirements` and `pip`, or of `image` and `conda_file`
   std::vector<std::string> pip;
   std::string conda_file;
+  std::string image;
   std::string environment;
+  std::string shm_size;     // of a container, "" = the default
+  std::string docker_args;  // the same, as a shell takes them
   bool rebuild = false;
   bool detach = false;
   bool quiet = false;
@@ -39,7 +42,8 @@ struct RunArguments {
 
 Result<JobSpec> spec_of(const RunArguments& arguments);
 
-// What --interpreter, --requirements, --pip, --conda-file or --environment say; files are read.
+// What --interpreter, --requirements, --pip, --conda-file, --image or --environment say; files are
+// read.
 // nullopt: none of them was given.
 Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments& arguments,
                                                               spec::Notes& notes);

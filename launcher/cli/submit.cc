@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
+#include "common/base/quoted_name.h"
 #include "common/snapshot/capture.h"
 #include "common/transfer/transfer.h"
 
@@ -9,34 +12,56 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kSubmitTimeout = seconds(60);
-
 void show(Context& context, std::uint64_t done, std::uint64_t total) {
   context.terminal.progress(
       fmt::format("uploading {} of {}", to_string(Bytes{done}), to_string(Bytes{total})));
 }
 
-Result<transfer::Captured> capture_source(Context& context, Connection& connection,
-                                          const Submission& submission) {
-  snapshot::CaptureOptions options;
+Result<transfer::Captured> capture(Context& context, Connection& connection,
+                                   const std::string& directory, snapshot::CaptureOptions options) {
   TRY(io::make_directories(context.home.stat_cache(), 0700));
-  options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), *submission.directory);
   options.own_files = context.home.path();
-  options.allow_home_or_root = submission.directory_was_named;
-  auto captured =
-      transfer::capture_and_send(connection.bulk(), *submission.directory, std::move(options),
-                                 [&](const transfer::Progress& progress) {
-                                   show(context, progress.done_bytes, progress.total_bytes);
-                                 });
+  auto captured = transfer::capture_and_send(
+      connection.bulk(), directory, std::move(options), [&](const transfer::Progress& progress) {
+        show(context, progress.done_bytes, progress.total_bytes);
+      });
   context.terminal.clear_status();
   return captured;
 }
 
-// `before`: what landed of it while it was captured.
-Status upload(Context& context, Connection& connection, const snapshot::Snapshot& snapshot,
-              std::uint64_t before) {
+Result<transfer::Captured> capture_source(Context& context, Connection& connection,
+                                          const Submission& submission) {
+  snapshot::CaptureOptions options;
+  options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), *submission.directory);
+  options.allow_home_or_root = submission.directory_was_named;
+  return capture(context, connection, *submission.directory, std::move(options));
+}
+
+// An engine would see all of it, so that nothing of it may be left out.
+Result<transfer::Captured> capture_build(Context& context, Connection& connection,
+                                         const spec::BuildFolder& build) {
+  snapshot::CaptureOptions options;
+  options.stat_cache = snapshot::stat_cache_path(context.home.stat_cache(), build.path) + ".build";
+  options.allow_home_or_root = true;
+  options.is_source = false;
+  auto captured = capture(context, connection, build.path, std::move(options));
+  if (!captured) return captured.error().within(build.where);
+  const auto& skipped = captured->snapshot.skipped;
+  if (skipped.empty()) return captured;
+  return make_error(
+      ErrorCode::unsupported,
+      fmt::format("{}: {} cannot be taken along: {}; move it out of the folder", build.where,
+                  quoted_name(build.path + "/" + skipped.front().path), skipped.front().pattern));
+}
+
+ImageBuild& build_of(EnvironmentSpec& environment) {
+  return *std::get<DockerEnvironment>(environment.definition).build;
+}
+
+Status upload(Context& context, Connection& connection, const transfer::Captured& captured) {
+  const std::uint64_t before = captured.landed_bytes;
   const auto sent = transfer::upload_snapshot(
-      connection.bulk(), snapshot, [&](const transfer::Progress& progress) {
+      connection.bulk(), captured.snapshot, [&](const transfer::Progress& progress) {
         show(context, before + progress.done_bytes, before + progress.total_bytes);
       });
   context.terminal.clear_status();
@@ -49,10 +74,14 @@ Status upload(Context& context, Connection& connection, const snapshot::Snapshot
 Result<JobId> submit(Context& context, Connection& connection, Submission submission) {
   JobSpec& spec = submission.spec;
   TRY(validate(spec));
-  std::optional<transfer::Captured> captured;
+  std::vector<transfer::Captured> captured;
   if (submission.directory) {
-    TRY_ASSIGN(captured, capture_source(context, connection, submission));
-    spec.snapshot = captured->snapshot.root;
+    TRY_ASSIGN(captured.emplace_back(), capture_source(context, connection, submission));
+    spec.snapshot = captured.back().snapshot.root;
+  }
+  if (submission.build) {
+    TRY_ASSIGN(captured.emplace_back(), capture_build(context, connection, *submission.build));
+    build_of(*spec.environment).context = captured.back().snapshot.root;
   }
   const std::string key = fmt::format("{:016x}{:016x}", io::random_u64(), io::random_u64());
   hold_interrupts(true);
@@ -60,14 +89,22 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
     TRY_ASSIGN(const SubmitReply reply, connection.ask_for<SubmitReply>(
                                             Submit{key, spec, submission.rebuild}, kSubmitTimeout));
     if (!reply.snapshot_missing) return reply.job;
-    if (!captured) break;
+    if (captured.empty()) break;
     hold_interrupts(false);
-    TRY(upload(context, connection, captured->snapshot, captured->landed_bytes));
+    for (const transfer::Captured& one : captured) TRY(upload(context, connection, one));
     hold_interrupts(true);
   }
   return make_error(ErrorCode::internal,
-                    "the launcher still lacks parts of the snapshot after they were uploaded; the "
+                    "the launcher still lacks parts of what the job takes along after they were "
+                    "uploaded; the "
                     "launcher's log says why");
+}
+
+Status send_build(Context& context, Connection& connection, const spec::BuildFolder& build,
+                  EnvironmentSpec& environment) {
+  TRY_ASSIGN(const transfer::Captured captured, capture_build(context, connection, build));
+  build_of(environment).context = captured.snapshot.root;
+  return upload(context, connection, captured);
 }
 
 }  // namespace lockstep::cli

@@ -44,10 +44,11 @@ Error wrong(std::string message) {
   return make_error(ErrorCode::invalid_argument, "environment " + std::move(message));
 }
 
-Result<RegisteredEnvironment> environment_to_create(const EnvironmentOptions& options,
+Result<spec::ReadEnvironment> environment_to_create(const EnvironmentOptions& options,
                                                     spec::Notes& notes) {
-  TRY_ASSIGN(auto environment, spec::load_environment(options.file, spec::read_text_file, notes));
-  EnvironmentSpec& spec = environment.spec;
+  TRY_ASSIGN(auto read, spec::load_environment(options.file, spec::read_text_file, notes));
+  if (read.build) TRY(spec::find_build(*read.build));
+  EnvironmentSpec& spec = read.environment.spec;
   if (!options.name.empty()) {
     TRY(validate_environment_name("--name", options.name));
     spec.name = options.name;
@@ -59,18 +60,23 @@ Result<RegisteredEnvironment> environment_to_create(const EnvironmentOptions& op
   if (spec.name.empty())
     return make_error(ErrorCode::invalid_argument,
                       options.file + ": has no 'name'; write one, or give --name");
-  return environment;
+  return read;
 }
 
 int create(Context& context, const EnvironmentOptions& options) {
   spec::Notes notes;
-  auto environment = environment_to_create(options, notes);
-  if (!environment) return fail(context.terminal, environment.error(), kExitUsage);
+  auto read = environment_to_create(options, notes);
+  if (!read) return fail(context.terminal, read.error(), kExitUsage);
   show(context.terminal, notes);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply =
-      (*connection)->ask_for<EnvironmentReply>(CreateEnvironment{*std::move(environment)});
+  if (read->build)
+    if (const Status sent = send_build(context, **connection, *read->build, read->environment.spec);
+        !sent)
+      return fail(context.terminal, sent.error());
+  const auto reply = (*connection)
+                         ->ask_for<EnvironmentReply>(
+                             CreateEnvironment{std::move(read->environment)}, kSubmitTimeout);
   if (!reply) return fail(context.terminal, reply.error());
   const EnvironmentSpec& spec = reply->environment.environment.spec;
   return print(context, options.format, to_json(reply->environment),
@@ -156,9 +162,9 @@ int prepare(Context& context, const EnvironmentOptions& options) {
   if (!environment) return fail(context.terminal, environment.error(), kExitLockstepFailed);
   const auto nodes = options.nodes ? Result<int>(*options.nodes) : usable_nodes(**connection);
   if (!nodes) return fail(context.terminal, nodes.error(), kExitLockstepFailed);
-  const auto job = submit(
-      context, **connection,
-      {preparing_job(*std::move(environment), *nodes), std::nullopt, false, options.rebuild});
+  const auto job = submit(context, **connection,
+                          {preparing_job(std::move(environment->spec), *nodes), std::nullopt, false,
+                           options.rebuild, std::move(environment->build)});
   if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
   return watch_to_end(context, **connection, *job, {true, options.quiet, *nodes, options.format});
 }

@@ -56,12 +56,13 @@ int create(Context& context, const JobOptions& options) {
   if (file->environment) {
     auto resolved = resolve(**connection, *file->environment);
     if (!resolved) return fail(context.terminal, resolved.error(), otherwise);
-    file->spec.environment = *std::move(resolved);
+    file->spec.environment = std::move(resolved->spec);
+    if (!options.quiet) show_ignored(context.terminal, file->spec);
   }
   const int world_size = file->spec.world_size();
-  const auto job =
-      submit(context, **connection,
-             {std::move(file->spec), std::move(file->code_dir), true, options.rebuild});
+  const auto job = submit(context, **connection,
+                          {std::move(file->spec), std::move(file->code_dir), true, options.rebuild,
+                           std::move(file->build)});
   if (!job) return fail(context.terminal, job.error(), otherwise);
   if (options.stream)
     return watch_to_end(context, **connection, *job,

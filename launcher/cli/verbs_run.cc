@@ -27,6 +27,7 @@ The words behind -- are run exactly, without a shell, once per rank:
   lockstep run -o json -- ./eval.sh > job.json   the ranks' output goes to standard error
   lockstep run --requirements requirements.txt -- python train.py   packages, on every node
   lockstep run --conda-file environment.yml -- python train.py        conda's, too
+  lockstep run --image debian:12 --shm-size 8g -- ./train.sh         in a container of this image
 
 Ctrl-C or SIGTERM cancels the job (its ranks get SIGTERM, and SIGKILL after a grace time) and waits
 for its end; Ctrl-C again stops waiting. A closed terminal (SIGHUP) leaves the job running.
@@ -65,7 +66,9 @@ int run(Context& context, const RunArguments& arguments) {
   if (*environment) {
     auto resolved = resolve(**connection, **environment);
     if (!resolved) return fail(context.terminal, resolved.error(), kExitLockstepFailed);
-    submission.spec.environment = *std::move(resolved);
+    submission.spec.environment = std::move(resolved->spec);
+    submission.build = std::move(resolved->build);
+    if (!arguments.quiet) show_ignored(context.terminal, submission.spec);
   }
   submission.directory = arguments.code.empty() ? "." : arguments.code;
   submission.directory_was_named = !arguments.code.empty();
@@ -208,6 +211,14 @@ void add_environment_options(CLI::App& verb, RunArguments& arguments) {
   verb.add_option("--conda-file", arguments.conda_file,
                   "make an environment of this conda file: environment.yml, or a lock file")
       ->check(filled("name the conda file"));
+  verb.add_option("--image", arguments.image,
+                  "run in a container of this image; with --conda-file, with these packages on it")
+      ->check(filled("name the image, such as debian:12"));
+  verb.add_option("--shm-size", arguments.shm_size, "of the container: /dev/shm (default 2g)")
+      ->check(filled("leave it out for 2g"));
+  verb.add_option("--docker-args", arguments.docker_args,
+                  "of the container: options of `docker run` in one text, as a shell takes them")
+      ->check(filled("leave it out to add none"));
   verb.add_flag("--rebuild", arguments.rebuild, "solve and build the environment anew");
 }
 

@@ -46,6 +46,15 @@ Json asked_of(const JobSpec& spec) {
   return json;
 }
 
+// What stands under `resources:` in a job file.
+Json resources_of(const ResourceRequest& resources) {
+  Json json;
+  json["instance_count"] = resources.instance_count;
+  if (resources.shm_size) json["shm_size"] = resources.shm_size->count;
+  if (!resources.docker_args.empty()) json["docker_args"] = resources.docker_args;
+  return json;
+}
+
 const char* word_of(OutputKind kind) {
   switch (kind) {
     case OutputKind::outputs: return "outputs";
@@ -218,7 +227,7 @@ Json to_json(const JobView& job) {
   json["inputs"] = map_of(spec.inputs);
   json["outputs"] = outputs_of(spec.outputs);
   json["distribution"] = distribution_of(spec);
-  json["resources"] = {{"instance_count", spec.resources.instance_count}};
+  json["resources"] = resources_of(spec.resources);
   json["limits"] = spec.timeout ? Json{{"timeout", seconds_of(*spec.timeout)}} : Json(nullptr);
   json["creation_context"] = {{"created_at", time_or_null(job.submitted)},
                               {"created_by", spec.submitter}};

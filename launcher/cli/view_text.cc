@@ -95,6 +95,16 @@ std::string asked_of(const ResourceRequest& asked) {
                      asked.isolate_gpus ? " (one for each rank)" : "");
 }
 
+// "/dev/shm 8.0 GiB; --ulimit memlock=-1": what it says of its container beside the image.
+std::string container_of(const JobSpec& spec) {
+  if (!spec.in_container()) return "";
+  const ResourceRequest& asked = spec.resources;
+  std::string text = asked.shm_size ? "/dev/shm " + to_string(*asked.shm_size) : "";
+  if (!asked.docker_args.empty())
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", fmt::join(asked.docker_args, " "));
+  return in_one_line(text);
+}
+
 std::string counts(const std::map<std::string, int>& map) {
   std::string text;
   for (const auto& [word, count] : map)
@@ -218,6 +228,7 @@ std::string job_text(const JobView& job, Instant now) {
     lines.add("environment", summary(*spec.environment));
     lines.add("made of", contents(*spec.environment));
   }
+  lines.add("container", container_of(spec));
   lines.add("holds", asked_of(spec.resources));
   if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
   lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),

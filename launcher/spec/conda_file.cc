@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "common/base/nearest.h"
 #include "common/domain/channel.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/match_spec.h"

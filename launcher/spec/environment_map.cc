@@ -8,8 +8,8 @@
 namespace lockstep::spec {
 namespace {
 
-Result<RegisteredEnvironment> read_entry(const Source& source, const YamlEntry& entry,
-                                         const ReadText& read_text) {
+Result<ReadEnvironment> read_entry(const Source& source, const YamlEntry& entry,
+                                   const ReadText& read_text) {
   const YamlNode& value = entry.value;
   Notes notes;  // nobody is there to see them
   if (value.kind == YamlNode::Kind::mapping)
@@ -50,8 +50,14 @@ Result<std::optional<RegisteredEnvironment>> find_in_map(const std::string& path
   for (const std::string& key : keys) {
     const YamlEntry* entry = root.find(key);
     if (entry == nullptr) continue;
-    TRY_ASSIGN(RegisteredEnvironment found, read_entry(source, *entry, read_text));
-    return std::optional(std::move(found));
+    TRY_ASSIGN(ReadEnvironment found, read_entry(source, *entry, read_text));
+    if (found.build)
+      return source.error(entry->place,
+                          fmt::format("'{}' has an image that is to be built; a map names images "
+                                      "of a registry: push it, and write its name under 'image'",
+                                      entry->key),
+                          ErrorCode::unsupported);
+    return std::optional(std::move(found.environment));
   }
   return std::nullopt;
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <algorithm>
 
 #include "common/io/file_system.h"
 #include "launcher/spec/conda_lock.h"
@@ -13,23 +13,10 @@ namespace lockstep::spec {
 namespace {
 
 constexpr std::string_view kTable = "environment";  // where keys.cc has them
-constexpr std::string_view kFile = "file:";
 
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
-}
-
-// What `name`, as written in `source`, is for us.
-std::string beside(const Source& source, const std::string& name) {
-  return (std::filesystem::path(source.name).parent_path() / name).lexically_normal().string();
-}
-
-// "file:./env.yml", "file:///shared/env.yml" -> the path.
-std::string path_of(const std::string& text) {
-  std::string path = text.substr(kFile.size());
-  if (path.starts_with("///")) path.erase(0, 2);
-  return path;
 }
 
 class DefinitionReader {
@@ -42,7 +29,7 @@ class DefinitionReader {
         read_text_(read_text),
         notes_(notes) {}
 
-  Result<RegisteredEnvironment> read();
+  Result<ReadEnvironment> read();
 
  private:
   const YamlNode* at(std::string_view key) const;  // nullptr: absent, or null
@@ -60,7 +47,8 @@ class DefinitionReader {
   Status check_os() const;
   Error unknown_key(const YamlEntry& entry) const;
   Status check_kind() const;
-  Status fill_definition(EnvironmentSpec& spec) const;
+  Status fill_definition(ReadEnvironment& read) const;
+  Result<ReadDocker> docker(std::string& name) const;
   Result<EnvironmentDefinition> venv() const;
   Result<CondaFile> conda() const;
   Status read_file(const YamlNode& name, VenvEnvironment& venv) const;
@@ -132,6 +120,7 @@ Status DefinitionReader::check_value(const YamlEntry& entry, Shape shape) const 
                                               describe(inner.value.kind)));
     return {};
   }
+  if (shape == Shape::section) return {};  // its reader checks it
   if (shape == Shape::conda_file) {
     if (node.kind == YamlNode::Kind::sequence)
       return error(node.place,
@@ -183,7 +172,7 @@ Status DefinitionReader::read_file(const YamlNode& name, VenvEnvironment& venv) 
     opened = opened || text;
     return text;
   };
-  const Status read = load_requirements(beside(source_, name.text), noticing, venv);
+  const Status read = load_requirements(source_.beside(name.text), noticing, venv);
   if (read || opened) return read;
   return error(name.place,
                fmt::format("'{}': {}; it is a requirements file's name, relative to this one, or a "
@@ -213,7 +202,7 @@ Result<CondaFile> DefinitionReader::conda() const {
     opened = opened || text;
     return text;
   };
-  auto read = load_conda(beside(source_, file.text), noticing, notes_);
+  auto read = load_conda(source_.beside(file.text), noticing, notes_);
   if (read || opened) return read;
   return error(
       file.place,
@@ -259,60 +248,85 @@ Status DefinitionReader::check_kind() const {
   if (interpreter || requirements || conda) return {};
   return error(mapping_.place,
                fmt::format("an environment needs '{}' (what it is already), '{}' or '{}' (packages "
-                           "to install)",
-                           shown("interpreter"), shown("requirements"), shown("conda_file")));
+                           "to install), or '{}' or '{}' (a container)",
+                           shown("interpreter"), shown("requirements"), shown("conda_file"),
+                           shown("image"), shown("build")));
 }
 
-Status DefinitionReader::fill_definition(EnvironmentSpec& spec) const {
-  TRY(check_kind());
-  if (const YamlNode* interpreter = at("interpreter")) {
+// `name`: of the conda file, where it has one.
+Result<ReadDocker> DefinitionReader::docker(std::string& name) const {
+  TRY_ASSIGN(ReadDocker read, read_docker(source_, mapping_, section_));
+  if (at("conda_file") == nullptr) return read;
+  TRY_ASSIGN(CondaFile file, conda());
+  read.docker.conda = std::move(file.environment);
+  name = std::move(file.name);
+  return read;
+}
+
+Status DefinitionReader::fill_definition(ReadEnvironment& read) const {
+  EnvironmentSpec& spec = read.environment.spec;
+  std::string name;
+  if (!is_docker(mapping_)) TRY(check_kind());
+  if (is_docker(mapping_)) {
+    TRY_ASSIGN(ReadDocker container, docker(name));
+    spec.definition = std::move(container.docker);
+    read.build = std::move(container.build);
+  } else if (const YamlNode* interpreter = at("interpreter")) {
     spec.definition = HostEnvironment{interpreter->text};
   } else if (at("requirements") != nullptr) {
     TRY_ASSIGN(spec.definition, venv());
   } else {
     TRY_ASSIGN(CondaFile file, conda());
-    if (spec.name.empty()) spec.name = std::move(file.name);
+    name = std::move(file.name);
     spec.definition = std::move(file.environment);
   }
+  if (spec.name.empty()) spec.name = std::move(name);
   return {};
 }
 
-// The domain's own checks begin with "environment.KEY: ", whose place is looked up again.
+// The domain's own checks begin with "environment.KEY: ", whose place is looked up again. What is
+// wrong in a conda file without a place of its own has the file's.
 Status DefinitionReader::validate_whole(const EnvironmentSpec& spec) const {
   const Status valid = validate(spec);
   if (valid) return {};
   std::string message = valid.error().message;
   const std::string prefix = std::string(kTable) + ".";
   const bool named = message.starts_with(prefix);
-  const std::string key =
-      named ? message.substr(prefix.size(), message.find(':') - prefix.size()) : "";
+  const YamlNode* node = &mapping_;
+  for (std::size_t from = prefix.size(); named && from < message.size();) {
+    const auto end = std::min(message.find_first_of(":.", from), message.size());
+    const YamlEntry* entry = node->find(message.substr(from, end - from));
+    if (entry != nullptr) node = &entry->value;
+    from = entry == nullptr || message[end] == ':' ? message.size() : end + 1;
+  }
   if (named) message = section_ + message.substr(prefix.size());
-  const YamlNode* node = at(at("conda_file") == nullptr ? key : "conda_file");
-  return error(node == nullptr ? mapping_.place : node->place, message, valid.error().code);
+  if (node == &mapping_ && at("conda_file") != nullptr) node = at("conda_file");
+  return error(node->place, message, valid.error().code);
 }
 
-Result<RegisteredEnvironment> DefinitionReader::read() {
+Result<ReadEnvironment> DefinitionReader::read() {
   TRY(refuse_conda());
   TRY(check_keys());
   TRY(check_schema());
   TRY(check_os());
-  RegisteredEnvironment environment;
+  ReadEnvironment read;
+  RegisteredEnvironment& environment = read.environment;
   EnvironmentSpec& spec = environment.spec;
   spec.name = text("name");
   spec.version = text("version");
   environment.description = text("description");
   if (const YamlNode* tags = at("tags"))
     for (const YamlEntry& tag : tags->entries) environment.tags[tag.key] = tag.value.text;
-  TRY(fill_definition(spec));
+  TRY(fill_definition(read));
   TRY(validate_whole(spec));
-  return environment;
+  return read;
 }
 
 }  // namespace
 
-Result<RegisteredEnvironment> read_definition(const Source& source, const YamlNode& mapping,
-                                              const std::string& section, const ReadText& read_text,
-                                              Notes& notes) {
+Result<ReadEnvironment> read_definition(const Source& source, const YamlNode& mapping,
+                                        const std::string& section, const ReadText& read_text,
+                                        Notes& notes) {
   return DefinitionReader(source, mapping, section, read_text, notes).read();
 }
 
@@ -331,8 +345,8 @@ Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode&
   if (node.text.empty())
     return source.error(node.place,
                         "'environment' is empty; leave it out for each node's PATH as it is");
-  if (node.text.starts_with(kFile)) {
-    const std::string path = beside(source, path_of(node.text));
+  if (const auto marked = marked_file(node.text)) {
+    const std::string path = source.beside(*marked);
     bool opened = false;
     const ReadText noticing = [&](const std::string& file) {
       auto text = read_text(file);
@@ -356,25 +370,26 @@ Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode&
 namespace {
 
 // Of a file that is all of an environment; what the domain finds is of no one line.
-Result<RegisteredEnvironment> only(Result<CondaFile> file, const std::string& path) {
+Result<ReadEnvironment> only(Result<CondaFile> file, const std::string& path) {
   if (!file) return file.error();
-  RegisteredEnvironment environment;
-  environment.spec.name = std::move(file->name);
-  environment.spec.definition = std::move(file->environment);
-  const Status valid = validate(environment.spec);
-  if (valid) return environment;
+  ReadEnvironment read;
+  EnvironmentSpec& spec = read.environment.spec;
+  spec.name = std::move(file->name);
+  spec.definition = std::move(file->environment);
+  const Status valid = validate(spec);
+  if (valid) return read;
   return make_error(valid.error().code, fmt::format("{}:1:1: {}", path, valid.error().message));
 }
 
 }  // namespace
 
-Result<RegisteredEnvironment> load_environment(const std::string& path, const ReadText& read_text,
-                                               Notes& notes) {
+Result<ReadEnvironment> load_environment(const std::string& path, const ReadText& read_text,
+                                         Notes& notes) {
   TRY_ASSIGN(const std::string text, read_text(path));
   const Source source{path,
                       without_mark(text),
                       "an environment file",
-                      "an 'interpreter', 'requirements' or a 'conda_file'",
+                      "an 'interpreter', 'requirements', a 'conda_file' or an 'image'",
                       kMaxCondaBytes,
                       kMaxCondaNodes};
   if (is_explicit_lock(source.text)) return load_conda_environment(path, read_text, notes);
@@ -384,8 +399,8 @@ Result<RegisteredEnvironment> load_environment(const std::string& path, const Re
   return read_definition(source, root, "", read_text, notes);
 }
 
-Result<RegisteredEnvironment> load_conda_environment(const std::string& path,
-                                                     const ReadText& read_text, Notes& notes) {
+Result<ReadEnvironment> load_conda_environment(const std::string& path, const ReadText& read_text,
+                                               Notes& notes) {
   return only(load_conda(path, read_text, notes), path);
 }
 

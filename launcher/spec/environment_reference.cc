@@ -84,4 +84,11 @@ bool looks_like_file(const std::string& text) {
          text.ends_with(".txt");
 }
 
+std::optional<std::string> marked_file(const std::string& text) {
+  constexpr std::string_view kFile = "file:";
+  if (!text.starts_with(kFile)) return std::nullopt;
+  const std::string path = text.substr(kFile.size());
+  return path.starts_with("///") ? path.substr(2) : path;
+}
+
 }  // namespace lockstep::spec

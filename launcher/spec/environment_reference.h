@@ -2,6 +2,7 @@
 // The names that an environment may be asked for by, in Azure's forms. Pure text: whether there is
 // such an environment is the launcher's to say.
 
+#include <optional>
 #include <string>
 
 #include "common/base/result.h"
@@ -15,5 +16,8 @@ Result<std::string> parse_environment_reference(const std::string& text);
 
 // Whether it rather names a file: it has a '/' or ends like one, and is no name of Azure's.
 bool looks_like_file(const std::string& text);
+
+// "file:./env.yml", "file:///shared/env.yml" -> the path; nullopt: it is not marked as one.
+std::optional<std::string> marked_file(const std::string& text);
 
 }  // namespace lockstep::spec

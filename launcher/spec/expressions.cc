@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "launcher/spec/keys.h"
+#include "common/base/nearest.h"
 
 namespace lockstep::spec {
 

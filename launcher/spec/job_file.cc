@@ -49,10 +49,12 @@ Result<JobFile> load_job(const std::string& path, const std::vector<std::string>
   if (!text) return std::move(text).error();
   const Source source{path, without_mark(*text)};
   TRY_ASSIGN(ReadJob job, read(source, overrides, read_text_file));
-  JobFile file{std::move(job.spec), std::nullopt, std::move(job.environment), std::move(job.notes)};
+  JobFile file{std::move(job.spec), std::nullopt, std::move(job.environment), std::move(job.build),
+               std::move(job.notes)};
   if (job.code) {
     TRY_ASSIGN(file.code_dir, find_code(source, job));
   }
+  if (file.build) TRY(find_build(*file.build));
   return file;
 }
 
@@ -65,7 +67,7 @@ Result<JobFile> parse_job(const std::string& name, std::string_view text,
     };
   TRY_ASSIGN(ReadJob job, read(source, overrides, read_text));
   return JobFile{std::move(job.spec), std::move(job.code), std::move(job.environment),
-                 std::move(job.notes)};
+                 std::move(job.build), std::move(job.notes)};
 }
 
 }  // namespace lockstep::spec

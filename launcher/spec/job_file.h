@@ -2,7 +2,7 @@
 // The door of launcher/spec: an Azure ML CLI v2 command-job file (YAML), with --set overrides,
 // becomes a JobSpec. Every error begins with FILE:LINE:COLUMN, or with "--set k.l=v" when an
 // override is at fault; one of a requirements file with its own FILE:LINE. It submits nothing and
-// captures nothing: the code directory is only found and checked.
+// captures nothing: the code directory and the folder of an image are only found and checked.
 
 #include <optional>
 #include <string>
@@ -20,6 +20,7 @@ struct JobFile {
   std::optional<std::string> code_dir;  // absolute, or relative to the working directory; it exists
   // To be resolved by the launcher; absent: spec.environment is all there is.
   std::optional<EnvironmentReference> environment = {};
+  std::optional<BuildFolder> build = {};  // what the image of spec.environment is built from
   Notes notes = {};
 };
 
@@ -27,7 +28,8 @@ struct JobFile {
 Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides = {});
 
 // The same without the file system, for text from anywhere: `code` is returned as written and not
-// looked for; an environment's files come from `read_text`, and without one there are none.
+// looked for, nor is the folder of an image; an environment's files come from `read_text`, and
+// without one there are none.
 Result<JobFile> parse_job(const std::string& name, std::string_view text,
                           const std::vector<std::string>& overrides = {}, ReadText read_text = {});
 

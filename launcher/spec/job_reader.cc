@@ -7,6 +7,8 @@
 #include <charconv>
 #include <vector>
 
+#include "common/base/nearest.h"
+#include "launcher/spec/docker_args_reader.h"
 #include "launcher/spec/expressions.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/retry_reader.h"
@@ -14,6 +16,8 @@
 namespace lockstep::spec {
 
 namespace {
+
+constexpr std::string_view kMemory = "lockstep.resources.memory";
 
 std::string join(std::string_view section, std::string_view key) {
   return section.empty() ? std::string(key) : fmt::format("{}.{}", section, key);
@@ -73,6 +77,7 @@ class JobReader {
   Status fill_resources(JobSpec& spec) const;
   Status fill_retry(JobSpec& spec) const;
   Status fill_environment(ReadJob& job) const;
+  void note_ignored(ReadJob& job) const;
   Status validate_whole(const JobSpec& spec) const;
 
   const Source& source_;
@@ -127,7 +132,8 @@ Status JobReader::check_section(const YamlNode& node, const std::string& section
 Status JobReader::check_value(const YamlEntry& entry, const std::string& path, Shape shape) const {
   const YamlNode& node = entry.value;
   if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
-  if (shape == Shape::environment) return {};        // its reader checks it
+  // Their readers check them.
+  if (shape == Shape::environment || shape == Shape::words) return {};
   const bool wants_mapping =
       shape == Shape::section || shape == Shape::text_map || shape == Shape::outputs;
   if (wants_mapping && node.kind != YamlNode::Kind::mapping)
@@ -140,6 +146,7 @@ Status JobReader::check_value(const YamlEntry& entry, const std::string& path, S
   switch (shape) {
     case Shape::text:
     case Shape::retry_on:
+    case Shape::words:
     case Shape::lines:
     case Shape::conda_file:
     case Shape::environment:
@@ -219,7 +226,7 @@ Status JobReader::check_number(const YamlEntry& entry, const std::string& path, 
     const auto bytes = parse_bytes(value);
     if (!bytes)
       return error(place, fmt::format("'{}': '{}' is not a size; write 512m or 2g", path, value));
-    if (*bytes < mebibytes(1))
+    if (path == kMemory && *bytes < mebibytes(1))
       return error(place, fmt::format("'{}': '{}' is {}, too small to run in; write 512m or 2g",
                                       path, value, to_string(*bytes)));
   }
@@ -363,8 +370,12 @@ Status JobReader::fill_resources(JobSpec& spec) const {
   resources.instance_count = number("resources.instance_count").value_or(1);
   resources.cpus = number("lockstep.resources.cpus");
   resources.gpus = number("lockstep.resources.gpus");
-  if (const YamlNode* memory = at("lockstep.resources.memory"))
-    resources.memory = parse_bytes(memory->text);
+  if (const YamlNode* memory = at(kMemory)) resources.memory = parse_bytes(memory->text);
+  if (const YamlNode* shm_size = at("resources.shm_size"))
+    resources.shm_size = parse_bytes(shm_size->text);
+  if (const YamlNode* args = at("resources.docker_args")) {
+    TRY_ASSIGN(resources.docker_args, read_docker_args(source_, *args));
+  }
   if (at("lockstep.gpus_per_rank") != nullptr) {
     const Result<std::string> mode = word("lockstep.gpus_per_rank");
     if (!mode) return mode.error();
@@ -395,9 +406,18 @@ Status JobReader::fill_environment(ReadJob& job) const {
   if (auto* reference = std::get_if<EnvironmentReference>(&choice)) {
     job.environment = std::move(*reference);
   } else {
-    job.spec.environment = std::get<RegisteredEnvironment>(std::move(choice)).spec;
+    auto& content = std::get<ReadEnvironment>(choice);
+    job.spec.environment = std::move(content.environment.spec);
+    job.build = std::move(content.build);
   }
   return {};
+}
+
+// What an environment is that has a name alone, the launcher knows.
+void JobReader::note_ignored(ReadJob& job) const {
+  if (job.environment) return;
+  for (const std::string_view key : keys_without_container(job.spec))
+    job.notes.push_back(fmt::format("{}: {}", source_.where(at(key)->place), ignored(key)));
 }
 
 // The domain's own checks name the field before a colon: its place is looked up again.
@@ -430,6 +450,7 @@ Result<ReadJob> JobReader::read() {
   TRY(fill_environment(job));
   TRY(fill_command(job.spec));
   TRY(validate_whole(job.spec));
+  note_ignored(job);
   return job;
 }
 

@@ -17,6 +17,7 @@ struct ReadJob {
   std::optional<std::string> code;  // as written
   Place code_place;
   std::optional<EnvironmentReference> environment;  // absent: spec.environment is all there is
+  std::optional<BuildFolder> build;                 // of spec.environment
   Notes notes;
 };
 

@@ -1,8 +1,8 @@
 #include "launcher/spec/keys.h"
 
-#include <algorithm>
-#include <array>
 #include <vector>
+
+#include "common/base/nearest.h"
 
 namespace lockstep::spec {
 
@@ -47,8 +47,8 @@ constexpr KnownKey kKeys[] = {
     {"resources", Shape::section},
     {"resources.instance_count", Shape::whole_number},
     {"resources.instance_type", Shape::not_yet},
-    {"resources.shm_size", Shape::not_yet},
-    {"resources.docker_args", Shape::not_yet},
+    {"resources.shm_size", Shape::bytes},
+    {"resources.docker_args", Shape::words},
     {"resources.locations", Shape::not_yet},
     {"resources.max_instance_count", Shape::not_yet},
     {"resources.properties", Shape::not_yet},
@@ -68,8 +68,10 @@ constexpr KnownKey kKeys[] = {
     {"environment.interpreter", Shape::text},
     {"environment.requirements", Shape::lines},
     {"environment.python", Shape::text},
-    {"environment.image", Shape::not_yet},
-    {"environment.build", Shape::not_yet},
+    {"environment.image", Shape::text},
+    {"environment.build", Shape::section},
+    {"environment.build.path", Shape::text},
+    {"environment.build.dockerfile_path", Shape::text},
     {"environment.conda_file", Shape::conda_file},
     {"environment.inference_config", Shape::not_yet},
     {"environment.properties", Shape::not_yet},
@@ -107,12 +109,6 @@ constexpr KnownKey kKeys[] = {
     {"error_threshold", Shape::not_yet},
     {"max_concurrency_per_instance", Shape::not_yet},
     {"retry_settings", Shape::not_yet},
-    // environments, in a file that is taken for a job's
-    {"version", Shape::not_yet},
-    {"image", Shape::not_yet},
-    {"build", Shape::not_yet},
-    {"conda_file", Shape::not_yet},
-    {"os_type", Shape::not_yet},
     // compute targets
     {"location", Shape::not_yet},
     {"size", Shape::not_yet},
@@ -186,32 +182,6 @@ constexpr KnownWord kWords[] = {
     {"lockstep.retry.on_lost", "after_fence", true},
 };
 
-// Edits between two words: insertion, deletion, substitution, and a swap of neighbours
-// (Damerau-Levenshtein, restricted).
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + change});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    std::swap(before, last);
-    std::swap(last, row);
-  }
-  return last[b.size()];
-}
-
-// Up to a third of the word may be wrong, and never more than three letters.
-std::size_t allowed_edits(std::string_view word) {
-  return std::clamp<std::size_t>((word.size() + 2) / 3, 1, 3);
-}
-
-constexpr std::size_t kLongestKey = 64;
-
 std::string_view section_of(std::string_view path) {
   const auto dot = path.rfind('.');
   return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot);
@@ -231,20 +201,6 @@ const KnownKey* find_key(std::string_view path) {
   for (const auto& key : kKeys)
     if (key.path == path) return &key;
   return nullptr;
-}
-
-std::string nearest(std::string_view word, std::span<const std::string_view> candidates) {
-  if (word.size() > kLongestKey) return "";
-  std::string_view best;
-  std::size_t best_edits = allowed_edits(word) + 1;
-  for (const auto candidate : candidates) {
-    const std::size_t edits = edit_distance(word, candidate);
-    if (edits < best_edits && edits < candidate.size()) {
-      best = candidate;
-      best_edits = edits;
-    }
-  }
-  return std::string(best);
 }
 
 std::string nearest_key(std::string_view section, std::string_view key) {

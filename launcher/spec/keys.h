@@ -18,6 +18,7 @@ enum class Shape {
   retry_on,     // words and exit codes: see retry_reader.h
   outputs,      // a mapping of names to nothing, or to mappings with keys of this table
   text_map,     // a mapping with keys of the user's choice; values are scalars
+  words,        // one text, split as a shell does, or a list of words
   lines,        // a list of texts, or the name of a file that has them
   conda_file,   // the name of a conda file, or a mapping that is one: see conda_file.h
   environment,  // a name, file:PATH, or a mapping: see environment_reader.h
@@ -43,8 +44,5 @@ std::span<const KnownWord> known_words();
 // The full path of the known key nearest to `key` inside `section` ("" = top level): by edit
 // distance, else the same key in another section. "" when nothing is near.
 std::string nearest_key(std::string_view section, std::string_view key);
-
-// The nearest of `candidates` to `word`, or "" when none is near.
-std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace lockstep::spec

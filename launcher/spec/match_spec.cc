@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "common/base/nearest.h"
 #include "common/domain/channel.h"
-#include "launcher/spec/keys.h"
 #include "launcher/spec/requirements.h"
 
 namespace lockstep::spec {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/nearest.h"
 #include "launcher/spec/keys.h"
 
 namespace lockstep::spec {

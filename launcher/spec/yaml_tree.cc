@@ -6,6 +6,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -330,6 +331,10 @@ std::string Source::where(const Place& place) const {
   // yaml-cpp counts bytes; people count characters.
   const Place shown = place.offset > 0 ? place_of(place.offset) : place;
   return fmt::format("{}:{}:{}", name, shown.line, shown.column);
+}
+
+std::string Source::beside(const std::string& path) const {
+  return (std::filesystem::path(name).parent_path() / path).lexically_normal().string();
 }
 
 Error Source::error(const Place& place, std::string_view message, ErrorCode code) const {

@@ -58,6 +58,8 @@ struct Source {
               ErrorCode code = ErrorCode::invalid_argument) const;
   // What errors of this place begin with: "job.yml:2:1", or "--set k.l=v".
   std::string where(const Place& place) const;
+  // What a path that is written in it is for us: relative ones are relative to its folder.
+  std::string beside(const std::string& path) const;
   // The place of a byte of the text.
   Place place_of(std::size_t offset) const;
 };

@@ -179,6 +179,22 @@ def test_prepare_is_a_small_job_on_all_nodes(up_site):
     assert "environment:" in up_site.ok("job", "show", record["name"])
 
 
+def test_an_image_that_is_built_is_registered_with_its_folder(up_site):
+    up_site.write("docker/Dockerfile", "FROM debian:12\nCOPY . /opt\n")
+    up_site.write("docker/.gitignore", "*.bin\n")
+    up_site.write("docker/model.bin", "all of it is taken\n")
+    up_site.write("env.yml", "name: built\nbuild: {path: docker}\n")
+    first = json.loads(up_site.run("environment", "create", "-f", "env.yml", "-o", "json").stdout)
+    assert (first["version"], first["build"]["dockerfile_path"]) == ("1", "Dockerfile"), first
+    assert first["lockstep"]["provider"] == "docker"
+    assert up_site.ok("environment", "create", "-f", "env.yml") == "built:1\n"
+    up_site.write("docker/model.bin", "another\n")
+    assert up_site.ok("environment", "create", "-f", "env.yml") == "built:2\n"
+    assert up_site.json("environment", "show", "built:1")["build"] == first["build"]
+    listed = {e["version"]: e for e in up_site.json("environment", "list", "--name", "built")}
+    assert listed["1"]["build"] == first["build"] != listed["2"]["build"]
+
+
 # ---- the operator's map --------------------------------------------------------------------------
 
 
@@ -206,12 +222,24 @@ FILES = {
                      ["job.yml:2:14: there is no environment 'nope'", "environment create -f"]),
     "unknown-name-set": ("", ["--set", "environment=nope@latest"], REFUSED,
                          ["--set environment=nope@latest: there is no environment 'nope'"]),
-    "image": ("environment: {image: ubuntu}\n", [], USAGE, ["job.yml:2:15: 'environment.image' is not supported yet"]),
+    "image": ("environment: {image: Ubuntu}\n", [], USAGE,
+              ["job.yml:2:22: environment.image: 'Ubuntu' has upper-case letters", "write ubuntu"]),
+    "no-context": ("environment: {build: {path: nowhere}}\n", [], USAGE,
+                   ["job.yml:2:29: 'environment.build.path': nowhere does not exist"]),
+    "no-dockerfile": ("environment: {build: {path: context, dockerfile_path: D}}\n", [], USAGE,
+                      ["job.yml:2:55: 'environment.build.dockerfile_path': context/D does not exist"]),
+    "fifo": ("environment: {build: {path: context}}\n", [], REFUSED,
+             ["job.yml:2:29: 'environment.build.path': ", "context/pipe cannot be taken along: a fifo"]),
+    "docker-args": ("environment: {image: ubuntu}\nresources: {docker_args: --gpus all}\n", [], USAGE,
+                    ["job.yml:3:26: resources.docker_args: '--gpus' ", "write lockstep.resources.gpus"]),
+    "operators-docker-args": ("environment: {image: ubuntu}\nresources: {docker_args: --privileged}\n", [], REFUSED,
+                              ["resources.docker_args: '--privileged' is refused unless the operator allows it: "
+                               "lockstepd --allow-docker-args --privileged"]),
     "missing-conda": ("environment:\n  conda_file: c.yml\n", [], USAGE, ["job.yml:3:15: ", "c.yml: No such file"]),
     "bad-conda": ("environment:\n  conda_file: bad-conda.yml\n", [], USAGE,
                   ["bad-conda.yml:2:16: 'numpy=>1': '=>' is no operator; write >="]),
     "conda-and-image": ("environment: {image: ubuntu, conda_file: c.yml}\n", [], USAGE,
-                        ["job.yml:2:15: 'environment.image' is not supported yet"]),
+                        ["job.yml:2:43: ", "c.yml: No such file"]),
     "conda-and-pip": ("environment:\n  conda_file: {dependencies: [python]}\n  requirements: [six]\n", [], USAGE,
                       ["job.yml:4:3: ", "two environments", "- pip: [-r requirements.txt]"]),
     "conda-for-a-mac": ("environment: {conda_file: mac.lock}\n", [], USAGE, ["mac.lock:2:1: ", "is of 'osx-64'"]),
@@ -242,6 +270,9 @@ def test_a_bad_job_file_says_where(up_site, case):
     up_site.write("bad.txt", "six\n-e .\n")
     up_site.write("bad.yml", "name: bad\npackages: [six]\n")
     up_site.write("bad-conda.yml", "channels: [a]\ndependencies: [numpy=>1]\n")
+    up_site.write("context/Dockerfile", "FROM ubuntu\n")
+    if not (up_site.work / "context" / "pipe").exists():
+        os.mkfifo(up_site.work / "context" / "pipe")
     up_site.write("pixi.lock", "version: 6\nenvironments: {}\npackages: []\n")
     up_site.write("mac.lock", f"@EXPLICIT\nhttps://192.0.2.1/c/osx-64/a-1-0.conda#{'0' * 32}\n")
     up_site.write("job.yml", f"command: 'true'\n{text}")

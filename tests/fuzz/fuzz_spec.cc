@@ -1,12 +1,14 @@
 // Any bytes as a job file, alone and with an override, as an environment file, a conda file, a lock
-// file, a match spec, a requirements file and an environment's name: parsed or refused with a
-// place, never a crash.
+// file, a match spec, a requirements file, an environment's name, an image's and options of docker:
+// parsed or refused with a place, never a crash.
 
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "common/domain/docker_args.h"
+#include "common/domain/image_name.h"
 #include "launcher/spec/environment_reference.h"
 #include "launcher/spec/job_file.h"
 #include "launcher/spec/match_spec.h"
@@ -22,7 +24,7 @@ void read_as_environment(const std::string& text) {
   };
   lockstep::spec::Notes notes;
   const auto environment = lockstep::spec::load_environment("env.yml", alone, notes);
-  if (environment && !lockstep::validate(environment->spec)) std::abort();
+  if (environment && !lockstep::validate(environment->environment.spec)) std::abort();
   if (!environment && environment.error().message.rfind("env.yml:", 0) != 0 &&
       environment.error().message.rfind("r.txt:", 0) != 0)
     std::abort();
@@ -43,16 +45,23 @@ void read_as_conda(const std::string& text) {
     };
     lockstep::spec::Notes notes;
     const auto conda = lockstep::spec::load_conda_environment("conda.yml", alone, notes);
-    if (conda && !lockstep::validate(conda->spec)) std::abort();
+    if (conda && !lockstep::validate(conda->environment.spec)) std::abort();
     if (!conda && conda.error().message.rfind("conda.yml:", 0) != 0) std::abort();
   }
   (void)lockstep::spec::check_match_spec(text);
+}
+
+void read_as_docker(const std::string& text) {
+  (void)lockstep::check_image_name(text);
+  if (const auto words = lockstep::split_docker_args(text))
+    (void)lockstep::check_docker_args(*words, {});
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  read_as_docker(std::string(text));
   const auto job = lockstep::spec::parse_job("job.yml", text);
   if (job && !lockstep::validate(job->spec)) std::abort();
   if (!job && job.error().message.rfind("job.yml:", 0) != 0) std::abort();

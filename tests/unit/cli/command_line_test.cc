@@ -47,6 +47,8 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"run", "--timeout", "", "--", "true"}, "--timeout: must not be empty"},
       {{"run", "--conda-file", "a", "--conda-file", "b", "--", "true"},
        "lockstep: --conda-file is given 2 times; write it once\n"},
+      {{"run", "--image", "", "--", "true"}, "--image: must not be empty"},
+      {{"run", "--shm-size=", "--", "true"}, "--shm-size: must not be empty"},
       {{"job", "create", "-f", ""}, "--file: must not be empty"},
       {{"job", "create", "-f", "a.yml", "--name", ""}, "--name: must not be empty"},
       {{"job", "create", "-f", "a.yml", "-q"}, "--stream"},

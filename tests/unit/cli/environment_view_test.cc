@@ -217,6 +217,59 @@ TEST(CondaView, ALongListIsCut) {
   EXPECT_EQ(text.substr(text.size() - 15), "x, x and 5 more");
 }
 
+// ---- containers
+// ---------------------------------------------------------------------------------------
+
+TEST(DockerView, HasWhatTheFileSays) {
+  EnvironmentView view = sample_environment();
+  view.environment.spec.definition = DockerEnvironment{"r.io/train:1", {}, sample_conda()};
+  Json json = to_json(view);
+  EXPECT_EQ(json["image"], "r.io/train:1");
+  EXPECT_EQ(json["conda_file"]["dependencies"], Json({"python=3.11", "numpy"}));
+  EXPECT_EQ(json["lockstep"]["provider"], "docker");
+  EXPECT_NE(environment_text(view).find("provider:       docker\n"
+                                        "image:          r.io/train:1\n"
+                                        "channels:       conda-forge\n"),
+            std::string::npos)
+      << environment_text(view);
+  const Digest context = sha256("context");
+  view.environment.spec.definition =
+      DockerEnvironment{"", ImageBuild{context, "gpu/Dockerfile"}, {}};
+  json = to_json(view);
+  EXPECT_EQ(json["build"],
+            Json({{"context", context.hex()}, {"dockerfile_path", "gpu/Dockerfile"}}));
+  EXPECT_FALSE(json.contains("image") || json.contains("conda_file"));
+  EXPECT_NE(environment_text(view).find("\nbuild:          context " + context.hex().substr(0, 12) +
+                                        "\ndockerfile:     gpu/Dockerfile\n"),
+            std::string::npos)
+      << environment_text(view);
+}
+
+TEST(DockerView, AJobSaysItsImageAndWhatItsContainerHas) {
+  JobView job = job_with_environment();
+  job.spec.environment->definition = DockerEnvironment{"r.io/train:1", {}, sample_conda()};
+  EXPECT_EQ(contents(*job.spec.environment).substr(0, 41),
+            "image r.io/train:1; channels conda-forge,");
+  EXPECT_EQ(to_json(job)["environment"]["image"], "r.io/train:1");
+  EXPECT_EQ(to_json(job)["resources"], Json({{"instance_count", 2}}));
+  EXPECT_EQ(job_text(job, kNoon).find("container:"), std::string::npos);
+  job.spec.resources.shm_size = gibibytes(8);
+  job.spec.resources.docker_args = {"--ulimit", "memlock=-1"};
+  EXPECT_EQ(to_json(job)["resources"], Json::parse(R"({"instance_count": 2, "shm_size": 8589934592,
+                            "docker_args": ["--ulimit", "memlock=-1"]})"));
+  const std::string text = job_text(job, kNoon);
+  EXPECT_NE(text.find("\nmade of:      image r.io/train:1; channels"), std::string::npos) << text;
+  EXPECT_NE(text.find("\ncontainer:    /dev/shm 8.0 GiB; --ulimit memlock=-1\n"), std::string::npos)
+      << text;
+  const ExplainView explain{job, {}};
+  EXPECT_NE(explain_text(explain).find("\n    image r.io/train:1; channels"), std::string::npos);
+  EXPECT_EQ(to_json(explain)["environment"]["image"], "r.io/train:1");
+  job.spec.environment->definition =
+      DockerEnvironment{"", ImageBuild{sha256("context"), "Dockerfile"}, {}};
+  EXPECT_EQ(contents(*job.spec.environment),
+            "image built of " + sha256("context").hex().substr(0, 12) + "/Dockerfile");
+}
+
 TEST(EnvironmentText, CannotFoolATerminal) {
   EnvironmentView view = sample_environment();
   view.environment.description = "\x1b[31mred";

@@ -99,7 +99,7 @@ TEST(RunEnvironment, EachWayIsTaken) {
   const auto definition = [&](const RunArguments& a) {
     const auto choice = environment_of(a, notes);
     EXPECT_TRUE(choice && *choice);
-    return std::get<RegisteredEnvironment>(**choice).spec.definition;
+    return std::get<spec::ReadEnvironment>(**choice).environment.spec.definition;
   };
   RunArguments a = arguments();
   EXPECT_EQ(environment_of(a, notes).value(), std::nullopt);
@@ -161,8 +161,8 @@ TEST(RunEnvironment, ContradictionsAreRefused) {
             "an environment file");
   EXPECT_EQ(
       environment_refusal([](auto& a) { a.rebuild = true; }),
-      "run: --rebuild is of an environment; name one with --environment, --requirements, --pip "
-      "or --conda-file");
+      "run: --rebuild is of an environment; name one with --environment, --requirements, --pip, "
+      "--conda-file or --image");
   EXPECT_EQ(
       environment_refusal([](auto& a) {
         a.conda_file = "c.yml";
@@ -208,10 +208,15 @@ TEST(RunEnvironment, BadValuesAreRefusedByTheirOption) {
 TEST(RunEnvironment, WhatIsWrongInAFileHasItsPlace) {
   test::TempDir directory;
   directory.file("r.txt", "numpy\n-e .\n");
-  directory.file("env.yml", "image: x\n");
+  directory.file("env.yml", "image: X\n");
   const std::string root = directory.path();
   EXPECT_EQ(environment_refusal([&](auto& a) { a.environment = root + "/env.yml"; }),
-            root + "/env.yml:1:1: 'image' is not supported yet");
+            root +
+                "/env.yml:1:8: image: 'X' has upper-case letters, and names of images have none; "
+                "write x");
+  directory.file("built.yml", "build: {path: nowhere}\n");
+  EXPECT_EQ(environment_refusal([&](auto& a) { a.environment = root + "/built.yml"; }),
+            root + "/built.yml:1:15: 'build.path': " + root + "/nowhere does not exist");
   directory.file("c.yml", "dependencies: [numpy=>1]\n");
   EXPECT_EQ(environment_refusal([&](auto& a) { a.conda_file = root + "/c.yml"; }),
             root + "/c.yml:1:16: 'numpy=>1': '=>' is no operator; write >=");
@@ -219,6 +224,90 @@ TEST(RunEnvironment, WhatIsWrongInAFileHasItsPlace) {
               a.requirements = root + "/r.txt";
             }).substr(0, root.size() + 16),
             root + "/r.txt:2: '-e .'");
+}
+
+// ---- containers
+// ----------------------------------------------------------------------------------
+
+TEST(RunContainer, AnImageAndPackagesOnItAreTaken) {
+  test::TempDir directory;
+  directory.file("conda.yml", "name: tools\nchannels: [a]\ndependencies: [numpy]\n");
+  directory.file("built.yml", "name: t\nbuild: {path: d}\n");
+  directory.file("d/Dockerfile", "FROM debian\n");
+  spec::Notes notes;
+  const auto read = [&](const RunArguments& a) {
+    const auto choice = environment_of(a, notes);
+    EXPECT_TRUE(choice && *choice);
+    return std::get<spec::ReadEnvironment>(**choice);
+  };
+  RunArguments a = arguments();
+  a.image = "r.io/train:1";
+  EXPECT_EQ(read(a).environment.spec.definition,
+            EnvironmentDefinition(DockerEnvironment{"r.io/train:1", {}, {}}));
+  a.conda_file = directory / "conda.yml";
+  const EnvironmentSpec both = read(a).environment.spec;
+  EXPECT_EQ(both.name, "tools");
+  EXPECT_EQ(std::get<DockerEnvironment>(both.definition).conda->dependencies,
+            std::vector<std::string>{"numpy"});
+  a = arguments();
+  a.environment = directory / "built.yml";
+  EXPECT_EQ(read(a).build->path, directory / "d");
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST(RunContainer, ItsResourcesAreTaken) {
+  RunArguments a = arguments();
+  a.shm_size = "8g";
+  a.docker_args = "--ulimit memlock=-1 -e 'A=b c'";
+  const auto spec = spec_of(a);
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->resources.shm_size, gibibytes(8));
+  EXPECT_EQ(spec->resources.docker_args,
+            (std::vector<std::string>{"--ulimit", "memlock=-1", "-e", "A=b c"}));
+  const auto refusal = [](auto change) {
+    RunArguments bad = arguments();
+    change(bad);
+    const auto read = spec_of(bad);
+    return read ? std::string("accepted") : read.error().message;
+  };
+  EXPECT_EQ(refusal([](auto& b) { b.shm_size = "lots"; }),
+            "run: --shm-size 'lots' is not a size; write 512m or 2g");
+  EXPECT_EQ(refusal([](auto& b) { b.shm_size = "1k"; }),
+            "run: resources.shm_size: is 1.0 KiB; must be at least 64.0 KiB");
+  EXPECT_EQ(refusal([](auto& b) { b.docker_args = "-e 'A"; }),
+            "run: resources.docker_args: the quote ' at character 4 is not closed");
+  EXPECT_EQ(
+      refusal([](auto& b) { b.docker_args = "--rm"; }),
+      "run: resources.docker_args: '--rm' is not for a job to say: Lockstep names and removes "
+      "containers itself; leave it out");
+}
+
+TEST(RunContainer, ContradictionsAreRefused) {
+  EXPECT_EQ(environment_refusal([](auto& a) { a.image = "Debian"; }),
+            "run: environment.image: 'Debian' has upper-case letters, and names of images have "
+            "none; write debian");
+  EXPECT_EQ(environment_refusal([](auto& a) {
+              a.image = "debian";
+              a.environment = "a:1";
+            }),
+            "run: --environment is all of an environment; leave --image out, or put it into an "
+            "environment file");
+  EXPECT_EQ(environment_refusal([](auto& a) {
+              a.image = "debian";
+              a.interpreter = "python3";
+            }),
+            "run: --interpreter is one of the nodes, and --image brings its own; leave one out");
+  EXPECT_EQ(environment_refusal([](auto& a) {
+              a.image = "debian";
+              a.pip = {"six"};
+            }),
+            "run: --image and --pip cannot stand together; packages on an image are those of "
+            "--conda-file, with pip's among its dependencies: - pip: [six]");
+  for (const bool size : {false, true})
+    EXPECT_EQ(environment_refusal([&](auto& a) { (size ? a.shm_size : a.docker_args) = "2g"; }),
+              fmt::format("run: {} is for a container; name its image with --image, or with "
+                          "--environment",
+                          size ? "--shm-size" : "--docker-args"));
 }
 
 }  // namespace

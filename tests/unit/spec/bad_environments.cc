@@ -75,12 +75,6 @@ std::vector<BadEnvironment> bad_job_environments() {
       {"key_of_the_job", "environment:\n  interpreter: python3\n  environment_variables: {A: b}\n",
        "job.yml:4:3: unknown key 'environment.environment_variables'; did you mean "
        "'environment_variables'?"},
-      {"image", "environment:\n  image: ubuntu\n",
-       "job.yml:3:3: 'environment.image' is not supported yet", kNotYet},
-      {"build", "environment: {build: {path: .}}\n",
-       "job.yml:2:15: 'environment.build' is not supported yet", kNotYet},
-      {"conda_file_with_an_image", "environment:\n  image: ubuntu\n  conda_file: conda.yml\n",
-       "job.yml:3:3: 'environment.image' is not supported yet", kNotYet},
       {"missing_conda_file", "environment:\n  conda_file: conda.yml\n",
        "job.yml:3:15: 'environment.conda_file': there is no conda.yml; it is a conda file's name, "
        "relative to this one, or a mapping of channels and dependencies",
@@ -129,7 +123,8 @@ std::vector<BadEnvironment> bad_job_environments() {
        "put them, or the file's name, under 'environment.conda_file'"},
       {"nothing_in_it", "environment: {name: tools}\n",
        "job.yml:2:14: an environment needs 'environment.interpreter' (what it is already), "
-       "'environment.requirements' or 'environment.conda_file' (packages to install)"},
+       "'environment.requirements' or 'environment.conda_file' (packages to install), or "
+       "'environment.image' or 'environment.build' (a container)"},
       {"two_kinds", "environment:\n  interpreter: python3\n  requirements: [numpy]\n",
        "job.yml:4:3: 'environment.requirements' installs packages, 'environment.interpreter' "
        "installs nothing: leave one out (`environment.python` is the interpreter that makes an "
@@ -199,7 +194,7 @@ std::vector<BadEnvironment> bad_environment_files() {
   return {
       {"empty_file", "",
        "env.yml:1:1: is empty; an environment file needs at least an 'interpreter', "
-       "'requirements' or a 'conda_file'"},
+       "'requirements', a 'conda_file' or an 'image'"},
       {"list", "- numpy\n",
        "env.yml:1:1: an environment file is a mapping of keys to values, not a list"},
       {"two_documents", "interpreter: python3\n---\ninterpreter: python3\n",
@@ -211,8 +206,6 @@ std::vector<BadEnvironment> bad_environment_files() {
       {"command", "interpreter: python3\ncommand: true\n", "env.yml:2:1: unknown key 'command'"},
       {"windows", "interpreter: python3\nos_type: Windows\n",
        "env.yml:2:10: 'os_type': 'Windows' is not supported; it must be linux", kNotYet},
-      {"image", "image: ubuntu\n", "env.yml:1:1: 'image' is not supported yet", kNotYet},
-      {"build", "build: {path: .}\n", "env.yml:1:1: 'build' is not supported yet", kNotYet},
       {"bad_name", "name: -x\ninterpreter: python3\n",
        "env.yml:1:7: name: '-x' is not one for an environment: 1 to 240 letters, digits, '_', '-' "
        "or '.', starting with a letter or a digit"},

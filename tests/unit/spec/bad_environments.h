@@ -26,7 +26,9 @@ struct BadEnvironment {
 inline void PrintTo(const BadEnvironment& bad, std::ostream* out) { *out << bad.name; }
 
 std::vector<BadEnvironment> bad_job_environments();  // `text` follows "command: x\n"
+std::vector<BadEnvironment> bad_docker_jobs();       // the same, of containers
 std::vector<BadEnvironment> bad_environment_files();
+std::vector<BadEnvironment> bad_docker_files();
 std::vector<BadEnvironment> bad_conda_files();  // of env.yml as a conda file, or a lock file
 
 }  // namespace lockstep::spec

@@ -289,7 +289,8 @@ TEST(CondaEnvironment, ALockIsTakenWhereAnEnvironmentFileIs) {
        {text, kLock + package("a", "conda", "linux-64", "https://h/c/linux-64/a-1-0.conda")}) {
     const auto environment = load_environment("lock", from({{"lock", lock}}), notes);
     ASSERT_TRUE(environment) << environment.error().message;
-    EXPECT_EQ(std::get<CondaEnvironment>(environment->spec.definition).locked.count("linux-64"),
+    EXPECT_EQ(std::get<CondaEnvironment>(environment->environment.spec.definition)
+                  .locked.count("linux-64"),
               1U);
   }
 }

@@ -46,8 +46,9 @@ TEST(EnvironmentMap, TheFirstKeyCounts) {
 TEST(EnvironmentMap, OnlyTheEntryThatIsAskedForMustBeGood) {
   const Files files{{"home/environments.map",
                      "good: {interpreter: python3}\nbad: {interpretor: x}\nlist: [a]\n"
-                     "gone: gone.yml\nwrong: wrong.yml\n"},
-                    {"home/wrong.yml", "image: x\n"}};
+                     "gone: gone.yml\nwrong: wrong.yml\nbuilt: built.yml\n"},
+                    {"home/wrong.yml", "image: X\n"},
+                    {"home/built.yml", "build: {path: .}\n"}};
   EXPECT_EQ(error_of(files, "good"), "accepted");
   EXPECT_EQ(error_of(files, "bad"),
             "home/environments.map:2:7: unknown key 'interpretor'; did you mean 'interpreter'?");
@@ -55,7 +56,12 @@ TEST(EnvironmentMap, OnlyTheEntryThatIsAskedForMustBeGood) {
             "home/environments.map:3:1: 'list' must be the path of an environment file, or a "
             "mapping");
   EXPECT_EQ(error_of(files, "gone"), "home/environments.map:4:7: there is no home/gone.yml");
-  EXPECT_EQ(error_of(files, "wrong"), "home/wrong.yml:1:1: 'image' is not supported yet");
+  EXPECT_EQ(error_of(files, "wrong"),
+            "home/wrong.yml:1:8: image: 'X' has upper-case letters, and names of images have none; "
+            "write x");
+  EXPECT_EQ(error_of(files, "built"),
+            "home/environments.map:6:1: 'built' has an image that is to be built; a map names "
+            "images of a registry: push it, and write its name under 'image'");
 }
 
 TEST(EnvironmentMap, TheMapItselfIsChecked) {

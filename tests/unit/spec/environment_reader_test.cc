@@ -46,6 +46,9 @@ TEST_P(BadEnvironmentFile, IsRefusedWithItsPlace) {
 const auto name_of = [](const auto& info) { return std::string(info.param.name); };
 INSTANTIATE_TEST_SUITE_P(Each, BadJobEnvironment, testing::ValuesIn(bad_job_environments()),
                          name_of);
+INSTANTIATE_TEST_SUITE_P(Docker, BadJobEnvironment, testing::ValuesIn(bad_docker_jobs()), name_of);
+INSTANTIATE_TEST_SUITE_P(Docker, BadEnvironmentFile, testing::ValuesIn(bad_docker_files()),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(Each, BadEnvironmentFile, testing::ValuesIn(bad_environment_files()),
                          name_of);
 
@@ -136,14 +139,14 @@ TEST(EnvironmentFile, EveryKeyIsRead) {
                VenvEnvironment{"/usr/bin/python3", {"--index-url https://a"}, {"numpy"}, {}}};
   want.description = "all of it";
   want.tags = {{"team", "vision"}, {"year", "2026"}};
-  EXPECT_EQ(*read, want);
+  EXPECT_EQ(*read, (ReadEnvironment{want, std::nullopt}));
 }
 
 TEST(EnvironmentFile, AnEmptyListIsABareEnvironment) {
   Notes notes;
   const auto read = load_environment("env.yml", from({{"env.yml", "requirements: []\n"}}), notes);
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->spec.definition, EnvironmentDefinition(VenvEnvironment{}));
+  EXPECT_EQ(read->environment.spec.definition, EnvironmentDefinition(VenvEnvironment{}));
 }
 
 TEST(EnvironmentFile, AByteOrderMarkOfARequirementsFileIsNoPartOfAName) {
