@@ -61,11 +61,12 @@ class Reader {
     if (word.empty()) return wrong("has an empty word");
     const bool follows_flag = !given_.empty() && !given_.back().option->takes_value;
     if (follows_flag && (word == "true" || word == "false"))
-      return wrong(fmt::format("'{}' is no option; write --{}={}", word,
-                               given_.back().option->name, word));
-    return wrong(fmt::format("'{}' is no option; the image stands under environment.image, and "
-                             "what runs is the job's `command`",
-                             shown(word)));
+      return wrong(
+          fmt::format("'{}' is no option; write --{}={}", word, given_.back().option->name, word));
+    return wrong(
+        fmt::format("'{}' is no option; the image stands under environment.image, and "
+                    "what runs is the job's `command`",
+                    shown(word)));
   }
 
   static Error unknown(const std::string& written) {
@@ -118,8 +119,8 @@ class Reader {
   Status take(const DockerOption& option, std::string_view value) {
     if (option.grant == DockerGrant::nobody)
       return wrong(fmt::format("'--{}' is not for a job to say: {}", option.name, option.instead));
-    const auto truths = {"true", "false", "1", "0", "t", "f", "T", "F", "TRUE", "FALSE", "True",
-                         "False"};
+    const auto truths = {"true", "false", "1",    "0",     "t",    "f",
+                         "T",    "F",     "TRUE", "FALSE", "True", "False"};
     if (!option.takes_value && std::find(truths.begin(), truths.end(), value) == truths.end())
       return wrong(fmt::format("--{} '{}': takes no value; write --{}", option.name, shown(value),
                                option.name));
@@ -139,7 +140,8 @@ bool is_operators(const Given& given) {
 
 Status check_sizes(const std::vector<std::string>& words) {
   if (words.size() > kMaxDockerArgs)
-    return wrong(fmt::format("has {} words; at most {} are possible", words.size(), kMaxDockerArgs));
+    return wrong(
+        fmt::format("has {} words; at most {} are possible", words.size(), kMaxDockerArgs));
   std::size_t bytes = 0;
   for (const std::string& word : words) {
     if (word.find('\0') != std::string::npos) return wrong("holds a NUL byte");

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <optional>
 
 #include "common/base/bytes.h"
@@ -33,8 +33,8 @@ std::optional<std::int64_t> number_in(std::string_view text) {
 }
 
 constexpr std::array<std::string_view, 13> kLimits{
-    "core",     "cpu",    "data",  "fsize", "locks",  "memlock",    "msgqueue",
-    "nofile",   "nproc",  "rss",   "rttime", "sigpending", "stack"};
+    "core",   "cpu",   "data", "fsize",  "locks",      "memlock", "msgqueue",
+    "nofile", "nproc", "rss",  "rttime", "sigpending", "stack"};
 // These give ranks more than their share of the machine.
 constexpr std::array<std::string_view, 2> kOperatorsLimits{"nice", "rtprio"};
 
@@ -117,8 +117,8 @@ Status check_docker_value(std::string_view option, const std::string& value) {
   if (option == "label") return check_label(value);
   if (option == "pids-limit" && number_in(value).value_or(-2) < -1)
     return wrong("must be a number, or -1 for none");
-  if (option == "security-opt" && !is_one_of(value, {kNoNewPrivileges, "no-new-privileges:true",
-                                                     "no-new-privileges=true"}))
+  if (option == "security-opt" &&
+      !is_one_of(value, {kNoNewPrivileges, "no-new-privileges:true", "no-new-privileges=true"}))
     return wrong("cannot be had: no program in a container gains rights");
   if (option == "shm-size") return check_shm_size(value);
   if (option == "tmpfs") return check_tmpfs(value);

@@ -44,8 +44,9 @@ bool is_component(std::string_view text) {
 // "localhost", "registry.example.com", "[fd00::1]".
 bool is_host(std::string_view text) {
   if (text.starts_with('[') && text.ends_with(']'))
-    return text.size() > 2 && all_of(text.substr(1, text.size() - 2),
-                                     [](char c) { return is_hex(c) || (c >= 'A' && c <= 'F') || c == ':'; });
+    return text.size() > 2 && all_of(text.substr(1, text.size() - 2), [](char c) {
+             return is_hex(c) || (c >= 'A' && c <= 'F') || c == ':';
+           });
   const auto good = [](char c) { return is_word(c) || c == '.' || c == '-'; };
   return !text.empty() && all_of(text, good) && is_word(text.front()) && is_word(text.back());
 }
@@ -102,7 +103,8 @@ class Name {
     const auto slash = rest_.find('/');
     if (slash == std::string_view::npos) return {};
     const std::string_view first = rest_.substr(0, slash);
-    const bool is_place = first == "localhost" || first.find_first_of(".:[") != std::string_view::npos;
+    const bool is_place =
+        first == "localhost" || first.find_first_of(".:[") != std::string_view::npos;
     if (!is_place) return {};
     host_ = first;
     rest_.remove_prefix(slash + 1);
@@ -138,8 +140,8 @@ class Name {
     if (std::any_of(rest_.begin(), rest_.end(), is_upper)) {
       std::string lower(rest_);
       for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      return wrong(fmt::format("has upper-case letters, and names of images have none; write {}",
-                               lower));
+      return wrong(
+          fmt::format("has upper-case letters, and names of images have none; write {}", lower));
     }
     if (host_.empty() && rest_.size() == kHexDigits && all_of(rest_, is_hex))
       return wrong("is an id, which one engine has; write the image's name");

@@ -28,10 +28,10 @@ Status find_build(const BuildFolder& build) {
   if (!fs::exists(folder))
     return wrong(build.where, fmt::format("{} does not exist", build.path), ErrorCode::not_found);
   if (!fs::is_directory(folder))
-    return wrong(build.where,
-                 fmt::format("{} is not a directory; name the one that the image is built from",
-                             build.path),
-                 ErrorCode::invalid_argument);
+    return wrong(
+        build.where,
+        fmt::format("{} is not a directory; name the one that the image is built from", build.path),
+        ErrorCode::invalid_argument);
   if (fs::is_empty(build.path, failure))
     return wrong(build.where,
                  fmt::format("{} is empty; put {} into it", build.path, build.dockerfile),

@@ -46,8 +46,7 @@ std::vector<std::string_view> keys_without_container(const JobSpec& spec) {
 }
 
 std::string ignored(std::string_view key) {
-  return fmt::format("'{}' is ignored: it is for a container, and this job has none",
-                     key);
+  return fmt::format("'{}' is ignored: it is for a container, and this job has none", key);
 }
 
 }  // namespace lockstep::spec

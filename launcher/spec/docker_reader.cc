@@ -70,10 +70,10 @@ class DockerReader {
                               "requirements.txt]",
                               shown("requirements"), here, shown("conda_file")));
     if (at(mapping_, "python") != nullptr)
-      return both("python", fmt::format("'{}' is for '{}'; in a container Python is the image's, "
-                                        "or one of the dependencies of '{}': python=3.11",
-                                        shown("python"), shown("requirements"),
-                                        shown("conda_file")));
+      return both("python",
+                  fmt::format("'{}' is for '{}'; in a container Python is the image's, "
+                              "or one of the dependencies of '{}': python=3.11",
+                              shown("python"), shown("requirements"), shown("conda_file")));
     return {};
   }
 
@@ -87,10 +87,10 @@ class DockerReader {
       const std::string key = name + "." + entry.key;
       if (std::find(kKeys.begin(), kKeys.end(), entry.key) == kKeys.end()) {
         const std::string near = nearest(entry.key, kKeys);
-        return error(entry.place, fmt::format("unknown key '{}'; {}", key,
-                                              near.empty() ? "it has 'path' and 'dockerfile_path'"
-                                                           : fmt::format("did you mean '{}.{}'?",
-                                                                         name, near)));
+        return error(entry.place,
+                     fmt::format("unknown key '{}'; {}", key,
+                                 near.empty() ? "it has 'path' and 'dockerfile_path'"
+                                              : fmt::format("did you mean '{}.{}'?", name, near)));
       }
       const YamlNode& value = entry.value;
       if (value.kind == YamlNode::Kind::null) continue;

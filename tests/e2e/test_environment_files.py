@@ -195,6 +195,16 @@ def test_an_image_that_is_built_is_registered_with_its_folder(up_site):
     assert listed["1"]["build"] == first["build"] != listed["2"]["build"]
 
 
+def test_what_is_for_a_container_is_ignored_without_one(up_site):
+    up_site.write("host.yml", "name: host\ninterpreter: python3\n")
+    up_site.ok("environment", "create", "-f", "host.yml")
+    done = up_site.run("run", "--environment", "host@latest", "--shm-size", "2g", "--", "true")
+    assert done.returncode == 0 and b"note: 'resources.shm_size' is ignored: " in done.stderr, done
+    up_site.write("job.yml", "command: 'true'\nresources: {docker_args: --init}\n")
+    done = up_site.run("job", "create", "-f", "job.yml", "--stream")
+    assert done.returncode == 0 and b"note: job.yml:2:26: 'resources.docker_args' is ignored: " in done.stderr, done
+
+
 # ---- the operator's map --------------------------------------------------------------------------
 
 
@@ -239,7 +249,7 @@ FILES = {
     "bad-conda": ("environment:\n  conda_file: bad-conda.yml\n", [], USAGE,
                   ["bad-conda.yml:2:16: 'numpy=>1': '=>' is no operator; write >="]),
     "conda-and-image": ("environment: {image: ubuntu, conda_file: c.yml}\n", [], USAGE,
-                        ["job.yml:2:43: ", "c.yml: No such file"]),
+                        ["job.yml:2:42: ", "c.yml: No such file"]),
     "conda-and-pip": ("environment:\n  conda_file: {dependencies: [python]}\n  requirements: [six]\n", [], USAGE,
                       ["job.yml:4:3: ", "two environments", "- pip: [-r requirements.txt]"]),
     "conda-for-a-mac": ("environment: {conda_file: mac.lock}\n", [], USAGE, ["mac.lock:2:1: ", "is of 'osx-64'"]),

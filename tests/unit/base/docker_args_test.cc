@@ -22,7 +22,8 @@ TEST(DockerOptions, NamesAndLettersStandOnceAndRefusalsSayWhatToDo) {
   }
 }
 
-// ---- splitting -----------------------------------------------------------------------------------
+// ---- splitting
+// -----------------------------------------------------------------------------------
 
 TEST(SplitDockerArgs, SplitsAsAShellDoes) {
   const auto words = [](std::string_view text) { return split_docker_args(text).value(); };
@@ -37,14 +38,17 @@ TEST(SplitDockerArgs, SplitsAsAShellDoes) {
 }
 
 TEST(SplitDockerArgs, SaysWhereAQuoteIsOpen) {
-  const auto refusal = [](std::string_view text) { return split_docker_args(text).error().message; };
+  const auto refusal = [](std::string_view text) {
+    return split_docker_args(text).error().message;
+  };
   EXPECT_EQ(refusal("-e 'A=b"), "resources.docker_args: the quote ' at character 4 is not closed");
   EXPECT_EQ(refusal("\"it's"), "resources.docker_args: the quote \" at character 1 is not closed");
   EXPECT_EQ(refusal("-e A=b\\"),
             "resources.docker_args: ends with a backslash, which takes the character after it");
 }
 
-// ---- what everybody may --------------------------------------------------------------------------
+// ---- what everybody may
+// --------------------------------------------------------------------------
 
 TEST(DockerArgs, WhatGivesNoRightsIsForEverybody) {
   for (const Words& words : {
@@ -69,7 +73,8 @@ TEST(DockerArgs, WhatGivesNoRightsIsForEverybody) {
   }
 }
 
-// ---- what nobody may -----------------------------------------------------------------------------
+// ---- what nobody may
+// -----------------------------------------------------------------------------
 
 struct Refused {
   const char* name;
@@ -82,37 +87,85 @@ class RefusedDockerArgs : public testing::TestWithParam<Refused> {};
 
 TEST_P(RefusedDockerArgs, AreRefusedWhateverTheOperatorAllows) {
   Words all;
-  for (const DockerOption& option : docker_options()) all.push_back("--" + std::string(option.name));
+  for (const DockerOption& option : docker_options())
+    all.push_back("--" + std::string(option.name));
   for (const Status& status :
        {check_docker_args(GetParam().words), check_docker_args(GetParam().words, all)}) {
     ASSERT_FALSE(status);
-    EXPECT_EQ(status.error().message,
-              std::string("resources.docker_args: ") + GetParam().message);
+    EXPECT_EQ(status.error().message, std::string("resources.docker_args: ") + GetParam().message);
     EXPECT_EQ(status.error().code, ErrorCode::invalid_argument);
   }
 }
 
 const Refused kRefused[] = {
-    {"name", {"--name=x"}, "'--name' is not for a job to say: Lockstep names and removes containers itself; leave it out"},
-    {"network", {"--network", "bridge"}, "'--network' is not for a job to say: the container has the host's network; leave it out"},
-    {"net", {"--net=host"}, "'--net' is not for a job to say: the container has the host's network; leave it out"},
-    {"publish", {"-p", "80:80"}, "'--publish' is not for a job to say: the container has the host's network; leave it out"},
-    {"user", {"-u0"}, "'--user' is not for a job to say: ranks run as the submitting user, with that user's groups; leave it out"},
-    {"userns", {"--userns=host"}, "'--userns' is not for a job to say: ranks run as the submitting user, with that user's groups; leave it out"},
-    {"rm", {"--rm"}, "'--rm' is not for a job to say: Lockstep names and removes containers itself; leave it out"},
-    {"detach", {"-d"}, "'--detach' is not for a job to say: Lockstep waits for the container; `lockstep run --detach` returns at once"},
-    {"terminal", {"-it"}, "'--interactive' is not for a job to say: ranks have no terminal, and what they print is in the job's logs; leave it out"},
-    {"entrypoint", {"--entrypoint", "sh"}, "'--entrypoint' is not for a job to say: what runs is the job's `command`; an image's entrypoint is not used"},
-    {"workdir", {"-w/x"}, "'--workdir' is not for a job to say: ranks start in the job's own directory; write cd into `command`"},
-    {"memory", {"--memory=1g"}, "'--memory' is not for a job to say: write lockstep.resources.memory instead"},
-    {"cpus", {"--cpuset-cpus=0"}, "'--cpuset-cpus' is not for a job to say: write lockstep.resources.cpus instead"},
-    {"gpus", {"--gpus", "all"}, "'--gpus' is not for a job to say: write lockstep.resources.gpus instead"},
+    {"name",
+     {"--name=x"},
+     "'--name' is not for a job to say: Lockstep names and removes containers itself; leave it "
+     "out"},
+    {"network",
+     {"--network", "bridge"},
+     "'--network' is not for a job to say: the container has the host's network; leave it out"},
+    {"net",
+     {"--net=host"},
+     "'--net' is not for a job to say: the container has the host's network; leave it out"},
+    {"publish",
+     {"-p", "80:80"},
+     "'--publish' is not for a job to say: the container has the host's network; leave it out"},
+    {"user",
+     {"-u0"},
+     "'--user' is not for a job to say: ranks run as the submitting user, with that user's groups; "
+     "leave it out"},
+    {"userns",
+     {"--userns=host"},
+     "'--userns' is not for a job to say: ranks run as the submitting user, with that user's "
+     "groups; leave it out"},
+    {"rm",
+     {"--rm"},
+     "'--rm' is not for a job to say: Lockstep names and removes containers itself; leave it out"},
+    {"detach",
+     {"-d"},
+     "'--detach' is not for a job to say: Lockstep waits for the container; `lockstep run "
+     "--detach` returns at once"},
+    {"terminal",
+     {"-it"},
+     "'--interactive' is not for a job to say: ranks have no terminal, and what they print is in "
+     "the job's logs; leave it out"},
+    {"entrypoint",
+     {"--entrypoint", "sh"},
+     "'--entrypoint' is not for a job to say: what runs is the job's `command`; an image's "
+     "entrypoint is not used"},
+    {"workdir",
+     {"-w/x"},
+     "'--workdir' is not for a job to say: ranks start in the job's own directory; write cd into "
+     "`command`"},
+    {"memory",
+     {"--memory=1g"},
+     "'--memory' is not for a job to say: write lockstep.resources.memory instead"},
+    {"cpus",
+     {"--cpuset-cpus=0"},
+     "'--cpuset-cpus' is not for a job to say: write lockstep.resources.cpus instead"},
+    {"gpus",
+     {"--gpus", "all"},
+     "'--gpus' is not for a job to say: write lockstep.resources.gpus instead"},
     {"restart", {"--restart"}, "'--restart' is not for a job to say: write lockstep.retry instead"},
-    {"env_file", {"--env-file=f"}, "'--env-file' is not for a job to say: it names a file of the node's; write environment_variables instead"},
-    {"log_driver", {"--log-driver=none"}, "'--log-driver' is not for a job to say: what ranks print is in the job's logs; leave it out"},
-    {"hostname", {"-h", "x"}, "'--hostname' is not for a job to say: the container has its node's name; leave it out"},
-    {"an_image", {"--init", "ubuntu"}, "'ubuntu' is no option; the image stands under environment.image, and what runs is the job's `command`"},
-    {"end_of_options", {"--", "x"}, "'--' is no option; the image stands under environment.image, and what runs is the job's `command`"},
+    {"env_file",
+     {"--env-file=f"},
+     "'--env-file' is not for a job to say: it names a file of the node's; write "
+     "environment_variables instead"},
+    {"log_driver",
+     {"--log-driver=none"},
+     "'--log-driver' is not for a job to say: what ranks print is in the job's logs; leave it out"},
+    {"hostname",
+     {"-h", "x"},
+     "'--hostname' is not for a job to say: the container has its node's name; leave it out"},
+    {"an_image",
+     {"--init", "ubuntu"},
+     "'ubuntu' is no option; the image stands under environment.image, and what runs is the job's "
+     "`command`"},
+    {"end_of_options",
+     {"--", "x"},
+     "'--' is no option; the image stands under environment.image, and what runs is the job's "
+     "`command`"},
     {"flag_with_a_word", {"--read-only", "false"}, "'false' is no option; write --read-only=false"},
     {"flag_with_a_value", {"--init=yes"}, "--init 'yes': takes no value; write --init"},
     {"empty_word", {""}, "has an empty word"},
@@ -121,31 +174,63 @@ const Refused kRefused[] = {
     {"unknown_letter", {"-Zx"}, "unknown option '-Zx'"},
     {"unknown_letter_behind_a_flag", {"-Z=x"}, "unknown option '-Z'"},
     {"one_dash", {"-privileged"}, "unknown option '-privileged'; did you mean '--privileged'?"},
-    {"two_words_in_one", {"--ulimit nofile=1"}, "'--ulimit nofile' holds a blank; write one word in each item of the list"},
+    {"two_words_in_one",
+     {"--ulimit nofile=1"},
+     "'--ulimit nofile' holds a blank; write one word in each item of the list"},
     {"no_value", {"--ulimit"}, "'--ulimit' needs a value, and nothing follows it"},
     {"operators_without_value", {"-v"}, "'--volume' needs a value, and nothing follows it"},
-    {"variable_of_the_agent", {"-e", "HOME"}, "--env 'HOME': must be NAME=VALUE; no variable of the node's agent is passed on"},
-    {"variable_of_ranks", {"--env=LOCKSTEP_RANK=1"}, "--env 'LOCKSTEP_RANK=1': is a variable that Lockstep sets for each rank; leave it out"},
-    {"label_of_ours", {"-l", "lockstep.job=x"}, "--label 'lockstep.job=x': has a key of Lockstep's own; choose one that does not begin with lockstep."},
+    {"variable_of_the_agent",
+     {"-e", "HOME"},
+     "--env 'HOME': must be NAME=VALUE; no variable of the node's agent is passed on"},
+    {"variable_of_ranks",
+     {"--env=LOCKSTEP_RANK=1"},
+     "--env 'LOCKSTEP_RANK=1': is a variable that Lockstep sets for each rank; leave it out"},
+    {"label_of_ours",
+     {"-l", "lockstep.job=x"},
+     "--label 'lockstep.job=x': has a key of Lockstep's own; choose one that does not begin with "
+     "lockstep."},
     {"ipc", {"--ipc=none"}, "--ipc 'none': must be private, shareable or host"},
-    {"shm_size", {"--shm-size=1k"}, "--shm-size '1k': must be a size of at least 64.0 KiB, as in 2g"},
-    {"ulimit", {"--ulimit=files=1"}, "--ulimit 'files=1': must be NAME=SOFT[:HARD], as in nofile=65536 or memlock=-1"},
-    {"ulimit_words", {"--ulimit=memlock=unlimited"}, "--ulimit 'memlock=unlimited': must have numbers for its limits, or -1 for none, as in nofile=65536:65536"},
-    {"ulimit_order", {"--ulimit=nofile=9:3"}, "--ulimit 'nofile=9:3': has a soft limit above the hard one"},
-    {"tmpfs_relative", {"--tmpfs=tmp"}, "--tmpfs 'tmp': must be PATH[:OPTIONS] with an absolute path, as in /scratch:size=1g"},
-    {"tmpfs_over_ours", {"--tmpfs=/.lockstep"}, "--tmpfs '/.lockstep': must be a path without '//' and without parts that begin with a dot"},
-    {"add_host", {"--add-host=store"}, "--add-host 'store': must be NAME:ADDRESS, as in store:10.0.0.7"},
-    {"cap_drop", {"--cap-drop="}, "--cap-drop '': must be the name of a capability, as in NET_RAW, or ALL"},
+    {"shm_size",
+     {"--shm-size=1k"},
+     "--shm-size '1k': must be a size of at least 64.0 KiB, as in 2g"},
+    {"ulimit",
+     {"--ulimit=files=1"},
+     "--ulimit 'files=1': must be NAME=SOFT[:HARD], as in nofile=65536 or memlock=-1"},
+    {"ulimit_words",
+     {"--ulimit=memlock=unlimited"},
+     "--ulimit 'memlock=unlimited': must have numbers for its limits, or -1 for none, as in "
+     "nofile=65536:65536"},
+    {"ulimit_order",
+     {"--ulimit=nofile=9:3"},
+     "--ulimit 'nofile=9:3': has a soft limit above the hard one"},
+    {"tmpfs_relative",
+     {"--tmpfs=tmp"},
+     "--tmpfs 'tmp': must be PATH[:OPTIONS] with an absolute path, as in /scratch:size=1g"},
+    {"tmpfs_over_ours",
+     {"--tmpfs=/.lockstep"},
+     "--tmpfs '/.lockstep': must be a path without '//' and without parts that begin with a dot"},
+    {"add_host",
+     {"--add-host=store"},
+     "--add-host 'store': must be NAME:ADDRESS, as in store:10.0.0.7"},
+    {"cap_drop",
+     {"--cap-drop="},
+     "--cap-drop '': must be the name of a capability, as in NET_RAW, or ALL"},
     {"pids_limit", {"--pids-limit=many"}, "--pids-limit 'many': must be a number, or -1 for none"},
-    {"new_privileges", {"--security-opt=no-new-privileges:false"}, "--security-opt 'no-new-privileges:false': cannot be had: no program in a container gains rights"},
+    {"new_privileges",
+     {"--security-opt=no-new-privileges:false"},
+     "--security-opt 'no-new-privileges:false': cannot be had: no program in a container gains "
+     "rights"},
     {"nul", {std::string("-eA=\0", 5)}, "holds a NUL byte"},
     {"too_many", Words(kMaxDockerArgs + 1, "--init"), "has 1001 words; at most 1000 are possible"},
-    {"too_long", {"-eA=" + std::string(kMaxDockerArgsBytes, 'x')}, "has 131077 bytes; at most 131072 are possible"},
+    {"too_long",
+     {"-eA=" + std::string(kMaxDockerArgsBytes, 'x')},
+     "has 131077 bytes; at most 131072 are possible"},
 };
 INSTANTIATE_TEST_SUITE_P(Each, RefusedDockerArgs, testing::ValuesIn(kRefused),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// ---- what operators allow ------------------------------------------------------------------------
+// ---- what operators allow
+// ------------------------------------------------------------------------
 
 TEST(DockerArgs, WhatGivesRightsIsForOperatorsToAllow) {
   const auto code = [](const Status& status) { return status.error().code; };
@@ -167,9 +252,9 @@ TEST(DockerArgs, WhatGivesRightsIsForOperatorsToAllow) {
     EXPECT_TRUE(check_allowable_docker_arg(name)) << name;
   }
   EXPECT_GT(operators, 30);
-  for (const char* name : {"privileged", "device", "volume", "mount", "cap-add", "sysctl", "pid",
-                           "uts", "runtime", "volumes-from", "device-cgroup-rule",
-                           "oom-kill-disable", "use-api-socket"})
+  for (const char* name :
+       {"privileged", "device", "volume", "mount", "cap-add", "sysctl", "pid", "uts", "runtime",
+        "volumes-from", "device-cgroup-rule", "oom-kill-disable", "use-api-socket"})
     EXPECT_EQ(find_docker_option(name)->grant, DockerGrant::operators) << name;
 }
 
@@ -178,7 +263,8 @@ TEST(DockerArgs, LettersAndValuesOfOperatorsOptionsAreSeen) {
     const Status status = check_docker_args(words, {});
     return status ? std::string() : status.error().message.substr(23);
   };
-  const std::string allow = " is refused unless the operator allows it: lockstepd --allow-docker-args ";
+  const std::string allow =
+      " is refused unless the operator allows it: lockstepd --allow-docker-args ";
   EXPECT_EQ(refusal({"-v", "/etc:/etc"}), "'--volume'" + allow + "--volume");
   EXPECT_EQ(refusal({"-v/etc:/etc"}), "'--volume'" + allow + "--volume");
   EXPECT_EQ(refusal({"--privileged=false"}), "'--privileged'" + allow + "--privileged");
@@ -210,7 +296,8 @@ TEST(DockerArgs, AnOperatorMayNotAllowWhatThereIsNot) {
             "out");
 }
 
-// ---- in a job ------------------------------------------------------------------------------------
+// ---- in a job
+// ------------------------------------------------------------------------------------
 
 TEST(DockerArgs, AJobIsCheckedButForWhatItsOperatorAllows) {
   JobSpec spec;

@@ -13,12 +13,21 @@ const std::string kHex(64, 'a');
 
 TEST(ImageNames, AllFormsAreTaken) {
   for (const std::string& name : {
-           std::string("ubuntu"), std::string("debian:12"), std::string("a"), std::string("0/1/2"),
-           std::string("localhost/train"), std::string("localhost:5000/team/train:v1.2-rc_3"),
+           std::string("ubuntu"),
+           std::string("debian:12"),
+           std::string("a"),
+           std::string("0/1/2"),
+           std::string("localhost/train"),
+           std::string("localhost:5000/team/train:v1.2-rc_3"),
            std::string("mcr.microsoft.com/azureml/openmpi4.1.0-ubuntu20.04:latest"),
-           std::string("Registry.Example.COM:443/a__b/c--d.e_f"), "debian@sha256:" + kHex,
-           "r.io/x:1@sha256:" + kHex, std::string("[fd00::1]:5000/x"), std::string("[::1]/x"),
-           std::string("train:_1"), std::string("train:V1"), std::string("sha256/x:1"),
+           std::string("Registry.Example.COM:443/a__b/c--d.e_f"),
+           "debian@sha256:" + kHex,
+           "r.io/x:1@sha256:" + kHex,
+           std::string("[fd00::1]:5000/x"),
+           std::string("[::1]/x"),
+           std::string("train:_1"),
+           std::string("train:V1"),
+           std::string("sha256/x:1"),
        }) {
     const Status status = check_image_name(name);
     EXPECT_TRUE(status) << status.error().message;
@@ -76,11 +85,13 @@ const BadName kBad[] = {
     {"port", "r:port/x", "has the port 'port', which is none"},
     {"port_above", "r.io:65536/x", "has the port '65536', which is none"},
     {"no_port", "r.io:/x", "has the port '', which is none"},
-    {"host", "-r.io/x", "begins with '-', as an option does; options of the engine stand under "
-                        "resources.docker_args"},
+    {"host", "-r.io/x",
+     "begins with '-', as an option does; options of the engine stand under "
+     "resources.docker_args"},
     {"host_end", "r.io./x", "has 'r.io.' for its registry, which is no host"},
-    {"digest", "a@sha256:12", "has the digest 'sha256:12', which must be sha256: and 64 of 0-9 and "
-                              "a-f"},
+    {"digest", "a@sha256:12",
+     "has the digest 'sha256:12', which must be sha256: and 64 of 0-9 and "
+     "a-f"},
     {"other_digest", "a@md5:" + kHex,
      "has the digest 'md5:" + kHex + "', which must be sha256: and 64 of 0-9 and a-f"},
     {"id", "sha256:" + kHex, "is an id, which one engine has; write the image's name"},

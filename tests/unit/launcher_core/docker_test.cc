@@ -54,12 +54,13 @@ TEST(BuiltImages, WhatTheyAreBuiltFromIsKept) {
   spec.environment = EnvironmentSpec{"", "", built("job")};
   launcher.submit(spec);
   EXPECT_THAT(roots(), ::testing::ElementsAre("job train, what its image is built from"));
-  launcher.send(
-      CreateEnvironmentInput{launcher.next_reply(), {{"tools", "", built("named")}, "", {}}, "ada"});
+  launcher.send(CreateEnvironmentInput{
+      launcher.next_reply(), {{"tools", "", built("named")}, "", {}}, "ada"});
   launcher.take<ReplyEnvironment>();
   EXPECT_THAT(roots(), ::testing::ElementsAre("job train, what its image is built from",
                                               "what environment tools is built from"));
-  EXPECT_THAT(launcher.core->trees(), ::testing::UnorderedElementsAre(sha256("job"), sha256("named")));
+  EXPECT_THAT(launcher.core->trees(),
+              ::testing::UnorderedElementsAre(sha256("job"), sha256("named")));
 }
 
 }  // namespace

@@ -28,14 +28,16 @@ DockerEnvironment docker_of(const JobFile& job) {
   return docker == nullptr ? DockerEnvironment{} : *docker;
 }
 
-// ---- images --------------------------------------------------------------------------------------
+// ---- images
+// --------------------------------------------------------------------------------------
 
 TEST(DockerOfJob, AnImageIsTakenInEveryForm) {
   const DockerEnvironment want{"r.io:5000/team/train:v1", {}, {}};
   const std::string image = "image: r.io:5000/team/train:v1\n";
   EXPECT_EQ(docker_of(job_of("environment:\n  " + image)), want);
   EXPECT_EQ(docker_of(job_of("environment:\n  os_type: Linux\n  build:\n  " + image)), want);
-  const JobFile in_file = job_of("environment: file:e.yml\n", {{"jobs/e.yml", "name: t\n" + image}});
+  const JobFile in_file =
+      job_of("environment: file:e.yml\n", {{"jobs/e.yml", "name: t\n" + image}});
   EXPECT_EQ(docker_of(in_file), want);
   EXPECT_EQ(in_file.spec.environment->name, "t");
   EXPECT_FALSE(in_file.build);
@@ -51,13 +53,16 @@ TEST(DockerOfJob, PackagesOfACondaFileGoOnTheImage) {
   EXPECT_EQ(docker.conda->dependencies, Words{"numpy"});
   EXPECT_EQ(job.spec.environment->name, "tools");
   const std::string content = "{channels: [a], dependencies: [numpy]}";
-  EXPECT_EQ(docker_of(job_of("environment: {image: debian, conda_file: " + content + "}\n")), docker);
+  EXPECT_EQ(docker_of(job_of("environment: {image: debian, conda_file: " + content + "}\n")),
+            docker);
   // Without an image it is what it was.
   EXPECT_TRUE(std::holds_alternative<CondaEnvironment>(
-      job_of("environment: {image: , conda_file: " + content + "}\n").spec.environment->definition));
+      job_of("environment: {image: , conda_file: " + content + "}\n")
+          .spec.environment->definition));
 }
 
-// ---- builds --------------------------------------------------------------------------------------
+// ---- builds
+// --------------------------------------------------------------------------------------
 
 TEST(DockerOfJob, ABuildsFolderIsNamedBesideTheDefinition) {
   const JobFile job = job_of("environment:\n  build:\n    path: ../docker\n");
@@ -74,7 +79,8 @@ TEST(DockerOfJob, ABuildsFolderIsNamedBesideTheDefinition) {
 }
 
 TEST(DockerOfJob, ABuildsFolderIsBesideTheFileThatNamesIt) {
-  const JobFile job = job_of("environment: file:e/env.yml\n", {{"jobs/e/env.yml", "build: {path: .}\n"}});
+  const JobFile job =
+      job_of("environment: file:e/env.yml\n", {{"jobs/e/env.yml", "build: {path: .}\n"}});
   ASSERT_TRUE(job.build);
   EXPECT_EQ(std::filesystem::path(job.build->path) / "x", "jobs/e/x");
   EXPECT_EQ(job.build->where, "jobs/e/env.yml:1:15: 'build.path'");
@@ -100,8 +106,9 @@ TEST(FindBuild, SaysWhatIsNotThere) {
   EXPECT_EQ(find("good"), "found");
   EXPECT_EQ(find("good", "gpu/Dockerfile"), "found");
   EXPECT_EQ(find("none"), "P: ROOT/none does not exist");
-  EXPECT_EQ(find("good/Dockerfile"),
-            "P: ROOT/good/Dockerfile is not a directory; name the one that the image is built from");
+  EXPECT_EQ(
+      find("good/Dockerfile"),
+      "P: ROOT/good/Dockerfile is not a directory; name the one that the image is built from");
   EXPECT_EQ(find("empty"), "P: ROOT/empty is empty; put Dockerfile into it");
   EXPECT_EQ(find("other"), "D: ROOT/other/Dockerfile does not exist");
   EXPECT_EQ(find("good", "gpu"), "D: ROOT/good/gpu is not a file");
@@ -118,15 +125,16 @@ TEST(FindBuild, IsAskedForAJobFile) {
   const std::string path = directory / "job.yml";
   const auto missing = load_job(path);
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().message, path + ":2:29: 'environment.build.path': " +
-                                         (directory / "d") + " does not exist");
+  EXPECT_EQ(missing.error().message,
+            path + ":2:29: 'environment.build.path': " + (directory / "d") + " does not exist");
   directory.file("d/Dockerfile", "FROM debian\n");
   const auto job = load_job(path);
   ASSERT_TRUE(job) << job.error().message;
   EXPECT_EQ(job->build->path, directory / "d");
 }
 
-// ---- resources -----------------------------------------------------------------------------------
+// ---- resources
+// -----------------------------------------------------------------------------------
 
 TEST(DockerResources, SizesAreThoseOfAzure) {
   const auto size = [](const std::string& text) {
