@@ -8,13 +8,13 @@ import pytest
 from harness.engine import Docker, Podman, import_busybox
 from harness.site import wait_until
 
-GREETING = "GREETING=of the image"
+VARIABLES = {"GREETING": "of the image"}
 
 
 @pytest.fixture(scope="module")
 def docker():
     engine = Docker()
-    import_busybox(engine, "base:1", [GREETING])
+    import_busybox(engine, "base:1", VARIABLES)
     yield engine
     engine.close()
 
@@ -22,7 +22,7 @@ def docker():
 @pytest.fixture(scope="module")
 def podman():
     engine = Podman()
-    import_busybox(engine, "base:1", [GREETING])
+    import_busybox(engine, "base:1", VARIABLES)
     yield engine
     engine.close()
 
@@ -43,8 +43,8 @@ def there(site, engine):
 
 
 def rows(out):
-    """What ranks printed, without the prefix that `run` puts before lines of several."""
-    return sorted(line.split("] ", 1)[-1] for line in out.splitlines())
+    """What ranks printed, without what `run` puts before each line where there are several."""
+    return sorted(line.split(" | ", 1)[-1] for line in out.splitlines())
 
 
 def test_ranks_see_what_they_see_on_the_host(there):
@@ -178,7 +178,7 @@ def test_a_build_is_made_once_and_again_when_its_context_changes(there):
 def test_what_goes_from_the_cache_goes_from_the_engine(there):
     there.ok("run", "-N", "2", "--image", "base:1", "--", "true")
     assert any("lockstep/env" in name for name in there.engine.names())
-    there.ok("environment", "prune", "--unused-for", "0s", "--yes")
+    there.ok("environment", "prune", "--unused-for", "0s")
     wait_until(lambda: not any("lockstep/env" in name for name in there.engine.names()), "our tags are gone")
     assert any("base:1" in name for name in there.engine.names())
     there.ok("run", "--image", "base:1", "--", "true")

@@ -119,7 +119,7 @@ class Podman(Engine):
         assert not self.folder.exists(), sorted(self.folder.rglob("*"))[:5]
 
 
-def import_busybox(engine, name, variables=()):
+def import_busybox(engine, name, variables=None):
     """An image of 2 MB that has busybox and nothing else."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
@@ -134,7 +134,7 @@ def import_busybox(engine, name, variables=()):
                 info = tarfile.TarInfo(f"bin/{applet}")
                 info.type, info.linkname = tarfile.SYMTYPE, "busybox"
                 tar.addfile(info)
-    changes = [word for variable in variables for word in ("--change", f"ENV {variable}")]
+    changes = [word for name, value in (variables or {}).items() for word in ("--change", f'ENV {name}="{value}"')]
     return engine.ok("import", *changes, "-", name, input=packed.getvalue())
 
 
