@@ -233,6 +233,7 @@ void Flight::fail_by_tools(const Error& error) {
   const bool is_full = error.code == ErrorCode::resource_exhausted ||
                        (space && space->free < kFullDisk && error.code != ErrorCode::conflict);
   EnvironmentCache::drop_prefix(entry_);
+  static_cast<void>(io::remove_tree(entry_.solved_folder()));  // an image may be in it
   if (!go_on()) return;
   if (is_full)
     return fail(make_error(

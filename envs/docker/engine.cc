@@ -93,7 +93,7 @@ Result<Engine> Engine::find(Toolbox& tools) {
   std::string why;
   for (const std::string& name : names) {
     const std::string program = tools.find(name);
-    if (program.empty()) continue;
+    if (!program.starts_with('/')) continue;
     auto engine = ask(tools, program);
     if (engine) {
       const auto user = io::current_user();
@@ -111,8 +111,10 @@ Result<Engine> Engine::find(Toolbox& tools) {
   if (!choice.empty())
     return make_error(
         ErrorCode::unavailable,
-        fmt::format("LOCKSTEP_CONTAINER_ENGINE of the agent is '{}', which is not on its PATH",
-                    choice));
+        fmt::format(
+            "LOCKSTEP_CONTAINER_ENGINE of the agent is '{}', which is not on its PATH, and no "
+            "absolute path of a program",
+            choice));
   return make_error(ErrorCode::unavailable,
                     "there is no container engine on this node: neither docker nor podman is on "
                     "the agent's PATH; install one (apt-get install podman)");

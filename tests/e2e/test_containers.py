@@ -133,7 +133,7 @@ lockstep:
 def test_arguments_of_the_engine_are_an_allow_list(there):
     ask = 'df -k /dev/shm | tail -1; echo "$FROM_ARGS|$(ulimit -n)"'
     out = there.ok("run", "--image", "base:1", "--shm-size", "33m", "--docker-args",
-                   "--ulimit nofile=77:77 -e 'FROM_ARGS=a b'", "--", "sh", "-c", ask)
+                   "--ulimit nofile=77:77 --ulimit nproc=4000:4000 -e 'FROM_ARGS=a b'", "--", "sh", "-c", ask)
     assert "33792" in out and "a b|77" in out, out
     for words, advice in (("--privileged", "--allow-docker-args"), ("-v /etc:/etc", "--allow-docker-args"),
                           ("--network none", "network"), ("--name x", "name"), ("--shm-sise 1g", "--shm-size"),
@@ -178,6 +178,7 @@ def test_a_build_is_made_once_and_again_when_its_context_changes(there):
 def test_what_goes_from_the_cache_goes_from_the_engine(there):
     there.ok("run", "-N", "2", "--image", "base:1", "--", "true")
     assert any("lockstep/env" in name for name in there.engine.names())
+    wait_until(lambda: not list(there.home.glob("nodes/*/attempts/*")), "no attempt needs it any more")
     there.ok("environment", "prune", "--unused-for", "0s")
     wait_until(lambda: not any("lockstep/env" in name for name in there.engine.names()), "our tags are gone")
     assert any("base:1" in name for name in there.engine.names())

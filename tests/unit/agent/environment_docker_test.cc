@@ -156,12 +156,13 @@ TEST_F(EnvironmentDockerTest, a_tag_goes_with_its_environment_and_its_bytes_coun
   const Assignment second = keeping->staged("second", dockerfile("FROM base:1\nRUN echo two\n"));
   const auto next = keeping->prepare(second);
   ASSERT_TRUE(next.is_ready()) << keeping->log_of(second);
-  EXPECT_TRUE(keeping->until([&] { return tags(docker()).find(tag_of(said)) == std::string::npos; }))
-      << tags(docker());
+  EXPECT_TRUE(keeping->until([&] {
+    return tags(docker()).find(tag_of(said)) == std::string::npos;
+  })) << tags(docker());
   EXPECT_THAT(tags(docker()), HasSubstr(tag_of(next)));  // its attempt is there
-  EXPECT_EQ(docker().run({"image", "inspect", keeping->activation_of(second).container->image})
-                .exit_code,
-            0);
+  EXPECT_EQ(
+      docker().run({"image", "inspect", keeping->activation_of(second).container->image}).exit_code,
+      0);
 }
 
 TEST_F(EnvironmentDockerTest, containers_of_attempts_without_a_runner_are_removed) {
@@ -169,8 +170,9 @@ TEST_F(EnvironmentDockerTest, containers_of_attempts_without_a_runner_are_remove
   const Assignment first = keeping->staged("first", DockerEnvironment{"base:1", {}, {}});
   ASSERT_TRUE(keeping->prepare(first).is_ready()) << keeping->log_of(first);
   const auto start = [&](const std::string& home, const std::string& attempt) {
-    return docker().words({"run", "--detach", "--network", "host", "--label", "lockstep.home=" + home,
-                           "--label", "lockstep.attempt=" + attempt, "base:1", "sleep", "600"});
+    return docker().words({"run", "--detach", "--network", "host", "--label",
+                           "lockstep.home=" + home, "--label", "lockstep.attempt=" + attempt,
+                           "base:1", "sleep", "600"});
   };
   // Its runner: a process of ours that lives.
   const std::string alive = io::AttemptDir::name_of(first.attempt);

@@ -98,6 +98,18 @@ TEST(Environments, a_dockerfile_is_a_path_of_its_context) {
   EXPECT_FALSE(validate(EnvironmentSpec{"", "", both}));
 }
 
+TEST(Environments, tools_see_what_engines_of_containers_need) {
+  for (const char* name : {"DOCKER_HOST", "CONTAINERS_CONF", "CONTAINER_HOST", "PODMAN_USERNS",
+                           "BUILDKIT_PROGRESS", "XDG_RUNTIME_DIR", "LOCKSTEP_CONTAINER_ENGINE"}) {
+    EXPECT_TRUE(is_engine_variable(name)) << name;
+    EXPECT_TRUE(is_tool_variable(name)) << name;
+  }
+  EXPECT_TRUE(is_tool_variable("PIP_INDEX_URL"));
+  for (const char* name : {"PIP_INDEX_URL", "PATH", "XDG_SESSION_ID", "AWS_SECRET_ACCESS_KEY"})
+    EXPECT_FALSE(is_engine_variable(name)) << name;
+  EXPECT_FALSE(is_tool_variable("AWS_SECRET_ACCESS_KEY"));
+}
+
 TEST(Environments, what_cannot_be_is_named) {
   const auto refusal = [](EnvironmentSpec spec) {
     const Status status = validate(spec);

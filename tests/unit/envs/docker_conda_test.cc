@@ -31,20 +31,19 @@ class CondaImageTest : public CondaTest {
   void image_with_glibc(const std::string& name, const std::string& version) {
     daemon_->import_busybox("base:1");
     dir.folder("context");
-    dir.file("context/Dockerfile", "FROM base:1\nENV FROM_IMAGE=1\nRUN echo " + version +
-                                       " >/etc/glibc\n");
-    const auto built = io::run_program({"/usr/bin/env", "DOCKER_BUILDKIT=0",
-                                        "DOCKER_HOST=" + daemon_->host(),
-                                        test::DockerDaemon::client(), "build", "--tag", name,
-                                        dir / "context"},
-                                       minutes(1));
+    dir.file("context/Dockerfile",
+             "FROM base:1\nENV FROM_IMAGE=1\nRUN echo " + version + " >/etc/glibc\n");
+    const auto built =
+        io::run_program({"/usr/bin/env", "DOCKER_BUILDKIT=0", "DOCKER_HOST=" + daemon_->host(),
+                         test::DockerDaemon::client(), "build", "--tag", name, dir / "context"},
+                        minutes(1));
     ASSERT_TRUE(built && built->exit_code == 0) << (built ? built->errors : "");
   }
   Site image_site(const std::string& name) {
     Site where{dir / (name + "/env"), dir / "cache", false,
                "linux-x86_64 __cuda=12.4 __glibc=2.99"};
-    where.image = {dir / "home", dir / "spawn", "lockstep/env:" + name,
-                   dir / (name + "/image.json"), "", ""};
+    where.image = {
+        dir / "home", dir / "spawn", "lockstep/env:" + name, dir / (name + "/image.json"), "", ""};
     return where;
   }
   DockerEnvironment with(const std::string& image, std::vector<std::string> dependencies) {

@@ -54,9 +54,9 @@ TEST_F(PodmanTest, finds_an_image_and_looks_into_it) {
   EXPECT_EQ(container.image, lock.image->id);
   EXPECT_EQ(container.shell, "/bin/sh");
   EXPECT_EQ(container.variables.at("CONTAINERS_CONF"), more.at("CONTAINERS_CONF"));
-  EXPECT_EQ("sha256:" + podman->words({"image", "inspect", "--format", "{{.Id}}",
-                                       "lockstep/env:build"}),
-            lock.image->id);
+  EXPECT_EQ(
+      "sha256:" + podman->words({"image", "inspect", "--format", "{{.Id}}", "lockstep/env:build"}),
+      lock.image->id);
 }
 
 TEST_F(PodmanTest, what_docker_built_has_the_same_id_in_podman) {
