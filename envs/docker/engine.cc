@@ -58,8 +58,7 @@ Image image_from(const json& from) {
 }
 
 Error broken(const std::string& program, std::string_view why) {
-  return make_error(ErrorCode::unavailable,
-                    fmt::format("{} did not say what it is: {}", program, why));
+  return make_error(ErrorCode::unavailable, fmt::format("{} does not answer: {}", program, why));
 }
 
 }  // namespace
@@ -79,6 +78,7 @@ Result<Engine> Engine::ask(Toolbox& tools, const std::string& program) {
   engine.container_.is_rootless = info->is_rootless;
   engine.container_.limits_memory = info->limits_memory;
   engine.container_.gpus = info->gpus;
+  engine.has_buildx_ = info->has_buildx;
   for (const auto& [name, value] : tools.variables())
     if (name == "PATH" || name == "HOME" || is_engine_variable(name))
       engine.container_.variables.emplace(name, value);
@@ -103,6 +103,7 @@ Result<Engine> Engine::find(Toolbox& tools) {
     }
     TRY(tools.go_on());
     why += (why.empty() ? "" : "; ") + engine.error().message;
+    tools.say(engine.error().message);
   }
   if (!why.empty())
     return make_error(
@@ -156,11 +157,6 @@ Status Engine::pull(const std::string& name) const {
   return pull_failure(fmt::format("the image {} could not be pulled", name), answer);
 }
 
-bool Engine::has_buildkit() const {
-  const auto answer = run({"buildx", "version"}, Toolbox::Output::wanted);
-  return answer && answer->exit_code == 0;
-}
-
 Result<std::string> Engine::build(const ImageOrder& order) const {
   const std::string id_file = order.scratch + "/image-id";
   TRY(io::remove_tree(id_file));
@@ -170,7 +166,7 @@ Result<std::string> Engine::build(const ImageOrder& order) const {
   if (container_.is_podman) {
     // Its id is the same in docker then.
     words.insert(words.end(), {"--format", "docker"});
-  } else if (has_buildkit()) {
+  } else if (has_buildx_) {
     words.insert(words.end(), {"--progress", "plain", "--load"});
   } else {
     tools_->set("DOCKER_BUILDKIT", "0");

@@ -59,11 +59,11 @@ class Engine {
   static Result<Engine> ask(Toolbox& tools, const std::string& program);
   Result<Toolbox::Answer> run(const Words& words,
                               Toolbox::Output output = Toolbox::Output::log) const;
-  bool has_buildkit() const;
 
   Toolbox* tools_;
   std::string name_;
   Container container_;
+  bool has_buildx_ = false;
 };
 
 // "debian:12" -> "docker.io/library/debian:12": as docker reads it, and podman does not.

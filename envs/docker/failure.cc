@@ -87,7 +87,10 @@ Error pull_failure(std::string_view what, const Toolbox::Answer& answer) {
 
 Error build_failure(std::string_view what, const Toolbox::Answer& answer) {
   if (auto error = passing(what, answer)) return *std::move(error);
-  return failure(ErrorCode::invalid_argument, what, "", answer);
+  Error error = failure(ErrorCode::invalid_argument, what, "", answer);
+  if (answer.tail.find("short-name") != std::string::npos)
+    error.message += "write whole names for podman: FROM docker.io/library/debian:12";
+  return error;
 }
 
 Error engine_failure(std::string_view what, const Toolbox::Answer& answer) {

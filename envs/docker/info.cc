@@ -29,20 +29,32 @@ bool has_cdi_of_nvidia() {
   return false;
 }
 
+// A plugin of the client; without it docker has its older builder alone.
+bool has_buildx(const json& info) {
+  const json plugins = info.value("ClientInfo", json::object()).value("Plugins", json());
+  if (!plugins.is_array()) return false;
+  return std::any_of(plugins.begin(), plugins.end(),
+                     [](const json& plugin) { return plugin.value("Name", "") == "buildx"; });
+}
+
 // Throw json::exception where one changed its form.
 EngineInfo of_podman(const json& info) {
   const json& host = info.at("host");
-  return {"podman " + info.at("version").at("Version").get<std::string>(), true,
+  return {"podman " + info.at("version").at("Version").get<std::string>(),
+          true,
           host.at("security").at("rootless").get<bool>(),
           has_word(host.value("cgroupControllers", json()), "memory"),
-          has_cdi_of_nvidia() ? "cdi" : ""};
+          has_cdi_of_nvidia() ? "cdi" : "",
+          false};
 }
 
 EngineInfo of_docker(const json& info) {
-  return {"docker " + info.at("ServerVersion").get<std::string>(), false,
+  return {"docker " + info.at("ServerVersion").get<std::string>(),
+          false,
           has_word(info.value("SecurityOptions", json()), "rootless"),
           info.value("MemoryLimit", false),
-          info.value("Runtimes", json::object()).contains("nvidia") ? "nvidia" : ""};
+          info.value("Runtimes", json::object()).contains("nvidia") ? "nvidia" : "",
+          has_buildx(info)};
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ struct EngineInfo {
   bool is_podman = false;
   bool is_rootless = false;
   bool limits_memory = false;
-  std::string gpus;  // as in Container
+  std::string gpus;         // as in Container
+  bool has_buildx = false;  // docker builds by BuildKit
 };
 
 // The words after the program's name that it is asked with.

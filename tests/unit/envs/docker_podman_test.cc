@@ -78,7 +78,18 @@ TEST_F(PodmanTest, is_taken_where_the_daemon_of_docker_does_not_answer) {
   use_podman();
   more.erase("LOCKSTEP_CONTAINER_ENGINE");
   more["DOCKER_HOST"] = "unix://" + (dir / "nobody.sock");
-  EXPECT_THAT(lock_of(solve({"base:1", {}, {}}, site("solve"))).solver, HasSubstr("podman "));
+  const Told told = solve({"base:1", {}, {}}, site("solve"));
+  EXPECT_THAT(lock_of(told).solver, HasSubstr("podman "));
+  EXPECT_THAT(told.log, HasSubstr("/usr/bin/docker does not answer: "));
+}
+
+TEST_F(PodmanTest, a_short_name_that_it_does_not_know_is_answered_with_what_to_write) {
+  use_podman();
+  const Told told = solve(dockerfile("FROM nowhere:1\n"), site("solve"));
+  ASSERT_TRUE(told.last().failed);
+  if (told.last().failed->message.find("short-name") != std::string::npos) {
+    EXPECT_THAT(told.last().failed->message, HasSubstr("FROM docker.io/library/"));
+  }
 }
 
 }  // namespace
