@@ -42,8 +42,8 @@ def test_mpi_over_two_hosts_with_two_engines(cluster):
     assert sorted(re.findall(r"rank (\d+) of 4", out)) == list("0123"), out
     for name in ("n1", "n2"):
         assert name in out
-        [tag] = [tag for tag in cluster.engines[name].names() if "lockstep/env" in tag]
-        assert cluster.engines[name].inspect(tag)["Id"] == identity
+        tags = [tag for tag in cluster.engines[name].names() if "lockstep/env" in tag]
+        assert tags and {cluster.engines[name].inspect(tag)["Id"] for tag in tags} == {identity}, tags
     # One that fails is named, and the rest of the gang ends.
     program = site.install_program("mpi_abort")
     done = site.run("run", "-N", "2", "-n", "2", "--image", "mpi:1", "--distribution", "mpi", "--", program)
