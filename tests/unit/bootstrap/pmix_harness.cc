@@ -102,9 +102,12 @@ class Job {
     int code = exchange(deadline) ? 0 : 124;
     if (code == 124) std::cerr << "harness: no answer from a node in time, or it died\n";
     for (Process& node : nodes_) {
-      if (code == 124) kill(node.pid, SIGKILL);
       int status = 0;
-      waitpid(node.pid, &status, 0);
+      const bool ended = code == 124 && waitpid(node.pid, &status, WNOHANG) == node.pid;
+      if (ended && WIFSIGNALED(status))
+        std::cerr << "harness: a node was killed by signal " << WTERMSIG(status) << "\n";
+      if (code == 124 && !ended) kill(node.pid, SIGKILL);
+      if (!ended) waitpid(node.pid, &status, 0);
       if (code == 0) code = judge(node);
       if (code == 0 && status != 0) code = 125;
     }
@@ -225,5 +228,6 @@ int run_jobs(Options options) {
 }  // namespace lockstep::runner::harness
 
 int main(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);  // as the runner: PMIx writes to clients that are no more
   return lockstep::runner::harness::run_jobs(lockstep::runner::harness::parse(argc, argv));
 }
