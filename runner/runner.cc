@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,6 +21,7 @@ constexpr Duration kSettlePatience = seconds(60);
 constexpr Duration kLookIfSettledEvery = milliseconds(5);
 constexpr Bytes kReportReserve = kibibytes(256);
 constexpr Duration kLookAtLeaseEvery = seconds(1);
+constexpr Duration kBootstrapPatience = seconds(5);
 constexpr Duration kFarewellPatience = milliseconds(200);  // for the agent to take the last status
 
 // Only what is surely so: a disk that fails may come back.
@@ -254,7 +256,6 @@ void Runner::write_final_report() {
 void Runner::perform(const Leave&) { leave_wanted_ = true; }
 
 void Runner::leave() {
-  if (bootstrap_) bootstrap_->end();
   link_.reset();
   setup_.isolation.spawn.reset();
   if (setup_.container) setup_.container->finish();
@@ -264,6 +265,10 @@ void Runner::leave() {
       spdlog::warn("{}", removed.error().message);
   const Instant until = clock_.now() + kFarewellPatience;
   while (control_->backlog_bytes() > 0 && clock_.now() < until) loop_.turn(milliseconds(10));
+  if (bootstrap_ && !end_within(std::move(bootstrap_), kBootstrapPatience)) {
+    spdlog::warn("left without the end of its PMIx server, which hangs");
+    ::_exit(0);
+  }
   spdlog::info("left");
 }
 

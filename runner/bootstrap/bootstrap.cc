@@ -1,5 +1,8 @@
 #include "runner/bootstrap/bootstrap.h"
 
+#include <future>
+#include <thread>
+
 #include <utility>
 
 #include "common/base/check.h"
@@ -14,6 +17,18 @@ std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop
     case Distribution::Kind::mpi: return make_pmix_bootstrap(gang, loop, std::move(events));
   }
   CHECK(false, "a distribution kind outside its enumeration");
+}
+
+bool end_within(std::unique_ptr<Bootstrap> bootstrap, Duration patience) {
+  const auto ended = std::make_shared<std::promise<void>>();
+  Bootstrap* const kept = bootstrap.release();
+  std::thread([kept, ended] {
+    kept->end();
+    ended->set_value();
+  }).detach();
+  if (ended->get_future().wait_for(patience) != std::future_status::ready) return false;
+  delete kept;
+  return true;
 }
 
 }  // namespace lockstep::runner

@@ -55,7 +55,7 @@ class Node {
   void on_connected(int rank);
   void drained_below();
   void leave_if_drained();
-  void report();
+  void report(bool look_for_leftovers);
   void stage(const char* name);
 
   const Plan& plan_;
@@ -124,10 +124,11 @@ int Node::run() {
   while (!leave_) loop_.turn(Duration::max());
   kill_ranks();
   stage("drained");
-  if (bootstrap_) bootstrap_->end();
+  const bool ended = !bootstrap_ || end_within(std::move(bootstrap_), seconds(5));
   stage("ended");
   if (plan_.timing && node_rank_ == 0) std::cerr << "harness: ms:" << stages_ << "\n";
-  report();
+  report(ended);
+  if (!ended) ::_exit(0);
   return 0;
 }
 
@@ -293,16 +294,17 @@ void Node::leave_if_drained() {
   }
 }
 
-void Node::report() {
+// What a server that hangs leaves goes with the attempt's directory.
+void Node::report(bool look_for_leftovers) {
   namespace fs = std::filesystem;
   std::string text;
   for (const auto& [rank, r] : results_) {
     text += fmt::format("rank {} {} {} {:d} {:d} {:d} {:d} {}\n", rank, r.exit_code, r.signal,
                         r.connected, r.finalized, r.terminated, r.aborted, r.abort_code);
   }
-  for (const auto& entry : fs::recursive_directory_iterator(gang_.tmp_directory)) {
-    text += "left " + entry.path().string() + "\n";
-  }
+  if (look_for_leftovers)
+    for (const auto& entry : fs::recursive_directory_iterator(gang_.tmp_directory))
+      text += "left " + entry.path().string() + "\n";
   fs::remove_all(gang_.tmp_directory);
   write_text(channel_, text + "end\n\n");
 }
