@@ -245,7 +245,7 @@ void Runner::spawn_lost() {
 void Runner::container_lost() {
   killing_ = true;
   setup_.container->remove([this] { killing_ = false; });
-  feed(SpawnLost{});
+  feed(SpawnLost{"the container was stopped or removed from outside"});
 }
 
 void Runner::perform(const ReadStderrTail& action) {

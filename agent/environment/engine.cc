@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-constexpr Duration kAnswersWithin = seconds(60);
+constexpr Duration kAnswersWithin = seconds(30);
 constexpr std::size_t kInspectedAtOnce = 64;
 
 Result<io::ProgramOutput> run(const EngineProgram& engine, const Words& words) {
@@ -22,7 +22,13 @@ Result<io::ProgramOutput> run(const EngineProgram& engine, const Words& words) {
   for (const auto& [name, value] : engine.variables) all.push_back(name + "=" + value);
   all.push_back(engine.path);
   all.insert(all.end(), words.begin(), words.end());
-  return io::run_program(all, kAnswersWithin);
+  auto output = io::run_program(all, kAnswersWithin);
+  if (!output)
+    return make_error(ErrorCode::unavailable,
+                      fmt::format("the container engine of this node ({}) does not answer: {}; is "
+                                  "its daemon well?",
+                                  engine.path, output.error().message));
+  return output;
 }
 
 Error failure(const EngineProgram& engine, const Words& words, const io::ProgramOutput& output) {
@@ -51,11 +57,25 @@ std::optional<OwnContainer> container_from(const std::string& line) {
 
 }  // namespace
 
-Result<bool> has_image(const EngineProgram& engine, const std::string& image) {
-  const Words words{"image", "inspect", "--format", "{{.Id}}", image};
+Result<ImageHere> look_for_image(const EngineProgram& engine, const std::string& id,
+                                 const std::string& name) {
+  Words words{"image", "inspect", "--format", "{{.Id}}", id};
+  if (!name.empty()) words.push_back(name);
   TRY_ASSIGN(const io::ProgramOutput output, run(engine, words));
-  if (output.exit_code == 0) return true;
-  if (envs::says_no_such_image(output.errors)) return false;
+  // podman leaves the kind of digest out.
+  const auto same = [&](const std::string& said) { return id.ends_with(said); };
+  std::istringstream said(output.text);
+  ImageHere found;
+  for (std::string line; std::getline(said, line);) {
+    if (line.empty()) continue;
+    if (same(line)) {
+      found.is_here = true;
+    } else {
+      found.named_now = line;
+    }
+  }
+  if (found.is_here || output.exit_code == 0 || envs::says_no_such_image(output.errors))
+    return found;
   return failure(engine, words, output);
 }
 

@@ -22,8 +22,13 @@ struct OwnContainer {
   std::map<std::string, std::string> labels;
 };
 
+struct ImageHere {
+  bool is_here = false;
+  std::string named_now;  // the id of another image, which has the name now
+};
 // unavailable: the engine does not answer.
-Result<bool> has_image(const EngineProgram& engine, const std::string& image);
+Result<ImageHere> look_for_image(const EngineProgram& engine, const std::string& id,
+                                 const std::string& name = "");
 // A name of an image; the image goes with its last one. Never what a container uses.
 Status remove_name(const EngineProgram& engine, const std::string& name);
 // Those with this label, running or not.

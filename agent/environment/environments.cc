@@ -154,12 +154,18 @@ void Environments::serve(const std::shared_ptr<Waiter>& waiter, EnvironmentTarge
                                                  entry.name() + "\n", 0600, false);
   if (!named) return tell_failed(parts_, waiter, named.error(), Cause::start_failed);
   if (const auto built = solves ? std::nullopt : EnvironmentCache::find(entry)) {
-    const auto whole = has_its_image(*built);
-    if (whole && *whole) {
+    const auto image = look_for_its_image(target, *built);
+    if (image && image->is_here) {
       leave_flight(*waiter);
+      if (!image->named_now.empty())
+        waiter->say(fmt::format(
+            "note: {} is another image in this node's engine now ({}); this job runs the one that "
+            "was solved, {}. --rebuild takes the new one",
+            std::get<DockerEnvironment>(target.definition).image, image->named_now,
+            built->activation.container->image));
       return tell_reused(parts_, waiter, target, *built);
     }
-    if (!whole) return tell_failed(parts_, waiter, whole.error(), Cause::start_failed);
+    if (!image) return tell_failed(parts_, waiter, image.error(), Cause::start_failed);
     waiter->say("this node's engine does not have its image any more: it is made ready again");
   }
   join(waiter, std::move(target));

@@ -167,9 +167,9 @@ void Flight::work() {
   const auto held = wait_for_lock(entry_.lock_file(), EntryLock::Kind::exclusive);
   if (!held) return;
   if (const auto built = EnvironmentCache::find(entry_)) {
-    const auto whole = has_its_image(*built);
-    if (!whole) return fail(whole.error());
-    if (*whole)
+    const auto image = look_for_its_image(target_, *built);
+    if (!image) return fail(image.error());
+    if (image->is_here)
       return finish([&](const auto& waiter) { tell_reused(parts_, waiter, target_, *built); });
   }
   if (const auto failure = EnvironmentCache::find_failure(entry_)) {

@@ -14,6 +14,7 @@
 
 #include "agent/core/core.h"
 #include "agent/environment/cache.h"
+#include "agent/environment/engine.h"
 #include "agent/environment/target.h"
 #include "agent/environment/waiter.h"
 #include "envs/order.h"
@@ -121,7 +122,8 @@ void tell_solved(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter
                  const EnvironmentTarget& target, const Digest& lock);
 
 // False: the engine does not have the image of it any more. True of what has none.
-Result<bool> has_its_image(const BuiltEnvironment& built);
+Result<ImageHere> look_for_its_image(const EnvironmentTarget& target,
+                                     const BuiltEnvironment& built);
 // Whether it would fail again, so that it is remembered.
 bool is_lasting(const Error& error);
 

@@ -24,10 +24,14 @@ EnvironmentReport report_of(EnvironmentReport::Step step, const EnvironmentTarge
 
 }  // namespace
 
-Result<bool> has_its_image(const BuiltEnvironment& built) {
+Result<ImageHere> look_for_its_image(const EnvironmentTarget& target,
+                                     const BuiltEnvironment& built) {
   const auto& container = built.activation.container;
-  if (!container) return true;
-  return has_image({container->engine, container->variables}, container->image);
+  if (!container) return ImageHere{true, ""};
+  const auto* docker = std::get_if<DockerEnvironment>(&target.definition);
+  const bool is_itself = docker != nullptr && !docker->conda;  // and nothing made of it
+  return look_for_image({container->engine, container->variables}, container->image,
+                        is_itself ? docker->image : "");
 }
 
 bool is_lasting(const Error& error) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <filesystem>
+#include <system_error>
 
 #include <algorithm>
 #include <array>
@@ -107,9 +109,26 @@ Status share(const Engine& engine, const Site& site, LockedImage& locked) {
   return {};
 }
 
+// The engine reads these as root where we are.
+bool stays_in(const std::string& folder, const std::string& file) {
+  std::error_code failed;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(file, failed))) return true;
+  const std::string real = std::filesystem::canonical(file, failed);
+  if (failed) return false;
+  const std::string root = std::filesystem::canonical(folder, failed);
+  return !failed && real.starts_with(root + "/");
+}
+
+// What each rank gets from Lockstep, whatever the image says; its PATH is its own.
+bool is_ours(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kLogin{"TMPDIR", "PWD", "USER", "LOGNAME", "SHELL"};
+  if (name == "PATH") return false;
+  return is_rank_variable(name) || std::find(kLogin.begin(), kLogin.end(), name) != kLogin.end();
+}
+
 Activation activation_of(const Image& image, const LockedImage& locked) {
   Activation activation{locked.interpreter, locked.version, locked.path, image.variables, {}};
-  std::erase_if(activation.variables, [](const auto& one) { return is_rank_variable(one.first); });
+  std::erase_if(activation.variables, [](const auto& one) { return is_ours(one.first); });
   activation.variables.emplace("PATH", kUsualPath);
   for (const auto& [name, value] : locked.variables) activation.variables[name] = value;
   return activation;
@@ -186,6 +205,11 @@ Result<Image> DockerProvider::built(Toolbox& tools, const Engine& engine, const 
     return invalid(fmt::format("the Dockerfile '{}' is not in the build's context", dockerfile));
   if (!io::exists(path))
     return invalid(fmt::format("there is no '{}' in the build's context", dockerfile));
+  for (const std::string& file :
+       {path, path + ".dockerignore", site.image.context + "/.dockerignore"})
+    if (!stays_in(site.image.context, file))
+      return invalid(fmt::format("'{}' leads out of the build's context",
+                                 file.substr(site.image.context.size() + 1)));
   TRY_ASSIGN(const std::string scratch, scratch_of(tools));
   TRY_ASSIGN(const std::string id,
              engine.build({site.image.context, path, site.image.tag, scratch, site.is_rebuild}));

@@ -17,6 +17,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kInfoWithin = "30";  // seconds
+constexpr int kTimedOut = 124;             // of coreutils' timeout
 constexpr std::string_view kSha256 = "sha256:";
 
 bool is_name(std::string_view text) {
@@ -61,14 +63,28 @@ Error broken(const std::string& program, std::string_view why) {
   return make_error(ErrorCode::unavailable, fmt::format("{} does not answer: {}", program, why));
 }
 
+// Then another engine would have other images than the one that is meant.
+bool is_docker_set_up(const Toolbox& tools) {
+  for (const char* name : {"DOCKER_HOST", "DOCKER_CONTEXT"})
+    if (!tools.variable(name).empty()) return true;
+  const std::string runtime = tools.variable("XDG_RUNTIME_DIR");
+  return io::exists("/var/run/docker.sock") ||
+         (!runtime.empty() && io::exists(runtime + "/docker.sock"));
+}
+
 }  // namespace
 
 // ---- which one ----------------------------------------------------------------------------------
 
 Result<Engine> Engine::ask(Toolbox& tools, const std::string& program) {
+  tools.show("asking " + program);
+  const Words words = joined({program}, {std::begin(kInfoWords), std::end(kInfoWords)});
   TRY_ASSIGN(const Toolbox::Answer answer,
-             tools.run(joined({program}, {std::begin(kInfoWords), std::end(kInfoWords)}),
+             tools.run(joined({"timeout", "--kill-after=5", kInfoWithin}, words),
                        Toolbox::Output::wanted));
+  if (answer.exit_code == kTimedOut)
+    return broken(program,
+                  fmt::format("it said nothing for {} s; is its daemon well?", kInfoWithin));
   auto info = engine_info_from(answer.output, answer.tail);
   if (!info) return broken(program, info.error().message);
   Engine engine(tools);
@@ -104,6 +120,7 @@ Result<Engine> Engine::find(Toolbox& tools) {
     TRY(tools.go_on());
     why += (why.empty() ? "" : "; ") + engine.error().message;
     tools.say(engine.error().message);
+    if (name == "docker" && is_docker_set_up(tools)) break;
   }
   if (!why.empty())
     return make_error(

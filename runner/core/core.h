@@ -85,7 +85,9 @@ struct LogsDrained {
   std::vector<LogSize> sizes;
 };                          // all pipes are at EOF and on disk
 struct MasterPortTaken {};  // someone else listens there before rank 0 did
-struct SpawnLost {};        // lockstep-spawn died: its ranks with it
+struct SpawnLost {          // lockstep-spawn died, or its container: its ranks with it
+  std::string what = "lockstep-spawn died";
+};
 struct SetupFailed {
   Cause cause = Cause::start_failed;
   std::string why;

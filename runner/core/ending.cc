@@ -41,7 +41,7 @@ void Core::Impl::on(const MasterPortTaken&) {
 
 void Core::Impl::on(const SetupFailed& input) { fail_without_rank(input.cause, input.why); }
 
-void Core::Impl::on(const SpawnLost&) {
+void Core::Impl::on(const SpawnLost& input) {
   if (over() || phase == Phase::fresh) return;
   const bool ran = ranks.any_started();
   for (auto& record : ranks.all()) {
@@ -53,7 +53,7 @@ void Core::Impl::on(const SpawnLost&) {
     record.state = State::ended;
   }
   fail_without_rank(ran ? Cause::runner_lost : Cause::start_failed,
-                    "lockstep-spawn died, and this node's ranks with it");
+                    input.what + ", and this node's ranks with it");
 }
 
 void Core::Impl::fail_rank(RankRecord& record) {

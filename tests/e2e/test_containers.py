@@ -175,6 +175,47 @@ def test_a_build_is_made_once_and_again_when_its_context_changes(there):
     assert report["cause"] == "environment_failed", report
 
 
+def test_the_images_own_path_counts_and_our_variables_stay(there):
+    there.write("context/tool", "#!/bin/sh\necho the tool in $TMPDIR\n", mode=0o755)
+    there.write("context/Dockerfile", "FROM base:1\nCOPY tool /opt/own/tool\n"
+                                      "ENV PATH=/opt/own:/bin TMPDIR=/nowhere USER=nobody\n")
+    there.write("job.yml", "command: tool && touch $TMPDIR/x\nenvironment: {build: {path: context}}\n")
+    out = there.ok("job", "create", "-f", "job.yml", "--stream")
+    assert "the tool in /" in out and "nowhere" not in out, out
+
+
+def test_a_name_that_means_another_image_now_is_told(there):
+    import_busybox(there.engine, "moving:1", {"N": "one"})
+    assert "one" in there.ok("run", "--image", "moving:1", "--", "sh", "-c", "echo $N")
+    import_busybox(there.engine, "moving:1", {"N": "two"})
+    there.ok("run", "--name", "j", "--image", "moving:1", "--", "true")
+    assert "moving:1 is another image" in there.ok("environment", "log", "j")
+    assert "two" in there.ok("run", "--rebuild", "--image", "moving:1", "--", "sh", "-c", "echo $N")
+
+
+def test_a_container_that_somebody_removes_is_told(there):
+    there.write("job.yml", "command: sleep 1000\nenvironment: {image: 'base:1'}\nlockstep: {retry: {max: 0}}\n")
+    there.ok("job", "create", "-f", "job.yml", "--name", "j")
+    there.wait_for_status("j", "Running")
+    there.engine.ok("rm", "--force", *there.engine.containers())
+    report = there.wait_for_status("j", "Failed")["attempts"][0]["report"]
+    assert "the container was stopped or removed" in report["message"], report
+
+
+def test_a_build_reads_nothing_outside_its_folder(there):
+    secret = there.directory / "secret"
+    secret.write_text("[not a pattern\n")
+    for name in ("Dockerfile", ".dockerignore"):
+        there.write("context/Dockerfile", "FROM base:1\n")
+        (there.work / "context" / name).unlink(missing_ok=True)
+        (there.work / "context" / name).symlink_to(secret)
+        there.write("job.yml", "command: 'true'\nenvironment: {build: {path: context}}\nlockstep: {retry: {max: 0}}\n")
+        done = there.run("job", "create", "-f", "job.yml", "--stream")
+        said = (done.stdout + done.stderr).decode()
+        assert done.returncode != 0 and "not a pattern" not in said and name in said, said
+        (there.work / "context" / name).unlink()
+
+
 def test_what_goes_from_the_cache_goes_from_the_engine(there):
     there.ok("run", "-N", "2", "--image", "base:1", "--", "true")
     assert any("lockstep/env" in name for name in there.engine.names())
@@ -218,6 +259,12 @@ def test_a_daemon_that_is_away_is_said_and_comes_back(site):
     site.ok("job", "create", "-f", "job.yml", "--name", "j")
     report = site.wait_for_status("j", "Failed")["attempts"][0]["report"]
     assert "docker" in report["message"].lower(), report
+    # Another engine has other images: it is no substitute for the one that was named.
+    site.down()
+    site.ok("up", "--nodes", "1", env={"DOCKER_HOST": engine.own["DOCKER_HOST"]})
+    site.ok("job", "create", "-f", "job.yml", "--name", "k", "--set", "environment.image=other:1")
+    report = site.wait_for_status("k", "Failed")["attempts"][0]["report"]
+    assert "docker does not answer" in report["message"] and "pulled" not in report["message"], report
 
 
 def test_outputs_belong_to_the_user_without_root(site, shared_bin, ordinary_user):

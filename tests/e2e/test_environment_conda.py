@@ -3,6 +3,7 @@ kill -9. py-rattler comes from the index of Python packages; channels are folder
 import json
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -249,7 +250,8 @@ def test_a_package_that_changed_since_it_was_solved_is_refused(site):
     site.ok("node", "drain", "local-1")
     run_job(site, "first", "changed.yml", nodes=1)
     channel(site, "changed", [inner("1.0", "#!/bin/sh\necho inner 1.0 of somebody else\n")])
-    # The other node has nothing of it yet.
+    # The other node has nothing of it: nodes of one machine share what they fetched.
+    shutil.rmtree(site.home / "packages")
     site.ok("node", "resume", "local-1")
     site.ok("node", "drain", "local-0")
     submit(site, "second")

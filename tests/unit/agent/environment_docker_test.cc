@@ -204,7 +204,7 @@ TEST_F(EnvironmentDockerTest, an_engine_that_is_away_costs_this_start_alone) {
   const Container container = *keeping->activation_of(first).container;
   EngineProgram away{container.engine, container.variables};
   away.variables["DOCKER_HOST"] = "unix://" + (dir / "nobody.sock");
-  const auto there = has_image(away, container.image);
+  const auto there = look_for_image(away, container.image);
   ASSERT_FALSE(there);
   EXPECT_EQ(there.error().code, ErrorCode::unavailable);
   EXPECT_FALSE(is_lasting(there.error()));
