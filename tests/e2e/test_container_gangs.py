@@ -37,6 +37,10 @@ def test_mpi_over_two_hosts_with_two_engines(cluster):
     site = cluster.site
     identity = import_debian(cluster.engines["n1"], "mpi:1", "libopenmpi3")
     program = site.install_program("mpi_hello")
+    site.write("env.yml", "image: 'mpi:1'\n")
+    site.ok("node", "drain", "n2")  # who has the image makes it known
+    site.ok("environment", "prepare", "-f", "env.yml", "-N", "1", timeout=300)
+    site.ok("node", "resume", "n2")
     out = site.ok("run", "-N", "2", "-n", "2", "--name", "j", "--image", "mpi:1", "--distribution", "mpi", "--",
                   program, timeout=300)
     assert sorted(re.findall(r"rank (\d+) of 4", out)) == list("0123"), out
