@@ -73,14 +73,27 @@ TEST_F(PodmanTest, what_podman_built_has_the_same_id_in_docker) {
   EXPECT_EQ(container_of(loaded(lock)).image, lock.image->id);
 }
 
-TEST_F(PodmanTest, is_taken_where_the_daemon_of_docker_does_not_answer) {
+TEST_F(PodmanTest, is_taken_where_there_is_no_docker) {
+  give_base();
+  use_podman();
+  more.erase("LOCKSTEP_CONTAINER_ENGINE");
+  dir.folder("bin");
+  for (const std::string name : {"podman", "timeout", "sh"})
+    ASSERT_EQ(::symlink(("/usr/bin/" + name).c_str(), (dir / ("bin/" + name)).c_str()), 0);
+  more["PATH"] = dir / "bin";
+  const Told told = solve({"base:1", {}, {}}, site("solve"));
+  EXPECT_THAT(lock_of(told).solver, HasSubstr("podman "));
+}
+
+TEST_F(PodmanTest, is_no_substitute_for_a_docker_that_is_set_up_and_away) {
   give_base();
   use_podman();
   more.erase("LOCKSTEP_CONTAINER_ENGINE");
   more["DOCKER_HOST"] = "unix://" + (dir / "nobody.sock");
   const Told told = solve({"base:1", {}, {}}, site("solve"));
-  EXPECT_THAT(lock_of(told).solver, HasSubstr("podman "));
-  EXPECT_THAT(told.log, HasSubstr("/usr/bin/docker does not answer: "));
+  ASSERT_TRUE(told.last().failed);
+  EXPECT_EQ(told.last().failed->code, ErrorCode::unavailable);
+  EXPECT_THAT(told.last().failed->message, HasSubstr("/usr/bin/docker does not answer: "));
 }
 
 TEST_F(PodmanTest, a_short_name_that_it_does_not_know_is_answered_with_what_to_write) {
