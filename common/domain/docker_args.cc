@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "common/base/nearest.h"
-#include "common/domain/docker_options.h"
 #include "common/domain/docker_values.h"
 #include "common/domain/job_spec.h"
 
@@ -32,18 +31,13 @@ std::string shown(std::string_view value) {
   return std::string(value.substr(0, kMaxShownValue)) + "…";
 }
 
-struct Given {
-  const DockerOption* option = nullptr;
-  std::string value;
-};
-
 // As docker's own reader (pflag) takes them: "--name=value", "--name value", "-nvalue", "-n=value",
 // and letters without values together.
 class Reader {
  public:
   explicit Reader(const std::vector<std::string>& words) : words_(words) {}
 
-  Result<std::vector<Given>> read() {
+  Result<std::vector<DockerArg>> read() {
     while (at_ < words_.size()) {
       const std::string& word = words_[at_++];
       if (word.starts_with("--") && word.size() > 2)
@@ -130,10 +124,10 @@ class Reader {
 
   const std::vector<std::string>& words_;
   std::size_t at_ = 0;
-  std::vector<Given> given_;
+  std::vector<DockerArg> given_;
 };
 
-bool is_operators(const Given& given) {
+bool is_operators(const DockerArg& given) {
   return given.option->grant == DockerGrant::operators ||
          is_operators_value(given.option->name, given.value);
 }
@@ -151,10 +145,10 @@ Status check_sizes(const std::vector<std::string>& words) {
   return wrong(fmt::format("has {} bytes; at most {} are possible", bytes, kMaxDockerArgsBytes));
 }
 
-Result<std::vector<Given>> read_all(const std::vector<std::string>& words) {
+Result<std::vector<DockerArg>> read_all(const std::vector<std::string>& words) {
   TRY(check_sizes(words));
-  TRY_ASSIGN(std::vector<Given> all, Reader(words).read());
-  for (const Given& given : all) {
+  TRY_ASSIGN(std::vector<DockerArg> all, read_docker_args(words));
+  for (const DockerArg& given : all) {
     if (is_operators(given)) continue;
     if (const Status good = check_docker_value(given.option->name, given.value); !good)
       return wrong(fmt::format("--{} '{}': {}", given.option->name, shown(given.value),
@@ -164,6 +158,10 @@ Result<std::vector<Given>> read_all(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+Result<std::vector<DockerArg>> read_docker_args(const std::vector<std::string>& words) {
+  return Reader(words).read();
+}
 
 Result<std::vector<std::string>> split_docker_args(std::string_view text) {
   std::vector<std::string> words;
@@ -208,8 +206,8 @@ Status check_docker_args(const std::vector<std::string>& words) {
 
 Status check_docker_args(const std::vector<std::string>& words,
                          const std::vector<std::string>& allowed) {
-  TRY_ASSIGN(const std::vector<Given> all, read_all(words));
-  for (const Given& given : all) {
+  TRY_ASSIGN(const std::vector<DockerArg> all, read_all(words));
+  for (const DockerArg& given : all) {
     const std::string name = "--" + std::string(given.option->name);
     if (!is_operators(given) || std::find(allowed.begin(), allowed.end(), name) != allowed.end())
       continue;

@@ -8,8 +8,16 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/domain/docker_options.h"
 
 namespace lockstep {
+
+struct DockerArg {
+  const DockerOption* option = nullptr;
+  std::string value;  // of a flag "true", or as it was given
+};
+// As docker's own reader takes them, in their order; errors as below.
+Result<std::vector<DockerArg>> read_docker_args(const std::vector<std::string>& words);
 
 // As a shell splits them (quotes, backslashes), expanding nothing.
 Result<std::vector<std::string>> split_docker_args(std::string_view text);

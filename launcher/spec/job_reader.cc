@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <vector>
 
 #include "common/base/nearest.h"
 #include "launcher/spec/docker_args_reader.h"
 #include "launcher/spec/expressions.h"
+#include "launcher/spec/job_shapes.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/retry_reader.h"
 
@@ -17,23 +17,9 @@ namespace lockstep::spec {
 
 namespace {
 
-constexpr std::string_view kMemory = "lockstep.resources.memory";
-
-std::string join(std::string_view section, std::string_view key) {
-  return section.empty() ? std::string(key) : fmt::format("{}.{}", section, key);
-}
-
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
-}
-
-std::optional<int> to_whole_number(const std::string& text) {
-  int value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, value);
-  if (failure != std::errc{} || stop != end) return std::nullopt;
-  return value;
 }
 
 class JobReader {
@@ -48,18 +34,8 @@ class JobReader {
   Error error(const Place& place, std::string_view message) const {
     return source_.error(place, message);
   }
-  Error not_yet(const Place& place, std::string_view what) const {
-    return source_.error(place, fmt::format("{} is not supported yet", what),
-                         ErrorCode::unsupported);
-  }
-  Error unknown_key(const YamlEntry& entry, std::string_view section) const;
 
   Status check_kind() const;
-  Status check_section(const YamlNode& node, const std::string& section) const;
-  Status check_value(const YamlEntry& entry, const std::string& path, Shape shape) const;
-  Status check_text_map(const YamlNode& node, const std::string& path) const;
-  Status check_outputs(const YamlNode& node) const;
-  Status check_number(const YamlEntry& entry, const std::string& path, Shape shape) const;
 
   std::string text(std::string_view path) const;
   std::optional<int> number(std::string_view path) const;
@@ -97,13 +73,6 @@ const YamlNode* JobReader::at(std::string_view path) const {
   }
 }
 
-Error JobReader::unknown_key(const YamlEntry& entry, std::string_view section) const {
-  std::string message = fmt::format("unknown key '{}'", join(section, entry.key));
-  const std::string near = nearest_key(section, entry.key);
-  if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
-  return error(entry.place, message);
-}
-
 // What kind of file this is comes first, so that a pipeline is refused as one and not by a detail.
 Status JobReader::check_kind() const {
   constexpr std::string_view kSuffix = ".schema.json";
@@ -111,127 +80,11 @@ Status JobReader::check_kind() const {
     std::string base = schema->text.substr(schema->text.rfind('/') + 1);
     if (base.size() > kSuffix.size() && base.ends_with(kSuffix)) {
       base.resize(base.size() - kSuffix.size());
-      if (base != "commandJob") return not_yet(schema->place, fmt::format("$schema '{}'", base));
+      if (base != "commandJob")
+        return not_yet(source_, schema->place, fmt::format("$schema '{}'", base));
     }
   }
   if (at("type") != nullptr) TRY(word("type"));
-  return {};
-}
-
-Status JobReader::check_section(const YamlNode& node, const std::string& section) const {
-  for (const auto& entry : node.entries) {
-    const std::string path = join(section, entry.key);
-    const KnownKey* key = entry.key.find('.') == std::string::npos ? find_key(path) : nullptr;
-    if (key == nullptr) return unknown_key(entry, section);
-    if (key->shape == Shape::not_yet) return not_yet(entry.place, fmt::format("'{}'", path));
-    TRY(check_value(entry, path, key->shape));
-  }
-  return {};
-}
-
-Status JobReader::check_value(const YamlEntry& entry, const std::string& path, Shape shape) const {
-  const YamlNode& node = entry.value;
-  if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
-  // Their readers check them.
-  if (shape == Shape::environment || shape == Shape::words) return {};
-  const bool wants_mapping =
-      shape == Shape::section || shape == Shape::text_map || shape == Shape::outputs;
-  if (wants_mapping && node.kind != YamlNode::Kind::mapping)
-    return error(node.place, fmt::format("'{}' must be a mapping of keys to values, not {}", path,
-                                         describe(node.kind)));
-  if (!wants_mapping && shape != Shape::retry_on && node.kind != YamlNode::Kind::scalar)
-    return error(node.place,
-                 fmt::format("'{}' must be {}, not {}", path,
-                             shape == Shape::text ? "a text" : "a number", describe(node.kind)));
-  switch (shape) {
-    case Shape::text:
-    case Shape::retry_on:
-    case Shape::words:
-    case Shape::lines:
-    case Shape::conda_file:
-    case Shape::environment:
-    case Shape::not_yet: return {};
-    case Shape::section: return check_section(node, path);
-    case Shape::text_map: return check_text_map(node, path);
-    case Shape::outputs: return check_outputs(node);
-    case Shape::whole_number:
-    case Shape::duration:
-    case Shape::bytes: return check_number(entry, path, shape);
-  }
-  return {};
-}
-
-Status JobReader::check_text_map(const YamlNode& node, const std::string& path) const {
-  const std::string inner = path + ".*";
-  const bool has_inner_keys =
-      std::any_of(known_keys().begin(), known_keys().end(),
-                  [&](const KnownKey& key) { return key.path.rfind(inner + ".", 0) == 0; });
-  for (const auto& entry : node.entries) {
-    const std::string name = join(path, entry.key);
-    if (path == "inputs" && !valid_output_name(entry.key))
-      return error(entry.place,
-                   fmt::format("'{}' is not an input's name: letters, digits and '_', not starting "
-                               "with a digit",
-                               entry.key));
-    switch (entry.value.kind) {
-      case YamlNode::Kind::scalar: continue;
-      case YamlNode::Kind::null:
-        return error(entry.place,
-                     fmt::format("'{}' has no value; write \"\" for an empty one", name));
-      case YamlNode::Kind::sequence:
-        return error(entry.value.place, fmt::format("'{}' must be a text, not a list", name));
-      case YamlNode::Kind::mapping: break;
-    }
-    if (!has_inner_keys || entry.value.entries.empty())
-      return error(entry.value.place, fmt::format("'{}' must be a text, not a mapping", name));
-    const YamlEntry& first = entry.value.entries.front();
-    if (find_key(join(inner, first.key)) == nullptr) return unknown_key(first, inner);
-    return not_yet(first.place, fmt::format("'{}'", join(name, first.key)));
-  }
-  return {};
-}
-
-Status JobReader::check_outputs(const YamlNode& node) const {
-  for (const auto& output : node.entries) {
-    const std::string path = join("outputs", output.key);
-    if (!valid_output_name(output.key))
-      return error(
-          output.place,
-          fmt::format("'{}' is not an output's name: letters, digits and '_', not starting "
-                      "with a digit",
-                      output.key));
-    if (output.value.kind == YamlNode::Kind::null) continue;
-    if (output.value.kind != YamlNode::Kind::mapping)
-      return error(output.value.place,
-                   fmt::format("'{}' must be a mapping (type, mode) or nothing, not {}", path,
-                               describe(output.value.kind)));
-    for (const auto& entry : output.value.entries) {
-      const KnownKey* key = find_key(join("outputs.*", entry.key));
-      if (key == nullptr) return unknown_key(entry, "outputs.*");
-      const std::string inner = join(path, entry.key);
-      if (key->shape == Shape::not_yet) return not_yet(entry.place, fmt::format("'{}'", inner));
-      TRY(check_value(entry, inner, key->shape));
-    }
-  }
-  return {};
-}
-
-Status JobReader::check_number(const YamlEntry& entry, const std::string& path, Shape shape) const {
-  const std::string& value = entry.value.text;
-  const Place& place = entry.value.place;
-  if (shape == Shape::duration && parse_duration(value) < Duration::zero())
-    return error(place, fmt::format("'{}': '{}' is not a time; write seconds, or 90s, 5m, 2h, 1d",
-                                    path, value));
-  if (shape == Shape::bytes) {
-    const auto bytes = parse_bytes(value);
-    if (!bytes)
-      return error(place, fmt::format("'{}': '{}' is not a size; write 512m or 2g", path, value));
-    if (path == kMemory && *bytes < mebibytes(1))
-      return error(place, fmt::format("'{}': '{}' is {}, too small to run in; write 512m or 2g",
-                                      path, value, to_string(*bytes)));
-  }
-  if (shape == Shape::whole_number && !to_whole_number(value))
-    return error(place, fmt::format("'{}': '{}' is not a whole number", path, value));
   return {};
 }
 
@@ -256,7 +109,7 @@ Result<std::string> JobReader::word_of(const YamlNode& node, std::string_view wo
   for (const auto& known : known_words()) {
     if (known.path != words_path) continue;
     if (known.word == value && !known.supported)
-      return not_yet(node.place, fmt::format("{} '{}'", path, value));
+      return not_yet(source_, node.place, fmt::format("{} '{}'", path, value));
     if (known.word == value) return value;
     words.push_back(known.word);
     if (known.supported) choices += (choices.empty() ? "" : " or ") + std::string(known.word);
@@ -370,7 +223,7 @@ Status JobReader::fill_resources(JobSpec& spec) const {
   resources.instance_count = number("resources.instance_count").value_or(1);
   resources.cpus = number("lockstep.resources.cpus");
   resources.gpus = number("lockstep.resources.gpus");
-  if (const YamlNode* memory = at(kMemory)) resources.memory = parse_bytes(memory->text);
+  if (const YamlNode* memory = at(kMemoryKey)) resources.memory = parse_bytes(memory->text);
   if (const YamlNode* shm_size = at("resources.shm_size"))
     resources.shm_size = parse_bytes(shm_size->text);
   if (const YamlNode* args = at("resources.docker_args")) {
@@ -439,7 +292,7 @@ Status JobReader::validate_whole(const JobSpec& spec) const {
 
 Result<ReadJob> JobReader::read() {
   TRY(check_kind());
-  TRY(check_section(root_, ""));
+  TRY(check_shapes(source_, root_));
   ReadJob job;
   TRY(fill_texts(job));
   TRY(fill_outputs(job.spec));

@@ -1,51 +1,15 @@
 #include "runner/container/arguments.h"
 
-#include <algorithm>
-#include <iterator>
+#include <utility>
+
+#include "common/domain/docker_args.h"
 
 namespace lockstep::runner {
-namespace {
-
-// Those without a value in the next word.
-bool is_flag(const std::string& name) {
-  constexpr const char* kFlags[] = {"detach",         "disable-content-trust",
-                                    "help",           "init",
-                                    "interactive",    "privileged",
-                                    "no-healthcheck", "publish-all",
-                                    "quiet",          "oom-kill-disable",
-                                    "read-only",      "rm",
-                                    "sig-proxy",      "tty",
-                                    "use-api-socket"};
-  return std::find(std::begin(kFlags), std::end(kFlags), name) != std::end(kFlags);
-}
-
-std::string name_of(char letter) {
-  switch (letter) {
-    case 'e': return "env";
-    case 'l': return "label";
-    case 'v': return "volume";
-    default: return {1, letter};
-  }
-}
-
-}  // namespace
 
 Arguments::Arguments(const std::vector<std::string>& words) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word.size() < 2 || word[0] != '-') continue;
-    const bool is_letter = word[1] != '-';
-    const auto equals = word.find('=');
-    const std::string name = is_letter ? name_of(word[1]) : word.substr(2, equals - 2);
-    if (is_letter && word.size() > 2)
-      given_.emplace_back(name, word.substr(word[2] == '=' ? 3 : 2));
-    else if (!is_letter && equals != word.npos)
-      given_.emplace_back(name, word.substr(equals + 1));
-    else if (is_flag(name))
-      given_.emplace_back(name, "true");
-    else if (i + 1 < words.size())
-      given_.emplace_back(name, words[++i]);
-  }
+  // The launcher has refused what cannot be read.
+  for (auto& [option, value] : read_docker_args(words).value_or(std::vector<DockerArg>()))
+    given_.emplace_back(option->name, std::move(value));
 }
 
 std::vector<std::string> Arguments::all(const std::string& name) const {

@@ -162,13 +162,21 @@ TEST(ContainerWords, APrivilegeMustBeMeant) {
 
 TEST(ContainerArguments, AreReadAsDockerReadsThem) {
   const Arguments arguments({"--env", "A=1", "-eB=2", "-e=C=3", "--env=A=4=5", "-e", "D=", "-e",
-                             "of-the-node", "--init", "--ipc", "private", "--ipc=host", "--label"});
+                             "of-the-node", "--init", "--ipc", "private", "--ipc=host",
+                             "--label=x"});
   EXPECT_EQ(arguments.variables(),
             (std::map<std::string, std::string>{{"A", "4=5"}, {"B", "2"}, {"C", "3"}, {"D", ""}}));
   EXPECT_EQ(arguments.last("ipc"), "host");
   EXPECT_TRUE(arguments.is_on("init"));
   EXPECT_FALSE(arguments.is_on("privileged"));
   EXPECT_EQ(arguments.all("ipc").size(), 2U);
+}
+
+// The launcher refuses such words: a runner that is given them all the same takes none for meant.
+TEST(ContainerArguments, WordsThatCannotBeReadSayNothing) {
+  const Arguments arguments({"--privileged", "--env", "A=1", "--label"});
+  EXPECT_FALSE(arguments.is_on("privileged"));
+  EXPECT_TRUE(arguments.variables().empty());
 }
 
 class ContainerWordsTest : public ::testing::TestWithParam<Case> {};
