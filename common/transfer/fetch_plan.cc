@@ -24,7 +24,7 @@ bool has(const FetchPlan::Peer& peer, std::size_t unit) {
 }  // namespace
 
 FetchPlan::FetchPlan(std::vector<bool> here, Instant now, Limits limits)
-    : limits_(limits), progress_(now) {
+    : limits_(limits), got_on_(now), progress_(now) {
   for (const bool is_here : here) {
     units_.push_back(is_here ? Unit::here : Unit::lacking);
     lacking_ += is_here ? 0 : 1;
@@ -121,6 +121,13 @@ void FetchPlan::drop(NodeId id, std::string fault, bool lied) {
   while (!from.open.empty()) give_back(from, *from.open.begin());
 }
 
+void FetchPlan::close_launcher(Instant now) {
+  limits_.open_at_launcher = 0;
+  Source& from = source(kLauncher);
+  while (!from.open.empty()) give_back(from, *from.open.begin());
+  progressed(now);
+}
+
 void FetchPlan::woke(Instant now) {
   for (auto& [id, from] : sources_) from.heard = now;
   progressed(now);
@@ -156,7 +163,7 @@ std::vector<NodeId> FetchPlan::silent(Instant now) const {
 
 bool FetchPlan::is_ready(NodeId id, std::size_t most, Instant now) const {
   const auto found = sources_.find(id);
-  if (found == sources_.end()) return true;
+  if (found == sources_.end()) return most > 0;
   return found->second.open.size() < most && now >= found->second.busy_until;
 }
 
@@ -221,7 +228,7 @@ std::vector<FetchPlan::Ask> FetchPlan::next(Instant now) {
   std::vector<Ask> asks;
   if (now - progress_ >= limits_.patience) {
     spare_ = std::min(spare_ + 1, limits_.open_at_launcher);
-    progressed(now);
+    progress_ = now;
   }
   const bool any_hope = is_hope();
   const std::size_t at_launcher = source(kLauncher).open.size();

@@ -61,6 +61,8 @@ class FetchPlan {
   void lacking(NodeId from, std::size_t unit, Instant now);
   // It gives nothing more; what it owes goes back. Doing it again changes nothing.
   void drop(NodeId peer, std::string fault, bool lied);
+  // It is asked for nothing more.
+  void close_launcher(Instant now);
   // Time in which nobody could be heard, because this node stood still, is nobody's silence.
   void woke(Instant now);
 
@@ -75,7 +77,9 @@ class FetchPlan {
   bool done() const { return lacking_ == 0; }
   const std::map<NodeId, Peer>& peers() const { return peers_; }
   std::uint64_t from_launcher_bytes() const { return from_launcher_; }
-  int givers() const;  // peers that gave something and were not dropped
+  bool is_hope() const;                       // some peer has units, or will have them
+  Instant got_on() const { return got_on_; }  // this node, or one of its peers
+  int givers() const;                         // peers that gave something and were not dropped
 
  private:
   enum class Unit : std::uint8_t { lacking, open, here };
@@ -90,11 +94,10 @@ class FetchPlan {
   NodeId peer_with(std::size_t unit, Instant now) const;  // kLauncher: none is ready
   bool is_for_launcher(std::size_t unit, bool any_hope) const;
   NodeId home_of(std::size_t unit) const;
-  bool is_hope() const;  // some peer has units, or will have them
   void open(NodeId from, std::size_t unit, Instant now);
-  void progressed(Instant now) { progress_ = now; }
+  void progressed(Instant now) { progress_ = got_on_ = now; }
 
-  const Limits limits_;
+  Limits limits_;
   std::vector<Unit> units_;
   std::size_t lacking_ = 0;  // not here
   std::size_t open_ = 0;
@@ -103,7 +106,8 @@ class FetchPlan {
   std::map<NodeId, Peer> peers_;
   std::map<NodeId, Source> sources_;
   std::uint64_t from_launcher_ = 0;
-  Instant progress_;       // when this node or one of its peers last got on
+  Instant got_on_;         // when this node or one of its peers last did
+  Instant progress_;       // the same, or when something was asked for because nobody did
   std::size_t spare_ = 0;  // units at a time that are asked of the launcher though others have them
                            // to bring: one more after each time without progress
 };

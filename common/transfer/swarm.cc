@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <utility>
 
-#include "common/io/process.h"
-#include "common/transfer/tree_units.h"
+#include "common/transfer/swarm_impl.h"
 #include "common/wire/bulk.h"
 
 namespace lockstep::transfer {
@@ -31,76 +29,19 @@ bool is_wrong(const Error& error) {
   return error.code == ErrorCode::corrupt || error.code == ErrorCode::invalid_argument;
 }
 
-class Swarm {
- public:
-  Swarm(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore& into,
-        const SwarmSite& site, const OnProgress& progress, const TransferOptions& options)
-      : root_(root), into_(into), site_(site), on_progress_(progress), options_(options) {
-    add(kLauncher, std::make_unique<io::ClientSocket>(std::move(launcher)), "");
-  }
-  ~Swarm();
-  Swarm(const Swarm&) = delete;
-  Swarm& operator=(const Swarm&) = delete;
+}  // namespace
 
-  Status run(std::vector<TreeUnit> units);
-
- private:
-  // A request in flight, or one that waits to be sent.
-  struct Request {
-    NodeId to;
-    BulkMessage body;
-    std::optional<std::size_t> unit;  // of which it brings blobs
-    std::uint64_t offset = 0;         // of a part of a large one
-    bool is_sent = false;
-    Instant send_at;
-  };
-  struct Source {
-    std::unique_ptr<io::ClientSocket> socket;
-    std::string uploader;  // keeps its half blobs apart
-  };
-
-  Status loop();
-  void add(NodeId id, std::unique_ptr<io::ClientSocket> socket, std::string uploader);
-  void dial_new_peers();
-  void request(NodeId to, BulkMessage body, std::optional<std::size_t> unit = {},
-               std::uint64_t offset = 0);
-  void ask(const FetchPlan::Ask& ask);
-  void ask_part(NodeId from, std::size_t unit, std::uint64_t offset);
-  void find_peers();
-  void send_what_waits();
-  void repeat_all();
-  Status receive();
-  Status receive_from(NodeId id);
-  Status take(NodeId from, std::uint64_t sequence, BulkMessage& answer);
-  Status take_data(NodeId from, std::uint64_t sequence, BlobData& data);
-  Status put(NodeId from, const TreeUnit& unit, const BlobPiece& piece);
-  Status end_of(NodeId from, std::uint64_t sequence);
-  Status refused(NodeId from, std::uint64_t sequence, const BulkRefused& refusal);
-  Status check_launcher(Instant now);
-  void drop_silent(Instant now);
-  void forget_dropped();
-  void drop(NodeId peer, const std::string& fault, bool lied);
-  void report(bool whole);
-  void tell();
-
-  io::EventLoop loop_;
-  const Digest root_;
-  snapshot::BlobStore& into_;
-  const SwarmSite& site_;
-  const OnProgress& on_progress_;
-  const TransferOptions options_;
-  std::vector<TreeUnit> units_;
-  std::unique_ptr<FetchPlan> plan_;
-  std::map<NodeId, Source> sources_;
-  std::map<std::uint64_t, Request> requests_;
-  std::uint64_t next_sequence_ = io::random_u64() >> 1;
-  std::uint64_t finding_ = 0;  // the sequence of the open FindPeers
-  bool is_told_ = false;       // who the peers are, if any
-  Instant find_at_;
-  Instant launcher_heard_;  // with data, or while nothing was asked of it
-  bool was_down_ = false;
-  Progress progress_;
-};
+Swarm::Swarm(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore& into,
+             const SwarmSite& site, const OnProgress& progress, const TransferOptions& options,
+             Origin* origin)
+    : root_(root),
+      into_(into),
+      site_(site),
+      on_progress_(progress),
+      options_(options),
+      origin_(origin) {
+  add(kLauncher, std::make_unique<io::ClientSocket>(std::move(launcher)), "");
+}
 
 Swarm::~Swarm() {
   site_.board.end(root_);
@@ -148,6 +89,7 @@ void Swarm::dial_new_peers() {
 }
 
 void Swarm::ask(const FetchPlan::Ask& ask) {
+  if (ask.from == kLauncher && origin_ != nullptr) return ask_origin(ask.unit);
   const TreeUnit& unit = units_[ask.unit];
   if (unit.bytes > kUnitBytes && unit.blobs.size() == 1) return ask_part(ask.from, ask.unit, 0);
   GetBlobs get;
@@ -238,10 +180,24 @@ Status Swarm::take_data(NodeId from, std::uint64_t sequence, BlobData& data) {
   }
   const Instant now = steady_now();
   if (from == kLauncher) launcher_heard_ = now;
+  came(from, bytes, now);
+  return data.last ? end_of(from, sequence) : Status();
+}
+
+void Swarm::came(NodeId from, std::uint64_t bytes, Instant now) {
   plan_->arrived(from, bytes, now);
   site_.board.got(root_, bytes);
   progress_.done_bytes = std::min(progress_.done_bytes + bytes, progress_.total_bytes);
-  return data.last ? end_of(from, sequence) : Status();
+}
+
+bool Swarm::is_here(const TreeUnit& unit) const {
+  return std::all_of(unit.blobs.begin(), unit.blobs.end(),
+                     [this](const auto& blob) { return into_.has(blob.digest); });
+}
+
+void Swarm::finish(std::size_t unit) {
+  plan_->finished(unit, steady_now());
+  site_.board.has(root_, unit);
 }
 
 Status Swarm::put(NodeId from, const TreeUnit& unit, const BlobPiece& piece) {
@@ -261,11 +217,8 @@ Status Swarm::put(NodeId from, const TreeUnit& unit, const BlobPiece& piece) {
 Status Swarm::end_of(NodeId from, std::uint64_t sequence) {
   const Request request = std::move(requests_.extract(sequence).mapped());
   const TreeUnit& unit = units_[*request.unit];
-  const bool is_here = std::all_of(unit.blobs.begin(), unit.blobs.end(),
-                                   [&](const auto& blob) { return into_.has(blob.digest); });
-  if (is_here) {
-    plan_->finished(*request.unit, steady_now());
-    site_.board.has(root_, *request.unit);
+  if (is_here(unit)) {
+    finish(*request.unit);
     return {};
   }
   const bool is_part = unit.bytes > kUnitBytes && unit.blobs.size() == 1;
@@ -329,29 +282,30 @@ void Swarm::tell() {
   if (on_progress_) on_progress_(progress_);
 }
 
-Status Swarm::run(std::vector<TreeUnit> units) {
+Status Swarm::run(std::vector<TreeUnit> units, const std::set<Digest>* wanted) {
   units_ = std::move(units);
-  std::vector<bool> here;
+  std::vector<bool> here, not_asked;
   for (const TreeUnit& unit : units_) {
-    std::uint64_t lacking = 0;
-    bool whole = true;
-    for (const auto& blob : unit.blobs) {
-      if (into_.has(blob.digest)) continue;
-      whole = false;
-      lacking += blob.size;
-    }
-    here.push_back(whole);
-    progress_.total_bytes += lacking;
+    const bool is_wanted = wanted == nullptr ||
+                           std::any_of(unit.blobs.begin(), unit.blobs.end(), [&](const auto& blob) {
+                             return wanted->count(blob.digest) != 0;
+                           });
+    here.push_back(is_here(unit));
+    not_asked.push_back(here.back() || !is_wanted);
+    if (not_asked.back()) continue;
+    for (const auto& blob : unit.blobs)
+      progress_.total_bytes += into_.has(blob.digest) ? 0 : blob.size;
   }
   site_.board.begin(root_, here);
-  plan_ = std::make_unique<FetchPlan>(std::move(here), steady_now(), site_.limits);
+  plan_ = std::make_unique<FetchPlan>(std::move(not_asked), steady_now(), site_.limits);
   launcher_heard_ = steady_now();
   TRY(sources_.at(kLauncher).socket->watch_link(loop_, [this](io::ClientSocket::Link link) {
     if (link == io::ClientSocket::Link::up && std::exchange(was_down_, false)) repeat_all();
     if (link != io::ClientSocket::Link::up) was_down_ = true;
   }));
   const Status fetched = loop();
-  report(bool(fetched));
+  report(fetched && std::all_of(units_.begin(), units_.end(),
+                                [this](const TreeUnit& unit) { return is_here(unit); }));
   return fetched;
 }
 
@@ -360,9 +314,10 @@ Status Swarm::loop() {
   Instant last = start;
   find_peers();
   tell();
-  while (!plan_->done()) {
+  while (!plan_->done() && !is_over(steady_now())) {
     TRY(receive());
     const Instant now = steady_now();
+    if (origin_ != nullptr) TRY(hear_origin(now));
     if (now - last > kStoodStill) plan_->woke(now);
     last = now;
     drop_silent(now);
@@ -400,7 +355,7 @@ void Swarm::forget_dropped() {
 
 // Nothing waits for that but the launcher's log and `node show`.
 void Swarm::report(bool whole) {
-  FetchReport said{root_, whole, plan_->from_launcher_bytes(), {}};
+  FetchReport said{root_, whole, origin_ == nullptr ? plan_->from_launcher_bytes() : 0, {}};
   for (const auto& [id, peer] : plan_->peers()) {
     if (said.peers.size() >= kMaxBlobPeers) break;
     if (peer.given_bytes > 0 || peer.lied)
@@ -417,8 +372,6 @@ void Swarm::report(bool whole) {
   }
 }
 
-}  // namespace
-
 Status fetch_tree(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore& into,
                   const SwarmSite& site, const OnProgress& progress, TransferOptions options) {
   TRY(download_directories(launcher, root, into, options));
@@ -428,6 +381,14 @@ Status fetch_tree(io::ClientSocket launcher, const Digest& root, snapshot::BlobS
   if (bytes < kWorthPeersBytes) return download(launcher, missing, into, progress, options);
   TRY_ASSIGN(std::vector<TreeUnit> units, units_of(into, root));
   return Swarm(std::move(launcher), root, into, site, progress, options).run(std::move(units));
+}
+
+Status fetch_files(io::ClientSocket launcher, const Digest& root, const std::set<Digest>& wanted,
+                   snapshot::BlobStore& into, const SwarmSite& site, Origin& origin,
+                   const OnProgress& progress) {
+  TRY_ASSIGN(std::vector<TreeUnit> units, units_of(into, root));
+  return Swarm(std::move(launcher), root, into, site, progress, {}, &origin)
+      .run(std::move(units), &wanted);
 }
 
 }  // namespace lockstep::transfer

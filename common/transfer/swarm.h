@@ -4,6 +4,7 @@
 // is dropped, and the launcher, told about it at the end, is the last source.
 
 #include <cstdint>
+#include <set>
 
 #include "common/io/transport.h"
 #include "common/transfer/fetch_board.h"
@@ -27,5 +28,25 @@ struct SwarmSite {
 Status fetch_tree(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore& into,
                   const SwarmSite& site, const OnProgress& progress = {},
                   TransferOptions options = {});
+
+// Where files come from that no peer brings, in the launcher's place.
+class Origin {
+ public:
+  struct News {
+    std::uint64_t bytes = 0;  // raw, that came since the last poll; of whole files or not
+    bool is_gone = false;     // nothing more comes
+  };
+  virtual ~Origin() = default;
+  virtual void ask(const snapshot::BlobWanted& file) = 0;
+  // Often, on the thread of the fetch. What came whole was put into the store. An error ends the
+  // fetch.
+  virtual Result<News> poll() = 0;
+};
+
+// Of a tree whose directories are all in `into`, these files: from peers, and what is this node's
+// share from `origin`. What neither brings is left out, which is no error.
+Status fetch_files(io::ClientSocket launcher, const Digest& root, const std::set<Digest>& wanted,
+                   snapshot::BlobStore& into, const SwarmSite& site, Origin& origin,
+                   const OnProgress& progress = {});
 
 }  // namespace lockstep::transfer
