@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "agent/patient_sink.h"
+#include "agent/share.h"
 #include "agent/workspace/workspace.h"
 #include "common/io/port_lease.h"
 #include "common/snapshot/manifest.h"
@@ -127,6 +128,7 @@ Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity&
     return plan;
   };
   functions.locks = lock_functions(workspace, blobs);
+  functions.locks.share = share_functions(workspace, blobs);
   functions.outputs.is_anything_left = is_anything_left;
   functions.outputs.collect = [workspace, blobs](
                                   const Assignment& assignment, const io::AttemptDir& directory,

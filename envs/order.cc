@@ -126,6 +126,28 @@ ImageSite image_site_from(const json& from) {
           from.at("record"), from.at("context"), from.at("tree")};
 }
 
+json as_json(const SharedSite& shared) {
+  return {{"archives", shared.archives}, {"wanted", shared.wanted}, {"fetched", shared.fetched}};
+}
+
+constexpr std::pair<Order::What, std::string_view> kWhats[] = {{Order::What::solve, "solve"},
+                                                               {Order::What::build, "build"},
+                                                               {Order::What::lacks, "lacks"},
+                                                               {Order::What::fetch, "fetch"}};
+
+std::string_view word_of(Order::What what) {
+  for (const auto& [known, word] : kWhats)
+    if (known == what) return word;
+  return "";
+}
+
+// Of another version's: to build, which is refused where a lock lacks.
+Order::What what_from(const std::string& word) {
+  for (const auto& [what, known] : kWhats)
+    if (known == word) return what;
+  return Order::What::build;
+}
+
 class Events {
  public:
   explicit Events(int fd) : fd_(fd) {}
@@ -135,29 +157,47 @@ class Events {
   const int fd_;
 };
 
-Event do_it(const Order& order, Toolbox& tools) {
+Event built_by(Provider& provider, const Order& order, const Lock& lock, Toolbox& tools) {
   Event last;
-  const auto provider = provider_of_kind(order.definition);
-  if (order.what == Order::What::solve) {
-    auto lock = provider->solve(tools, order.site);
-    if (lock)
-      last.lock = std::move(*lock);
-    else
-      last.failed = std::move(lock).error();
-    return last;
-  }
-  const Lock lock = order.lock.value_or(Lock{});
   if (order.site.image.tree.empty()) {
-    const auto wants = provider->wants_tree(tools, order.site, lock);
+    const auto wants = provider.wants_tree(tools, order.site, lock);
     if (!wants) last.failed = wants.error();
     if (wants) last.wants_tree = *wants;
     if (last.is_last()) return last;
   }
-  auto built = provider->build(tools, order.site, lock);
+  auto built = provider.build(tools, order.site, lock);
   if (built)
     last.activation = std::move(*built);
   else
     last.failed = std::move(built).error();
+  return last;
+}
+
+Event do_it(const Order& order, Toolbox& tools) {
+  Event last;
+  const auto provider = provider_of_kind(order.definition);
+  const Lock lock = order.lock.value_or(Lock{});
+  switch (order.what) {
+    case Order::What::build: return built_by(*provider, order, lock, tools);
+    case Order::What::solve:
+      if (auto solved = provider->solve(tools, order.site))
+        last.lock = std::move(*solved);
+      else
+        last.failed = std::move(solved).error();
+      break;
+    case Order::What::lacks:
+      if (auto lacks = provider->lacks(tools, order.site, lock))
+        last.lacks = std::move(*lacks);
+      else
+        last.failed = std::move(lacks).error();
+      break;
+    case Order::What::fetch:
+      if (const Status fetched = provider->fetch(tools, order.site, lock); !fetched)
+        last.failed = fetched.error();
+      else
+        last.lacks.emplace();
+      break;
+  }
   return last;
 }
 
@@ -170,12 +210,10 @@ ErrorCode error_code_from(std::string_view word) {
 }
 
 std::string to_json(const Order& order) {
-  json out{{"do", order.what == Order::What::solve ? "solve" : "build"},
-           {"definition", as_json(order.definition)},
-           {"prefix", order.site.prefix},
-           {"cache", order.site.cache},
-           {"is_rebuild", order.site.is_rebuild},
-           {"platform", order.site.platform}};
+  json out{{"do", word_of(order.what)},           {"definition", as_json(order.definition)},
+           {"prefix", order.site.prefix},         {"cache", order.site.cache},
+           {"is_rebuild", order.site.is_rebuild}, {"platform", order.site.platform}};
+  if (order.site.shared != SharedSite{}) out["shared"] = as_json(order.site.shared);
   if (order.site.image != ImageSite{}) out["image"] = as_json(order.site.image);
   if (order.lock) out["lock"] = to_json(*order.lock);
   return line(out);
@@ -185,11 +223,15 @@ Result<Order> order_from_json(std::string_view text) {
   const json from = json::parse(text, nullptr, false);
   Order order;
   try {
-    order.what = from.at("do") == "solve" ? Order::What::solve : Order::What::build;
+    order.what = what_from(from.at("do"));
     order.definition = definition_from(from.at("definition"));
     order.site = {from.at("prefix"), from.at("cache"), from.at("is_rebuild"),
                   from.value("platform", "")};
     if (from.contains("image")) order.site.image = image_site_from(from.at("image"));
+    if (from.contains("shared")) {
+      const json& shared = from.at("shared");
+      order.site.shared = {shared.at("archives"), shared.at("wanted"), shared.at("fetched")};
+    }
     if (from.contains("lock")) {
       TRY_ASSIGN(order.lock, lock_from_json(from.at("lock").get<std::string>()));
     }
@@ -204,6 +246,7 @@ std::string to_json(const Event& event) {
   if (!event.progress.empty()) out["progress"] = event.progress;
   if (event.lock) out["lock"] = to_json(*event.lock);
   if (event.activation) out["activation"] = as_json(*event.activation);
+  if (event.lacks) out["lacks"] = *event.lacks;
   if (event.wants_tree) out["wants_tree"] = true;
   if (event.failed)
     out["failed"] = {{"code", to_string(event.failed->code)}, {"message", event.failed->message}};
@@ -216,6 +259,7 @@ Result<Event> event_from_json(std::string_view text) {
   try {
     event.progress = from.value("progress", "");
     event.wants_tree = from.value("wants_tree", false);
+    if (from.contains("lacks")) event.lacks = from.at("lacks").get<std::vector<std::string>>();
     if (from.contains("lock")) {
       TRY_ASSIGN(event.lock, lock_from_json(from.at("lock").get<std::string>()));
     }

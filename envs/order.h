@@ -13,7 +13,7 @@
 namespace lockstep::envs {
 
 struct Order {
-  enum class What { solve, build };
+  enum class What { solve, build, lacks, fetch };
   What what = What::build;
   EnvironmentDefinition definition;
   std::optional<Lock> lock;  // to build, when the definition needs one
@@ -27,8 +27,9 @@ struct Event {
   std::optional<Lock> lock;
   std::optional<Activation> activation;
   std::optional<Error> failed;
-  bool wants_tree = false;  // to build: ask again with site.image.tree
-  bool is_last() const { return lock || activation || failed || wants_tree; }
+  std::optional<std::vector<std::string>> lacks;  // see Provider::lacks
+  bool wants_tree = false;                        // to build: ask again with site.image.tree
+  bool is_last() const { return lock || activation || failed || lacks || wants_tree; }
 };
 
 inline constexpr int kEventsFd = 3;

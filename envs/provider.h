@@ -25,12 +25,23 @@ struct ImageSite {
   friend bool operator==(const ImageSite&, const ImageSite&) = default;
 };
 
+// Files of packages, as their channel has them, which nodes take from each other. Folders; the
+// first two are the agent's. A file that is here:
+// archives/<SHA-256>/<name>-<version>-<build>.conda.
+struct SharedSite {
+  std::string archives;  // "" = there is nobody to take them from
+  std::string wanted;    // a file for each that is to be fetched, named by its SHA-256
+  std::string fetched;   // the user's: they go here, by the same names
+  friend bool operator==(const SharedSite&, const SharedSite&) = default;
+};
+
 struct Site {
   std::string prefix;         // where it is built; an absolute path that does not change any more
   std::string cache;          // packages that were fetched before, of this user
   bool is_rebuild = false;    // what was compiled here before is not used again
   std::string platform = {};  // conda's, with virtual packages: "linux-64 __cuda=12.4 __glibc=2.36"
   ImageSite image = {};
+  SharedSite shared = {};
   friend bool operator==(const Site&, const Site&) = default;
 };
 
@@ -41,6 +52,12 @@ class Provider {
   virtual Result<Lock> solve(Toolbox& tools, const Site& site) = 0;
   // Whether building needs the lock's tree here, in site.image.tree; most need the lock alone.
   virtual Result<bool> wants_tree(Toolbox&, const Site&, const Lock&) { return false; }
+  // The SHA-256 of each file that build() would fetch, and that other nodes may have.
+  virtual Result<std::vector<std::string>> lacks(Toolbox&, const Site&, const Lock&) {
+    return std::vector<std::string>();
+  }
+  // Fetches what site.shared names, until it is stopped or fails.
+  virtual Status fetch(Toolbox&, const Site&, const Lock&) { return {}; }
   // On each node: `prefix` holds it afterwards. What is left of an earlier try is gone already.
   virtual Result<Activation> build(Toolbox& tools, const Site& site, const Lock& lock) = 0;
 };

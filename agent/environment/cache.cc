@@ -204,8 +204,19 @@ void EnvironmentCache::forget_solved(const CacheEntry& entry) {
 }
 
 void EnvironmentCache::drop_scratch(const CacheEntry& entry) {
-  for (const std::string& folder : {entry.scratch(), entry.context(), entry.image()})
+  for (const std::string& folder :
+       {entry.scratch(), entry.context(), entry.image(), entry.wanted()})
     static_cast<void>(io::remove_tree(folder));
+}
+
+Status EnvironmentCache::renew_scratch(const CacheEntry& entry, const io::User& user) {
+  return io::exists(entry.scratch()) ? Status() : give_folder(entry.scratch(), user);
+}
+
+void EnvironmentCache::drop_archives(const CacheEntry& entry) {
+  if (!io::exists(entry.archives())) return;
+  const auto alone = EntryLock::try_acquire(entry.packages_lock(), EntryLock::Kind::exclusive);
+  if (alone && *alone) static_cast<void>(io::remove_tree(entry.archives()));
 }
 
 envs::ImageRecord EnvironmentCache::image_record_of(const CacheEntry& entry) {

@@ -5,14 +5,16 @@
 //   <root>/                    0711: ranks of other users pass through to theirs
 //     <uid>/                   0711, ours, as is all that is not marked
 //       packages/              0700, the user's: what pip and uv fetched before
-//       packages.lock          shared by builds, exclusive for who removes packages/
-//       <key>/                 one environment; its time of change is when it was used last
-//       solve-<key>/           the same for one solving
+//       archives/              0711: files of packages that came from other nodes, for builds at
+//       work packages.lock          shared by builds, exclusive for who removes packages/ <key>/
+//       one environment; its time of change is when it was used last solve-<key>/           the
+//       same for one solving
 //         env/                 0700, the user's: the prefix, for good; venvs cannot be moved
 //         tmp/                 0700, the user's: TMPDIR of the tools, while they work
 //         lock/lock.json       what was solved, until the launcher has it
 //         lock/image/          the image that it names, when other nodes need it
 //         log                  of the build
+//         wanted/              what the channel is asked for, while packages are shared
 //         context/             an image is built from it, while it is built
 //         image/               of a lock's tree, while an engine loads it
 //         image.json           what an engine was given: envs/docker/record.h
@@ -83,6 +85,8 @@ class CacheEntry {
   std::string failure() const { return path() + "/failure.json"; }
   std::string solved() const { return path() + "/solved.json"; }
   std::string packages() const { return shared_ + "/packages"; }
+  std::string archives() const { return shared_ + "/archives"; }
+  std::string wanted() const { return path() + "/wanted"; }
   std::string packages_lock() const { return shared_ + "/packages.lock"; }
 
  private:
@@ -129,6 +133,10 @@ class EnvironmentCache {
   static envs::ImageRecord image_record_of(const CacheEntry& entry);
   // What is only of use while it is made.
   static void drop_scratch(const CacheEntry& entry);
+  // An empty one, for the next tool.
+  static Status renew_scratch(const CacheEntry& entry, const io::User& user);
+  // Unless a build is at work that may need it.
+  static void drop_archives(const CacheEntry& entry);
   static void drop_prefix(const CacheEntry& entry);
   // All of scratch(), with its lock file.
   static void remove_scratch(const CacheEntry& entry);

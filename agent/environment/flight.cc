@@ -189,15 +189,11 @@ envs::ImageSite Flight::image_site() const {
                       target_.key.hex().substr(0, kTagBytes)),
           entry_.image_record(),
           entry_.context(),
-          solves && target_.share_image ? entry_.solved_image() : ""};
+          solves && target_.share ? entry_.solved_image() : ""};
 }
 
-// `tree`: where the lock's is, when it is here.
-Result<envs::Event> Flight::run_tools(envs::Order::What what, std::optional<envs::Lock> lock,
-                                      const EntryLock& held, const std::string& tree) {
-  const auto packages = wait_for_lock(entry_.packages_lock(), EntryLock::Kind::shared);
-  if (!packages) return make_error(ErrorCode::conflict, "stopped");
-  const std::string doing = what == envs::Order::What::solve ? "solving" : "building";
+EnvironmentOrder Flight::order_for(envs::Order::What what, std::optional<envs::Lock> lock,
+                                   const EntryLock& held) {
   EnvironmentOrder order{parts_.program,
                          target_.user,
                          tool_environment(parts_.environment, target_.user, entry_.scratch()),
@@ -205,10 +201,27 @@ Result<envs::Event> Flight::run_tools(envs::Order::What what, std::optional<envs
   order.order = {what,
                  target_.definition,
                  std::move(lock),
-                 {entry_.prefix(), entry_.packages(), target_.generation != 0, target_.platform,
-                  image_site()}};
-  if (!tree.empty()) order.order.site.image.tree = tree;
+                 {entry_.prefix(),
+                  entry_.packages(),
+                  target_.generation != 0,
+                  target_.platform,
+                  image_site(),
+                  {}}};
+  if (std::holds_alternative<CondaEnvironment>(target_.definition))
+    order.order.site.shared = {entry_.archives(), entry_.wanted(), entry_.scratch() + "/fetched"};
   order.lock = held.fd();
+  return order;
+}
+
+// `tree`: where the lock's is, when it is here.
+Result<envs::Event> Flight::run_tools(envs::Order::What what, std::optional<envs::Lock> lock,
+                                      const EntryLock& held, const std::string& tree) {
+  const auto packages = wait_for_lock(entry_.packages_lock(), EntryLock::Kind::shared);
+  if (!packages) return make_error(ErrorCode::conflict, "stopped");
+  TRY(EnvironmentCache::renew_scratch(entry_, target_.user));
+  const std::string doing = what == envs::Order::What::solve ? "solving" : "building";
+  EnvironmentOrder order = order_for(what, std::move(lock), held);
+  if (!tree.empty()) order.order.site.image.tree = tree;
   order.on_log = [this](std::string_view bytes) { log(bytes); };
   order.on_progress = [&](const std::string& text) { show(doing + ": " + text); };
   order.go_on = [this] {
@@ -250,6 +263,9 @@ void Flight::fail_by_tools(const Error& error) {
 
 Result<envs::Event> Flight::run_build(const std::optional<envs::Lock>& lock,
                                       const EntryLock& held) {
+  const bool shares = target_.share && lock && !lock->conda.empty() && !lock->image &&
+                      parts_.locks.share.fetch != nullptr;
+  if (shares) return run_with_packages(*lock, held);
   auto said = run_tools(envs::Order::What::build, lock, held);
   if (!said || !said->wants_tree) return said;
   const Status fetched = fetch_tree(*target_.lock, entry_.image(), "the image");

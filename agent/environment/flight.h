@@ -15,6 +15,8 @@
 #include "agent/core/core.h"
 #include "agent/environment/cache.h"
 #include "agent/environment/engine.h"
+#include "agent/environment/env_process.h"
+#include "agent/environment/package_share.h"
 #include "agent/environment/target.h"
 #include "agent/environment/waiter.h"
 #include "envs/order.h"
@@ -31,6 +33,7 @@ struct LockFunctions {
   using OnProgress = std::function<void(const std::string& text)>;
   std::function<Status(const Digest& tree, const std::string& folder, const OnProgress& progress)>
       write_out = {};
+  ShareFunctions share = {};  // without `fetch`: packages are not shared
 };
 
 // What all flights of an agent share.
@@ -79,7 +82,13 @@ class Flight {
   Status fetch_tree(const Digest& tree, const std::string& folder, const std::string& what);
   Status fetch_context();
   Result<envs::Event> run_build(const std::optional<envs::Lock>& lock, const EntryLock& held);
+  Result<envs::Event> run_with_packages(const std::optional<envs::Lock>& lock,
+                                        const EntryLock& held);
+  void share_packages(const envs::Lock& lock, const EntryLock& held);
+  std::size_t write_archives(const envs::Lock& lock, const std::set<Digest>& wanted);
   envs::ImageSite image_site() const;
+  EnvironmentOrder order_for(envs::Order::What what, std::optional<envs::Lock> lock,
+                             const EntryLock& held);
   Result<envs::Event> run_tools(envs::Order::What what, std::optional<envs::Lock> lock,
                                 const EntryLock& held, const std::string& tree = "");
   Seats seats() const;

@@ -74,7 +74,7 @@ EnvironmentTarget target_of(const Assignment& assignment, const Interpreter& int
   EnvironmentTarget target;
   target.definition = assignment.spec.environment->definition;
   target.generation = assignment.environment.generation;
-  target.share_image = assignment.environment.share_images;
+  target.share = assignment.environment.share;
   target.user = user;
   target.job = assignment.attempt.job.value;
   target.platform = platform_for(target.definition, assignment.environment, interpreter);

@@ -30,7 +30,7 @@ struct EnvironmentTarget {
                                // "linux-64 __cuda=12.4 __glibc=2.36"
   std::optional<Digest> lock;  // its tree, to build
   Digest key;                  // of the environment, or of the solving
-  bool share_image = false;    // to solve: others need the image, too
+  bool share = false;          // nodes on other hosts need what this one fetches or makes
   io::User user;               // whose it is
   std::string job;             // that asks, for people
 };

@@ -1,7 +1,6 @@
 #include <utility>
 
 #include "agent/workspace/workspace.h"
-#include "common/transfer/swarm.h"
 
 namespace lockstep::agent {
 namespace {
@@ -33,6 +32,15 @@ Status LauncherBlobs::fetch(const std::vector<snapshot::BlobWanted>& wanted,
   TRY_ASSIGN(io::ClientSocket socket,
              io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
   return transfer::download(socket, wanted, cache, progress);
+}
+
+Status LauncherBlobs::fetch_files(const Digest& root, const std::set<Digest>& wanted,
+                                  snapshot::BlobStore& cache, transfer::Origin& origin,
+                                  const transfer::OnProgress& progress) {
+  TRY_ASSIGN(io::ClientSocket socket,
+             io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
+  const transfer::SwarmSite site{transport_, keys_, *board_, port_};
+  return transfer::fetch_files(std::move(socket), root, wanted, cache, site, origin, progress);
 }
 
 Status LauncherBlobs::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) {

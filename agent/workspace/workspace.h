@@ -17,6 +17,7 @@
 #include "common/io/attempt_dir.h"
 #include "common/io/transport.h"
 #include "common/transfer/fetch_board.h"
+#include "common/transfer/swarm.h"
 #include "common/transfer/transfer.h"
 
 namespace lockstep::agent {
@@ -49,6 +50,9 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   Status fetch(const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& cache,
                const transfer::OnProgress& progress) override;
   Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override;
+  // What lacks of these, from peers and `origin`: see transfer::fetch_files.
+  Status fetch_files(const Digest& root, const std::set<Digest>& wanted, snapshot::BlobStore& cache,
+                     transfer::Origin& origin, const transfer::OnProgress& progress);
 
  private:
   io::Transport& transport_;

@@ -91,9 +91,9 @@ struct EnvironmentPlan {
   // What conda calls virtual packages, sorted: "__cuda=12.4", "__glibc=2.36". Of all the attempt's
   // nodes the lowest; what one of them lacks is not there.
   std::vector<std::string> virtual_packages;
-  // There are nodes on other machines: an image that no registry has is kept in the launcher's
-  // store.
-  bool share_images = false;
+  // There are nodes on other machines: they take packages from each other, and an image that no
+  // registry has is kept in the launcher's store.
+  bool share = false;
   friend bool operator==(const EnvironmentPlan&, const EnvironmentPlan&) = default;
 };
 

@@ -150,13 +150,13 @@ void to_wire(const lockstep::EnvironmentPlan& from, EnvironmentPlan* to) {
   write_list(from.locks, to->mutable_locks());
   to->set_solve(from.solve);
   write_texts(from.virtual_packages, to->mutable_virtual_packages());
-  to->set_share_images(from.share_images);
+  to->set_share(from.share);
 }
 
 Status from_wire(const EnvironmentPlan& from, lockstep::EnvironmentPlan* to) {
   to->generation = from.generation();
   to->solve = from.solve();
-  to->share_images = from.share_images();
+  to->share = from.share();
   TRY(read_texts(from.virtual_packages(), kMaxVirtualPackages, "environment.virtual_packages",
                  &to->virtual_packages));
   return read_list(from.locks(), kMaxEnvironmentPlatforms, "environment.locks", &to->locks);

@@ -95,6 +95,19 @@ Status CondaProvider::solve_pip(Toolbox& tools, const Site& site, CondaEngine& e
   return {};
 }
 
+Result<std::vector<std::string>> CondaProvider::lacks(Toolbox& tools, const Site& site,
+                                                      const Lock& lock) {
+  TRY_ASSIGN(const std::string scratch, begin(tools, site));
+  TRY_ASSIGN(const auto engine, make_conda_engine(tools, site, scratch));
+  return engine->lacks(lock.conda);
+}
+
+Status CondaProvider::fetch(Toolbox& tools, const Site& site, const Lock& lock) {
+  TRY_ASSIGN(const std::string scratch, begin(tools, site));
+  TRY_ASSIGN(const auto engine, make_conda_engine(tools, site, scratch));
+  return engine->fetch(lock.conda);
+}
+
 Result<Activation> CondaProvider::build(Toolbox& tools, const Site& site, const Lock& lock) {
   if (const std::string here = conda_platform_of(site.platform).subdir,
       there = conda_platform_of(lock.platform).subdir;

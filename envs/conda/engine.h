@@ -16,6 +16,12 @@ class CondaEngine {
   virtual std::string name() const = 0;  // of the lock's solver: "py-rattler 0.28.0"
   // For site.platform, sorted by name. Of a lock file: what it names, each with its SHA-256.
   virtual Result<std::vector<LockedCondaPackage>> solve(const CondaEnvironment& definition) = 0;
+  // Of these, the SHA-256 of those that install() would fetch from a channel elsewhere.
+  virtual Result<std::vector<std::string>> lacks(const std::vector<LockedCondaPackage>&) {
+    return std::vector<std::string>();
+  }
+  // See SharedSite: until it is stopped or fails.
+  virtual Status fetch(const std::vector<LockedCondaPackage>&) { return {}; }
   // site.prefix has exactly these then, each with its SHA-256; asks no network for what is here.
   virtual Status install(const std::vector<LockedCondaPackage>& packages) = 0;
 };

@@ -56,16 +56,40 @@ class RattlerEngine final : public CondaEngine {
     return packages;
   }
 
+  Result<std::vector<std::string>> lacks(const std::vector<LockedCondaPackage>& packages) override {
+    TRY_ASSIGN(const json answer, run("lacks", order_of(packages)));
+    try {
+      return answer.at("lacks").get<std::vector<std::string>>();
+    } catch (const json::exception& failure) {
+      return make_error(ErrorCode::internal,
+                        fmt::format("py-rattler's answer: {}", failure.what()));
+    }
+  }
+
+  Status fetch(const std::vector<LockedCondaPackage>& packages) override {
+    TRY(run("fetch", order_of(packages)));
+    return {};
+  }
+
   Status install(const std::vector<LockedCondaPackage>& packages) override {
-    json order{
-        {"prefix", site_.prefix}, {"is_rebuild", site_.is_rebuild}, {"packages", json::array()}};
-    for (const LockedCondaPackage& package : packages)
-      order["packages"].push_back(as_json(package));
+    json order = order_of(packages);
+    order["prefix"] = site_.prefix;
     TRY(run("install", std::move(order)));
     return {};
   }
 
  private:
+  json order_of(const std::vector<LockedCondaPackage>& packages) const {
+    json order{{"is_rebuild", site_.is_rebuild},
+               {"archives", site_.shared.archives},
+               {"wanted", site_.shared.wanted},
+               {"fetched", site_.shared.fetched},
+               {"packages", json::array()}};
+    for (const LockedCondaPackage& package : packages)
+      order["packages"].push_back(as_json(package));
+    return order;
+  }
+
   Result<json> run(const std::string& what, json order) {
     order["subdir"] = conda_platform_of(site_.platform).subdir;
     order["cache"] = site_.cache + "/conda";

@@ -118,8 +118,7 @@ EnvironmentPlan plan_of(const State& state, const Job& job, const Attempt& attem
   plan.virtual_packages = attempt.virtual_packages;
   for (const auto& [platform, lock] : environment.locks)
     plan.locks.push_back({platform, lock.tree});
-  if (std::holds_alternative<DockerEnvironment>(job.spec.environment->definition))
-    plan.share_images = has_nodes_elsewhere(state);
+  plan.share = has_nodes_elsewhere(state);
   const Part& part = attempt.parts[static_cast<std::size_t>(node_rank)];
   plan.solve = !part.wants_lock.empty() &&
                solver_of(state, *job.environment, part.wants_lock) == Solver{attempt.id, node_rank};

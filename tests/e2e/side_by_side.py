@@ -25,7 +25,7 @@ ROOT = HERE.parents[1]
 # What takes minutes comes first, and what fetches from Debian's archive keeps this machine's network.
 LONG = ["test_chaos", "test_bundle", "test_packages", "test_environment_build", "test_reliability"]
 NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2", "test_environment_network",
-           "test_environment_conda", "test_pmix_versions"]
+           "test_environment_conda", "test_package_sharing", "test_pmix_versions"]
 SIDES = 2
 TESTS_FAILED, NO_TEST_CHOSEN = 1, 5  # pytest's exit codes
 

@@ -5,16 +5,14 @@ import pathlib
 import re
 import shutil
 import signal
-import subprocess
-import sys
 
 import pytest
+from harness.conda import channel, conda_file
 from harness.silent import Silent
-from harness.site import ROOT, wait_until
+from harness.site import wait_until
 
 REFUSED, INTERRUPTED = 125, 130
 INSTALL_S = 300  # py-rattler is fetched first
-MAKE_CHANNEL = ROOT / "tests" / "support" / "conda_channel.py"
 TOOL = '#!/bin/sh\necho "inner {version} prefix=$CONDA_PREFIX home=$INNER_HOME greeting=$GREETING"\n'
 
 
@@ -27,22 +25,6 @@ def inner(version, text=None, **more):
 
 
 BASE = {"name": "base", "version": "1.0", "build": "h_0", "files": {"share/base/text": "base\n"}}
-
-
-def channel(site, name, packages):
-    """Writes packages to a channel; returns its address, and url, sha256 and md5 of each package by name."""
-    spec = site.write(f"{name}.json", json.dumps(packages))
-    folder = site.directory / name
-    done = subprocess.run([sys.executable, MAKE_CHANNEL, folder, spec], check=True, stdout=subprocess.PIPE, text=True)
-    written = [json.loads(line) for line in done.stdout.splitlines()]
-    return folder.as_uri(), {p["name"]: w for p, w in zip(packages, written)}
-
-
-def conda_file(site, name, address, *dependencies, more=""):
-    listed = "".join(f"  - {text}\n" for text in dependencies)
-    addresses = address if isinstance(address, list) else [address]
-    channels = "".join(f"  - {text}\n" for text in addresses)
-    return site.write(name, f"channels:\n{channels}  - nodefaults\ndependencies:\n{listed}{more}")
 
 
 def job_file(site, conda, nodes=2, retries=0):

@@ -1,7 +1,8 @@
 """What lockstep-env has py-rattler do: python engine WHAT ORDER.json RESULT.json
 
-WHAT is solve (to packages with URL, SHA-256 and record) or install (of exactly those). Lines on
-standard output say how far it is. RESULT.json holds the answer, or {"code", "message"} with exit
+WHAT is solve (to packages with URL, SHA-256 and record), install (of exactly those), lacks (which
+of them would be fetched), or fetch (those that are wanted, until it is stopped). Lines on standard
+output say how far it is. RESULT.json holds the answer, or {"code", "message"} with exit
 code 1. Written for Python 3.10 and py-rattler 0.28.
 """
 
@@ -13,13 +14,16 @@ import sys
 import warnings
 
 from common import Refused, masked, say
-from install import install
+from install import install, lacks
+from share import fetch_wanted
 from solve import solve
+
+WHATS = {"solve": solve, "install": install, "lacks": lacks, "fetch": fetch_wanted}
 
 
 def outcome_of(what, order):
     try:
-        return 0, asyncio.run({"solve": solve, "install": install}[what](order))
+        return 0, asyncio.run(WHATS[what](order))
     except Refused as refused:
         return 1, {"code": refused.code, "message": masked(str(refused))}
     except OSError as error:

@@ -49,7 +49,7 @@ class Reporter(InstallerReporter):
             say("a package's post-link script failed")
 
 
-def record_of(package, folder):
+def record_of(package, key, folder):
     """The index.json of a package is what rattler reads records from."""
     path = pathlib.Path(folder, "index.json")
     fields = package["record"]
@@ -57,7 +57,7 @@ def record_of(package, folder):
     record = rattler.PackageRecord.from_index_json(
         path, size=package["size"] or None, sha256=package["sha256"], md5=fields.get("md5"))
     file_name = package["url"].rpartition("/")[2]
-    return rattler.RepoDataRecord(record, file_name, keyed(package), fields.get("channel") or "")
+    return rattler.RepoDataRecord(record, file_name, key, fields.get("channel") or "")
 
 
 def keyed(package):
@@ -66,11 +66,21 @@ def keyed(package):
     return f"{package['url']}#sha256:{package['sha256']}"
 
 
+def archive_of(order, package):
+    """Where the agent puts it when it has it from another node; None: no node would give it."""
+    if not order["archives"] or is_local(package["url"]):
+        return None
+    record = package["record"]
+    ending = ".conda" if package["url"].endswith(".conda") else ".tar.bz2"
+    name = f"{record['name']}-{record['version']}-{record['build']}{ending}"
+    return pathlib.Path(order["archives"], package["sha256"], name)
+
+
 def forget_keys(packages, prefix):
-    urls = {keyed(package): package["url"] for package in packages}
+    urls = {package["record"]["name"]: package["url"] for package in packages}
     for path in pathlib.Path(prefix, "conda-meta").glob("*.json"):
         record = json.loads(path.read_text(encoding="utf-8"))
-        record["url"] = urls.get(record["url"], record["url"])
+        record["url"] = urls.get(record["name"], record["url"])
         path.write_text(json.dumps(record, indent=2), encoding="utf-8")
 
 
@@ -88,14 +98,27 @@ def cache_in_use(folder):
         yield
 
 
+def record_in(index, order, package, folder):
+    """rattler's record of a package, by the key under which its cache has it or will have it, and
+    whether it will fetch it."""
+    record = record_of(package, keyed(package), folder)
+    archive = archive_of(order, package)
+    if archive is None or index.contains_record(record):
+        return record, not index.contains_record(record)
+    from_archive = record_of(package, archive.as_uri(), folder)
+    if archive.is_file() or index.contains_record(from_archive):
+        return from_archive, False
+    return record, True
+
+
 async def records_to_fetch(order, cache, folder):
     """rattler's records of all packages, and the packages that it will fetch."""
     index = await cache.index()
     records, missing = [], []
     for package in order["packages"]:
-        record = record_of(package, folder)
+        record, is_missing = record_in(index, order, package, folder)
         records.append(record)
-        if index.contains_record(record):
+        if not is_missing:
             continue
         missing.append(package)
         if is_local(package["url"]):  # rattler does not hash these
@@ -111,11 +134,24 @@ def say_what_is_fetched(packages, total):
     say(f"fetching {len(packages)} of them{size}: {names}")
 
 
+def cache_of(order, folder):
+    mode = ValidationMode.full() if order["is_rebuild"] else None
+    return PackageCache.new_layered([folder], cache_origin=True, validation_mode=mode)
+
+
+async def lacks(order):
+    folder = pathlib.Path(order["cache"], "packages")
+    with cache_in_use(folder), tempfile.TemporaryDirectory(dir=order["scratch"]) as scratch:
+        index = await cache_of(order, folder).index()
+        return {"lacks": [package["sha256"] for package in order["packages"]
+                          if not is_local(package["url"])
+                          and record_in(index, order, package, scratch)[1]]}
+
+
 async def install(order):
     folder = pathlib.Path(order["cache"], "packages")
     with cache_in_use(folder), tempfile.TemporaryDirectory(dir=order["scratch"]) as scratch:
-        mode = ValidationMode.full() if order["is_rebuild"] else None
-        cache = PackageCache.new_layered([folder], cache_origin=True, validation_mode=mode)
+        cache = cache_of(order, folder)
         records, missing = await records_to_fetch(order, cache, scratch)
         total = sum(package["size"] for package in missing)
         say(f"installing {len(records)} packages")

@@ -96,7 +96,7 @@ TEST_F(EnvironmentDockerTest, an_image_that_somebody_removed_is_made_ready_again
   const auto keeping = node("node");
   const Assignment first = keeping->staged("first", dockerfile("FROM base:1\nRUN echo again\n"));
   auto shared = first;
-  shared.environment.share_images = true;
+  shared.environment.share = true;
   const auto said = keeping->prepare(shared);
   ASSERT_TRUE(said.is_ready()) << keeping->log_of(first);
   docker().words({"image", "rm", "--force", keeping->activation_of(first).container->image});
@@ -112,7 +112,7 @@ TEST_F(EnvironmentDockerTest, another_node_gets_the_image_from_the_launcher) {
   const auto here = node("here");
   const Assignment first = here->staged("first", dockerfile("FROM base:1\nRUN echo far\n"));
   auto shared = first;
-  shared.environment.share_images = true;
+  shared.environment.share = true;
   const auto said = here->prepare(shared);
   ASSERT_TRUE(said.is_ready()) << here->log_of(first);
   EXPECT_EQ(locks.written_out, 1);  // the context alone: here it was built

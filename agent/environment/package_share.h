@@ -1,0 +1,71 @@
+#pragma once
+// Files of packages that a build lacks, from other nodes, and this node's share of the rest from
+// their channel: all nodes together ask it for each about once. What this does not bring, the build
+// fetches by itself.
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/transfer/swarm.h"
+
+namespace lockstep::agent {
+
+using PackageFile = snapshot::BlobWanted;
+
+// How such files come and go: the node's blob cache, and the nodes that it knows.
+struct ShareFunctions {
+  // All that lack of `wanted`, which is a part of `files`; into the cache.
+  std::function<Status(const std::vector<PackageFile>& files, const std::set<Digest>& wanted,
+                       transfer::Origin& origin, const transfer::OnProgress& progress)>
+      fetch;
+  // A file that a user wrote, into the cache. corrupt: it is not the one that it should be.
+  std::function<Status(const std::string& path, const PackageFile& file)> take;
+  // Out of the cache, for everybody to read; whole, or not at all. not_found.
+  std::function<Status(const Digest& file, const std::string& path)> write;
+};
+
+// A channel, read by a tool that works beside the fetch.
+class ChannelOrigin final : public transfer::Origin {
+ public:
+  struct Site {
+    std::string wanted;   // a folder of ours: a file for each that the tool shall fetch
+    std::string fetched;  // and the user's, where they go
+    // Runs the tool until it fails, or `go_on` says no. On a thread of its own.
+    std::function<Status(const std::function<bool()>& go_on)> run_tool;
+    std::function<Status()> go_on;  // often, on the fetch's thread; an error ends the fetch
+  };
+  ChannelOrigin(Site site, const ShareFunctions& share) : site_(std::move(site)), share_(share) {}
+  ~ChannelOrigin() override;
+  ChannelOrigin(const ChannelOrigin&) = delete;
+  ChannelOrigin& operator=(const ChannelOrigin&) = delete;
+
+  void ask(const PackageFile& file) override;
+  Result<News> poll() override;
+
+  std::size_t files() const { return files_; }  // that it brought
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  struct Asked {
+    PackageFile file;
+    std::uint64_t seen = 0;  // bytes
+  };
+  // Whether it came whole, and into the cache.
+  bool look(Asked& asked, News& news);
+
+  const Site site_;
+  const ShareFunctions& share_;
+  std::map<Digest, Asked> asked_;
+  std::size_t files_ = 0;
+  std::uint64_t bytes_ = 0;
+  bool is_gone_ = false;
+  std::atomic<bool> stops_ = false, has_ended_ = false;
+  std::thread tool_;
+};
+
+}  // namespace lockstep::agent
