@@ -15,6 +15,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kBlank = " \t\r\\";
+constexpr std::string_view kUnknownVersion = "0";
+constexpr std::string_view kOfVersions =
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.!+_";
 
 Error cannot_lock(std::string_view package, std::string_view why) {
   return make_error(ErrorCode::invalid_argument,
@@ -73,6 +76,32 @@ std::optional<LockedPackage> pinned(std::string_view word) {
   return package;
 }
 
+// Of a wheel, "name-version-…"; of an archive of sources, "name-version.tar.gz". uv does not say
+// it.
+std::string version_in_address(std::string_view url) {
+  std::string_view file = url.substr(0, url.find_first_of("?#"));
+  file.remove_prefix(file.rfind('/') + 1);
+  const auto begin = file.find('-');
+  if (begin == std::string_view::npos) return std::string(kUnknownVersion);
+  std::string_view rest = file.substr(begin + 1);
+  for (const std::string_view ending : {".whl", ".tar.gz", ".zip", ".tar.bz2"})
+    if (rest.ends_with(ending)) rest.remove_suffix(ending.size());
+  const std::string_view version = rest.substr(0, rest.find('-'));
+  const bool is_version = !version.empty() && version[0] >= '0' && version[0] <= '9' &&
+                          version.find_first_not_of(kOfVersions) == std::string_view::npos;
+  return std::string(is_version ? version : kUnknownVersion);
+}
+
+// "name @ address": the name is read, the rest of the line holds the address first.
+LockedPackage by_address(std::string_view name, std::string_view& line) {
+  LockedPackage package;
+  package.name = normalised_name(name.substr(0, std::min(name.size(), name.find('['))));
+  package.url = std::string(next_word(line));
+  package.version = version_in_address(package.url);
+  package.direct = true;
+  return package;
+}
+
 }  // namespace
 
 Result<std::vector<LockedPackage>> packages_of_report(std::string_view text) {
@@ -108,6 +137,11 @@ Result<std::vector<LockedPackage>> packages_of_compiled(std::string_view text) {
         continue;
       }
       if (word.starts_with('-') || word.front() == ';') break;  // the index, or a marker that holds
+      if (std::string_view rest = line; next_word(rest) == "@") {
+        packages.push_back(by_address(word, rest));
+        line = rest;
+        continue;
+      }
       auto package = pinned(word);
       if (!package) return cannot_lock(word, "it has no version of an index");
       packages.push_back(std::move(*package));

@@ -161,11 +161,27 @@ TEST(Compiled, gives_every_hash_of_the_index) {
                                      LockedPackage{"torch", "2.1", {kA, kB}, "", 0}));
 }
 
+TEST(Compiled, what_was_asked_for_by_its_address_keeps_it) {
+  const auto packages = packages_of_compiled(
+      "Outer[opt] @ https://h/outer-1.2-py3-none-any.whl ; sys_platform == 'linux' \\\n"
+      "    --hash=sha256:" +
+      kA + "\nsources @ file:///d/sources-2.0.tar.gz --hash=sha256:" + kB +
+      "\ntip @ https://h/archive/main.zip#egg=tip --hash=sha256:" + kB + "\n");
+  ASSERT_TRUE(packages) << packages.error().message;
+  EXPECT_THAT(
+      *packages,
+      ElementsAre(
+          LockedPackage{"outer", "1.2", {kA}, "https://h/outer-1.2-py3-none-any.whl", 0, true},
+          LockedPackage{"sources", "2.0", {kB}, "file:///d/sources-2.0.tar.gz", 0, true},
+          LockedPackage{"tip", "0", {kB}, "https://h/archive/main.zip#egg=tip", 0, true}));
+}
+
 TEST(Compiled, what_has_no_hash_is_named) {
   EXPECT_THAT(packages_of_compiled("six==1\n").error().message,
               HasSubstr("six cannot be held to a hash"));
   EXPECT_THAT(packages_of_compiled("six @ https://h/x.zip\n").error().message,
-              HasSubstr("no version of an index"));
+              HasSubstr("six cannot be held to a hash"));
+  EXPECT_THAT(packages_of_compiled("./six\n").error().message, HasSubstr("no version of an index"));
 }
 
 }  // namespace
