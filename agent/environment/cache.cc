@@ -177,11 +177,16 @@ Status EnvironmentCache::begin(const CacheEntry& entry, const io::User& user) co
 }
 
 Status EnvironmentCache::keep(const CacheEntry& entry, const BuiltEnvironment& built) {
-  const std::uint64_t bytes =
-      snapshot::disk_usage(entry.path()).value_or(0) + image_record_of(entry).bytes;
-  TRY(write_state(entry.built(), {{"at_ns", built.at.ns}, {"job", built.job}, {"bytes", bytes}}));
+  TRY(write_state(entry.built(), {{"at_ns", built.at.ns}, {"job", built.job}}));
   return io::write_file_atomically(entry.activation(), envs::to_json(built.activation), 0600,
                                    false);
+}
+
+void EnvironmentCache::measure(const CacheEntry& entry) {
+  json built = read_state(entry.built());
+  if (!built.is_object() || built.contains("bytes")) return;
+  built["bytes"] = snapshot::disk_usage(entry.path()).value_or(0) + image_record_of(entry).bytes;
+  static_cast<void>(write_state(entry.built(), built));
 }
 
 Status EnvironmentCache::keep_failure(const CacheEntry& entry, const RememberedFailure& failure) {

@@ -301,6 +301,7 @@ void Flight::build(const EntryLock& held) {
       fmt::format("built in {:.1f} s", std::chrono::duration<double>(built.at - began).count());
   line(fmt::format("{}: {}", described(target_), how));
   finish([&](const auto& waiter) { tell_ready(parts_, waiter, target_, built, how); });
+  EnvironmentCache::measure(entry_);  // nobody waits for that
 }
 
 void Flight::solve(const EntryLock& held) {

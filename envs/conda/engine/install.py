@@ -18,6 +18,9 @@ from common import MEGABYTE, Progress, Refused, cause_of, client, hash_of, is_lo
 from packages import OUTSIDE, checksum_failure, fetch, package_failure, remember, wrong_hash
 
 
+ITS_URL = re.compile(r'^(  "url": )"(?:[^"\\]|\\.)*"', re.MULTILINE)
+
+
 class Reporter(InstallerReporter):
     """Sums of what rattler does at once."""
 
@@ -77,11 +80,18 @@ def archive_of(order, package):
 
 
 def forget_keys(packages, prefix):
-    urls = {package["record"]["name"]: package["url"] for package in packages}
-    for path in pathlib.Path(prefix, "conda-meta").glob("*.json"):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        record["url"] = urls.get(record["name"], record["url"])
-        path.write_text(json.dumps(record, indent=2), encoding="utf-8")
+    """Puts addresses in the place of keys. In the text, where it is as rattler writes it: that
+    lists each file of a package, and parsing it takes longer than linking them."""
+    for package in packages:
+        record = package["record"]
+        name = f"{record['name']}-{record['version']}-{record['build']}.json"
+        path = pathlib.Path(prefix, "conda-meta", name)
+        text = path.read_text(encoding="utf-8")
+        address = json.dumps(package["url"])
+        changed, count = ITS_URL.subn(lambda found: found[1] + address, text, count=1)
+        if count == 0:
+            changed = json.dumps({**json.loads(text), "url": package["url"]}, indent=2)
+        path.write_text(changed, encoding="utf-8")
 
 
 @contextlib.contextmanager
