@@ -16,6 +16,13 @@ constexpr int kBuilders = 4;  // solvings and buildings at once
 constexpr int kLookers = 2;
 constexpr Duration kSweepEvery = seconds(60);
 
+// What it said of a plan that has been replaced, before it had seen that.
+bool is_obsolete(const Input& input, const Waiter& waiter) {
+  const auto* changed = std::get_if<EnvironmentChanged>(&input);
+  return changed != nullptr && changed->report.step == EnvironmentReport::Step::not_solved &&
+         changed->report.generation != waiter.wanted().environment.generation;
+}
+
 bool is_final(const Input& input) {
   const auto* changed = std::get_if<EnvironmentChanged>(&input);
   return std::holds_alternative<EnvironmentFailed>(input) ||
@@ -100,7 +107,7 @@ void Environments::tell(const std::shared_ptr<Waiter>& waiter, Input input) {
   loop_.post([this, alive = alive_, waiter, input = std::move(input)] {
     if (!*alive || waiter->has_left()) return;
     const auto found = waiters_.find(waiter->wanted().attempt);
-    if (found == waiters_.end() || found->second != waiter) return;
+    if (found == waiters_.end() || found->second != waiter || is_obsolete(input, *waiter)) return;
     if (is_final(input)) {
       leave_flight(*waiter);
       waiters_.erase(found);
@@ -138,10 +145,15 @@ void Environments::look(const std::shared_ptr<Waiter>& waiter) {
 
 void Environments::serve(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target) {
   using What = EnvironmentTarget::What;
-  const auto solved = waiter->solved();
-  if (target.what == What::solve && solved && solved->generation == target.generation &&
-      solved->platform == target.platform)
+  const auto is_of_target = [&](const std::optional<EnvironmentReport>& report) {
+    return target.what == What::solve && report && report->generation == target.generation &&
+           report->platform == target.platform;
+  };
+  if (const auto solved = waiter->solved(); is_of_target(solved))
     return tell_solved(parts_, waiter, target, *solved->lock);
+  if (const auto failed = waiter->not_solved();
+      is_of_target(failed) && waiter->wanted().environment.others_may_solve)
+    return tell_not_solved(parts_, waiter, *failed);
   if (target.what == What::wait) {
     leave_flight(*waiter);
     return tell_wants_lock(parts_, waiter, target);

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "agent/environment/env_process.h"
+#include "common/base/cut.h"
 #include "common/io/clock.h"
 #include "common/io/disk.h"
 #include "common/io/disk_space.h"
@@ -26,13 +27,6 @@ constexpr std::size_t kCopyBytes = 256 << 10;
 constexpr std::size_t kTagBytes = 16;  // of the key
 
 Instant now() { return io::SystemClock().now(); }
-
-// At most `limit` bytes, and no half of a character.
-std::string cut(std::string text, std::size_t limit) {
-  if (text.size() <= limit) return text;
-  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0) == 0x80) --limit;
-  return text.substr(0, limit) + "…";
-}
 
 bool may_pass(const Error& error) {
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::resource_exhausted;
@@ -173,8 +167,11 @@ void Flight::work() {
       return finish([&](const auto& waiter) { tell_reused(parts_, waiter, target_, *built); });
   }
   if (const auto failure = EnvironmentCache::find_failure(entry_)) {
-    return finish(
-        [&](const auto& waiter) { tell_failed_before(parts_, waiter, target_, *failure); });
+    return finish([&](const auto& waiter) {
+      if (may_be_elsewhere(failure->error) && passes_on(*waiter))
+        return tell_cannot_solve(parts_, waiter, target_, failure->error);
+      tell_failed_before(parts_, waiter, target_, *failure);
+    });
   }
   if (target_.what == EnvironmentTarget::What::solve) return solve(*held);
   build(*held);
@@ -234,10 +231,27 @@ Result<envs::Event> Flight::run_tools(envs::Order::What what, std::optional<envs
   return said;
 }
 
+// Of several attempts that wait here each may have nodes of its own that try next. A part that is
+// told otherwise by now, or of another generation, does not end because of this one.
+bool Flight::passes_on(const Waiter& waiter) const {
+  if (target_.what != EnvironmentTarget::What::solve) return false;
+  const EnvironmentPlan plan = waiter.wanted().environment;
+  return plan.others_may_solve || !plan.solve || plan.generation != target_.generation;
+}
+
+// No registry has the image, but the engine of another node may.
+bool Flight::may_be_elsewhere(const Error& error) const {
+  const auto* docker = std::get_if<DockerEnvironment>(&target_.definition);
+  return docker != nullptr && !docker->build && error.code == ErrorCode::not_found;
+}
+
 // From here on an error is of this node or of the network, not of the definition: nothing is
 // remembered.
 void Flight::fail(const Error& error) {
-  finish([&](const auto& waiter) { tell_failed(parts_, waiter, error, Cause::start_failed); });
+  finish([&](const auto& waiter) {
+    if (passes_on(*waiter)) return tell_cannot_solve(parts_, waiter, target_, error);
+    tell_failed(parts_, waiter, error, Cause::start_failed);
+  });
 }
 
 void Flight::fail_by_tools(const Error& error) {
@@ -257,8 +271,11 @@ void Flight::fail_by_tools(const Error& error) {
   if (!is_lasting(error)) return fail(error);
   const Status kept = EnvironmentCache::keep_failure(entry_, {error, now(), target_.job});
   if (!kept) line(kept.error().message);
-  finish(
-      [&](const auto& waiter) { tell_failed(parts_, waiter, error, Cause::environment_failed); });
+  finish([&](const auto& waiter) {
+    if (may_be_elsewhere(error) && passes_on(*waiter))
+      return tell_cannot_solve(parts_, waiter, target_, error);
+    tell_failed(parts_, waiter, error, Cause::environment_failed);
+  });
 }
 
 Result<envs::Event> Flight::run_build(const std::optional<envs::Lock>& lock,

@@ -98,6 +98,8 @@ class Flight {
   void share();
   void copy_log(Seat& seat) const;
   void finish(const std::function<void(const std::shared_ptr<Waiter>&)>& tell);
+  bool passes_on(const Waiter& waiter) const;
+  bool may_be_elsewhere(const Error& error) const;
   void fail(const Error& error);
   void fail_by_tools(const Error& error);
 
@@ -125,6 +127,11 @@ void tell_failed(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter
                  const Error& error, Cause cause);
 void tell_failed_before(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
                         const EnvironmentTarget& target, const RememberedFailure& failure);
+// This node cannot, but another one may: the part goes on waiting.
+void tell_cannot_solve(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+                       const EnvironmentTarget& target, const Error& error);
+void tell_not_solved(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+                     const EnvironmentReport& report);
 void tell_wants_lock(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
                      const EnvironmentTarget& target);
 void tell_solved(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,

@@ -2,6 +2,7 @@
 
 #include "agent/environment/engine.h"
 #include "agent/environment/flight.h"
+#include "common/base/cut.h"
 #include "common/wire/runner.h"
 
 namespace lockstep::agent {
@@ -97,6 +98,24 @@ void tell_wants_lock(const FlightParts& parts, const std::shared_ptr<Waiter>& wa
              EnvironmentChanged{attempt, report_of(EnvironmentReport::Step::wants_lock, target),
                                 waiter->log_bytes()});
   parts.tell(waiter, EnvironmentProgress{attempt, "waiting for a node to solve the environment"});
+}
+
+void tell_cannot_solve(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+                       const EnvironmentTarget& target, const Error& error) {
+  waiter->say("this node cannot solve the environment, another one of the job tries: " +
+              error.message);
+  EnvironmentReport report = report_of(EnvironmentReport::Step::not_solved, target);
+  report.how = cut(error.message, kMaxNotSolvedBytes);
+  waiter->note_not_solved(report);
+  tell_not_solved(parts, waiter, report);
+}
+
+void tell_not_solved(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+                     const EnvironmentReport& report) {
+  const AttemptId attempt = waiter->wanted().attempt;
+  parts.tell(waiter, EnvironmentChanged{attempt, report, waiter->log_bytes()});
+  parts.tell(waiter,
+             EnvironmentProgress{attempt, "waiting for another node to solve the environment"});
 }
 
 void tell_solved(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,

@@ -28,6 +28,16 @@ void Waiter::note_solved(const EnvironmentReport& report) {
   solved_ = report;
 }
 
+std::optional<EnvironmentReport> Waiter::not_solved() const {
+  const std::lock_guard guard(mutex_);
+  return not_solved_;
+}
+
+void Waiter::note_not_solved(const EnvironmentReport& report) {
+  const std::lock_guard guard(mutex_);
+  not_solved_ = report;
+}
+
 std::string Waiter::log_path() const {
   const std::lock_guard guard(mutex_);
   return directory_.log(wanted_.node_rank, LogStream::environment);

@@ -38,6 +38,10 @@ class Waiter {
   std::optional<EnvironmentReport> solved() const;
   void note_solved(const EnvironmentReport& report);
 
+  // What it failed to solve: while another node may, it is not tried here again.
+  std::optional<EnvironmentReport> not_solved() const;
+  void note_not_solved(const EnvironmentReport& report);
+
   std::mutex looking;              // one look at what is wanted at a time
   std::shared_ptr<Flight> flight;  // that it sits in; guarded by Environments
 
@@ -48,7 +52,7 @@ class Waiter {
   mutable std::mutex mutex_;
   Assignment wanted_;  // guarded by mutex_, as is all below
   std::string last_line_;
-  std::optional<EnvironmentReport> solved_;
+  std::optional<EnvironmentReport> solved_, not_solved_;
   std::atomic<bool> left_ = false;
 };
 

@@ -94,6 +94,9 @@ struct EnvironmentPlan {
   // There are nodes on other machines: they take packages from each other, and an image that no
   // registry has is kept in the launcher's store.
   bool share = false;
+  // With `solve`: what this node fails at for a reason that may be its own, another part of the
+  // attempt may do; it says so (`not_solved`) and waits. False: its failure is the attempt's.
+  bool others_may_solve = false;
   friend bool operator==(const EnvironmentPlan&, const EnvironmentPlan&) = default;
 };
 
@@ -103,13 +106,15 @@ struct EnvironmentReport {
     wants_lock,  // there is none for its platform
     solved,      // it solved: `lock` is in the launcher's store
     ready,
+    not_solved,  // it could not, as `how` says, and waits for another node that tries
   };
   Step step = Step::wants_lock;
   std::uint64_t generation = 0;  // of the plan that it followed
   std::string platform;
   std::optional<Digest> lock;  // the tree; absent for a definition that needs none
   Digest key;                  // when ready: of definition, generation, lock and platform
-  std::string how;  // when ready, for people: "built in 12.3 s", "was ready since 2026-11-22 …"
+  // For people; when ready: "built in 12.3 s", "was ready since 2026-11-22 …".
+  std::string how;
   friend bool operator==(const EnvironmentReport&, const EnvironmentReport&) = default;
 };
 
@@ -170,6 +175,7 @@ inline constexpr std::size_t kMaxEnvironmentDefinitionBytes = 1 << 20;
 inline constexpr std::size_t kMaxEnvironmentPlatforms = 64;  // locks of one definition
 inline constexpr std::size_t kMaxVirtualPackages = 16;
 inline constexpr std::size_t kMaxActivationEntries = 10'000;
+inline constexpr std::size_t kMaxNotSolvedBytes = 1'000;  // of why
 
 // A name is 1-240 characters of [A-Za-z0-9_.-], starting with a letter or a digit; a version too.
 Status validate_environment_name(const std::string& what, const std::string& name);

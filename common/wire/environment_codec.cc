@@ -14,6 +14,7 @@ constexpr bool pair(Step domain, EnvironmentStep wire) {
 static_assert(pair(Step::wants_lock, ENVIRONMENT_STEP_WANTS_LOCK));
 static_assert(pair(Step::solved, ENVIRONMENT_STEP_SOLVED));
 static_assert(pair(Step::ready, ENVIRONMENT_STEP_READY));
+static_assert(pair(Step::not_solved, ENVIRONMENT_STEP_NOT_SOLVED));
 
 constexpr std::size_t kMaxTags = 1'000;
 constexpr std::size_t kMaxEnvironmentsInReply = 100'000;
@@ -151,12 +152,14 @@ void to_wire(const lockstep::EnvironmentPlan& from, EnvironmentPlan* to) {
   to->set_solve(from.solve);
   write_texts(from.virtual_packages, to->mutable_virtual_packages());
   to->set_share(from.share);
+  to->set_others_may_solve(from.others_may_solve);
 }
 
 Status from_wire(const EnvironmentPlan& from, lockstep::EnvironmentPlan* to) {
   to->generation = from.generation();
   to->solve = from.solve();
   to->share = from.share();
+  to->others_may_solve = from.others_may_solve();
   TRY(read_texts(from.virtual_packages(), kMaxVirtualPackages, "environment.virtual_packages",
                  &to->virtual_packages));
   return read_list(from.locks(), kMaxEnvironmentPlatforms, "environment.locks", &to->locks);
@@ -173,7 +176,7 @@ void to_wire(const lockstep::EnvironmentReport& from, EnvironmentReport* to) {
 
 Status from_wire(const EnvironmentReport& from, lockstep::EnvironmentReport* to) {
   to->generation = from.generation();
-  TRY(read_enum(from.step(), Step::ready, "environment.step", &to->step));
+  TRY(read_enum(from.step(), Step::not_solved, "environment.step", &to->step));
   TRY(read_text(from.platform(), "environment.platform", &to->platform));
   if (from.has_lock()) TRY(read_digest(from.lock(), "environment.lock", &to->lock.emplace()));
   TRY(read_digest(from.key(), "environment.key", &to->key));

@@ -80,7 +80,7 @@ std::optional<Error> passing(std::string_view what, const Toolbox::Answer& answe
 Error pull_failure(std::string_view what, const Toolbox::Answer& answer) {
   if (auto error = passing(what, answer)) return *std::move(error);
   const bool is_lasting = has_any(lower(answer.tail), kNotThere);
-  return failure(is_lasting ? ErrorCode::invalid_argument : ErrorCode::unavailable, what,
+  return failure(is_lasting ? ErrorCode::not_found : ErrorCode::unavailable, what,
                  is_lasting ? " (the registry does not have it, or does not give it to us)" : "",
                  answer);
 }

@@ -7,8 +7,8 @@
 
 namespace lockstep::envs {
 
-// unavailable, resource_exhausted: it may pass. invalid_argument: there is no such image, or it may
-// not be had.
+// unavailable, resource_exhausted: it may pass. not_found: there is no such image, or it may not be
+// had.
 Error pull_failure(std::string_view what, const Toolbox::Answer& answer);
 // invalid_argument, unless it is the network's, the disk's or the daemon's.
 Error build_failure(std::string_view what, const Toolbox::Answer& answer);

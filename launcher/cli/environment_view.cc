@@ -18,6 +18,7 @@ constexpr std::size_t kShortList = 20;    // packages of one line
 std::string_view word_of(Step step) {
   switch (step) {
     case Step::wants_lock: return "wants_lock";
+    case Step::not_solved: return "not_solved";
     case Step::solved: return "solved";
     case Step::ready: return "ready";
   }
@@ -139,6 +140,7 @@ std::string state_of(const EnvironmentReport& report) {
   std::string text;
   switch (report.step) {
     case Step::wants_lock: text = "not solved yet"; break;
+    case Step::not_solved: text = "could not solve it"; break;
     case Step::solved: text = "solved"; break;
     case Step::ready: text = "ready"; break;
   }

@@ -101,6 +101,7 @@ struct Compaction::Keeper {
   bool operator()(FenceLifted&) const { return true; }
   bool operator()(EnvironmentRegistered&) const { return true; }
   bool operator()(EnvironmentWanted&) const { return true; }
+  bool operator()(EnvironmentNotSolved&) const { return true; }
   bool operator()(EnvironmentLocked& fact) const {
     const Environment* known = all.whole_.environment(fact.definition);
     if (known == nullptr || known->generation != fact.generation) return false;

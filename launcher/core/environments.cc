@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "common/base/cut.h"
 #include "common/base/version.h"
 #include "launcher/core/reactor.h"
 
@@ -14,16 +15,32 @@ namespace lockstep::launcher {
 
 namespace {
 
-// The part of its last attempt that asked first, if it may still solve.
-const Part* first_asking(const Job& job, const std::string& platform) {
+constexpr std::size_t kMaxSaidBefore = 3;   // nodes, in a message
+constexpr std::size_t kMaxSaidBytes = 300;  // of each
+
+bool may_need_lock(const Part& part) {
+  return part.assigned() && !part.ended() && !part.at_least(PartState::prepared);
+}
+
+// Whoever has not failed at it comes first.
+bool is_before(const Environment& environment, const Part& part, const Part& other) {
+  const bool failed = could_not_solve(environment, part);
+  const bool other_failed = could_not_solve(environment, other);
+  return failed != other_failed ? other_failed : part.asked < other.asked;
+}
+
+// The part of its last attempt that is the first to solve, if one of them may.
+const Part* first_asking(const Environment& environment, const Job& job,
+                         const std::string& platform) {
   if (job.phase != Job::Phase::placed || job.cancel_by) return nullptr;
   const Attempt& attempt = job.attempts.back();
   if (attempt.doomed || attempt.ended) return nullptr;
   const Part* first = nullptr;
   for (const Part& part : attempt.parts) {
-    const bool asks = part.assigned() && !part.ended() && !part.at_least(PartState::prepared) &&
-                      part.wants_lock == platform;
-    if (asks && (first == nullptr || part.asked < first->asked)) first = &part;
+    if (!may_need_lock(part) || part.wants_lock != platform) continue;
+    if (could_not_solve(environment, part) && others_may_solve(environment, attempt, part))
+      continue;
+    if (first == nullptr || is_before(environment, part, *first)) first = &part;
   }
   return first;
 }
@@ -78,13 +95,44 @@ std::optional<Solver> solver_of(const State& state, const Digest& definition,
   const Part* first = nullptr;
   for (const std::uint64_t order : environment->live) {
     const Job& job = *state.job(state.submitted().at(order));
-    const Part* part = first_asking(job, platform);
-    if (part == nullptr || (first != nullptr && first->asked <= part->asked)) continue;
+    const Part* part = first_asking(*environment, job, platform);
+    if (part == nullptr || (first != nullptr && !is_before(*environment, *part, *first))) continue;
     first = part;
     const Attempt& attempt = job.attempts.back();
     solver = Solver{attempt.id, static_cast<int>(part - attempt.parts.data())};
   }
   return solver;
+}
+
+bool could_not_solve(const Environment& environment, const Part& part) {
+  return part.not_solved && part.not_solved->generation == environment.generation &&
+         part.not_solved->platform == part.wants_lock;
+}
+
+bool others_may_solve(const Environment& environment, const Attempt& attempt, const Part& part) {
+  return std::any_of(attempt.parts.begin(), attempt.parts.end(), [&](const Part& other) {
+    if (&other == &part || !may_need_lock(other)) return false;
+    return other.wants_lock.empty() ||
+           (other.wants_lock == part.wants_lock && !could_not_solve(environment, other));
+  });
+}
+
+std::string said_before(const State& state, const Attempt& attempt, const Part& part) {
+  const Job& job = *state.job(attempt.id.job);
+  if (!job.environment || part.wants_lock.empty()) return "";
+  const Environment& environment = *state.environment(*job.environment);
+  if (environment.locks.count(part.wants_lock) != 0) return "";
+  std::string text;
+  std::size_t said = 0;
+  for (const Part& other : attempt.parts) {
+    if (&other == &part || other.wants_lock != part.wants_lock ||
+        !could_not_solve(environment, other) || ++said > kMaxSaidBefore)
+      continue;
+    text += fmt::format("; node {} said before: {}", state.node_name(other.node),
+                        cut(other.not_solved->why, kMaxSaidBytes));
+  }
+  if (said > kMaxSaidBefore) text += fmt::format("; and {} more", said - kMaxSaidBefore);
+  return text;
 }
 
 bool has_asked(const Job& job) {
@@ -122,6 +170,7 @@ EnvironmentPlan plan_of(const State& state, const Job& job, const Attempt& attem
   const Part& part = attempt.parts[static_cast<std::size_t>(node_rank)];
   plan.solve = !part.wants_lock.empty() &&
                solver_of(state, *job.environment, part.wants_lock) == Solver{attempt.id, node_rank};
+  plan.others_may_solve = plan.solve && others_may_solve(environment, attempt, part);
   return plan;
 }
 
@@ -134,9 +183,15 @@ void Reactor::take_environment(NodeId node, const PartReport& report) {
   const Part* part = state_.assigned_part(report.attempt, node);
   if (!job.environment || part == nullptr || news.platform.empty()) return;
   using Step = EnvironmentReport::Step;
-  if (news.step == Step::wants_lock && part->wants_lock != news.platform)
+  const bool asks = news.step == Step::wants_lock || news.step == Step::not_solved;
+  if (asks && part->wants_lock != news.platform)
     emit(EnvironmentWanted{report.attempt, node, news.platform});
   const Environment& environment = *state_.environment(*job.environment);
+  const bool is_known = part->not_solved && part->not_solved->generation == news.generation &&
+                        part->not_solved->platform == news.platform;
+  if (news.step == Step::not_solved && environment.generation == news.generation && !is_known)
+    emit(EnvironmentNotSolved{report.attempt, node, news.generation, news.platform,
+                              cut(news.how, kMaxNotSolvedBytes)});
   const bool is_first = environment.generation == news.generation &&
                         environment.locks.count(news.platform) == 0 &&
                         environment.locks.size() < kMaxEnvironmentPlatforms;

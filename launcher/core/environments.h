@@ -10,7 +10,8 @@
 namespace lockstep::launcher {
 
 // Who solves `definition` for this platform: of all live parts that asked for it, the one that did
-// first. Derived, so that there is nothing to lose: when that part ends, it is the next one.
+// first, and a part that could not (`Part::not_solved`) only when no other part of its attempt may.
+// Derived, so that there is nothing to lose: when that part ends, it is the next one.
 struct Solver {
   AttemptId attempt;
   int node_rank = 0;
@@ -18,6 +19,18 @@ struct Solver {
 };
 std::optional<Solver> solver_of(const State& state, const Digest& definition,
                                 const std::string& platform);
+
+// Whether it was told to solve what it waits for, and failed. What it said of another generation or
+// platform does not count.
+bool could_not_solve(const Environment& environment, const Part& part);
+
+// Whether a part that was told to solve may pass that on, when it cannot: another part of its
+// attempt has asked for the same and not failed at it, or has not asked yet.
+bool others_may_solve(const Environment& environment, const Attempt& attempt, const Part& part);
+
+// "; node n2 said before: …": why other parts could not solve what `part` could not in the end. ""
+// when it did not fail at that. Bounded.
+std::string said_before(const State& state, const Attempt& attempt, const Part& part);
 
 // Whether a part of its last attempt ever asked for a lock: if it ends, others may solve in its
 // place.

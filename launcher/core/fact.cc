@@ -20,6 +20,7 @@ struct JobOf {
   const JobId* operator()(const CheckpointSaved& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const FenceLifted& fact) const { return &fact.attempt.job; }
   const JobId* operator()(const EnvironmentWanted& fact) const { return &fact.attempt.job; }
+  const JobId* operator()(const EnvironmentNotSolved& fact) const { return &fact.attempt.job; }
   // These outlive the job for which they came to be.
   const JobId* operator()(const EnvironmentLocked&) const { return nullptr; }
   const JobId* operator()(const EnvironmentReset&) const { return nullptr; }

@@ -181,6 +181,15 @@ struct EnvironmentWanted {
   std::string platform;
   friend bool operator==(const EnvironmentWanted&, const EnvironmentWanted&) = default;
 };
+// It was told to solve and could not, for a reason that may be its own.
+struct EnvironmentNotSolved {
+  AttemptId attempt;
+  NodeId node;
+  std::uint64_t generation = 0;
+  std::string platform;
+  std::string why;  // bounded by kMaxNotSolvedBytes
+  friend bool operator==(const EnvironmentNotSolved&, const EnvironmentNotSolved&) = default;
+};
 // Solved, for all jobs that have this definition. The lock is in the blob store.
 struct EnvironmentLocked {
   Digest definition;
@@ -210,7 +219,7 @@ using Fact =
                  AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished, NodeRemoved,
                  TokenForgotten, NodeRevised, EraBegan, JobDeleted, CheckpointSaved, FenceLifted,
                  EnvironmentRegistered, EnvironmentWanted, EnvironmentLocked, EnvironmentReset,
-                 EnvironmentsPruned>;
+                 EnvironmentsPruned, EnvironmentNotSolved>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "launcher/core/environments.h"
 #include "launcher/core/retry.h"
 #include "launcher/core/scheduler.h"
 
@@ -23,6 +24,8 @@ class Checker {
       const Job* job = state_.job(id);
       expect(job != nullptr && job->order == order, "queue", "holds jobs at their places");
     }
+    for (const auto& [definition, environment] : state_.environments())
+      check_environment(definition, environment);
     for (const auto& [hash, token] : state_.tokens())
       expect(token.used <= token.uses, "token", "was used more often than it allows");
     return std::move(violations_);
@@ -132,6 +135,25 @@ class Checker {
       expect(attempt.gang->members[i].node == attempt.parts[i].node, what, "has members by rank");
       const Part& part = attempt.parts[i];
       expect(part.at_least(PartState::prepared) || part.gone, what, "starts when all are prepared");
+    }
+  }
+
+  // Whoever waits for a lock waits for somebody.
+  void check_environment(const Digest& definition, const Environment& environment) {
+    for (const std::uint64_t order : environment.live) {
+      const Job& job = *state_.job(state_.submitted().at(order));
+      if (job.phase != Job::Phase::placed || job.cancel_by || job.attempts.back().doomed) continue;
+      const Attempt& attempt = job.attempts.back();
+      const auto may_ask = [](const Part& part) {
+        return part.assigned() && !part.at_least(PartState::prepared) && part.wants_lock.empty();
+      };
+      if (std::any_of(attempt.parts.begin(), attempt.parts.end(), may_ask)) continue;
+      for (const Part& part : attempt.parts) {
+        const bool waits = part.assigned() && !part.at_least(PartState::prepared) &&
+                           environment.locks.count(part.wants_lock) == 0;
+        expect(!waits || solver_of(state_, definition, part.wants_lock).has_value(),
+               "attempt " + to_string(attempt.id), "waits for a lock that somebody solves");
+      }
     }
   }
 

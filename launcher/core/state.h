@@ -79,17 +79,24 @@ struct Part {
         {};  // its ranks may run until then; ns = 0: they do not, or nobody minds
     friend bool operator==(const Gone&, const Gone&) = default;
   };
+  struct NotSolved {
+    std::uint64_t generation = 0;
+    std::string platform;
+    std::string why;
+    friend bool operator==(const NotSolved&, const NotSolved&) = default;
+  };
   NodeId node;
   Allotment allotment;
-  std::uint64_t revision = 0;        // the first of the node's desired states that holds it
-  std::optional<PartReport> report;  // the newest; none: the node never spoke of it
-  std::optional<Gone> gone;          // known to run no more, without a word of its own; fenced
-  bool released = false;             // logs durable or given up: the node may forget it
-  bool logs_lost = false;            // given up
-  std::uint64_t lost_log_bytes = 0;  // for lack of space
-  std::optional<Saved> saved;        // its newest checkpoint, in the blob store
-  std::string wants_lock;            // for this platform; "": it did not ask
-  Instant asked;                     // for it
+  std::uint64_t revision = 0;           // the first of the node's desired states that holds it
+  std::optional<PartReport> report;     // the newest; none: the node never spoke of it
+  std::optional<Gone> gone;             // known to run no more, without a word of its own; fenced
+  bool released = false;                // logs durable or given up: the node may forget it
+  bool logs_lost = false;               // given up
+  std::uint64_t lost_log_bytes = 0;     // for lack of space
+  std::optional<Saved> saved;           // its newest checkpoint, in the blob store
+  std::string wants_lock;               // for this platform; "": it did not ask
+  Instant asked;                        // for it
+  std::optional<NotSolved> not_solved;  // told to, it could not: the last time
 
   bool finished() const { return report && report->state == PartState::finished; }
   bool ended() const { return finished() || gone; }

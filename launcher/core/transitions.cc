@@ -340,6 +340,12 @@ struct State::Applier {
       state.touch_environment(*job.environment);
   }
 
+  void operator()(const EnvironmentNotSolved& fact) const {
+    Part& part = state.part_ref(state.attempt_ref(fact.attempt), fact.node);
+    part.not_solved = Part::NotSolved{fact.generation, fact.platform, fact.why};
+    solver_may_change(state.job_ref(fact.attempt.job));
+  }
+
   void operator()(const EnvironmentLocked& fact) const {
     Environment& environment = state.environments_[fact.definition];
     environment.locks[fact.lock.platform] = {fact.lock.tree, at, fact.attempt, fact.node};

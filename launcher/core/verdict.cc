@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "launcher/core/environments.h"
+
 namespace lockstep::launcher {
 
 namespace {
@@ -228,6 +230,8 @@ ExitReport report_of(const State& state, const Attempt& attempt, const Failure& 
       failure.part->gone ? failure.part->gone->why : failure.part->report->exit->message;
   report.message =
       node_in_words(failure.cause, report.node_name, detail, state.job(attempt.id.job)->spec);
+  if (failure.cause == Cause::start_failed || failure.cause == Cause::environment_failed)
+    report.message += said_before(state, attempt, *failure.part);
   return report;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "launcher/core/environments.h"
+
 namespace lockstep::launcher {
 
 namespace {
@@ -33,11 +35,18 @@ std::optional<EnvironmentReport> environment_of(const State& state, const Job& j
   if (!report && !part.wants_lock.empty())
     report =
         EnvironmentReport{Step::wants_lock, environment.generation, part.wants_lock, {}, {}, {}};
-  if (!report || report->step != Step::wants_lock) return report;
+  const bool waits =
+      report && (report->step == Step::wants_lock || report->step == Step::not_solved);
+  if (!waits) return report;
   if (part.ended()) return std::nullopt;
+  report->step = Step::wants_lock;
+  report->how.clear();
   if (const auto lock = environment.locks.find(report->platform); lock != environment.locks.end()) {
     report->step = Step::solved;
     report->lock = lock->second.tree;
+  } else if (could_not_solve(environment, part) && part.wants_lock == report->platform) {
+    report->step = Step::not_solved;
+    report->how = part.not_solved->why;
   }
   return report;
 }

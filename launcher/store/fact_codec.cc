@@ -153,6 +153,14 @@ struct FactWriter {
     to->set_node(f.node.value);
     to->set_platform(f.platform);
   }
+  void operator()(const launcher::EnvironmentNotSolved& f) const {
+    auto* to = wire->mutable_environment_not_solved();
+    to_wire(f.attempt, to->mutable_attempt());
+    to->set_node(f.node.value);
+    to->set_generation(f.generation);
+    to->set_platform(f.platform);
+    to->set_why(f.why);
+  }
   void operator()(const launcher::EnvironmentLocked& f) const {
     auto* to = wire->mutable_environment_locked();
     to->set_definition(std::string(f.definition.view()));
@@ -305,6 +313,13 @@ Status from_wire(const EnvironmentWanted& from, launcher::EnvironmentWanted* to)
   to->node = NodeId(from.node());
   return read_text(from.platform(), "wanted.platform", &to->platform);
 }
+Status from_wire(const EnvironmentNotSolved& from, launcher::EnvironmentNotSolved* to) {
+  TRY(from_wire(from.attempt(), &to->attempt));
+  to->node = NodeId(from.node());
+  to->generation = from.generation();
+  TRY(read_text(from.platform(), "not_solved.platform", &to->platform));
+  return read_text(from.why(), "not_solved.why", &to->why);
+}
 Status from_wire(const EnvironmentLocked& from, launcher::EnvironmentLocked* to) {
   TRY(read_digest(from.definition(), "locked.definition", &to->definition));
   to->generation = from.generation();
@@ -378,6 +393,8 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
       return read_into<launcher::EnvironmentRegistered>(from.environment_registered(), to);
     case Fact::kEnvironmentWanted:
       return read_into<launcher::EnvironmentWanted>(from.environment_wanted(), to);
+    case Fact::kEnvironmentNotSolved:
+      return read_into<launcher::EnvironmentNotSolved>(from.environment_not_solved(), to);
     case Fact::kEnvironmentLocked:
       return read_into<launcher::EnvironmentLocked>(from.environment_locked(), to);
     case Fact::kEnvironmentReset:

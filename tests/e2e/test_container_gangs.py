@@ -1,7 +1,9 @@
 """Gangs in containers: MPI over PMIx across two hosts with an engine each, and PyTorch."""
+import contextlib
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
 
@@ -19,7 +21,9 @@ def cluster(shared_bin):
     directory = pathlib.Path(tempfile.mkdtemp(prefix="ls-ns-"))
     directory.chmod(0o755)
     engines = {}
-    made = Cluster(directory, shared_bin, nodes=2)
+    # A node whose agent is stopped for a while is not given up, nor passed over.
+    patient = ("--heartbeat-interval", "3s", "--node-lost-timeout", "300s")
+    made = Cluster(directory, shared_bin, nodes=2, launcher_flags=patient)
     made.node_environment = lambda name: engines[name].environment
     made.before_agents = lambda: engines.update({host.name: Docker(host.namespace) for host in made.nodes})
     made.engines = engines
@@ -33,21 +37,50 @@ def cluster(shared_bin):
         subprocess.run(["rm", "-rf", "--one-file-system", str(directory)], check=False)
 
 
+@contextlib.contextmanager
+def stopped(cluster, name):
+    """The node's agent does nothing meanwhile: the other one is asked first."""
+    [agent] = cluster.site._pids("lockstep-agent", str(cluster.directory / name))
+    os.kill(agent, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(agent, signal.SIGCONT)
+
+
+def run_mpi(cluster, job, image, late, until):
+    """Two ranks on each host; `late` is not asked before the other one has come to the step `until`."""
+    site = cluster.site
+    first = "n2" if late == "n1" else "n1"
+    program = site.install_program("mpi_hello")
+
+    def step():
+        parts = {part["node_name"]: part for part in site.show(job)["attempts"][-1]["parts"]}
+        environment = parts[first].get("environment")
+        return environment and environment["step"]
+
+    with stopped(cluster, late):
+        site.ok("run", "--detach", "-N", "2", "-n", "2", "--name", job, "--image", image, "--distribution", "mpi",
+                "--", program)
+        wait_until(lambda: site.show(job)["attempts"] and step() == until, f"{first}: {until}", 300)
+    done = site.wait_for_status(job, "Completed", "Failed", deadline_s=300)
+    assert done["status"] == "Completed" and len(done["attempts"]) == 1, (done, site.ok("environment", "log", job))
+    return site.logs(job).decode()
+
+
 def test_mpi_over_two_hosts_with_two_engines(cluster):
     site = cluster.site
-    identity = import_debian(cluster.engines["n1"], "mpi:1", "libopenmpi3")
-    program = site.install_program("mpi_hello")
-    site.write("env.yml", "image: 'mpi:1'\n")
-    site.ok("node", "drain", "n2")  # who has the image makes it known
-    site.ok("environment", "prepare", "-f", "env.yml", "-N", "1", timeout=300)
-    site.ok("node", "resume", "n2")
-    out = site.ok("run", "-N", "2", "-n", "2", "--name", "j", "--image", "mpi:1", "--distribution", "mpi", "--",
-                  program, timeout=300)
-    assert sorted(re.findall(r"rank (\d+) of 4", out)) == list("0123"), out
-    for name in ("n1", "n2"):
-        assert name in out
-        tags = [tag for tag in cluster.engines[name].names() if "lockstep/env" in tag]
-        assert tags and {cluster.engines[name].inspect(tag)["Id"] for tag in tags} == {identity}, tags
+    engine = cluster.engines["n1"]
+    identity = import_debian(engine, "mpi:1", "libopenmpi3")
+    engine.ok("tag", "mpi:1", "mpi:2")
+    # Whichever is asked first, the node that has the image makes it known.
+    for job, image, late, until in (("j", "mpi:1", "n1", "not_solved"), ("k", "mpi:2", "n2", "solved")):
+        out = run_mpi(cluster, job, image, late, until)
+        assert sorted(re.findall(r"rank (\d+) of 4", out)) == list("0123"), out
+        assert "n1" in out and "n2" in out
+    for made in cluster.engines.values():
+        tags = [tag for tag in made.names() if "lockstep/env" in tag]
+        assert tags and {made.inspect(tag)["Id"] for tag in tags} == {identity}, tags
     # One that fails is named, and the rest of the gang ends.
     program = site.install_program("mpi_abort")
     done = site.run("run", "-N", "2", "-n", "2", "--image", "mpi:1", "--distribution", "mpi", "--", program)

@@ -44,6 +44,9 @@ void AgentProcess::equip(const AttemptId& attempt) {
   const bool needs = needs_lock(entry.assignment.spec.environment->definition);
   const std::string platform = node_.platform_for(entry.assignment);
   if (!needs || lock_for(plan, platform) != nullptr) return build(attempt);
+  const bool has_failed = plan.solve && entry.not_solved == plan.generation;
+  if (has_failed && plan.others_may_solve) return tell_not_solved(attempt);
+  if (has_failed) cluster_.world.count("agent:solves_at_last");
   if (plan.solve && entry.solved != plan.generation) return solve(attempt);
   if (plan.solve || std::exchange(entry.asked, true)) return;
   give(agent::EnvironmentChanged{
@@ -51,7 +54,8 @@ void AgentProcess::equip(const AttemptId& attempt) {
 }
 
 // What takes its time, and may find at its end that nobody wants it any more.
-void AgentProcess::work_at(const AttemptId& attempt, std::function<void(Equipping&)> end) {
+void AgentProcess::work_at(const AttemptId& attempt, Work work,
+                           std::function<void(Equipping&)> end) {
   auto& random = cluster_.world.random;
   equipping_.at(attempt).at_work = true;
   Duration takes = random.between(milliseconds(1), milliseconds(800));
@@ -61,24 +65,60 @@ void AgentProcess::work_at(const AttemptId& attempt, std::function<void(Equippin
   }
   const std::uint64_t generation = equipping_.at(attempt).assignment.environment.generation;
   later(takes / 2, [this, attempt] { give(agent::EnvironmentProgress{attempt, "fetching"}); });
-  later(takes, [this, attempt, generation, end = std::move(end)] {
+  later(takes, [this, attempt, generation, work, end = std::move(end)] {
     const auto it = equipping_.find(attempt);
     if (it == equipping_.end()) return;
     it->second.at_work = false;
     if (it->second.assignment.environment.generation != generation) return equip(attempt);
     auto& random = cluster_.world.random;
+    if (work == Work::solve && !node_.can_solve) return could_not_solve(attempt);
     if (!random.chance(cluster_.weather.environment_fails)) return end(it->second);
     cluster_.world.count("fault:environment_fails");
-    const bool lasts = random.chance(0.3);
-    give(agent::EnvironmentFailed{attempt, make_error(ErrorCode::io, "it did not work"),
-                                  lasts ? Cause::environment_failed : Cause::start_failed});
-    equipping_.erase(attempt);
+    if (random.chance(0.3)) return fail(attempt, Cause::environment_failed);
+    if (work == Work::solve) return could_not_solve(attempt);
+    fail(attempt, Cause::start_failed);
   });
+}
+
+void AgentProcess::fail(const AttemptId& attempt, Cause cause) {
+  give(agent::EnvironmentFailed{attempt, make_error(ErrorCode::io, "it did not work"), cause});
+  equipping_.erase(attempt);
+}
+
+void AgentProcess::could_not_solve(const AttemptId& attempt) {
+  Equipping& entry = equipping_.at(attempt);
+  const EnvironmentPlan& plan = entry.assignment.environment;
+  const std::string platform = node_.platform_for(entry.assignment);
+  cluster_.oracle.solving_failed(entry.assignment, platform, node_.index);
+  if (plan.solve && !plan.others_may_solve) {
+    std::set<int> of_platform;
+    for (const auto& node : cluster_.nodes)
+      if (node->platform_for(entry.assignment) == platform) of_platform.insert(node->index);
+    cluster_.oracle.solving_given_up(entry.assignment, platform, of_platform);
+    return fail(attempt, Cause::start_failed);
+  }
+  cluster_.world.count("agent:passes_solving_on");
+  entry.not_solved = plan.generation;
+  tell_not_solved(attempt);
+  // Meanwhile it may have been told what another one found.
+  const auto it = equipping_.find(attempt);
+  if (it != equipping_.end() && !it->second.assignment.environment.solve) equip(attempt);
+}
+
+void AgentProcess::tell_not_solved(const AttemptId& attempt) {
+  const Assignment& assignment = equipping_.at(attempt).assignment;
+  give(agent::EnvironmentChanged{attempt,
+                                 {EnvironmentReport::Step::not_solved,
+                                  assignment.environment.generation,
+                                  node_.platform_for(assignment),
+                                  {},
+                                  {},
+                                  "it cannot be solved here"}});
 }
 
 void AgentProcess::solve(const AttemptId& attempt) {
   cluster_.world.count("agent:solve");
-  work_at(attempt, [this, attempt](Equipping& entry) {
+  work_at(attempt, Work::solve, [this, attempt](Equipping& entry) {
     const std::uint64_t generation = entry.assignment.environment.generation;
     entry.solved = generation;
     const Digest tree = sha256(fmt::format("{} {}", cluster_.world.random.next(), generation));
@@ -91,7 +131,7 @@ void AgentProcess::solve(const AttemptId& attempt) {
 }
 
 void AgentProcess::build(const AttemptId& attempt) {
-  work_at(attempt, [this, attempt](Equipping& entry) {
+  work_at(attempt, Work::build, [this, attempt](Equipping& entry) {
     const std::string platform = node_.platform_for(entry.assignment);
     EnvironmentReport report{EnvironmentReport::Step::ready,
                              entry.assignment.environment.generation,

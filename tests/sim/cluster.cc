@@ -319,6 +319,7 @@ void Cluster::wind_down() {
   winding_down = true;
   const bool calm = weather.calm;
   const int platforms = weather.platforms;  // no fault: nodes stay what they are
+  const double unable_nodes = weather.unable_nodes;
   if (weather.no_space_for_good) {
     if (world.now >= no_space_until) ++no_space_spell;
     no_space_until = Instant::never();
@@ -327,6 +328,7 @@ void Cluster::wind_down() {
   weather = Weather::fine();
   weather.calm = calm;
   weather.platforms = platforms;
+  weather.unable_nodes = unable_nodes;
   weather.keep_jobs_for = kept_for;
   for (auto& node : nodes) {
     node->partitioned = node->mute = node->deaf = false;

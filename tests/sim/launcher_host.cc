@@ -228,13 +228,14 @@ void LauncherHost::record(const StampedFact& fact) {
   cluster_.oracle.committed(fact);
   journal_.push_back(fact);
   static constexpr const char* kNames[] = {
-      "TokenCreated",      "NodeJoined",        "NodeSessionStarted", "NodeLost",
-      "NodeDrainChanged",  "JobSubmitted",      "CancelRequested",    "AttemptPlaced",
-      "GangFormed",        "PartChanged",       "PartGone",           "AttemptDoomed",
-      "AttemptEnded",      "JobRequeued",       "PartReleased",       "JobFinished",
-      "NodeRemoved",       "TokenForgotten",    "NodeRevised",        "EraBegan",
-      "JobDeleted",        "CheckpointSaved",   "FenceLifted",        "EnvironmentRegistered",
-      "EnvironmentWanted", "EnvironmentLocked", "EnvironmentReset",   "EnvironmentsPruned"};
+      "TokenCreated",        "NodeJoined",        "NodeSessionStarted", "NodeLost",
+      "NodeDrainChanged",    "JobSubmitted",      "CancelRequested",    "AttemptPlaced",
+      "GangFormed",          "PartChanged",       "PartGone",           "AttemptDoomed",
+      "AttemptEnded",        "JobRequeued",       "PartReleased",       "JobFinished",
+      "NodeRemoved",         "TokenForgotten",    "NodeRevised",        "EraBegan",
+      "JobDeleted",          "CheckpointSaved",   "FenceLifted",        "EnvironmentRegistered",
+      "EnvironmentWanted",   "EnvironmentLocked", "EnvironmentReset",   "EnvironmentsPruned",
+      "EnvironmentNotSolved"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.note("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
@@ -252,6 +253,7 @@ void LauncherHost::count_transitions(const StampedFact& fact,
     const auto name = fmt::format("job:{}->{}", to_string(old), to_string(now));
     cluster_.world.note("{} of {}", name, id.value);
     count_transition(name);
+    if (now == JobStatus::starting) cluster_.workload.job_starts(id);
   }
   if (const auto* drained = std::get_if<launcher::NodeDrainChanged>(&fact.fact))
     if (drained->draining) cluster_.drained_once.insert(committed_.node_name(drained->node));

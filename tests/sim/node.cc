@@ -25,7 +25,8 @@ Node::Node(Cluster& c, int i)
     : cluster(c),
       index(i),
       key("key-" + std::to_string(i)),
-      libraries(draw_libraries(c.world.random)) {}
+      libraries(draw_libraries(c.world.random)),
+      can_solve(!c.world.random.chance(c.weather.unable_nodes)) {}
 
 Inventory Node::inventory() const {
   Inventory inventory;

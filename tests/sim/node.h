@@ -63,12 +63,17 @@ class AgentProcess {
   struct Equipping {
     Assignment assignment;
     bool at_work = false;
-    bool asked = false;                   // for a lock
-    std::optional<std::uint64_t> solved;  // this generation
+    bool asked = false;                       // for a lock
+    std::optional<std::uint64_t> solved;      // this generation
+    std::optional<std::uint64_t> not_solved;  // the same
   };
   void equip(const AttemptId& attempt);
-  void work_at(const AttemptId& attempt, std::function<void(Equipping&)> end);
+  enum class Work { solve, build };
+  void work_at(const AttemptId& attempt, Work work, std::function<void(Equipping&)> end);
+  void fail(const AttemptId& attempt, Cause cause);
   void solve(const AttemptId& attempt);
+  void tell_not_solved(const AttemptId& attempt);
+  void could_not_solve(const AttemptId& attempt);
   void build(const AttemptId& attempt);
   void arm();
   void pump_logs(const AttemptId& attempt);
@@ -123,6 +128,7 @@ class Node {
   int boots = 1;
   int identities = 1;
   int libraries;  // which ones it has
+  const bool can_solve;
   bool up = true;
   bool partitioned = false;
   Instant disk_low_until;

@@ -77,6 +77,10 @@ class Oracle {
   void restored(const Assignment& assignment);
   void environment_solved(const Assignment& assignment, const std::string& platform,
                           const Digest& tree);
+  void solving_failed(const Assignment& assignment, const std::string& platform, int node);
+  // That is the end of the attempt; `nodes` are of the platform.
+  void solving_given_up(const Assignment& assignment, const std::string& platform,
+                        const std::set<int>& nodes);
   void environment_ready(const Assignment& assignment, int node, const EnvironmentReport& report);
   void runner_starts(const Assignment& assignment, int node);
   bool running(const AttemptId& attempt, int node) const;
@@ -144,6 +148,7 @@ class Oracle {
 
   void note_platform(const launcher::AttemptPlaced& fact);
   void check_platform(const Assignment& assignment, const std::string& platform);
+  bool nobody_could_solve(const launcher::Job& job, const ExitReport& report) const;
   void check_fence(const AttemptId& attempt, int node);
   void check_backoff(const launcher::Job& job, const launcher::JobRequeued& fact);
   void check_source(const launcher::Job& job, const launcher::AttemptPlaced& fact);
@@ -188,6 +193,8 @@ class Oracle {
       std::tuple<Digest, std::uint64_t, std::string>;  // definition, generation, platform
   std::map<SolvedFor, AttemptId> solved_;
   std::map<Digest, SolvedFor> locks_;
+  // Attempt, generation, platform -> nodes that failed at it.
+  std::map<std::tuple<AttemptId, std::uint64_t, std::string>, std::set<int>> not_solved_;
   std::map<std::tuple<AttemptId, std::uint64_t, std::string>, Digest> locks_used_;
   std::set<std::pair<AttemptId, int>> environments_ready_;
   std::map<AttemptId, std::string> lowest_;  // of conda's: of what all its nodes have

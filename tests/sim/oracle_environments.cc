@@ -68,6 +68,39 @@ void Oracle::environment_solved(const Assignment& assignment, const std::string&
   locks_[tree] = what;
 }
 
+void Oracle::solving_failed(const Assignment& assignment, const std::string& platform, int node) {
+  not_solved_[{assignment.attempt, assignment.environment.generation, platform}].insert(node);
+}
+
+// One node that can is enough: all that may still do it have tried.
+void Oracle::solving_given_up(const Assignment& assignment, const std::string& platform,
+                              const std::set<int>& nodes) {
+  const launcher::Attempt* attempt = state_.attempt(assignment.attempt);
+  if (attempt == nullptr) return;
+  const auto& failed =
+      not_solved_[{assignment.attempt, assignment.environment.generation, platform}];
+  for (const launcher::Part& part : attempt->parts) {
+    const int node = node_index(part.node);
+    const bool may = !part.ended() && !part.at_least(PartState::prepared) && nodes.count(node) != 0;
+    if (may && failed.count(node) == 0)
+      world_.violate("oracle:solving",
+                     fmt::format("{} ended because it could not be solved, but node {} did not try",
+                                 to_string(assignment.attempt), node));
+  }
+}
+
+// Then a job may fail in a calm world, too.
+bool Oracle::nobody_could_solve(const launcher::Job& job, const ExitReport& report) const {
+  if (report.cause != Cause::start_failed || job.attempts.empty()) return false;
+  const launcher::Attempt& attempt = job.attempts.back();
+  std::set<int> failed;
+  for (const auto& [what, nodes] : not_solved_)
+    if (std::get<0>(what) == attempt.id) failed.insert(nodes.begin(), nodes.end());
+  return std::all_of(attempt.parts.begin(), attempt.parts.end(), [&](const launcher::Part& part) {
+    return failed.count(node_index(part.node)) != 0;
+  });
+}
+
 void Oracle::environment_ready(const Assignment& assignment, int node,
                                const EnvironmentReport& report) {
   const AttemptId& attempt = assignment.attempt;

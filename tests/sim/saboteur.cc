@@ -36,6 +36,10 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::logs_given_up_at_once, "logs_given_up_at_once"},
       {Defect::logs_never_given_up, "logs_never_given_up"},
       {Defect::everyone_solves, "everyone_solves"},
+      {Defect::solving_never_passed_on, "solving_never_passed_on"},
+      {Defect::last_solver_untold, "last_solver_untold"},
+      {Defect::not_solved_unheard, "not_solved_unheard"},
+      {Defect::compaction_forgets_not_solved, "compaction_forgets_not_solved"},
       {Defect::locks_not_told, "locks_not_told"},
       {Defect::lock_of_another_definition, "lock_of_another_definition"},
       {Defect::highest_virtual_packages, "highest_virtual_packages"},
@@ -127,6 +131,10 @@ void Saboteur::spoil_observed(Observed& observed) {
     auto& era = eras_[report.attempt.job];
     era = std::max(era, report.attempt.era);
     if (has(Defect::earlier_life_believed)) report.attempt.era = era;
+    using Step = EnvironmentReport::Step;
+    if (has(Defect::not_solved_unheard) && report.environment &&
+        report.environment->step == Step::not_solved)
+      report.environment->step = Step::wants_lock;
     if (has(Defect::exit_code_lost) && report.exit)
       for (auto& rank : report.exit->ranks)
         if (rank.exit_code != 0) rank.exit_code = 1;
@@ -196,6 +204,8 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
     erase(static_cast<launcher::NodeRevised*>(nullptr), false);
   if (has(Defect::compaction_forgets_deleted_names))
     erase(static_cast<launcher::JobDeleted*>(nullptr), false);
+  if (has(Defect::compaction_forgets_not_solved))
+    erase(static_cast<launcher::EnvironmentNotSolved*>(nullptr), false);
   if (has(Defect::compaction_forgets_virtual_packages))
     for (auto& fact : facts)
       if (auto* placed = std::get_if<launcher::AttemptPlaced>(&fact.fact))
@@ -209,6 +219,8 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
 
 void Saboteur::spoil_environment(const JobSpec& spec, EnvironmentPlan& plan) {
   if (has(Defect::everyone_solves) && spec.environment) plan.solve = plan.locks.empty();
+  if (has(Defect::solving_never_passed_on)) plan.others_may_solve = false;
+  if (has(Defect::last_solver_untold)) plan.others_may_solve = plan.solve;
   if (has(Defect::locks_not_told)) plan.locks.clear();
   if (has(Defect::lock_of_another_definition))
     for (EnvironmentLock& lock : plan.locks)

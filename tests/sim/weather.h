@@ -18,6 +18,7 @@ struct Weather {
   double port_taken = 0;
   double checkpoint_slow = 0;
   double environment_fails = 0, environment_slow = 0;
+  double unable_nodes = 0;     // that can solve nothing, for a reason of their own
   int platforms = 1;           // that nodes are of
   double other_libraries = 0;  // per start of an agent: its node has other ones from now on
   double low_disk = 0;         // per heartbeat: its node has little space from now on, for a while
@@ -46,7 +47,13 @@ struct Weather {
 
 inline Weather draw_weather(Random& random) {
   Weather w;
-  if (random.chance(0.15)) return Weather::fine();
+  const bool some_unable = random.chance(0.5);
+  if (random.chance(0.15)) {
+    w = Weather::fine();
+    w.unable_nodes = some_unable ? 0.6 : 0;
+    return w;
+  }
+  w.unable_nodes = some_unable ? 0.6 : 0;
   const auto sometimes = [&](double often, double least, double most) {
     return random.chance(often) ? least + random.unit() * (most - least) : 0.0;
   };

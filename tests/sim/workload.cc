@@ -149,6 +149,10 @@ void Workload::submit(const JobPlan& plan) {
   ask(std::move(submit), what);
 }
 
+void Workload::job_starts(const JobId& job) {
+  if (cluster_.world.random.chance(0.02)) cancel(job);
+}
+
 void Workload::job_finished(const JobId& job) {
   auto& random = cluster_.world.random;
   if (!random.chance(cluster_.weather.delete_job)) return;

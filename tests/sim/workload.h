@@ -34,6 +34,7 @@ class Workload {
   void done(const launcher::ReplyTo& to);
   void deleted(const launcher::ReplyTo& to, const JobsDeleted& result);
   void job_finished(const JobId& job);  // somebody may delete it, and use its name again
+  void job_starts(const JobId& job);    // somebody may cancel it just then
   void refused(const launcher::ReplyTo& to, ErrorCode code, const std::string& message);
 
   const JobPlan& plan_of(const JobId& job) const { return plans_.at(job); }

@@ -8,6 +8,7 @@
 #include "agent/environment/engine.h"
 #include "tests/unit/agent/environment_support.h"
 #include "tests/unit/support/docker_daemon.h"
+#include "tests/unit/support/docker_registry.h"
 
 namespace lockstep::agent {
 namespace {
@@ -90,6 +91,25 @@ TEST_F(EnvironmentDockerTest, a_built_image_is_ready_and_reused_while_the_engine
   ASSERT_TRUE(keeping->build(second, said.reports.front()).is_ready());
   EXPECT_THAT(keeping->log_of(second), HasSubstr("reused"));
   EXPECT_EQ(keeping->activation_of(second), activation);
+}
+
+// Of what is said for ever it is the exception: another node's engine may have it.
+TEST_F(EnvironmentDockerTest, an_image_that_no_registry_has_is_passed_on_and_fails_at_last) {
+  if (!test::DockerRegistry::is_here()) GTEST_SKIP() << "needs docker-registry";
+  const test::DockerRegistry registry(dir.path());
+  const auto keeping = node("node");
+  const DockerEnvironment definition{registry.host() + "/team/none:1", {}, {}};
+  for (const char* name : {"first", "second"}) {
+    Assignment job = keeping->staged(name, definition);
+    job.environment.others_may_solve = true;
+    const auto& said = keeping->solve(job);
+    ASSERT_FALSE(said.failed) << said.failed->error.message;
+    EXPECT_EQ(said.reports.back().step, EnvironmentReport::Step::not_solved);
+    EXPECT_THAT(said.reports.back().how, HasSubstr("the registry does not have it"));
+  }
+  const auto& last = keeping->solve(keeping->staged("third", definition));
+  ASSERT_TRUE(last.failed);
+  EXPECT_EQ(last.failed->cause, Cause::environment_failed);
 }
 
 TEST_F(EnvironmentDockerTest, an_image_that_somebody_removed_is_made_ready_again) {

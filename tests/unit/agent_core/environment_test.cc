@@ -63,6 +63,22 @@ TEST_F(AgentEnvironments, WhatTheLauncherLearnsIsPassedOnWhileItWaits) {
   hear(Desired{kSession, wanting({more})});  // nothing new in it
 }
 
+TEST_F(AgentEnvironments, ASolvingThatIsPassedOnDoesNotEndThePart) {
+  Assignment solver = job;
+  solver.environment.solve = solver.environment.others_may_solve = true;
+  equip(solver);
+  EnvironmentReport failed = at(Step::not_solved);
+  failed.how = "no network";
+  give(EnvironmentChanged{job.attempt, failed, 70});
+  const PartReport told = observed_and_acked();
+  EXPECT_EQ(told.state, PartState::staging);
+  EXPECT_EQ(told.environment, failed);
+  // It is asked again, as the last that can.
+  solver.environment.others_may_solve = false;
+  hear(Desired{kSession, wanting({solver})});
+  EXPECT_EQ(take<PrepareEnvironment>().assignment, solver);
+}
+
 TEST_F(AgentEnvironments, AFailureEndsThePartWithItsLog) {
   equip(job);
   give(EnvironmentFailed{job.attempt, make_error(ErrorCode::invalid_argument, "no such package"),

@@ -92,6 +92,19 @@ TEST(EnvironmentOfAJob, OneThatWaitsHasNoKey) {
   EXPECT_TRUE(json["key"].is_null() && json["lock"].is_null() && json["how"].is_null());
 }
 
+TEST(EnvironmentOfAJob, OneThatCouldNotSolveSaysWhy) {
+  JobView job = job_with_environment();
+  auto& report = *job.attempts.back().parts.back().environment;
+  report = EnvironmentReport{};
+  report.step = EnvironmentReport::Step::not_solved;
+  report.platform = "linux-64";
+  report.how = "no network";
+  EXPECT_EQ(environment_line(job.attempts.back().parts.back()),
+            "      environment could not solve it for linux-64: no network\n");
+  EXPECT_EQ(to_json(report)["step"], "not_solved");
+  EXPECT_EQ(to_json(report)["how"], "no network");
+}
+
 TEST(EnvironmentJson, HasItsContentAndWhatIsKnownOfIt) {
   const Json want = Json::parse(R"({
     "name": "tools", "version": "3", "description": "what we train with",

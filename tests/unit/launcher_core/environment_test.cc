@@ -1,76 +1,13 @@
 // Environments: who solves, that all have the same lock, how long it is remembered.
 
-#include "launcher/core/environments.h"
-
 #include "launcher/core/compact.h"
 #include "launcher/core/roots.h"
-#include "tests/unit/launcher_core/launcher_fixture.h"
+#include "tests/unit/launcher_core/environment_fixture.h"
 
 namespace lockstep::launcher {
 namespace {
 
-using Step = EnvironmentReport::Step;
 using ::testing::HasSubstr;
-
-EnvironmentDefinition numpy(const std::string& version = "1.26") {
-  return VenvEnvironment{"python3", {}, {"numpy==" + version}, {}};
-}
-
-JobSpec needing(EnvironmentDefinition definition, std::string name, int nodes = 1) {
-  JobSpec spec = job_spec(std::move(name), nodes);
-  spec.resources.cpus = 1;
-  spec.resources.memory = gibibytes(1);
-  spec.resources.gpus = 0;
-  spec.environment = EnvironmentSpec{"", "", std::move(definition)};
-  return spec;
-}
-
-RegisteredEnvironment called(const std::string& name, const std::string& version,
-                             EnvironmentDefinition definition = numpy()) {
-  return {{name, version, std::move(definition)}, "", {}};
-}
-
-struct Environments : ::testing::Test {
-  PartReport says(const AttemptId& id, Step step, const std::string& platform = "py311") {
-    PartReport made = report(id, PartState::staging);
-    made.environment.emplace();
-    made.environment->step = step;
-    made.environment->platform = platform;
-    made.environment->generation = generation;
-    return made;
-  }
-  void wants(FakeNode& node, const AttemptId& id, const std::string& platform = "py311") {
-    launcher.observe(node, says(id, Step::wants_lock, platform));
-    launcher.drop_notices();
-    launcher.tick(milliseconds(1));
-  }
-  void solves(FakeNode& node, const AttemptId& id, const std::string& lock,
-              const std::string& platform = "py311") {
-    PartReport made = says(id, Step::solved, platform);
-    made.environment->lock = sha256(lock);
-    launcher.observe(node, made);
-    launcher.drop_notices();
-  }
-  EnvironmentPlan plan(const FakeNode& node, const AttemptId& id) {
-    return launcher.assignment(node, id).environment;
-  }
-  std::vector<EnvironmentLock> locks(const FakeNode& node, const AttemptId& id) {
-    return plan(node, id).locks;
-  }
-  std::string create(RegisteredEnvironment environment) {
-    launcher.send(CreateEnvironmentInput{launcher.next_reply(), std::move(environment), "alice"});
-    return launcher.expect_one<ReplyEnvironment>().version;
-  }
-  Error create_refused(RegisteredEnvironment environment) {
-    launcher.send(CreateEnvironmentInput{launcher.next_reply(), std::move(environment), "alice"});
-    const ReplyRefused refused = launcher.expect_one<ReplyRefused>();
-    return make_error(refused.code, refused.message);
-  }
-
-  TestLauncher launcher;
-  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
-  std::uint64_t generation = 0;
-};
 
 TEST_F(Environments, what_is_shown_of_a_part_is_no_older_than_the_lock_and_ends_with_it) {
   const JobId job = launcher.submit(needing(numpy(), "job", 2));

@@ -96,7 +96,7 @@ class Filler {
   void fill(EnvironmentDefinition& v) { fill(v.emplace<CondaEnvironment>()); }
   void fill(EnvironmentSpec& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(EnvironmentLock& v) { auto& [a, b] = v; each(a, b); }
-  void fill(EnvironmentPlan& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(EnvironmentPlan& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(EnvironmentReport& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(Activation& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(RegisteredEnvironment& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -301,6 +301,7 @@ class Filler {
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentRegistered& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::EnvironmentWanted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::EnvironmentNotSolved& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::EnvironmentLocked& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::EnvironmentReset& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentsPruned& v) { auto& [a, b] = v; each(a, b); }
