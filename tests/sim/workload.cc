@@ -171,7 +171,7 @@ void Workload::deleted(const launcher::ReplyTo& to, const JobsDeleted& result) {
     if (result.jobs != std::vector<JobId>{job}) return;  // it has come to run again since
     if (cluster_.launcher.committed().deleted().last().count(job) == 0)
       cluster_.world.violate("oracle:reply", "a deletion was confirmed but not committed");
-    if (cluster_.winding_down || !cluster_.world.random.chance(0.5)) return;
+    if (cluster_.winding_down || !cluster_.world.random.chance(0.8)) return;
     cluster_.world.count("fault:name_used_again");
     submit(plans_.at(job));
   });

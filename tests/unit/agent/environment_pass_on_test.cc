@@ -49,7 +49,7 @@ TEST_F(PassOn, while_others_may_solve_a_node_that_cannot_waits_and_the_last_one_
   EXPECT_EQ(count(node.log_of(job), "another one of the job tries: "), 1U);
 
   // Asked the same again, it says the same; nothing is tried.
-  job.environment.share_images = true;
+  job.environment.share = true;
   node.environments->prepare(job);
   ASSERT_TRUE(node.until([&] { return said.reports.size() == 2; }));
   EXPECT_EQ(said.reports.back(), told);

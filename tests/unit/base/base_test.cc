@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/bytes.h"
+#include "common/base/cut.h"
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "common/base/size_flag.h"
@@ -82,6 +83,13 @@ TEST(Result, CarriesAnErrorWithItsContext) {
   const auto result = outer();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().within("open").message, "open: /x: No such file or directory");
+}
+
+TEST(Cut, KeepsWholeCharactersAndShowsThatMoreWasThere) {
+  EXPECT_EQ(cut("short", 5), "short");
+  EXPECT_EQ(cut("longer", 4), "long…");
+  EXPECT_EQ(cut("aüb", 2), "a…") << "no half of the ü";
+  EXPECT_EQ(cut("üü", 0), "…");
 }
 
 }  // namespace
