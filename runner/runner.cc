@@ -1,5 +1,6 @@
 #include "runner/runner.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "common/io/disk_space.h"
 #include "common/io/file_system.h"
@@ -28,6 +30,16 @@ constexpr Duration kFarewellPatience = milliseconds(200);  // for the agent to t
 bool was_removed(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) != 0 && errno == ENOENT;
+}
+
+// Its size then.
+Result<std::uint64_t> append_to_log(const std::string& path, const std::string& text) {
+  TRY_ASSIGN(const io::Fd log,
+             io::open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
+  TRY(io::write_all(log.get(), text));
+  struct stat info {};
+  if (::fstat(log.get(), &info) != 0) return errno_error(errno, "stat " + path);
+  return static_cast<std::uint64_t>(info.st_size);
 }
 
 }  // namespace
@@ -85,14 +97,15 @@ void Runner::look_at_clock() {
   if (now >= write_again_at_) write_final_report();
   if (now >= look_at_lease_at_) look_at_lease();
   if (now >= join_at_) join_cgroups();
+  if (now >= unpause_at_) unpause();
   if (setup_.container) setup_.container->expire(now);
   if (now >= core_.next_deadline()) feed(Tick{});
 }
 
 Duration Runner::until_deadline() {
-  const Instant next =
-      std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_,
-                join_at_, setup_.container ? setup_.container->connect_by() : Instant::never()});
+  const Instant next = std::min(
+      {core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_, join_at_,
+       unpause_at_, setup_.container ? setup_.container->connect_by() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
   return std::max(Duration::zero(), next - clock_.now());
 }
@@ -128,10 +141,10 @@ spawn::Client::Events Runner::spawn_events() {
 ContainerProcess::Events Runner::container_events() {
   return {
       [this](io::Fd socket) { setup_.isolation.spawn->connect(std::move(socket)); },
-      [this](const std::string& why) {
+      [this](Cause cause, const std::string& why) {
         spdlog::error("{}", why);
         spawn_lost_ = true;
-        feed(SetupFailed{Cause::start_failed, why});
+        feed(SetupFailed{cause, why});
         feed(SpawnLost{});  // ranks that were ordered never start
       },
   };
@@ -226,12 +239,44 @@ void Runner::perform(const WriteFinalReport& action) {
 // so that whoever gives it up, or cancels the job, finds us.
 bool Runner::others_need_us() { return link_ && clock_.now() < settle_until_ && !link_->settled(); }
 
+// What is told to have ended is gone: who looks at the engine, and who gets its GPUs next, relies
+// on it.
+bool Runner::container_ends() {
+  if (!setup_.container) return false;
+  setup_.isolation.spawn.reset();
+  if (setup_.container->has_ended(clock_.now())) return false;
+  return true;
+}
+
+// People look there for what kept the ranks from their start: no rank has a log then.
+void Runner::tell_environment_log() {
+  if (!orders_.assignment.spec.environment || std::exchange(is_environment_told_, true)) return;
+  const bool never_started =
+      final_report_->started.ns == 0 && (is_infrastructure(final_report_->cause) ||
+                                         final_report_->cause == Cause::environment_failed);
+  std::string text;
+  if (never_started && setup_.container) text += setup_.container->said();
+  if (never_started) text += "failed: " + final_report_->message + "\n";
+  if (setup_.container && !setup_.container->why_left().empty()) {
+    spdlog::error("{}", setup_.container->why_left());
+    text += setup_.container->why_left() + "\n";
+  }
+  if (text.empty()) return;
+  const int node_rank = orders_.assignment.node_rank;
+  const auto size = append_to_log(directory_.log(node_rank, LogStream::environment), text);
+  if (size)
+    final_report_->logs.push_back({node_rank, 0, 0, *size});
+  else
+    spdlog::warn("{}", size.error().message);
+}
+
 // The agent trusts nothing else: a runner does not leave before it is on disk.
 void Runner::write_final_report() {
-  if (others_need_us()) {
+  if (others_need_us() || container_ends()) {
     write_again_at_ = clock_.now() + kLookIfSettledEvery;
     return;
   }
+  tell_environment_log();
   const std::string report = wire::encode(*final_report_);
   // The reserve becomes the report: no other file is made and none removed.
   auto written =

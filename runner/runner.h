@@ -52,6 +52,8 @@ class Runner {
   void perform(const WriteFinalReport& action);
   void perform(const Leave& action);
   bool others_need_us();
+  bool container_ends();
+  void tell_environment_log();
   void write_final_report();
   void leave();
   void gang_received(int from, GangMessage message);
@@ -70,6 +72,7 @@ class Runner {
   void rank_started(int rank, int pid);
   void note_started();
   void join_cgroups();
+  void unpause();
   void rank_failed(int rank, int error, spawn::SpawnStage stage);
   bool was_out_of_memory(int rank);
   void rank_exited(int rank, int wait_status);
@@ -98,6 +101,7 @@ class Runner {
   bool port_taken_ = false;
   bool drain_wanted_ = false;
   bool is_start_noted_ = false;
+  bool is_environment_told_ = false;
   std::string blocked_shown_;                   // the reason the agent was last told
   std::optional<NodeExitReport> final_report_;  // not yet on disk
   Instant write_again_at_ = Instant::never();
@@ -106,6 +110,7 @@ class Runner {
   bool is_homeless_ = false;  // the report has no place to go: its directory was removed
   Instant look_at_lease_at_ = Instant::never();
   Instant join_at_ = Instant::never();
+  Instant unpause_at_ = Instant::never();  // ranks that hear no signal by then may be frozen
   std::map<int, int> joining_;  // rank -> pid, of those that run and are in no cgroup yet
 };
 

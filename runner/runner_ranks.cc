@@ -21,6 +21,7 @@ namespace lockstep::runner {
 namespace {
 
 constexpr Duration kJoinAfter = milliseconds(10);
+constexpr Duration kHearsWithin = seconds(1);  // a signal, unless it is frozen
 constexpr int kSweepRounds = 1000;  // 5 ms apart; a process in the kernel's hands may take longer
 
 const char* name_of(spawn::SpawnStage stage) {
@@ -211,10 +212,23 @@ void Runner::rank_exited(int rank, int wait_status) {
 void Runner::perform(const SignalRanks& action) {
   spdlog::info("signal {} to all ranks", action.signal);
   if (setup_.isolation.spawn) setup_.isolation.spawn->signal_all(action.signal);
+  const bool is_first = action.signal != SIGKILL && unpause_at_ == Instant::never();
+  if (is_first && setup_.container) unpause_at_ = clock_.now() + kHearsWithin;
+}
+
+void Runner::unpause() {
+  unpause_at_ = Instant::never();
+  if (setup_.container && setup_.container->is_connected() && !spawn_lost_)
+    setup_.container->unpause();
 }
 
 void Runner::perform(const KillEverything&) {
-  if (!setup_.isolation.spawn || spawn_lost_ || killing_) return;
+  if (!setup_.isolation.spawn || spawn_lost_) return;
+  if (killing_) {
+    // A lockstep-spawn that is frozen answers nobody.
+    if (setup_.container && !setup_.container->is_removing()) setup_.container->remove([] {});
+    return;
+  }
   if (setup_.container && !setup_.container->is_connected()) {  // nothing was started in it
     setup_.container->give_up();
     spawn_lost_ = true;

@@ -294,7 +294,9 @@ void Core::Impl::end(Part& part, NodeExitReport exit) {
   if (exit.started.ns == 0) exit.started = part.report.started;
   if (part.report.started.ns == 0) part.report.started = exit.started;
   part.report.state = PartState::finished;
-  if (part.environment_log_bytes != 0)
+  const bool is_told = std::any_of(exit.logs.begin(), exit.logs.end(),
+                                   [](const LogSize& size) { return size.environment_bytes != 0; });
+  if (part.environment_log_bytes != 0 && !is_told)
     exit.logs.push_back({part.assignment.node_rank, 0, 0, part.environment_log_bytes});
   part.report.exit = std::move(exit);
   changed(part, now);

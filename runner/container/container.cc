@@ -19,12 +19,15 @@
 #include "common/io/framed_socket.h"
 #include "runner/container/arguments.h"
 #include "runner/container/hosts.h"
+#include "runner/container/refusal.h"
 
 namespace lockstep::runner {
 namespace {
 
 constexpr std::size_t kLastWords = 2000;
+constexpr std::size_t kMostSaid = 64 << 10;
 constexpr Bytes kMostLog = mebibytes(16);
+constexpr Duration kLookEvery = milliseconds(10);
 
 // Given away when all is made, the deepest first: what is another's may hold symlinks of theirs.
 Status make_home(const std::string& home, const std::vector<std::string>& folders,
@@ -50,7 +53,9 @@ std::string joined(const std::string& text) {
   std::string all;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("See '") || line.find_first_not_of(" \t\r") == line.npos) continue;
+    const bool is_advice =
+        line.starts_with("See '") || line.starts_with("Run '") || line.starts_with("Usage: ");
+    if (is_advice || line.find_first_not_of(" \t\r") == line.npos) continue;
     all += (all.empty() ? "" : " ") + line;
   }
   return all;
@@ -136,9 +141,19 @@ void ContainerProcess::accept() {
 
 void ContainerProcess::ended(int wait_status) {
   spdlog::info("the container ended: {}", how_it_ended(wait_status));
-  if (state_ == State::starting)
-    fail(fmt::format("the container did not start: {} ended with {}: {}{}", plan_.container.engine,
-                     how_it_ended(wait_status), stranger_, last_words()));
+  if (state_ != State::starting) return;
+  const std::string end = fmt::format("{} ended with {}: {}{}", plan_.container.engine,
+                                      how_it_ended(wait_status), stranger_, last_words());
+  if (is_refused(wait_status))
+    fail(Cause::environment_failed,
+         "the container engine refuses the job's resources.docker_args: " + end);
+  else
+    fail(Cause::start_failed, "the container did not start: " + end);
+}
+
+bool ContainerProcess::is_refused(int wait_status) const {
+  return WIFEXITED(wait_status) && stranger_.empty() && !plan_.arguments.empty() &&
+         blames_arguments(last_words());
 }
 
 Instant ContainerProcess::connect_by() const {
@@ -147,13 +162,14 @@ Instant ContainerProcess::connect_by() const {
 
 void ContainerProcess::expire(Instant now) {
   if (now < connect_by()) return;
-  fail(fmt::format("the container did not start within {}: {}{}",
+  fail(Cause::start_failed,
+       fmt::format("the container did not start within {}: {}{}",
                    format_duration(kContainerPatience), stranger_, last_words()));
 }
 
-void ContainerProcess::fail(std::string why) {
+void ContainerProcess::fail(Cause cause, std::string why) {
   give_up();
-  events_.failed(std::move(why));
+  events_.failed(cause, std::move(why));
 }
 
 // Whatever is started yet cannot connect, and ends by itself.
@@ -169,8 +185,13 @@ void ContainerProcess::stop_listening() {
   unlink((directory_.container() + "/" + plan_.socket).c_str());
 }
 
-std::string ContainerProcess::last_words() const {
+std::string ContainerProcess::said() const {
   const std::string log = io::read_file(directory_.container_log(), kMostLog).value_or("");
+  return log.substr(log.size() - std::min(log.size(), kMostSaid));
+}
+
+std::string ContainerProcess::last_words() const {
+  const std::string log = said();
   const std::string words = joined(log.substr(log.size() - std::min(log.size(), kLastWords)));
   return words.empty() ? "it said nothing" : words;
 }
@@ -186,14 +207,36 @@ void ContainerProcess::remove(std::function<void()> done) {
   loop_.post(done);
 }
 
+void ContainerProcess::unpause() {
+  EngineProgram::Order unpausing = order({plan_.container.engine, "unpause", plan_.name});
+  unpausing.log = "/dev/null";  // mostly it was not paused
+  auto started = EngineProgram::start(loop_, unpausing, nullptr);
+  if (started) unpausing_ = *std::move(started);
+}
+
+bool ContainerProcess::has_ended(Instant now) {
+  if (leave_at_ == Instant::never()) {
+    remove_at_ = now + (is_connected() ? kContainerGrace : Duration::zero());
+    leave_at_ = remove_at_ + 2 * kContainerGrace;
+  }
+  if (running_->has_ended() && !is_removing()) return true;
+  if (now >= leave_at_) {
+    why_left_ = fmt::format("the container {} could not be removed: {}", plan_.name, last_words());
+    return true;
+  }
+  if (now >= remove_at_ && !is_removing()) {
+    spdlog::warn("the container {} has not ended: it is removed", plan_.name);
+    remove_at_ = now + kContainerGrace;
+    remove([] {});
+  }
+  return false;
+}
+
 void ContainerProcess::finish() {
-  if (removing_) (void)removing_->wait(kContainerGrace);
-  // One that was given up may be far from its end.
-  if (running_->wait(is_connected() ? kContainerGrace : Duration::zero())) return;
-  spdlog::warn("the container {} has not ended: it is removed", plan_.name);
-  remove([] {});
-  if (removing_ && removing_->wait(kContainerGrace) && running_->wait(kContainerGrace)) return;
-  spdlog::error("the container {} could not be removed: {}", plan_.name, last_words());
+  io::SystemClock clock;
+  while (!has_ended(clock.now()))
+    (void)(running_->has_ended() ? removing_ : running_)->wait(kLookEvery);
+  if (!why_left_.empty()) spdlog::error("{}", why_left_);
 }
 
 Status ContainerProcess::name_gang(const GangTable& gang) {

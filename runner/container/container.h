@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/base/time.h"
+#include "common/domain/exit_report.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/event_loop.h"
 #include "common/io/process.h"
@@ -26,7 +27,8 @@ class ContainerProcess {
   // On the loop. One of the first two, at most once.
   struct Events {
     std::function<void(io::Fd socket)> connected;  // to lockstep-spawn
-    std::function<void(std::string why)> failed;   // it never connected
+    // It never connected. environment_failed: it never will, as the job says that it shall be.
+    std::function<void(Cause cause, std::string why)> failed;
   };
 
   // Makes what is mounted, listens, and starts the engine's program.
@@ -44,11 +46,20 @@ class ContainerProcess {
   bool is_connected() const { return state_ == State::connected; }
   // Before it connected: nobody waits for it any more, and no event comes.
   void give_up();
+  // What somebody froze (`docker pause`) goes on, to hear signals.
+  void unpause();
   // Ends it, whatever runs in it; then calls `done` on the loop.
   void remove(std::function<void()> done);
-  // Waits for its end, the socket being closed; after kContainerGrace, or at once when it was given
-  // up, it is removed.
+  // The socket being closed: it is gone, or there is no more to be done. One that does not end
+  // within kContainerGrace, or was given up, is removed.
+  bool has_ended(Instant now);
+  bool is_removing() const { return removing_ && !removing_->has_ended(); }
+  // Why it is there still, once that is known; "" = it is not.
+  const std::string& why_left() const { return why_left_; }
+  // The same at once, for a caller who has no loop any more.
   void finish();
+  // The last of what the engine's program printed.
+  std::string said() const;
 
   // The other nodes of the gang in its hosts file.
   Status name_gang(const GangTable& gang);
@@ -65,9 +76,10 @@ class ContainerProcess {
   Status run();
   void accept();
   void ended(int wait_status);
-  void fail(std::string why);
+  void fail(Cause cause, std::string why);
   void stop_listening();
   std::string last_words() const;
+  bool is_refused(int wait_status) const;
   EngineProgram::Order order(std::vector<std::string> words) const;
 
   io::EventLoop& loop_;
@@ -80,7 +92,9 @@ class ContainerProcess {
   io::Fd listener_;
   std::string stranger_;  // who connected and was not let in, for the error
   std::optional<MemoryEvents> memory_;
-  std::unique_ptr<EngineProgram> running_, removing_;
+  Instant remove_at_ = Instant::never(), leave_at_ = Instant::never();
+  std::string why_left_;
+  std::unique_ptr<EngineProgram> running_, removing_, unpausing_;
 };
 
 }  // namespace lockstep::runner

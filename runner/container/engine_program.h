@@ -30,6 +30,7 @@ class EngineProgram {
   EngineProgram(const EngineProgram&) = delete;
   EngineProgram& operator=(const EngineProgram&) = delete;
 
+  bool has_ended() const { return has_ended_; }
   // Without the loop, which hears nothing of its end then. False: it runs still.
   bool wait(Duration patience);
 

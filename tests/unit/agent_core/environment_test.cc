@@ -123,6 +123,21 @@ TEST_F(AgentEnvironments, ALogThatAnEarlierAgentWroteIsCounted) {
   EXPECT_EQ(core.observed().at(0).exit->logs, (std::vector<LogSize>{{3, 0, 0, 70}}));
 }
 
+TEST_F(AgentEnvironments, WhatTheRunnerWroteToItsLogIsCountedOnce) {
+  equip(job);
+  give(EnvironmentChanged{job.attempt, at(Step::ready), 70});
+  take<StartRunner>();
+  give(RunnerStarted{job.attempt, {}});
+  take<ShipLogs>();
+  PartReport last = in_state(job, PartState::finished);
+  last.exit.emplace().cause = Cause::environment_failed;
+  last.exit->logs = {{3, 0, 0, 170}};
+  give(RunnerReported{job.attempt, last});
+  take<CollectOutputs>();
+  give(OutputsCollected{job.attempt, {}});
+  EXPECT_EQ(observed_and_acked().exit->logs, (std::vector<LogSize>{{3, 0, 0, 170}}));
+}
+
 TEST_F(AgentEnvironments, PruningIsOrderedOnceForEachOrder) {
   open();
   DesiredState desired = wanting({});

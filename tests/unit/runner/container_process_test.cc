@@ -34,7 +34,10 @@ class ContainerProcessTest : public ::testing::Test {
   void start() {
     auto started = ContainerProcess::start(loop_, plan_, directory_, user_,
                                            {[this](io::Fd socket) { socket_ = std::move(socket); },
-                                            [this](const std::string& why) { why_ = why; }});
+                                            [this](Cause cause, const std::string& why) {
+                                              cause_ = cause;
+                                              why_ = why;
+                                            }});
     ASSERT_TRUE(started) << started.error().message;
     container_ = *std::move(started);
   }
@@ -66,6 +69,7 @@ class ContainerProcessTest : public ::testing::Test {
   ContainerPlan plan_;
   io::EventLoop loop_;
   io::Fd socket_;
+  Cause cause_ = Cause::completed;
   std::string why_;
   std::unique_ptr<ContainerProcess> container_;
 };
@@ -104,6 +108,27 @@ TEST_F(ContainerProcessTest, AnEngineThatFailsIsQuotedWithoutItsAdvice) {
   EXPECT_EQ(why_, "the container did not start: " + plan_.container.engine +
                       " ended with exit code 125: docker: no such thing.");
   EXPECT_EQ(io::read_file(directory_.container_log()).value_or("").substr(0, 8), "docker: ");
+}
+
+TEST_F(ContainerProcessTest, AnEngineThatRefusesTheJobsOwnWordsWillDoSoAgain) {
+  engine(
+      "echo 'docker: Error response from daemon: invalid CapDrop: unknown capability: \"CAP_X\".' "
+      ">&2; "
+      "echo; echo \"Run 'docker run --help' for more information\" >&2; exit 125");
+  start();
+  ASSERT_TRUE(told());
+  EXPECT_EQ(cause_, Cause::start_failed) << "they are all ours: " << why_;
+  why_.clear();
+  plan_.arguments = {"--cap-drop", "X"};
+  unlink(directory_.container_log().c_str());
+  start();
+  ASSERT_TRUE(told());
+  EXPECT_EQ(cause_, Cause::environment_failed);
+  EXPECT_EQ(
+      why_,
+      "the container engine refuses the job's resources.docker_args: " + plan_.container.engine +
+          " ended with exit code 125: docker: Error response from daemon: invalid CapDrop: "
+          "unknown capability: \"CAP_X\".");
 }
 
 TEST_F(ContainerProcessTest, ItMayTakeOnlySoLong) {

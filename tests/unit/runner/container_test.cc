@@ -9,8 +9,7 @@
 #include <algorithm>
 
 #include "common/io/process.h"
-#include "tests/unit/runner/attempt.h"
-#include "tests/unit/support/docker_daemon.h"
+#include "tests/unit/runner/container_fixture.h"
 
 namespace lockstep::runner::testing {
 namespace {
@@ -19,77 +18,6 @@ constexpr unsigned kNobody = 65534;
 constexpr char kStubborn[] =
     "(setsid sh -c \"trap '' TERM HUP INT; echo daemon; while read x < /dev/zero; do :; done\" &)"
     "; ";
-
-class ContainerTest : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-#ifdef LOCKSTEP_SPAWN_IS_DYNAMIC
-    why_not_ = "needs a static lockstep-spawn";
-#else
-    why_not_ = test::DockerDaemon::why_not();
-#endif
-    if (!why_not_.empty()) return;
-    daemon_ = std::make_unique<test::DockerDaemon>();
-    image_ = daemon_->import_busybox("lockstep-test:1");
-  }
-  static void TearDownTestSuite() { daemon_.reset(); }
-
-  void SetUp() override {
-    if (!daemon_) GTEST_SKIP() << why_not_;
-    attempt_.assignment.spec.run_as = "nobody";
-    attempt_.workspace.mount_point = io::code_mount_point(geteuid(), attempt_.assignment.attempt);
-    Activation& activation = attempt_.workspace.activation.emplace();
-    activation.variables = {{"PATH", "/bin"}, {"OF_THE_IMAGE", "1"}};
-    Container& container = activation.container.emplace();
-    container.engine = test::DockerDaemon::client();
-    container.image = image_;
-    container.shell = "/bin/sh";
-    container.limits_memory = true;
-    container.variables = {
-        {"PATH", "/usr/bin:/bin"}, {"HOME", "/nonexistent"}, {"DOCKER_HOST", daemon_->host()}};
-  }
-  void TearDown() override {
-    if (HasFailure()) std::fprintf(stderr, "runner.log:\n%s\n", attempt_.runner_log().c_str());
-  }
-  Container& container() { return *attempt_.workspace.activation->container; }
-  std::string containers() const {
-    return daemon_->words({"ps", "--all", "--format", "{{.Names}}"});
-  }
-  void expect_nothing_left() {
-    EXPECT_TRUE(attempt_.survivors().empty());
-    EXPECT_EQ(containers(), "");
-    EXPECT_FALSE(io::exists(attempt_.directory().path() + "/control.sock"));
-    EXPECT_FALSE(io::exists(attempt_.directory().container() + "/spawn.sock"));
-    EXPECT_FALSE(io::exists(attempt_.workspace.mount_point)) << "nothing is mounted on the host";
-  }
-  NodeExitReport run_to_end() {
-    EXPECT_EQ(attempt_.run(), 0);
-    expect_nothing_left();
-    return attempt_.report();
-  }
-  std::string output() {
-    const auto report = run_to_end();
-    EXPECT_EQ(report.cause, Cause::completed) << report.message << attempt_.err();
-    return attempt_.out();
-  }
-  void expect_start_failed(const std::string& part) {
-    const auto report = run_to_end();
-    EXPECT_EQ(report.cause, Cause::start_failed);
-    EXPECT_NE(report.message.find(part), std::string::npos) << report.message;
-  }
-  void stop() {
-    FakeAgent agent(attempt_);
-    attempt_.assignment.phase = WantedPhase::stop;
-    agent.send(attempt_.assignment);
-    EXPECT_EQ(attempt_.wait(), 0);
-    expect_nothing_left();
-    EXPECT_EQ(attempt_.report().cause, Cause::canceled);
-  }
-
-  static inline std::unique_ptr<test::DockerDaemon> daemon_;
-  static inline std::string why_not_, image_;
-  Attempt attempt_;
-};
 
 TEST_F(ContainerTest, ATrivialJobCompletes) {
   attempt_.argv({"echo", "hello"});
@@ -239,17 +167,6 @@ TEST_F(ContainerTest, ARunnerKilledByNineLeavesNoContainer) {
   EXPECT_FALSE(attempt_.has_report());
 }
 
-TEST_F(ContainerTest, AContainerKilledFromOutsideIsTheRunnersLoss) {
-  attempt_.shell("echo up; exec sleep 1000");
-  attempt_.start();
-  ASSERT_TRUE(attempt_.printed("up"));
-  ASSERT_TRUE(wait_until([this] { return io::exists(attempt_.directory().started()); }));
-  daemon_->words({"kill", containers()});
-  EXPECT_EQ(attempt_.wait(), 0);
-  expect_nothing_left();
-  EXPECT_EQ(attempt_.report().cause, Cause::runner_lost) << attempt_.report().message;
-}
-
 TEST_F(ContainerTest, OutOfMemoryIsSaidOfTheRankThatWasKilled) {
   attempt_.assignment.spec.resources.memory = mebibytes(64);
   attempt_.assignment.allotment.memory = mebibytes(64);
@@ -265,55 +182,6 @@ TEST_F(ContainerTest, AFailureOfAJobWithAMemoryLimitIsNotMemory) {
   attempt_.assignment.allotment.memory = mebibytes(64);
   attempt_.shell("exit 3");
   EXPECT_EQ(run_to_end().cause, Cause::exit_code);
-}
-
-TEST_F(ContainerTest, AnImageThatIsNotThereIsSaid) {
-  container().image = "sha256:" + std::string(64, 'a');
-  attempt_.shell("echo never");
-  expect_start_failed("No such image: sha256:aaaa");
-}
-
-TEST_F(ContainerTest, AnEngineThatIsNotThereIsSaid) {
-  container().engine = "/nonexistent/docker";
-  attempt_.shell("echo never");
-  expect_start_failed("cannot start /nonexistent/docker: No such file or directory");
-}
-
-TEST_F(ContainerTest, ADaemonThatIsNotThereIsSaid) {
-  container().variables["DOCKER_HOST"] = "unix:///nonexistent/docker.sock";
-  attempt_.shell("echo never");
-  expect_start_failed("Cannot connect to the Docker daemon at unix:///nonexistent/docker.sock");
-}
-
-TEST_F(ContainerTest, AnImageWithoutAShellRunsWordsAlone) {
-  container().image = daemon_->import_busybox("lockstep-test:no-shell", false);
-  container().shell = "";
-  attempt_.shell("echo never");
-  const auto report = run_to_end();
-  EXPECT_EQ(report.cause, Cause::start_failed);
-  EXPECT_NE(report.message.find("the image has no shell (/bin/bash, /bin/sh)"), std::string::npos)
-      << report.message;
-  Attempt other;
-  other.workspace = attempt_.workspace;
-  other.assignment.spec.run_as = "nobody";
-  other.argv({"echo", "words"});
-  EXPECT_EQ(other.run(), 0);
-  EXPECT_EQ(other.out(), "words\n");
-}
-
-TEST_F(ContainerTest, AJobThatIsCanceledBeforeItsContainerIsUpEnds) {
-  TemporaryDirectory folder;
-  const std::string engine = folder.path() + "/engine", pid = folder.path() + "/pid";
-  ASSERT_TRUE(io::write_file_atomically(engine,
-                                        "#!/bin/sh\nif [ $1 = run ]; then echo $$ > " + pid +
-                                            "; exec sleep 1000; fi\nkill $(cat " + pid + ")\n",
-                                        0755));
-  container().engine = engine;
-  attempt_.assignment.grace = milliseconds(100);
-  attempt_.shell("echo never");
-  attempt_.start();
-  ASSERT_TRUE(wait_until([&] { return !io::read_file(pid).value_or("").empty(); }));
-  stop();
 }
 
 // Of two nodes on this machine; the second says that it has an address of its own, which nobody

@@ -9,6 +9,7 @@
 #include "runner/container/arguments.h"
 #include "runner/container/hosts.h"
 #include "runner/container/plan.h"
+#include "runner/container/refusal.h"
 
 namespace lockstep::runner::testing {
 namespace {
@@ -33,6 +34,45 @@ ContainerPlan plan_of_docker() {
   plan.cpus = 2;
   plan.socket = "spawn.sock";
   return plan;
+}
+
+// As docker 20.10 and podman 4.3 with runc say them.
+TEST(Refusal, IsOfTheJobsArgumentsWhereNoNodeTakesThem) {
+  for (const char* words : {
+           "docker: Error response from daemon: invalid CapDrop: unknown capability: \"CAP_X\".",
+           "Error: \"CAP_X\": unknown capability",
+           "docker: Error response from daemon: invalid tmpfs option [\"bogus\"].",
+           "Error: unknown mount option \"bogus\": invalid mount option",
+           "docker: Error response from daemon: failed to create shim task: OCI runtime create "
+           "failed: runc create failed: unable to start container process: error during container "
+           "init: error mounting \"tmpfs\" to rootfs at \"/x\": mount tmpfs:/x (via "
+           "/proc/self/fd/6), flags: 0xe, data: size=lots: invalid argument: unknown.",
+           "docker: Error response from daemon: SHM size can not be less than 0.",
+           "invalid argument \"a:b\" for \"--add-host\" flag: invalid IP address in add-host: "
+           "\"b\"",
+           "Error: strconv.ParseInt: parsing \"99999999999999\": value out of range",
+           "Error: unknown flag: --isolation",
+       })
+    EXPECT_TRUE(blames_arguments(words)) << words;
+  for (
+      const char* words : {
+          "docker: Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?",
+          "docker: Error response from daemon: error gathering device information while adding "
+          "custom device \"/dev/x\": no such file or directory.",
+          "docker: Error response from daemon: invalid mount config for type \"bind\": bind source "
+          "path does not exist: /x.",
+          "docker: Error response from daemon: Unknown runtime specified x.",
+          "docker: Error response from daemon: unknown or invalid runtime name: x.",
+          "Error: default OCI runtime \"x\" not found: invalid argument",
+          "docker: Error response from daemon: failed to create shim task: OCI runtime create "
+          "failed: runc create failed: error setting rlimit type 7: operation not permitted.",
+          "docker: Error response from daemon: No such image: sha256:aaaa.",
+          "docker: Error response from daemon: write /var/lib/docker/x: no space left on device.",
+          "invalid character '<' looking for beginning of value",
+          "error mounting \"/home/a/code\" to rootfs at \"/tmp/code\": invalid argument: unknown.",
+          "",
+      })
+    EXPECT_FALSE(blames_arguments(words)) << words;
 }
 
 TEST(ContainerWords, OfDocker) {
