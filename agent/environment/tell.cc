@@ -23,6 +23,26 @@ EnvironmentReport report_of(EnvironmentReport::Step step, const EnvironmentTarge
   return report;
 }
 
+std::string image_of(const EnvironmentTarget& target) {
+  const auto* docker = std::get_if<DockerEnvironment>(&target.definition);
+  if (docker == nullptr) return "";
+  return docker->build ? "built from " + docker->build->dockerfile : docker->image;
+}
+
+// A command that is one text is for a shell, and a container has its image's alone.
+Status check_shell(const Command& command, const EnvironmentTarget& target,
+                   const Activation& activation) {
+  const auto& container = activation.container;
+  if (!container || !container->shell.empty() || !std::holds_alternative<ShellCommand>(command))
+    return {};
+  return make_error(
+      ErrorCode::unsupported,
+      fmt::format(
+          "the image {} has no shell (/bin/bash, /bin/sh) for the command: give the "
+          "command as words (lockstep run … -- PROGRAM WORDS), or take an image with a shell",
+          image_of(target)));
+}
+
 }  // namespace
 
 Result<ImageHere> look_for_its_image(const EnvironmentTarget& target,
@@ -57,6 +77,9 @@ void tell_ready(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
                 const EnvironmentTarget& target, const BuiltEnvironment& built, std::string how) {
   const AttemptId attempt = waiter->wanted().attempt;
   if (waiter->has_left()) return;
+  const Command command = waiter->wanted().spec.command;
+  if (const Status shell = check_shell(command, target, built.activation); !shell)
+    return tell_failed(parts, waiter, shell.error(), Cause::environment_failed);
   if (const Status put = put_into_plan(waiter->directory(), built.activation); !put)
     return tell_failed(parts, waiter, put.error(), Cause::start_failed);
   EnvironmentReport report = report_of(EnvironmentReport::Step::ready, target);

@@ -7,13 +7,13 @@
 #include <map>
 #include <sstream>
 
+#include "common/domain/container_places.h"
 #include "common/io/process.h"
 #include "envs/docker/failure.h"
 
 namespace lockstep::envs {
 namespace {
 
-constexpr const char* kInside = "/.lockstep/lockstep-spawn";
 constexpr const char* kNobody = "65534:65534";
 constexpr const char* kUnlimited = "unlimited";
 
@@ -40,9 +40,9 @@ Words options_for(const Engine& engine, const Site& site) {
           "--label",
           "lockstep.process=" + process,
           "--mount",
-          fmt::format("type=bind,source={},target={},readonly", site.image.spawn, kInside),
+          fmt::format("type=bind,source={},target={},readonly", site.image.spawn, kSpawnInside),
           "--entrypoint",
-          kInside};
+          kSpawnInside};
 }
 
 }  // namespace

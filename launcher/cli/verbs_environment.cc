@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/domain/container_places.h"
 #include "common/io/process.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/environment_view.h"
@@ -142,7 +143,9 @@ JobSpec preparing_job(EnvironmentSpec environment, int nodes) {
   std::replace(spec.name.begin(), spec.name.end(), '.', '_');
   spec.experiment_name = "Default";
   spec.description = "prepares an environment on its nodes";
-  spec.command = Argv{{"true"}};
+  // An image need not have `true`.
+  const bool is_image = std::holds_alternative<DockerEnvironment>(environment.definition);
+  spec.command = is_image ? Argv{{kSpawnInside, "--nothing"}} : Argv{{"true"}};
   spec.resources.instance_count = nodes;
   spec.resources.cpus = 1;
   spec.resources.gpus = 0;

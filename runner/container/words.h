@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "common/base/bytes.h"
+#include "common/domain/container_places.h"
 #include "common/domain/environment.h"
 
 namespace lockstep::runner {
-
-// Where lockstep-spawn and the folder of the runner's socket are in every container.
-inline constexpr char kSpawnInside[] = "/.lockstep/lockstep-spawn";
-inline constexpr char kRunInside[] = "/.lockstep/run";
 
 struct Mount {
   std::string source, target;

@@ -1,7 +1,7 @@
 // lockstep-spawn: the only program that forks ranks. Started by its runner with the socket as fd 3,
 // as PID 1 of a pid namespace where one can be had; or as `lockstep-spawn --connect PATH` by a
-// container engine, as the first process of a container. `lockstep-spawn --probe`: see probe.h. See
-// protocol.h.
+// container engine, as the first process of a container. `lockstep-spawn --probe`: see probe.h;
+// `--nothing`: the job that prepares an image has a command that every image has. See protocol.h.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
     std::fputs(probe().c_str(), stdout);
     return 0;
   }
+  if (argc == 2 && std::strcmp(verb, "--nothing") == 0) return 0;
   if (argc == 3 && std::strcmp(verb, "--connect") == 0) {
     if (connect_to(argv[2])) return serve(true);
     std::fprintf(stderr, "lockstep-spawn: cannot reach its runner at %s: %s\n", argv[2],

@@ -128,6 +128,24 @@ TEST_F(EnvironmentDockerTest, an_image_that_somebody_removed_is_made_ready_again
             keeping->activation_of(second).container->image);
 }
 
+TEST_F(EnvironmentDockerTest, a_text_for_a_shell_is_refused_where_the_image_has_none) {
+  docker().import_busybox("bare:1", false);
+  dir.file("spawn",
+           "#!/bin/busybox sh\necho bash no; echo sh no; echo glibc -; echo memlock 65536\n", 0755);
+  const auto keeping = node("home");
+  Assignment job = keeping->staged("first", DockerEnvironment{"bare:1", {}, {}});
+  job.spec.command = ShellCommand{"echo never"};
+  const auto& said = keeping->prepare(job);
+  ASSERT_TRUE(said.failed) << keeping->log_of(job);
+  EXPECT_EQ(said.failed->cause, Cause::environment_failed);
+  EXPECT_THAT(said.failed->error.message, HasSubstr("the image bare:1 has no shell (/bin/bash"));
+  EXPECT_THAT(keeping->log_of(job), HasSubstr("failed: the image bare:1 has no shell"));
+  // It is the command's fault, and not remembered of the image.
+  Assignment other = keeping->staged("second", DockerEnvironment{"bare:1", {}, {}});
+  other.spec.command = Argv{{"/bin/busybox"}};
+  EXPECT_TRUE(keeping->prepare(other).is_ready()) << keeping->log_of(other);
+}
+
 TEST_F(EnvironmentDockerTest, another_node_gets_the_image_from_the_launcher) {
   const auto here = node("here");
   const Assignment first = here->staged("first", dockerfile("FROM base:1\nRUN echo far\n"));

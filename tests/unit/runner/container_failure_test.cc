@@ -1,5 +1,5 @@
-// Containers that do not start, are taken away, or are frozen: what is told of them, and that the job
-// ends.
+// Containers that do not start, are taken away, or are frozen: what is told of them, and that the
+// job ends.
 
 #include <signal.h>
 
