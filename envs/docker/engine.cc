@@ -85,7 +85,7 @@ Result<Engine> Engine::ask(Toolbox& tools, const std::string& program) {
   if (answer.exit_code == kTimedOut)
     return broken(program,
                   fmt::format("it said nothing for {} s; is its daemon well?", kInfoWithin));
-  auto info = engine_info_from(answer.output, answer.tail);
+  auto info = engine_info_from(answer.output, last_words(answer.tail));
   if (!info) return broken(program, info.error().message);
   Engine engine(tools);
   engine.name_ = info->name;
@@ -171,7 +171,7 @@ Status Engine::pull(const std::string& name) const {
   TRY_ASSIGN(const Toolbox::Answer answer,
              run({"pull", container_.is_podman ? full_image_name(name) : name}));
   if (answer.exit_code == 0) return {};
-  return pull_failure(fmt::format("the image {} could not be pulled", name), answer);
+  return pull_failure(name, name_, answer);
 }
 
 Result<std::string> Engine::build(const ImageOrder& order) const {

@@ -55,10 +55,19 @@ bool has_any(std::string_view text, const std::array<std::string_view, N>& signs
   });
 }
 
+// What engines, and the tools beside them in a pipe, add to the reason.
+bool is_idle(std::string_view line) {
+  constexpr std::string_view kIdle[] = {"See '", "Run '", "tar: ", "Removing intermediate", "---"};
+  return line.find_first_not_of(" \t\r") == line.npos ||
+         std::any_of(std::begin(kIdle), std::end(kIdle),
+                     [&](std::string_view lead) { return line.starts_with(lead); });
+}
+
 Error failure(ErrorCode code, std::string_view what, std::string_view why,
               const Toolbox::Answer& answer) {
-  return make_error(
-      code, fmt::format("{}{}; it exited with {}:\n{}", what, why, answer.exit_code, answer.tail));
+  const std::string words = last_words(answer.tail);
+  return make_error(code, fmt::format("{}{}{}{} (exit code {})", what, why,
+                                      words.empty() ? "" : ": ", words, answer.exit_code));
 }
 
 // Of the node, whatever was asked; nullopt: it is about what was asked.
@@ -77,19 +86,24 @@ std::optional<Error> passing(std::string_view what, const Toolbox::Answer& answe
 
 }  // namespace
 
-Error pull_failure(std::string_view what, const Toolbox::Answer& answer) {
-  if (auto error = passing(what, answer)) return *std::move(error);
-  const bool is_lasting = has_any(lower(answer.tail), kNotThere);
-  return failure(is_lasting ? ErrorCode::not_found : ErrorCode::unavailable, what,
-                 is_lasting ? " (the registry does not have it, or does not give it to us)" : "",
-                 answer);
+Error pull_failure(std::string_view image, std::string_view engine, const Toolbox::Answer& answer) {
+  const std::string away =
+      fmt::format("the image {} is not in {} of this node, and could not be pulled", image, engine);
+  if (auto error = passing(away, answer)) return *std::move(error);
+  if (!has_any(lower(answer.tail), kNotThere))
+    return failure(ErrorCode::unavailable, away, "", answer);
+  return failure(ErrorCode::not_found,
+                 fmt::format("the image {} is neither in {} of this node nor in its registry, or "
+                             "the registry does not give it to us",
+                             image, engine),
+                 "", answer);
 }
 
 Error build_failure(std::string_view what, const Toolbox::Answer& answer) {
   if (auto error = passing(what, answer)) return *std::move(error);
   Error error = failure(ErrorCode::invalid_argument, what, "", answer);
   if (answer.tail.find("short-name") != std::string::npos)
-    error.message += "write whole names for podman: FROM docker.io/library/debian:12";
+    error.message += "; write whole names for podman: FROM docker.io/library/debian:12";
   return error;
 }
 
@@ -99,5 +113,15 @@ Error engine_failure(std::string_view what, const Toolbox::Answer& answer) {
 }
 
 bool says_no_such_image(std::string_view text) { return has_any(lower(text), kNoImage); }
+
+std::string last_words(std::string_view text) {
+  std::string_view last;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (!is_idle(line)) last = line;
+  }
+  return std::string(last.substr(0, last.find_last_not_of(" \t\r") + 1));
+}
 
 }  // namespace lockstep::envs

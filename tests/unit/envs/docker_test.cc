@@ -90,8 +90,10 @@ TEST_F(DockerTest, a_step_that_fails_is_told_with_its_words) {
   docker().import_busybox("base:1");
   const Told told =
       solve(dockerfile("FROM base:1\nRUN echo the reason >&2; exit 9\n"), site("solve"));
-  expect_failure(told, ErrorCode::invalid_argument, "the reason");
+  expect_failure(told, ErrorCode::invalid_argument, "returned a non-zero code: 9");
+  EXPECT_THAT(told.last().failed->message, Not(HasSubstr("\n")));
   EXPECT_THAT(told.log, HasSubstr("RUN echo the reason"));
+  EXPECT_THAT(told.log, HasSubstr("the reason\n"));
 }
 
 TEST_F(DockerTest, a_dockerfile_outside_its_context_is_refused) {
