@@ -62,12 +62,12 @@ std::string first_failure(const ExitReport& report) {
   const std::string when = report.time.ns == 0 ? "" : " at " + to_string(report.time);
   if (!report.rank || how.empty()) {
     const std::string what =
-        report.message.empty() ? std::string(to_string(report.cause)) : printable(report.message);
+        report.message.empty() ? std::string(to_string(report.cause)) : in_lines(report.message, 4);
     return fmt::format("  {}{}\n", what, when);
   }
   std::string text =
       fmt::format("  first failure: rank {}{}{}: {}\n", *report.rank, where, when, how);
-  if (!report.message.empty()) text += "  " + printable(report.message) + "\n";
+  if (!report.message.empty()) text += "  " + in_lines(report.message, 4) + "\n";
   return text;
 }
 

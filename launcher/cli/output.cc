@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "common/base/check.h"
@@ -155,10 +156,37 @@ std::string Table::text() const {
 }
 
 std::string in_one_line(std::string_view text) {
-  std::string out = printable(text);
+  std::string out = in_lines(text, 0);
   std::replace(out.begin(), out.end(), '\n', ' ');
   std::replace(out.begin(), out.end(), '\t', ' ');
   return out;
+}
+
+std::string in_lines(std::string_view text, std::size_t blanks) {
+  std::string out = printable(text);
+  while (!out.empty() && out.back() == '\n') out.pop_back();
+  for (auto at = out.find('\n'); at != std::string::npos; at = out.find('\n', at + 1))
+    out.insert(at + 1, blanks, ' ');
+  return out;
+}
+
+std::string shell_words(const std::vector<std::string>& words) {
+  constexpr std::string_view kPlain = "%+,-./:=@_";
+  const auto is_plain = [&](unsigned char c) {
+    return std::isalnum(c) != 0 || c >= 0x80 || kPlain.find(static_cast<char>(c)) != kPlain.npos;
+  };
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ' ';
+    if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
 }
 
 std::string printable(std::string_view text) {

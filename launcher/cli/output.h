@@ -32,7 +32,12 @@ class Table {
 // Text that came from elsewhere, safe for a terminal: control characters but newline and tab become
 // '?'.
 std::string printable(std::string_view text);
-// The same where a newline or a tab would not belong either.
+// The same where a newline or a tab would not belong either; those at its end are left out.
 std::string in_one_line(std::string_view text);
+// Printable, without newlines at its end; lines after the first are indented by `blanks`.
+std::string in_lines(std::string_view text, std::size_t blanks);
+
+// As a POSIX shell takes them, and as docker_args does.
+std::string shell_words(const std::vector<std::string>& words);
 
 }  // namespace lockstep::cli

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 
+#include "launcher/cli/output.h"
+
 namespace lockstep::cli {
 
 std::string state_text(const JobView& job) {
   std::string text = fmt::format("{}: {}", job.spec.name, to_string(job.status));
   if (job.attempts.size() > 1) text += fmt::format(", attempt {}", job.attempts.size());
-  if (!job.reason.empty()) text += " (" + job.reason + ")";
+  if (!job.reason.empty()) text += " (" + in_one_line(job.reason) + ")";
   return text;
 }
 

@@ -46,14 +46,7 @@ std::string shape_of(const JobSpec& spec) {
 
 std::string command_text(const Command& command) {
   if (const auto* shell = std::get_if<ShellCommand>(&command)) return shell->text;
-  std::string text;
-  for (const auto& word : std::get<Argv>(command).words) {
-    const bool plain =
-        !word.empty() && word.find_first_of(" \t\n\"'\\$&|;<>()*?") == std::string::npos;
-    if (!text.empty()) text += ' ';
-    text += plain ? word : "'" + word + "'";
-  }
-  return text;
+  return shell_words(std::get<Argv>(command).words);
 }
 
 // "label:      value" lines, without the empty ones; further lines of a value are indented.
@@ -63,11 +56,8 @@ class Lines {
 
   void add(std::string_view label, std::string_view value) {
     if (value.empty()) return;
-    std::string shown = printable(value);
-    while (!shown.empty() && shown.back() == '\n') shown.pop_back();
-    for (auto at = shown.find('\n'); at != std::string::npos; at = shown.find('\n', at + 1))
-      shown.insert(at + 1, kLabelWidth, ' ');
-    text_ += fmt::format("{:<{}}{}\n", std::string(label) + ":", kLabelWidth, shown);
+    text_ += fmt::format("{:<{}}{}\n", std::string(label) + ":", kLabelWidth,
+                         in_lines(value, kLabelWidth));
   }
   std::string text() const { return text_; }
 
@@ -101,7 +91,7 @@ std::string container_of(const JobSpec& spec) {
   const ResourceRequest& asked = spec.resources;
   std::string text = asked.shm_size ? "/dev/shm " + to_string(*asked.shm_size) : "";
   if (!asked.docker_args.empty())
-    text += fmt::format("{}{}", text.empty() ? "" : "; ", fmt::join(asked.docker_args, " "));
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", shell_words(asked.docker_args));
   return in_one_line(text);
 }
 
@@ -162,9 +152,9 @@ std::string attempt_text(const AttemptView& attempt) {
   for (const auto& part : attempt.parts)
     text += part_line(part) + environment_line(part) + output_lines(part);
   if (!attempt.retried.empty())  // it opens with the report's message
-    return text + "    ended: " + printable(attempt.retried) + "\n";
+    return text + "    ended: " + in_lines(attempt.retried, 6) + "\n";
   if (attempt.report && attempt.report->cause != Cause::completed)
-    text += "    ended: " + printable(attempt.report->message) + "\n";
+    text += "    ended: " + in_lines(attempt.report->message, 6) + "\n";
   return text;
 }
 
@@ -210,7 +200,7 @@ std::string job_text(const JobView& job, Instant now) {
   Lines lines;
   lines.add("name", spec.name);
   lines.add("status", to_string(job.status));
-  lines.add("reason", job.reason);
+  lines.add("reason", in_one_line(job.reason));
   if (job.queue_position > 0) lines.add("queue", fmt::format("position {}", job.queue_position));
   lines.add("display name", spec.display_name);
   lines.add("experiment", spec.experiment_name);
@@ -244,9 +234,9 @@ std::string job_text(const JobView& job, Instant now) {
 
 std::string explain_text(const ExplainView& explain) {
   std::string text = fmt::format("{}: {}", explain.job.spec.name, to_string(explain.job.status));
-  if (!explain.job.reason.empty()) text += " (" + printable(explain.job.reason) + ")";
+  if (!explain.job.reason.empty()) text += " (" + in_one_line(explain.job.reason) + ")";
   text += "\n";
-  for (const auto& line : explain.lines) text += "  " + printable(line) + "\n";
+  for (const auto& line : explain.lines) text += "  " + in_lines(line, 4) + "\n";
   return text + environment_paragraph(explain.job);
 }
 

@@ -274,6 +274,9 @@ TEST(DockerView, AJobSaysItsImageAndWhatItsContainerHas) {
   EXPECT_NE(text.find("\nmade of:      image r.io/train:1; channels"), std::string::npos) << text;
   EXPECT_NE(text.find("\ncontainer:    /dev/shm 8.0 GiB; --ulimit memlock=-1\n"), std::string::npos)
       << text;
+  job.spec.resources.docker_args = {"-e", "A=b c"};
+  EXPECT_NE(job_text(job, kNoon).find("\ncontainer:    /dev/shm 8.0 GiB; -e 'A=b c'\n"),
+            std::string::npos);
   const ExplainView explain{job, {}};
   EXPECT_NE(explain_text(explain).find("\n    image r.io/train:1; channels"), std::string::npos);
   EXPECT_EQ(to_json(explain)["environment"]["image"], "r.io/train:1");

@@ -7,6 +7,9 @@
 #include <random>
 #include <regex>
 
+#include "common/domain/docker_args.h"
+#include "common/io/run_program.h"
+
 namespace lockstep::cli {
 namespace {
 
@@ -18,6 +21,29 @@ TEST(Output, TablesAlignByCharactersAndShowNoControlBytes) {
             "NAME       STATE\n"
             "caf\xc3\xa9       up\n"
             "long-name  a b c?\n");
+}
+
+TEST(Output, WordsCanBePastedIntoAShell) {
+  const std::vector<std::string> words{"-e",          "A=b c", "--tmpfs", "/x:size=1g,mode=0700",
+                                       "it's",        "",      "$HOME",   "{a,b}",
+                                       "caf\xc3\xa9", "#",     "a\nb",    "\\"};
+  const std::string text = shell_words(words);
+  EXPECT_EQ(text,
+            "-e 'A=b c' --tmpfs /x:size=1g,mode=0700 'it'\\''s' '' '$HOME' '{a,b}' caf\xc3\xa9 '#' "
+            "'a\nb' '\\'");
+  const auto read = split_docker_args(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, words);
+  std::string printed;
+  for (const std::string& word : words) printed += word + "|";
+  const auto shell = io::run_program({"/bin/sh", "-c", "printf '%s|' " + text}, seconds(60));
+  ASSERT_TRUE(shell) << shell.error().message;
+  EXPECT_EQ(shell->text, printed);
+}
+
+TEST(Output, LinesAreJoinedOrIndented) {
+  EXPECT_EQ(in_one_line("it failed:\nwhy\n"), "it failed: why");
+  EXPECT_EQ(in_lines("it failed:\nwhy\x1b\n\n", 2), "it failed:\n  why?");
 }
 
 TEST(Output, YamlIsReadableAndMeansTheSame) {

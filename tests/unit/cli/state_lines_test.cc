@@ -90,5 +90,10 @@ TEST(StateLines, ARetryIsAlwaysSaid) {
             (Lines{"j: Preparing, attempt 2 (the runner died)", "j: Running, attempt 2"}));
 }
 
+TEST(StateText, IsOneLine) {
+  EXPECT_EQ(state_text(job(JobStatus::queued, "it failed:\nwhy\n; retry 1 of 3", 2)),
+            "j: Queued, attempt 2 (it failed: why ; retry 1 of 3)");
+}
+
 }  // namespace
 }  // namespace lockstep::cli
