@@ -54,6 +54,7 @@ struct SkippedPath {
   int line = 0;
   std::string pattern;  // as written; without a pattern, the reason ("a socket")
 };
+inline constexpr char kSocket[] = "a socket";
 
 struct Snapshot {
   Digest root;

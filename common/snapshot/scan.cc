@@ -304,7 +304,7 @@ Status Scanner::add_other(std::size_t index, int fd, const Name& name) {
     out_.folders[index].files.push_back({name.text, info.st_mode & 07777, identity_of(info)});
     return {};
   }
-  const char* what = S_ISSOCK(info.st_mode)                           ? "a socket"
+  const char* what = S_ISSOCK(info.st_mode)                           ? kSocket
                      : S_ISFIFO(info.st_mode)                         ? "a fifo"
                      : S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode) ? "a device"
                                                                       : "changed while it was read";

@@ -37,7 +37,8 @@ Result<transfer::Captured> capture_source(Context& context, Connection& connecti
   return capture(context, connection, *submission.directory, std::move(options));
 }
 
-// An engine would see all of it, so that nothing of it may be left out.
+// An engine would see all of it, so that nothing of it may be left out: but a socket, which engines
+// leave out themselves.
 Result<transfer::Captured> capture_build(Context& context, Connection& connection,
                                          const spec::BuildFolder& build) {
   snapshot::CaptureOptions options;
@@ -46,12 +47,15 @@ Result<transfer::Captured> capture_build(Context& context, Connection& connectio
   options.is_source = false;
   auto captured = capture(context, connection, build.path, std::move(options));
   if (!captured) return captured.error().within(build.where);
-  const auto& skipped = captured->snapshot.skipped;
-  if (skipped.empty()) return captured;
-  return make_error(
-      ErrorCode::unsupported,
-      fmt::format("{}: {} cannot be taken along: {}; move it out of the folder", build.where,
-                  quoted_name(build.path + "/" + skipped.front().path), skipped.front().pattern));
+  for (const snapshot::SkippedPath& skipped : captured->snapshot.skipped) {
+    const std::string path = quoted_name(build.path + "/" + skipped.path);
+    if (skipped.pattern != snapshot::kSocket)
+      return make_error(ErrorCode::unsupported,
+                        fmt::format("{}: {} cannot be taken along: {}; move it out of the folder",
+                                    build.where, path, skipped.pattern));
+    context.terminal.note(fmt::format("{} is a socket, and is left out", path));
+  }
+  return captured;
 }
 
 ImageBuild& build_of(EnvironmentSpec& environment) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/base/quoted_name.h"
+
 namespace lockstep::spec {
 
 namespace {
@@ -18,6 +20,23 @@ Error wrong(const std::string& where, std::string_view why, ErrorCode code) {
 bool is_within(const fs::path& file, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first ==
          folder.end();
+}
+
+// A folder that cannot be read is for capturing to refuse.
+Status check_kinds(const BuildFolder& build) {
+  std::error_code failure;
+  fs::recursive_directory_iterator entry(build.path, failure);
+  for (; !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
+    const fs::file_status status = entry->symlink_status(failure);
+    const bool is_device = fs::is_character_file(status) || fs::is_block_file(status);
+    if (is_device || fs::is_fifo(status))
+      return wrong(
+          build.where,
+          fmt::format("{} cannot be taken along: {}; move it out of the folder",
+                      quoted_name(entry->path().string()), is_device ? "a device" : "a fifo"),
+          ErrorCode::unsupported);
+  }
+  return {};
 }
 
 }  // namespace
@@ -49,7 +68,7 @@ Status find_build(const BuildFolder& build) {
                  fmt::format("{} is a symlink out of the folder, which engines do not follow",
                              file.string()),
                  ErrorCode::invalid_argument);
-  return {};
+  return check_kinds(build);
 }
 
 }  // namespace lockstep::spec

@@ -17,7 +17,8 @@ struct BuildFolder {
   friend bool operator==(const BuildFolder&, const BuildFolder&) = default;
 };
 
-// That both are there, and the file inside of the folder.
+// That both are there, the file inside of the folder, and nothing in it that cannot be taken along:
+// what cannot be read, or is changed later, capturing finds.
 Status find_build(const BuildFolder& build);
 
 }  // namespace lockstep::spec

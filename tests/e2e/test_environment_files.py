@@ -2,6 +2,7 @@
 import json
 import os
 import pwd
+import socket
 
 import pytest
 
@@ -238,7 +239,7 @@ FILES = {
                    ["job.yml:2:29: 'environment.build.path': nowhere does not exist"]),
     "no-dockerfile": ("environment: {build: {path: context, dockerfile_path: D}}\n", [], USAGE,
                       ["job.yml:2:55: 'environment.build.dockerfile_path': context/D does not exist"]),
-    "fifo": ("environment: {build: {path: context}}\n", [], REFUSED,
+    "fifo": ("environment: {build: {path: context}}\n", [], USAGE,
              ["job.yml:2:29: 'environment.build.path': ", "context/pipe cannot be taken along: a fifo"]),
     "docker-args": ("environment: {image: ubuntu}\nresources: {docker_args: --gpus all}\n", [], USAGE,
                     ["job.yml:3:26: resources.docker_args: '--gpus' ", "write lockstep.resources.gpus"]),
@@ -328,6 +329,16 @@ def test_bad_words_are_refused(up_site, case):
     up_site.write("job-like.yml", "command: x\ninterpreter: python3\n")
     up_site.write("conda.yml", "name: c\nchannels: [conda-forge]\ndependencies: python\n")
     refused(up_site, code, texts, *words)
+
+
+def test_a_socket_in_a_build_folder_is_left_out(up_site):
+    up_site.write("build/Dockerfile", "FROM ubuntu\n")
+    up_site.write("build.yml", "name: with-socket\nbuild: {path: build}\n")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(up_site.work / "build" / "agent.sock"))
+        done = up_site.run("environment", "create", "-f", "build.yml")
+    assert (done.returncode, done.stdout) == (0, b"with-socket:1\n"), done
+    assert "build/agent.sock is a socket, and is left out" in done.stderr.decode(), done
 
 
 def test_the_log_of_a_job_without_an_environment_is_refused(up_site):

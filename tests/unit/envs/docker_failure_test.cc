@@ -18,21 +18,25 @@ TEST(DockerFailure, an_image_that_is_nowhere_is_not_the_networks) {
   for (const char* tail : {
            "Error response from daemon: pull access denied for x, repository does not exist or may "
            "require 'docker login': denied: requested access to the resource is denied\n",
-           "Error response from daemon: manifest for localhost:5000/x:1 not found: manifest unknown: "
+           "Error response from daemon: manifest for localhost:5000/x:1 not found: manifest "
+           "unknown: "
            "manifest unknown\n",
            "Trying to pull localhost:5000/x:1...\nError: initializing source "
-           "docker://localhost:5000/x:1: reading manifest 1 in localhost:5000/x: manifest unknown\n",
+           "docker://localhost:5000/x:1: reading manifest 1 in localhost:5000/x: manifest "
+           "unknown\n",
        }) {
     const Error error = pull_failure("x:1", "docker 20", said(tail));
     EXPECT_EQ(error.code, ErrorCode::not_found) << tail;
-    EXPECT_THAT(error.message, HasSubstr("the image x:1 is neither in docker 20 of this node nor in"));
+    EXPECT_THAT(error.message,
+                HasSubstr("the image x:1 is neither in docker 20 of this node nor in"));
     EXPECT_THAT(error.message, Not(HasSubstr("(the network)")));
   }
 }
 
 TEST(DockerFailure, a_registry_that_was_not_reached_is) {
   for (const char* tail : {
-           "Error response from daemon: Get \"http://localhost:9/v2/\": dial tcp 127.0.0.1:9: connect: "
+           "Error response from daemon: Get \"http://localhost:9/v2/\": dial tcp 127.0.0.1:9: "
+           "connect: "
            "connection refused\n",
            "Error response from daemon: Get \"https://registry-1.docker.io/v2/\": dial tcp: lookup "
            "registry-1.docker.io: no such host\n",
@@ -40,20 +44,22 @@ TEST(DockerFailure, a_registry_that_was_not_reached_is) {
        }) {
     const Error error = pull_failure("x:1", "docker 20", said(tail));
     EXPECT_EQ(error.code, ErrorCode::unavailable) << tail;
-    EXPECT_THAT(error.message,
-                HasSubstr("is not in docker 20 of this node, and could not be pulled (the network): "));
+    EXPECT_THAT(
+        error.message,
+        HasSubstr("is not in docker 20 of this node, and could not be pulled (the network): "));
   }
 }
 
 TEST(DockerFailure, is_one_line_with_what_was_said_last) {
-  EXPECT_EQ(build_failure("the image could not be built",
-                          said("Step 2/2 : RUN exit 7\n ---> Running in 0000f1625d47\none\n"
-                               "Removing intermediate container 0000f1625d47\n"
-                               "The command '/bin/sh -c exit 7' returned a non-zero code: 7\n",
-                               7))
-                .message,
-            "the image could not be built: The command '/bin/sh -c exit 7' returned a non-zero code: "
-            "7 (exit code 7)");
+  EXPECT_EQ(
+      build_failure("the image could not be built",
+                    said("Step 2/2 : RUN exit 7\n ---> Running in 0000f1625d47\none\n"
+                         "Removing intermediate container 0000f1625d47\n"
+                         "The command '/bin/sh -c exit 7' returned a non-zero code: 7\n",
+                         7))
+          .message,
+      "the image could not be built: The command '/bin/sh -c exit 7' returned a non-zero code: "
+      "7 (exit code 7)");
   EXPECT_EQ(engine_failure("docker 20 could not save the image x",
                            said("Error response from daemon: No such image: x\r\n"
                                 "tar: This does not look like a tar archive\n"

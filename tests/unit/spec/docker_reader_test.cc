@@ -1,6 +1,7 @@
 #include "launcher/spec/docker_reader.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -106,6 +107,13 @@ TEST(FindBuild, SaysWhatIsNotThere) {
   EXPECT_EQ(find("good"), "found");
   EXPECT_EQ(find("good", "gpu/Dockerfile"), "found");
   EXPECT_EQ(find("none"), "P: ROOT/none does not exist");
+  directory.file("special/Dockerfile", "FROM debian\n");
+  directory.folder("special/sub");
+  ASSERT_EQ(::symlink("/dev/null", (directory / "special/sub/link").c_str()), 0);
+  EXPECT_EQ(find("special"), "found");
+  ASSERT_EQ(::mkfifo((directory / "special/sub/a pipe").c_str(), 0600), 0);
+  EXPECT_EQ(find("special"),
+            "P: ROOT/special/sub/a pipe cannot be taken along: a fifo; move it out of the folder");
   EXPECT_EQ(
       find("good/Dockerfile"),
       "P: ROOT/good/Dockerfile is not a directory; name the one that the image is built from");
