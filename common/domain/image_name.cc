@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kForm = "[HOST[:PORT]/]NAME[:TAG][@sha256:…]";
 constexpr std::size_t kMaxTagBytes = 128;
 constexpr std::size_t kHexDigits = 64;
+constexpr std::size_t kShortIdDigits = 12;
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -57,6 +58,7 @@ class Name {
 
   Status check() {
     TRY(check_characters());
+    TRY(check_short_id());
     TRY(take_digest());
     TRY(take_host());
     TRY(take_tag());
@@ -83,6 +85,17 @@ class Name {
       return wrong(fmt::format("is an address; write the name alone: {}",
                                scheme + 3 == image_.size() ? kForm : image_.substr(scheme + 3)));
     return {};
+  }
+
+  // As `docker images` prints it: for one engine an id, for a registry a name.
+  Status check_short_id() const {
+    const bool is_id =
+        image_.size() >= kShortIdDigits && image_.size() < kHexDigits && all_of(image_, is_hex);
+    if (!is_id) return {};
+    return wrong(
+        fmt::format("may be an id, which one engine has; write the image's name (if this is one: "
+                    "{}:latest)",
+                    image_));
   }
 
   Status take_digest() {

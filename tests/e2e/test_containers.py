@@ -1,8 +1,10 @@
 """Jobs in containers of a real engine: what ranks see, how they end, and that nothing of them is left."""
+import io
 import json
 import os
 import pwd
 import signal
+import tarfile
 
 import pytest
 from harness.engine import Docker, Podman, import_busybox
@@ -143,11 +145,56 @@ def test_arguments_of_the_engine_are_an_allow_list(there):
     there.ok("run", "--image", "base:1", "--", "true")
 
 
+@pytest.mark.parametrize("words", ["--cap-drop BOGUS", "--tmpfs /x:bogus"])
+def test_what_the_engine_refuses_fails_the_job_at_once(there, words):
+    done = there.run("run", "--name", "j", "--image", "base:1", "--docker-args", words, "--", "true")
+    said = done.stderr.decode()
+    assert done.returncode == 125 and said.count("look at it with: lockstep environment log j") == 1, done
+    assert "refuses the job's resources.docker_args" in said and "bogus" in said.lower(), said
+    job = there.show("j")
+    assert len(job["attempts"]) == 1 and job["attempts"][0]["report"]["cause"] == "environment_failed", job
+    assert "bogus" in there.ok("environment", "log", "j").lower()
+    assert f"container:    {words}\n" in there.ok("job", "show", "j")
+
+
+def test_a_text_for_a_shell_needs_an_image_that_has_one(there):
+    """An image of one static program, as distroless ones are."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        tar.add("/bin/busybox", "only/busybox")
+    there.engine.ok("import", "-", "bare:1", input=packed.getvalue())
+    there.write("job.yml", "command: echo never\nenvironment: {image: 'bare:1'}\n")
+    done = there.run("job", "create", "-f", "job.yml", "--name", "j", "--stream")
+    assert done.returncode == 125 and "the image bare:1 has no shell (/bin/bash, /bin/sh)" in done.stderr.decode(), done
+    assert len(there.show("j")["attempts"]) == 1
+    there.write("env.yml", "image: bare:1\n")
+    there.ok("environment", "prepare", "-f", "env.yml")
+    assert rows(there.ok("run", "--image", "bare:1", "--", "/only/busybox", "echo", "words")) == ["words"]
+
+
+def test_a_paused_container_is_canceled_too(there):
+    name = there.submit("--image", "base:1", "--", "sh", "-c", "trap 'echo saved; exit 0' TERM; while :; do sleep 0.1; done")
+    there.wait_for_status(name, "Running")
+    wait_until(there.engine.containers, "its container is there")
+    there.engine.ok("pause", *there.engine.containers())
+    there.ok("job", "cancel", name)
+    there.wait_for_status(name, "Canceled")
+    assert not there.engine.containers()
+    assert "saved" in there.logs(name).decode()
+
+
+def test_a_job_ends_with_its_containers(there):
+    for _ in range(3):
+        there.ok("run", "-N", "2", "--image", "base:1", "--", "true")
+        assert not there.engine.containers()
+
+
 def test_an_image_that_is_nowhere_is_said(there):
     there.write("job.yml", "command: 'true'\nenvironment: {image: 'localhost:9/no/such:1'}\nlockstep: {retry: {max: 0}}\n")
     there.ok("job", "create", "-f", "job.yml", "--name", "j")
-    report = there.wait_for_status("j", "Failed")["attempts"][0]["report"]
-    assert "localhost:9/no/such:1" in report["message"], report
+    message = there.wait_for_status("j", "Failed")["attempts"][0]["report"]["message"]
+    assert "localhost:9/no/such:1 is not in " in message and "(the network)" in message, message
+    assert "\n" not in message, message
     there.ok("run", "--image", "base:1", "--", "true")
 
 

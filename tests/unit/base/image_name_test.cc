@@ -28,6 +28,9 @@ TEST(ImageNames, AllFormsAreTaken) {
            std::string("train:_1"),
            std::string("train:V1"),
            std::string("sha256/x:1"),
+           std::string("deadbeef"),
+           std::string("e0a7859642c6:latest"),
+           std::string("team/e0a7859642c6"),
        }) {
     const Status status = check_image_name(name);
     EXPECT_TRUE(status) << status.error().message;
@@ -96,6 +99,9 @@ const BadName kBad[] = {
      "has the digest 'md5:" + kHex + "', which must be sha256: and 64 of 0-9 and a-f"},
     {"id", "sha256:" + kHex, "is an id, which one engine has; write the image's name"},
     {"bare_id", kHex, "is an id, which one engine has; write the image's name"},
+    {"short_id", "e0a7859642c6",
+     "may be an id, which one engine has; write the image's name (if this is one: "
+     "e0a7859642c6:latest)"},
     {"too_long", std::string(256, 'a'), "is longer than 255 characters"},
 };
 INSTANTIATE_TEST_SUITE_P(Each, BadImageName, testing::ValuesIn(kBad),
