@@ -140,7 +140,9 @@ spawn::Client::Events Runner::spawn_events() {
 
 ContainerProcess::Events Runner::container_events() {
   return {
-      [this](io::Fd socket) { setup_.isolation.spawn->connect(std::move(socket)); },
+      [this](io::Fd socket) {
+        if (setup_.isolation.spawn) setup_.isolation.spawn->connect(std::move(socket));
+      },
       [this](Cause cause, const std::string& why) {
         spdlog::error("{}", why);
         spawn_lost_ = true;

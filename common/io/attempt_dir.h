@@ -23,7 +23,7 @@
 //                        launcher has becomes a hole
 //     logs/rank_<global rank>.stdout|.stderr.times    see log_times.h
 //     logs/node_<node rank>.environment    how the job's environment was solved and built here;
-//                        append-only, written for the agent before the runner starts
+//                        append-only: by the agent, then by a runner whose ranks never started
 //     upper/ work/       overlay's own; or work tree copy in copy/
 //     code/              where the tree is mounted or copied (the ranks' working directory)
 //     tmp/               TMPDIR of the ranks, PMIx and vader directories; owned by the run-as user
