@@ -207,16 +207,26 @@ void Toolbox::end_leftovers(const std::function<bool()>& ends) const {
 
 Result<Toolbox::Answer> Toolbox::run(const std::vector<std::string>& words, Output output) {
   TRY(go_on());
-  return run_until(words, output, [] { return stopped != 0; });
+  return run_until(words, output, on_line_, [] { return stopped != 0; });
+}
+
+Result<Toolbox::Answer> Toolbox::run_and_read(const std::vector<std::string>& words,
+                                              const Reading& read) {
+  TRY(go_on());
+  const OnLine on_line = [&](std::string_view line) {
+    if (on_line_) on_line_(read(line));
+  };
+  return run_until(words, Output::log, on_line, [] { return stopped != 0; });
 }
 
 void Toolbox::clean_up(const std::vector<std::string>& words) {
   io::SystemClock clock;
   const Instant end = clock.now() + kCleansUpWithin;
-  static_cast<void>(run_until(words, Output::log, [&] { return clock.now() >= end; }));
+  static_cast<void>(run_until(words, Output::log, on_line_, [&] { return clock.now() >= end; }));
 }
 
 Result<Toolbox::Answer> Toolbox::run_until(const std::vector<std::string>& words, Output output,
+                                           const OnLine& on_line,
                                            const std::function<bool()>& ends) {
   Start start{find(words.front()), directory_, words, {}, {}, {}};
   if (start.program.empty())
@@ -235,7 +245,7 @@ Result<Toolbox::Answer> Toolbox::run_until(const std::vector<std::string>& words
   err.write.reset();
 
   Answer answer;
-  Lines lines(on_line_);
+  Lines lines(on_line);
   const auto to_log = [&](std::string_view bytes) {
     log(bytes);
     lines.add(bytes);

@@ -30,6 +30,9 @@ class Toolbox {
   // The first word has a slash, or is looked up in the environment's PATH. Its line in the log says
   // what is run. not_found: there is no such program; conflict: stopped.
   Result<Answer> run(const std::vector<std::string>& words, Output output = Output::log);
+  // `read`: what a line says of how far it is.
+  using Reading = std::function<std::string(std::string_view line)>;
+  Result<Answer> run_and_read(const std::vector<std::string>& words, const Reading& read);
   // Where the environment's PATH has it; "" = nowhere.
   std::string find(const std::string& program) const;
   // To its end, also when we were told to stop: what a tool made elsewhere goes. Briefly.
@@ -52,7 +55,7 @@ class Toolbox {
 
  private:
   Result<Answer> run_until(const std::vector<std::string>& words, Output output,
-                           const std::function<bool()>& ends);
+                           const OnLine& on_line, const std::function<bool()>& ends);
   void end_leftovers(const std::function<bool()>& ends) const;
 
   std::map<std::string, std::string> environment_;

@@ -11,6 +11,7 @@
 #include "common/io/process.h"
 #include "envs/docker/failure.h"
 #include "envs/docker/info.h"
+#include "envs/docker/layers.h"
 
 namespace lockstep::envs {
 namespace {
@@ -168,8 +169,11 @@ Result<std::optional<Image>> Engine::inspect(const std::string& name) const {
 
 Status Engine::pull(const std::string& name) const {
   tools_->show("pulling " + name);
-  TRY_ASSIGN(const Toolbox::Answer answer,
-             run({"pull", container_.is_podman ? full_image_name(name) : name}));
+  Layers layers;
+  TRY_ASSIGN(
+      const Toolbox::Answer answer,
+      tools_->run_and_read({program(), "pull", container_.is_podman ? full_image_name(name) : name},
+                           [&](std::string_view line) { return layers.read(line); }));
   if (answer.exit_code == 0) return {};
   return pull_failure(name, name_, answer);
 }

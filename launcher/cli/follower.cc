@@ -9,6 +9,7 @@
 #include "common/domain/bulk.h"
 #include "common/io/clock.h"
 #include "launcher/cli/listening.h"
+#include "launcher/cli/progress_bar.h"
 #include "launcher/cli/state_lines.h"
 
 namespace lockstep::cli {
@@ -182,7 +183,7 @@ void Follower::Impl::show_state(Instant now) {
     for (const auto& part : job->attempts.back().parts)
       if (!part.progress.empty() && job->reason.find(part.progress) == std::string::npos)
         text += fmt::format("; {}: {}", part.node_name, part.progress);
-  terminal.progress(text);
+  terminal.progress(with_bars(text));
 }
 
 void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {

@@ -29,6 +29,8 @@ TEST_F(DockerRegistryTest, an_image_is_pulled_once_by_name_and_then_by_digest) {
   const Told told = solve({name, {}, {}}, sharing("solve"));
   const Lock lock = lock_of(told);
   EXPECT_THAT(told.log, HasSubstr("pulling " + name));
+  const auto says_layers = [](const Event& event) { return event.progress == "image layers 1/1"; };
+  EXPECT_TRUE(std::any_of(told.events.begin(), told.events.end(), says_layers)) << told.log;
   EXPECT_EQ(lock.image->id, id);
   EXPECT_THAT(lock.image->digest, HasSubstr(registry->host() + "/team/base@sha256:"));
   EXPECT_FALSE(lock.image->in_tree);

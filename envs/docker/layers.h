@@ -1,0 +1,20 @@
+#pragma once
+// How far a pull is, of the lines that docker and podman print without a terminal.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace lockstep::envs {
+
+class Layers {
+ public:
+  // "image layers 2/5"; podman does not say what is done: "image layer 3". A line that tells
+  // nothing of layers is itself.
+  std::string read(std::string_view line);
+
+ private:
+  std::size_t known_ = 0, done_ = 0, begun_ = 0;
+};
+
+}  // namespace lockstep::envs
