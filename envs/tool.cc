@@ -17,6 +17,10 @@ constexpr std::array<std::string_view, 8> kNotReached{
     "Connection refused",  "Temporary failure in name",
     "Name or service not", "error sending request",
     "dns error",           "timed out"};
+// Of a page, which pip says to nobody but uv, and of a file.
+constexpr std::array<std::string_view, 6> kRefused{"(401 Unauthorized)",   "403 Forbidden",
+                                                   "401 Client Error",     "403 Client Error",
+                                                   "HTTP error 401 while", "HTTP error 403 while"};
 constexpr std::array<std::string_view, 3> kNoSpace{"No space left on device", "Disk quota exceeded",
                                                    "os error 28"};
 
@@ -38,6 +42,9 @@ Error tool_failure(std::string_view what, const Toolbox::Answer& answer) {
   } else if (has_any(answer.tail, kNotReached)) {
     code = ErrorCode::unavailable;
     why = " (the index was not reached)";
+  } else if (has_any(answer.tail, kRefused)) {
+    code = ErrorCode::permission_denied;
+    why = " (the index may not be read: its credentials)";
   } else if (has_any(answer.tail, kNoSpace)) {
     code = ErrorCode::resource_exhausted;
     why = " (the disk is full)";

@@ -269,10 +269,14 @@ void Flight::fail_by_tools(const Error& error) {
                     "keep less there (--environments-size). {}",
                     space ? to_string(space->free) : "nothing", entry_.path(), error.message)));
   if (!is_lasting(error)) return fail(error);
-  const Status kept = EnvironmentCache::keep_failure(entry_, {error, now(), target_.job});
-  if (!kept) line(kept.error().message);
+  // What may not be read may be tomorrow, and on a node with other credentials.
+  const bool is_refused = error.code == ErrorCode::permission_denied;
+  if (!is_refused) {
+    const Status kept = EnvironmentCache::keep_failure(entry_, {error, now(), target_.job});
+    if (!kept) line(kept.error().message);
+  }
   finish([&](const auto& waiter) {
-    if (may_be_elsewhere(error) && passes_on(*waiter))
+    if ((is_refused || may_be_elsewhere(error)) && passes_on(*waiter))
       return tell_cannot_solve(parts_, waiter, target_, error);
     tell_failed(parts_, waiter, error, Cause::environment_failed);
   });

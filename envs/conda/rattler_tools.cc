@@ -78,6 +78,7 @@ Status make(Toolbox& tools, const std::string& cache, const std::string& folder)
   if (tools.find("python3").empty())
     return make_error(ErrorCode::not_found, "there is no python3 on PATH to make tools with");
   TRY(make_venv(tools, "python3", folder));
+  tools.set("PIP_NO_INPUT", "1");
   tools.set("PIP_CACHE_DIR", cache + "/pip");
   return run_tool(tools,
                   {python, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar",

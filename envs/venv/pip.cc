@@ -46,6 +46,7 @@ Pip::Pip(Toolbox& tools, const Site& site, std::string python, std::string folde
     : tools_(tools), site_(site), python_(std::move(python)), folder_(std::move(folder)) {
   if (site.is_rebuild) tools.set("PIP_NO_CACHE_DIR", "1");  // it keeps what it compiled
   tools.set("PIP_CACHE_DIR", site.cache + "/pip");
+  tools.set("PIP_NO_INPUT", "1");                   // nobody is there to be asked for a password
   tools.set("PIP_DISABLE_PIP_VERSION_CHECK", "1");  // it would advise to change what is built here
   // Only of a retry does it say that the index is away, and not that there is no such package.
   const char* retries = std::getenv("PIP_RETRIES");

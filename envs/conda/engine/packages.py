@@ -22,6 +22,8 @@ def package_failure(url, error):
         return wrong_hash(url, *mismatch.groups())
     if re.search(OUTSIDE, text):
         return Refused("corrupt", f"the package {name} has files outside of its prefix: {text}")
+    if re.search(r"HTTP status client error \((401|403)", text):
+        return Refused("permission_denied", f"the package {name} may not be read: {text}")
     if re.search(r"HTTP status client error \((404|410)", text):
         return Refused("not_found", f"there is no package {name} any more: {text}")
     if "No space left" in text or "Disk quota" in text:

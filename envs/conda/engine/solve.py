@@ -64,7 +64,7 @@ def channel_failure(channel, error):
     if "could not find subdir" in text or re.search(r"HTTP status client error \((404|410)", text):
         return Refused("invalid_argument", f"there is no conda channel {where}: {text}")
     if re.search(r"HTTP status client error \((401|403)", text):
-        return Refused("unavailable", f"the conda channel {where} may not be read: {text}")
+        return Refused("permission_denied", f"the conda channel {where} may not be read: {text}")
     if is_local(channel) or re.search(BROKEN, text):
         return Refused("invalid_argument", f"the conda channel {where} is broken: {text}")
     return Refused("unavailable", f"the conda channel {where} was not reached: "

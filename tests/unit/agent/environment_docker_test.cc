@@ -105,7 +105,7 @@ TEST_F(EnvironmentDockerTest, an_image_that_no_registry_has_is_passed_on_and_fai
     const auto& said = keeping->solve(job);
     ASSERT_FALSE(said.failed) << said.failed->error.message;
     EXPECT_EQ(said.reports.back().step, EnvironmentReport::Step::not_solved);
-    EXPECT_THAT(said.reports.back().how, HasSubstr("the registry does not have it"));
+    EXPECT_THAT(said.reports.back().how, HasSubstr("of this node nor in its registry"));
   }
   const auto& last = keeping->solve(keeping->staged("third", definition));
   ASSERT_TRUE(last.failed);

@@ -59,6 +59,14 @@ TEST_F(CondaChannels, that_have_no_such_package_are_named) {
                  "the channels are file://" + (dir / "one") + "/, file://" + (dir / "two"));
 }
 
+TEST_F(CondaChannels, that_may_not_be_read_are_a_matter_of_credentials) {
+  for (const int status : {401, 403}) {
+    const HttpServer server(dir.path(), status);
+    expect_failure(solve(asks_for({"alpha"}, {server.url("one")})), ErrorCode::permission_denied,
+                   "may not be read");
+  }
+}
+
 TEST_F(CondaChannels, whose_index_is_broken_are_not_asked_again) {
   const HttpServer server(dir.path());
   dir.file("two/" + subdir() + "/repodata.json", "{\"packages\": {");

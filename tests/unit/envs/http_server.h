@@ -15,11 +15,15 @@ namespace lockstep::envs {
 
 class HttpServer {
  public:
-  explicit HttpServer(const std::string& folder) {
+  // `status`: the answer to everything, if not 0.
+  explicit HttpServer(const std::string& folder, int status = 0) {
     const std::string script =
         "import functools, http.server, sys\n"
-        "handler = functools.partial(http.server.SimpleHTTPRequestHandler, "
-        "directory=sys.argv[1])\n"
+        "class Refusing(http.server.BaseHTTPRequestHandler):\n"
+        "    def do_GET(self): self.send_error(int(sys.argv[2]))\n"
+        "    do_HEAD = do_GET\n"
+        "handler = Refusing if sys.argv[2] != '0' else functools.partial(\n"
+        "    http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])\n"
         "server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler)\n"
         "print(server.server_port, flush=True)\n"
         "server.serve_forever()\n";
@@ -30,7 +34,8 @@ class HttpServer {
       ::dup2(out[1], 1);
       const int null = ::open("/dev/null", O_WRONLY);
       ::dup2(null, 2);
-      ::execl("/usr/bin/python3", "python3", "-c", script.c_str(), folder.c_str(), nullptr);
+      ::execl("/usr/bin/python3", "python3", "-c", script.c_str(), folder.c_str(),
+              std::to_string(status).c_str(), nullptr);
       ::_exit(127);
     }
     ::close(out[1]);

@@ -170,6 +170,21 @@ TEST_P(EnvVenv, an_index_that_is_away_is_not_the_definitions_fault) {
   EXPECT_THAT(told.last().failed->message, HasSubstr("the index was not reached"));
 }
 
+TEST_P(EnvVenv, an_index_that_may_not_be_read_is_a_matter_of_credentials) {
+  for (const int status : {401, 403}) {
+    const HttpServer index(dir.path(), status);
+    const VenvEnvironment asked{"python3", {"--index-url " + index.url("simple")}, {"six"}, {}};
+    const Told told = run({Order::What::solve, asked, {}, site("solve" + std::to_string(status))});
+    ASSERT_TRUE(told.last().failed) << told.log;
+    const std::string message = told.last().failed->message;
+    EXPECT_THAT(message, HasSubstr(is_uv() ? "may not be read" : "No matching distribution"));
+    EXPECT_THAT(message, Not(HasSubstr("Traceback")));
+    EXPECT_EQ(told.last().failed->code,
+              is_uv() ? ErrorCode::permission_denied : ErrorCode::invalid_argument)
+        << status << ": " << message;
+  }
+}
+
 TEST_P(EnvVenv, told_to_stop_it_leaves_no_process) {
   const test::SilentServer silent;
   VenvEnvironment asked{"python3", {"--index-url " + silent.url()}, {"six"}, {}};
