@@ -30,29 +30,14 @@ struct Channel : Origin {
 struct Channels : Peers {
   Channels() {
     const auto top = *snapshot::decode_directory(*launcher_store->get(tree.root));
-    for (int i = 0; i < 3; ++i) {
-      nodes.push_back(std::make_unique<Node>(dir / ("node" + std::to_string(i))));
-      Node& node = *nodes.back();
-      node.serve();
-      add_peer(node.server->endpoint(), node.keys.public_key);
-      peers.back().fetching = peers.back().core = true;
-      channels.emplace_back(*launcher_store, *node.store);
-      EXPECT_TRUE(node.store->put(tree.root, *launcher_store->get(tree.root)));
+    for (const auto& node : nodes) {
+      channels.emplace_back(*launcher_store, *node->store);
+      EXPECT_TRUE(node->store->put(tree.root, *launcher_store->get(tree.root)));
       for (const auto& entry : top.entries)
         if (entry.kind == snapshot::EntryKind::directory) {
-          EXPECT_TRUE(node.store->put(entry.digest, *launcher_store->get(entry.digest)));
+          EXPECT_TRUE(node->store->put(entry.digest, *launcher_store->get(entry.digest)));
         }
     }
-    for (const auto& node : nodes)
-      for (const auto& other : nodes) node->server->allow({other->keys.public_key});
-    launcher.find_peers = [this](const PublicKey& asker) {
-      FindPeersReply reply{{}, true, {}};
-      for (const BlobPeer& peer : peers) {
-        if (peer.key == asker) reply.self = peer.node;
-        if (peer.key != asker) reply.peers.push_back(peer);
-      }
-      return reply;
-    };
     const auto units = *units_of(*launcher_store, tree.root);
     for (const TreeUnit& unit : units)
       for (const auto& blob : unit.blobs) files.insert(blob.digest);
@@ -79,7 +64,7 @@ struct Channels : Peers {
     for (auto& thread : threads) thread.join();
   }
 
-  std::vector<std::unique_ptr<Node>> nodes;
+  const std::vector<std::unique_ptr<Node>> nodes = core_of(3);
   std::deque<Channel> channels;
   std::set<Digest> files;
 };

@@ -84,6 +84,28 @@ struct Peers : ::testing::Test {
     return made;
   }
 
+  // Empty ones that begin together: each is told of all others.
+  std::vector<std::unique_ptr<Node>> core_of(int count) {
+    std::vector<std::unique_ptr<Node>> nodes;
+    for (int i = 0; i < count; ++i) {
+      nodes.push_back(std::make_unique<Node>(dir / ("node" + std::to_string(i))));
+      nodes.back()->serve();
+      add_peer(nodes.back()->server->endpoint(), nodes.back()->keys.public_key);
+      peers.back().fetching = peers.back().core = true;
+    }
+    for (const auto& node : nodes)
+      for (const auto& other : nodes) node->server->allow({other->keys.public_key});
+    launcher.find_peers = [this](const PublicKey& asker) {
+      FindPeersReply reply{{}, true, {}};
+      for (const BlobPeer& peer : peers) {
+        if (peer.key == asker) reply.self = peer.node;
+        if (peer.key != asker) reply.peers.push_back(peer);
+      }
+      return reply;
+    };
+    return nodes;
+  }
+
   Status fetch(Node& node) {
     io::EventLoop loop;
     io::Transport transport{loop, [](auto&, auto&) { return false; }};

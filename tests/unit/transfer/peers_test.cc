@@ -112,23 +112,7 @@ TEST_F(Peers, OneThatDoesNotKnowThisNodeIsNoPeer) {
 }
 
 TEST_F(Peers, FourThatBeginTogetherTakeAboutOneCopyFromTheLauncher) {
-  std::vector<std::unique_ptr<Node>> nodes;
-  for (int i = 0; i < 4; ++i) {
-    nodes.push_back(std::make_unique<Node>(dir / ("node" + std::to_string(i))));
-    nodes.back()->serve();
-    add_peer(nodes.back()->server->endpoint(), nodes.back()->keys.public_key);
-    peers.back().fetching = peers.back().core = true;
-  }
-  for (const auto& node : nodes)
-    for (const auto& other : nodes) node->server->allow({other->keys.public_key});
-  launcher.find_peers = [this](const PublicKey& asker) {
-    FindPeersReply reply{{}, true, {}};
-    for (const BlobPeer& peer : peers) {
-      if (peer.key == asker) reply.self = peer.node;
-      if (peer.key != asker) reply.peers.push_back(peer);
-    }
-    return reply;
-  };
+  const auto nodes = core_of(4);
   std::vector<std::thread> threads;
   for (const auto& node : nodes)
     threads.emplace_back([&, raw = node.get()] {
