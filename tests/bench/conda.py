@@ -3,8 +3,8 @@
 
 usage: LOCKSTEP_BUILD=build tests/bench/conda.py [--packages 50] [--files 300] [--runs 3]
 In turns, each time with versions that no cache has: a process that solves and installs with py-rattler; then
-`lockstep environment prepare` with one node, and with four nodes of this machine and its one disk, each with a
-cache of its own. Also what py-rattler takes to link a further prefix from a warm cache. Prints a Markdown
+`lockstep environment prepare` with one node, and with four nodes of this machine and its one disk, which share
+what was fetched (`--packages`), as the nodes of `lockstep up` do; with --apart each has a cache of its own. Also what py-rattler takes to link a further prefix from a warm cache. Prints a Markdown
 table: medians in seconds, and ratios. Making py-rattler's own environment is not in the figures.
 """
 import argparse
@@ -75,7 +75,7 @@ class Bench:
             raise RuntimeError(done.stderr)
 
     def peer(self, version, prefix):
-        [python] = sorted(self.folder.glob("n1/environments/*/packages/tools/rattler-*/bin/python"))
+        python, *_ = sorted(self.folder.glob("**/packages/tools/rattler-*/bin/python"))
         subprocess.run([python, "-c", PEER, self.channel, self.folder / "peer-cache", self.folder / prefix,
                         *self.specs(version)], check=True)
 
@@ -100,10 +100,11 @@ def main():
     parser.add_argument("--packages", type=int, default=50)
     parser.add_argument("--files", type=int, default=300, help="of each package, of 10 kB each")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--apart", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
-        lockstep = Lockstep(folder, 2, NODES)
+        lockstep = Lockstep(folder, 2, NODES, () if args.apart else ("--packages", folder / "packages"))
         lockstep.start()
         try:
             bench = Bench(folder, args.packages, lockstep)
@@ -113,7 +114,7 @@ def main():
         finally:
             lockstep.stop()
     print(f"{machine()}; {args.packages} packages of {args.files} files of {FILE_BYTES // 1000} kB, "
-          f"{args.runs} runs in turns, medians\n")
+          f"{args.runs} runs in turns, medians; {'a cache each' if args.apart else 'one cache'}\n")
     row("what", "s", "ratio")
     row(*["---"] * 3)
     row("py-rattler directly: solve and install", f"{took['rattler']:.2f}", "1")

@@ -28,8 +28,8 @@ from slurm import Slurm  # noqa: E402
 class Lockstep:
     """A launcher and agents, n1 to nN, that share this machine."""
 
-    def __init__(self, directory, cpus, nodes=2):
-        self.directory, self.cpus, self.agents = directory, cpus, []
+    def __init__(self, directory, cpus, nodes=2, flags=()):
+        self.directory, self.cpus, self.agents, self.flags = directory, cpus, [], flags
         self.names = [f"n{number}" for number in range(1, nodes + 1)]
         self.launcher = Launcher(directory)
 
@@ -42,7 +42,7 @@ class Lockstep:
             with open(self.directory / f"{name}.log", "wb") as log:
                 self.agents.append(subprocess.Popen(
                     [BUILD / "bin/lockstep-agent", "--token-file", token, "--home", self.directory / name,
-                     "--name", name, "--cpus", f"0-{self.cpus - 1}", "--log-level", "warn"],
+                     "--name", name, "--cpus", f"0-{self.cpus - 1}", "--log-level", "warn", *self.flags],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
         wait_until(lambda: self.launcher.cli("node", "list").stdout.count("ALIVE") == len(self.names),
                    "all nodes are alive")
