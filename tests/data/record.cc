@@ -66,6 +66,54 @@ void live_on(TestLauncher& launcher) {
   launcher.submit(job_spec("waits"));
 }
 
+PartReport says(const AttemptId& id, EnvironmentReport::Step step) {
+  PartReport made;
+  made.attempt = id;
+  made.state = PartState::staging;
+  made.environment.emplace();
+  made.environment->step = step;
+  made.environment->platform = "linux-x86_64";
+  made.environment->how = "no network";
+  return made;
+}
+
+// A name for an image with packages; a job that needs it, which one node cannot solve and another
+// does; an environment that is made anew, and a prune.
+void live_in_environments(TestLauncher& launcher) {
+  const DockerEnvironment image{
+      "debian:12", {}, CondaEnvironment{{"c"}, true, {"a"}, {}, {}, {}, {}, {}}};
+  launcher.send(
+      CreateEnvironmentInput{launcher.next_reply(), {{"packages", "", image}, "", {}}, "ann"});
+  launcher.take<ReplyEnvironment>();
+  std::map<NodeId, FakeNode> nodes;
+  for (const char* name : {"n4", "n5", "n6", "n7", "n8"}) {
+    FakeNode node = launcher.join(name);
+    nodes.emplace(node.id, node);
+  }
+  launcher.drop_notices();
+  JobSpec spec = job_spec("images", 2);
+  spec.resources.gpus = 0;
+  spec.environment = EnvironmentSpec{"packages", "1", image};
+  spec.resources.shm_size = mebibytes(256);
+  spec.resources.docker_args = {"--ulimit", "nofile=1024"};
+  const AttemptId id = attempt(launcher.submit(spec));
+  using Step = EnvironmentReport::Step;
+  const std::vector<NodeId> placed = launcher.placed_on(id);
+  PartReport solved = says(id, Step::solved);
+  solved.environment->lock = sha256("lock");
+  const std::pair<std::size_t, PartReport> reports[] = {{0, says(id, Step::wants_lock)},
+                                                        {1, says(id, Step::wants_lock)},
+                                                        {0, says(id, Step::not_solved)},
+                                                        {1, solved}};
+  for (const auto& [rank, report] : reports) {
+    launcher.observe(nodes.at(placed.at(rank)), report);
+    launcher.drop_notices();
+  }
+  launcher.send(PruneEnvironmentsInput{launcher.next_reply(), seconds(60), "ann"});
+  launcher.take<ReplyDone>();
+  launcher.drop_notices();
+}
+
 // The fixture's keys are words; a journal holds keys.
 struct WholeKeys {
   static void make(PublicKey& key) {
@@ -84,6 +132,7 @@ int record(const std::string& directory) {
   TestLauncher launcher;
   live(launcher);
   live_on(launcher);
+  live_in_environments(launcher);
   auto journal = Journal::open(directory + "/journal.db");
   if (!journal || !journal->replay([](const StampedFact&) {})) return 1;
   for (StampedFact fact : launcher.all_facts()) {
