@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <fmt/format.h>
+
 #include "tests/unit/agent/environment_support.h"
 
 namespace lockstep::agent {
