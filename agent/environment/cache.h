@@ -108,8 +108,8 @@ struct RememberedFailure {
 class EnvironmentCache {
  public:
   // `packages`: another root, for packages/ alone.
-  explicit EnvironmentCache(std::string root, std::string packages = "")
-      : root_(std::move(root)), packages_(packages.empty() ? root_ : std::move(packages)) {}
+  explicit EnvironmentCache(std::string root, const std::string& packages = "")
+      : root_(std::move(root)), packages_(packages.empty() ? root_ : packages) {}
 
   CacheEntry built(const io::User& user, const Digest& key) const;
   CacheEntry solve(const io::User& user, const Digest& key) const;

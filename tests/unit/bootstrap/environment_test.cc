@@ -98,7 +98,7 @@ TEST(CommonEnvironment, IsolatedGpusGiveOneEach) {
 TEST(CommonEnvironment, GpusCountFromZeroInAContainerThatHasThemAlone) {
   GangContext gang = make_gang(1, 2, 0);
   gang.assignment.allotment.gpus = {4, 6};
-  gang.container.emplace();
+  gang.container = GangContext::Inside{};
   EXPECT_EQ(common_environment(gang, 0, 0).at("CUDA_VISIBLE_DEVICES"), "0,1");
   gang.assignment.spec.resources.isolate_gpus = true;
   EXPECT_EQ(common_environment(gang, 1, 1).at("CUDA_VISIBLE_DEVICES"), "1");
@@ -115,7 +115,7 @@ TEST(OpenMpi, CopiesThroughSharedMemoryInAContainerUnlessTheJobSaysOtherwise) {
     return out.take();
   };
   EXPECT_EQ(variables().count(kName), 0U);
-  gang.container.emplace();
+  gang.container = GangContext::Inside{};
   EXPECT_EQ(variables().at(kName), "none");
   gang.assignment.spec.environment_variables[kName] = "cma";
   EXPECT_EQ(variables().count(kName), 0U) << "it is among the job's own";
