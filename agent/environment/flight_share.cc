@@ -64,9 +64,10 @@ Result<envs::Event> Flight::run_with_packages(const std::optional<envs::Lock>& l
 
 // What fails here costs nothing but time: the build fetches what lacks, and says why it cannot.
 void Flight::share_packages(const envs::Lock& lock, const EntryLock& held) {
+  const std::vector<PackageFile> files = files_of(lock);
+  if (files.empty()) return;  // a channel of this machine: each node has it
   const auto said = run_tools(envs::Order::What::lacks, lock, held);
   if (!said || !said->lacks || said->lacks->empty()) return;
-  const std::vector<PackageFile> files = files_of(lock);
   std::set<Digest> wanted;
   for (const PackageFile& file : files)
     if (std::find(said->lacks->begin(), said->lacks->end(), file.digest.hex()) !=
