@@ -14,9 +14,25 @@ namespace {
 using nlohmann::json;
 
 constexpr int kFormat = 1;
+constexpr int kMaxDepth = 64;
 
 Error broken(std::string_view what) {
   return make_error(ErrorCode::corrupt, fmt::format("the environment's lock is broken: {}", what));
+}
+
+// A process of the user wrote it: writing a value takes stack for each of its levels.
+Result<json> parse(std::string_view text) {
+  bool is_too_deep = false;
+  json parsed = json::parse(
+      text,
+      [&](int depth, json::parse_event_t, json&) {
+        is_too_deep = is_too_deep || depth > kMaxDepth;
+        return !is_too_deep;
+      },
+      false);
+  if (is_too_deep) return broken(fmt::format("it has more than {} levels", kMaxDepth));
+  if (parsed.is_discarded()) return broken("it is not JSON");
+  return parsed;
 }
 
 // Throws json::exception when a key is missing or has another type.
@@ -171,7 +187,7 @@ std::string to_json(const Lock& lock) {
 }
 
 Result<Lock> lock_from_json(std::string_view text) {
-  const json from = json::parse(text, nullptr, false);
+  TRY_ASSIGN(const json from, parse(text));
   Lock lock;
   try {
     if (const int format = from.at("format").get<int>(); format != kFormat)
@@ -185,7 +201,7 @@ Result<Lock> lock_from_json(std::string_view text) {
         lock.conda.push_back(conda_package_from(package));
     if (from.contains("image")) lock.image = image_from(from.at("image"));
   } catch (const json::exception& failure) {
-    return broken(from.is_discarded() ? "it is not JSON" : failure.what());
+    return broken(failure.what());
   }
   TRY(check(lock));
   return lock;

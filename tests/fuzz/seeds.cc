@@ -11,10 +11,31 @@
 #include "common/wire/control.h"
 #include "common/wire/join_token.h"
 #include "common/wire/runner.h"
+#include "envs/docker/record.h"
+#include "envs/order.h"
 #include "launcher/store/fact_codec.h"
 #include "tests/unit/wire/fill.h"
 
 using namespace lockstep;
+
+namespace {
+
+envs::Lock make_lock() {
+  const std::string hash(64, 'a');
+  envs::Lock lock{"conda", "linux-64 __glibc=2.36", "py-rattler", {}, {}, {}};
+  lock.packages = {{"six", "1.16", {hash}, "https://host/six", 3, true}};
+  lock.conda = {{"zlib", "1.3", "0", "https://host/zlib.conda", hash, 7, R"({"depends":["a"]})"}};
+  lock.image = {
+      "sha256:" + hash, "debian:12", "debian@sha256:" + hash, "n1", true, "/p/python", "3.11",
+      {"/p"},           {{"A", "b"}}};
+  return lock;
+}
+
+Activation make_activation() {
+  return {"/p/bin/python", "3.11", {"/p/bin"}, {{"CONDA_PREFIX", "/p"}}, Container{}};
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) {
@@ -45,5 +66,18 @@ int main(int argc, char** argv) {
                                      "tcp://h:2", "secret", Instant{1'700'000'000}}));
   test::for_each_alternative<launcher::Fact>(
       [&](const launcher::Fact& fact) { write("fuzz_fact", launcher::encode_fact(fact)); });
+  envs::Event event{"download", make_lock(), make_activation(), {}, {{"a"}}, true};
+  event.failed = make_error(ErrorCode::io, "it failed");
+  write("fuzz_environment", to_json(event));
+  write("fuzz_environment", to_json(make_lock()));
+  write("fuzz_environment", envs::to_json(make_activation()));
+  write("fuzz_environment", to_json(envs::ImageRecord{"/usr/bin/docker", {{"A", "b"}}, {"n"}, 7}));
+  for (const EnvironmentDefinition& definition :
+       {EnvironmentDefinition(test::filled<CondaEnvironment>()),
+        EnvironmentDefinition(test::filled<DockerEnvironment>()),
+        EnvironmentDefinition(test::filled<VenvEnvironment>())})
+    write("fuzz_environment",
+          to_json(envs::Order{
+              envs::Order::What::build, definition, make_lock(), {"/prefix", "/cache"}}));
   return 0;
 }

@@ -80,6 +80,19 @@ TEST(Locks, of_an_image_that_are_none_are_refused_with_what_is_wrong) {
   EXPECT_THAT(refusal("sha256:" + kA, "debian:12"), HasSubstr("no digest"));
 }
 
+TEST(Locks, of_a_million_levels_are_refused) {
+  constexpr std::size_t kLevels = 1'000'000;
+  std::string text = to_json(conda_lock());
+  const std::string record = R"("record": {})";
+  const auto at = text.find(record);
+  ASSERT_NE(at, std::string::npos) << text;
+  text.replace(at, record.size(),
+               R"("record": {"a": )" + std::string(kLevels, '[') + std::string(kLevels, ']') + "}");
+  const auto lock = lock_from_json(text);
+  ASSERT_FALSE(lock);
+  EXPECT_THAT(lock.error().message, HasSubstr("more than 64 levels"));
+}
+
 TEST(Locks, hold_pip_to_every_hash) {
   EXPECT_EQ(hashed_requirements(some_lock()), "numpy==1.26.4 --hash=sha256:" + kA +
                                                   " --hash=sha256:" + kB +
