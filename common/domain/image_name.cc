@@ -182,4 +182,10 @@ class Name {
 
 Status check_image_name(std::string_view image) { return Name(image).check(); }
 
+std::string tagged_image_name(std::string_view image) {
+  const std::string_view last = image.substr(image.rfind('/') + 1);  // a host's port is before it
+  const bool is_whole = last.find_first_of(":@") != std::string_view::npos;
+  return fmt::format("{}{}", image, is_whole ? "" : ":latest");
+}
+
 }  // namespace lockstep

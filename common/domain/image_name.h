@@ -2,6 +2,7 @@
 // The name of a container's image, in the grammar of docker and podman:
 // [HOST[:PORT]/]PATH[/PATH…][:TAG][@sha256:HEX]. Source: the distribution project's `reference`.
 
+#include <string>
 #include <string_view>
 
 #include "common/base/result.h"
@@ -12,5 +13,9 @@ inline constexpr std::size_t kMaxImageNameBytes = 255;  // without tag and diges
 
 // Errors begin with the name in quotes.
 Status check_image_name(std::string_view image);
+
+// With ":latest" where it has neither tag nor digest. Engines take such a name for the beginning of
+// an image's id too: "3" could be any image's. Ids ("sha256:HEX") stay as they are.
+std::string tagged_image_name(std::string_view image);
 
 }  // namespace lockstep

@@ -9,6 +9,7 @@
 #include <array>
 #include <utility>
 
+#include "common/domain/image_name.h"
 #include "common/domain/variables.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
@@ -76,7 +77,7 @@ Status note(const Engine& engine, const Site& site, std::vector<std::string> nam
 }
 
 Status pull(const Engine& engine, const Site& site, const std::string& name) {
-  TRY(note(engine, site, {name}));
+  TRY(note(engine, site, {tagged_image_name(name)}));
   return engine.pull(name);
 }
 

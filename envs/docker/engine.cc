@@ -7,6 +7,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "common/domain/image_name.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "envs/docker/failure.h"
@@ -156,7 +157,7 @@ Result<Toolbox::Answer> Engine::run(const Words& words, Toolbox::Output output) 
 
 Result<std::optional<Image>> Engine::inspect(const std::string& name) const {
   TRY_ASSIGN(const Toolbox::Answer answer,
-             run({"image", "inspect", name}, Toolbox::Output::wanted));
+             run({"image", "inspect", tagged_image_name(name)}, Toolbox::Output::wanted));
   if (answer.exit_code != 0 && says_no_such_image(answer.tail)) return std::optional<Image>();
   if (answer.exit_code != 0)
     return engine_failure(fmt::format("{} could not look for the image {}", name_, name), answer);
@@ -169,11 +170,12 @@ Result<std::optional<Image>> Engine::inspect(const std::string& name) const {
 
 Status Engine::pull(const std::string& name) const {
   tools_->show("pulling " + name);
+  const std::string asked = tagged_image_name(name);
   Layers layers;
-  TRY_ASSIGN(
-      const Toolbox::Answer answer,
-      tools_->run_and_read({program(), "pull", container_.is_podman ? full_image_name(name) : name},
-                           [&](std::string_view line) { return layers.read(line); }));
+  TRY_ASSIGN(const Toolbox::Answer answer,
+             tools_->run_and_read(
+                 {program(), "pull", container_.is_podman ? full_image_name(asked) : asked},
+                 [&](std::string_view line) { return layers.read(line); }));
   if (answer.exit_code == 0) return {};
   return pull_failure(name, name_, answer);
 }

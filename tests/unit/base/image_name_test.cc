@@ -37,6 +37,15 @@ TEST(ImageNames, AllFormsAreTaken) {
   }
 }
 
+TEST(ImageNames, without_tag_and_digest_it_is_the_latest) {
+  const std::string digest = "@sha256:" + kHex;
+  for (const std::string& whole :
+       {std::string("debian:12"), "debian" + digest, "h:5000/x:1" + digest, "sha256:" + kHex})
+    EXPECT_EQ(tagged_image_name(whole), whole);
+  for (const std::string bare : {"3", "ada", "team/cafe", "h:5000/x", "[::1]:5000/x"})
+    EXPECT_EQ(tagged_image_name(bare), bare + ":latest");
+}
+
 struct BadName {
   const char* name;
   std::string image;

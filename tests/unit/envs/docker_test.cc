@@ -50,6 +50,22 @@ TEST_F(DockerTest, an_image_that_is_here_is_ready) {
   EXPECT_GT(record->bytes, 1'000'000U);
 }
 
+// The engine would take such a name for the beginning of an id.
+TEST_F(DockerTest, a_name_without_a_tag_is_no_beginning_of_an_id) {
+  const std::string id = docker().import_busybox("other:1");
+  const std::string beginning = id.substr(std::string("sha256:").size(), 3);
+  const Told told = solve({beginning, {}, {}}, site("solve"));
+  ASSERT_TRUE(told.last().failed) << told.log;
+  EXPECT_THAT(told.last().failed->message, HasSubstr("the image " + beginning));
+  const auto record = image_record_from_json(dir.read("solve/image.json"));
+  ASSERT_TRUE(record);
+  EXPECT_THAT(record->names, Contains(beginning + ":latest"));
+  EXPECT_THAT(record->names, Not(Contains(beginning)));
+  // The image that is called so is found.
+  const std::string named = docker().import_busybox(beginning + ":latest", false);
+  EXPECT_EQ(lock_of(solve({beginning, {}, {}}, site("again"))).image->id, named);
+}
+
 // Where this is refused the test is as root on a real machine would be.
 TEST_F(DockerTest, locked_memory_is_as_the_engine_allows) {
   docker().import_busybox("memlock:1");
