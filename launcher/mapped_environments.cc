@@ -54,7 +54,7 @@ Message with_map(const State& state, const std::string& map_path, const std::str
     if (std::holds_alternative<EnvironmentReply>(registered)) return registered;
   }
   const Wanted wanted = of_azure ? of_registry(reference) : of_name(reference);
-  auto found = spec::find_in_map(map_path, wanted.keys, spec::read_text_file);
+  auto found = spec::find_in_map(map_path, wanted.keys, spec::read_regular_text_file);
   if (!found) return Refused{found.error().code, "the launcher's " + found.error().message};
   if (*found) return EnvironmentReply{mapped(state, wanted, **std::move(found))};
   if (!of_azure) return registered;

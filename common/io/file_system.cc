@@ -123,9 +123,9 @@ void Fd::reset(int fd) {
   fd_ = fd;
 }
 
-Result<std::string> read_file(const std::string& path, Bytes limit) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return file_error(errno, "open", path);
+namespace {
+
+Result<std::string> read_all(const Fd& fd, const std::string& path, Bytes limit) {
   struct stat status {};
   std::string data;
   if (::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
@@ -147,6 +147,24 @@ Result<std::string> read_file(const std::string& path, Bytes limit) {
                         "read " + path + ": it is larger than " + to_string(limit));
     }
   }
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, Bytes limit) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return file_error(errno, "open", path);
+  return read_all(fd, path, limit);
+}
+
+Result<std::string> read_regular_file(const std::string& path, Bytes limit) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat status {};
+  const bool is_other = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  if (!fd && !is_other) return file_error(errno, "open", path);
+  if (is_other || (::fstat(fd.get(), &status) == 0 && !S_ISREG(status.st_mode)))
+    return make_error(ErrorCode::unsupported, "read " + path + ": it is no regular file");
+  return read_all(fd, path, limit);
 }
 
 Status write_file_atomically(const std::string& path, std::string_view data, int mode,

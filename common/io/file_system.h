@@ -40,6 +40,8 @@ class Fd {
 };
 
 Result<std::string> read_file(const std::string& path, Bytes limit = mebibytes(256));
+// The same, without ever waiting: a pipe, a device or a folder is refused (unsupported).
+Result<std::string> read_regular_file(const std::string& path, Bytes limit = mebibytes(256));
 // Beside + fsync + rename + fsync of the directory when `durable`; else beside + rename only.
 Status write_file_atomically(const std::string& path, std::string_view data, int mode = 0644,
                              bool durable = true);

@@ -95,7 +95,7 @@ int list(Context& context, const JobOptions& options) {
   print(context, options.format, to_json(listed->jobs), job_table(listed->jobs, now()));
   if (listed->more > 0)
     context.terminal.note(fmt::format(
-        "these are the newest {} of {} jobs; --max-results N shows more, --all-results all",
+        "these are the newest {} of {} jobs; --max-results N shows more, --all-results shows all",
         listed->jobs.size(), static_cast<std::int64_t>(listed->jobs.size()) + listed->more));
   return 0;
 }

@@ -408,6 +408,10 @@ Result<std::string> read_text_file(const std::string& path) {
   return io::read_file(path, Bytes{kMaxCondaBytes});
 }
 
+Result<std::string> read_regular_text_file(const std::string& path) {
+  return io::read_regular_file(path, Bytes{kMaxCondaBytes});
+}
+
 Status load_requirements(const std::string& path, const ReadText& read_text,
                          VenvEnvironment& environment) {
   return read_requirements(path, checked(read_text), environment);

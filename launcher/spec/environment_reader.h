@@ -52,6 +52,9 @@ Result<ReadEnvironment> load_conda_environment(const std::string& path, const Re
 // The file system's ReadText, within kMaxCondaBytes.
 Result<std::string> read_text_file(const std::string& path);
 
+// The same for who must not wait for a pipe's other end: of regular files alone.
+Result<std::string> read_regular_text_file(const std::string& path);
+
 // read_requirements, with the text of each file checked.
 Status load_requirements(const std::string& path, const ReadText& read_text,
                          VenvEnvironment& environment);

@@ -2,7 +2,10 @@
 
 #include "launcher/api/environment_queries.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -12,6 +15,9 @@
 
 namespace lockstep::launcher {
 namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr Instant kNow{1'700'000'000'000'000'000};
 const std::string kUrl = "azureml://registries/azureml/environments/sklearn-1.5/labels/latest";
@@ -200,6 +206,30 @@ TEST_F(Mapped, WhatIsWrongInItHasItsPlace) {
                                   ":1:9: unknown key 'interpretor'; did you mean 'interpreter'?");
   EXPECT_EQ(refused("azureml://registries/r/models/m/versions/1").substr(0, 60),
             "'azureml://registries/r/models/m/versions/1' is no environme");
+}
+
+// Who opened the pipe would wait for ever, and with it all of the launcher.
+TEST_F(Mapped, WhatIsNoRegularFileIsNotWaitedFor) {
+  const std::string pipe = directory_.path() + "/pipe";
+  const std::string no_file = "read " + pipe + ": it is no regular file";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  write("r.txt", "six\n-r pipe\n");
+  write("environments.map",
+        "entry: pipe\nlines: {requirements: pipe}\nconda: {conda_file: pipe}\n"
+        "deep: {requirements: r.txt}\nfolder: .\ndevice: /dev/zero\n");
+  EXPECT_EQ(refused("entry"), "the launcher's " + map() + ":1:8: " + no_file);
+  EXPECT_THAT(refused("lines"), StartsWith("the launcher's " + map() + ":2:23: "));
+  EXPECT_THAT(refused("lines"), HasSubstr(no_file));
+  EXPECT_THAT(refused("conda"), StartsWith("the launcher's " + map() + ":3:21: "));
+  EXPECT_THAT(refused("conda"), HasSubstr(no_file));
+  EXPECT_EQ(refused("deep"), "the launcher's " + directory_.path() + "/r.txt:2: " + no_file);
+  EXPECT_EQ(refused("folder"), "the launcher's " + map() + ":5:9: read " + directory_.path() +
+                                   "/.: it is no regular file");
+  EXPECT_EQ(refused("device"),
+            "the launcher's " + map() + ":6:9: read /dev/zero: it is no regular file");
+  ASSERT_EQ(::unlink(map().c_str()), 0);
+  ASSERT_EQ(::mkfifo(map().c_str(), 0600), 0);
+  EXPECT_EQ(refused("entry"), "the launcher's read " + map() + ": it is no regular file");
 }
 
 }  // namespace
