@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/bytes.h"
+#include "launcher/spec/requirement_text.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
@@ -30,8 +32,27 @@ std::string_view without_comment(std::string_view line) {
 }
 
 struct Line {
-  int number = 0;  // of its first part, from 1
-  std::string text;
+  struct Part {
+    int number;         // of a line of the file, from 1
+    std::size_t begin;  // in `joined`
+  };
+  std::vector<Part> parts;
+  std::string joined;                // all parts
+  std::size_t begin = 0, bytes = 0;  // in it, without comment and blanks around
+
+  std::string_view text() const { return std::string_view(joined).substr(begin, bytes); }
+
+  // "r.txt:3"; with the column of text()[at], counted in characters, where it is given.
+  std::string where(const std::string& path, std::optional<std::size_t> at) const {
+    if (!at) return fmt::format("{}:{}", path, parts.front().number);
+    const std::size_t place = begin + *at;
+    auto part = parts.rbegin();
+    while (part->begin > place) ++part;
+    const auto column = std::count_if(joined.begin() + static_cast<std::ptrdiff_t>(part->begin),
+                                      joined.begin() + static_cast<std::ptrdiff_t>(place),
+                                      [](unsigned char c) { return (c & 0xc0) != 0x80; });
+    return fmt::format("{}:{}:{}", path, part->number, column + 1);
+  }
 };
 
 // A backslash at a line's end joins it with the next, before comments are looked for, as in pip.
@@ -46,14 +67,19 @@ std::vector<Line> logical_lines(std::string_view text) {
     const bool comment = trimmed(line).starts_with('#');
     const bool goes_on = !comment && line.ends_with('\\');
     if (goes_on) line.remove_suffix(1);
-    if (joined && !comment)
-      lines.back().text += line;
-    else if (!joined)
-      lines.push_back({number, std::string(line)});
+    if (!joined) lines.emplace_back();
+    if (!joined || !comment) {
+      lines.back().parts.push_back({number, lines.back().joined.size()});
+      lines.back().joined += line;
+    }
     joined = goes_on;
   }
-  for (Line& line : lines) line.text = trimmed(without_comment(line.text));
-  std::erase_if(lines, [](const Line& line) { return line.text.empty(); });
+  for (Line& line : lines) {
+    const std::string_view text = trimmed(without_comment(line.joined));
+    line.begin = text.empty() ? 0 : static_cast<std::size_t>(text.data() - line.joined.data());
+    line.bytes = text.size();
+  }
+  std::erase_if(lines, [](const Line& line) { return line.bytes == 0; });
   return lines;
 }
 
@@ -115,6 +141,25 @@ Status add_option(std::string_view line, const Option& option, std::string value
   return {};
 }
 
+// "${NAME}", in pip's form of it.
+std::string_view variable_in(std::string_view line) {
+  for (auto at = line.find("${"); at != std::string_view::npos; at = line.find("${", at + 2)) {
+    const auto end = line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at + 2);
+    if (end != std::string_view::npos && end > at + 2 && line[end] == '}')
+      return line.substr(at, end + 1 - at);
+  }
+  return {};
+}
+
+Status check_no_variable(std::string_view line) {
+  const std::string_view variable = variable_in(line);
+  if (variable.empty()) return {};
+  return invalid(
+      fmt::format("'{}': {} would be another text on each node; write the text itself, or, of an "
+                  "index, {}",
+                  line, variable, kNoPasswordOfPip));
+}
+
 // Of a line that is no option: whether every node would install the same.
 Status check_requirement(std::string_view line) {
   const std::string_view first = line.substr(0, line.find_first_of(" \t;"));
@@ -136,8 +181,9 @@ Status check_requirement(std::string_view line) {
   return {};
 }
 
+// `at`: becomes where in the line it is wrong, if there is such a place.
 Status add_line(std::string_view line, VenvEnvironment& environment,
-                std::vector<std::string>& requirements) {
+                std::vector<std::string>& requirements, std::optional<std::size_t>& at) {
   if (line.size() > kMaxEnvironmentLineBytes)
     return invalid(fmt::format("has a line of {} bytes; at most {} are possible", line.size(),
                                kMaxEnvironmentLineBytes));
@@ -147,6 +193,7 @@ Status add_line(std::string_view line, VenvEnvironment& environment,
                     "it below `code` and set PYTHONPATH in environment_variables",
                     line));
   TRY(check_no_secret(line, kNoPasswordOfPip));
+  TRY(check_no_variable(line));
   if (line.starts_with('-')) {
     for (const Option& option : kOptions)
       if (auto value = value_of(line, option))
@@ -158,6 +205,14 @@ Status add_line(std::string_view line, VenvEnvironment& environment,
                     line));
   }
   TRY(check_requirement(line));
+  // Where it is more than one line, which no text of an environment may be, that is said instead.
+  const bool is_one_line =
+      line.find_first_of(std::string_view("\n\0", 2)) == std::string_view::npos;
+  const auto fault = is_one_line ? fault_of_requirement(line) : std::nullopt;
+  if (fault) {
+    at = fault->at;
+    return invalid(fmt::format("'{}': {}", line, fault->message));
+  }
   requirements.emplace_back(line);
   return {};
 }
@@ -167,6 +222,7 @@ Result<std::optional<std::string>> included(std::string_view line, const Option&
                                             const std::string& path) {
   const auto named = value_of(line, option);
   if (!named) return std::optional<std::string>();
+  TRY(check_no_variable(line));
   if (named->empty()) return invalid(fmt::format("'{}': names no file", line));
   if (is_address(*named))
     return invalid(fmt::format("'{}': only files are read; fetch it and name the copy", line));
@@ -180,6 +236,10 @@ class Reader {
 
   Status read(const std::string& path, std::vector<std::string>& requirements) {
     TRY_ASSIGN(const std::string text, read_text_(path));
+    bytes_ += text.size();
+    if (bytes_ > kMaxRequirementsBytes)
+      return invalid(fmt::format("{}:1: all files that are read have more than {}", path,
+                                 to_string(Bytes{kMaxRequirementsBytes})));
     open_.push_back(normal(path));
     for (const Line& line : logical_lines(text)) TRY(read_line(path, line, requirements));
     open_.pop_back();
@@ -202,11 +262,16 @@ class Reader {
 
   Status read_line(const std::string& path, const Line& line,
                    std::vector<std::string>& requirements) {
-    const auto placed = [&](const Error& error) {
-      return make_error(error.code, fmt::format("{}:{}: {}", path, line.number, error.message));
+    const auto placed = [&](const Error& error, std::optional<std::size_t> at = std::nullopt) {
+      return make_error(error.code, fmt::format("{}: {}", line.where(path, at), error.message));
     };
+    if (++lines_ > kMaxEnvironmentLines)
+      return placed(invalid(fmt::format(
+          "is one line too many: with those that are read at each -r and -c, at most {} are "
+          "possible",
+          kMaxEnvironmentLines)));
     for (const Option* option : {&kInclude, &kConstraint}) {
-      const auto file = included(line.text, *option, path);
+      const auto file = included(line.text(), *option, path);
       if (!file) return placed(file.error());
       if (!*file) continue;
       if (const Status is_new = check_new(**file); !is_new) return placed(is_new.error());
@@ -217,13 +282,16 @@ class Reader {
         return placed(read_in.error());
       return read_in;
     }
-    const Status added = add_line(line.text, environment_, requirements);
-    return added ? Status() : placed(added.error());
+    std::optional<std::size_t> at;
+    const Status added = add_line(line.text(), environment_, requirements, at);
+    return added ? Status() : placed(added.error(), at);
   }
 
   const ReadText& read_text_;
   VenvEnvironment& environment_;
   std::vector<std::string> open_;
+  std::size_t lines_ = 0;  // of all files, each as often as it is read
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace
@@ -249,7 +317,8 @@ Status add_requirement(std::string_view line, VenvEnvironment& environment) {
       return invalid(fmt::format(
           "'{}': a list names packages; to read a file, write `requirements: FILE`", text));
   if (text.empty()) return {};
-  return add_line(text, environment, environment.requirements);
+  std::optional<std::size_t> at;  // the list's item has a place of its own
+  return add_line(text, environment, environment.requirements, at);
 }
 
 Status add_entry(std::string_view line, const std::string& path, const ReadText& read_text,

@@ -12,7 +12,8 @@
 
 namespace lockstep::spec {
 
-inline constexpr std::size_t kMaxRequirementsDepth = 16;  // of files that name files
+inline constexpr std::size_t kMaxRequirementsDepth = 16;        // of files that name files
+inline constexpr std::size_t kMaxRequirementsBytes = 64 << 20;  // of all of them
 
 // The text of a file; `path` is relative to the working directory, or absolute.
 using ReadText = std::function<Result<std::string>(const std::string& path)>;

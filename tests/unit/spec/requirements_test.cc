@@ -1,5 +1,7 @@
 #include "launcher/spec/requirements.h"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,6 +11,9 @@ namespace lockstep::spec {
 namespace {
 
 using Files = std::map<std::string, std::string>;
+
+const std::string kA(64, 'a');
+const std::string kB(64, 'b');
 
 ReadText from(const Files& files) {
   return [files](const std::string& path) -> Result<std::string> {
@@ -33,15 +38,19 @@ TEST(Requirements, lines_are_as_pip_reads_them) {
                                        "\n"
                                        "torch>=2; python_version >= '3.9'\n"
                                        "six==1.16 \\\n"
-                                       "    --hash=sha256:aa \\\n"
-                                       "    --hash=sha256:bb\n"
-                                       "pkg @ https://host/pkg-1.whl#sha256=cc\n"
-                                       "last"}}),
+                                       "    --hash=sha256:" +
+                                           kA +
+                                           " \\\n"
+                                           "    --hash=sha256:" +
+                                           kB +
+                                           "\n"
+                                           "pkg @ https://host/pkg-1.whl#sha256=cc\n"
+                                           "last"}}),
                                 read));
-  EXPECT_EQ(read.requirements,
-            (std::vector<std::string>{"numpy==1.26.4", "torch>=2; python_version >= '3.9'",
-                                      "six==1.16     --hash=sha256:aa     --hash=sha256:bb",
-                                      "pkg @ https://host/pkg-1.whl#sha256=cc", "last"}));
+  EXPECT_EQ(read.requirements, (std::vector<std::string>{
+                                   "numpy==1.26.4", "torch>=2; python_version >= '3.9'",
+                                   "six==1.16     --hash=sha256:" + kA + "     --hash=sha256:" + kB,
+                                   "pkg @ https://host/pkg-1.whl#sha256=cc", "last"}));
   EXPECT_TRUE(read.options.empty());
   EXPECT_TRUE(read.constraints.empty());
 }
@@ -103,10 +112,50 @@ TEST(Requirements, what_cannot_be_the_same_on_every_node_is_refused_with_its_pla
       {{{"r.txt", "-r b.txt"}, {"b.txt", "six\n-e ."}}, "b.txt:2: '-e .'"},
       {{{"r.txt", "-r b.txt"}, {"b.txt", "-r r.txt"}},
        "b.txt:1: r.txt is read already: a file names itself"},
+      {{{"r.txt", "six\n-i https://${TOKEN_2}@host/simple"}},
+       "r.txt:2: '-i https://${TOKEN_2}@host/simple': ${TOKEN_2} would be another text on each "
+       "node; "
+       "write the text itself, or, of an index, set PIP_INDEX_URL for the nodes' agents instead"},
+      {{{"r.txt", "six==${VERSION}"}}, "r.txt:1: 'six==${VERSION}': ${VERSION} would be another"},
+      {{{"r.txt", "-r ${WHERE}/r.txt"}}, "r.txt:1: '-r ${WHERE}/r.txt': ${WHERE} would be another"},
+      {{{"r.txt", "\n  six=>1 # why"}}, "r.txt:2:6: 'six=>1': '=>' is no operator; write >="},
+      {{{"r.txt", "-r b.txt"}, {"b.txt", "six\nsix=1"}}, "b.txt:2:4: 'six=1': '=' is no operator"},
+      {{{"r.txt", "-c c.txt"}, {"c.txt", "six<"}}, "c.txt:1:4: 'six<': no version follows '<'"},
+      {{{"r.txt", "six==1 \\\n \\\n  --hash=sha256:zz"}},
+       "r.txt:3:3: 'six==1    --hash=sha256:zz': 'zz' is no sha256: it has 64 hexadecimal digits"},
+      {{{"r.txt", "six; os_name == 'ü' x"}}, "r.txt:1:21: "},
   };
   for (const auto& one : cases)
     EXPECT_NE(refusal(one.files).find(one.says), std::string::npos)
         << one.says << "\n but: " << refusal(one.files);
+}
+
+TEST(Requirements, what_only_looks_like_a_variable_is_taken) {
+  EXPECT_EQ(refusal({{"r.txt", "x @ https://h/${lower}/$UPPER/${}/x.whl  # ${COMMENT}"}}), "");
+}
+
+// Otherwise each level of files multiplies what is read.
+TEST(Requirements, a_tree_of_files_is_read_up_to_a_limit) {
+  for (const char* option : {"-r", "-c"}) {
+    Files files{{"f0.txt", "# nothing\n"}};
+    for (int level = 1; level < 15; ++level)
+      for (int i = 0; i < 30; ++i)
+        files[fmt::format("f{}.txt", level)] += fmt::format("{} f{}.txt\n", option, level - 1);
+    files["r.txt"] = "-r f14.txt\n";
+    EXPECT_THAT(refusal(files),
+                testing::MatchesRegex("f1\\.txt:[0-9]+: is one line too many: with those that are "
+                                      "read at each -r and -c, at most 10000 are possible"));
+  }
+  std::string most;
+  for (int i = 0; i < 10'000; ++i) most += "# why\nsix\n";
+  EXPECT_EQ(refusal({{"r.txt", most}}), "");
+  EXPECT_THAT(refusal({{"r.txt", most + "six\n"}}), testing::HasSubstr("r.txt:20001: is one line"));
+}
+
+TEST(Requirements, comments_of_many_files_are_read_up_to_a_limit) {
+  Files files{{"big.txt", "#" + std::string(4 << 20, 'x')}};
+  for (int i = 0; i < 20; ++i) files["r.txt"] += "-r big.txt\n";
+  EXPECT_EQ(refusal(files), "big.txt:1: all files that are read have more than 64.0 MiB");
 }
 
 TEST(Requirements, a_list_follows_the_same_rules) {
@@ -117,6 +166,10 @@ TEST(Requirements, a_list_follows_the_same_rules) {
   EXPECT_EQ(environment.options, std::vector<std::string>{"--pre"});
   EXPECT_FALSE(add_requirement("-r other.txt", environment));
   EXPECT_FALSE(add_requirement("-e .", environment));
+  EXPECT_FALSE(add_requirement("six==${VERSION}", environment));
+  const Status wrong = add_requirement("six=1", environment);
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message, "'six=1': '=' is no operator; write ==");
 }
 
 TEST(Requirements, APasswordInAnAddressIsRefused) {

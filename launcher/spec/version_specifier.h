@@ -1,0 +1,17 @@
+#pragma once
+// The version specifiers of Python's packages, in the grammar of PEP 440: ">=1.22", "==1.*", "~=2.1".
+
+#include <string>
+#include <string_view>
+
+namespace lockstep::spec {
+
+inline constexpr std::string_view kVersionOperators = "=<>!~";  // what operators consist of
+
+// What is wrong with an operator, "" = nothing.
+std::string fault_of_operator(std::string_view word);
+
+// What is wrong with the version behind a good operator that is not '===', "" = nothing.
+std::string fault_of_version(std::string_view word, std::string_view version);
+
+}  // namespace lockstep::spec
