@@ -57,7 +57,28 @@ Status check_host(std::string_view address, std::string_view place) {
 
 }  // namespace
 
+Status check_no_query(std::string_view text) {
+  for (auto at = text.find("://"); at != text.npos; at = text.find("://", at + 3)) {
+    // An IPv6 address has "::" too, which ends a channel in a match spec.
+    const auto literal = text.substr(at + 3).starts_with('[') ? text.find(']', at) : text.npos;
+    const auto from = literal == text.npos ? at + 3 : literal + 1;
+    const auto end =
+        std::min({text.find("::", from), text.find_first_of(" \t'\"],", from), text.size()});
+    const auto mark = text.find_first_of("?#", from);
+    if (mark >= end) continue;
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("an address holds a {} ('{}…'), which nodes would not send, and which "
+                    "everybody who may look at the environment would see; leave it out (a folder's "
+                    "name has it as {})",
+                    text[mark] == '?' ? "query" : "fragment", text[mark],
+                    text[mark] == '?' ? "%3F" : "%23"));
+  }
+  return {};
+}
+
 Status check_address(std::string_view address) {
+  TRY(check_no_query(address));
   const auto colon = address.find("://");
   if (colon == address.npos) return wrong(address, "is no address");
   const std::string_view scheme = address.substr(0, colon);
@@ -73,7 +94,7 @@ Status check_address(std::string_view address) {
     if (rest.starts_with('/') && rest.find_first_not_of('/') != rest.npos) return {};
     return wrong(address, "names no absolute path; write three slashes: file:///PATH");
   }
-  const std::string_view place = rest.substr(0, rest.find_first_of("/?#"));
+  const std::string_view place = rest.substr(0, rest.find('/'));
   const auto user = place.rfind('@');
   return check_host(address, user == place.npos ? place : place.substr(user + 1));
 }

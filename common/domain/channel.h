@@ -13,6 +13,10 @@ namespace lockstep {
 // absolute. Errors begin with `address` in quotes, as all here do.
 Status check_address(std::string_view address);
 
+// That no address in the text has a query or a fragment: nodes ask for what is below a channel
+// without them, and they may be a secret. Prints nothing of them.
+Status check_no_query(std::string_view text);
+
 // A name, or an address.
 Status check_channel(std::string_view channel);
 

@@ -72,7 +72,10 @@ Status validate_lines(std::string_view key, const std::vector<std::string>& line
 }
 
 Status validate_program(std::string_view key, const std::string& program) {
-  if (!is_one_line(program)) return invalid(fmt::format("environment.{}: holds a line break", key));
+  if (!is_one_line(program))
+    return invalid(
+        fmt::format("environment.{}: holds a {}", key,
+                    program.find('\0') == std::string::npos ? "line break" : "NUL character"));
   if (program.find('/') != std::string::npos && program[0] != '/')
     return invalid(
         fmt::format("environment.{}: '{}' is relative, but it is looked for on every "
@@ -108,6 +111,8 @@ Status validate_addresses(std::string_view key, const std::vector<std::string>& 
 Status validate_channels(const std::vector<std::string>& channels) {
   TRY(validate_addresses("channels", channels));
   for (const std::string& channel : channels) {
+    if (const Status good = check_no_query(channel); !good)
+      return invalid("environment.channels: " + good.error().message);
     if (channel.find_first_of(" \t\r") != std::string::npos)
       return invalid(
           fmt::format("environment.channels: '{}' holds a blank; write one channel in each item, a "

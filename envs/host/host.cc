@@ -1,6 +1,10 @@
 #include "envs/host/host.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
@@ -25,17 +29,33 @@ bool is_version(std::string_view text) {
          text.find_first_not_of(kLetters) == std::string_view::npos;
 }
 
+bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+// Of what find() does not find.
+std::string why_not_found(const Toolbox& tools, const std::string& interpreter) {
+  constexpr std::string_view kNotRun = "is there, but this user may not run it";
+  if (interpreter.find('/') != std::string::npos) {
+    if (is_there(interpreter)) return std::string(kNotRun);
+    return errno == EACCES ? "cannot be reached: this user may not enter a folder above it"
+                           : "is not there";
+  }
+  const std::string path = tools.variable("PATH");
+  for (std::string_view rest = path; !rest.empty();) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+    const std::string file = fmt::format("{}/{}", folder, interpreter);
+    if (folder.starts_with('/') && is_there(file)) return fmt::format("({}) {}", file, kNotRun);
+  }
+  return fmt::format("is not there; no folder of PATH has it ({})", path);
+}
+
 }  // namespace
 
 Result<std::string> version_of(Toolbox& tools, const std::string& interpreter) {
   const std::string program = tools.find(interpreter);
   if (program.empty())
-    return make_error(
-        ErrorCode::not_found,
-        fmt::format("the interpreter '{}' is not there, or may not be run{}", interpreter,
-                    interpreter.find('/') == std::string::npos
-                        ? "; no folder of PATH has it (/usr/local/bin, /usr/bin, /bin)"
-                        : ""));
+    return make_error(ErrorCode::not_found, fmt::format("the interpreter '{}' {}", interpreter,
+                                                        why_not_found(tools, interpreter)));
   TRY_ASSIGN(const Toolbox::Answer answer,
              tools.run({program, "-c", "import platform; print(platform.python_version())"},
                        Toolbox::Output::wanted));

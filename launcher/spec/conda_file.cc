@@ -144,6 +144,7 @@ class CondaReader {
 
   Status add_channel(std::string channel) {
     TRY(check_no_secret(channel, kNoPasswordOfConda));
+    TRY(check_no_query(channel));
     if (channel == "local" || channel.starts_with('.') || channel.starts_with('~'))
       return make_error(
           ErrorCode::invalid_argument,

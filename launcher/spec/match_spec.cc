@@ -197,6 +197,7 @@ Status check(std::string_view spec) {
 
 Status check_match_spec(std::string_view spec) {
   TRY(check_no_secret(spec, kNoPasswordOfConda));
+  TRY(check_no_query(spec));
   const Status good = check(trimmed(spec));
   if (good) return {};
   return wrong(fmt::format("'{}': {}", spec, good.error().message));

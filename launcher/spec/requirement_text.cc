@@ -14,25 +14,24 @@ namespace lockstep::spec {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\f\v";
-constexpr std::array<std::string_view, 18> kMarkerVariables{
-    "python_version",
-    "python_full_version",
-    "os_name",
-    "os.name",
-    "sys_platform",
-    "sys.platform",
-    "platform_release",
-    "platform_system",
-    "platform_version",
-    "platform.version",
-    "platform_machine",
-    "platform.machine",
-    "platform_python_implementation",
-    "platform.python_implementation",
-    "python_implementation",
-    "implementation_name",
-    "implementation_version",
-    "extra"};
+constexpr std::array<std::string_view, 18> kMarkerVariables{"python_version",
+                                                            "python_full_version",
+                                                            "os_name",
+                                                            "os.name",
+                                                            "sys_platform",
+                                                            "sys.platform",
+                                                            "platform_release",
+                                                            "platform_system",
+                                                            "platform_version",
+                                                            "platform.version",
+                                                            "platform_machine",
+                                                            "platform.machine",
+                                                            "platform_python_implementation",
+                                                            "platform.python_implementation",
+                                                            "python_implementation",
+                                                            "implementation_name",
+                                                            "implementation_version",
+                                                            "extra"};
 constexpr std::array<std::pair<std::string_view, std::size_t>, 3> kHashDigits{
     {{"sha256", 64}, {"sha384", 96}, {"sha512", 128}}};
 // Of one requirement, each with a value.
@@ -131,11 +130,12 @@ class Reader {
     if (is_done()) return true;
     if (take(';')) return read_marker();
     const bool is_version = is_word(next()) && std::isdigit(static_cast<unsigned char>(next()));
-    return wrong(at_, is_version ? fmt::format("'{}' follows without an operator; write such as {}=={}",
-                                               rest(), name, rest())
-                                 : fmt::format("'{}' follows where versions, ';' or the end of the "
-                                               "line is expected",
-                                               rest()));
+    return wrong(at_, is_version
+                          ? fmt::format("'{}' follows without an operator; write such as {}=={}",
+                                        rest(), name, rest())
+                          : fmt::format("'{}' follows where versions, ';' or the end of the "
+                                        "line is expected",
+                                        rest()));
   }
 
   // A ';' ends it where a blank is beside: it may hold some.
@@ -145,9 +145,10 @@ class Reader {
     skip_blanks();
     if (is_done() && !ends) return true;
     if (ends || take(';')) return read_marker();
-    return wrong(at_, fmt::format("'{}' follows an address, behind which only ' ;' and a marker may "
-                                  "stand",
-                                  rest()));
+    return wrong(at_,
+                 fmt::format("'{}' follows an address, behind which only ' ;' and a marker may "
+                             "stand",
+                             rest()));
   }
 
   bool read_extras() {
@@ -225,7 +226,8 @@ class Reader {
     if (!read_value()) return false;
     skip_blanks();
     const std::size_t from = at_;
-    const std::string_view word = is_operator(next()) ? take_while(is_operator) : take_while(is_word);
+    const std::string_view word =
+        is_operator(next()) ? take_while(is_operator) : take_while(is_word);
     if (word == "not") {
       skip_blanks();
       if (take_while(is_word) != "in") return wrong(from, "'not' is no operator; write 'not in'");
@@ -277,7 +279,8 @@ class Reader {
     while (at < options_.size() && is_blank(options_[at])) ++at;
     if (at == options_.size()) return std::nullopt;
     const std::size_t from = at;
-    for (char quote = '\0'; at < options_.size() && (quote != '\0' || !is_blank(options_[at])); ++at) {
+    for (char quote = '\0'; at < options_.size() && (quote != '\0' || !is_blank(options_[at]));
+         ++at) {
       const char c = options_[at];
       if (quote == '\0' && (c == '"' || c == '\'')) {
         quote = c;
@@ -321,14 +324,15 @@ class Reader {
     const auto known = std::find_if(kHashDigits.begin(), kHashDigits.end(),
                                     [&](const auto& one) { return one.first == algorithm; });
     if (colon == std::string_view::npos || known == kHashDigits.end())
-      return wrong(place, fmt::format("'{}' is no hash; write --hash=sha256:HEX (or sha384, sha512)",
-                                      value));
+      return wrong(
+          place,
+          fmt::format("'{}' is no hash; write --hash=sha256:HEX (or sha384, sha512)", value));
     const std::string_view digits = value.substr(colon + 1);
     if (digits.size() == known->second &&
         digits.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos)
       return true;
-    return wrong(place, fmt::format("'{}' is no {}: it has {} hexadecimal digits", digits, algorithm,
-                                    known->second));
+    return wrong(place, fmt::format("'{}' is no {}: it has {} hexadecimal digits", digits,
+                                    algorithm, known->second));
   }
 
   const std::string_view options_;

@@ -1,5 +1,6 @@
 #pragma once
-// The version specifiers of Python's packages, in the grammar of PEP 440: ">=1.22", "==1.*", "~=2.1".
+// The version specifiers of Python's packages, in the grammar of PEP 440: ">=1.22", "==1.*",
+// "~=2.1".
 
 #include <string>
 #include <string_view>

@@ -120,6 +120,19 @@ TEST(Environments, what_cannot_be_is_named) {
   EXPECT_NE(refusal({"a", "1 2", venv()}).find("environment.version"), std::string::npos);
   EXPECT_NE(refusal({"", "", HostEnvironment{"bin/python"}}).find("is relative"),
             std::string::npos);
+  EXPECT_EQ(refusal({"", "", HostEnvironment{"py\nthon"}}),
+            "environment.interpreter: holds a line break");
+  EXPECT_EQ(refusal({"", "", HostEnvironment{std::string("py\0thon", 7)}}),
+            "environment.interpreter: holds a NUL character");
+  CondaEnvironment conda;
+  conda.dependencies = {"zlib"};
+  for (const char* channel :
+       {"http://h/c?token=secret", "http://h/c#secret", "http://h?a=secret"}) {
+    conda.channels = {channel};
+    const std::string said = refusal({"", "", conda});
+    EXPECT_NE(said.find("environment.channels: an address holds a "), std::string::npos) << said;
+    EXPECT_EQ(said.find("secret"), std::string::npos) << said;
+  }
   VenvEnvironment bad = venv();
   bad.python = "";
   EXPECT_NE(refusal({"", "", bad}).find("leave it out for python3"), std::string::npos);

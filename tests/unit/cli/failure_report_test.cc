@@ -52,6 +52,21 @@ TEST(FailureReport, SaysHowForEachCauseOfARank) {
   EXPECT_TRUE(says(failed(Cause::node_lost, 125, std::nullopt), "lockstep job logs j\n"));
 }
 
+TEST(FailureReport, TheTimeIsNoPartOfWhatIsSaid) {
+  JobView job = failed(Cause::environment_failed, 125, std::nullopt);
+  const auto says = [&](const std::string& message, const std::string& line) {
+    job.report->time = kNoon;
+    job.report->message = message;
+    EXPECT_NE(failure_report(job).find("\n" + line + "\n"), std::string::npos)
+        << failure_report(job);
+  };
+  says("lost the node n2", "  lost the node n2 at 2030-01-01T12:00:00.000Z");
+  says("It is reported above.", "  at 2030-01-01T12:00:00.000Z: It is reported above.");
+  says("cannot be solved:\nno such package",
+       "  at 2030-01-01T12:00:00.000Z: cannot be solved:\n"
+       "    no such package");
+}
+
 TEST(FailureReport, NamesTheEnvironmentsLogWhereNoRankStarted) {
   const std::string environment_log = "  look at it with: lockstep environment log j\n";
   const std::string ranks_logs = "  look at it with: lockstep job logs j\n";

@@ -38,7 +38,10 @@ TEST_F(EnvProgram, an_interpreter_that_is_none_is_named) {
     return told.last().failed ? told.last().failed->message : "";
   };
   EXPECT_THAT(refusal("/nope/python"), HasSubstr("'/nope/python' is not there"));
-  EXPECT_THAT(refusal("python9"), HasSubstr("no folder of PATH has it"));
+  EXPECT_THAT(refusal("python9"),
+              HasSubstr("'python9' is not there; no folder of PATH has it (/usr/bin:/bin)"));
+  dir.file("plain", "", 0644);
+  EXPECT_THAT(refusal(dir / "plain"), HasSubstr("/plain' is there, but this user may not run it"));
   EXPECT_THAT(refusal("/bin/false"), HasSubstr("did not say its version; it exited with 1"));
   EXPECT_THAT(refusal("/bin/echo"), HasSubstr("did not say its version; it exited with 0"));
 }

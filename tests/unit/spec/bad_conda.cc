@@ -18,6 +18,14 @@ std::string with(const std::string& dependency) {
   return "channels: [conda-forge]\ndependencies:\n- python\n- " + dependency + "\n";
 }
 
+// What is said of an address with one of them.
+std::string query(std::string_view what, char mark, std::string_view encoded) {
+  return fmt::format(
+      "an address holds a {} ('{}…'), which nodes would not send, and which everybody who may look "
+      "at the environment would see; leave it out (a folder's name has it as {})",
+      what, mark, encoded);
+}
+
 // A lock of conda-lock with one package, whose lines begin in line 5.
 std::string lock(const std::string& package) {
   return "version: 1\nmetadata: {}\npackage:\n- name: zlib\n" + package;
@@ -67,6 +75,13 @@ std::vector<BadEnvironment> keys() {
        "channels: ['https://conda.example/t/secret/mine']\ndependencies: [python]\n",
        "env.yml:1:12: 'channels': an address holds a token, which everybody who may look at the "
        "environment would see; name a mirror that needs none"},
+      {"channel_with_a_query", "channels: ['http://h/c?token=secret']\ndependencies: [python]\n",
+       "env.yml:1:12: 'channels': " + query("query", '?', "%3F")},
+      {"channel_with_a_blank_in_its_query",
+       "channels: ['http://[::1]:80/c?token=a secret']\ndependencies: [python]\n",
+       "env.yml:1:12: 'channels': " + query("query", '?', "%3F")},
+      {"channel_with_a_fragment", "channels: ['/srv/c#secret']\ndependencies: [python]\n",
+       "env.yml:1:12: 'channels': " + query("fragment", '#', "%23")},
       {"only_nodefaults", "channels: [nodefaults]\ndependencies: [python]\n",
        "env.yml:1:1: 'channels' names no channel; write [conda-forge], or leave it out for conda's "
        "defaults"},
@@ -153,6 +168,10 @@ std::vector<BadEnvironment> dependencies() {
       {"password_in_a_dependency", with("https://me:secret@h/c::zlib"),
        "env.yml:4:3: an address holds a password, which everybody who may look at the environment "
        "would see; name a mirror that needs none"},
+      {"query_in_a_dependency", with("'http://h/c?token=secret::zlib'"),
+       "env.yml:4:3: " + query("query", '?', "%3F")},
+      {"fragment_in_brackets", with("\"zlib[channel='http://h/c#secret']\""),
+       "env.yml:4:3: " + query("fragment", '#', "%23")},
       {"open_bracket", with("'numpy[version=1'"),
        "env.yml:4:3: 'numpy[version=1': has a '[' without a ']' at its end"},
       {"key_in_brackets", with("\"numpy[versoin='1']\""),
@@ -225,6 +244,9 @@ std::vector<BadEnvironment> locks() {
        "@EXPLICIT\nhttps://me:secret@h/c/linux-64/a-1-0.conda#" + kMd5 + "\n",
        "env.yml:2:1: an address holds a password, which everybody who may look at the environment "
        "would see; name a mirror that needs none"},
+      {"explicit_with_a_query",
+       "@EXPLICIT\nhttps://h/c/linux-64/a-1-0.conda?token=secret#" + kMd5 + "\n",
+       "env.yml:2:1: " + query("query", '?', "%3F")},
       {"explicit_with_bytes", "@EXPLICIT\n# \xff\n",
        "env.yml:2:3: is not UTF-8 text; save the file as UTF-8"},
       {"lock_of_another_version", "version: 2\npackage: []\n",

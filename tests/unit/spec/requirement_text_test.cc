@@ -68,8 +68,9 @@ TEST(RequirementText, WhatIsValidIsTaken) {
            std::string("pytz==2024a"),
            std::string("zope.interface>=5"),
            std::string("uvicorn[standard]~=0.30.0"),
-           std::string("ruamel.yaml.clib==0.2.8 ; platform_python_implementation == \"CPython\" and "
-                       "python_version < \"3.13\""),
+           std::string(
+               "ruamel.yaml.clib==0.2.8 ; platform_python_implementation == \"CPython\" and "
+               "python_version < \"3.13\""),
            std::string("backports.zoneinfo==0.2.1;python_version<\"3.9\""),
            std::string("tzdata ; sys_platform == 'win32' or sys_platform == 'emscripten'"),
            std::string("https://download.pytorch.org/whl/cu118/torch-2.0.0%2Bcu118-cp311-cp311-"
@@ -161,7 +162,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"six; python_version 3", 20, fmt::format("'3' follows{}", kOperatorExpected)},
         {"six; python_version < 3.8", 22, "'3.8' is a value, which stands in quotes: \"3.8\""},
         {"six; python_version = '3.8'", 20, "'=' is no operator; write =="},
-        {"six; python_version is '3.8'", 20, fmt::format("'is '3.8'' follows{}", kOperatorExpected)},
+        {"six; python_version is '3.8'", 20,
+         fmt::format("'is '3.8'' follows{}", kOperatorExpected)},
         {"six; python_version not '3'", 20, "'not' is no operator; write 'not in'"},
         {"six; pyton_version < '3'", 5,
          "'pyton_version' is no variable of a marker; did you mean 'python_version'?"},
