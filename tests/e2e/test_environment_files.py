@@ -222,6 +222,10 @@ def test_a_registrys_name_is_looked_up_in_the_operators_map(up_site):
     assert up_site.json("environment", "show", URL)["interpreter"] == "python3"
     refused(up_site, FAILED, [f"{path}:3:10: unknown key 'interpretor'; did you mean 'interpreter'?"],
             "environment", "show", "broken")
+    os.mkfifo(path.parent / "pipe")
+    path.write_text("waits: pipe\n")
+    refused(up_site, FAILED, [f"{path}:1:8: read {path.parent}/pipe: it is no regular file"],
+            "environment", "show", "waits")
 
 
 # ---- what is refused -----------------------------------------------------------------------------
@@ -268,6 +272,16 @@ FILES = {
     "missing-requirements": ("environment: {requirements: nowhere.txt}\n", [], USAGE,
                              ["job.yml:2:29: ", "nowhere.txt: No such file"]),
     "bad-requirements": ("environment: {requirements: bad.txt}\n", [], USAGE, ["bad.txt:2: '-e .': an editable"]),
+    "bad-requirement": ("environment: {requirements: grammar.txt}\n", [], USAGE,
+                        ["grammar.txt:3:4: 'six=1.16': '=' is no operator; write =="]),
+    "bad-requirement-in-a-list": ("environment: {requirements: ['six; python_version <']}\n", [], USAGE,
+                                  ["job.yml:2:30: 'six; python_version <': the marker ends where "]),
+    "a-nodes-variable": ("environment: {requirements: ['six==${VERSION}']}\n", [], USAGE,
+                         ["job.yml:2:30: ", "${VERSION} would be another text on each node"]),
+    "many-files": ("environment: {requirements: tree9.txt}\n", [], USAGE,
+                   ["tree1.txt:", ": is one line too many", "at most 10000 are possible"]),
+    "conda-with-a-query": ("environment: {conda_file: {channels: ['http://h/c?t=x'], dependencies: [b]}}\n", [], USAGE,
+                           ["job.yml:2:39: 'environment.conda_file.channels': an address holds a query ('?…')"]),
     "bad-file": ("environment: file:bad.yml\n", [], USAGE, ["bad.yml:2:1: unknown key 'packages'"]),
     "windows": ("environment: {interpreter: p, os_type: windows}\n", [], USAGE, ["job.yml:2:40: ", "must be linux"]),
     "relative": ("environment: {interpreter: bin/python}\n", [], USAGE, ["job.yml:2:28: ", "relative"]),
@@ -279,6 +293,10 @@ FILES = {
 def test_a_bad_job_file_says_where(up_site, case):
     text, words, code, texts = FILES[case]
     up_site.write("bad.txt", "six\n-e .\n")
+    up_site.write("grammar.txt", "# ours\nnumpy\nsix=1.16\n")
+    up_site.write("tree0.txt", "# nothing\n")
+    for level in range(1, 10):
+        up_site.write(f"tree{level}.txt", f"-r tree{level - 1}.txt\n" * 30)
     up_site.write("bad.yml", "name: bad\npackages: [six]\n")
     up_site.write("bad-conda.yml", "channels: [a]\ndependencies: [numpy=>1]\n")
     up_site.write("context/Dockerfile", "FROM ubuntu\n")
@@ -300,6 +318,7 @@ WORDS = {
     "missing-file": (["run", "--environment", "./no.yml", "--", "true"], USAGE, ["./no.yml: No such file"]),
     "missing-requirements": (["run", "--requirements", "no.txt", "--", "true"], USAGE, ["no.txt: No such file"]),
     "bad-requirement": (["run", "--pip", "./here", "--", "true"], USAGE, ["--pip './here': is a path"]),
+    "bad-grammar": (["run", "--pip", "six=>1", "--", "true"], USAGE, ["--pip 'six=>1': '=>' is no operator; write >="]),
     "create-nothing": (["environment", "create", "-f", "no.yml"], USAGE, ["no.yml: No such file"]),
     "create-nameless": (["environment", "create", "-f", "nameless.yml"], USAGE, ["nameless.yml: has no 'name'"]),
     "create-bad-name": (["environment", "create", "-f", "nameless.yml", "-n", "a/b"], USAGE, ["--name: 'a/b'"]),
