@@ -21,7 +21,8 @@ using ReadText = std::function<Result<std::string>(const std::string& path)>;
 // The same without a byte order mark; what is not UTF-8 text is an error with its place.
 ReadText checked(ReadText read_text);
 
-// Appends to options, requirements and constraints of `environment`. Errors begin with FILE:LINE.
+// Appends to options, requirements and constraints of `environment`. Errors begin with FILE:LINE,
+// and the column where pip's grammar has one.
 Status read_requirements(const std::string& path, const ReadText& read_text,
                          VenvEnvironment& environment);
 
