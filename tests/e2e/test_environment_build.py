@@ -4,6 +4,7 @@ import re
 import zipfile
 
 import pytest
+from harness.environments import built_environments
 from harness.silent import Silent
 from harness.site import wait_until
 
@@ -60,8 +61,7 @@ def submit(site, name, *words):
 
 def built(site):
     """{folder of a node's environment: what was noted when it was built}."""
-    found = site.home.rglob("environments/*/*/activation.json")
-    return {path.parent: json.loads((path.parent / "built.json").read_text()) for path in found}
+    return {folder: json.loads((folder / "built.json").read_text()) for folder in built_environments(site.home)}
 
 
 def test_two_nodes_have_one_lock_and_the_next_job_builds_nothing(prepared_for_any):

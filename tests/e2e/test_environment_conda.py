@@ -8,6 +8,7 @@ import signal
 
 import pytest
 from harness.conda import channel, conda_file
+from harness.environments import built_environments
 from harness.silent import Silent
 from harness.site import wait_until
 
@@ -55,7 +56,7 @@ def run_job(site, name, conda, nodes=2):
 
 def built(site):
     """Folders of environments that are ready, on all nodes."""
-    return {path.parent for path in site.home.rglob("environments/*/*/activation.json")}
+    return set(built_environments(site.home))
 
 
 def lines_of(site, name):

@@ -2,6 +2,7 @@
 import shutil
 
 import pytest
+from harness.environments import built_environments
 
 PACKAGE = "six==1.16.0"
 CUT = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_NO_INDEX": "", "UV_INDEX_URL": "http://127.0.0.1:9/simple"}
@@ -27,7 +28,7 @@ def run(site, name):
 
 
 def built(site):
-    return [path.parent for path in site.home.rglob("environments/*/*/activation.json")]
+    return built_environments(site.home)
 
 
 def test_what_was_fetched_once_is_built_again_without_a_network(prepared):
