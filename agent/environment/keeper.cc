@@ -36,16 +36,30 @@ bool EnvironmentKeeper::remove(const EnvironmentCache::Item& item, std::string_v
 }
 
 void EnvironmentKeeper::clean() {
-  const std::lock_guard guard(mutex_);
-  cache_.finish_removals();
-  for (const auto& item : cache_.list())
-    if (!item.is_finished) remove(item, "it was never finished");
+  {
+    const std::lock_guard guard(mutex_);
+    cache_.finish_removals();
+    for (const auto& item : cache_.list())
+      if (!item.is_finished) remove(item, "it was never finished");
+  }
+  keep_what_is_wanted();
 }
 
 void EnvironmentKeeper::keep() {
   if (limit_.count == 0) return;
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return;
+  wanted_ = true;
+  keep_what_is_wanted();
+}
+
+void EnvironmentKeeper::keep_what_is_wanted() {
+  while (wanted_) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;  // who has it looks here after it
+    if (wanted_.exchange(false)) keep_below_limit();
+  }
+}
+
+void EnvironmentKeeper::keep_below_limit() {
   auto items = cache_.list();
   std::uint64_t total = 0;
   for (const auto& item : items) total += item.bytes;
@@ -64,9 +78,12 @@ void EnvironmentKeeper::keep() {
 }
 
 void EnvironmentKeeper::prune(Instant since) {
-  const std::lock_guard guard(mutex_);
-  for (const auto& item : cache_.list())
-    if (item.last_used < since) remove(item, "nobody used it for so long");
+  {
+    const std::lock_guard guard(mutex_);
+    for (const auto& item : cache_.list())
+      if (item.last_used < since) remove(item, "nobody used it for so long");
+  }
+  keep_what_is_wanted();
 }
 
 }  // namespace lockstep::agent

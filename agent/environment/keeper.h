@@ -2,6 +2,7 @@
 // Keeps the environments of this node below a limit: what was not used for longest goes first.
 // Never what an attempt directory that still exists names, nor what is at work. For worker threads.
 
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <string>
@@ -19,7 +20,7 @@ class EnvironmentKeeper {
 
   // What an earlier agent left half built, or half removed.
   void clean();
-  // Does nothing while another thread is at it.
+  // While another thread is at it, that one looks once more instead.
   void keep();
   // What was not used since.
   void prune(Instant since);
@@ -28,11 +29,14 @@ class EnvironmentKeeper {
   std::set<std::string> names_in_use() const;
   bool is_in_use(const std::string& name) const;
   bool remove(const EnvironmentCache::Item& item, std::string_view why);
+  void keep_what_is_wanted();
+  void keep_below_limit();
 
   const EnvironmentCache& cache_;
   const std::string attempts_;
   const Bytes limit_;
   std::mutex mutex_;
+  std::atomic<bool> wanted_ = false;  // a keep() that nobody has done yet
 };
 
 }  // namespace lockstep::agent

@@ -34,6 +34,13 @@ class EnvironmentCrash : public EnvironmentTest {
                              {now.tv_sec - ago / seconds(1), 0}};
     ASSERT_EQ(::utimensat(AT_FDCWD, entry(node, name).c_str(), then, 0), 0);
   }
+  // Ready, and its size noted, which nobody waits for and which counts as a use.
+  static void prepare_whole(Keeping& node, const Assignment& job) {
+    ASSERT_TRUE(node.prepare(job).is_ready());
+    const std::string built = entry(node, name_of(node, job)) + "/built.json";
+    ASSERT_TRUE(node.until(
+        [&] { return io::read_file(built).value_or("").find("\"bytes\"") != std::string::npos; }));
+  }
   // A host environment of its own, for each number.
   HostEnvironment host(int number) {
     const std::string path = dir / ("python" + std::to_string(number));
@@ -188,7 +195,7 @@ TEST_F(EnvironmentCrash, the_least_recently_used_goes_first_and_only_as_much_as_
   std::vector<std::string> names;
   for (int i = 0; i < 3; ++i) {
     const Assignment job = node.staged("j" + std::to_string(i), host(i));
-    ASSERT_TRUE(node.prepare(job).is_ready());
+    prepare_whole(node, job);
     names.push_back(name_of(node, job));
     remove_attempt(node, job);
     put(entry(node, names.back()) + "/built.json", R"({"at_ns": 1, "job": "j", "bytes": 400000})");
@@ -207,7 +214,7 @@ TEST_F(EnvironmentCrash, pruning_removes_what_nobody_used_since) {
   Keeping node(dir / "home", locks);
   const Assignment old = node.staged("old", host(0)), recent = node.staged("recent", host(1)),
                    held = node.staged("held", host(2));
-  for (const Assignment* job : {&old, &recent, &held}) ASSERT_TRUE(node.prepare(*job).is_ready());
+  for (const Assignment* job : {&old, &recent, &held}) prepare_whole(node, *job);
   const std::string goes = name_of(node, old), young = name_of(node, recent),
                     named = name_of(node, held);
   used(node, goes, minutes(60));
