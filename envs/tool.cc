@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 8> kNotReached{
 constexpr std::array<std::string_view, 6> kRefused{"(401 Unauthorized)",   "403 Forbidden",
                                                    "401 Client Error",     "403 Client Error",
                                                    "HTTP error 401 while", "HTTP error 403 while"};
+constexpr std::array<std::string_view, 2> kDamaged{"DO NOT MATCH THE HASHES", "Hash mismatch"};
 constexpr std::array<std::string_view, 3> kNoSpace{"No space left on device", "Disk quota exceeded",
                                                    "os error 28"};
 
@@ -45,6 +46,9 @@ Error tool_failure(std::string_view what, const Toolbox::Answer& answer) {
   } else if (has_any(answer.tail, kRefused)) {
     code = ErrorCode::permission_denied;
     why = " (the index may not be read: its credentials)";
+  } else if (has_any(answer.tail, kDamaged)) {
+    code = ErrorCode::corrupt;
+    why = " (a package is not the one that was locked)";
   } else if (has_any(answer.tail, kNoSpace)) {
     code = ErrorCode::resource_exhausted;
     why = " (the disk is full)";

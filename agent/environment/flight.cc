@@ -32,6 +32,13 @@ bool may_pass(const Error& error) {
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::resource_exhausted;
 }
 
+// It fails now, whatever this node does, but somebody may put there what lacks or is damaged, or
+// give us the right to read it: the next job asks again.
+bool may_be_mended(const Error& error) {
+  return error.code == ErrorCode::not_found || error.code == ErrorCode::corrupt ||
+         error.code == ErrorCode::permission_denied;
+}
+
 }  // namespace
 
 Flight::Flight(const FlightParts& parts, EnvironmentTarget target)
@@ -166,13 +173,10 @@ void Flight::work() {
     if (image->is_here)
       return finish([&](const auto& waiter) { tell_reused(parts_, waiter, target_, *built); });
   }
-  if (const auto failure = EnvironmentCache::find_failure(entry_)) {
-    return finish([&](const auto& waiter) {
-      if (may_be_elsewhere(failure->error) && passes_on(*waiter))
-        return tell_cannot_solve(parts_, waiter, target_, failure->error);
-      tell_failed_before(parts_, waiter, target_, *failure);
-    });
-  }
+  const auto failure = EnvironmentCache::find_failure(entry_);
+  if (failure && !may_be_mended(failure->error))  // earlier agents remembered those too
+    return finish(
+        [&](const auto& waiter) { tell_failed_before(parts_, waiter, target_, *failure); });
   if (target_.what == EnvironmentTarget::What::solve) return solve(*held);
   build(*held);
 }
@@ -239,10 +243,11 @@ bool Flight::passes_on(const Waiter& waiter) const {
   return plan.others_may_solve || !plan.solve || plan.generation != target_.generation;
 }
 
-// No registry has the image, but the engine of another node may.
+// Another node may have what this one lacks: other credentials, a channel on its disk, the image in
+// its engine. What a build runs is the definition's.
 bool Flight::may_be_elsewhere(const Error& error) const {
   const auto* docker = std::get_if<DockerEnvironment>(&target_.definition);
-  return docker != nullptr && !docker->build && error.code == ErrorCode::not_found;
+  return may_be_mended(error) && !(docker != nullptr && docker->build);
 }
 
 // From here on an error is of this node or of the network, not of the definition: nothing is
@@ -269,14 +274,12 @@ void Flight::fail_by_tools(const Error& error) {
                     "keep less there (--environments-size). {}",
                     space ? to_string(space->free) : "nothing", entry_.path(), error.message)));
   if (!is_lasting(error)) return fail(error);
-  // What may not be read may be tomorrow, and on a node with other credentials.
-  const bool is_refused = error.code == ErrorCode::permission_denied;
-  if (!is_refused) {
+  if (!may_be_mended(error)) {
     const Status kept = EnvironmentCache::keep_failure(entry_, {error, now(), target_.job});
     if (!kept) line(kept.error().message);
   }
   finish([&](const auto& waiter) {
-    if ((is_refused || may_be_elsewhere(error)) && passes_on(*waiter))
+    if (may_be_elsewhere(error) && passes_on(*waiter))
       return tell_cannot_solve(parts_, waiter, target_, error);
     tell_failed(parts_, waiter, error, Cause::environment_failed);
   });

@@ -140,7 +140,7 @@ void tell_solved(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter
 // False: the engine does not have the image of it any more. True of what has none.
 Result<ImageHere> look_for_its_image(const EnvironmentTarget& target,
                                      const BuiltEnvironment& built);
-// Whether it would fail again, so that it is remembered.
+// Whether it would fail again now: nobody tries the attempt once more.
 bool is_lasting(const Error& error);
 
 }  // namespace lockstep::agent

@@ -91,7 +91,9 @@ Status CondaProvider::solve_pip(Toolbox& tools, const Site& site, CondaEngine& e
                                   find(lock, "pip")->version));
   TRY_ASSIGN(const Asked asked, write_asked(definition_.options, definition_.requirements,
                                             definition_.constraints, scratch));
-  TRY_ASSIGN(lock.packages, pip.solve(asked, Pip::Installed::counts));
+  auto packages = pip.solve(asked, Pip::Installed::counts);
+  if (!packages) return naming_missing_folders(packages.error(), definition_.options);
+  lock.packages = *std::move(packages);
   return {};
 }
 
@@ -122,7 +124,9 @@ Result<Activation> CondaProvider::build(Toolbox& tools, const Site& site, const 
   const std::string python = site.prefix + "/bin/python";
   if (!lock.packages.empty()) {
     use(tools, activation);
-    TRY(Pip(tools, site, python, scratch).install(lock, option_words(definition_.options)));
+    const Status installed =
+        Pip(tools, site, python, scratch).install(lock, option_words(definition_.options));
+    if (!installed) return naming_missing_folders(installed.error(), definition_.options);
   }
   TRY(io::remove_tree(scratch));
   if (::access(python.c_str(), X_OK) == 0) activation.interpreter = python;

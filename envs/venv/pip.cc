@@ -42,6 +42,18 @@ Words option_words(const Words& options) {
   return words;
 }
 
+Error naming_missing_folders(Error error, const Words& options) {
+  constexpr std::string_view kFindLinks = "--find-links ";
+  for (const std::string& option : options) {
+    const std::string place =
+        option.starts_with(kFindLinks) ? option.substr(kFindLinks.size()) : "";
+    if (!place.starts_with('/') || io::exists(place)) continue;
+    if (error.code == ErrorCode::invalid_argument) error.code = ErrorCode::not_found;
+    error.message += fmt::format("\nthis node has no {}, which --find-links names", place);
+  }
+  return error;
+}
+
 Pip::Pip(Toolbox& tools, const Site& site, std::string python, std::string folder)
     : tools_(tools), site_(site), python_(std::move(python)), folder_(std::move(folder)) {
   if (site.is_rebuild) tools.set("PIP_NO_CACHE_DIR", "1");  // it keeps what it compiled

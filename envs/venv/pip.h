@@ -22,6 +22,10 @@ Result<Asked> write_asked(const Words& options, const Words& requirements, const
 // Options are words on a command line: "--index-url URL" are two.
 Words option_words(const Words& options);
 
+// Of a tool's error: names the folders of --find-links that this node lacks, of which pip only
+// warns. not_found then.
+Error naming_missing_folders(Error error, const Words& options);
+
 class Pip {
  public:
   Pip(Toolbox& tools, const Site& site, std::string python, std::string folder);

@@ -22,11 +22,12 @@ Result<Lock> VenvProvider::solve(Toolbox& tools, const Site& site) {
   TRY_ASSIGN(const std::string version, version_of(tools, definition_.python));
   tools.say(fmt::format("solving for {} (Python {})", platform_of(version), version));
   const std::string uv = tools.find("uv");
-  TRY_ASSIGN(Lock lock, uv.empty() ? solve_with_pip(tools, site) : solve_with_uv(tools, site, uv));
-  lock.provider = "venv";
-  lock.platform = platform_of(version);
-  tools.say(fmt::format("solved: {} packages", lock.packages.size()));
-  for (const LockedPackage& package : lock.packages)
+  auto lock = uv.empty() ? solve_with_pip(tools, site) : solve_with_uv(tools, site, uv);
+  if (!lock) return naming_missing_folders(lock.error(), definition_.options);
+  lock->provider = "venv";
+  lock->platform = platform_of(version);
+  tools.say(fmt::format("solved: {} packages", lock->packages.size()));
+  for (const LockedPackage& package : lock->packages)
     tools.say(fmt::format("  {} {} (pip)", package.name, package.version));
   return lock;
 }
@@ -75,7 +76,9 @@ Result<Activation> VenvProvider::build(Toolbox& tools, const Site& site, const L
                     lock.platform, definition_.python, here));
   TRY(io::make_directories(site.prefix));
   const std::string uv = tools.find("uv");
-  TRY(uv.empty() ? make_with_pip(tools, site, lock) : make_with_uv(tools, site, uv, lock));
+  const Status made =
+      uv.empty() ? make_with_pip(tools, site, lock) : make_with_uv(tools, site, uv, lock);
+  if (!made) return naming_missing_folders(made.error(), definition_.options);
   activation.interpreter = site.prefix + "/bin/python";
   activation.path = {site.prefix + "/bin"};
   activation.variables["VIRTUAL_ENV"] = site.prefix;

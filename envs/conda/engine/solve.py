@@ -62,11 +62,11 @@ def virtual_packages_of(order):
 def channel_failure(channel, error):
     where, text = masked(channel), cause_of(error)
     if "could not find subdir" in text or re.search(r"HTTP status client error \((404|410)", text):
-        return Refused("invalid_argument", f"there is no conda channel {where}: {text}")
+        return Refused("not_found", f"there is no conda channel {where}: {text}")
     if re.search(r"HTTP status client error \((401|403)", text):
         return Refused("permission_denied", f"the conda channel {where} may not be read: {text}")
     if is_local(channel) or re.search(BROKEN, text):
-        return Refused("invalid_argument", f"the conda channel {where} is broken: {text}")
+        return Refused("corrupt", f"the conda channel {where} is broken: {text}")
     return Refused("unavailable", f"the conda channel {where} was not reached: "
                    f"{not_reached(channel, error)}")
 

@@ -93,7 +93,7 @@ TEST_F(EnvironmentDockerTest, a_built_image_is_ready_and_reused_while_the_engine
   EXPECT_EQ(keeping->activation_of(second), activation);
 }
 
-// Of what is said for ever it is the exception: another node's engine may have it.
+// Another node's engine may have it.
 TEST_F(EnvironmentDockerTest, an_image_that_no_registry_has_is_passed_on_and_fails_at_last) {
   if (!test::DockerRegistry::is_here()) GTEST_SKIP() << "needs docker-registry";
   const test::DockerRegistry registry(dir.path());

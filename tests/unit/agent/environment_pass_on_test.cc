@@ -110,6 +110,16 @@ TEST_F(PassOn, what_cannot_be_solved_anywhere_is_not_passed_on) {
   EXPECT_TRUE(said.reports.empty());
 }
 
+TEST_F(PassOn, a_folder_that_this_node_lacks_may_be_on_another) {
+  Keeping node(dir / "home", locks);
+  ASSERT_TRUE(io::remove_tree(dir / "wheels"));
+  const Assignment job = first_of_several(node.staged("j", asks_for({"inner"})));
+  const auto& said = node.solve(job);
+  ASSERT_FALSE(said.failed) << said.failed->error.message;
+  EXPECT_EQ(said.reports.back().step, Step::not_solved);
+  EXPECT_THAT(said.reports.back().how, HasSubstr("this node has no "));
+}
+
 TEST_F(PassOn, of_two_that_wait_for_one_solving_each_goes_its_own_way) {
   Keeping node(dir / "home", locks);
   auto server = std::make_optional<test::SilentServer>();

@@ -213,6 +213,26 @@ TEST_F(EnvironmentTest, an_index_that_is_away_is_not_remembered) {
   }
 }
 
+// Nor if an agent of an earlier version did remember it.
+TEST_F(EnvironmentTest, what_lacks_here_is_looked_for_again_by_the_next_job) {
+  wheel("inner", "1.0");
+  Keeping node(dir / "home", locks);
+  ASSERT_EQ(::rename((dir / "wheels").c_str(), (dir / "away").c_str()), 0);
+  const Assignment first = node.staged("first", asks_for({"inner"}));
+  const auto& failed = node.prepare(first);
+  ASSERT_TRUE(failed.failed);
+  EXPECT_EQ(failed.failed->cause, Cause::environment_failed);
+  EXPECT_THAT(failed.failed->error.message, HasSubstr("this node has no "));
+  const std::string entry = fmt::format("{}/{}/{}", node.home.environments(), ::geteuid(),
+                                        io::read_environment(node.home.attempt(first.attempt)));
+  EXPECT_FALSE(io::exists(entry + "/failure.json"));
+  put(entry + "/failure.json", R"({"code": "corrupt", "message": "m", "at_ns": 1, "job": "j"})");
+
+  ASSERT_EQ(::rename((dir / "away").c_str(), (dir / "wheels").c_str()), 0);
+  const Assignment second = node.staged("second", asks_for({"inner"}));
+  EXPECT_TRUE(node.prepare(second).is_ready()) << node.log_of(second);
+}
+
 TEST_F(EnvironmentTest, another_generation_is_solved_and_built_anew) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);

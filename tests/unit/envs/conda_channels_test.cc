@@ -71,7 +71,7 @@ TEST_F(CondaChannels, whose_index_is_broken_are_not_asked_again) {
   const HttpServer server(dir.path());
   dir.file("two/" + subdir() + "/repodata.json", "{\"packages\": {");
   const Told told = solve(asks_for({"alpha"}, {server.url("two")}));
-  expect_failure(told, ErrorCode::invalid_argument,
+  expect_failure(told, ErrorCode::corrupt,
                  "the conda channel " + server.url("two/") + " is broken: failed to parse");
   EXPECT_EQ(told.last().failed->message.find('\n'), std::string::npos);
 }

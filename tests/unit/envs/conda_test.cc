@@ -130,7 +130,7 @@ TEST_F(CondaTest, channels_that_are_down_or_not_there_are_named) {
   const Told down = solve(asks_for({"beta"}, {"channel", "http://ann:s3cr3t@127.0.0.1:9/down"}));
   expect_failure(down, ErrorCode::unavailable, "127.0.0.1:9/down/ was not reached");
   EXPECT_THAT(down.last().failed->message + down.log, Not(HasSubstr("s3cr3t")));
-  expect_failure(solve(asks_for({"beta"}, {"channel", "gone"})), ErrorCode::invalid_argument,
+  expect_failure(solve(asks_for({"beta"}, {"channel", "gone"})), ErrorCode::not_found,
                  "there is no conda channel file://" + (dir / "gone"));
   // Names are of the operator's mirror.
   CondaEnvironment named = asks_for({"beta"});

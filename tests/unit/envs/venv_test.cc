@@ -102,7 +102,7 @@ TEST_P(EnvVenv, a_file_that_changed_since_it_was_locked_is_refused) {
   dir.folder("other-cache");
   const Told built = run({Order::What::build, asked, *solved.last().lock, another});
   ASSERT_TRUE(built.last().failed) << built.log;
-  EXPECT_EQ(built.last().failed->code, ErrorCode::invalid_argument);
+  EXPECT_EQ(built.last().failed->code, ErrorCode::corrupt);
   EXPECT_THAT(built.last().failed->message,
               HasSubstr(is_uv() ? "Hash mismatch" : "DO NOT MATCH THE HASHES"));
 }
@@ -160,6 +160,16 @@ TEST_P(EnvVenv, what_cannot_be_solved_is_explained) {
   EXPECT_EQ(told.last().failed->code, ErrorCode::invalid_argument);
   EXPECT_THAT(told.last().failed->message, HasSubstr("no-such-thing"));
   EXPECT_THAT(told.log, HasSubstr(is_uv() ? "uv pip compile" : "pip install --dry-run"));
+}
+
+TEST_P(EnvVenv, a_folder_of_packages_that_this_node_lacks_is_named) {
+  const std::string folder = dir / "nowhere";
+  const VenvEnvironment asked{"python3", {"--no-index", "--find-links " + folder}, {"inner"}, {}};
+  const Told told = run({Order::What::solve, asked, {}, site("solve")});
+  ASSERT_TRUE(told.last().failed) << told.log;
+  EXPECT_EQ(told.last().failed->code, ErrorCode::not_found);
+  EXPECT_THAT(told.last().failed->message,
+              HasSubstr("this node has no " + folder + ", which --find-links names"));
 }
 
 TEST_P(EnvVenv, an_index_that_is_away_is_not_the_definitions_fault) {
