@@ -63,6 +63,12 @@ class Flight {
   void leave(const Waiter& waiter);
   void stop() { stopped_ = true; }
 
+  // Packages' files that a build finds.
+  struct Archives {
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+  };
+
  private:
   struct Seat {
     std::shared_ptr<Waiter> waiter;
@@ -85,7 +91,7 @@ class Flight {
   Result<envs::Event> run_with_packages(const std::optional<envs::Lock>& lock,
                                         const EntryLock& held);
   void share_packages(const envs::Lock& lock, const EntryLock& held);
-  std::size_t write_archives(const envs::Lock& lock, const std::set<Digest>& wanted);
+  Archives write_archives(const envs::Lock& lock, const std::set<Digest>& wanted);
   envs::ImageSite image_site() const;
   EnvironmentOrder order_for(envs::Order::What what, std::optional<envs::Lock> lock,
                              const EntryLock& held);

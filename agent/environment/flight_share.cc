@@ -31,6 +31,18 @@ std::string name_of_file(const envs::LockedCondaPackage& package) {
                      package.url.ends_with(".conda") ? ".conda" : ".tar.bz2");
 }
 
+// Of whole packages alone: what came of others is thrown away.
+std::string summary(const Flight::Archives& here, std::size_t wanted, std::size_t peers,
+                    std::uint64_t of_channel) {
+  if (here.count == 0)
+    return fmt::format("none of {} packages came from other nodes: the build fetches them", wanted);
+  const std::uint64_t of_peers = here.bytes - std::min(here.bytes, of_channel);
+  return fmt::format(
+      "{} of {} packages are here: {:.1f} MB from {} other nodes, {:.1f} MB from their channel",
+      here.count, wanted, static_cast<double>(of_peers) / kMegabyte, of_peers == 0 ? 0 : peers,
+      static_cast<double>(of_channel) / kMegabyte);
+}
+
 // Lines that come on one thread and are logged on another.
 class Lines {
  public:
@@ -102,13 +114,7 @@ void Flight::share_packages(const envs::Lock& lock, const EntryLock& held) {
                        (now.total_bytes + kMegabyte - 1) / kMegabyte));
     });
     if (fetched)
-      line(fmt::format(
-          "{} of {} packages are here: {:.1f} MB from {} other nodes, {:.1f} MB from "
-          "their channel",
-          write_archives(lock, wanted), wanted.size(),
-          static_cast<double>(last.done_bytes - std::min(last.done_bytes, origin.bytes())) /
-              kMegabyte,
-          last.peers, static_cast<double>(origin.bytes()) / kMegabyte));
+      line(summary(write_archives(lock, wanted), wanted.size(), last.peers, origin.bytes()));
   }
   log(lines.take());
   EnvironmentCache::drop_scratch(entry_);
@@ -116,9 +122,9 @@ void Flight::share_packages(const envs::Lock& lock, const EntryLock& held) {
     line("packages were not shared with other nodes: " + fetched.error().message);
 }
 
-// Where the build looks for them. How many there are.
-std::size_t Flight::write_archives(const envs::Lock& lock, const std::set<Digest>& wanted) {
-  std::size_t count = 0;
+// Where the build looks for them.
+Flight::Archives Flight::write_archives(const envs::Lock& lock, const std::set<Digest>& wanted) {
+  Archives written;
   for (const envs::LockedCondaPackage& package : lock.conda) {
     const auto digest = Digest::from_hex(package.sha256);
     if (!digest || wanted.count(*digest) == 0) continue;
@@ -126,9 +132,11 @@ std::size_t Flight::write_archives(const envs::Lock& lock, const std::set<Digest
     const bool is_written =
         io::make_directories(folder, 0711) &&
         parts_.locks.share.write(*digest, fmt::format("{}/{}", folder, name_of_file(package)));
-    count += is_written ? 1 : 0;
+    if (!is_written) continue;
+    ++written.count;
+    written.bytes += package.size;
   }
-  return count;
+  return written;
 }
 
 }  // namespace lockstep::agent

@@ -104,6 +104,8 @@ def test_nodes_take_from_each_other_what_their_channel_has(cluster):
     assert done.returncode == 0, (done.stderr, site.diagnosis())
     assert prepared_on(cluster) == {"n1", "n2", "n3"}
     assert cluster.channel.asked() == asked
+    log = done.stderr.decode() + done.stdout.decode()
+    assert re.search(rf"{COUNT} of {COUNT} packages are here: [1-9][0-9.]* MB from [12] other nodes, 0.0 MB from their", log), log
     for name in ("n1", "n2"):
         site.ok("node", "resume", name)
     site.write("job.yml", """
