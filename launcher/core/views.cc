@@ -138,17 +138,21 @@ std::string first_node(const Cluster& cluster, const Attempt& attempt, Predicate
   return "";
 }
 
-// The first part that has not `reached` its next state, with what it says of it.
+// Of the parts that have not `reached` their next state the first ones, with what they say of it.
 template <typename Predicate>
-std::string first_progress(const Cluster& cluster, const Job& job, const Attempt& attempt,
-                           Predicate reached) {
+std::string progress_of_parts(const Cluster& cluster, const Job& job, const Attempt& attempt,
+                              Predicate reached) {
+  constexpr int kNamed = 3;
+  std::string text;
+  int behind = 0;
   for (int i = 0; i < attempt.size(); ++i) {
-    if (reached(attempt.parts[static_cast<std::size_t>(i)])) continue;
+    if (reached(attempt.parts[static_cast<std::size_t>(i)]) || ++behind > kNamed) continue;
     const PartView view = view_of_part(cluster, job, attempt, i);
-    return fmt::format("node {}: {}", view.node_name,
-                       view.progress.empty() ? std::string(to_string(view.state)) : view.progress);
+    text += fmt::format("{}node {}: {}", behind == 1 ? "" : "; ", view.node_name,
+                        view.progress.empty() ? std::string(to_string(view.state)) : view.progress);
   }
-  return "";
+  if (behind > kNamed) text += fmt::format("; and {} more", behind - kNamed);
+  return text;
 }
 
 // What the first part that has something to say says: that its ranks' output waits.
@@ -173,7 +177,7 @@ std::string reason_of_placed(const Cluster& cluster, const Job& job, const Attem
            (running.empty() ? "; waits to hear of all its nodes" : "; waits for " + running);
   const bool collects = attempt.tally.over == attempt.size() && !running.empty();
   if (collects)
-    return first_progress(cluster, job, attempt, [](const Part& part) { return part.ended(); });
+    return progress_of_parts(cluster, job, attempt, [](const Part& part) { return part.ended(); });
   if (job.cancel_by) return "waits for " + running + " to stop it";
   if (running.empty()) {
     const std::string silent = first_node(cluster, attempt, [&](const Part& part) {
@@ -182,7 +186,7 @@ std::string reason_of_placed(const Cluster& cluster, const Job& job, const Attem
     return "a rank failed; before it is judged, " + silent + " must be heard";
   }
   if (attempt.tally.running == attempt.size()) return first_words(cluster, attempt);
-  return first_progress(cluster, job, attempt, [&](const Part& part) {
+  return progress_of_parts(cluster, job, attempt, [&](const Part& part) {
     return part.at_least(attempt.gang ? PartState::running : PartState::prepared);
   });
 }

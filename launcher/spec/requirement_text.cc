@@ -129,7 +129,7 @@ class Reader {
     skip_blanks();
     if (is_done()) return true;
     if (take(';')) return read_marker();
-    const bool is_version = is_word(next()) && std::isdigit(static_cast<unsigned char>(next()));
+    const bool is_version = std::isdigit(static_cast<unsigned char>(next()));
     return wrong(at_, is_version
                           ? fmt::format("'{}' follows without an operator; write such as {}=={}",
                                         rest(), name, rest())

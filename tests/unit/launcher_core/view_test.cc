@@ -33,6 +33,22 @@ TEST(Views, an_attempt_shows_its_parts_by_node_rank) {
   EXPECT_EQ(view.parts[1].progress, "the node has not answered yet");
 }
 
+TEST(Views, a_job_that_is_prepared_shows_how_far_its_nodes_are) {
+  TestLauncher launcher;
+  std::vector<FakeNode> nodes;
+  for (const char* name : {"n1", "n2", "n3", "n4", "n5"}) nodes.push_back(launcher.join(name));
+  const JobId job = launcher.submit(job_spec("job", 5));
+  for (const std::size_t number : {0U, 2U}) {
+    PartReport staging = report(attempt(job), PartState::staging);
+    staging.progress = number == 0 ? "building: link 3/12 packages" : "";
+    launcher.observe(nodes[number], staging);
+    launcher.drop_notices();
+  }
+  EXPECT_EQ(launcher.view(job).reason,
+            "node n1: building: link 3/12 packages; node n2: the node has not answered yet; "
+            "node n3: staging; and 2 more");
+}
+
 TEST(Views, an_attempt_has_started_when_its_first_part_did) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
