@@ -295,6 +295,10 @@ Result<bool> EnvironmentCache::remove(const Item& item, const InUse& in_use) con
   TRY_ASSIGN(const auto lock,
              EntryLock::try_acquire(item.entry.lock_file(), EntryLock::Kind::exclusive));
   if (!lock || in_use(item.entry.name())) return false;
+  if (!io::exists(item.entry.path())) {  // another agent, with which packages are shared, was first
+    io::disk::unlink(item.entry.lock_file().c_str());
+    return false;
+  }
   TRY_ASSIGN(const std::string aside, put_aside(item));
   // Who wants it says so first and looks for it then: one of us sees the other.
   if (in_use(item.entry.name())) {

@@ -244,8 +244,18 @@ TEST_F(EnvironmentCrash, agents_that_share_packages_fetch_once_and_prune_for_all
   for (const char* home : {"one", "other"})
     EXPECT_FALSE(
         io::exists(fmt::format("{}/{}/environments/{}/packages", dir.path(), home, ::geteuid())));
+  const EnvironmentCache cache(dir / "other/environments", dir / "packages");
+  const auto listed = cache.list();
+  const auto item = std::find_if(listed.begin(), listed.end(),
+                                 [](const auto& each) { return each.entry.name() == "packages"; });
+  ASSERT_NE(item, listed.end());
   other.environments->prune(io::SystemClock().now() + minutes(1));
   EXPECT_TRUE(other.until([&] { return !io::exists(packages); }));
+  // Of two that prune at once the second finds it gone, and has nothing to complain of.
+  const auto again = cache.remove(*item, [](const std::string&) { return false; });
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_FALSE(*again);
+  EXPECT_FALSE(io::exists(item->entry.lock_file()));
 }
 
 // A file system of its own, for what must get full.
