@@ -10,6 +10,6 @@ struct EngineFile {
   std::string_view name, text;
 };
 
-extern const std::array<EngineFile, 6> kEngineFiles;
+extern const std::array<EngineFile, 11> kEngineFiles;
 
 }  // namespace lockstep::envs

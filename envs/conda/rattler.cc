@@ -1,6 +1,7 @@
 #include "envs/conda/rattler.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <nlohmann/json.hpp>
 
@@ -19,6 +20,18 @@ using nlohmann::json;
 LockedCondaPackage package_from(const json& from) {
   return {from.at("name"),   from.at("version"), from.at("build"),        from.at("url"),
           from.at("sha256"), from.at("size"),    from.at("record").dump()};
+}
+
+constexpr int kRefused = 1;
+constexpr int kAborted = 128 + SIGABRT;  // a panic in a thread of rattler's
+
+// ": " and what Rust says of it in the line that follows; "" where there was none.
+std::string panic_in(std::string_view log) {
+  const std::size_t at = log.find(" panicked at ");
+  const std::size_t begin = at == log.npos ? at : log.find('\n', at);
+  if (begin == log.npos) return "";
+  const std::string_view rest = log.substr(begin + 1);
+  return fmt::format(": {}", rest.substr(0, rest.find('\n')));
 }
 
 json as_json(const LockedCondaPackage& package) {
@@ -108,9 +121,13 @@ class RattlerEngine final : public CondaEngine {
     const auto text = io::read_file(result);
     json said = text ? json::parse(*text, nullptr, false) : json();
     if (answer.exit_code == 0 && said.is_object()) return said;
-    if (!said.is_object() || !said.contains("message"))
+    const bool has_answered = answer.exit_code == kRefused || answer.exit_code == kAborted;
+    if (!has_answered || !said.is_object() || !said.contains("message"))
       return tool_failure(fmt::format("py-rattler ({}) gave no answer", what), answer);
-    return make_error(error_code_from(said.value("code", "")), said.value("message", ""));
+    std::string message = said.value("message", "");
+    if (const std::string panic = panic_in(answer.tail); message.find(panic) == message.npos)
+      message += panic;
+    return make_error(error_code_from(said.value("code", "")), message);
   }
 
   Toolbox& tools_;

@@ -10,11 +10,13 @@ import asyncio
 import errno
 import json
 import os
+import pathlib
 import sys
 import warnings
 
-from common import Refused, masked, say
-from install import install, lacks
+from cache import lacks
+from common import Refused, masked, say, write_whole
+from install import install
 from share import fetch_wanted
 from solve import solve
 
@@ -31,16 +33,20 @@ def outcome_of(what, order):
         return 1, {"code": "resource_exhausted" if full else "io", "message": masked(str(error))}
     except Exception as error:  # rattler's, or a mistake of ours: no stack trace is shown
         return 1, {"code": "internal", "message": masked(f"{type(error).__name__}: {error}")}
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of rattler; its module cannot be imported
+            raise
+        return 1, {"code": "corrupt", "message": masked(f"py-rattler broke down: {error}")}
 
 
 def main():
     warnings.showwarning = lambda message, *_: say(f"warning: {message}")
+    os.environ["RUST_BACKTRACE"] = "0"
     what, order_path, result_path = sys.argv[1:]
     with open(order_path, encoding="utf-8") as file:
-        order = json.load(file)
+        order = {**json.load(file), "result": result_path}
     code, result = outcome_of(what, order)
-    with open(result_path, "w", encoding="utf-8") as file:
-        json.dump(result, file)
+    write_whole(pathlib.Path(result_path), json.dumps(result))
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)  # rattler's threads may hang when the interpreter ends

@@ -1,5 +1,6 @@
 """Words, passwords, causes, files."""
 
+import functools
 import hashlib
 import os
 import pathlib
@@ -74,6 +75,7 @@ def write_whole(path, text):
     beside.replace(path)
 
 
+@functools.cache
 def client():
     return rattler.Client.default_client(max_retries=3)
 

@@ -10,6 +10,7 @@ from rattler.package_streaming import PackageArchive, download_to_path
 
 from common import (Refused, cause_of, client, hash_of, is_local, local_path, masked, not_reached,
                     write_whole)
+from silence import Activity, size_of, unless_silent
 
 REPLACED = "if it was replaced on purpose, solve anew with --rebuild"
 LOCKED = "the lock file that names it is to be made anew if it was replaced on purpose"
@@ -37,27 +38,24 @@ def wrong_hash(url, expected, found, kind="SHA-256", advice=REPLACED):
                    f"{found}, not {expected}; {advice}")
 
 
-async def checksum_failure(url, expected, folder):
-    """For rattler's errors that do not name the hashes: it is fetched once more."""
-    archive = await fetch(url, pathlib.Path(folder, "checked"))
-    found = hash_of(archive, "sha256")
-    if found != expected:
-        return wrong_hash(url, expected, found)
-    return Refused("unavailable", f"the package {masked(url)} came damaged, and whole when it was "
-                   "fetched again")
-
-
-async def fetch(url, path):
-    """The archive's path: `path`, or where it lies already."""
+async def fetch(url, path, sign=None):
+    """The archive's path: `path`, or where it lies already. `sign`: of its coming."""
     if is_local(url):
         if not local_path(url).is_file():
             raise Refused("not_found", f"there is no package {masked(url)}")
         return local_path(url)
     try:
-        await download_to_path(client(), url, path)
+        await unless_silent(download_to_path(client(), url, path),
+                            sign or (lambda: size_of(path)), server_of(url))
+    except Refused:
+        raise
     except Exception as error:
         raise package_failure(url, error) from error
     return path
+
+
+def server_of(url):
+    return f"the server of {masked(url)}"
 
 
 async def index_of(url, archive):
@@ -65,8 +63,11 @@ async def index_of(url, archive):
         if archive is not None:
             opened = await PackageArchive.from_path(archive)
         else:
-            opened = await PackageArchive.from_url(client(), url)
-        text = await opened.read_file("info/index.json")
+            opened = await unless_silent(PackageArchive.from_url(client(), url), Activity(),
+                                         server_of(url))
+        text = await unless_silent(opened.read_file("info/index.json"), Activity(), server_of(url))
+    except Refused:
+        raise
     except Exception as error:
         if archive is None:
             raise package_failure(url, error) from error

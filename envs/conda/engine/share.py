@@ -4,10 +4,8 @@ import asyncio
 import os
 import pathlib
 
-from rattler.package_streaming import download_to_path
-
-from common import client, masked, say
-from packages import package_failure
+from common import masked, say
+from packages import fetch
 
 AT_ONCE = 8
 SECONDS_BETWEEN_LOOKS = 0.02
@@ -18,10 +16,7 @@ async def fetch_one(package, folder, turns):
     beside = path.with_suffix(".part")
     async with turns:
         say(f"fetching {masked(package['url'])}")
-        try:
-            await download_to_path(client(), package["url"], beside)
-        except Exception as error:
-            raise package_failure(package["url"], error) from error
+        await fetch(package["url"], beside)
     beside.rename(path)  # who takes it checks its hash
 
 

@@ -12,6 +12,7 @@ from rattler.virtual_package.generic import GenericVirtualPackage
 
 from common import Progress, Refused, cause_of, client, is_local, masked, not_reached, say
 from packages import locked_package
+from silence import Activity, unless_silent
 
 ALIAS = os.environ.get("CONDA_CHANNEL_ALIAS", "https://conda.anaconda.org").rstrip("/") + "/"
 DEFAULTS = ["https://repo.anaconda.com/pkgs/main", "https://repo.anaconda.com/pkgs/r"]
@@ -71,14 +72,21 @@ def channel_failure(channel, error):
                    f"{not_reached(channel, error)}")
 
 
+async def query(gateway, channel, platforms, name):
+    asked = gateway.query([channel], platforms, [name], recursive=False)
+    try:
+        return await unless_silent(asked, Activity(), f"the conda channel {channel.base_url}")
+    except Refused:
+        raise
+    except Exception as error:
+        raise channel_failure(channel.base_url, error) from error
+
+
 async def fetch_indices(gateway, channels, platforms):
     """One after the other, so that the one that fails has a name."""
     for channel in channels:
         say(f"fetching the index of {channel.base_url}")
-        try:
-            await gateway.query([channel], platforms, ["lockstep-asks-for-none"], recursive=False)
-        except Exception as error:
-            raise channel_failure(channel.base_url, error) from error
+        await query(gateway, channel, platforms, "lockstep-asks-for-none")
 
 
 def named_channels(name, listed):
@@ -101,8 +109,7 @@ async def held_to_channel(spec, channels, order, gateway):
     channels += new
     chosen = named[0]
     for channel in named if len(named) > 1 else []:
-        if any(await gateway.query([channel], platforms_of(order), [spec.name.normalized],
-                                   recursive=False)):
+        if any(await query(gateway, channel, platforms_of(order), spec.name.normalized)):
             chosen = channel
             break
     return rattler.MatchSpec(text[:found.start(1)] + chosen.base_url + text[found.end(1):])
@@ -138,17 +145,18 @@ async def solve_specs(order):
     await fetch_indices(gateway, channels, platforms_of(order))
     specs = [await held_to_channel(spec, channels, order, gateway) for spec in specs]
     say(f"solving for {order['subdir']} " + " ".join(order["virtual_packages"]))
-    priorities = rattler.ChannelPriority
+    priorities, addresses = rattler.ChannelPriority, " ".join(each.base_url for each in channels)
+    solved = rattler.solve(channels, specs + (names_of(specs) if order["strict"] else []),
+                           gateway=gateway, platforms=platforms_of(order),
+                           virtual_packages=virtual_packages_of(order),
+                           channel_priority=priorities.Strict if order["strict"]
+                           else priorities.Disabled)
     try:
-        return await rattler.solve(channels, specs + (names_of(specs) if order["strict"] else []),
-                                   gateway=gateway, platforms=platforms_of(order),
-                                   virtual_packages=virtual_packages_of(order),
-                                   channel_priority=priorities.Strict if order["strict"]
-                                   else priorities.Disabled)
+        return await unless_silent(solved, Activity(), f"the conda channel {addresses}")
     except failures.SolverError as error:
         raise solver_failure(channels, error) from error
     except failures.GatewayError as error:
-        raise channel_failure(" ".join(each.base_url for each in channels), error) from error
+        raise channel_failure(addresses, error) from error
 
 
 async def locked_packages(order):

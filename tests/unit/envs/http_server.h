@@ -1,5 +1,6 @@
 #pragma once
-// A folder over HTTP on this machine, until the end of the test.
+// A folder over HTTP on this machine, until the end of the test, with the faults that
+// tests/support/http_server.py knows.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -17,16 +18,6 @@ class HttpServer {
  public:
   // `status`: the answer to everything, if not 0.
   explicit HttpServer(const std::string& folder, int status = 0) {
-    const std::string script =
-        "import functools, http.server, sys\n"
-        "class Refusing(http.server.BaseHTTPRequestHandler):\n"
-        "    def do_GET(self): self.send_error(int(sys.argv[2]))\n"
-        "    do_HEAD = do_GET\n"
-        "handler = Refusing if sys.argv[2] != '0' else functools.partial(\n"
-        "    http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])\n"
-        "server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler)\n"
-        "print(server.server_port, flush=True)\n"
-        "server.serve_forever()\n";
     int out[2];
     CHECK(::pipe2(out, O_CLOEXEC) == 0, "a pipe");
     pid_ = ::fork();
@@ -34,7 +25,7 @@ class HttpServer {
       ::dup2(out[1], 1);
       const int null = ::open("/dev/null", O_WRONLY);
       ::dup2(null, 2);
-      ::execl("/usr/bin/python3", "python3", "-c", script.c_str(), folder.c_str(),
+      ::execl("/usr/bin/python3", "python3", LOCKSTEP_HTTP_SERVER, folder.c_str(),
               std::to_string(status).c_str(), nullptr);
       ::_exit(127);
     }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <mutex>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -55,6 +56,10 @@ class Program {
     events_reader_ = std::thread([this, fd = events[0]] { read(fd, events_); });
   }
   int pid() const { return pid_; }
+  std::string log() {
+    const std::lock_guard lock(mutex_);
+    return told_.log;
+  }
   Told wait() {
     int status = 0;
     ::waitpid(pid_, &status, 0);
@@ -71,13 +76,16 @@ class Program {
   }
 
  private:
-  static void read(int fd, std::string& into) {
+  void read(int fd, std::string& into) {
     char buffer[4096];
-    for (ssize_t got; (got = ::read(fd, buffer, sizeof buffer)) > 0;)
+    for (ssize_t got; (got = ::read(fd, buffer, sizeof buffer)) > 0;) {
+      const std::lock_guard lock(mutex_);
       into.append(buffer, static_cast<std::size_t>(got));
+    }
     ::close(fd);
   }
   pid_t pid_ = -1;
+  std::mutex mutex_;
   Told told_;
   std::string events_;
   std::thread log_reader_, events_reader_;

@@ -1,0 +1,176 @@
+// Packages of channels that are slow, silent or broken.
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "tests/unit/envs/conda_fixture.h"
+#include "tests/unit/envs/http_server.h"
+
+namespace lockstep::envs {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// Deadlines are generous: it is a condition that is waited for.
+bool comes_true(const std::function<bool()>& condition) {
+  for (int i = 0; i < 6'000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+class CondaDownload : public CondaTest {
+ protected:
+  void SetUp() override {
+    CondaTest::SetUp();
+    more["CONDA_REMOTE_READ_TIMEOUT_SECS"] = "2";
+    channel("channel", R"([{"name": "alpha", "version": "1", "files": {"share/a": "a"}},
+        {"name": "beta", "version": "1", "files": {"share/b": "b"}, "format": ".tar.bz2"},
+        {"name": "gamma", "version": "1", "files": {"share/c": "c"}}])");
+  }
+  CondaEnvironment of(std::vector<std::string> names) {
+    return asks_for(std::move(names), {server.url("channel")});
+  }
+  Lock locked(const CondaEnvironment& definition) {
+    const Told told = solve(definition);
+    EXPECT_TRUE(told.last().lock) << told.log;
+    return told.last().lock.value_or(Lock{});
+  }
+  Program building(const CondaEnvironment& definition, const Lock& lock, const std::string& name) {
+    return Program({Order::What::build, definition, lock, site(name)}, more);
+  }
+  long times_asked(const std::string& text) {
+    std::istringstream lines(io::read_file(dir / "asked").value_or(""));
+    long count = 0;
+    for (std::string line; std::getline(lines, line);) count += line.find(text) != line.npos;
+    return count;
+  }
+  void faults(const std::string& lines) { dir.file("faults", lines); }
+  std::vector<std::string> archives() {  // and those that are on their way
+    std::vector<std::string> names = *io::list_directory(dir / "cache/conda/archives");
+    std::erase_if(names, [](const std::string& name) { return name.starts_with("lock-"); });
+    return names;
+  }
+
+  HttpServer server{dir.path()};
+};
+
+TEST_F(CondaDownload, that_is_slow_holds_no_other_build) {
+  more.erase("CONDA_REMOTE_READ_TIMEOUT_SECS");
+  const CondaEnvironment slow = of({"alpha", "gamma"}), fast = of({"beta", "gamma"});
+  const Lock slow_lock = locked(slow), fast_lock = locked(fast);
+  faults("held alpha-1\n");
+  Program waiting = building(slow, slow_lock, "slow");
+  ASSERT_TRUE(comes_true([&] { return times_asked("alpha-1") == 1; }));
+  const Told built = build(fast, fast_lock, site("fast"));
+  ASSERT_TRUE(built.last().activation) << built.log;
+  EXPECT_EQ(dir.read("fast/share/b"), "b");
+  faults("");
+  const Told late = waiting.wait();
+  ASSERT_TRUE(late.last().activation) << late.log;
+  EXPECT_EQ(dir.read("slow/share/a"), "a");
+  EXPECT_EQ(times_asked("gamma-1"), 1);
+  EXPECT_THAT(archives(), testing::IsEmpty());
+}
+
+TEST_F(CondaDownload, that_two_builds_need_is_done_once) {
+  more.erase("CONDA_REMOTE_READ_TIMEOUT_SECS");
+  const CondaEnvironment both = of({"alpha", "beta"});
+  const Lock lock = locked(both);
+  faults("held alpha-1\n");
+  Program first = building(both, lock, "one");
+  ASSERT_TRUE(comes_true([&] { return times_asked("alpha-1") == 1; }));
+  Program second = building(both, lock, "two");
+  ASSERT_TRUE(comes_true([&] {
+    return second.log().find("another build fetches alpha: waiting") != std::string::npos;
+  }));
+  faults("");
+  const Told one = first.wait(), two = second.wait();
+  ASSERT_TRUE(one.last().activation) << one.log;
+  ASSERT_TRUE(two.last().activation) << two.log;
+  EXPECT_EQ(dir.read("two/share/a") + dir.read("two/share/b"), "ab");
+  EXPECT_EQ(times_asked("alpha-1"), 1);
+  EXPECT_EQ(times_asked("beta-1"), 1);
+  // And it is in the cache for those that come later.
+  const Told third = build(both, lock, site("three"));
+  ASSERT_TRUE(third.last().activation) << third.log;
+  EXPECT_THAT(third.log, Not(HasSubstr("fetching")));
+  EXPECT_EQ(times_asked("alpha-1") + times_asked("beta-1"), 2);
+}
+
+TEST_F(CondaDownload, that_was_cut_or_damaged_is_tried_again) {
+  const CondaEnvironment both = of({"alpha", "beta"});
+  const Lock lock = locked(both);
+  faults("cut-once alpha-1\ncorrupt-once beta-1\n");
+  const Told built = build(both, lock, site("one"));
+  ASSERT_TRUE(built.last().activation) << built.log;
+  EXPECT_EQ(dir.read("one/share/a") + dir.read("one/share/b"), "ab");
+  EXPECT_THAT(built.log, HasSubstr("alpha-1-0.conda came damaged: fetching it again"));
+  EXPECT_THAT(built.log, HasSubstr("beta-1-0.tar.bz2 came damaged: fetching it again"));
+  EXPECT_EQ(times_asked("alpha-1") + times_asked("beta-1"), 4);
+}
+
+TEST_F(CondaDownload, that_fails_leaves_what_came_whole_for_the_next_try) {
+  const CondaEnvironment both = of({"alpha", "beta"});
+  const Lock lock = locked(both);
+  faults("half beta-1\n");
+  expect_failure(build(both, lock, site("one")), ErrorCode::unavailable, "has said nothing");
+  EXPECT_THAT(archives(), testing::Contains(lock.conda[0].sha256));
+  faults("corrupt beta-1\n");
+  const Told damaged = build(both, lock, site("two"));
+  expect_failure(damaged, ErrorCode::corrupt, "beta-1-0.tar.bz2 is not the package that was asked");
+  EXPECT_THAT(damaged.last().failed->message, HasSubstr(", not " + lock.conda[1].sha256));
+  EXPECT_EQ(times_asked("beta-1"), 3);
+  faults("");
+  const Told built = build(both, lock, site("three"));
+  ASSERT_TRUE(built.last().activation) << built.log;
+  EXPECT_EQ(times_asked("alpha-1"), 1);
+  EXPECT_THAT(archives(), testing::IsEmpty());
+}
+
+TEST_F(CondaDownload, of_what_a_cache_has_no_longer_whole_is_done_by_rebuild) {
+  const CondaEnvironment both = of({"alpha", "beta"});
+  const Lock lock = locked(both);
+  ASSERT_TRUE(build(both, lock, site("one")).last().activation);
+  const std::vector<std::string> names = *io::list_directory(dir / "cache/conda/packages");
+  for (const std::string& name : names)
+    if (name.starts_with("alpha-1-0-") && !name.ends_with(".lock")) {
+      const std::string file = dir / ("cache/conda/packages/" + name + "/share/a");
+      ASSERT_TRUE(io::write_file_atomically(file, "x", 0644, false));
+    }
+  Site anew = site("two");
+  anew.is_rebuild = true;
+  const Told built = build(both, lock, anew);
+  ASSERT_TRUE(built.last().activation) << built.log;
+  EXPECT_THAT(built.log, HasSubstr("alpha is damaged in the cache: fetching it again"));
+  EXPECT_EQ(dir.read("two/share/a"), "a");
+  EXPECT_EQ(times_asked("alpha-1"), 2);
+  EXPECT_EQ(times_asked("beta-1"), 1);
+}
+
+TEST_F(CondaDownload, of_an_index_is_not_waited_for_without_end) {
+  faults("silent repodata\n");
+  const Told told = solve(of({"alpha"}));
+  expect_failure(told, ErrorCode::unavailable,
+                 "the conda channel " + server.url("channel") + "/ has said nothing for 2 s");
+}
+
+TEST_F(CondaDownload, of_a_package_is_not_waited_for_without_end) {
+  const CondaEnvironment one = of({"alpha"});
+  const Lock lock = locked(one);
+  for (const std::string kind : {"silent", "half"}) {
+    faults(kind + " alpha-1\n");
+    const Told told = build(one, lock, site(kind));
+    expect_failure(told, ErrorCode::unavailable, "alpha-1-0.conda has said nothing for 2 s");
+    EXPECT_THAT(told.last().failed->message, HasSubstr(server.url("channel")));
+  }
+  CondaEnvironment listed;
+  listed.locked = {{"", {lock.conda[0].url + "#sha256:" + lock.conda[0].sha256}}};
+  expect_failure(solve(listed), ErrorCode::unavailable, "alpha-1-0.conda has said nothing for 2 s");
+}
+
+}  // namespace
+}  // namespace lockstep::envs
