@@ -15,9 +15,9 @@ import pathlib
 import shutil
 import time
 
-from common import Progress, Refused, hash_of, say, sizes
+from common import Progress, hash_of, say, sizes
 from packages import fetch, wrong_hash
-from silence import Silent, size_of
+from silence import size_of
 
 AT_ONCE = 8
 SECONDS_BETWEEN_TRIES = 0.05
@@ -83,42 +83,28 @@ class Tally:
 
 
 async def fetch_whole(wanted, tally):
-    """Under its name when it is whole and what was asked for."""
+    """Under its name when it is what was asked for; tried once more when it is not."""
+    url, expected = wanted.package["url"], wanted.package["sha256"]
     part = wanted.own.with_name(wanted.own.name + ".part")
     wanted.own.parent.mkdir(exist_ok=True)
     try:
-        if not await fetch_part(wanted, part, tally):
-            say(f"{wanted.package['url']} came damaged: fetching it again")
-            await fetch_part(wanted, part, tally, is_last=True)
-        part.rename(wanted.own)
+        for is_last in (False, True):
+            await fetch(url, part, lambda: tally.look(wanted.name, part))
+            tally.look(wanted.name, part)
+            found = await asyncio.to_thread(hash_of, part, "sha256")
+            if found == expected:
+                return part.rename(wanted.own)
+            if is_last:
+                raise wrong_hash(url, expected, found)
+            say(f"{url} came damaged: fetching it again")
     finally:
         part.unlink(missing_ok=True)
-
-
-async def fetch_part(wanted, part, tally, is_last=False):
-    """Whether it is whole; if that is the last try, it is."""
-    url, expected = wanted.package["url"], wanted.package["sha256"]
-    part.unlink(missing_ok=True)
-    try:
-        await fetch(url, part, lambda: tally.look(wanted.name, part))
-    except Silent:
-        raise
-    except Refused as refused:
-        if is_last or refused.code != "unavailable" or size_of(part) == 0:
-            raise
-        return False
-    tally.look(wanted.name, part)
-    found = await asyncio.to_thread(hash_of, part, "sha256")
-    if found != expected and is_last:
-        raise wrong_hash(url, expected, found)
-    return found == expected
 
 
 async def download(order, wanted, is_known):
     """To their own archives. `is_known`: another build has brought it into rattler's cache."""
     tally, turns = Tally(wanted), asyncio.Semaphore(AT_ONCE)
     pathlib.Path(order["cache"], "archives").mkdir(exist_ok=True)
-
     ours, waiting = collections.defaultdict(asyncio.Lock), Progress()  # some may share a lock
 
     async def fetched_or_known(each):

@@ -1,5 +1,6 @@
 """Packages by their addresses: fetched, checked, and what is known of those fetched before."""
 
+import asyncio
 import hashlib
 import json
 import pathlib
@@ -9,11 +10,13 @@ import tempfile
 from rattler.package_streaming import PackageArchive, download_to_path
 
 from common import (Refused, cause_of, client, hash_of, is_local, local_path, masked, not_reached,
-                    write_whole)
+                    say, write_whole)
 from silence import Activity, size_of, unless_silent
 
 REPLACED = "if it was replaced on purpose, solve anew with --rebuild"
 LOCKED = "the lock file that names it is to be made anew if it was replaced on purpose"
+TRIES = 3  # of what comes, and is cut; rattler itself tries what does not come
+SECONDS_BETWEEN_TRIES = 0.5
 OUTSIDE = r"outside of destination path|failed to link '(\.\./|/|[^']*/\.\./)"
 
 
@@ -44,14 +47,21 @@ async def fetch(url, path, sign=None):
         if not local_path(url).is_file():
             raise Refused("not_found", f"there is no package {masked(url)}")
         return local_path(url)
-    try:
-        await unless_silent(download_to_path(client(), url, path),
-                            sign or (lambda: size_of(path)), server_of(url))
-    except Refused:
-        raise
-    except Exception as error:
-        raise package_failure(url, error) from error
-    return path
+    for is_last in [False] * (TRIES - 1) + [True]:
+        path.unlink(missing_ok=True)
+        try:
+            await unless_silent(download_to_path(client(), url, path),
+                                sign or (lambda: size_of(path)), server_of(url))
+            return path
+        except Refused:
+            raise
+        except Exception as error:
+            failure = package_failure(url, error)
+            was_cut = failure.code == "unavailable" and size_of(path) > 0
+            if is_last or not was_cut:
+                raise failure from error
+        say(f"{url} was cut short: fetching it again")
+        await asyncio.sleep(SECONDS_BETWEEN_TRIES)
 
 
 def server_of(url):

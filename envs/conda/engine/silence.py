@@ -13,10 +13,6 @@ BUSY_SECONDS = 0.05  # of the processor between two looks: more than waiting tak
 BLOCK = 4096
 
 
-class Silent(Refused):
-    pass
-
-
 def patience():
     try:
         seconds = float(os.environ.get(VARIABLE, SECONDS))
@@ -37,7 +33,7 @@ async def unless_silent(work, sign, what):
             before, seen = seen, sign()
             quiet = quiet + step if seen == before else 0.0
             if quiet >= seconds:
-                raise Silent("unavailable", f"{what} has said nothing for {seconds:g} s")
+                raise Refused("unavailable", f"{what} has said nothing for {seconds:g} s")
         return task.result()
     finally:
         task.cancel()

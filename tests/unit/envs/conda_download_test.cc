@@ -108,9 +108,18 @@ TEST_F(CondaDownload, that_was_cut_or_damaged_is_tried_again) {
   const Told built = build(both, lock, site("one"));
   ASSERT_TRUE(built.last().activation) << built.log;
   EXPECT_EQ(dir.read("one/share/a") + dir.read("one/share/b"), "ab");
-  EXPECT_THAT(built.log, HasSubstr("alpha-1-0.conda came damaged: fetching it again"));
+  EXPECT_THAT(built.log, HasSubstr("alpha-1-0.conda was cut short: fetching it again"));
   EXPECT_THAT(built.log, HasSubstr("beta-1-0.tar.bz2 came damaged: fetching it again"));
   EXPECT_EQ(times_asked("alpha-1") + times_asked("beta-1"), 4);
+}
+
+TEST_F(CondaDownload, that_is_cut_each_time_fails_and_says_so) {
+  const CondaEnvironment one = of({"alpha"});
+  const Lock lock = locked(one);
+  faults("cut alpha-1\n");
+  const Told told = build(one, lock, site("one"));
+  expect_failure(told, ErrorCode::unavailable, lock.conda[0].url + " could not be fetched");
+  EXPECT_EQ(times_asked("alpha-1"), 3);
 }
 
 TEST_F(CondaDownload, that_fails_leaves_what_came_whole_for_the_next_try) {
