@@ -1,6 +1,7 @@
 #include "envs/tool.h"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -8,20 +9,37 @@
 namespace lockstep::envs {
 namespace {
 
+constexpr long kLockPauseNs = 100'000'000;
 constexpr int kSignals = 128;  // exit codes above are of signals
 
 // Signs that the index was not reached; pip ends with "no matching distribution" then, as it does
 // for a name that is wrong.
-constexpr std::array<std::string_view, 8> kNotReached{
-    "Retrying (",          "connection broken",
-    "Connection refused",  "Temporary failure in name",
-    "Name or service not", "error sending request",
-    "dns error",           "timed out"};
-// Of a page, which pip says to nobody but uv, and of a file.
+constexpr std::array<std::string_view, 13> kNotReached{"Retrying (",
+                                                       "connection broken",
+                                                       "Connection refused",
+                                                       "Temporary failure in name",
+                                                       "Name or service not",
+                                                       "error sending request",
+                                                       "dns error",
+                                                       "timed out",
+                                                       "too many 5",
+                                                       " Server Error: ",
+                                                       "HTTP status server error",
+                                                       "IncompleteRead(",
+                                                       "error reading a body from connection"};
 constexpr std::array<std::string_view, 6> kRefused{"(401 Unauthorized)",   "403 Forbidden",
                                                    "401 Client Error",     "403 Client Error",
                                                    "HTTP error 401 while", "HTTP error 403 while"};
-constexpr std::array<std::string_view, 2> kDamaged{"DO NOT MATCH THE HASHES", "Hash mismatch"};
+// Of a file that an index names; a page that is not there is a name that is wrong.
+constexpr std::array<std::string_view, 4> kGone{"HTTP error 404 while", "HTTP error 410 while",
+                                                "HTTP status client error (404",
+                                                "HTTP status client error (410"};
+constexpr std::array<std::string_view, 6> kDamaged{"DO NOT MATCH THE HASHES",
+                                                   "Hash mismatch",
+                                                   "' located at ",
+                                                   "an invalid package format",
+                                                   "Failed to extract archive",
+                                                   "Failed to read from zip"};
 constexpr std::array<std::string_view, 3> kNoSpace{"No space left on device", "Disk quota exceeded",
                                                    "os error 28"};
 
@@ -30,6 +48,20 @@ bool has_any(std::string_view text, const std::array<std::string_view, N>& signs
   return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
     return text.find(sign) != std::string_view::npos;
   });
+}
+
+// Of a mistake in pip itself its error is enough.
+std::string without_traceback(std::string_view tail) {
+  if (tail.find("/pip/_internal/") == tail.npos) return std::string(tail);
+  std::string kept;
+  while (!tail.empty()) {
+    const std::string_view line = tail.substr(0, tail.find('\n'));
+    tail.remove_prefix(std::min(line.size() + 1, tail.size()));
+    const bool is_of_it = line.empty() || line.starts_with("  ") ||
+                          line.starts_with("Traceback (") || line.starts_with("During handling of");
+    if (!is_of_it) kept += fmt::format("{}\n", line);
+  }
+  return kept;
 }
 
 }  // namespace
@@ -48,19 +80,33 @@ Error tool_failure(std::string_view what, const Toolbox::Answer& answer) {
     why = " (the index may not be read: its credentials)";
   } else if (has_any(answer.tail, kDamaged)) {
     code = ErrorCode::corrupt;
-    why = " (a package is not the one that was locked)";
+    why = " (a package is damaged, or not the one that was locked)";
+  } else if (has_any(answer.tail, kGone)) {
+    code = ErrorCode::not_found;
+    why = " (a package is not there)";
   } else if (has_any(answer.tail, kNoSpace)) {
     code = ErrorCode::resource_exhausted;
     why = " (the disk is full)";
   }
-  return make_error(
-      code, fmt::format("{}{}; it exited with {}:\n{}", what, why, answer.exit_code, answer.tail));
+  return make_error(code, fmt::format("{}{}; it exited with {}:\n{}", what, why, answer.exit_code,
+                                      without_traceback(answer.tail)));
 }
 
 Status run_tool(Toolbox& tools, const Words& words, std::string_view what) {
   TRY_ASSIGN(const Toolbox::Answer answer, tools.run(words));
   if (answer.exit_code != 0) return tool_failure(what, answer);
   return {};
+}
+
+Result<io::FileLock> lock_of(Toolbox& tools, const std::string& path, std::string_view waiting) {
+  for (bool first = true;; first = false) {
+    TRY_ASSIGN(auto lock, io::FileLock::try_acquire(path));
+    if (lock) return std::move(*lock);
+    TRY(tools.go_on());
+    if (first) tools.say(waiting);
+    const timespec pause{0, kLockPauseNs};
+    ::nanosleep(&pause, nullptr);
+  }
 }
 
 Words joined(Words first, const Words& second) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/io/file_system.h"
 #include "envs/toolbox.h"
 
 namespace lockstep::envs {
@@ -16,6 +17,9 @@ using Words = std::vector<std::string>;
 Error tool_failure(std::string_view what, const Toolbox::Answer& answer);
 // Fails unless it exits with 0.
 Status run_tool(Toolbox& tools, const Words& words, std::string_view what);
+
+// Waits for who has it, and says so. conflict: told to stop.
+Result<io::FileLock> lock_of(Toolbox& tools, const std::string& path, std::string_view waiting);
 
 Words joined(Words first, const Words& second);
 

@@ -254,6 +254,12 @@ std::vector<std::string> EnvironmentCache::owners() const {
   return folders;
 }
 
+std::optional<Instant> EnvironmentCache::last_used(const CacheEntry& entry) {
+  struct stat info {};
+  if (::lstat(entry.path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return std::nullopt;
+  return Instant{info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec};
+}
+
 std::vector<EnvironmentCache::Item> EnvironmentCache::list() const {
   std::vector<Item> items;
   for (const std::string& folder : owners()) {
@@ -261,11 +267,11 @@ std::vector<EnvironmentCache::Item> EnvironmentCache::list() const {
     if (!names) continue;
     for (const std::string& name : *names) {
       const bool is_packages = name == kPackages;
-      struct stat info {};
       const CacheEntry entry(folder, name);
       if (!is_packages && !is_entry_name(name)) continue;
-      if (::lstat(entry.path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
-      Item item{entry, folder, {info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec}};
+      const auto used = last_used(entry);
+      if (!used) continue;
+      Item item{entry, folder, *used};
       item.is_finished = is_packages || io::exists(entry.activation()) ||
                          io::exists(entry.failure()) || io::exists(entry.solved());
       if (!is_packages)

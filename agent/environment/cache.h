@@ -152,6 +152,8 @@ class EnvironmentCache {
     bool is_finished = false;  // ready, failed or solved; packages are
   };
   std::vector<Item> list() const;
+  // nullopt: it is not there.
+  static std::optional<Instant> last_used(const CacheEntry& entry);
   // Of all entries that an engine was given something for.
   std::vector<envs::ImageRecord> image_records() const;
   // False: it is at work. `in_use` is asked for the name before and after it is out of the way.

@@ -93,6 +93,7 @@ void Environments::tick(Instant now) {
   if (!sweeps_.exchange(true))
     sweepers_.submit([this] {
       sweep_containers(cache_, home_);
+      keeper_.prune_skipped();
       sweeps_ = false;
     });
 }

@@ -174,9 +174,13 @@ void Flight::work() {
       return finish([&](const auto& waiter) { tell_reused(parts_, waiter, target_, *built); });
   }
   const auto failure = EnvironmentCache::find_failure(entry_);
-  if (failure && !may_be_mended(failure->error))  // earlier agents remembered those too
+  if (failure && !may_be_mended(failure->error)) {  // earlier agents remembered those too
+    for (const auto& seat : seats())
+      seat->waiter->say(fmt::format("the {} failed before; this is its log of {}, by job {}:",
+                                    described(target_), for_people(failure->at), failure->job));
     return finish(
         [&](const auto& waiter) { tell_failed_before(parts_, waiter, target_, *failure); });
+  }
   if (target_.what == EnvironmentTarget::What::solve) return solve(*held);
   build(*held);
 }

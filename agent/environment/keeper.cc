@@ -8,6 +8,11 @@
 #include "common/io/attempt_dir.h"
 
 namespace lockstep::agent {
+namespace {
+
+constexpr std::string_view kUnused = "nobody used it for so long";
+
+}  // namespace
 
 std::set<std::string> EnvironmentKeeper::names_in_use() const {
   std::set<std::string> names;
@@ -80,8 +85,20 @@ void EnvironmentKeeper::keep_below_limit() {
 void EnvironmentKeeper::prune(Instant since) {
   {
     const std::lock_guard guard(mutex_);
-    for (const auto& item : cache_.list())
-      if (item.last_used < since) remove(item, "nobody used it for so long");
+    skipped_.clear();
+    for (auto& item : cache_.list())
+      if (item.last_used < since && !remove(item, kUnused)) skipped_.push_back(std::move(item));
+  }
+  keep_what_is_wanted();
+}
+
+void EnvironmentKeeper::prune_skipped() {
+  {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    std::erase_if(skipped_, [this](const auto& item) {
+      return EnvironmentCache::last_used(item.entry) != item.last_used || remove(item, kUnused);
+    });
   }
   keep_what_is_wanted();
 }

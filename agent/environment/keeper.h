@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "agent/environment/cache.h"
 #include "common/base/bytes.h"
@@ -22,8 +23,11 @@ class EnvironmentKeeper {
   void clean();
   // While another thread is at it, that one looks once more instead.
   void keep();
-  // What was not used since.
+  // What was not used since; what is in use still goes when it is not any more, unless it was used
+  // again: see prune_skipped().
   void prune(Instant since);
+  // Often; cheap.
+  void prune_skipped();
 
  private:
   std::set<std::string> names_in_use() const;
@@ -36,7 +40,8 @@ class EnvironmentKeeper {
   const std::string attempts_;
   const Bytes limit_;
   std::mutex mutex_;
-  std::atomic<bool> wanted_ = false;  // a keep() that nobody has done yet
+  std::vector<EnvironmentCache::Item> skipped_;  // by prune(); guarded by mutex_
+  std::atomic<bool> wanted_ = false;             // a keep() that nobody has done yet
 };
 
 }  // namespace lockstep::agent

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,7 +17,6 @@ namespace {
 constexpr std::string_view kHalfMade = "making-";  // names of those that are not complete
 constexpr std::string_view kProbe =                // no stack trace in the log
     "import sys; sys.excepthook = lambda *_: None; import rattler";
-constexpr long kLockPauseNs = 100'000'000;
 
 std::string package() { return fmt::format("py-rattler=={}", kRattlerVersion); }
 
@@ -40,18 +38,6 @@ Result<bool> works(Toolbox& tools, const std::string& home) {
   if (answer.exit_code != 0) return false;
   TRY(io::write_file_atomically(worked, look, 0644, false));
   return true;
-}
-
-// Can be told to stop while another build has it.
-Result<io::FileLock> lock_of(Toolbox& tools, const std::string& path) {
-  for (bool first = true;; first = false) {
-    TRY_ASSIGN(auto lock, io::FileLock::try_acquire(path));
-    if (lock) return std::move(*lock);
-    TRY(tools.go_on());
-    if (first) tools.say("another build installs the tools for conda: waiting for it");
-    const timespec pause{0, kLockPauseNs};
-    ::nanosleep(&pause, nullptr);
-  }
 }
 
 // What a node lacks is not the definition's fault, and may be mended.
@@ -95,7 +81,9 @@ Result<std::string> rattler_python(Toolbox& tools, const std::string& cache) {
   TRY_ASSIGN(bool ready, works(tools, home));
   if (ready) return python;
   TRY(io::make_directories(root));
-  TRY_ASSIGN(const io::FileLock lock, lock_of(tools, home + ".lock"));
+  TRY_ASSIGN(
+      const io::FileLock lock,
+      lock_of(tools, home + ".lock", "another build installs the tools for conda: waiting for it"));
   TRY_ASSIGN(ready, works(tools, home));
   if (ready) return python;
   TRY_ASSIGN(const std::vector<std::string> names, io::list_directory(root));

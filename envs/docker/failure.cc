@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <deque>
 #include <optional>
 
 namespace lockstep::envs {
@@ -58,10 +59,25 @@ bool has_any(std::string_view text, const std::array<std::string_view, N>& signs
 
 // What engines, and the tools beside them in a pipe, add to the reason.
 bool is_idle(std::string_view line) {
-  constexpr std::string_view kIdle[] = {"See '", "Run '", "tar: ", "Removing intermediate", "---"};
+  constexpr std::string_view kIdle[] = {"See '", "Run '", "tar: ", "Removing intermediate",
+                                        "---",   " ---"};
   return line.find_first_not_of(" \t\r") == line.npos ||
          std::any_of(std::begin(kIdle), std::end(kIdle),
                      [&](std::string_view lead) { return line.starts_with(lead); });
+}
+
+// A line each, without what says nothing.
+std::string last_lines(std::string_view text) {
+  constexpr std::size_t kLines = 6;
+  std::deque<std::string_view> kept;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (is_idle(line)) continue;
+    kept.push_back(line);
+    if (kept.size() > kLines) kept.pop_front();
+  }
+  return fmt::format("{}", fmt::join(kept, "\n"));
 }
 
 Error failure(ErrorCode code, std::string_view what, std::string_view why,
@@ -102,7 +118,10 @@ Error pull_failure(std::string_view image, std::string_view engine, const Toolbo
 
 Error build_failure(std::string_view what, const Toolbox::Answer& answer) {
   if (auto error = passing(what, answer)) return *std::move(error);
-  Error error = failure(ErrorCode::invalid_argument, what, "", answer);
+  // The last line says which step failed; why, those before it.
+  Error error = make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("{} (exit code {}):\n{}", what, answer.exit_code, last_lines(answer.tail)));
   if (answer.tail.find("short-name") != std::string::npos)
     error.message += "; write whole names for podman: FROM docker.io/library/debian:12";
   return error;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #include "common/io/file_system.h"
 #include "envs/venv/solved.h"
@@ -12,8 +13,25 @@
 namespace lockstep::envs {
 namespace {
 
+constexpr const char* kLog = "/lockstep-pip.log";  // of one run
+
 std::string lines(const Words& texts) {
   return texts.empty() ? "" : fmt::format("{}\n", fmt::join(texts, "\n"));
+}
+
+// Pages of indexes that pip could not read. It says so to its log file alone, and then that there
+// is no such package. Without those that are not there: of several indexes one has each package.
+std::string unread_pages(const std::string& log) {
+  constexpr std::string_view kSign = "Could not fetch URL ";
+  constexpr std::size_t kMostPages = 3;
+  Words pages;
+  std::ifstream file(log);
+  for (std::string line; pages.size() < kMostPages && std::getline(file, line);) {
+    const auto at = line.find(kSign);
+    if (at == line.npos || line.find(": 404 Client Error") != line.npos) continue;
+    pages.push_back(line.substr(at));
+  }
+  return lines(pages);
 }
 
 bool is_wheel(const LockedPackage& package) {
@@ -65,6 +83,18 @@ Pip::Pip(Toolbox& tools, const Site& site, std::string python, std::string folde
   if (retries != nullptr && std::string_view(retries) == "0") tools.set("PIP_RETRIES", "1");
 }
 
+Status Pip::run(const Words& words, std::string_view what) {
+  const std::string log = folder_ + kLog;
+  tools_.set("PIP_LOG", log);
+  auto ran = tools_.run(words);
+  tools_.unset("PIP_LOG");
+  TRY_ASSIGN(Toolbox::Answer answer, std::move(ran));
+  answer.tail += answer.exit_code == 0 ? "" : unread_pages(log);
+  TRY(io::remove_tree(log));
+  if (answer.exit_code != 0) return tool_failure(what, answer);
+  return {};
+}
+
 Result<std::string> Pip::version() {
   TRY_ASSIGN(const Toolbox::Answer answer,
              tools_.run({python_, "-m", "pip", "--version"}, Toolbox::Output::wanted));
@@ -82,8 +112,7 @@ Result<std::vector<LockedPackage>> Pip::solve(const Asked& asked, Installed inst
   Words words{python_,          "-m",  "pip",      "install", "--dry-run",
               "--progress-bar", "off", "--report", report};
   if (installed == Installed::left_out) words.push_back("--ignore-installed");
-  TRY(run_tool(tools_, joined(std::move(words), asked.words()),
-               "pip could not solve the environment"));
+  TRY(run(joined(std::move(words), asked.words()), "pip could not solve the environment"));
   TRY_ASSIGN(const std::string text, io::read_file(report));
   return packages_of_report(text);
 }
@@ -94,17 +123,26 @@ Result<Words> Pip::fetch(const Lock& lock, const Words& options) {
   auto folders = wheels.folders_of(lock.packages);
   if (folders) return folders;
   tools_.say(fmt::format("not here yet: {}", folders.error().message));
+  // Other nodes of this machine may share the cache, and build the same now: one of them fetches.
+  const Digest digest = sha256(hashed_requirements(lock));
+  TRY_ASSIGN(const io::FileLock one,
+             lock_of(tools_, fmt::format("{}/fetch-{:.2}.lock", site_.cache, digest.hex()),
+                     "another build fetches the same packages: waiting for it"));
+  if (auto by_another = wheels.folders_of(lock.packages)) return by_another;
+  TRY(fetch_lacking(lock, options));
+  return wheels.folders_of(lock.packages);
+}
+
+Status Pip::fetch_lacking(const Lock& lock, const Words& options) {
   const std::string locked = folder_ + "/lockstep-requirements.txt";
   const std::string fetched = folder_ + "/fetched";
   TRY(io::write_file_atomically(locked, hashed_requirements(lock), 0644, false));
-  TRY(run_tool(tools_,
-               joined({python_, "-m", "pip", "download", "--no-deps", "--require-hashes",
-                       "--progress-bar", "off", "-d", fetched, "-r", locked},
-                      options),
-               "pip could not fetch the packages"));
-  TRY(wheels.take_in(fetched));
-  TRY(io::remove_tree(fetched));
-  return wheels.folders_of(lock.packages);
+  TRY(run(joined({python_, "-m", "pip", "download", "--no-deps", "--require-hashes",
+                  "--progress-bar", "off", "-d", fetched, "-r", locked},
+                 options),
+          "pip could not fetch the packages"));
+  TRY(Wheelhouse(site_.cache).take_in(fetched));
+  return io::remove_tree(fetched);
 }
 
 Status Pip::install(const Lock& lock, const Words& options) {
@@ -120,7 +158,7 @@ Status Pip::install(const Lock& lock, const Words& options) {
     install.push_back("--no-index");
   else
     install = joined(std::move(install), options);
-  return run_tool(tools_, install, "pip could not install the packages");
+  return run(install, "pip could not install the packages");
 }
 
 }  // namespace lockstep::envs

@@ -38,7 +38,9 @@ class Pip {
   Status install(const Lock& lock, const Words& options);
 
  private:
+  Status run(const Words& words, std::string_view what);
   Result<Words> fetch(const Lock& lock, const Words& options);
+  Status fetch_lacking(const Lock& lock, const Words& options);
 
   Toolbox& tools_;
   const Site site_;

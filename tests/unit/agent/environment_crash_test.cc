@@ -225,6 +225,14 @@ TEST_F(EnvironmentCrash, pruning_removes_what_nobody_used_since) {
   EXPECT_TRUE(node.until([&] { return !io::exists(entry(node, goes)); }));
   EXPECT_TRUE(io::exists(entry(node, young)));
   EXPECT_TRUE(io::exists(entry(node, named)));
+  // It goes when its attempt does.
+  remove_attempt(node, held);
+  Instant at = io::SystemClock().now();
+  EXPECT_TRUE(node.until([&] {
+    node.environments->tick(at = at + minutes(2));
+    return !io::exists(entry(node, named));
+  }));
+  EXPECT_TRUE(io::exists(entry(node, young)));
 }
 
 TEST_F(EnvironmentCrash, agents_that_share_packages_fetch_once_and_prune_for_all) {
