@@ -66,7 +66,10 @@ Result<EngineInfo> engine_info_from(std::string_view text, const std::string& er
     const json failures = info.value("ServerErrors", json());
     if (failures.is_array() && !failures.empty())
       return unavailable(failures.front().get<std::string>());
-    EngineInfo found = info.contains("host") ? of_podman(info) : of_docker(info);
+    const bool is_podman = info.contains("host");
+    if (!is_podman && info.value("ServerVersion", "").empty())  // the client alone answers
+      return unavailable(errors.empty() ? "its daemon does not say its version" : errors);
+    EngineInfo found = is_podman ? of_podman(info) : of_docker(info);
     if (found.is_rootless) found.name += ", rootless";
     return found;
   } catch (const json::exception& failure) {

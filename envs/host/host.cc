@@ -1,6 +1,7 @@
 #include "envs/host/host.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,10 +32,16 @@ bool is_version(std::string_view text) {
 
 bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-// Of what find() does not find.
+bool is_directory(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// Of what find() does not find, and of directories.
 std::string why_not_found(const Toolbox& tools, const std::string& interpreter) {
   constexpr std::string_view kNotRun = "is there, but this user may not run it";
   if (interpreter.find('/') != std::string::npos) {
+    if (is_directory(interpreter)) return "is a directory";
     if (is_there(interpreter)) return std::string(kNotRun);
     return errno == EACCES ? "cannot be reached: this user may not enter a folder above it"
                            : "is not there";
@@ -53,7 +60,7 @@ std::string why_not_found(const Toolbox& tools, const std::string& interpreter) 
 
 Result<std::string> version_of(Toolbox& tools, const std::string& interpreter) {
   const std::string program = tools.find(interpreter);
-  if (program.empty())
+  if (program.empty() || is_directory(program))
     return make_error(ErrorCode::not_found, fmt::format("the interpreter '{}' {}", interpreter,
                                                         why_not_found(tools, interpreter)));
   TRY_ASSIGN(const Toolbox::Answer answer,

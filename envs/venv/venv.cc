@@ -26,7 +26,8 @@ Result<Lock> VenvProvider::solve(Toolbox& tools, const Site& site) {
   if (!lock) return naming_missing_folders(lock.error(), definition_.options);
   lock->provider = "venv";
   lock->platform = platform_of(version);
-  tools.say(fmt::format("solved: {} packages", lock->packages.size()));
+  tools.say(fmt::format("solved: {} package{}", lock->packages.size(),
+                        lock->packages.size() == 1 ? "" : "s"));
   for (const LockedPackage& package : lock->packages)
     tools.say(fmt::format("  {} {} (pip)", package.name, package.version));
   return lock;

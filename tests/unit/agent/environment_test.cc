@@ -39,6 +39,9 @@ TEST_F(EnvironmentTest, an_interpreter_that_is_not_there_fails_the_job_by_name) 
   ASSERT_TRUE(said.failed);
   EXPECT_EQ(said.failed->cause, Cause::environment_failed);
   EXPECT_THAT(said.failed->error.message, HasSubstr("'/nope/python' is not there"));
+  const auto& folder = node.prepare(node.staged("k", HostEnvironment{"/tmp"}));
+  ASSERT_TRUE(folder.failed);
+  EXPECT_THAT(folder.failed->error.message, HasSubstr("'/tmp' is a directory"));
 }
 
 TEST_F(EnvironmentTest, an_interpreter_that_does_not_answer_yet_is_named_meanwhile) {
