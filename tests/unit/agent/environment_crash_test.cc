@@ -258,7 +258,8 @@ TEST_F(EnvironmentCrash, agents_that_share_packages_fetch_once_and_prune_for_all
                                  [](const auto& each) { return each.entry.name() == "packages"; });
   ASSERT_NE(item, listed.end());
   other.environments->prune(io::SystemClock().now() + minutes(1));
-  EXPECT_TRUE(other.until([&] { return !io::exists(packages); }));
+  EXPECT_TRUE(
+      other.until([&] { return !io::exists(packages) && !io::exists(item->entry.lock_file()); }));
   // Of two that prune at once the second finds it gone, and has nothing to complain of.
   const auto again = cache.remove(*item, [](const std::string&) { return false; });
   ASSERT_TRUE(again) << again.error().message;
