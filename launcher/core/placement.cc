@@ -269,20 +269,21 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
   const Shape shape = shape_of(spec);
   const int fixed = *cluster.config.fixed_nodes;
   const std::string& target = cluster.config.target;
-  if (shape.nodes > fixed)
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("needs {} nodes, but target '{}' has {}; start more with "
-                                  "`lockstep up --nodes {}`",
-                                  shape.nodes, target, fixed, shape.nodes));
-  int known = 0, fitting = 0;
+  int known = 0, present = 0, fitting = 0;
   std::string example;
   for (const auto& [id, node] : cluster.state.nodes()) {
     if (!node.session) continue;
     ++known;
+    if (!node.lost) ++present;
     const auto reason = too_small(node.inventory, shape);
     if (!reason) ++fitting;
     if (reason && example.empty()) example = node.name + " " + *reason;
   }
+  if (const int size = std::max(fixed, present); shape.nodes > size)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("needs {} nodes, but target '{}' has {}; start more with "
+                                  "`lockstep up --nodes {}`",
+                                  shape.nodes, target, size, shape.nodes));
   if (known < fixed || fitting >= shape.nodes) return std::nullopt;
   return make_error(ErrorCode::invalid_argument,
                     fmt::format("needs {}, but {} of the {} nodes of target '{}' have as much "

@@ -53,6 +53,7 @@ struct Cluster {
 Placement place(const Cluster& cluster, const Job& job);
 
 // Why the job can never run here (known only when the target's nodes are fixed); nullopt otherwise.
+// Nodes that joined beyond the fixed number count as well, while they are not LOST.
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec);
 
 // One line per node: could it take a part of such a job now, and if not, why. At most kMaxWhyLines.

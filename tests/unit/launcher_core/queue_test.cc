@@ -80,6 +80,26 @@ TEST(Queue, refuses_more_nodes_than_a_fixed_target_has) {
             "needs 5 nodes, but target 'local' has 2; start more with `lockstep up --nodes 5`");
 }
 
+// `lockstep up --nodes 1`, and agents that joined by hand.
+TEST(Queue, nodes_that_joined_beyond_the_fixed_number_count) {
+  TestLauncher launcher(fixed(1));
+  std::vector<FakeNode> nodes;
+  for (const char* name : {"n1", "n2", "n3"}) nodes.push_back(launcher.join(name));
+  EXPECT_EQ(launcher.submit_refused(job_spec("four", 4)).message,
+            "needs 4 nodes, but target 'local' has 3; start more with `lockstep up --nodes 4`");
+  EXPECT_EQ(launcher.status(launcher.submit(job_spec("three", 3))), JobStatus::preparing);
+}
+
+TEST(Queue, a_lost_node_beyond_the_fixed_number_does_not_count) {
+  TestLauncher launcher(fixed(1));
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  launcher.pass(minutes(5), {&n1});
+  ASSERT_EQ(launcher.liveness(n2), Liveness::lost);
+  EXPECT_THAT(launcher.submit_refused(job_spec("pair", 2)).message,
+              ::testing::HasSubstr("target 'local' has 1; start more"));
+}
+
 TEST(Queue, refuses_more_per_node_than_any_node_of_a_fixed_target_has) {
   TestLauncher launcher(fixed(2));
   JobSpec wide = job_spec("wide");
