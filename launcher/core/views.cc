@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <iterator>
+#include <utility>
+#include <vector>
 
+#include "common/base/cut.h"
 #include "launcher/core/environments.h"
 
 namespace lockstep::launcher {
@@ -21,6 +24,19 @@ std::vector<CollectedOutput> outputs_of(const Part& part,
   });
   if (part.saved && !told) outputs.push_back(part.saved->checkpoint);
   return outputs;
+}
+
+// Who solves what this part waits for: "this node solves it", "node n2 solves it for job x".
+std::string who_solves(const State& state, const Job& job, const Part& part,
+                       const std::string& platform) {
+  const auto solver = solver_of(state, *job.environment, platform);
+  if (!solver) return "";
+  const Attempt& attempt = *state.attempt(solver->attempt);
+  const Part& other = attempt.parts[static_cast<std::size_t>(solver->node_rank)];
+  if (&other == &part) return "this node solves it";
+  std::string text = fmt::format("node {} solves it", state.node_name(other.node));
+  if (attempt.id.job != job.id) text += " for job " + attempt.id.job.value;
+  return text;
 }
 
 // While it stages, its newest report may be older than what it asked for, and older than the lock
@@ -47,6 +63,8 @@ std::optional<EnvironmentReport> environment_of(const State& state, const Job& j
   } else if (could_not_solve(environment, part) && part.wants_lock == report->platform) {
     report->step = Step::not_solved;
     report->how = part.not_solved->why;
+  } else {
+    report->how = who_solves(state, job, part, report->platform);
   }
   return report;
 }
@@ -138,19 +156,38 @@ std::string first_node(const Cluster& cluster, const Attempt& attempt, Predicate
   return "";
 }
 
-// Of the parts that have not `reached` their next state the first ones, with what they say of it.
+// In at most about `limit` characters, its runs of blanks one each; a count ("120/340") stays
+// whole.
+std::string shortened(std::string_view words, std::size_t limit) {
+  std::string text;
+  for (const char c : words)
+    if (c != ' ' || (!text.empty() && text.back() != ' ')) text += c;
+  const auto counts = [&](std::size_t at) {
+    return at < text.size() &&
+           std::string_view("0123456789/.").find(text[at]) != std::string_view::npos;
+  };
+  for (int more = 0; more < 12 && counts(limit - 1) && counts(limit); ++more) ++limit;
+  return cut(std::move(text), limit);
+}
+
+// Of the parts that have not `reached` their next state the first ones, with what they say of it:
+// one in full, several in one line of a terminal.
 template <typename Predicate>
 std::string progress_of_parts(const Cluster& cluster, const Job& job, const Attempt& attempt,
                               Predicate reached) {
-  constexpr int kNamed = 3;
-  std::string text;
-  int behind = 0;
+  constexpr std::size_t kNamed = 3, kRoom = 60;
+  std::vector<std::pair<std::string, std::string>> named;  // nodes, and what they say
+  std::size_t behind = 0;
   for (int i = 0; i < attempt.size(); ++i) {
     if (reached(attempt.parts[static_cast<std::size_t>(i)]) || ++behind > kNamed) continue;
-    const PartView view = view_of_part(cluster, job, attempt, i);
-    text += fmt::format("{}node {}: {}", behind == 1 ? "" : "; ", view.node_name,
-                        view.progress.empty() ? std::string(to_string(view.state)) : view.progress);
+    PartView view = view_of_part(cluster, job, attempt, i);
+    if (view.progress.empty()) view.progress = to_string(view.state);
+    named.emplace_back(std::move(view.node_name), std::move(view.progress));
   }
+  std::string text;
+  for (const auto& [node, words] : named)
+    text += fmt::format("{}{}: {}", text.empty() ? "node " : "; ", node,
+                        named.size() == 1 ? words : shortened(words, kRoom / named.size()));
   if (behind > kNamed) text += fmt::format("; and {} more", behind - kNamed);
   return text;
 }

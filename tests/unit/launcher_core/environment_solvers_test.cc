@@ -50,6 +50,23 @@ TEST_F(Solvers, the_next_one_solves_what_the_first_could_not) {
   EXPECT_EQ(launcher.view(id.job).attempts.size(), 1U);
 }
 
+TEST_F(Solvers, a_view_says_which_node_solves) {
+  const AttemptId id = place(2);
+  const auto said = [&](const AttemptId& of, std::size_t rank) {
+    return launcher.view(of.job).attempts.at(0).parts.at(rank).environment->how;
+  };
+  wants(n2, id);
+  wants(n1, id);
+  EXPECT_EQ(said(id, 1), "this node solves it");
+  EXPECT_EQ(said(id, 0), "node n2 solves it");
+  const AttemptId other = place(1, "other");
+  wants(launcher.placed_on(other).at(0) == n1.id ? n1 : n2, other);
+  EXPECT_EQ(said(other, 0), "node n2 solves it for job job");
+  fails(n2, id, "no network");
+  EXPECT_EQ(said(id, 1), "no network");
+  EXPECT_EQ(said(id, 0), "this node solves it");
+}
+
 TEST_F(Solvers, a_launcher_that_starts_anew_knows_who_failed) {
   const AttemptId id = place(2);
   wants(n1, id);

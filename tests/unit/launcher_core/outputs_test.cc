@@ -40,13 +40,12 @@ TEST(Outputs, a_job_is_finalizing_while_all_its_nodes_collect) {
   launcher.observe(n2, collecting);
   launcher.drop_notices();
   EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
-  EXPECT_EQ(launcher.view(job).reason,
-            "node n1: collecting ./outputs; node n2: collecting ./outputs");
+  EXPECT_EQ(launcher.view(job).reason, "node n1: collecting ./outputs; n2: collecting ./outputs");
   collecting.progress = "collecting ./outputs: 1.0/2.0 MiB";
   launcher.observe(n1, collecting);  // for people: no fact
   launcher.drop_notices();
   EXPECT_EQ(launcher.view(job).reason,
-            "node n1: collecting ./outputs: 1.0/2.0 MiB; node n2: collecting ./outputs");
+            "node n1: collecting ./outputs: 1.0/2.0 …; n2: collecting ./outputs");
   EXPECT_EQ(launcher.facts<PartChanged>().size(), 6U);
   EXPECT_TRUE(launcher.view(job).attempts[0].parts[0].outputs.empty());
   launcher.observe(n1, finished_with(attempt(job), node_exit({rank_exit(0)}), "1"));

@@ -45,8 +45,30 @@ TEST(Views, a_job_that_is_prepared_shows_how_far_its_nodes_are) {
     launcher.drop_notices();
   }
   EXPECT_EQ(launcher.view(job).reason,
-            "node n1: building: link 3/12 packages; node n2: the node has not answered yet; "
-            "node n3: staging; and 2 more");
+            "node n1: building: link 3/12 …; n2: the node has not ans…; n3: staging; and 2 more");
+}
+
+TEST(Views, nodes_that_are_prepared_share_one_line) {
+  TestLauncher launcher;
+  std::vector<FakeNode> nodes;
+  for (const char* name : {"n1", "n2"}) nodes.push_back(launcher.join(name));
+  const JobId job = launcher.submit(job_spec("job", 2));
+  PartReport staging = report(attempt(job), PartState::staging);
+  const auto say = [&](std::size_t node, const std::string& words) {
+    staging.progress = words;
+    launcher.observe(nodes[node], staging);
+    launcher.drop_notices();
+  };
+  say(0, "solving:   Downloading scipy-1.11.4-cp311-cp311-manylinux.whl (36.4 MB)");
+  say(1, "building: install packages 1120/1340 now");
+  EXPECT_EQ(
+      launcher.view(job).reason,
+      "node n1: solving: Downloading scipy-1.11.4…; n2: building: install packages 1120/1340…");
+  launcher.observe(nodes[1], attempt(job), PartState::prepared);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).reason,
+            "node n1: solving:   Downloading scipy-1.11.4-cp311-cp311-manylinux.whl (36.4 MB)")
+      << "of one node all is said";
 }
 
 TEST(Views, an_attempt_has_started_when_its_first_part_did) {
