@@ -21,6 +21,8 @@ test_packages=(
 check_packages=(clang clang-format clang-tidy libclang-rt-14-dev libfuzzer-14-dev)
 
 say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
+# Prints the opening comment of the script that runs.
+show_help() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$root/scripts/$(basename "$0")"; }
 die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
 # install_packages NAME…: those that are missing, from apt.
