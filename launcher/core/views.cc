@@ -167,6 +167,8 @@ std::string shortened(std::string_view words, std::size_t limit) {
            std::string_view("0123456789/.").find(text[at]) != std::string_view::npos;
   };
   for (int more = 0; more < 12 && counts(limit - 1) && counts(limit); ++more) ++limit;
+  if (limit < text.size() && std::string_view(" ),;:").find(text[limit]) != std::string_view::npos)
+    ++limit;  // so that "…" is no part of the word
   return cut(std::move(text), limit);
 }
 

@@ -10,6 +10,10 @@ TEST(Bars, stand_before_what_they_show) {
             "j: Preparing (n1: building: download [===       ] 120/340 MB (numpy))");
   EXPECT_EQ(with_bars("n2: building: link 50/50 packages; n3: image layers 0/7"),
             "n2: building: link [==========] 50/50 packages; n3: image layers [          ] 0/7");
+  EXPECT_EQ(
+      with_bars("node n1: install 120/340 …; n2: building: link 3/12 …; and 2 more"),
+      "node n1: install [===       ] 120/340 …; n2: building: link [==        ] 3/12 …; and 2 "
+      "more");
   EXPECT_EQ(with_bars("9/3"), "[==========] 9/3");
   EXPECT_EQ(with_bars("a (1/2), b"), "a ([=====     ] 1/2), b");
 }

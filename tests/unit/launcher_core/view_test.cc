@@ -63,7 +63,7 @@ TEST(Views, nodes_that_are_prepared_share_one_line) {
   say(1, "building: install packages 1120/1340 now");
   EXPECT_EQ(
       launcher.view(job).reason,
-      "node n1: solving: Downloading scipy-1.11.4…; n2: building: install packages 1120/1340…");
+      "node n1: solving: Downloading scipy-1.11.4…; n2: building: install packages 1120/1340 …");
   launcher.observe(nodes[1], attempt(job), PartState::prepared);
   launcher.drop_notices();
   EXPECT_EQ(launcher.view(job).reason,
