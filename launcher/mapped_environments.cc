@@ -12,6 +12,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::string_view kRegistries = "azureml://registries/";
+constexpr std::string_view kCurated = "AzureML-";  // how names of Azure's own environments begin
 
 struct Wanted {
   EnvironmentName name;
@@ -41,6 +42,12 @@ EnvironmentView mapped(const State& state, const Wanted& wanted, RegisteredEnvir
   return view_of(state, {std::move(found), definition, {}, "environments.map"});
 }
 
+// What is wrong in a file begins with its path; what is wrong with reading it, with a verb.
+Refused unreadable(const Error& error) {
+  const bool is_verb = error.message.starts_with("open ") || error.message.starts_with("read ");
+  return {error.code, (is_verb ? "the launcher could not " : "the launcher's ") + error.message};
+}
+
 }  // namespace
 
 Message with_map(const State& state, const std::string& map_path, const std::string& reference) {
@@ -55,15 +62,17 @@ Message with_map(const State& state, const std::string& map_path, const std::str
   }
   const Wanted wanted = of_azure ? of_registry(reference) : of_name(reference);
   auto found = spec::find_in_map(map_path, wanted.keys, spec::read_regular_text_file);
-  if (!found) return Refused{found.error().code, "the launcher's " + found.error().message};
+  if (!found) return unreadable(found.error());
   if (*found) return EnvironmentReply{mapped(state, wanted, **std::move(found))};
-  if (!of_azure) return registered;
+  const bool is_curated =
+      wanted.name.name.starts_with(kCurated) && state.registered().count(wanted.name.name) == 0;
+  if (!of_azure && !is_curated) return registered;
   return Refused{
       ErrorCode::not_found,
       fmt::format("'{0}' is Azure's, and nobody has said what it is here. Add this line to {1} on "
                   "the launcher's machine:\n  {0}: {2}.yml\nwhere {2}.yml, beside it, is a file as "
                   "`lockstep environment create -f` takes it",
-                  reference, map_path, wanted.name.name)};
+                  wanted.keys.front(), map_path, wanted.name.name)};
 }
 
 }  // namespace lockstep::launcher

@@ -200,6 +200,22 @@ TEST_F(Mapped, WhatIsRegisteredCountsFirst) {
   EXPECT_EQ(refused("tools:8"), "environment 'tools' has no version '8'; it has 1");
 }
 
+TEST_F(Mapped, AnEnvironmentOfAzuresOwnIsAskedForOfTheMap) {
+  EXPECT_EQ(refused("AzureML-sklearn-1.5@latest"),
+            "'AzureML-sklearn-1.5' is Azure's, and nobody has said what it is here. Add this line "
+            "to " +
+                map() +
+                " on the launcher's machine:\n  AzureML-sklearn-1.5: "
+                "AzureML-sklearn-1.5.yml\nwhere AzureML-sklearn-1.5.yml, beside it, is a file as "
+                "`lockstep environment create -f` takes it");
+  EXPECT_THAT(refused("AzureML-sklearn-1.5:7"), HasSubstr("\n  AzureML-sklearn-1.5:7: AzureML"));
+  write("environments.map", "AzureML-sklearn-1.5:7: {interpreter: python3}\n");
+  EXPECT_EQ(found("AzureML-sklearn-1.5:7").environment.spec.version, "7");
+  add(host("AzureML-sklearn-1.5", "1", "python3"));
+  EXPECT_EQ(refused("AzureML-sklearn-1.5:2"),
+            "environment 'AzureML-sklearn-1.5' has no version '2'; it has 1");
+}
+
 TEST_F(Mapped, WhatIsWrongInItHasItsPlace) {
   write("environments.map", "tools: {interpretor: x}\n");
   EXPECT_EQ(refused("tools"), "the launcher's " + map() +
@@ -229,7 +245,7 @@ TEST_F(Mapped, WhatIsNoRegularFileIsNotWaitedFor) {
             "the launcher's " + map() + ":6:9: read /dev/zero: it is no regular file");
   ASSERT_EQ(::unlink(map().c_str()), 0);
   ASSERT_EQ(::mkfifo(map().c_str(), 0600), 0);
-  EXPECT_EQ(refused("entry"), "the launcher's read " + map() + ": it is no regular file");
+  EXPECT_EQ(refused("entry"), "the launcher could not read " + map() + ": it is no regular file");
 }
 
 }  // namespace
