@@ -245,10 +245,22 @@ std::optional<Place> tab_in_indentation(std::string_view text, int near_line) {
   return std::nullopt;
 }
 
+// The text around `at`, as far as a list or mapping in brackets has it.
+std::string_view word_around(std::string_view text, std::size_t at) {
+  const auto begin = text.find_last_of(" \t\r\n,[{", at) + 1;
+  return text.substr(begin, text.find_first_of(" \t\r\n,]}", at) - begin);
+}
+
 Error syntax_error(const Source& source, const YAML::ParserException& failure) {
   const Place place = to_place(failure.mark);
   if (const auto tab = tab_in_indentation(source.text, place.line))
     return source.error(*tab, "bad YAML: a tab in the indentation; YAML wants spaces");
+  // Outside of brackets yaml-cpp takes it.
+  const bool is_question = place.offset < source.text.size() && source.text[place.offset] == '?';
+  if (is_question && failure.msg == "unknown token")
+    return source.error(place,
+                        fmt::format("bad YAML: a text with a '?' in brackets needs quotes: '{}'",
+                                    word_around(source.text, place.offset)));
   return source.error(place, "bad YAML: " + failure.msg);
 }
 
