@@ -68,10 +68,31 @@ struct AddJson {
   }
 };
 
-// As a definition is written.
-void add_content(const EnvironmentDefinition& definition, Json& json) {
-  std::visit(AddJson{json}, definition);
-}
+// The keys that an environment file has: `environment create` takes what is shown. Of a lock file's
+// packages only the numbers.
+struct AddFile {
+  Json& json;
+
+  void operator()(const HostEnvironment& host) const { AddJson{json}(host); }
+  void operator()(const VenvEnvironment& venv) const { AddJson{json}(venv); }
+  void operator()(const CondaEnvironment& conda) const {
+    Json file;
+    file["channels"] = conda.channels;
+    file["channel_priority"] = conda.strict_priority ? "strict" : "disabled";
+    file["dependencies"] = conda.dependencies;
+    std::vector<std::string> pip = conda.options;
+    pip.insert(pip.end(), conda.requirements.begin(), conda.requirements.end());
+    if (!pip.empty()) file["dependencies"].push_back({{"pip", pip}});
+    if (!conda.locked.empty()) file["locked"] = locked_counts(conda);
+    file["variables"] = conda.variables;
+    json["conda_file"] = std::move(file);
+    if (!conda.constraints.empty()) json["constraints"] = conda.constraints;
+  }
+  void operator()(const DockerEnvironment& docker) const {
+    AddJson{json}(DockerEnvironment{docker.image, docker.build, std::nullopt});
+    if (docker.conda) (*this)(*docker.conda);
+  }
+};
 
 std::string lines_of(const std::vector<std::string>& lines) {
   std::string text;
@@ -190,7 +211,7 @@ Json to_json(const EnvironmentSpec& environment) {
   // Of a venv its digest is all.
   if (std::holds_alternative<CondaEnvironment>(environment.definition) ||
       std::holds_alternative<DockerEnvironment>(environment.definition))
-    add_content(environment.definition, json);
+    std::visit(AddJson{json}, environment.definition);
   return json;
 }
 
@@ -214,7 +235,7 @@ Json to_json(const EnvironmentView& view) {
   json["tags"] = Json::object();
   for (const auto& [key, value] : environment.tags) json["tags"][key] = value;
   json["os_type"] = "linux";
-  add_content(environment.spec.definition, json);
+  std::visit(AddFile{json}, environment.spec.definition);
   json["creation_context"] = {
       {"created_at", view.created.ns == 0 ? Json(nullptr) : Json(to_string(view.created))},
       {"created_by", view.created_by}};

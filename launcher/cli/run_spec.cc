@@ -8,6 +8,7 @@
 #include "common/domain/docker_args.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/spec/retry_reader.h"
+#include "launcher/spec/venv_reader.h"
 
 namespace lockstep::cli {
 
@@ -101,7 +102,7 @@ Status check_choice(const RunArguments& a) {
   return {};
 }
 
-Result<VenvEnvironment> packages_of(const RunArguments& arguments) {
+Result<VenvEnvironment> packages_of(const RunArguments& arguments, spec::Notes& notes) {
   VenvEnvironment venv;
   if (!arguments.requirements.empty()) {
     const Status read = spec::load_requirements(arguments.requirements, spec::read_text_file, venv);
@@ -113,6 +114,11 @@ Result<VenvEnvironment> packages_of(const RunArguments& arguments) {
     TRY(check_text("--pip", requirement));
     if (const Status added = spec::add_requirement(requirement, venv); !added)
       return wrong("--pip " + added.error().message);
+  }
+  if (venv.requirements.empty()) {
+    const bool of_file = !arguments.requirements.empty();
+    notes.push_back(
+        spec::note_of_empty(of_file ? "--requirements " + arguments.requirements : "--pip"));
   }
   return venv;
 }
@@ -205,9 +211,11 @@ Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments
   EnvironmentSpec& spec = read.environment.spec;
   if (!arguments.interpreter.empty()) {
     TRY(check_text("--interpreter", arguments.interpreter));
+    if (const auto fault = spec::fault_of_interpreter(arguments.interpreter))
+      return wrong("--interpreter: " + *fault);
     spec.definition = HostEnvironment{arguments.interpreter};
   } else if (!arguments.requirements.empty() || !arguments.pip.empty()) {
-    TRY_ASSIGN(spec.definition, packages_of(arguments));
+    TRY_ASSIGN(spec.definition, packages_of(arguments, notes));
   } else if (!arguments.conda_file.empty()) {
     TRY(check_text("--conda-file", arguments.conda_file));
     TRY_ASSIGN(read, conda_of(arguments.conda_file, notes));

@@ -66,6 +66,12 @@ class CondaReader {
   }
 
   Error unknown_key(const YamlEntry& entry) const {
+    if (entry.key == "locked")
+      return error(entry.place,
+                   fmt::format("'{}' is how many packages a lock file named, not which; name the "
+                               "lock file itself",
+                               shown("locked")),
+                   ErrorCode::unsupported);
     if (find_key("environment." + entry.key) != nullptr)
       return error(
           entry.place,

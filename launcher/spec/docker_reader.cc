@@ -85,6 +85,12 @@ class DockerReader {
                                describe(build.kind)));
     for (const YamlEntry& entry : build.entries) {
       const std::string key = name + "." + entry.key;
+      if (entry.key == "context")
+        return error(entry.place,
+                     fmt::format("'{}' is the digest of a folder that the launcher took; name the "
+                                 "folder itself: {{path: FOLDER}}",
+                                 key),
+                     ErrorCode::unsupported);
       if (std::find(kKeys.begin(), kKeys.end(), entry.key) == kKeys.end()) {
         const std::string near = nearest(entry.key, kKeys);
         return error(entry.place,

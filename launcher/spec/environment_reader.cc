@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
-#include "common/io/file_system.h"
-#include "launcher/spec/conda_lock.h"
 #include "launcher/spec/environment_reference.h"
 #include "launcher/spec/keys.h"
+#include "launcher/spec/venv_reader.h"
 
 namespace lockstep::spec {
 namespace {
@@ -41,6 +41,7 @@ class DefinitionReader {
   }
 
   Status refuse_conda() const;
+  bool is_of_show(const YamlEntry& entry) const;
   Status check_keys() const;
   Status check_value(const YamlEntry& entry, Shape shape) const;
   Status check_schema() const;
@@ -49,9 +50,10 @@ class DefinitionReader {
   Status check_kind() const;
   Status fill_definition(ReadEnvironment& read) const;
   Result<ReadDocker> docker(std::string& name) const;
-  Result<EnvironmentDefinition> venv() const;
   Result<CondaFile> conda() const;
-  Status read_file(const YamlNode& name, VenvEnvironment& venv) const;
+  Result<CondaFile> conda_file() const;
+  Status check_pip_keys() const;
+  Result<HostEnvironment> host(const YamlNode& interpreter) const;
   Status validate_whole(const EnvironmentSpec& spec) const;
 
   const Source& source_;
@@ -93,8 +95,21 @@ Error DefinitionReader::unknown_key(const YamlEntry& entry) const {
   return error(entry.place, message);
 }
 
+// What `environment show` says of a registered one beside its definition, of use to readers alone.
+bool DefinitionReader::is_of_show(const YamlEntry& entry) const {
+  static constexpr std::array<std::string_view, 6> kInner{"created_at", "created_by", "provider",
+                                                          "definition", "locks",      "last_job"};
+  const bool is_key = entry.key == "creation_context" || entry.key == "lockstep";
+  if (!is_key || !section_.empty() || entry.value.kind != YamlNode::Kind::mapping) return false;
+  const auto& inner = entry.value.entries;
+  return std::all_of(inner.begin(), inner.end(), [](const YamlEntry& told) {
+    return std::find(kInner.begin(), kInner.end(), told.key) != kInner.end();
+  });
+}
+
 Status DefinitionReader::check_keys() const {
   for (const YamlEntry& entry : mapping_.entries) {
+    if (is_of_show(entry)) continue;
     const bool dotted = entry.key.find('.') != std::string::npos;
     const KnownKey* key = dotted ? nullptr : find_key(fmt::format("{}.{}", kTable, entry.key));
     if (key == nullptr) return unknown_key(entry);
@@ -165,34 +180,19 @@ Status DefinitionReader::check_os() const {
       ErrorCode::unsupported);
 }
 
-Status DefinitionReader::read_file(const YamlNode& name, VenvEnvironment& venv) const {
-  bool opened = false;
-  const ReadText noticing = [&](const std::string& path) {
-    auto text = read_text_(path);
-    opened = opened || text;
-    return text;
-  };
-  const Status read = load_requirements(source_.beside(name.text), noticing, venv);
-  if (read || opened) return read;
-  return error(name.place,
-               fmt::format("'{}': {}; it is a requirements file's name, relative to this one, or a "
-                           "list of packages: [a, b]",
-                           shown("requirements"), read.error().message),
-               read.error().code);
-}
-
-Result<EnvironmentDefinition> DefinitionReader::venv() const {
-  VenvEnvironment venv;
-  if (at("python") != nullptr) venv.python = text("python");
-  const YamlNode& lines = *at("requirements");
-  if (lines.kind == YamlNode::Kind::scalar) TRY(read_file(lines, venv));
-  for (const YamlNode& item : lines.items)
-    if (const Status added = add_requirement(item.text, venv); !added)
-      return error(item.place, added.error().message, added.error().code);
-  return EnvironmentDefinition(std::move(venv));
-}
-
 Result<CondaFile> DefinitionReader::conda() const {
+  TRY_ASSIGN(CondaFile read, conda_file());
+  TRY_ASSIGN(const auto constraints, read_constraints(source_, mapping_, section_));
+  if (!constraints.empty() && !read.environment.locked.empty())
+    return error(mapping_.find("constraints")->place,
+                 fmt::format("'{}' is of no use with a lock file, which names every package",
+                             shown("constraints")));
+  auto& all = read.environment.constraints;
+  all.insert(all.end(), constraints.begin(), constraints.end());
+  return read;
+}
+
+Result<CondaFile> DefinitionReader::conda_file() const {
   const YamlNode& file = *at("conda_file");
   if (file.kind == YamlNode::Kind::mapping)
     return read_conda(source_, file, shown("conda_file") + ".", read_text_, notes_);
@@ -253,6 +253,29 @@ Status DefinitionReader::check_kind() const {
                            shown("image"), shown("build")));
 }
 
+// Which are of no use without packages of pip's.
+Status DefinitionReader::check_pip_keys() const {
+  const bool requirements = at("requirements") != nullptr;
+  const bool conda = at("conda_file") != nullptr;
+  if (at("options") != nullptr && !requirements)
+    return error(mapping_.find("options")->place,
+                 fmt::format("'{}' is for '{}'{}", shown("options"), shown("requirements"),
+                             conda ? "; in a conda file options stand among pip's packages: - pip: "
+                                     "[--pre, six]"
+                                   : ", which are missing"));
+  if (at("constraints") != nullptr && !requirements && !conda)
+    return error(mapping_.find("constraints")->place,
+                 fmt::format("'{}' is for '{}' or '{}', which are missing", shown("constraints"),
+                             shown("requirements"), shown("conda_file")));
+  return {};
+}
+
+Result<HostEnvironment> DefinitionReader::host(const YamlNode& interpreter) const {
+  if (const auto fault = fault_of_interpreter(interpreter.text))
+    return error(interpreter.place, fmt::format("'{}': {}", shown("interpreter"), *fault));
+  return HostEnvironment{interpreter.text};
+}
+
 // `name`: of the conda file, where it has one.
 Result<ReadDocker> DefinitionReader::docker(std::string& name) const {
   TRY_ASSIGN(ReadDocker read, read_docker(source_, mapping_, section_));
@@ -267,14 +290,15 @@ Status DefinitionReader::fill_definition(ReadEnvironment& read) const {
   EnvironmentSpec& spec = read.environment.spec;
   std::string name;
   if (!is_docker(mapping_)) TRY(check_kind());
+  TRY(check_pip_keys());
   if (is_docker(mapping_)) {
     TRY_ASSIGN(ReadDocker container, docker(name));
     spec.definition = std::move(container.docker);
     read.build = std::move(container.build);
   } else if (const YamlNode* interpreter = at("interpreter")) {
-    spec.definition = HostEnvironment{interpreter->text};
+    TRY_ASSIGN(spec.definition, host(*interpreter));
   } else if (at("requirements") != nullptr) {
-    TRY_ASSIGN(spec.definition, venv());
+    TRY_ASSIGN(spec.definition, read_venv(source_, mapping_, section_, read_text_, notes_));
   } else {
     TRY_ASSIGN(CondaFile file, conda());
     name = std::move(file.name);
@@ -365,56 +389,6 @@ Result<EnvironmentChoice> read_environment(const Source& source, const YamlNode&
   auto reference = parse_environment_reference(node.text);
   if (!reference) return wrong(reference.error());
   return EnvironmentChoice(EnvironmentReference{*std::move(reference), source.where(node.place)});
-}
-
-namespace {
-
-// Of a file that is all of an environment; what the domain finds is of no one line.
-Result<ReadEnvironment> only(Result<CondaFile> file, const std::string& path) {
-  if (!file) return file.error();
-  ReadEnvironment read;
-  EnvironmentSpec& spec = read.environment.spec;
-  spec.name = std::move(file->name);
-  spec.definition = std::move(file->environment);
-  const Status valid = validate(spec);
-  if (valid) return read;
-  return make_error(valid.error().code, fmt::format("{}:1:1: {}", path, valid.error().message));
-}
-
-}  // namespace
-
-Result<ReadEnvironment> load_environment(const std::string& path, const ReadText& read_text,
-                                         Notes& notes) {
-  TRY_ASSIGN(const std::string text, read_text(path));
-  const Source source{path,
-                      without_mark(text),
-                      "an environment file",
-                      "an 'interpreter', 'requirements', a 'conda_file' or an 'image'",
-                      kMaxCondaBytes,
-                      kMaxCondaNodes};
-  if (is_explicit_lock(source.text)) return load_conda_environment(path, read_text, notes);
-  TRY_ASSIGN(const YamlNode root, parse_yaml(source));
-  TRY(refuse_pixi_lock(source, root));
-  if (is_conda(root)) return only(read_conda(source, root, "", read_text, notes), path);
-  return read_definition(source, root, "", read_text, notes);
-}
-
-Result<ReadEnvironment> load_conda_environment(const std::string& path, const ReadText& read_text,
-                                               Notes& notes) {
-  return only(load_conda(path, read_text, notes), path);
-}
-
-Result<std::string> read_text_file(const std::string& path) {
-  return io::read_file(path, Bytes{kMaxCondaBytes});
-}
-
-Result<std::string> read_regular_text_file(const std::string& path) {
-  return io::read_regular_file(path, Bytes{kMaxCondaBytes});
-}
-
-Status load_requirements(const std::string& path, const ReadText& read_text,
-                         VenvEnvironment& environment) {
-  return read_requirements(path, checked(read_text), environment);
 }
 
 }  // namespace lockstep::spec

@@ -67,6 +67,8 @@ constexpr KnownKey kKeys[] = {
     {"environment.os_type", Shape::text},
     {"environment.interpreter", Shape::text},
     {"environment.requirements", Shape::lines},
+    {"environment.options", Shape::lines},
+    {"environment.constraints", Shape::lines},
     {"environment.python", Shape::text},
     {"environment.image", Shape::text},
     {"environment.build", Shape::section},

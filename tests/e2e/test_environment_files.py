@@ -152,7 +152,7 @@ def test_every_way_to_name_a_conda_file_is_the_same_definition(up_site):
     created = up_site.run("environment", "create", "-f", "conda.yml", "-o", "json")
     shown = json.loads(created.stdout)
     assert note in created.stderr and (shown["name"], shown["lockstep"]["provider"]) == ("ours", "conda"), created
-    assert (shown["dependencies"], shown["pip"], shown["locked"]) == (["python=3.11"], ["six"], {}), shown
+    assert shown["conda_file"]["dependencies"] == ["python=3.11", {"pip": ["six"]}], shown
     assert "channels:       conda-forge\n" in up_site.ok("environment", "show", "ours")
     inline = "{channels: [conda-forge], dependencies: [python=3.11, pip: [six]]}"
     forms = ["file:conda.yml", "file:azure.yml", "{conda_file: conda.yml}", "azureml:ours:1",
@@ -162,6 +162,20 @@ def test_every_way_to_name_a_conda_file_is_the_same_definition(up_site):
     assert {e["definition"] for e in seen} == {shown["lockstep"]["definition"]}, seen
     assert [e["name"] for e in seen] == ["ours", "azures", "ours", "ours", None, "ours", "ours"]
     assert seen[0]["channels"] == ["conda-forge"] and seen[0]["pip"] == ["six"]
+
+
+def test_what_is_shown_is_a_file_of_the_same(up_site):
+    up_site.write("pips.yml", "name: round\nversion: 1.10\npython: python3\nrequirements: [six==1.16.0, --pre]\n"
+                  "constraints: [six<2]\n")
+    up_site.write("condas.yml", "name: round-conda\nchannels: [conda-forge]\ndependencies: [python=3.11, {pip: [six]}]\n")
+    for file, name in (("pips.yml", "round"), ("condas.yml", "round-conda")):
+        reference = up_site.ok("environment", "create", "-f", file).strip()
+        up_site.write("shown.yml", up_site.ok("environment", "show", reference, "-o", "yaml"))
+        again = up_site.run("environment", "create", "-f", "shown.yml")
+        assert (again.returncode, again.stdout.decode().strip(), again.stderr) == (0, reference, b""), again
+        copy = json.loads(up_site.run("environment", "create", "-f", "shown.yml", "--name", name + "-copy", "-o", "json").stdout)
+        original = up_site.json("environment", "show", reference)
+        assert copy["lockstep"]["definition"] == original["lockstep"]["definition"]
 
 
 def test_prepare_is_a_small_job_on_all_nodes(up_site):

@@ -1,10 +1,13 @@
 #include "launcher/cli/environment_view.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "launcher/cli/output.h"
 #include "launcher/cli/view_text.h"
+#include "launcher/spec/environment_reader.h"
 #include "tests/unit/cli/samples.h"
 
 namespace lockstep::cli {
@@ -176,12 +179,10 @@ TEST(CondaView, HasWhatTheFileSays) {
   EnvironmentView view = sample_environment();
   view.environment.spec.definition = sample_conda();
   const Json json = to_json(view);
-  EXPECT_EQ(json["channels"], Json({"conda-forge", "https://h/c"}));
-  EXPECT_EQ(json["channel_priority"], "strict");
-  EXPECT_EQ(json["dependencies"], Json({"python=3.11", "numpy"}));
-  EXPECT_EQ(json["pip"], Json({"six==1.16.0"}));
-  EXPECT_EQ(json["variables"], Json::parse(R"({"A": "b c"})"));
-  EXPECT_EQ(json["locked"], Json::object());
+  EXPECT_EQ(json["conda_file"], Json::parse(R"({
+    "channels": ["conda-forge", "https://h/c"], "channel_priority": "strict",
+    "dependencies": ["python=3.11", "numpy", {"pip": ["six==1.16.0"]}],
+    "variables": {"A": "b c"}})"));
   EXPECT_EQ(json["lockstep"]["provider"], "conda");
   const std::string text = environment_text(view);
   EXPECT_NE(text.find("provider:       conda\n"
@@ -199,7 +200,7 @@ TEST(CondaView, HasWhatTheFileSays) {
 TEST(CondaView, OfALockTheNumbersOfPackagesAreShown) {
   EnvironmentView view = sample_environment();
   view.environment.spec.definition = sample_lock();
-  EXPECT_EQ(to_json(view)["locked"], Json::parse(R"({"all": 1, "linux-64": 2})"));
+  EXPECT_EQ(to_json(view)["conda_file"]["locked"], Json::parse(R"({"all": 1, "linux-64": 2})"));
   EXPECT_NE(environment_text(view).find("\nlocked:         1 packages for all\n"
                                         "                2 packages for linux-64\n"),
             std::string::npos);
@@ -238,7 +239,7 @@ TEST(DockerView, HasWhatTheFileSays) {
   view.environment.spec.definition = DockerEnvironment{"r.io/train:1", {}, sample_conda()};
   Json json = to_json(view);
   EXPECT_EQ(json["image"], "r.io/train:1");
-  EXPECT_EQ(json["conda_file"]["dependencies"], Json({"python=3.11", "numpy"}));
+  EXPECT_EQ(json["conda_file"]["channels"], Json({"conda-forge", "https://h/c"}));
   EXPECT_EQ(json["lockstep"]["provider"], "docker");
   EXPECT_NE(environment_text(view).find("provider:       docker\n"
                                         "image:          r.io/train:1\n"
@@ -284,6 +285,58 @@ TEST(DockerView, AJobSaysItsImageAndWhatItsContainerHas) {
       DockerEnvironment{"", ImageBuild{sha256("context"), "Dockerfile"}, {}};
   EXPECT_EQ(contents(*job.spec.environment),
             "image built of " + sha256("context").hex().substr(0, 12) + "/Dockerfile");
+}
+
+// ---- what is shown is a file
+// ---------------------------------------------------------------------------------------
+
+Result<spec::ReadEnvironment> read_shown(const EnvironmentView& view) {
+  const std::string shown = yaml_text(to_json(view));
+  spec::Notes notes;
+  auto read = spec::load_environment(
+      "e.yml", [&](const std::string&) { return Result<std::string>(shown); }, notes);
+  EXPECT_TRUE(notes.empty()) << notes.front();
+  return read;
+}
+
+TEST(ShownEnvironment, IsAFileOfTheSame) {
+  CondaEnvironment conda = sample_conda();
+  conda.strict_priority = false;
+  conda.channels.push_back("https://h/c%3Ftoken=1");
+  conda.options = {"--pre", "--index-url https://h/simple"};
+  conda.constraints = {"six<2"};
+  const VenvEnvironment venv{"/usr/bin/python3.11",
+                             {"--index-url https://h/simple?a=b", "--pre"},
+                             {"numpy==1.26.4", "six; python_version < '3.12'"},
+                             {"six<2"}};
+  const std::vector<EnvironmentDefinition> all{HostEnvironment{"python3"},
+                                               kVenv,
+                                               venv,
+                                               sample_conda(),
+                                               conda,
+                                               DockerEnvironment{"r.io/train:1", {}, {}},
+                                               DockerEnvironment{"r.io/train:1", {}, conda}};
+  for (const auto& definition : all) {
+    EnvironmentView view = sample_environment();
+    view.environment.spec.definition = definition;
+    view.environment.spec.version = "1.10";
+    const auto read = read_shown(view);
+    ASSERT_TRUE(read) << read.error().message << "\n" << yaml_text(to_json(view));
+    EXPECT_EQ(read->environment, view.environment) << yaml_text(to_json(view));
+  }
+}
+
+TEST(ShownEnvironment, OfWhichNotAllIsShownIsRefused) {
+  EnvironmentView view = sample_environment();
+  view.environment.spec.definition = sample_lock();
+  EXPECT_THAT(read_shown(view).error().message,
+              testing::HasSubstr("'conda_file.locked' is how many packages a lock file named, not "
+                                 "which; name the lock file itself"));
+  view.environment.spec.definition =
+      DockerEnvironment{"", ImageBuild{sha256("context"), "Dockerfile"}, {}};
+  EXPECT_THAT(read_shown(view).error().message,
+              testing::HasSubstr("'build.context' is the digest of a folder that the launcher "
+                                 "took; name the folder itself: {path: FOLDER}"));
 }
 
 TEST(EnvironmentText, CannotFoolATerminal) {

@@ -135,7 +135,19 @@ TEST(RunEnvironment, EachWayIsTaken) {
       (spec::EnvironmentReference{"tools@latest", "run: --environment azureml:tools@latest"}));
 }
 
+TEST(RunEnvironment, OneWithoutPackagesIsNoted) {
+  RunArguments a = arguments();
+  a.pip = {" "};
+  spec::Notes notes;
+  ASSERT_TRUE(environment_of(a, notes));
+  EXPECT_EQ(notes, spec::Notes{"--pip names no package: the environment is an empty virtual "
+                               "environment"});
+}
+
 TEST(RunEnvironment, ContradictionsAreRefused) {
+  EXPECT_EQ(environment_refusal([](auto& a) { a.interpreter = "3.11"; }),
+            "run: --interpreter: '3.11' is a version, and this is the name or path of an "
+            "interpreter; write python3.11");
   EXPECT_EQ(environment_refusal([](auto& a) {
               a.interpreter = "python3";
               a.pip = {"six"};

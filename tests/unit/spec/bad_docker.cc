@@ -88,9 +88,14 @@ std::vector<BadEnvironment> bad_docker_jobs() {
        "such as ."},
       {"build_key", "environment: {build: {pth: .}}\n",
        "job.yml:2:23: unknown key 'environment.build.pth'; did you mean 'environment.build.path'?"},
-      {"build_far_key", "environment: {build: {context: .}}\n",
-       "job.yml:2:23: unknown key 'environment.build.context'; it has 'path' and "
+      {"build_far_key", "environment: {build: {target: x}}\n",
+       "job.yml:2:23: unknown key 'environment.build.target'; it has 'path' and "
        "'dockerfile_path'"},
+      {"build_context", "environment: {build: {context: .}}\n",
+       "job.yml:2:23: 'environment.build.context' is the digest of a folder that the launcher "
+       "took; "
+       "name the folder itself: {path: FOLDER}",
+       ErrorCode::unsupported},
       {"build_empty_path", "environment: {build: {path: ''}}\n",
        "job.yml:2:29: 'environment.build.path' is empty; name a folder, such as ."},
       {"build_list", "environment: {build: {path: [a]}}\n",

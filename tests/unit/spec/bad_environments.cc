@@ -75,6 +75,43 @@ std::vector<BadEnvironment> bad_job_environments() {
       {"key_of_the_job", "environment:\n  interpreter: python3\n  environment_variables: {A: b}\n",
        "job.yml:4:3: unknown key 'environment.environment_variables'; did you mean "
        "'environment_variables'?"},
+      {"python_version", "environment: {requirements: [six], python: 3.11.4}\n",
+       "job.yml:2:44: 'environment.python': '3.11.4' is a version, and this is the name or path of "
+       "an interpreter; write python3.11"},
+      {"python_major_version", "environment: {requirements: [six], python: 3}\n",
+       "job.yml:2:44: 'environment.python': '3' is a version, and this is the name or path of an "
+       "interpreter; write python3"},
+      {"interpreter_version", "environment: {interpreter: \"3.11\"}\n",
+       "job.yml:2:28: 'environment.interpreter': '3.11' is a version, and this is the name or path "
+       "of an interpreter; write python3.11"},
+      {"package_as_option", "environment: {requirements: [], options: [--pre, six]}\n",
+       "job.yml:2:50: 'environment.options': 'six' is no option; packages stand in "
+       "'environment.requirements'"},
+      {"option_as_constraint", "environment: {requirements: [], constraints: [--pre]}\n",
+       "job.yml:2:47: 'environment.constraints': '--pre' is an option; it names packages: [a<2]"},
+      {"constraints_as_file", "environment: {requirements: [], constraints: c.txt}\n",
+       "job.yml:2:46: 'environment.constraints' must be a list, not a value"},
+      {"options_of_conda", "environment: {conda_file: c.yml, options: [--pre]}\n",
+       "job.yml:2:34: 'environment.options' is for 'environment.requirements'; in a conda file "
+       "options stand among pip's packages: - pip: [--pre, six]"},
+      {"constraints_alone", "environment: {interpreter: python3, constraints: [six]}\n",
+       "job.yml:2:37: 'environment.constraints' is for 'environment.requirements' or "
+       "'environment.conda_file', which are missing"},
+      {"a_question_mark_in_brackets",
+       "environment: {conda_file: {channels: [https://h/c?token=1], dependencies: [python]}}\n",
+       "job.yml:2:50: bad YAML: a text with a '?' in brackets needs quotes: 'https://h/c?token=1'"},
+      {"a_question_mark_in_a_list_of_lines",
+       "environment:\n  conda_file:\n    channels: [\n      a,\n      https://h/caf\xc3\xa9?b]\n",
+       "job.yml:6:21: bad YAML: a text with a '?' in brackets needs quotes: "
+       "'https://h/caf\xc3\xa9?b'"},
+      {"constraints_of_a_lock",
+       "environment: {conda_file: c.lock, constraints: [six<2]}\n",
+       "job.yml:2:35: 'environment.constraints' is of no use with a lock file, which names every "
+       "package",
+       ErrorCode::invalid_argument,
+       {{"c.lock", "@EXPLICIT\nhttps://h/c/linux-64/a-1-0.conda#" + std::string(32, '0') + "\n"}}},
+      {"what_show_says_in_a_job", "environment: {interpreter: python3, lockstep: {}}\n",
+       "job.yml:2:37: unknown key 'environment.lockstep'; did you mean 'lockstep'?"},
       {"missing_conda_file", "environment:\n  conda_file: conda.yml\n",
        "job.yml:3:15: 'environment.conda_file': there is no conda.yml; it is a conda file's name, "
        "relative to this one, or a mapping of channels and dependencies",

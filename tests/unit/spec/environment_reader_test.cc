@@ -147,6 +147,27 @@ TEST(EnvironmentFile, AnEmptyListIsABareEnvironment) {
   const auto read = load_environment("env.yml", from({{"env.yml", "requirements: []\n"}}), notes);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->environment.spec.definition, EnvironmentDefinition(VenvEnvironment{}));
+  EXPECT_EQ(notes, Notes{"env.yml:1:15: 'requirements' names no package: the environment is an "
+                         "empty virtual environment"});
+  notes.clear();
+  const Files comments{{"env.yml", "requirements: r.txt\n"}, {"r.txt", "# none yet\n"}};
+  ASSERT_TRUE(load_environment("env.yml", from(comments), notes));
+  EXPECT_EQ(notes.size(), 1U);
+}
+
+TEST(EnvironmentFile, MayHaveOptionsAndConstraints) {
+  Notes notes;
+  const auto read =
+      load_environment("env.yml",
+                       from({{"env.yml",
+                              "options: [--index-url https://a]\nrequirements: [--pre, six]\n"
+                              "constraints: ['six<2']\npython: python3.11\n"}}),
+                       notes);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->environment.spec.definition,
+            EnvironmentDefinition(VenvEnvironment{
+                "python3.11", {"--index-url https://a", "--pre"}, {"six"}, {"six<2"}}));
+  EXPECT_TRUE(notes.empty());
 }
 
 TEST(EnvironmentFile, AByteOrderMarkOfARequirementsFileIsNoPartOfAName) {
