@@ -53,8 +53,7 @@ Status read_file(const Source& source, const YamlNode& name, const std::string& 
     opened = opened || text;
     return text;
   };
-  const Status read =
-      read_requirements(source.beside(name.text), checked(noticing), venv);
+  const Status read = read_requirements(source.beside(name.text), checked(noticing), venv);
   if (read || opened) return read;
   return source.error(
       name.place,
@@ -101,9 +100,9 @@ Result<std::vector<std::string>> read_constraints(const Source& source, const Ya
 
 std::optional<std::string> fault_of_interpreter(const std::string& text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const bool is_version = !text.empty() && is_digit(text.front()) &&
-                          std::all_of(text.begin(), text.end(),
-                                      [&](char c) { return is_digit(c) || c == '.'; });
+  const bool is_version =
+      !text.empty() && is_digit(text.front()) &&
+      std::all_of(text.begin(), text.end(), [&](char c) { return is_digit(c) || c == '.'; });
   if (!is_version) return std::nullopt;
   // Programs have the first two numbers of it in their names.
   const auto minor = text.find('.');

@@ -1,7 +1,7 @@
 #pragma once
-// The keys of an environment of pip's packages: `requirements` (a list, or a file's name), `options`
-// and `constraints` (lists, as `environment show` prints them) and `python`. Errors begin with
-// FILE:LINE:COLUMN. It resolves nothing.
+// The keys of an environment of pip's packages: `requirements` (a list, or a file's name),
+// `options` and `constraints` (lists, as `environment show` prints them) and `python`. Errors begin
+// with FILE:LINE:COLUMN. It resolves nothing.
 
 #include <optional>
 #include <string>
