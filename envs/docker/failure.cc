@@ -59,22 +59,35 @@ bool has_any(std::string_view text, const std::array<std::string_view, N>& signs
 
 // What engines, and the tools beside them in a pipe, add to the reason.
 bool is_idle(std::string_view line) {
-  constexpr std::string_view kIdle[] = {"See '", "Run '", "tar: ", "Removing intermediate",
-                                        "---",   " ---"};
+  constexpr std::string_view kIdle[] = {
+      "See '", "Run '", "tar: ", "Removing intermediate", "Sending build context", "---", " ---"};
   return line.find_first_not_of(" \t\r") == line.npos ||
          std::any_of(std::begin(kIdle), std::end(kIdle),
                      [&](std::string_view lead) { return line.starts_with(lead); });
 }
 
+// Colours: docker's builder gives them to what a step writes to stderr.
+std::string without_escapes(std::string_view line) {
+  std::string text;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line.substr(at).starts_with("\033["))
+      at = std::min(line.find_first_of("@ABCDEFGHJKSTfhlmnsu", at + 2), line.size() - 1);
+    else if (static_cast<unsigned char>(line[at]) >= ' ' || line[at] == '\t')
+      text += line[at];
+  }
+  return text;
+}
+
 // A line each, without what says nothing.
 std::string last_lines(std::string_view text) {
   constexpr std::size_t kLines = 6;
-  std::deque<std::string_view> kept;
+  std::deque<std::string> kept;
   while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::string_view whole = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(whole.size() + 1, text.size()));
+    std::string line = without_escapes(whole);
     if (is_idle(line)) continue;
-    kept.push_back(line);
+    kept.push_back(std::move(line));
     if (kept.size() > kLines) kept.pop_front();
   }
   return fmt::format("{}", fmt::join(kept, "\n"));

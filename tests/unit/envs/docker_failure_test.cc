@@ -52,8 +52,8 @@ TEST(DockerFailure, a_registry_that_was_not_reached_is) {
 
 TEST(DockerFailure, has_what_was_said_last) {
   EXPECT_EQ(build_failure("the image could not be built",
-                          said("Step 2/2 : RUN exit 7\n ---> Running in 0000f1625d47\none\n"
-                               "Removing intermediate container 0000f1625d47\n"
+                          said("Step 2/2 : RUN exit 7\n ---> Running in 0000f1625d47\n"
+                               "\033[91mone\n\033[0mRemoving intermediate container 0000f1625d47\n"
                                "The command '/bin/sh -c exit 7' returned a non-zero code: 7\n",
                                7))
                 .message,
