@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/cut.h"
 #include "common/base/time.h"
 #include "common/domain/environment.h"
 #include "common/io/clock.h"
@@ -118,6 +119,7 @@ class Running {
   void read_events();
   void take_line(std::string_view line);
   int reap();
+  Error short_enough(Error error);
   Result<envs::Event> result(int status);
 
   const EnvironmentOrder& what_;
@@ -217,10 +219,18 @@ Result<envs::Event> Running::to_the_end() {
   return result(status);
 }
 
+// A solver explains hundreds of packages, a package's script says what it likes.
+Error Running::short_enough(Error error) {
+  if (error.message.size() <= kMaxErrorBytes) return error;
+  what_.on_log(error.message + "\n");
+  error.message = cut_middle(std::move(error.message), kMaxErrorBytes);
+  return error;
+}
+
 Result<envs::Event> Running::result(int status) {
   if (kill_at_ && !nonsense_) return make_error(ErrorCode::conflict, "stopped");
   if (nonsense_) return nonsense_->within("lockstep-env said what is no event");
-  if (last_ && last_->failed) return *last_->failed;
+  if (last_ && last_->failed) return short_enough(*std::move(last_->failed));
   if (last_) return *std::move(last_);
   const std::string how = WIFSIGNALED(status)
                               ? fmt::format("was killed by signal {}", WTERMSIG(status))

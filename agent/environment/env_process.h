@@ -25,8 +25,11 @@ struct EnvironmentOrder {
   std::function<bool()> go_on = {};  // asked several times a second; false: it is ended
 };
 
+inline constexpr std::size_t kMaxErrorBytes = 8 << 10;
+
 // What it said last, which is a lock or an activation. conflict: `go_on` said no; internal: it
-// ended without a word. Else the error that it reported.
+// ended without a word. Else the error that it reported, which is in the log as a whole when it is
+// longer than kMaxErrorBytes and has lost its middle here.
 Result<envs::Event> run_lockstep_env(const EnvironmentOrder& what);
 
 // What lockstep-env sees of our environment: where programs are, the language, and what the

@@ -211,7 +211,7 @@ Status from_wire(const CollectedOutput& from, lockstep::CollectedOutput* to) {
 void to_wire(const lockstep::PartReport& from, PartReport* to) {
   to_wire(from.attempt, to->mutable_attempt());
   to->set_state(wire_part_state(from.state));
-  to->set_progress(from.progress);
+  to->set_progress(fitting_text(from.progress));
   to->set_runner_port(from.runner_port);
   to->set_runner_key(from.runner_key.value);
   to->set_master_port(from.master_port);

@@ -235,7 +235,7 @@ Status from_wire(const LogEnd& from, lockstep::LogEnd* to) {
 }
 
 void to_wire(const lockstep::BulkRefused& from, BulkRefused* to) {
-  to->set_message(from.message);
+  to->set_message(fitting_text(from.message));
   to->set_for_now(from.for_now);
   to->set_no_space(from.no_space);
 }

@@ -112,7 +112,7 @@ Status from_wire(const SessionAccepted& from, lockstep::SessionAccepted* to) {
 
 void to_wire(const lockstep::SessionRefused& from, SessionRefused* to) {
   to->set_session(from.session.value);
-  to->set_reason(from.reason);
+  to->set_reason(fitting_text(from.reason));
   to->set_removed(from.removed);
 }
 
@@ -262,7 +262,7 @@ Status from_wire(const CreateToken& from, lockstep::CreateToken* to) {
 void to_wire(const lockstep::DrainNode& from, DrainNode* to) {
   to->set_name_or_id(from.name_or_id);
   to->set_drain(from.drain);
-  to->set_reason(from.reason);
+  to->set_reason(fitting_text(from.reason));
 }
 
 Status from_wire(const DrainNode& from, lockstep::DrainNode* to) {
@@ -312,7 +312,7 @@ void to_wire(const lockstep::JobsDeleted& from, JobsDeleted* to) {
     KeptJob* job = to->add_kept();
     job->set_job(kept.job.value);
     job->set_code(wire_enum<ErrorCode>(kept.code));
-    job->set_message(kept.message);
+    job->set_message(fitting_text(kept.message));
   }
   to->set_more(from.more);
 }
@@ -389,14 +389,14 @@ Status from_wire(const StatusReply& from, lockstep::StatusReply* to) {
   return from_wire(from.status(), &to->status);
 }
 
-void to_wire(const lockstep::Done& from, Done* to) { to->set_message(from.message); }
+void to_wire(const lockstep::Done& from, Done* to) { to->set_message(fitting_text(from.message)); }
 Status from_wire(const Done& from, lockstep::Done* to) {
   return read_text(from.message(), "message", &to->message);
 }
 
 void to_wire(const lockstep::Refused& from, Refused* to) {
   to->set_code(wire_enum<ErrorCode>(from.code));
-  to->set_message(from.message);
+  to->set_message(fitting_text(from.message));
 }
 
 Status from_wire(const Refused& from, lockstep::Refused* to) {
@@ -428,7 +428,9 @@ Status from_wire(const JoinAccepted& from, lockstep::JoinAccepted* to) {
   return read_text(from.name(), "name", &to->name, 1'024);
 }
 
-void to_wire(const lockstep::JoinRefused& from, JoinRefused* to) { to->set_reason(from.reason); }
+void to_wire(const lockstep::JoinRefused& from, JoinRefused* to) {
+  to->set_reason(fitting_text(from.reason));
+}
 Status from_wire(const JoinRefused& from, lockstep::JoinRefused* to) {
   return read_text(from.reason(), "reason", &to->reason);
 }

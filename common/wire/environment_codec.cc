@@ -170,7 +170,7 @@ void to_wire(const lockstep::EnvironmentReport& from, EnvironmentReport* to) {
   to->set_platform(from.platform);
   if (from.lock) to->set_lock(std::string(from.lock->view()));
   to->set_key(std::string(from.key.view()));
-  to->set_how(from.how);
+  to->set_how(fitting_text(from.how));
   to->set_generation(from.generation);
 }
 

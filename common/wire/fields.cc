@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/cut.h"
 #include "common/domain/job_spec.h"
 
 namespace lockstep::pb {
@@ -27,6 +28,8 @@ Status read_port(std::uint32_t value, const char* field, std::uint16_t* out) {
   *out = static_cast<std::uint16_t>(value);
   return {};
 }
+
+std::string fitting_text(const std::string& text) { return cut_middle(text, kMaxTextBytes); }
 
 Status read_text(const std::string& value, const char* field, std::string* out,
                  std::size_t max_bytes) {

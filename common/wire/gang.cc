@@ -73,7 +73,7 @@ struct BodyWriter {
   void operator()(const GangAbort& m) const {
     wire->mutable_abort()->set_node_rank(m.node_rank);
     pb::to_wire(m.first, wire->mutable_abort()->mutable_first());
-    wire->mutable_abort()->set_message(m.message);
+    wire->mutable_abort()->set_message(pb::fitting_text(m.message));
   }
   void operator()(const GangDrained& m) const {
     wire->mutable_drained()->set_node_rank(m.node_rank);

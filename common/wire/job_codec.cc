@@ -197,8 +197,8 @@ void to_wire(const lockstep::RankExit& from, RankExit* to) {
   to->set_terminated_by_us(from.terminated_by_us);
   to->set_started(from.started);
   to->set_time_ns(from.time.ns);
-  to->set_stderr_tail(from.stderr_tail);
-  to->set_detail(from.detail);
+  to->set_stderr_tail(fitting_text(from.stderr_tail));
+  to->set_detail(fitting_text(from.detail));
 }
 
 Status from_wire(const RankExit& from, lockstep::RankExit* to) {
@@ -232,7 +232,7 @@ Status from_wire(const LogSize& from, lockstep::LogSize* to) {
 void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to) {
   to->set_cause(wire_enum<Cause>(from.cause));
   if (from.first_failed_rank) to->set_first_failed_rank(*from.first_failed_rank);
-  to->set_message(from.message);
+  to->set_message(fitting_text(from.message));
   write_list(from.ranks, to->mutable_ranks());
   write_list(from.logs, to->mutable_logs());
   to->set_started_ns(from.started.ns);
@@ -258,8 +258,8 @@ void to_wire(const lockstep::ExitReport& from, ExitReport* to) {
   to->set_node(from.node.value);
   to->set_node_name(from.node_name);
   to->set_time_ns(from.time.ns);
-  to->set_message(from.message);
-  to->set_stderr_tail(from.stderr_tail);
+  to->set_message(fitting_text(from.message));
+  to->set_stderr_tail(fitting_text(from.stderr_tail));
   to->mutable_terminated_ranks()->Assign(from.terminated_ranks.begin(),
                                          from.terminated_ranks.end());
 }

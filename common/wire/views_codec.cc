@@ -58,7 +58,7 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   to->set_first_rank(from.first_rank);
   to->set_ranks(from.ranks);
   to->set_state(wire_part_state(from.state));
-  to->set_progress(from.progress);
+  to->set_progress(fitting_text(from.progress));
   to_wire(from.allotment, to->mutable_allotment());
   write_list(from.outputs, to->mutable_outputs());
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
@@ -120,7 +120,7 @@ Status from_wire(const AttemptView& from, lockstep::AttemptView* to) {
 void to_wire(const lockstep::JobView& from, JobView* to) {
   to_wire(from.spec, to->mutable_spec());
   to->set_status(wire_enum<JobStatus>(from.status));
-  to->set_reason(from.reason);
+  to->set_reason(fitting_text(from.reason));
   to->set_queue_position(from.queue_position);
   to->set_submitted_ns(from.submitted.ns);
   to->set_ended_ns(from.ended.ns);
@@ -166,7 +166,7 @@ void to_wire(const lockstep::NodeView& from, NodeView* to) {
   to->set_name(from.name);
   to->set_liveness(wire_enum<Liveness>(from.liveness));
   to->set_draining(from.draining);
-  to->set_reason(from.reason);
+  to->set_reason(fitting_text(from.reason));
   to_wire(from.inventory, to->mutable_inventory());
   write_list(from.attempts, to->mutable_attempts());
   to->set_last_heard_ns(from.last_heard.ns);
@@ -202,7 +202,7 @@ void to_wire(const lockstep::JobEvent& from, JobEvent* to) {
   to->set_what(from.what);
   to->set_attempt(from.attempt);
   to->set_node_name(from.node_name);
-  to->set_message(from.message);
+  to->set_message(fitting_text(from.message));
 }
 
 Status from_wire(const JobEvent& from, lockstep::JobEvent* to) {
@@ -227,7 +227,7 @@ void to_wire(const lockstep::LauncherStatus& from, LauncherStatus* to) {
   to->mutable_keeps()->set_outputs_bytes(from.keeps.outputs.count);
   to->set_disk_free_bytes(from.disk_free.count);
   to->set_low_space_bytes(from.low_space.count);
-  to->set_low_reason(from.low_reason);
+  to->set_low_reason(fitting_text(from.low_reason));
 }
 
 Status from_wire(const LauncherStatus& from, lockstep::LauncherStatus* to) {

@@ -50,13 +50,13 @@ struct FactWriter {
   }
   void operator()(const launcher::NodeLost& f) const {
     wire->mutable_node_lost()->set_node(f.node.value);
-    wire->mutable_node_lost()->set_reason(f.reason);
+    wire->mutable_node_lost()->set_reason(fitting_text(f.reason));
   }
   void operator()(const launcher::NodeDrainChanged& f) const {
     auto* to = wire->mutable_node_drain_changed();
     to->set_node(f.node.value);
     to->set_draining(f.draining);
-    to->set_reason(f.reason);
+    to->set_reason(fitting_text(f.reason));
   }
   void operator()(const launcher::NodeRemoved& f) const {
     wire->mutable_node_removed()->set_node(f.node.value);
@@ -115,7 +115,7 @@ struct FactWriter {
     to_wire(f.attempt, to->mutable_attempt());
     to->set_node(f.node.value);
     to->set_cause(wire_enum<Cause>(f.cause));
-    to->set_why(f.why);
+    to->set_why(fitting_text(f.why));
     to->set_fenced_until_ns(f.fenced_until.ns);
   }
   void operator()(const launcher::AttemptDoomed& f) const {
@@ -133,7 +133,7 @@ struct FactWriter {
     to->set_job(f.job.value);
     to_wire(f.after, to->mutable_after());
     to->set_charged(f.charged);
-    to->set_why(f.why);
+    to->set_why(fitting_text(f.why));
     to->set_not_before_ns(f.not_before.ns);
   }
   void operator()(const launcher::CheckpointSaved& f) const {
@@ -159,7 +159,7 @@ struct FactWriter {
     to->set_node(f.node.value);
     to->set_generation(f.generation);
     to->set_platform(f.platform);
-    to->set_why(f.why);
+    to->set_why(fitting_text(f.why));
   }
   void operator()(const launcher::EnvironmentLocked& f) const {
     auto* to = wire->mutable_environment_locked();
@@ -183,7 +183,7 @@ struct FactWriter {
     auto* to = wire->mutable_fence_lifted();
     to_wire(f.attempt, to->mutable_attempt());
     to->set_node(f.node.value);
-    to->set_why(f.why);
+    to->set_why(fitting_text(f.why));
   }
   void operator()(const launcher::PartReleased& f) const {
     to_wire(f.attempt, wire->mutable_part_released()->mutable_attempt());

@@ -51,6 +51,22 @@ TEST(EnvProcess, its_environment_is_the_one_that_is_given_and_its_order_is_its_i
   EXPECT_EQ(got.said.error().message, "m");
 }
 
+TEST(EnvProcess, an_error_of_any_length_is_in_the_log_and_its_two_ends_are_told) {
+  TempDir dir;
+  const Ran got =
+      run(program(dir,
+                  "middle=$(head -c 400000 /dev/zero | tr '\\0' x)\n"
+                  "echo '{\"failed\": {\"code\": \"unsupported\", \"message\": \"first '"
+                  "$middle' last\"}}' >&3\n"),
+          me());
+  ASSERT_FALSE(got.said);
+  EXPECT_EQ(got.said.error().code, ErrorCode::unsupported);
+  EXPECT_LE(got.said.error().message.size(), kMaxErrorBytes);
+  EXPECT_THAT(got.said.error().message, HasSubstr("first xxx"));
+  EXPECT_THAT(got.said.error().message, HasSubstr("xxx last"));
+  EXPECT_EQ(got.log, "first " + std::string(400'000, 'x') + " last\n");
+}
+
 TEST(EnvProcess, nothing_that_it_started_outlives_it) {
   TempDir dir;
   const Ran got = run(program(dir, "sleep 1000 & echo $!\n"), me());

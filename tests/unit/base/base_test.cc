@@ -92,5 +92,26 @@ TEST(Cut, KeepsWholeCharactersAndShowsThatMoreWasThere) {
   EXPECT_EQ(cut("üü", 0), "…");
 }
 
+TEST(Cut, OfALongTextTheBeginningAndTheEndAreKeptAndWhatIsLeftOutIsSaid) {
+  EXPECT_EQ(cut_middle(std::string(300, 'a'), 300), std::string(300, 'a'));
+  for (const std::string piece : {"a", "ü", "語"}) {
+    std::string text = "first ";
+    while (text.size() < 100'000) text += piece;
+    text += " last";
+    const std::string got = cut_middle(text, 300);
+    EXPECT_LE(got.size(), 300U);
+    EXPECT_GT(got.size(), 200U);
+    EXPECT_TRUE(got.starts_with("first " + piece)) << got;
+    EXPECT_TRUE(got.ends_with(piece + " last")) << got;
+    const auto note = got.find("\n[… ");
+    const auto end = got.find(" bytes are left out here …]\n");
+    ASSERT_TRUE(note != std::string::npos && end != std::string::npos) << got;
+    const auto after = end + std::string(" bytes are left out here …]\n").size();
+    const auto left_out = std::stoul(got.substr(note + std::string("\n[… ").size()));
+    EXPECT_EQ(note + left_out + (got.size() - after), text.size());
+    EXPECT_EQ((note - 6) % piece.size(), 0U) << "half a character";
+  }
+}
+
 }  // namespace
 }  // namespace lockstep

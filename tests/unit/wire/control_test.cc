@@ -35,6 +35,40 @@ TEST(ControlCodec, EveryMessageSurvivesARoundTripWithEveryFieldSet) {
   EXPECT_EQ(kinds, static_cast<int>(std::variant_size_v<Message>));
 }
 
+// A text that is too long would have the whole message refused, each time that it is sent again.
+TEST(ControlCodec, WhatIsSaidToPeopleIsShortenedWhereItIsWritten) {
+  const std::string text(1 << 20, 'x');
+  auto observed = filled<Observed>();
+  ASSERT_FALSE(observed.parts.empty());
+  PartReport& part = observed.parts.front();
+  part.progress = text;
+  part.exit = filled<NodeExitReport>();
+  part.exit->message = text;
+  ASSERT_FALSE(part.exit->ranks.empty());
+  part.exit->ranks.front().detail = part.exit->ranks.front().stderr_tail = text;
+  part.environment = filled<EnvironmentReport>();
+  part.environment->how = text;
+  const auto received = wire::decode_envelope(wire::encode(envelope_of(observed)));
+  ASSERT_TRUE(received) << received.error().message;
+  const PartReport& got = std::get<Observed>(received->body).parts.front();
+  const auto is_shortened = [&](const std::string& said) {
+    return said.size() < 65 << 10 && said.size() > 60 << 10 && said.starts_with("xx") &&
+           said.ends_with("xx") && said.find("bytes are left out") != std::string::npos;
+  };
+  EXPECT_TRUE(is_shortened(got.progress));
+  EXPECT_TRUE(is_shortened(got.exit->message));
+  EXPECT_TRUE(is_shortened(got.exit->ranks.front().detail));
+  EXPECT_TRUE(is_shortened(got.exit->ranks.front().stderr_tail));
+  EXPECT_TRUE(is_shortened(got.environment->how));
+
+  auto view = filled<JobView>();
+  view.reason = text;
+  ASSERT_TRUE(view.report);
+  view.report->message = text;
+  const auto shown = wire::decode_envelope(wire::encode(envelope_of(JobReply{view})));
+  ASSERT_TRUE(shown) << shown.error().message;
+}
+
 TEST(ControlCodec, EveryKindOfEnvironmentSurvivesARoundTrip) {
   int kinds = 0;
   test::for_each_alternative<EnvironmentDefinition>([&](const EnvironmentDefinition& definition) {
