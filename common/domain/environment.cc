@@ -84,14 +84,21 @@ Status validate_program(std::string_view key, const std::string& program) {
   return {};
 }
 
+// "user:password", or a token alone, which is longer than the names that people have.
+bool is_password(std::string_view user) {
+  constexpr std::size_t kMaxUserName = 20;
+  return user.size() > kMaxUserName || user.find(':') != user.npos ||
+         user.find("%3A") != user.npos || user.find("%3a") != user.npos;
+}
+
 // What a package repository takes as a password stands before the host, or in the path:
-// "https://user:password@host", "https://host/t/TOKEN/channel".
+// "https://user:password@host", "https://TOKEN@host", "https://host/t/TOKEN/channel".
 bool holds_password(std::string_view line) {
   for (auto at = line.find("://"); at != std::string_view::npos; at = line.find("://", at + 3)) {
     const std::string_view rest = line.substr(at + 3, line.find_first_of(" \t#", at + 3) - at - 3);
     const std::string_view place = rest.substr(0, rest.find('/'));
     const auto host = place.rfind('@');
-    if (host != std::string_view::npos && place.find(':') < host) return true;
+    if (host != std::string_view::npos && is_password(place.substr(0, host))) return true;
     if (rest.substr(place.size()).starts_with("/t/")) return true;
   }
   return false;

@@ -9,6 +9,7 @@ paths:
   held           half of it, and the rest when the line is gone
   cut            half of it, and the connection is closed
   corrupt        a bit of it is another one
+  signed         redirected to itself with a signature, and refused there
   cut-once, corrupt-once    the first time that it is asked for
 """
 
@@ -58,6 +59,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         if fault == "silent":
             return self.wait(lambda: False)
         self.close_connection = True
+        if fault == "signed":
+            return self.redirect()
         data = bytearray(pathlib.Path(self.translate_path(self.path)).read_bytes())
         middle = len(data) // 2
         if fault == "corrupt":
@@ -71,6 +74,14 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.wait(lambda: fault == "held" and fault_of(self.path) == "")
         if fault != "cut":
             self.wfile.write(data[middle:])
+        return None
+
+    def redirect(self):
+        if "?" in self.path:
+            return self.send_error(403)
+        self.send_response(302)
+        self.send_header("Location", self.path + "?X-Amz-Signature=s3cr3t&X-Amz-Date=1")
+        self.end_headers()
         return None
 
     @staticmethod

@@ -24,8 +24,10 @@ class Refused(Exception):
 
 
 def masked(text):
-    """Without passwords, and without conda's tokens."""
-    text = re.sub(r"(://[^\s/@:]*):[^\s/@]*@", r"\1:****@", text)
+    """Without passwords, conda's tokens, and what a redirection is signed with."""
+    text = re.sub(r"(://[^\s/@:]*?)(?::|%3A)[^\s/@]*@", r"\1:****@", text, flags=re.IGNORECASE)
+    text = re.sub(r"://[^\s/@:]{21,}@", "://****@", text)
+    text = re.sub(r"(https?://[^\s?'\")]*)\?[^\s'\")]+", r"\1?****", text)
     return re.sub(r"/t/[^\s/]+/", "/t/****/", text)
 
 

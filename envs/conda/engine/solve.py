@@ -26,6 +26,10 @@ BROKEN = r"failed to (parse|deserialize|decompress)|while parsing|expected .* at
 
 
 def channels_of(names):
+    if masked(ALIAS) != ALIAS:
+        raise Refused("permission_denied", "CONDA_CHANNEL_ALIAS in the agent's environment holds a "
+                      "password or a token, which would stand in the lock for everybody to see: "
+                      "name a mirror that needs none")
     config = rattler.ChannelConfig(channel_alias=ALIAS, root_dir="/")
     channels = []
     for name in names:

@@ -110,7 +110,8 @@ TEST(CondaEnvironments, channels_are_names_or_addresses_without_a_secret) {
            {"-c", "is no channel's name or address"}})
     EXPECT_THAT(refused(bad), HasSubstr(why)) << bad;
   for (const char* secret :
-       {"https://user:secret@host/c", "https://host/t/secret/c", "https://host:80/t/secret/c"}) {
+       {"https://user:secret@host/c", "https://host/t/secret/c", "https://host:80/t/secret/c",
+        "https://user%3Asecret@host/c", "https://ghp_secretsecretsecretsecret@host/c"}) {
     EXPECT_THAT(refused(secret), HasSubstr("holds a password or a token")) << secret;
     EXPECT_THAT(refused(secret), Not(HasSubstr("secret")));
   }

@@ -7,6 +7,7 @@ namespace lockstep::envs {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class CondaChannels : public CondaTest {
  protected:
@@ -64,6 +65,26 @@ TEST_F(CondaChannels, that_may_not_be_read_are_a_matter_of_credentials) {
     const HttpServer server(dir.path(), status);
     expect_failure(solve(asks_for({"alpha"}, {server.url("one")})), ErrorCode::permission_denied,
                    "may not be read");
+  }
+}
+
+TEST_F(CondaChannels, whose_servers_redirect_with_a_signature_keep_it_to_themselves) {
+  const HttpServer server(dir.path());
+  dir.file("faults", "signed repodata");
+  const Told told = solve(asks_for({"alpha"}, {server.url("two")}));
+  expect_failure(told, ErrorCode::permission_denied, "may not be read");
+  EXPECT_THAT(told.last().failed->message, HasSubstr("?****"));
+  EXPECT_THAT(told.last().failed->message + told.log, Not(HasSubstr("s3cr3t")));
+}
+
+TEST_F(CondaChannels, a_mirror_of_names_has_no_password_because_locks_would_have_it) {
+  for (const char* mirror :
+       {"http://ann:s3cr3t@127.0.0.1:9", "http://ann%3As3cr3t@127.0.0.1:9",
+        "http://s3cr3ts3cr3ts3cr3ts3cr3t@127.0.0.1:9/a", "http://127.0.0.1:9/t/s3cr3t/a"}) {
+    more["CONDA_CHANNEL_ALIAS"] = mirror;
+    const Told told = solve(asks_for({"alpha"}, {"one"}));
+    expect_failure(told, ErrorCode::permission_denied, "CONDA_CHANNEL_ALIAS");
+    EXPECT_THAT(told.last().failed->message + told.log, Not(HasSubstr("s3cr3t")));
   }
 }
 
