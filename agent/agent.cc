@@ -216,7 +216,9 @@ std::string Agent::low_disk() const {
       config_.low_space.count != 0 ? config_.low_space : io::default_low_space(space->total);
   if (space->free >= low) return "";
   return "its disk is low: less than " + to_string(low) + " are free in " +
-         config_.home.attempts() + " (lockstep-agent --low-space)";
+         config_.home.attempts() +
+         " (lockstep-agent --low-space); environments that nothing uses are removed by `lockstep "
+         "environment prune --unused-for 0s`";
 }
 
 void Agent::perform(SendHeartbeat& action) {
