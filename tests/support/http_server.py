@@ -9,6 +9,7 @@ paths:
   held           half of it, and the rest when the line is gone
   cut            half of it, and the connection is closed
   corrupt        a bit of it is another one
+  private        for "ann" with the password "s3cr3t" alone
   signed         redirected to itself with a signature, and refused there
   cut-once, corrupt-once    the first time that it is asked for
 """
@@ -54,6 +55,10 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             asked.write(self.path + "\n")
         del self.headers["If-Modified-Since"]  # files may change within its second
         fault = fault_of(self.path)
+        if fault == "private":
+            if self.headers.get("Authorization") != "Basic YW5uOnMzY3IzdA==":
+                return self.send_error(401)
+            fault = ""
         if fault == "":
             return super().do_GET()
         if fault == "silent":

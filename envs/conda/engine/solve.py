@@ -29,7 +29,8 @@ def channels_of(names):
     if masked(ALIAS) != ALIAS:
         raise Refused("permission_denied", "CONDA_CHANNEL_ALIAS in the agent's environment holds a "
                       "password or a token, which would stand in the lock for everybody to see: "
-                      "name a mirror that needs none")
+                      "leave it out; nodes take credentials from ~/.netrc of the user, or from the "
+                      "file that RATTLER_AUTH_FILE names")
     config = rattler.ChannelConfig(channel_alias=ALIAS, root_dir="/")
     channels = []
     for name in names:
@@ -69,7 +70,9 @@ def channel_failure(channel, error):
     if "could not find subdir" in text or re.search(r"HTTP status client error \((404|410)", text):
         return Refused("not_found", f"there is no conda channel {where}: {text}")
     if re.search(r"HTTP status client error \((401|403)", text):
-        return Refused("permission_denied", f"the conda channel {where} may not be read: {text}")
+        return Refused("permission_denied", f"the conda channel {where} may not be read: {text} "
+                       "(credentials are those in ~/.netrc of the user on the node, or in the file "
+                       "that RATTLER_AUTH_FILE names in the agent's environment)")
     if is_local(channel) or re.search(BROKEN, text):
         return Refused("corrupt", f"the conda channel {where} is broken: {text}")
     return Refused("unavailable", f"the conda channel {where} was not reached: "

@@ -68,6 +68,26 @@ TEST_F(CondaChannels, that_may_not_be_read_are_a_matter_of_credentials) {
   }
 }
 
+TEST_F(CondaChannels, that_are_private_take_the_credentials_of_the_node) {
+  const HttpServer server(dir.path());
+  dir.file("faults", "private two");
+  const CondaEnvironment definition = asks_for({"alpha"}, {server.url("two")});
+  expect_failure(solve(definition), ErrorCode::permission_denied, "may not be read");
+
+  dir.file("credentials.json",
+           R"({"127.0.0.1": {"BasicHTTP": {"username": "ann", "password": "s3cr3t"}}})", 0600);
+  more["RATTLER_AUTH_FILE"] = dir / "credentials.json";
+  EXPECT_EQ(versions(solve(definition)), "alpha 2.0");
+
+  more = {{"HOME", dir.path()}};
+  dir.file(".netrc", "machine 127.0.0.1\nlogin ann\npassword s3cr3t\n", 0600);
+  const Told told = solve(definition);
+  ASSERT_EQ(versions(told), "alpha 2.0");
+  const Told built = build(definition, *told.last().lock, site("env"));
+  EXPECT_TRUE(built.last().activation) << built.log;
+  EXPECT_THAT(told.log + built.log + to_json(*told.last().lock), Not(HasSubstr("s3cr3t")));
+}
+
 TEST_F(CondaChannels, whose_servers_redirect_with_a_signature_keep_it_to_themselves) {
   const HttpServer server(dir.path());
   dir.file("faults", "signed repodata");
