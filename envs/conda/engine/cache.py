@@ -11,7 +11,7 @@ import tempfile
 import rattler
 from rattler.package_cache import PackageCache, ValidationMode
 
-from common import is_local
+from common import hash_of, is_local
 from download import archive_in, drop_old, own_archive
 
 
@@ -39,6 +39,7 @@ class Wanted:
         self.name, self.is_local = package["record"]["name"], is_local(package["url"])
         self.key = keyed(package)
         self.own = own_archive(order, package)
+        self.is_own_whole = False
         self.archives = []
         if not self.is_local:
             others = [archive_in(order["archives"], package)] if order["archives"] else []
@@ -50,11 +51,25 @@ class Wanted:
         return rattler.RepoDataRecord(self.record, file_name, address,
                                       self.package["record"].get("channel") or "")
 
+    def has_own(self):
+        """Hashed, once: a build that was killed may have left it, on a disk that lost some of it."""
+        if not self.is_own_whole:
+            with contextlib.suppress(OSError):
+                self.is_own_whole = hash_of(self.own, "sha256") == self.package["sha256"]
+        return self.is_own_whole and self.own.is_file()
+
+    def has(self, archive):
+        if archive == self.own:
+            return self.has_own()
+        with contextlib.suppress(OSError):  # the agent has hashed it
+            return archive.stat().st_size == self.package["size"]
+        return False
+
     def found_in(self, index):
         if index.contains_record(self.at(self.key)):
             return self.key
         for archive in self.archives:
-            if archive.is_file() or index.contains_record(self.at(archive.as_uri())):
+            if index.contains_record(self.at(archive.as_uri())) or self.has(archive):
                 return archive.as_uri()
         return None
 

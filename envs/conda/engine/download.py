@@ -82,18 +82,28 @@ class Tally:
         return self.fetched[name]
 
 
+def keep(part, archive):
+    with open(part, "rb") as file:
+        os.fsync(file.fileno())
+    part.rename(archive)
+
+
 async def fetch_whole(wanted, tally):
     """Under its name when it is what was asked for; tried once more when it is not."""
     url, expected = wanted.package["url"], wanted.package["sha256"]
     part = wanted.own.with_name(wanted.own.name + ".part")
     wanted.own.parent.mkdir(exist_ok=True)
+    if wanted.own.is_file():
+        say(f"{wanted.name} is damaged in the cache: fetching it again")
+        wanted.own.unlink()
     try:
         for is_last in (False, True):
             await fetch(url, part, lambda: tally.look(wanted.name, part))
             tally.look(wanted.name, part)
             found = await asyncio.to_thread(hash_of, part, "sha256")
             if found == expected:
-                return part.rename(wanted.own)
+                wanted.is_own_whole = True
+                return await asyncio.to_thread(keep, part, wanted.own)
             if is_last:
                 raise wrong_hash(url, expected, found)
             say(f"{url} came damaged: fetching it again")
@@ -110,7 +120,8 @@ async def download(order, wanted, is_known):
     async def fetched_or_known(each):
         async with ours[lock_path(each.own)], turns:
             with lock_of(each.own) as is_ours:
-                if is_ours and not each.own.is_file() and not await is_known(each):
+                is_there = not is_ours or await asyncio.to_thread(each.has_own)
+                if not is_there and not await is_known(each):
                     await fetch_whole(each, tally)
                 return is_ours
 

@@ -140,6 +140,42 @@ TEST_F(CondaDownload, that_fails_leaves_what_came_whole_for_the_next_try) {
   EXPECT_THAT(archives(), testing::IsEmpty());
 }
 
+TEST_F(CondaDownload, that_an_earlier_build_left_damaged_is_done_again) {
+  const CondaEnvironment one = of({"alpha"});
+  const Lock lock = locked(one);
+  const std::string& hash = lock.conda[0].sha256;
+  const std::string whole = dir.read("channel/" + subdir() + "/alpha-1-0.conda");
+  const std::string left = "cache/conda/archives/" + hash + "/alpha-1-0.conda";
+  std::string other = dir.read("channel/" + subdir() + "/gamma-1-0.conda");
+  long asked = 0;
+  for (const std::string& text : {whole.substr(0, whole.size() / 2), std::string(), other}) {
+    const std::string name = std::to_string(++asked);
+    static_cast<void>(io::remove_tree(dir / "cache/conda/packages"));
+    dir.file(left, text);
+    const Told built = build(one, lock, site(name));
+    ASSERT_TRUE(built.last().activation) << built.log;
+    EXPECT_THAT(built.log, HasSubstr("alpha is damaged in the cache: fetching it again"));
+    EXPECT_EQ(dir.read(name + "/share/a"), "a");
+    EXPECT_EQ(times_asked("alpha-1"), asked);
+    EXPECT_THAT(archives(), testing::IsEmpty());
+  }
+  // What is whole is not fetched.
+  static_cast<void>(io::remove_tree(dir / "cache/conda/packages"));
+  dir.file(left, whole);
+  const Told reused = build(one, lock, site("reused"));
+  ASSERT_TRUE(reused.last().activation) << reused.log;
+  EXPECT_EQ(times_asked("alpha-1"), asked);
+}
+
+TEST_F(CondaDownload, of_what_was_left_damaged_fails_where_its_channel_has_no_other) {
+  const CondaEnvironment one = of({"alpha"});
+  const Lock lock = locked(one);
+  dir.file("cache/conda/archives/" + lock.conda[0].sha256 + "/alpha-1-0.conda", "x");
+  faults("corrupt alpha-1\n");
+  expect_failure(build(one, lock, site("one")), ErrorCode::corrupt,
+                 server.url("channel/" + subdir() + "/alpha-1-0.conda") + " is not the package");
+}
+
 TEST_F(CondaDownload, of_what_a_cache_has_no_longer_whole_is_done_by_rebuild) {
   const CondaEnvironment both = of({"alpha", "beta"});
   const Lock lock = locked(both);
