@@ -274,8 +274,8 @@ void Flight::fail_by_tools(const Error& error) {
   if (is_full)
     return fail(make_error(
         ErrorCode::resource_exhausted,
-        fmt::format("the disk is full ({} were free in {}): free some of it (lockstep environment "
-                    "prune --unused-for 0s removes what nothing uses), or let lockstep-agent keep "
+        fmt::format("the disk is full ({} were free in {}): free some of it (`lockstep environment "
+                    "prune --unused-for 0s` removes what no job uses), or let lockstep-agent keep "
                     "less there (--environments-size). {}",
                     space ? to_string(space->free) : "nothing", entry_.path(), error.message)));
   if (!is_lasting(error)) return fail(error);

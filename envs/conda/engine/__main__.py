@@ -7,7 +7,6 @@ code 1. Written for Python 3.10 and py-rattler 0.28.
 """
 
 import asyncio
-import errno
 import json
 import os
 import pathlib
@@ -15,7 +14,7 @@ import sys
 import warnings
 
 from cache import lacks
-from common import Refused, masked, say, write_whole
+from common import Refused, is_of_full_disk, masked, say, write_whole
 from install import install
 from share import fetch_wanted
 from solve import solve
@@ -29,8 +28,8 @@ def outcome_of(what, order):
     except Refused as refused:
         return 1, {"code": refused.code, "message": masked(str(refused))}
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        return 1, {"code": "resource_exhausted" if full else "io", "message": masked(str(error))}
+        code = "resource_exhausted" if is_of_full_disk(error) else "io"
+        return 1, {"code": code, "message": masked(str(error))}
     except Exception as error:  # rattler's, or a mistake of ours: no stack trace is shown
         return 1, {"code": "internal", "message": masked(f"{type(error).__name__}: {error}")}
     except BaseException as error:

@@ -11,8 +11,8 @@ import tempfile
 import rattler
 from rattler.package_cache import PackageCache, ValidationMode
 
-from common import hash_of, is_local
-from download import archive_in, drop_old, own_archive
+from common import Refused, hash_of, is_local, is_of_full_disk
+from download import KEPT_SECONDS, archive_in, drop_old, own_archive
 
 
 def record_of(package, folder):
@@ -87,20 +87,37 @@ def cache_of(order):
     return PackageCache.new_layered([folder_of(order)], cache_origin=True, validation_mode=mode)
 
 
+def is_alone(lock):
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def remove_leftovers(folder, older_than):
+    """What others left half made, and archives."""
+    for entry in os.scandir(folder):
+        if entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+    drop_old(folder.with_name("archives"), older_than)
+
+
 @contextlib.contextmanager
 def cache_in_use(order):
-    """Builds have it together. One that is alone removes what others left half made."""
+    """Builds have it together. One that is alone removes what was left; of a full disk all."""
     folder = folder_of(order)
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder.with_name("packages.lock"), "w", encoding="utf-8") as lock:
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for entry in os.scandir(folder):
-                if entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path, ignore_errors=True)
-            drop_old(folder.with_name("archives"))
+        if is_alone(lock):
+            remove_leftovers(folder, KEPT_SECONDS)
         fcntl.flock(lock, fcntl.LOCK_SH)
-        yield
+        try:
+            yield
+        except (Refused, OSError) as error:
+            if is_of_full_disk(error) and is_alone(lock):
+                remove_leftovers(folder, 0)
+            raise
 
 
 async def lacks(order):

@@ -1,5 +1,6 @@
 """Words, passwords, causes, files."""
 
+import errno
 import functools
 import hashlib
 import os
@@ -15,12 +16,22 @@ MEGABYTE = 1_000_000
 SECONDS_BETWEEN_LINES = 1.0
 MAX_LINE = 200
 SECONDS_FOR_A_CAUSE = 10
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Refused(Exception):
     def __init__(self, code, message):
         super().__init__(message)
         self.code = code
+
+
+def is_of_full_disk(error):
+    """An error of the system, ours, or a text of rattler's."""
+    if isinstance(error, OSError):
+        return error.errno in FULL_DISK
+    if isinstance(error, Refused):
+        return error.code == "resource_exhausted"
+    return any(os.strerror(each) in str(error) for each in FULL_DISK)
 
 
 def masked(text):

@@ -60,11 +60,11 @@ def drop(archive):
                 shutil.rmtree(archive.parent, ignore_errors=True)
 
 
-def drop_old(folder):
+def drop_old(folder, seconds):
     """What builds left that were killed, or failed and were not tried again."""
     with contextlib.suppress(FileNotFoundError):
         for entry in os.scandir(folder):
-            if entry.is_dir() and entry.stat().st_mtime < time.time() - KEPT_SECONDS:
+            if entry.is_dir() and entry.stat().st_mtime <= time.time() - seconds:
                 shutil.rmtree(entry.path, ignore_errors=True)
 
 
@@ -130,4 +130,10 @@ async def download(order, wanted, is_known):
             waiting.say(f"another build fetches {each.name}: waiting for it")
             await asyncio.sleep(SECONDS_BETWEEN_TRIES)
 
-    await asyncio.gather(*map(one, wanted))
+    tasks = [asyncio.ensure_future(one(each)) for each in wanted]
+    try:
+        await asyncio.gather(*tasks)
+    finally:  # of one that fails, with the others ended
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -10,7 +10,8 @@ import rattler.exceptions as failures
 
 from cache import all_wanted, cache_in_use, cache_of
 from clobbered import say_clobbered
-from common import MEGABYTE, Refused, cause_of, client, hash_of, local_path, masked, say
+from common import (MEGABYTE, Refused, cause_of, client, hash_of, is_of_full_disk, local_path, masked,
+                    say)
 from download import download
 from packages import OUTSIDE, fetch, package_failure, remember, wrong_hash
 from reporter import Reporter
@@ -118,7 +119,7 @@ def install_failure(named, reporter, error):
     text = cause_of(error)
     if PANIC in text:
         return Refused("corrupt", reporter.linking.failure())
-    if "No space left" in text or "Disk quota" in text:
+    if is_of_full_disk(text):
         return Refused("resource_exhausted", f"installing: {text}")
     if named and re.search(OUTSIDE, text):
         return package_failure(named.package["url"], error)

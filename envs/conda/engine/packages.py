@@ -9,8 +9,8 @@ import tempfile
 
 from rattler.package_streaming import PackageArchive, download_to_path
 
-from common import (Refused, cause_of, client, hash_of, is_local, local_path, masked, not_reached,
-                    say, write_whole)
+from common import (Refused, cause_of, client, hash_of, is_local, is_of_full_disk, local_path, masked,
+                    not_reached, say, write_whole)
 from silence import Activity, size_of, unless_silent
 
 REPLACED = "if it was replaced on purpose, solve anew with --rebuild"
@@ -30,7 +30,7 @@ def package_failure(url, error):
         return Refused("permission_denied", f"the package {name} may not be read: {text}")
     if re.search(r"HTTP status client error \((404|410)", text):
         return Refused("not_found", f"there is no package {name} any more: {text}")
-    if "No space left" in text or "Disk quota" in text:
+    if is_of_full_disk(text):
         return Refused("resource_exhausted", f"fetching {name}: {text}")
     return Refused("unavailable",
                    f"the package {name} could not be fetched: {not_reached(url, error)}")

@@ -10,7 +10,8 @@ import rattler
 import rattler.exceptions as failures
 from rattler.virtual_package.generic import GenericVirtualPackage
 
-from common import Progress, Refused, cause_of, client, is_local, masked, not_reached, say
+from common import (Progress, Refused, cause_of, client, is_local, is_of_full_disk, masked,
+                    not_reached, say)
 from packages import locked_package
 from silence import Activity, unless_silent
 
@@ -73,6 +74,8 @@ def channel_failure(channel, error):
         return Refused("permission_denied", f"the conda channel {where} may not be read: {text} "
                        "(credentials are those in ~/.netrc of the user on the node, or in the file "
                        "that RATTLER_AUTH_FILE names in the agent's environment)")
+    if is_of_full_disk(text):
+        return Refused("resource_exhausted", f"fetching the index of {where}: {text}")
     if is_local(channel) or re.search(BROKEN, text):
         return Refused("corrupt", f"the conda channel {where} is broken: {text}")
     return Refused("unavailable", f"the conda channel {where} was not reached: "
