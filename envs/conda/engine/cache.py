@@ -1,5 +1,6 @@
 """What rattler's cache has of the packages of an order, and by which address."""
 
+import asyncio
 import contextlib
 import fcntl
 import json
@@ -11,7 +12,7 @@ import tempfile
 import rattler
 from rattler.package_cache import PackageCache, ValidationMode
 
-from common import Refused, hash_of, is_local, is_of_full_disk
+from common import Refused, hash_of, is_local, is_of_full_disk, say
 from download import KEPT_SECONDS, archive_in, drop_old, own_archive
 
 
@@ -118,6 +119,16 @@ def cache_in_use(order):
             if is_of_full_disk(error) and is_alone(lock):
                 remove_leftovers(folder, 0)
             raise
+
+
+@contextlib.asynccontextmanager
+async def alone_to_link(order):
+    """Rattler lets one build link, and does not say that the others wait."""
+    with open(folder_of(order).with_name("linking.lock"), "w", encoding="utf-8") as lock:
+        if not is_alone(lock):
+            say("waiting: another build links")
+            await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
+        yield
 
 
 async def lacks(order):

@@ -8,13 +8,14 @@ import tempfile
 import rattler
 import rattler.exceptions as failures
 
-from cache import all_wanted, cache_in_use, cache_of
+from cache import all_wanted, alone_to_link, cache_in_use, cache_of
 from clobbered import say_clobbered
 from common import (MEGABYTE, Refused, cause_of, client, hash_of, is_of_full_disk, local_path, masked,
                     say)
 from download import download
 from packages import OUTSIDE, fetch, package_failure, remember, wrong_hash
 from reporter import Reporter
+from scripts import run_link_scripts
 
 ITS_URL = re.compile(r'^(  "url": )"(?:[^"\\]|\\.)*"', re.MULTILINE)
 NAMED = re.compile(r"failed to (?:fetch|link) (\S+\.(?:conda|tar\.bz2))")
@@ -82,13 +83,14 @@ def is_damaged(each, error):
 
 async def link(order, cache, wanted):
     while True:
-        reporter = Reporter(wanted, order["prefix"], order["result"])
+        reporter = Reporter(wanted, order["result"])
         try:
-            await rattler.install([each.at(each.address) for each in wanted], order["prefix"],
-                                  package_cache=cache, client=client(), reporter=reporter,
-                                  platform=rattler.Platform(order["subdir"]), show_progress=False,
-                                  execute_link_scripts=True)
-            return reporter.refuse_failed()
+            async with alone_to_link(order):
+                await rattler.install([each.at(each.address) for each in wanted], order["prefix"],
+                                      package_cache=cache, client=client(), reporter=reporter,
+                                      platform=rattler.Platform(order["subdir"]),
+                                      show_progress=False)
+            return
         except failures.InstallerError as error:
             named = named_in(wanted, error)
             if not is_damaged(named, error):
@@ -109,6 +111,7 @@ async def install(order):
             say_what_is_fetched(missing)
             await bring(order, cache, missing)
         await link(order, cache, wanted)
+    await run_link_scripts(order, wanted)
     say_clobbered(order["prefix"])
     forget_keys(order["packages"], order["prefix"])
     remember(order)

@@ -2,14 +2,11 @@
 
 import json
 import os
-import pathlib
 
 from rattler.install import InstallerReporter
 
-from common import Progress, Refused, say
+from common import Progress
 from download import drop
-
-MESSAGES = ".messages.txt"  # of conda: what a link script says to people
 
 
 class Linking:
@@ -34,12 +31,11 @@ class Linking:
 class Reporter(InstallerReporter):
     """Tokens are indices of names."""
 
-    def __init__(self, wanted, prefix, result):
-        self.prefix = prefix
+    def __init__(self, wanted, result):
         self.count, self.linked = len(wanted), 0
         self.archives = {each.name: each.own for each in wanted
                          if each.address == each.own.as_uri()}
-        self.names, self.failed = [], []
+        self.names = []
         self.linking = Linking(result)
         self.progress = Progress()
 
@@ -64,23 +60,3 @@ class Reporter(InstallerReporter):
         self.linking.tell()
         self.linked += 1
         self.progress.say(f"link {self.linked}/{self.count} packages", self.linked == self.count)
-
-    def on_post_link_start(self, package_name, script_path):
-        return self.token_of(package_name)
-
-    def on_post_link_complete(self, index, success):
-        """Rattler keeps what a script prints to itself, and removes its messages after this."""
-        name, path = self.names[index], pathlib.Path(self.prefix, MESSAGES)
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() \
-            if path.is_file() else []
-        for line in lines:
-            say(f"{name}: {line}")
-        if not success:
-            self.failed.append((name, lines))
-
-    def refuse_failed(self):
-        """As conda does; rattler goes on."""
-        for name, lines in self.failed[:1]:
-            said = ": " + " ".join(lines) if lines else \
-                f"; what it prints is not known, what it writes to $PREFIX/{MESSAGES} is shown"
-            raise Refused("invalid_argument", f"the post-link script of {name} failed{said}")

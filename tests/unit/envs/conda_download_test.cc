@@ -1,9 +1,5 @@
 // Packages of channels that are slow, silent or broken.
 
-#include <chrono>
-#include <functional>
-#include <thread>
-
 #include "tests/unit/envs/conda_fixture.h"
 #include "tests/unit/envs/http_server.h"
 
@@ -12,15 +8,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-// Deadlines are generous: it is a condition that is waited for.
-bool comes_true(const std::function<bool()>& condition) {
-  for (int i = 0; i < 6'000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
-}
 
 class CondaDownload : public CondaTest {
  protected:

@@ -5,11 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/io/run_program.h"
@@ -28,6 +31,15 @@ inline std::map<std::string, std::string> pip_variables() {
       variables[name] = text.substr(name.size() + 1);
   }
   return variables;
+}
+
+// Deadlines are generous: it is a condition that is waited for.
+inline bool comes_true(const std::function<bool()>& condition) {
+  for (int i = 0; i < 6'000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
 }
 
 class CondaTest : public testing::Test {

@@ -1,6 +1,12 @@
 // Packages that are not what they should be, once they are in the cache.
 
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+
 #include "common/base/digest.h"
+#include "common/io/file_system.h"
 #include "tests/unit/envs/conda_fixture.h"
 #include "tests/unit/envs/http_server.h"
 
@@ -31,11 +37,66 @@ TEST_F(CondaInstall, fails_with_a_post_link_script_and_names_its_package) {
   EXPECT_THAT(told.log, HasSubstr("beta: no licence here"));
 }
 
-TEST_F(CondaInstall, says_where_a_script_that_fails_would_have_said_why) {
+TEST_F(CondaInstall, fails_with_what_a_script_printed_that_left_no_message) {
   const Told told = installed(R"([{"name": "beta", "version": "1",
-      "files": {"bin/.beta-post-link.sh": "#!/bin/sh\necho lost\nexit 3\n"}}])",
+      "files": {"bin/.beta-post-link.sh": "#!/bin/sh\necho no disk >&2\nexit 3\n"}}])",
                               {"beta"});
-  expect_failure(told, ErrorCode::invalid_argument, "the post-link script of beta failed; what it");
+  expect_failure(told, ErrorCode::invalid_argument, "the post-link script of beta failed: no disk");
+}
+
+TEST_F(CondaInstall, runs_post_link_scripts_in_an_environment_with_what_their_packages_need) {
+  const Told told = installed(R"([
+      {"name": "zeta", "version": "1", "activate": "export OF_ZETA=it",
+       "files": {"bin/.zeta-post-link.sh": "echo $PKG_NAME >> $PREFIX/order"}},
+      {"name": "alpha", "version": "2.5", "build_number": 7, "depends": ["zeta"], "files": {
+       "bin/.alpha-post-link.sh":
+       "echo $PKG_NAME $PKG_VERSION $PKG_BUILDNUM $OF_ZETA ${PATH%%:*} $CONDA_PREFIX >> $PREFIX/order"}}])",
+                              {"alpha"});
+  ASSERT_TRUE(told.last().activation) << told.log;
+  const std::string prefix = dir / "env";
+  EXPECT_EQ(dir.read("env/order"), "zeta\nalpha 2.5 7 it " + prefix + "/bin " + prefix + "\n");
+}
+
+TEST_F(CondaInstall, does_not_wait_for_what_a_script_left_in_the_background) {
+  const Told told = installed(R"([{"name": "beta", "version": "1", "files": {
+      "bin/.beta-post-link.sh": "sleep 3600 &\necho $! > $PREFIX/pid\n"}}])",
+                              {"beta"});
+  ASSERT_TRUE(told.last().activation) << told.log;
+  EXPECT_EQ(::kill(std::stoi(dir.read("env/pid")), 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+}
+
+TEST_F(CondaInstall, holds_no_other_build_while_a_script_runs) {
+  channel("channel", R"([{"name": "alpha", "version": "1", "files": {"share/a": "a"}},
+      {"name": "slow", "version": "1", "files": {"bin/.slow-post-link.sh":
+       "for i in $(seq 600); do [ -e $PREFIX/go ] && exit 0; sleep 0.1; done; exit 3\n"}}])");
+  const auto locked = [&](const char* name) { return *solve(asks_for({name})).last().lock; };
+  const Lock slow = locked("slow"), alpha = locked("alpha");
+  Program waiting({Order::What::build, asks_for({"slow"}), slow, site("slow")}, more);
+  ASSERT_TRUE(comes_true(
+      [&] { return waiting.log().find("the post-link script of slow") != std::string::npos; }));
+  const Told built = build(asks_for({"alpha"}), alpha, site("alpha"));
+  ASSERT_TRUE(built.last().activation) << built.log;
+  dir.file("slow/go", "");
+  const Told late = waiting.wait();
+  EXPECT_TRUE(late.last().activation) << late.log;
+}
+
+TEST_F(CondaInstall, that_waits_for_another_build_to_link_says_so) {
+  channel("channel", R"([{"name": "alpha", "version": "1", "files": {"share/a": "a"}}])");
+  const Lock lock = *solve(asks_for({"alpha"})).last().lock;
+  auto other = io::FileLock::try_acquire(dir / "cache/conda/linking.lock");
+  ASSERT_TRUE(other && *other);
+  Program waiting({Order::What::build, asks_for({"alpha"}), lock, site("alpha")}, more);
+  ASSERT_TRUE(comes_true(
+      [&] { return waiting.log().find("waiting: another build links") != std::string::npos; }));
+  other->reset();
+  const Told late = waiting.wait();
+  ASSERT_TRUE(late.last().activation) << late.log;
+  const auto tells = [](const Event& event) {
+    return event.progress == "waiting: another build links";
+  };
+  EXPECT_TRUE(std::any_of(late.events.begin(), late.events.end(), tells)) << late.log;
 }
 
 TEST_F(CondaInstall, shows_what_a_post_link_script_says_to_people) {
