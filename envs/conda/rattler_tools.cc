@@ -99,6 +99,7 @@ Result<std::string> rattler_python(Toolbox& tools, const std::string& cache) {
   TRY(io::remove_tree(home));
   if (io::disk::rename(beside.c_str(), home.c_str()) != 0)
     return make_error(ErrorCode::io, fmt::format("keeping {}: {}", home, std::strerror(errno)));
+  tools.show(fmt::format("starting {}", package()));  // pip's last line would stay in view
   return python;
 }
 

@@ -8,10 +8,13 @@ paths:
   half           half of it, and then nothing
   held           half of it, and the rest when the line is gone
   cut            half of it, and the connection is closed
+  refused        the connection is closed before anything is said
+  503            that status
+  html           a page in its place
   corrupt        a bit of it is another one
   private        for "ann" with the password "s3cr3t" alone
   signed         redirected to itself with a signature, and refused there
-  cut-once, corrupt-once    the first time that it is asked for
+  …-once         any of them, the first time that it is asked for
 """
 
 import functools
@@ -66,7 +69,13 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.close_connection = True
         if fault == "signed":
             return self.redirect()
+        if fault == "refused":
+            return None
+        if fault.isdigit():
+            return self.send_error(int(fault))
         data = bytearray(pathlib.Path(self.translate_path(self.path)).read_bytes())
+        if fault == "html":
+            data = bytearray(b"<html>log in</html>")
         middle = len(data) // 2
         if fault == "corrupt":
             data[middle] ^= 1

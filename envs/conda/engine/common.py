@@ -16,6 +16,7 @@ MEGABYTE = 1_000_000
 SECONDS_BETWEEN_LINES = 1.0
 MAX_LINE = 200
 SECONDS_FOR_A_CAUSE = 10
+BARE = re.compile(r"error sending request for url \([^)]*\)$")
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -90,7 +91,7 @@ def write_whole(path, text):
 
 @functools.cache
 def client():
-    return rattler.Client.default_client(max_retries=3)
+    return rattler.Client.default_client(max_retries=0)  # retry.py does
 
 
 def cause_of(error):
@@ -107,7 +108,7 @@ def cause_of(error):
 def not_reached(url, error):
     """As cause_of; some of rattler's errors do not say what became of their requests."""
     text = cause_of(error)
-    if not text.endswith("retries"):
+    if not BARE.search(text):
         return text
     import urllib.request  # here, because it alone takes a quarter of our start
     parts = urllib.parse.urlsplit(url)

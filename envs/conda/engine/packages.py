@@ -1,6 +1,5 @@
 """Packages by their addresses: fetched, checked, and what is known of those fetched before."""
 
-import asyncio
 import hashlib
 import json
 import pathlib
@@ -10,13 +9,13 @@ import tempfile
 from rattler.package_streaming import PackageArchive, download_to_path
 
 from common import (Refused, cause_of, client, hash_of, is_local, is_of_full_disk, local_path, masked,
-                    not_reached, say, write_whole)
-from silence import Activity, size_of, unless_silent
+                    not_reached, write_whole)
+from retry import ask
+from silence import Activity, size_of
 
 REPLACED = "if it was replaced on purpose, solve anew with --rebuild"
 LOCKED = "the lock file that names it is to be made anew if it was replaced on purpose"
-TRIES = 3  # of what comes, and is cut; rattler itself tries what does not come
-SECONDS_BETWEEN_TRIES = 0.5
+CUT = r"error decoding response body|error reading a body"
 OUTSIDE = r"outside of destination path|failed to link '(\.\./|/|[^']*/\.\./)"
 
 
@@ -32,6 +31,8 @@ def package_failure(url, error):
         return Refused("not_found", f"there is no package {name} any more: {text}")
     if is_of_full_disk(text):
         return Refused("resource_exhausted", f"fetching {name}: {text}")
+    if re.search(CUT, text):
+        return Refused("unavailable", f"the package {name} was cut short")
     return Refused("unavailable",
                    f"the package {name} could not be fetched: {not_reached(url, error)}")
 
@@ -47,21 +48,14 @@ async def fetch(url, path, sign=None):
         if not local_path(url).is_file():
             raise Refused("not_found", f"there is no package {masked(url)}")
         return local_path(url)
-    for is_last in [False] * (TRIES - 1) + [True]:
+
+    def download():
         path.unlink(missing_ok=True)
-        try:
-            await unless_silent(download_to_path(client(), url, path),
-                                sign or (lambda: size_of(path)), server_of(url))
-            return path
-        except Refused:
-            raise
-        except Exception as error:
-            failure = package_failure(url, error)
-            was_cut = failure.code == "unavailable" and size_of(path) > 0
-            if is_last or not was_cut:
-                raise failure from error
-        say(f"{url} was cut short: fetching it again")
-        await asyncio.sleep(SECONDS_BETWEEN_TRIES)
+        return download_to_path(client(), url, path)
+
+    await ask(download, sign or (lambda: size_of(path)), server_of(url),
+              lambda error: package_failure(url, error))
+    return path
 
 
 def server_of(url):
@@ -69,20 +63,17 @@ def server_of(url):
 
 
 async def index_of(url, archive):
-    try:
-        if archive is not None:
-            opened = await PackageArchive.from_path(archive)
-        else:
-            opened = await unless_silent(PackageArchive.from_url(client(), url), Activity(),
-                                         server_of(url))
-        text = await unless_silent(opened.read_file("info/index.json"), Activity(), server_of(url))
-    except Refused:
-        raise
-    except Exception as error:
+    async def read():
+        opened = await (PackageArchive.from_url(client(), url) if archive is None
+                        else PackageArchive.from_path(archive))
+        return await opened.read_file("info/index.json")
+
+    def failure_of(error):
         if archive is None:
-            raise package_failure(url, error) from error
-        raise Refused("corrupt",
-                      f"{masked(url)} is no conda package: {cause_of(error)}") from error
+            return package_failure(url, error)
+        return Refused("corrupt", f"{masked(url)} is no conda package: {cause_of(error)}")
+
+    text = await ask(read, Activity(), server_of(url), failure_of)
     if text is None:
         raise Refused("corrupt", f"{masked(url)} is no conda package: it has no index.json")
     return json.loads(text)

@@ -13,7 +13,8 @@ from rattler.virtual_package.generic import GenericVirtualPackage
 from common import (Progress, Refused, cause_of, client, is_local, is_of_full_disk, masked,
                     not_reached, say)
 from packages import locked_package
-from silence import Activity, unless_silent
+from retry import ask
+from silence import Activity
 
 ALIAS = os.environ.get("CONDA_CHANNEL_ALIAS", "https://conda.anaconda.org").rstrip("/") + "/"
 DEFAULTS = ["https://repo.anaconda.com/pkgs/main", "https://repo.anaconda.com/pkgs/r"]
@@ -23,7 +24,8 @@ PROCESSORS = {"linux-64": "x86_64", "linux-aarch64": "aarch64"}
 PACKAGES_AT_ONCE = 8
 KEYS = ("name", "version", "build", "url", "sha256")
 OF_CHANNEL = re.compile(r'(?<=[\[,])channel="([^"]*)"')
-BROKEN = r"failed to (parse|deserialize|decompress)|while parsing|expected .* at line"
+BROKEN = r"failed to (parse|deserialize|decompress|decode)|while parsing|expected .* at line" \
+    r"|frame descriptor|bz2 header"
 
 
 def channels_of(names):
@@ -83,13 +85,9 @@ def channel_failure(channel, error):
 
 
 async def query(gateway, channel, platforms, name):
-    asked = gateway.query([channel], platforms, [name], recursive=False)
-    try:
-        return await unless_silent(asked, Activity(), f"the conda channel {channel.base_url}")
-    except Refused:
-        raise
-    except Exception as error:
-        raise channel_failure(channel.base_url, error) from error
+    return await ask(lambda: gateway.query([channel], platforms, [name], recursive=False),
+                     Activity(), f"the conda channel {channel.base_url}",
+                     lambda error: channel_failure(channel.base_url, error))
 
 
 async def fetch_indices(gateway, channels, platforms):
@@ -156,17 +154,19 @@ async def solve_specs(order):
     specs = [await held_to_channel(spec, channels, order, gateway) for spec in specs]
     say(f"solving for {order['subdir']} " + " ".join(order["virtual_packages"]))
     priorities, addresses = rattler.ChannelPriority, " ".join(each.base_url for each in channels)
-    solved = rattler.solve(channels, specs + (names_of(specs) if order["strict"] else []),
-                           gateway=gateway, platforms=platforms_of(order),
-                           virtual_packages=virtual_packages_of(order),
-                           channel_priority=priorities.Strict if order["strict"]
-                           else priorities.Disabled)
-    try:
-        return await unless_silent(solved, Activity(), f"the conda channel {addresses}")
-    except failures.SolverError as error:
-        raise solver_failure(channels, error) from error
-    except failures.GatewayError as error:
-        raise channel_failure(addresses, error) from error
+    def solved():
+        return rattler.solve(channels, specs + (names_of(specs) if order["strict"] else []),
+                             gateway=gateway, platforms=platforms_of(order),
+                             virtual_packages=virtual_packages_of(order),
+                             channel_priority=priorities.Strict if order["strict"]
+                             else priorities.Disabled)
+
+    def failure_of(error):
+        if isinstance(error, failures.SolverError):
+            return solver_failure(channels, error)
+        return channel_failure(addresses, error)
+
+    return await ask(solved, Activity(), f"the conda channel {addresses}", failure_of)
 
 
 async def locked_packages(order):

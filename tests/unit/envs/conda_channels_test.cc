@@ -117,5 +117,18 @@ TEST_F(CondaChannels, whose_index_is_broken_are_not_asked_again) {
   EXPECT_EQ(told.last().failed->message.find('\n'), std::string::npos);
 }
 
+TEST_F(CondaChannels, that_answer_with_a_page_are_broken) {
+  const HttpServer server(dir.path());
+  for (const std::string file :
+       {"repodata.json", "repodata.json.zst", "repodata_shards.msgpack.zst"}) {
+    const std::string name = "of-" + file;
+    channel(name, R"([{"name": "alpha", "version": "1"}])");
+    dir.file(name + "/noarch/" + file, "");
+    dir.file("faults", "html " + name + "/noarch/" + file + "\n");
+    expect_failure(solve(asks_for({"alpha"}, {server.url(name)})), ErrorCode::corrupt,
+                   "the conda channel " + server.url(name + "/") + " is broken: ");
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::envs

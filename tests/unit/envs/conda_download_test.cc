@@ -95,7 +95,7 @@ TEST_F(CondaDownload, that_was_cut_or_damaged_is_tried_again) {
   const Told built = build(both, lock, site("one"));
   ASSERT_TRUE(built.last().activation) << built.log;
   EXPECT_EQ(dir.read("one/share/a") + dir.read("one/share/b"), "ab");
-  EXPECT_THAT(built.log, HasSubstr("alpha-1-0.conda was cut short: fetching it again"));
+  EXPECT_THAT(built.log, HasSubstr("alpha-1-0.conda was cut short: asking again"));
   EXPECT_THAT(built.log, HasSubstr("beta-1-0.tar.bz2 came damaged: fetching it again"));
   EXPECT_EQ(times_asked("alpha-1") + times_asked("beta-1"), 4);
 }
@@ -105,8 +105,31 @@ TEST_F(CondaDownload, that_is_cut_each_time_fails_and_says_so) {
   const Lock lock = locked(one);
   faults("cut alpha-1\n");
   const Told told = build(one, lock, site("one"));
-  expect_failure(told, ErrorCode::unavailable, lock.conda[0].url + " could not be fetched");
-  EXPECT_EQ(times_asked("alpha-1"), 3);
+  expect_failure(told, ErrorCode::unavailable,
+                 lock.conda[0].url + " was cut short (asked 4 times)");
+  EXPECT_EQ(times_asked("alpha-1"), 4);
+}
+
+TEST_F(CondaDownload, that_is_refused_at_first_is_tried_again) {
+  const CondaEnvironment all = of({"alpha", "beta"});
+  const Lock lock = locked(all);
+  faults("refused-once alpha-1\n503-once beta-1\n");
+  const Told built = build(all, lock, site("one"));
+  ASSERT_TRUE(built.last().activation) << built.log;
+  EXPECT_EQ(times_asked("alpha-1") + times_asked("beta-1"), 4);
+}
+
+// Pauses between tries are longer than this patience.
+TEST_F(CondaDownload, that_gets_an_answer_each_time_is_not_called_silent) {
+  more["CONDA_REMOTE_READ_TIMEOUT_SECS"] = "0.4";
+  const CondaEnvironment one = of({"alpha"});
+  const Lock lock = locked(one);
+  faults("503 alpha-1\n429 repodata\n");
+  const Told built = build(one, lock, site("one"));
+  expect_failure(built, ErrorCode::unavailable, "503 Service Unavailable");
+  EXPECT_EQ(times_asked("alpha-1"), 4);
+  static_cast<void>(io::remove_tree(dir / "cache/conda/index"));
+  expect_failure(solve(one), ErrorCode::unavailable, "429 Too Many Requests");
 }
 
 TEST_F(CondaDownload, that_fails_leaves_what_came_whole_for_the_next_try) {
