@@ -105,19 +105,37 @@ def cause_of(error):
     return ": ".join(causes)
 
 
+def look_at(url):
+    """Fails as urllib does. With its error codes, which rattler's errors do not always have."""
+    import urllib.request  # here, because it alone takes a quarter of our start
+    parts = urllib.parse.urlsplit(url)
+    url = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    asked = urllib.request.Request(url, method="HEAD")
+    urllib.request.urlopen(asked, timeout=SECONDS_FOR_A_CAUSE).close()
+
+
 def not_reached(url, error):
     """As cause_of; some of rattler's errors do not say what became of their requests."""
     text = cause_of(error)
     if not BARE.search(text):
         return text
-    import urllib.request  # here, because it alone takes a quarter of our start
-    parts = urllib.parse.urlsplit(url)
-    url = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     try:
-        asked = urllib.request.Request(url, method="HEAD")
-        urllib.request.urlopen(asked, timeout=SECONDS_FOR_A_CAUSE).close()
+        look_at(url)
     except (urllib.error.HTTPError, ValueError):
         return text
     except OSError as cause:
         return f"{text}: {getattr(cause, 'reason', cause)}"
     return text
+
+
+def is_not_there(url):
+    """Surely. What was not reached, or may not be read, may be there."""
+    if is_local(url):
+        return not local_path(url).exists()
+    try:
+        look_at(url)
+    except urllib.error.HTTPError as error:
+        return error.code in (404, 410)
+    except (OSError, ValueError):
+        return False
+    return False

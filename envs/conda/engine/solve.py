@@ -10,8 +10,8 @@ import rattler
 import rattler.exceptions as failures
 from rattler.virtual_package.generic import GenericVirtualPackage
 
-from common import (Progress, Refused, cause_of, client, is_local, is_of_full_disk, masked,
-                    not_reached, say)
+from common import (Progress, Refused, cause_of, client, is_local, is_not_there, is_of_full_disk,
+                    masked, not_reached, say)
 from packages import locked_package
 from retry import ask
 from silence import Activity
@@ -24,6 +24,8 @@ PROCESSORS = {"linux-64": "x86_64", "linux-aarch64": "aarch64"}
 PACKAGES_AT_ONCE = 8
 KEYS = ("name", "version", "build", "url", "sha256")
 OF_CHANNEL = re.compile(r'(?<=[\[,])channel="([^"]*)"')
+NO_CANDIDATES = "o candidates"
+INDICES = ("repodata.json", "repodata.json.zst", "repodata_shards.msgpack.zst")
 BROKEN = r"failed to (parse|deserialize|decompress|decode)|while parsing|expected .* at line" \
     r"|frame descriptor|bz2 header"
 
@@ -130,13 +132,29 @@ def names_of(specs):
             if spec.channel is None and spec.condition is None]
 
 
+def lacks_subdir(channel, subdir):
+    """Rattler takes that for a channel of noarch packages alone, which is legal."""
+    return all(is_not_there(f"{channel.base_url}{subdir}/{name}") for name in INDICES)
+
+
+def naming_lacking_subdirs(refused, channels, order):
+    """Then it may not be the definition's fault that a package is not found."""
+    subdir = order["subdir"]
+    lacking = [each.base_url for each in channels if lacks_subdir(each, subdir)]
+    if not lacking:
+        return refused
+    return Refused("not_found", f"{refused}\n" + "\n".join(
+        f"the channel {masked(url)} has no packages for {subdir}: there is no "
+        f"{masked(url)}{subdir}/{INDICES[0]}" for url in lacking))
+
+
 def platforms_of(order):
     return [order["subdir"], "noarch"]
 
 
 def solver_failure(channels, error):
     text = masked(str(error)).strip()
-    if "o candidates" in text:
+    if NO_CANDIDATES in text:
         text += "\nthe channels are " + masked(", ".join(each.base_url for each in channels))
     if "strict channel priority" in text:
         text += "\nto have a package of another channel, ask for CHANNEL::PACKAGE"
@@ -166,7 +184,12 @@ async def solve_specs(order):
             return solver_failure(channels, error)
         return channel_failure(addresses, error)
 
-    return await ask(solved, Activity(), f"the conda channel {addresses}", failure_of)
+    try:
+        return await ask(solved, Activity(), f"the conda channel {addresses}", failure_of)
+    except Refused as refused:
+        if NO_CANDIDATES in str(refused):
+            raise naming_lacking_subdirs(refused, channels, order) from refused
+        raise
 
 
 async def locked_packages(order):

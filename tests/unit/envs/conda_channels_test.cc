@@ -117,6 +117,23 @@ TEST_F(CondaChannels, whose_index_is_broken_are_not_asked_again) {
   EXPECT_EQ(told.last().failed->message.find('\n'), std::string::npos);
 }
 
+TEST_F(CondaChannels, that_have_no_packages_for_a_machine_are_named) {
+  const HttpServer server(dir.path());
+  channel("pure", R"([{"name": "gamma", "version": "1", "noarch": "generic"}])");
+  ASSERT_TRUE(io::remove_tree(dir / ("pure/" + subdir())));
+  for (const std::string& url : {"file://" + (dir / "pure"), server.url("pure")}) {
+    const Told none = solve(asks_for({"delta"}, {"one", url}));
+    expect_failure(none, ErrorCode::not_found, "the environment cannot be solved: ");
+    const std::string why = "the channel " + url + "/ has no packages for " + subdir() +
+                            ": there is no " + url + "/" + subdir() + "/repodata.json";
+    EXPECT_THAT(none.last().failed->message, HasSubstr(why));
+    // Where all is found there is nothing to say.
+    const Told all = solve(asks_for({"alpha", "gamma"}, {"one", url}));
+    EXPECT_EQ(versions(all), "alpha 1.0, gamma 1");
+    EXPECT_THAT(all.log, testing::Not(HasSubstr("has no packages")));
+  }
+}
+
 TEST_F(CondaChannels, that_answer_with_a_page_are_broken) {
   const HttpServer server(dir.path());
   for (const std::string file :
