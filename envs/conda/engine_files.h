@@ -10,6 +10,6 @@ struct EngineFile {
   std::string_view name, text;
 };
 
-extern const std::array<EngineFile, 13> kEngineFiles;
+extern const std::array<EngineFile, 14> kEngineFiles;
 
 }  // namespace lockstep::envs

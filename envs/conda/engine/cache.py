@@ -12,8 +12,8 @@ import tempfile
 import rattler
 from rattler.package_cache import PackageCache, ValidationMode
 
+from archives import KEPT_SECONDS, archive_in, drop_old, own_archive
 from common import Refused, hash_of, is_local, is_of_full_disk, say
-from download import KEPT_SECONDS, archive_in, drop_old, own_archive
 
 
 def record_of(package, folder):

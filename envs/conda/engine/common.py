@@ -51,19 +51,27 @@ class Progress:
     """Lines that come often: the first at once, then not more than one a second."""
 
     def __init__(self):
-        self.last = None
+        self.last, self.line = None, None
 
     def say(self, line, always=False):
+        """Whether it was said."""
         now = time.monotonic()
-        if always or self.last is None or now - self.last >= SECONDS_BETWEEN_LINES:
-            self.last = now
-            say(line)
+        is_due = self.last is None or now - self.last >= SECONDS_BETWEEN_LINES
+        if line == self.line or not (always or is_due):
+            return False
+        self.last, self.line = now, line
+        say(line)
+        return True
 
 
 def sizes(done, total):
-    """"5/20 MB", or in kB where that says more."""
-    unit, name = (MEGABYTE, "MB") if total >= MEGABYTE else (1000, "kB")
-    return f"{done / unit:.0f}/{-(-total // unit)} {name}"
+    """"5/20 MB", or in kB where that says more; the total only when all is done. Of what is not
+    known to be so large "5 MB"."""
+    unit, name = (MEGABYTE, "MB") if max(done, total) >= MEGABYTE else (1000, "kB")
+    whole = -(-total // unit)
+    if done < total:
+        return f"{done // unit}/{whole} {name}"
+    return f"{whole}/{whole} {name}" if done == total > 0 else f"{done // unit} {name}"
 
 
 def is_local(url):

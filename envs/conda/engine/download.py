@@ -1,71 +1,17 @@
 """What an environment lacks is fetched from its channels before rattler installs it: rattler holds
-its cache alone while it fetches, so that a slow server would hold all builds of a user.
-
-    archives/<SHA-256>/<NAME-VERSION-BUILD.conda>   until rattler's cache has what is in it
-    archives/lock-XX    who has it fetches packages whose SHA-256 begins with XX; other builds of
-                        the user, on all nodes of this machine that share the folder, wait
-"""
+its cache alone while it fetches, so that a slow server would hold all builds of a user."""
 
 import asyncio
 import collections
-import contextlib
-import fcntl
-import os
 import pathlib
-import shutil
-import time
 
+from archives import keep, lock_of, lock_path, part_of
 from common import Progress, hash_of, say, sizes
 from packages import fetch, wrong_hash
 from silence import size_of
 
 AT_ONCE = 8
 SECONDS_BETWEEN_TRIES = 0.05
-KEPT_SECONDS = 24 * 3600  # for the next try of a build that failed
-
-
-def archive_in(folder, package):
-    record = package["record"]
-    ending = ".conda" if package["url"].endswith(".conda") else ".tar.bz2"
-    name = f"{record['name']}-{record['version']}-{record['build']}{ending}"
-    return pathlib.Path(folder, package["sha256"], name)
-
-
-def own_archive(order, package):
-    return archive_in(pathlib.Path(order["cache"], "archives"), package)
-
-
-def lock_path(archive):
-    return archive.parent.with_name(f"lock-{archive.parent.name[:2]}")
-
-
-@contextlib.contextmanager
-def lock_of(archive):
-    """Whether it is ours; it is not waited for."""
-    path = lock_path(archive)
-    with open(path, "w", encoding="utf-8") as lock:
-        ours = True
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            ours = False
-        yield ours
-
-
-def drop(archive):
-    """Rattler's cache has what is in it. One that another build is about is left to that one."""
-    if archive.parent.is_dir():
-        with lock_of(archive) as ours:
-            if ours:
-                shutil.rmtree(archive.parent, ignore_errors=True)
-
-
-def drop_old(folder, seconds):
-    """What builds left that were killed, or failed and were not tried again."""
-    with contextlib.suppress(FileNotFoundError):
-        for entry in os.scandir(folder):
-            if entry.is_dir() and entry.stat().st_mtime <= time.time() - seconds:
-                shutil.rmtree(entry.path, ignore_errors=True)
 
 
 class Tally:
@@ -78,20 +24,14 @@ class Tally:
     def look(self, name, path):
         self.fetched[name] = size_of(path)
         done = sum(self.fetched.values())
-        self.progress.say(f"download {sizes(done, max(self.total, done))} ({name})")
+        self.progress.say(f"download {sizes(done, self.total)} ({name})", done == self.total)
         return self.fetched[name]
-
-
-def keep(part, archive):
-    with open(part, "rb") as file:
-        os.fsync(file.fileno())
-    part.rename(archive)
 
 
 async def fetch_whole(wanted, tally):
     """Under its name when it is what was asked for; tried once more when it is not."""
     url, expected = wanted.package["url"], wanted.package["sha256"]
-    part = wanted.own.with_name(wanted.own.name + ".part")
+    part = part_of(wanted.own)
     wanted.own.parent.mkdir(exist_ok=True)
     if wanted.own.is_file():
         say(f"{wanted.name} is damaged in the cache: fetching it again")
@@ -115,7 +55,8 @@ async def download(order, wanted, is_known):
     """To their own archives. `is_known`: another build has brought it into rattler's cache."""
     tally, turns = Tally(wanted), asyncio.Semaphore(AT_ONCE)
     pathlib.Path(order["cache"], "archives").mkdir(exist_ok=True)
-    ours, waiting = collections.defaultdict(asyncio.Lock), Progress()  # some may share a lock
+    ours = collections.defaultdict(asyncio.Lock)  # some may share a lock
+    waiting, said = Progress(), set()
 
     async def fetched_or_known(each):
         async with ours[lock_path(each.own)], turns:
@@ -127,7 +68,9 @@ async def download(order, wanted, is_known):
 
     async def one(each):
         while not await fetched_or_known(each):
-            waiting.say(f"another build fetches {each.name}: waiting for it")
+            line = f"another build fetches {each.name}: waiting for it"
+            if line not in said and waiting.say(line):
+                said.add(line)
             await asyncio.sleep(SECONDS_BETWEEN_TRIES)
 
     tasks = [asyncio.ensure_future(one(each)) for each in wanted]

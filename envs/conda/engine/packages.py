@@ -8,8 +8,9 @@ import tempfile
 
 from rattler.package_streaming import PackageArchive, download_to_path
 
+from archives import keep_solved
 from common import (Refused, cause_of, client, hash_of, is_local, is_of_full_disk, local_path, masked,
-                    not_reached, write_whole)
+                    not_reached, sizes, write_whole)
 from retry import ask
 from silence import Activity, size_of
 
@@ -106,28 +107,40 @@ def known_record(order, url, kind, wanted):
         return None
 
 
-async def locked_package(entry, order, progress):
-    """As solve's: fetched only where its SHA-256 is not known."""
+async def fetch_to_solve(url, path, progress, size):
+    name = path.name
+
+    def look():
+        done = size_of(path)
+        progress.say(f"download {sizes(done, size)} ({name})")
+        return done
+
+    return await fetch(url, path, look)
+
+
+async def locked_package(entry, order, progress, size=0):
+    """As solve's: fetched only where its SHA-256 is not known. `size`: if that is known."""
     url, _, rest = entry.partition("#")
     kind, _, wanted = rest.partition(":")
     wanted = wanted.lower()
     if known := known_record(order, url, kind, wanted):
         return known
     progress.say(f"fetching {url}")
-    record = {}
+    channel, subdir, file_name = url.rsplit("/", 2)
+    record = {"sha256": wanted}
     with tempfile.TemporaryDirectory(dir=order["scratch"]) as folder:
         archive = None
         if kind != "sha256" or is_local(url):
-            archive = await fetch(url, pathlib.Path(folder, url.rpartition("/")[2]))
+            archive = await fetch_to_solve(url, pathlib.Path(folder, file_name), progress, size)
             record = {each: hash_of(archive, each) for each in ("md5", "sha256")}
             record["size"] = archive.stat().st_size
             if wanted and record[kind] != wanted:
                 name = "SHA-256" if kind == "sha256" else "MD5"
                 advice = REPLACED if order["locked"] is None else LOCKED
                 raise wrong_hash(url, wanted, record[kind], name, advice)
-        else:
-            record["sha256"] = wanted
-        index = await index_of(url, archive)
-    channel, subdir, file_name = url.rsplit("/", 2)
-    return {**index, **record, "subdir": index.get("subdir") or subdir, "fn": file_name, "url": url,
+        record = {**await index_of(url, archive), **record}
+        if archive is not None and not is_local(url):
+            package = {"url": url, "sha256": record["sha256"], "record": record}
+            keep_solved(order, package, archive)
+    return {**record, "subdir": record.get("subdir") or subdir, "fn": file_name, "url": url,
             "channel": channel}

@@ -5,8 +5,8 @@ import os
 
 from rattler.install import InstallerReporter
 
+from archives import drop
 from common import Progress
-from download import drop
 
 
 class Linking:

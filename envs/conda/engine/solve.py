@@ -213,11 +213,11 @@ async def solve(order):
         records = [json.loads(record.to_json()) for record in await solve_specs(order)]
     else:
         records = await locked_packages(order)
-    packages = []
+    packages, progress = [], Progress()
     for record in sorted(records, key=lambda record: (record["name"], record["url"])):
         if not record.get("sha256"):  # of an old index: what is fetched now counts
             entry = record["url"] + ("#md5:" + record["md5"] if record.get("md5") else "")
-            found = await locked_package(entry, order, Progress())
+            found = await locked_package(entry, order, progress, record.get("size") or 0)
             record.update({key: found[key] for key in ("sha256", "md5", "size")})
         packages.append({**{key: record[key] for key in KEYS},
                          "size": record.get("size") or 0, "record": record})

@@ -74,8 +74,15 @@ TEST_F(CondaDownload, that_two_builds_need_is_done_once) {
   ASSERT_TRUE(comes_true([&] {
     return second.log().find("another build fetches alpha: waiting") != std::string::npos;
   }));
+  // It is said once, however long that lasts: here as long as a server is silent.
+  more["CONDA_REMOTE_READ_TIMEOUT_SECS"] = "2";
+  faults("held alpha-1\nsilent repodata\n");
+  ASSERT_TRUE(io::remove_tree(dir / "cache/conda/index"));
+  expect_failure(solve(both), ErrorCode::unavailable, "has said nothing for 2 s");
   faults("");
   const Told one = first.wait(), two = second.wait();
+  const std::string line = "another build fetches alpha: waiting";
+  EXPECT_EQ(two.log.find(line), two.log.rfind(line)) << two.log;
   ASSERT_TRUE(one.last().activation) << one.log;
   ASSERT_TRUE(two.last().activation) << two.log;
   EXPECT_EQ(dir.read("two/share/a") + dir.read("two/share/b"), "ab");
