@@ -53,7 +53,7 @@ class Wanted:
                                       self.package["record"].get("channel") or "")
 
     def has_own(self):
-        """Hashed, once: a build that was killed may have left it, on a disk that lost some of it."""
+        """Hashed, once: who left it may have been killed, and the disk may have lost some of it."""
         if not self.is_own_whole:
             with contextlib.suppress(OSError):
                 self.is_own_whole = hash_of(self.own, "sha256") == self.package["sha256"]

@@ -1,7 +1,6 @@
 """Of packages with their hashes, an environment. What was fetched stays in the cache."""
 
 import json
-import pathlib
 import re
 import tempfile
 
@@ -9,9 +8,9 @@ import rattler
 import rattler.exceptions as failures
 
 from cache import all_wanted, alone_to_link, cache_in_use, cache_of
-from clobbered import say_clobbered
-from common import (MEGABYTE, Refused, cause_of, client, hash_of, is_of_full_disk, local_path, masked,
-                    say)
+from clobbered import no_record, record_path, say_clobbered
+from common import (MEGABYTE, Refused, cause_of, client, hash_of, is_of_full_disk, local_path,
+                    masked, say)
 from download import download
 from packages import OUTSIDE, fetch, package_failure, remember, wrong_hash
 from reporter import Reporter
@@ -19,6 +18,7 @@ from scripts import run_link_scripts
 
 ITS_URL = re.compile(r'^(  "url": )"(?:[^"\\]|\\.)*"', re.MULTILINE)
 NAMED = re.compile(r"failed to (?:fetch|link) (\S+\.(?:conda|tar\.bz2))")
+RECORDS = "failed to determine the currently installed packages"
 PANIC = "the operation was cancelled"  # unless the process is aborted before that is said
 
 
@@ -26,9 +26,7 @@ def forget_keys(packages, prefix):
     """Puts addresses in the place of keys. In the text, where it is as rattler writes it: that
     lists each file of a package, and parsing it takes longer than linking them."""
     for package in packages:
-        record = package["record"]
-        name = f"{record['name']}-{record['version']}-{record['build']}.json"
-        path = pathlib.Path(prefix, "conda-meta", name)
+        path = record_path(prefix, package["record"])
         text = path.read_text(encoding="utf-8")
         address = json.dumps(package["url"])
         changed, count = ITS_URL.subn(lambda found: found[1] + address, text, count=1)
@@ -94,7 +92,7 @@ async def link(order, cache, wanted):
         except failures.InstallerError as error:
             named = named_in(wanted, error)
             if not is_damaged(named, error):
-                raise install_failure(named, reporter, error) from error
+                raise install_failure(order, named, reporter, error) from error
             say(f"{named.name} is damaged in the cache: fetching it again")
             await bring(order, cache, [named], known=False)
 
@@ -111,15 +109,17 @@ async def install(order):
             say_what_is_fetched(missing)
             await bring(order, cache, missing)
         await link(order, cache, wanted)
-    await run_link_scripts(order, wanted)
-    say_clobbered(order["prefix"])
+    say_clobbered(order)
     forget_keys(order["packages"], order["prefix"])
+    await run_link_scripts(order, wanted)
     remember(order)
     return {}
 
 
-def install_failure(named, reporter, error):
+def install_failure(order, named, reporter, error):
     text = cause_of(error)
+    if RECORDS in text and (failure := no_record(order)):
+        return failure
     if PANIC in text:
         return Refused("corrupt", reporter.linking.failure())
     if is_of_full_disk(text):

@@ -9,8 +9,8 @@ import tempfile
 from rattler.package_streaming import PackageArchive, download_to_path
 
 from archives import keep_solved
-from common import (Refused, cause_of, client, hash_of, is_local, is_of_full_disk, local_path, masked,
-                    not_reached, sizes, write_whole)
+from common import (Refused, cause_of, client, hash_of, is_local, is_of_full_disk, local_path,
+                    masked, not_reached, sizes, write_whole)
 from retry import ask
 from silence import Activity, size_of
 

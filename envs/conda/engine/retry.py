@@ -10,7 +10,7 @@ PAUSES = (0.5, 1.0, 2.0)
 
 
 async def ask(make, sign, whose, failure_of):
-    """What comes of make(). `failure_of`: an error of rattler's as Refused; `unavailable` may pass."""
+    """What comes of make(). `failure_of`: of an error of rattler's; `unavailable` may pass."""
     for pause in (*PAUSES, None):
         try:
             return await unless_silent(make(), sign, whose)
@@ -23,5 +23,5 @@ async def ask(make, sign, whose, failure_of):
             if pause is None:
                 times = len(PAUSES) + 1
                 raise Refused(failure.code, f"{failure} (asked {times} times)") from error
-        say(f"{failure}: asking again")
+        say(f"asking again: {failure}")
         await asyncio.sleep(pause)

@@ -1,5 +1,5 @@
-"""Post-link scripts, in the same shell as rattler runs them in. Rattler itself holds its cache until
-each of them has ended, and whatever they left in the background."""
+"""Post-link scripts, as rattler runs them. It would hold its cache until each of them has ended,
+and what they left in the background."""
 
 import asyncio
 import os
@@ -38,7 +38,8 @@ def last_lines(path):
 async def run_script(order, record, script):
     """Its output goes to a file: a pipe would stay open as long as what it left runs."""
     name, folder = record["name"], pathlib.Path(order["scratch"])
-    wrapper, output, messages = folder / "link.sh", folder / "link.log", script.parents[1] / MESSAGES
+    wrapper, output = folder / "link.sh", folder / "link.log"
+    messages = pathlib.Path(order["prefix"], MESSAGES)
     wrapper.write_text(wrapped(order, record, script), encoding="utf-8")
     say(f"running the post-link script of {name}")
     with open(output, "wb") as file:

@@ -127,6 +127,23 @@ TEST_F(CondaInstall, of_packages_that_have_the_same_file_says_whose_counts) {
   EXPECT_THAT(told.log, HasSubstr("both have share/both; that of " + winner + " is installed"));
 }
 
+TEST_F(CondaInstall, of_a_file_in_the_place_of_a_folder_says_whose_counts) {
+  const Told told = installed(R"([
+      {"name": "alpha", "version": "1", "files": {"share/both": "a"}},
+      {"name": "beta", "version": "1", "files": {"share/both/inner": "b"}}])",
+                              {"alpha", "beta"});
+  ASSERT_TRUE(told.last().activation) << told.log;
+  EXPECT_EQ(dir.read("env/share/both"), "a");
+  EXPECT_THAT(told.log, HasSubstr("beta and alpha both have share/both; that of alpha is"));
+}
+
+TEST_F(CondaInstall, of_a_file_in_the_place_of_records_names_its_package) {
+  const Told told = installed(R"([{"name": "alpha", "version": "1", "files": {"share/a": "a"}},
+      {"name": "beta", "version": "1", "files": {"conda-meta/zz.json": "not json"}}])",
+                              {"alpha", "beta"});
+  expect_failure(told, ErrorCode::corrupt, "the package beta has conda-meta/zz.json");
+}
+
 TEST_F(CondaInstall, of_what_is_no_archive_is_corrupt) {
   HttpServer server(dir.path());
   dir.file("channel/linux-64/alpha-1-0.conda", "text");
