@@ -75,7 +75,8 @@ class Bench:
             raise RuntimeError(done.stderr)
 
     def peer(self, version, prefix):
-        python, *_ = sorted(self.folder.glob("**/packages/tools/rattler-*/bin/python"))
+        tools = "packages/tools/rattler-*/bin/python"  # not "**": what jobs leave goes meanwhile
+        python, *_ = [*self.folder.glob(f"packages/*/{tools}"), *self.folder.glob(f"n1/environments/*/{tools}")]
         subprocess.run([python, "-c", PEER, self.channel, self.folder / "peer-cache", self.folder / prefix,
                         *self.specs(version)], check=True)
 
