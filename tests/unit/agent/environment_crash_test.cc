@@ -292,7 +292,8 @@ TEST_F(EnvironmentFullDisk, in_mid_build_it_is_said_and_what_was_ready_stays) {
     EXPECT_EQ(said.failed->error.code, ErrorCode::resource_exhausted);
     EXPECT_THAT(said.failed->error.message, HasSubstr("the disk is full"));
     EXPECT_THAT(said.failed->error.message, HasSubstr("--environments-size"));
-    EXPECT_THAT(said.failed->error.message, HasSubstr("`lockstep environment prune`"));
+    EXPECT_THAT(said.failed->error.message,
+                HasSubstr("`lockstep environment prune --unused-for 0s`"));
   }
   const Assignment after = node.staged("after", host(0));
   ASSERT_TRUE(node.prepare(after).is_ready());
