@@ -35,7 +35,9 @@ class CondaDownload : public CondaTest {
     for (std::string line; std::getline(lines, line);) count += line.find(text) != line.npos;
     return count;
   }
-  void faults(const std::string& lines) { dir.file("faults", lines); }
+  void faults(const std::string& lines) {  // at once: one that holds on stays
+    ASSERT_TRUE(io::write_file_atomically(dir / "faults", lines, 0644, false));
+  }
   std::vector<std::string> archives() {  // and those that are on their way
     std::vector<std::string> names = *io::list_directory(dir / "cache/conda/archives");
     std::erase_if(names, [](const std::string& name) { return name.starts_with("lock-"); });
@@ -127,9 +129,8 @@ TEST_F(CondaDownload, that_is_refused_at_first_is_tried_again) {
   EXPECT_EQ(times_asked("alpha-1") + times_asked("beta-1"), 4);
 }
 
-// Pauses between tries are longer than this patience.
+// The pauses between tries are longer than the patience.
 TEST_F(CondaDownload, that_gets_an_answer_each_time_is_not_called_silent) {
-  more["CONDA_REMOTE_READ_TIMEOUT_SECS"] = "0.4";
   const CondaEnvironment one = of({"alpha"});
   const Lock lock = locked(one);
   faults("503 alpha-1\n429 repodata\n");
