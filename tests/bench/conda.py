@@ -9,6 +9,7 @@ table: medians in seconds, and ratios. Making py-rattler's own environment is no
 """
 import argparse
 import json
+import os
 import pathlib
 import shutil
 import statistics
@@ -53,6 +54,7 @@ def make_channel(folder, packages, files, version):
 
 
 def timed(run):
+    os.sync()  # the disk does not write what the one before has left
     begun = time.monotonic()
     run()
     return time.monotonic() - begun
