@@ -328,6 +328,8 @@ TEST_P(RunnerTest, SpawnKilledIsTheRunnersLossAndLeavesNothing) {
   attempt_.ranks(2).shell(std::string(kStubborn) + "while :; do sleep 1; done");
   attempt_.start();
   ASSERT_TRUE(attempt_.printed("daemon", 0) && attempt_.printed("daemon", 1));
+  FakeAgent agent(attempt_);
+  ASSERT_TRUE(agent.report_in(PartState::running));  // the runner has heard that they run
   const auto below = spawn::descendants_of(attempt_.pid());
   ASSERT_FALSE(below.empty());
   kill(below.front(), SIGKILL);  // its only child
