@@ -45,7 +45,10 @@ def main():
     with open(order_path, encoding="utf-8") as file:
         order = {**json.load(file), "result": result_path}
     code, result = outcome_of(what, order)
-    write_whole(pathlib.Path(result_path), json.dumps(result))
+    try:
+        write_whole(pathlib.Path(result_path), json.dumps(result))
+    except OSError as error:  # a package's script has removed the environment
+        print(masked(f"cannot tell how it went: {error}"))
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)  # rattler's threads may hang when the interpreter ends

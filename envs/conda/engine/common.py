@@ -11,6 +11,7 @@ import urllib.error
 import urllib.parse
 
 import rattler
+import rattler.exceptions as failures
 
 MEGABYTE = 1_000_000
 SECONDS_BETWEEN_LINES = 1.0
@@ -99,7 +100,11 @@ def write_whole(path, text):
 
 @functools.cache
 def client():
-    return rattler.Client.default_client(max_retries=0)  # retry.py does
+    try:
+        return rattler.Client.default_client(max_retries=0)  # retry.py does
+    except failures.AuthenticationStorageError as error:  # which quotes the credentials
+        raise Refused("permission_denied", f"{str(error).partition(': ')[0]}: it is not written as "
+                      "rattler's credentials are") from None
 
 
 def cause_of(error):

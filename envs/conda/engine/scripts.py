@@ -6,16 +6,17 @@ import os
 import pathlib
 import shlex
 import shutil
+import signal
 import subprocess
 
 import rattler
 from rattler.shell import ActivationVariables, PathModificationBehavior, Shell, activate
 
-from common import Refused, say
+from common import MAX_LINE, Refused, say
 
 MESSAGES = ".messages.txt"  # of conda: what a script says to people
 SECONDS_BETWEEN_LOOKS = 0.02
-MAX_LINES = 20
+MAX_LINES, MAX_BYTES = 20, 64 * 1024
 
 
 def wrapped(order, record, script):
@@ -29,10 +30,24 @@ def wrapped(order, record, script):
 
 
 def last_lines(path):
-    if not path.is_file():
+    """Of a file, and of nothing that it may point to: everybody who sees the job sees them."""
+    if path.is_symlink() or not path.is_file():
         return []
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return [line.rstrip() for line in file][-MAX_LINES:]
+    with open(path, "rb") as file:
+        file.seek(max(path.stat().st_size - MAX_BYTES, 0))
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    return [line.rstrip()[-MAX_LINE:] for line in lines[-MAX_LINES:]]
+
+
+def remove(path):
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def how_it_ended(code):
+    return f"it exited with {code}" if code > 0 else f"it was killed by {signal.Signals(-code).name}"
 
 
 async def run_script(order, record, script):
@@ -48,11 +63,11 @@ async def run_script(order, record, script):
         while process.poll() is None:
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
     told, printed = last_lines(messages), last_lines(output)
-    messages.unlink(missing_ok=True)
+    remove(messages)
     for line in told:
         say(f"{name}: {line}")
     if process.returncode != 0:
-        said = " ".join(told or printed) or f"it exited with {process.returncode}"
+        said = " ".join(told or printed) or how_it_ended(process.returncode)
         raise Refused("invalid_argument", f"the post-link script of {name} failed: {said}")
 
 

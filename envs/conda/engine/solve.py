@@ -70,14 +70,21 @@ def virtual_packages_of(order):
             for name, version in sorted(versions.items())]
 
 
+def credentials():
+    path = os.environ.get("RATTLER_AUTH_FILE")
+    if path and not os.path.isfile(path):
+        return f"RATTLER_AUTH_FILE names {path}, which is not there"
+    return ("credentials are those in ~/.netrc of the user on the node, or in the file that "
+            "RATTLER_AUTH_FILE names in the agent's environment")
+
+
 def channel_failure(channel, error):
     where, text = masked(channel), cause_of(error)
     if "could not find subdir" in text or re.search(r"HTTP status client error \((404|410)", text):
         return Refused("not_found", f"there is no conda channel {where}: {text}")
     if re.search(r"HTTP status client error \((401|403)", text):
         return Refused("permission_denied", f"the conda channel {where} may not be read: {text} "
-                       "(credentials are those in ~/.netrc of the user on the node, or in the file "
-                       "that RATTLER_AUTH_FILE names in the agent's environment)")
+                       f"({credentials()})")
     if is_of_full_disk(text):
         return Refused("resource_exhausted", f"fetching the index of {where}: {text}")
     if is_local(channel) or re.search(BROKEN, text):

@@ -79,6 +79,15 @@ TEST_F(CondaChannels, that_are_private_take_the_credentials_of_the_node) {
   more["RATTLER_AUTH_FILE"] = dir / "credentials.json";
   EXPECT_EQ(versions(solve(definition)), "alpha 2.0");
 
+  dir.file("credentials.json", R"({"127.0.0.1": {"BasicHTTP": "ann:s3cr3t"}})", 0600);
+  const Told wrong = solve(definition);
+  expect_failure(wrong, ErrorCode::permission_denied,
+                 "failed to parse " + (dir / "credentials.json"));
+  EXPECT_THAT(wrong.last().failed->message + wrong.log, Not(HasSubstr("s3cr3t")));
+  more["RATTLER_AUTH_FILE"] = dir / "none.json";
+  expect_failure(solve(definition), ErrorCode::permission_denied,
+                 "RATTLER_AUTH_FILE names " + (dir / "none.json") + ", which is not there");
+
   more = {{"HOME", dir.path()}};
   dir.file(".netrc", "machine 127.0.0.1\nlogin ann\npassword s3cr3t\n", 0600);
   const Told told = solve(definition);

@@ -99,6 +99,40 @@ TEST_F(CondaInstall, that_waits_for_another_build_to_link_says_so) {
   EXPECT_TRUE(std::any_of(late.events.begin(), late.events.end(), tells)) << late.log;
 }
 
+TEST_F(CondaInstall, takes_what_a_script_leaves_for_people_from_a_file_alone) {
+  dir.file("private", "s3cr3t\n");
+  const Told told = installed(R"([
+      {"name": "alpha", "version": "1", "files": {"bin/.alpha-post-link.sh":
+       "mkdir $PREFIX/.messages.txt\n"}},
+      {"name": "beta", "version": "1", "depends": ["alpha"], "files": {"bin/.beta-post-link.sh":
+       "ln -s )" + (dir / "private") +
+                                  R"( $PREFIX/.messages.txt\n"}},
+      {"name": "gamma", "version": "1", "depends": ["beta"], "files": {"bin/.gamma-post-link.sh":
+       "head -c 1000000 /dev/zero | tr '\\0' x > $PREFIX/.messages.txt\nkill -SEGV $$\n"}}])",
+                              {"gamma"});
+  expect_failure(told, ErrorCode::invalid_argument, "the post-link script of gamma failed: xxx");
+  EXPECT_LT(told.last().failed->message.size(), 1'000U);
+  EXPECT_LT(told.log.size(), 10'000U);
+  EXPECT_THAT(told.log, Not(HasSubstr("s3cr3t")));
+}
+
+TEST_F(CondaInstall, names_the_signal_that_ended_a_script) {
+  const Told told = installed(R"([{"name": "beta", "version": "1",
+      "files": {"bin/.beta-post-link.sh": "kill -SEGV $$\n"}}])",
+                              {"beta"});
+  expect_failure(told, ErrorCode::invalid_argument,
+                 "the post-link script of beta failed: it was killed by SIGSEGV");
+}
+
+TEST_F(CondaInstall, that_a_script_removes_is_an_error_without_a_stack_trace) {
+  const Told told = installed(R"([{"name": "beta", "version": "1",
+      "files": {"bin/.beta-post-link.sh": "rm -rf $PREFIX\n"}}])",
+                              {"beta"});
+  ASSERT_TRUE(told.last().failed) << told.log;
+  EXPECT_THAT(told.log + told.last().failed->message, HasSubstr("No such file or directory"));
+  EXPECT_THAT(told.log + told.last().failed->message, Not(HasSubstr("Traceback")));
+}
+
 TEST_F(CondaInstall, shows_what_a_post_link_script_says_to_people) {
   const Told told = installed(R"([{"name": "beta", "version": "1", "files": {
       "bin/.beta-post-link.sh": "#!/bin/sh\necho remember to register > $PREFIX/.messages.txt\n"}}])",
