@@ -85,12 +85,10 @@ std::string SpaceKeeper::refusal() const {
   return fmt::format(
       "the launcher's disk is low: {} has {} free, and below {} no new jobs, uploads and nodes are "
       "taken (what runs goes on). What uploads left that became no job, and what deleted jobs "
-      "left, "
-      "is removed by itself within a minute: try again then. If that is not enough, free space "
-      "there, delete jobs that have ended (`lockstep job delete`), remove environments that "
-      "nothing "
-      "uses (`lockstep environment prune --unused-for 0s`), or start lockstepd with a smaller "
-      "--low-space",
+      "left, is removed by itself within a minute: try again then. If that is not enough, free "
+      "space there, delete jobs that have ended (`lockstep job delete`), remove environments that "
+      "nothing uses (`lockstep environment prune --unused-for 0s`), or start lockstepd with a "
+      "smaller --low-space",
       settings_.home, to_string(space_.free), to_string(low()));
 }
 
