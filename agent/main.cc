@@ -14,10 +14,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "agent/agent.h"
-#include "agent/doctor.h"
+#include "agent/daemon/agent.h"
+#include "agent/daemon/doctor.h"
+#include "agent/daemon/stage.h"
 #include "agent/inventory/inventory.h"
-#include "agent/stage.h"
 #include "agent/workspace/cache_limit.h"
 #include "common/base/size_flag.h"
 #include "common/io/clock.h"

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "launcher/daemon.h"
+#include "launcher/daemon/daemon.h"
 #include "launcher/tools/tools.h"
 
 int main(int argc, char** argv) {

@@ -47,7 +47,7 @@ Environments::Environments(io::EventLoop& loop, const Home& home, EnvironmentCon
       emit_(std::move(emit)),
       environment_(io::own_environment()),
       cache_(home.environments(), config_.packages),
-      keeper_(cache_, home.attempts(), config_.limit),
+      cache_limit_(cache_, home.attempts(), config_.limit),
       interpreters_(cache_, config_.program, environment_, [this] { return !leaving_; }),
       parts_{cache_,
              config_.program,
@@ -62,7 +62,7 @@ Environments::Environments(io::EventLoop& loop, const Home& home, EnvironmentCon
       sweepers_(1),
       builders_(kBuilders),
       lookers_(kLookers) {
-  if (io::exists(home_.environments())) builders_.submit([this] { keeper_.clean(); });
+  if (io::exists(home_.environments())) builders_.submit([this] { cache_limit_.clean(); });
 }
 
 Environments::~Environments() {
@@ -83,7 +83,7 @@ void Environments::leave(const AttemptId& attempt) {
   const auto found = waiters_.find(attempt);
   if (found == waiters_.end()) return;
   found->second->leave();
-  leave_flight(*found->second);
+  leave_build(*found->second);
   waiters_.erase(found);
 }
 
@@ -93,13 +93,13 @@ void Environments::tick(Instant now) {
   if (!sweeps_.exchange(true))
     sweepers_.submit([this] {
       sweep_containers(cache_, home_);
-      keeper_.prune_skipped();
+      cache_limit_.prune_skipped();
       sweeps_ = false;
     });
 }
 
 void Environments::prune(Instant unused_since) {
-  builders_.submit([this, unused_since] { keeper_.prune(unused_since); });
+  builders_.submit([this, unused_since] { cache_limit_.prune(unused_since); });
 }
 
 // ---- on worker threads
@@ -110,7 +110,7 @@ void Environments::tell(const std::shared_ptr<Waiter>& waiter, Input input) {
     const auto found = waiters_.find(waiter->wanted().attempt);
     if (found == waiters_.end() || found->second != waiter || is_obsolete(input, *waiter)) return;
     if (is_final(input)) {
-      leave_flight(*waiter);
+      leave_build(*waiter);
       waiters_.erase(found);
     }
     emit_(input);
@@ -156,7 +156,7 @@ void Environments::serve(const std::shared_ptr<Waiter>& waiter, EnvironmentTarge
       is_of_target(failed) && waiter->wanted().environment.others_may_solve)
     return tell_not_solved(parts_, waiter, *failed);
   if (target.what == What::wait) {
-    leave_flight(*waiter);
+    leave_build(*waiter);
     return tell_wants_lock(parts_, waiter, target);
   }
   const bool solves = target.what == What::solve;
@@ -169,7 +169,7 @@ void Environments::serve(const std::shared_ptr<Waiter>& waiter, EnvironmentTarge
   if (const auto built = solves ? std::nullopt : EnvironmentCache::find(entry)) {
     const auto image = look_for_its_image(target, *built);
     if (image && image->is_here) {
-      leave_flight(*waiter);
+      leave_build(*waiter);
       if (!image->named_now.empty())
         waiter->say(fmt::format(
             "note: {} is another image in this node's engine now ({}); this job runs the one that "
@@ -189,29 +189,29 @@ void Environments::join(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget
       fmt::format("{} {} {}", target.user.uid, static_cast<int>(target.what), target.key.hex());
   const std::lock_guard guard(mutex_);
   if (waiter->has_left()) return;
-  const auto before = waiter->flight;
-  auto& flight = flights_[name];
-  if (!flight || !flight->join(waiter)) {
-    flight = std::make_shared<Flight>(parts_, std::move(target));
-    flight->join(waiter);
-    builders_.submit([this, name, flight = flight] {
-      flight->run();
+  const auto before = waiter->build;
+  auto& build = builds_[name];
+  if (!build || !build->join(waiter)) {
+    build = std::make_shared<Build>(parts_, std::move(target));
+    build->join(waiter);
+    builders_.submit([this, name, build = build] {
+      build->run();
       {
         const std::lock_guard ended(mutex_);
-        const auto found = flights_.find(name);
-        if (found != flights_.end() && found->second == flight) flights_.erase(found);
+        const auto found = builds_.find(name);
+        if (found != builds_.end() && found->second == build) builds_.erase(found);
       }
-      if (!leaving_) keeper_.keep();
+      if (!leaving_) cache_limit_.keep();
     });
   }
-  waiter->flight = flight;
-  if (before && before != flight) before->leave(*waiter);
+  waiter->build = build;
+  if (before && before != build) before->leave(*waiter);
 }
 
-void Environments::leave_flight(Waiter& waiter) {
+void Environments::leave_build(Waiter& waiter) {
   const std::lock_guard guard(mutex_);
-  if (waiter.flight) waiter.flight->leave(waiter);
-  waiter.flight.reset();
+  if (waiter.build) waiter.build->leave(waiter);
+  waiter.build.reset();
 }
 
 }  // namespace lockstep::agent

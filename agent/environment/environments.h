@@ -1,6 +1,6 @@
 #pragma once
 // The environments of this node's parts: finds out what each one needs, gives it what is ready, and
-// has the rest solved or built, once for all who wait (see flight.h). It decides nothing about
+// has the rest solved or built, once for all who wait (see build.h). It decides nothing about
 // jobs: it is asked by actions of agent/core and answers with inputs. Nothing here blocks the loop.
 
 #include <functional>
@@ -10,9 +10,9 @@
 #include <string>
 
 #include "agent/core/core.h"
-#include "agent/environment/flight.h"
+#include "agent/environment/build.h"
+#include "agent/environment/cache_limit.h"
 #include "agent/environment/interpreters.h"
-#include "agent/environment/keeper.h"
 #include "agent/supervise/home.h"
 #include "agent/supervise/workers.h"
 #include "common/io/event_loop.h"
@@ -49,7 +49,7 @@ class Environments {
   Result<EnvironmentTarget> target_for(const std::shared_ptr<Waiter>& waiter);
   void serve(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target);
   void join(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target);
-  void leave_flight(Waiter& waiter);
+  void leave_build(Waiter& waiter);
   void tell(const std::shared_ptr<Waiter>& waiter, Input input);
 
   io::EventLoop& loop_;
@@ -58,13 +58,13 @@ class Environments {
   const Emit emit_;
   const std::map<std::string, std::string> environment_;
   const EnvironmentCache cache_;
-  EnvironmentKeeper keeper_;
+  EnvironmentCacheLimit cache_limit_;
   std::atomic<bool> leaving_ = false;
   Interpreters interpreters_;
   const FlightParts parts_;
   std::map<AttemptId, std::shared_ptr<Waiter>> waiters_;  // of the loop's thread
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Flight>> flights_;  // by entry; guarded by mutex_
+  std::map<std::string, std::shared_ptr<Build>> builds_;  // by entry; guarded by mutex_
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   Instant sweep_at_;  // of the loop's thread
   std::atomic<bool> sweeps_ = false;

@@ -14,7 +14,7 @@
 
 namespace lockstep::agent {
 
-class Flight;
+class Build;
 
 class Waiter {
  public:
@@ -42,8 +42,8 @@ class Waiter {
   std::optional<EnvironmentReport> not_solved() const;
   void note_not_solved(const EnvironmentReport& report);
 
-  std::mutex looking;              // one look at what is wanted at a time
-  std::shared_ptr<Flight> flight;  // that it sits in; guarded by Environments
+  std::mutex looking;            // one look at what is wanted at a time
+  std::shared_ptr<Build> build;  // that it sits in; guarded by Environments
 
  private:
   std::string log_path() const;

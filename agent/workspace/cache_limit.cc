@@ -31,7 +31,7 @@ Result<std::set<std::string>> trees_in_use(const std::string& attempts) {
 
 }  // namespace
 
-Status CacheKeeper::keep() {
+Status BlobCacheLimit::keep() {
   if (limit_.size.count == 0) return {};
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return {};
@@ -50,7 +50,7 @@ Status CacheKeeper::keep() {
 }
 
 // Until about so many bytes are gone; `any`: whether one was.
-Status CacheKeeper::remove_oldest(std::uint64_t bytes, bool* any) {
+Status BlobCacheLimit::remove_oldest(std::uint64_t bytes, bool* any) {
   *any = false;
   TRY_ASSIGN(auto trees, trees_.list());
   TRY_ASSIGN(const auto in_use, trees_in_use(limit_.attempts));
@@ -71,7 +71,7 @@ Status CacheKeeper::remove_oldest(std::uint64_t bytes, bool* any) {
   return {};
 }
 
-Status CacheKeeper::collect_blobs() {
+Status BlobCacheLimit::collect_blobs() {
   TRY_ASSIGN(const auto trees, trees_.list());
   std::vector<Digest> roots;
   for (const auto& tree : trees) roots.push_back(tree.root);

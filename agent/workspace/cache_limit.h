@@ -21,10 +21,10 @@ struct CacheLimit {
   Duration in_use_for = minutes(10);  // since a tree was asked for
 };
 
-class CacheKeeper {
+class BlobCacheLimit {
  public:
-  CacheKeeper(CacheLimit limit, std::string folder, snapshot::BlobStore& blobs,
-              snapshot::TreeCache& trees)
+  BlobCacheLimit(CacheLimit limit, std::string folder, snapshot::BlobStore& blobs,
+                 snapshot::TreeCache& trees)
       : limit_(std::move(limit)), folder_(std::move(folder)), blobs_(blobs), trees_(trees) {}
 
   // Does nothing while another thread is at it.

@@ -116,7 +116,7 @@ struct Workspace::Impl {
   bool has_mount_namespaces = false;
   std::unique_ptr<snapshot::BlobStore> blobs;
   std::unique_ptr<snapshot::TreeCache> trees;
-  std::unique_ptr<CacheKeeper> keeper;
+  std::unique_ptr<BlobCacheLimit> keeper;
   std::atomic<bool> grown = true;  // since the keeper looked
 
   std::mutex mutex;
@@ -146,7 +146,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config
   TRY_ASSIGN(impl->blobs, snapshot::BlobStore::open(config.cache + "/blobs"));
   TRY_ASSIGN(impl->trees, snapshot::TreeCache::open(config.cache + "/trees"));
   impl->keeper =
-      std::make_unique<CacheKeeper>(config.limit, config.cache, *impl->blobs, *impl->trees);
+      std::make_unique<BlobCacheLimit>(config.limit, config.cache, *impl->blobs, *impl->trees);
   return std::unique_ptr<Workspace>(new Workspace(std::move(impl)));
 }
 

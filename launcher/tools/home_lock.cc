@@ -9,7 +9,7 @@
 #include "common/io/clock.h"
 #include "common/io/process.h"
 #include "common/io/version_file.h"
-#include "launcher/endpoint_file.h"
+#include "launcher/daemon/endpoint_file.h"
 #include "launcher/store/least_facts.h"
 
 namespace lockstep::launcher {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/io/process.h"
-#include "launcher/options.h"
+#include "launcher/daemon/options.h"
 #include "launcher/tools/backup.h"
 #include "launcher/tools/fsck.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "agent/core/core.h"
-#include "agent/identity.h"
+#include "agent/daemon/identity.h"
 #include "common/io/clock.h"
 #include "common/io/transport.h"
 

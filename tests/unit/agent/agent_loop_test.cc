@@ -1,4 +1,4 @@
-#include "agent/agent.h"
+#include "agent/daemon/agent.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "agent/bulk_link.h"
+#include "agent/daemon/bulk_link.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

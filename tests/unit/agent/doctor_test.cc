@@ -1,9 +1,9 @@
-#include "agent/doctor.h"
+#include "agent/daemon/doctor.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include "agent/identity.h"
+#include "agent/daemon/identity.h"
 #include "tests/unit/agent/helpers.h"
 
 namespace lockstep::agent {

@@ -1,4 +1,4 @@
-#include "agent/identity.h"
+#include "agent/daemon/identity.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "agent/log_shipper.h"
+#include "agent/daemon/log_shipper.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -14,8 +14,8 @@
 #include "common/io/event_loop.h"
 #include "common/io/transport.h"
 #include "common/wire/join_token.h"
-#include "launcher/endpoint_file.h"
-#include "launcher/home.h"
+#include "launcher/daemon/endpoint_file.h"
+#include "launcher/daemon/home.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::test {

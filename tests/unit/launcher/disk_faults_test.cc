@@ -5,10 +5,10 @@
 
 #include "common/io/version_file.h"
 #include "common/snapshot/blob_store.h"
-#include "launcher/endpoint_file.h"
-#include "launcher/home.h"
+#include "launcher/daemon/endpoint_file.h"
+#include "launcher/daemon/home.h"
+#include "launcher/daemon/start_record.h"
 #include "launcher/logs/log_store.h"
-#include "launcher/start_record.h"
 #include "launcher/store/journal.h"
 #include "launcher/tools/home_lock.h"
 #include "tests/fakes/disk/faults.h"

@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "launcher/api/queries.h"
-#include "launcher/mapped_environments.h"
+#include "launcher/daemon/mapped_environments.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {

@@ -1,4 +1,4 @@
-#include "launcher/options.h"
+#include "launcher/daemon/options.h"
 
 #include <gmock/gmock.h>
 

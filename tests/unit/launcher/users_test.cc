@@ -1,4 +1,4 @@
-#include "launcher/authorized_users.h"
+#include "launcher/daemon/authorized_users.h"
 
 #include <gtest/gtest.h>
 

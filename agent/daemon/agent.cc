@@ -1,0 +1,294 @@
+#include "agent/daemon/agent.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "agent/inventory/disk.h"
+#include "common/io/disk_space.h"
+#include "common/wire/control.h"
+#include "common/wire/runner.h"
+
+namespace lockstep::agent {
+namespace {
+
+constexpr int kWorkers = 4;  // staging, starts and removals at once
+
+Config core_config(const AgentConfig& config) {
+  Config core;
+  core.node = config.identity.node;
+  core.boot = config.boot;
+  core.session = config.session;
+  return core;
+}
+
+// As an agent before this one wrote it; long over when it did not.
+Instant lease_of(const io::AttemptDir& directory, Instant now) {
+  const auto until = io::read_lease(directory);
+  return until ? now + (*until - io::since_boot()) : Instant{};
+}
+
+// Ranks run as this user; a node that cannot do that is no node for the job.
+Status check_account(const std::string& run_as) {
+  if (run_as.empty()) return {};
+  TRY_ASSIGN(const io::User user, io::find_user(run_as));
+  TRY_ASSIGN(const io::User me, io::current_user());
+  if (me.uid == 0 || me.uid == user.uid) return {};
+  return make_error(ErrorCode::permission_denied,
+                    "its agent runs as " + me.name + ", and only root can run ranks as others");
+}
+
+Result<WorkspacePlan> stage_into(const AgentConfig& config, const Assignment& assignment,
+                                 const io::AttemptDir& directory,
+                                 const std::function<void(const std::string&)>& progress) {
+  // The assignment first: whoever finds this directory later knows whose it is.
+  TRY(io::make_directories(directory.logs()));
+  TRY(io::write_file_atomically(directory.assignment(), wire::encode(assignment), 0600, false));
+  TRY_ASSIGN(WorkspacePlan plan, config.stage(assignment, directory, progress));
+  TRY(io::write_file_atomically(directory.workspace(), wire::encode(plan), 0600, false));
+  return plan;
+}
+
+}  // namespace
+
+Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, AgentConfig config)
+    : loop_(loop),
+      transport_(transport),
+      clock_(clock),
+      config_(std::move(config)),
+      core_(core_config(config_)),
+      bulk_(loop, transport, clock,
+            {config_.identity.bulk_endpoint, config_.identity.launcher_key, config_.keys},
+            config_.identity.node,
+            [this](const AttemptId& attempt, const std::vector<LogSize>& logs) {
+              supervisor_.logs_taken(attempt, logs);
+            }),
+      collections_(loop, workers_, config_.home, config_.outputs,
+                   [this](Input input) { emit(std::move(input)); }),
+      workers_(kWorkers),
+      environments_(loop, config_.home, config_.environments,
+                    [this](Input input) { emit(std::move(input)); }),
+      supervisor_(loop, workers_, config_.home, {config_.runner_program, config_.log_spool},
+                  [this](Input input) { emit(std::move(input)); }) {
+  Recovered recovered = supervisor_.recover(config_.same_boot);
+  for (FoundPart& part : recovered.parts)
+    part.lease_until = lease_of(config_.home.attempt(part.assignment.attempt), clock_.now());
+  for (const FoundPart& part : recovered.parts) recovered_.insert(part.assignment.attempt);
+  if (!recovered_.empty()) spdlog::info("found {} parts of an earlier agent", recovered_.size());
+  emit(std::move(recovered));
+  dial();
+}
+
+Agent::~Agent() {
+  *alive_ = false;
+  if (control_) loop_.unwatch_socket(control_->handle());
+}
+
+Status Agent::run() {
+  while (!leaving_) turn(Duration::max());
+  if (refused_) return make_error(ErrorCode::permission_denied, *refused_);
+  return {};
+}
+
+void Agent::turn(Duration longest) {
+  handle_inputs();
+  if (leaving_) return;
+  const Instant deadline = next_deadline();
+  const Duration wait = deadline == Instant::never()
+                            ? longest
+                            : std::clamp(deadline - clock_.now(), Duration::zero(), longest);
+  loop_.turn(wait);
+  handle_inputs();
+  const Instant now = clock_.now();
+  if (core_.next_deadline() <= now) {
+    emit(Tick{});
+    handle_inputs();
+  }
+  if (redial_at_ <= now) redial();
+  environments_.tick(now);
+  supervisor_.tick(now);
+  bulk_.tick(now);
+}
+
+Instant Agent::next_deadline() const {
+  return std::min({core_.next_deadline(), supervisor_.next_deadline(), bulk_.next_deadline(),
+                   environments_.next_deadline(), redial_at_});
+}
+
+void Agent::handle_inputs() {
+  while (!inputs_.empty() && !leaving_) {
+    const Input input = std::move(inputs_.front());
+    inputs_.pop_front();
+    for (Action& action : core_.handle(clock_.now(), input)) {
+      std::visit([this](auto& one) { perform(one); }, action);
+    }
+  }
+  send_observed();
+}
+
+// ---- control socket ----------------------------------------------------------------------------
+
+void Agent::dial() {
+  auto socket = io::ClientSocket::connect(
+      transport_, config_.identity.control_endpoint, config_.identity.launcher_key, config_.keys,
+      {.max_message_bytes = static_cast<std::int64_t>(kMaxControlMessageBytes)});
+  if (!socket) {
+    refused_ = socket.error().message;
+    leaving_ = true;
+    return;
+  }
+  control_.emplace(*std::move(socket));
+  loop_.watch_socket(control_->handle(), [this] { receive(); });
+  const Status watched =
+      control_->watch_link(loop_, [this](io::ClientSocket::Link link) { on_link(link); });
+  if (!watched) spdlog::error("{}", watched.error().message);
+}
+
+void Agent::on_link(io::ClientSocket::Link link) {
+  const std::string& endpoint = config_.identity.control_endpoint;
+  switch (link) {
+    case io::ClientSocket::Link::up:
+      spdlog::info("connected to {}", endpoint);
+      emit(Connected{});
+      return;
+    case io::ClientSocket::Link::down:
+      spdlog::warn("lost the connection to {}; jobs go on, dialling again", endpoint);
+      return;
+    case io::ClientSocket::Link::refused:
+      spdlog::error(
+          "{} does not know the key of this node ({}); asking again in {}. If the launcher was "
+          "made "
+          "anew, remove identity.json and keys in {} and join again with a token",
+          endpoint, config_.home.keys(), format_duration(kRedialRefusedAfter), config_.home.path());
+      redial_at_ = clock_.now() + kRedialRefusedAfter;
+      return;
+  }
+}
+
+void Agent::receive() {
+  while (const auto bytes = control_->receive()) {
+    auto envelope = wire::decode_envelope(*bytes);
+    if (!envelope) {
+      spdlog::error("message of the launcher: {}", envelope.error().message);
+      continue;
+    }
+    if (const auto* refused = std::get_if<Refused>(&envelope->body)) {
+      spdlog::error("the launcher refuses a message: {}", refused->message);
+      continue;
+    }
+    if (const auto* allow = std::get_if<AllowPeers>(&envelope->body)) {
+      if (config_.allow_peers) config_.allow_peers(allow->keys);
+      continue;
+    }
+    emit(FromLauncher{std::move(envelope->body)});
+  }
+}
+
+void Agent::send_observed() {
+  if (observed_) send(*std::exchange(observed_, {}));
+}
+
+void Agent::send(Message body) {
+  Envelope envelope;
+  envelope.sequence = ++sequence_;
+  envelope.body = std::move(body);
+  // What does not leave is said again: the core repeats until it is acknowledged.
+  const Status sent = control_->send(wire::encode(envelope));
+  if (!sent) spdlog::debug("{}", sent.error().message);
+}
+
+// ---- actions -----------------------------------------------------------------------------------
+
+void Agent::perform(SendSession& action) {
+  action.open.version = LOCKSTEP_VERSION;
+  action.open.inventory = config_.inventory;
+  action.open.inventory.disk_free = probe_disk(config_.home.path());
+  send(std::move(action.open));
+}
+
+// In words that stay the same while it lasts.
+std::string Agent::low_disk() const {
+  const auto space = io::disk_space(config_.home.attempts());
+  if (!space) return space.error().message;
+  const Bytes low =
+      config_.low_space.count != 0 ? config_.low_space : io::default_low_space(space->total);
+  if (space->free >= low) return "";
+  return "its disk is low: less than " + to_string(low) + " are free in " +
+         config_.home.attempts() +
+         " (lockstep-agent --low-space); environments that nothing uses are removed by `lockstep "
+         "environment prune --unused-for 0s`";
+}
+
+void Agent::perform(SendHeartbeat& action) {
+  action.beat.low_disk = low_disk();
+  send(action.beat);
+}
+
+void Agent::perform(StageWorkspace& action) {
+  bulk_.open();  // the connection is there when the first line is
+  workers_.submit([this, alive = alive_, assignment = std::move(action.assignment)] {
+    const AttemptId& attempt = assignment.attempt;
+    const auto progress = [&](const std::string& text) {
+      emit_from_worker(alive, StagingProgress{attempt, text});
+    };
+    WorkspaceStaged staged{attempt, {}};
+    if (const Status account = check_account(assignment.spec.run_as); !account) {
+      staged.result = account;
+      staged.cause = Cause::account_missing;
+      return emit_from_worker(alive, std::move(staged));
+    }
+    auto plan = stage_into(config_, assignment, config_.home.attempt(attempt), progress);
+    if (!plan) staged.result = plan.error();
+    if (plan) staged.restored = std::move(plan->restored);
+    emit_from_worker(alive, std::move(staged));
+  });
+}
+
+// Workers end before we do, but what they posted may run when we are gone.
+void Agent::emit_from_worker(const std::shared_ptr<bool>& alive, Input input) {
+  loop_.post([this, alive, input = std::move(input)] {
+    if (*alive) emit(input);
+  });
+}
+
+// In time since boot, which the runner shares. Should it not get there, the runner ends too soon.
+void Agent::perform(RenewLease& action) {
+  const Duration until = io::since_boot() + (action.until - clock_.now());
+  const std::string path = config_.home.attempt(action.attempt).lease();
+  const Status written =
+      io::write_file_atomically(path, std::to_string(until.count()) + "\n", 0600, false);
+  if (!written) spdlog::error("{}", written.error().message);
+}
+
+void Agent::perform(ShipLogs& action) {
+  bulk_.ship(action.attempt, config_.home.attempt(action.attempt),
+             recovered_.count(action.attempt) > 0);
+}
+
+void Agent::perform(RemovePart& action) {
+  bulk_.forget(action.attempt);
+  collections_.forget(action.attempt);
+  recovered_.erase(action.attempt);
+  supervisor_.remove(action.attempt);
+}
+
+void Agent::perform(Reconnect&) {
+  spdlog::warn("{} is silent; dialling again", config_.identity.control_endpoint);
+  redial();
+}
+
+void Agent::redial() {
+  redial_at_ = Instant::never();
+  loop_.unwatch_socket(control_->handle());
+  control_.reset();
+  dial();
+}
+
+void Agent::perform(ExitAgent& action) {
+  refused_ = action.reason;
+  leaving_ = true;
+}
+
+}  // namespace lockstep::agent

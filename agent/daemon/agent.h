@@ -1,0 +1,117 @@
+#pragma once
+// The node agent: agent/core in a loop. Decodes what comes, hands it to the core, and does what the
+// core says. It owns the sockets, the supervisor and the log shipper, and decides nothing itself.
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "agent/core/core.h"
+#include "agent/daemon/bulk_link.h"
+#include "agent/daemon/collections.h"
+#include "agent/daemon/identity.h"
+#include "agent/environment/environments.h"
+#include "agent/supervise/home.h"
+#include "agent/supervise/supervisor.h"
+#include "agent/supervise/workers.h"
+#include "common/domain/workspace_plan.h"
+#include "common/io/clock.h"
+
+namespace lockstep::agent {
+
+// Puts the working directory of an assignment together, on a worker thread.
+using StageWorkspaceFunction = std::function<Result<WorkspacePlan>(
+    const Assignment& assignment, const io::AttemptDir& directory,
+    const std::function<void(const std::string&)>& progress)>;
+
+struct AgentConfig {
+  Home home{""};
+  Identity identity;  // endpoints as they must be dialled
+  io::KeyPair keys;
+  Inventory inventory;
+  std::string runner_program;
+  Bytes log_spool = gibibytes(1);  // of one attempt here: see runner/steps/log_capture.h
+  Bytes low_space = {};            // less free takes no new part; 0: io::default_low_space
+  StageWorkspaceFunction stage;
+  OutputFunctions outputs;
+  EnvironmentConfig environments = {};
+  std::function<void(const std::vector<PublicKey>&)> allow_peers = {};  // to fetch from this node
+  SessionId session;
+  BootId boot;
+  bool same_boot = true;  // as the agent that was here before
+};
+
+class Agent {
+ public:
+  Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, AgentConfig config);
+  ~Agent();
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  // Until leave() or until the launcher refuses us: then the reason.
+  Status run();
+  // One round of run(), for tests: waits no longer than `longest`.
+  void turn(Duration longest);
+  void leave() { leaving_ = true; }
+
+ private:
+  void emit(Input input) { inputs_.push_back(std::move(input)); }
+  void emit_from_worker(const std::shared_ptr<bool>& alive, Input input);
+  void handle_inputs();
+  Instant next_deadline() const;
+  void dial();
+  void redial();
+  void receive();
+  void on_link(io::ClientSocket::Link link);
+  void send(Message body);
+  void send_observed();
+
+  void perform(SendSession& action);
+  std::string low_disk() const;
+  void perform(SendHeartbeat& action);
+  void perform(SendObserved& action) { observed_ = std::move(action.observed); }
+  void perform(StageWorkspace& action);
+  void perform(PrepareEnvironment& action) { environments_.prepare(action.assignment); }
+  void perform(LeaveEnvironment& action) { environments_.leave(action.attempt); }
+  void perform(PruneUnused& action) { environments_.prune(action.unused_since); }
+  void perform(StartRunner& action) { supervisor_.start(action.assignment); }
+  void perform(UpdateRunner& action) { supervisor_.update(action.assignment); }
+  void perform(ShipLogs& action);
+  void perform(KillRunner& action) { supervisor_.kill(action.attempt); }
+  void perform(CollectOutputs& action) { collections_.start(action.assignment); }
+  void perform(SettleOutputs& action) { collections_.settle(action.attempt); }
+  void perform(CaptureLogs& action) { collections_.capture_logs(action.assignment); }
+  void perform(CaptureCheckpoint& action) {
+    collections_.capture_checkpoint(action.assignment, action.insist);
+  }
+  void perform(RenewLease& action);
+  void perform(RemovePart& action);
+  void perform(Reconnect&);
+  void perform(ExitAgent& action);
+
+  io::EventLoop& loop_;
+  io::Transport& transport_;
+  io::Clock& clock_;
+  AgentConfig config_;
+  Core core_;
+  std::deque<Input> inputs_;
+  std::optional<io::ClientSocket> control_;
+  BulkLink bulk_;
+  Collections collections_;  // outlives the workers: they look for it
+  Workers workers_;
+  Environments environments_;
+  Supervisor supervisor_;
+  std::set<AttemptId> recovered_;  // parts of an earlier agent: their logs may be half sent
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late
+  // Of several in a row only the newest is sent: it holds all of what was not acknowledged.
+  std::optional<Observed> observed_;
+  std::uint64_t sequence_ = 0;
+  bool leaving_ = false;
+  Instant redial_at_ = Instant::never();  // our key was refused: libzmq does not dial again
+  std::optional<std::string> refused_;
+};
+
+}  // namespace lockstep::agent

@@ -1,0 +1,141 @@
+#include "agent/daemon/collections.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace lockstep::agent {
+namespace {
+
+constexpr int kCollectors = 4;  // attempts at once
+
+}  // namespace
+
+bool CancelToken::wait(Duration duration) {
+  std::unique_lock lock(mutex_);
+  const bool settled = settles_;
+  changed_.wait_for(lock, duration, [&] { return given_up_ || settles_ != settled; });
+  return !given_up_;
+}
+
+void CancelToken::give_up() { end_waits(given_up_); }
+void CancelToken::settle() { end_waits(settles_); }
+
+void CancelToken::end_waits(std::atomic<bool>& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    why = true;
+  }
+  changed_.notify_all();
+}
+
+Collections::Collections(io::EventLoop& loop, Workers& quick, Home home, OutputFunctions functions,
+                         Emit emit)
+    : loop_(loop),
+      quick_(quick),
+      home_(std::move(home)),
+      functions_(std::move(functions)),
+      emit_(std::move(emit)),
+      workers_(kCollectors) {}
+
+Collections::~Collections() {
+  *alive_ = false;
+  for (auto& [attempt, cancel] : at_work_) cancel->give_up();
+}
+
+void Collections::start(const Assignment& assignment) {
+  auto& cancel = at_work_[assignment.attempt];
+  if (cancel) return;  // it is at work
+  cancel = std::make_shared<CancelToken>();
+  quick_.submit([this, assignment, cancel = cancel] {
+    if (!cancel->given_up()) look(assignment, cancel);
+  });
+}
+
+void Collections::capture_logs(const Assignment& assignment) {
+  if (!functions_.capture_logs || !capturing_.insert(assignment.attempt).second) return;
+  workers_.submit([this, alive = alive_, assignment, seen = logs_seen_[assignment.attempt],
+                   directory = home_.attempt(assignment.attempt)]() mutable {
+    const auto captured = functions_.capture_logs(assignment, directory, seen);
+    // Nothing is lost by a failure: they are looked at again soon, and collected in the end.
+    if (!captured) spdlog::debug("{}", captured.error().message);
+    const bool is_new = captured && captured->has_value();
+    loop_.post([this, alive, attempt = assignment.attempt, seen, is_new,
+                logs = is_new ? **captured : CollectedOutput()] {
+      if (!*alive || capturing_.erase(attempt) == 0 || !is_new) return;
+      logs_seen_[attempt] = seen;
+      emit_(LogsCaptured{attempt, logs});
+    });
+  });
+}
+
+// Each is answered, so that it is asked for again.
+void Collections::capture_checkpoint(const Assignment& assignment, bool insist) {
+  auto& memory = memories_[assignment.attempt];
+  if (!memory) memory = std::make_shared<CheckpointMemory>();
+  workers_.submit([this, alive = alive_, assignment, insist, memory = memory,
+                   directory = home_.attempt(assignment.attempt)] {
+    CheckpointCaptured answer{assignment.attempt};
+    if (functions_.capture_checkpoint) {
+      auto captured = functions_.capture_checkpoint(assignment, directory, *memory, insist);
+      if (!captured)
+        spdlog::warn("checkpoint of {}: {}", to_string(assignment.attempt),
+                     captured.error().message);
+      if (captured) answer.checkpoint = std::move(captured->checkpoint);
+      answer.busy = captured && captured->busy;
+    }
+    loop_.post([this, alive, answer = std::move(answer)] {
+      if (*alive && memories_.count(answer.attempt) != 0) emit_(answer);
+    });
+  });
+}
+
+void Collections::settle(const AttemptId& attempt) {
+  const auto found = at_work_.find(attempt);
+  if (found != at_work_.end()) found->second->settle();
+}
+
+void Collections::forget(const AttemptId& attempt) {
+  memories_.erase(attempt);
+  capturing_.erase(attempt);
+  logs_seen_.erase(attempt);
+  const auto found = at_work_.find(attempt);
+  if (found == at_work_.end()) return;
+  found->second->give_up();
+  at_work_.erase(found);
+}
+
+void Collections::look(const Assignment& assignment, const std::shared_ptr<CancelToken>& cancel) {
+  const AttemptId& attempt = assignment.attempt;
+  if (!functions_.collect || !functions_.is_anything_left(assignment, home_.attempt(attempt)))
+    return say(cancel, OutputsCollected{attempt, {}});
+  workers_.submit([this, assignment, cancel] {
+    if (!cancel->given_up()) collect(assignment, cancel);
+  });
+}
+
+void Collections::collect(const Assignment& assignment,
+                          const std::shared_ptr<CancelToken>& cancel) {
+  const AttemptId& attempt = assignment.attempt;
+  const auto tell = [&](const std::string& text) {
+    say(cancel, OutputsProgress{attempt, text, cancel->lacks_space()});
+  };
+  auto collected = functions_.collect(assignment, home_.attempt(attempt), tell, *cancel);
+  if (cancel->given_up()) return;
+  if (collected) return say(cancel, OutputsCollected{attempt, *std::move(collected)});
+  spdlog::error("outputs of {}: {}", to_string(attempt), collected.error().message);
+  CollectedOutput lost;
+  lost.problems.push_back(collected.error().message);
+  say(cancel, OutputsCollected{attempt, {std::move(lost)}});
+}
+
+// Workers end before we do; what they posted may run when we are gone, and then is given up.
+void Collections::say(const std::shared_ptr<CancelToken>& cancel, Input input) {
+  loop_.post([this, cancel, input = std::move(input)] {
+    if (cancel->given_up()) return;
+    if (const auto* done = std::get_if<OutputsCollected>(&input)) at_work_.erase(done->attempt);
+    emit_(input);
+  });
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,172 @@
+#include "agent/daemon/identity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <variant>
+
+#include "common/io/clock.h"
+#include "common/io/file_system.h"
+#include "common/wire/control.h"
+
+namespace lockstep::agent {
+namespace {
+
+constexpr int kFormat = 1;
+constexpr Duration kAskAgainEvery = seconds(2);
+constexpr std::string_view kTcp = "tcp://";
+
+struct HostPort {
+  std::string host;
+  int port = 0;
+};
+
+// nullopt when it is no tcp://host:port.
+std::optional<HostPort> split_tcp(const std::string& endpoint) {
+  if (endpoint.compare(0, kTcp.size(), kTcp) != 0) return std::nullopt;
+  const auto colon = endpoint.rfind(':');
+  if (colon == std::string::npos || colon <= kTcp.size()) return std::nullopt;
+  HostPort found{endpoint.substr(kTcp.size(), colon - kTcp.size()), 0};
+  const char* const end = endpoint.data() + endpoint.size();
+  const auto read = std::from_chars(endpoint.data() + colon + 1, end, found.port);
+  if (read.ec != std::errc() || read.ptr != end || found.port < 1 || found.port > 65535)
+    return std::nullopt;
+  return found;
+}
+
+Envelope request(std::uint64_t sequence, Message body) {
+  Envelope envelope;
+  envelope.sequence = sequence;
+  envelope.body = std::move(body);
+  return envelope;
+}
+
+}  // namespace
+
+Result<std::optional<Identity>> load_identity(const std::string& path) {
+  const auto text = io::read_file(path, kibibytes(64));
+  if (!text) {
+    if (text.error().code == ErrorCode::not_found) return std::optional<Identity>();
+    return text.error();
+  }
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  Identity identity;
+  try {
+    if (json.at("format").get<int>() != kFormat) {
+      return make_error(ErrorCode::unsupported,
+                        path + " was written by another version of lockstep-agent");
+    }
+    identity.node = NodeId(json.at("node").get<std::uint64_t>());
+    identity.name = json.at("name").get<std::string>();
+    identity.launcher_key = PublicKey(json.at("launcher_key").get<std::string>());
+    identity.control_endpoint = json.at("control").get<std::string>();
+    identity.bulk_endpoint = json.at("bulk").get<std::string>();
+  } catch (const nlohmann::json::exception&) {
+    return make_error(ErrorCode::corrupt,
+                      path + " is damaged; restore it, or remove this home and join again");
+  }
+  return std::optional<Identity>(std::move(identity));
+}
+
+Status save_identity(const std::string& path, const Identity& identity) {
+  const nlohmann::json json = {{"format", kFormat},
+                               {"node", identity.node.value},
+                               {"name", identity.name},
+                               {"launcher_key", identity.launcher_key.value},
+                               {"control", identity.control_endpoint},
+                               {"bulk", identity.bulk_endpoint}};
+  return io::write_file_atomically(path, json.dump(2) + "\n", 0600);
+}
+
+Endpoints endpoints_of(const wire::JoinToken& token) {
+  return {token.control_endpoint, token.bulk_endpoint, token.join_endpoint};
+}
+
+Endpoints endpoints_of(const Identity& identity) {
+  return {identity.control_endpoint, identity.bulk_endpoint, ""};
+}
+
+Result<Endpoints> as_dialled(Endpoints told, const std::string& launcher) {
+  if (launcher.empty()) return told;
+  const auto said = split_tcp(launcher);
+  if (!said) {
+    return make_error(ErrorCode::invalid_argument,
+                      "--launcher: '" + launcher + "' is not tcp://HOST:PORT, PORT 1 to 65535");
+  }
+  const auto control = split_tcp(told.control);
+  int shift = control ? said->port - control->port : 0;
+  for (const std::string* endpoint : {&told.control, &told.bulk, &told.join})
+    if (const auto known = split_tcp(*endpoint); known && known->port == said->port) shift = 0;
+  for (std::string* endpoint : {&told.control, &told.bulk, &told.join})
+    if (const auto known = split_tcp(*endpoint))
+      *endpoint = fmt::format("{}{}:{}", kTcp, said->host, known->port + shift);
+  return told;
+}
+
+Status check_node_name(const std::string& name) {
+  constexpr std::size_t kMaxBytes = 63;  // as of a host name
+  const auto good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  };
+  const bool digits = name.find_first_not_of("0123456789") == std::string::npos;
+  if (name.size() <= kMaxBytes && !digits && std::all_of(name.begin(), name.end(), good)) return {};
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("--name '{}' cannot be a node's name: it is of letters, digits, "
+                                "'.', '_' and '-', not of digits alone (that is a node's id), and "
+                                "has at most {} characters",
+                                name, kMaxBytes));
+}
+
+Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire::JoinToken& token,
+                      const Endpoints& at, const io::KeyPair& keys, const std::string& name,
+                      Duration timeout) {
+  const std::string& endpoint = at.join;
+  TRY_ASSIGN(io::ClientSocket socket,
+             io::ClientSocket::connect(transport, endpoint, token.launcher_key, keys,
+                                       {.max_message_bytes = kMaxJoinMessageBytes}));
+  io::SystemClock clock;
+  const Instant end = clock.now() + timeout;
+  TRY(socket.send_within(
+      wire::encode(request(1, JoinRequest{token.secret, name, LOCKSTEP_VERSION})), timeout));
+  std::optional<Message> answer;
+  loop.watch_socket(socket.handle(), [&] {
+    while (const auto bytes = socket.receive()) {
+      auto envelope = wire::decode_envelope(*bytes);
+      if (envelope) answer = std::move(envelope->body);
+    }
+  });
+  for (std::uint64_t sequence = 2; !answer && clock.now() < end; ++sequence) {
+    const Instant again = std::min(clock.now() + kAskAgainEvery, end);
+    while (!answer && clock.now() < again) loop.turn(again - clock.now());
+    if (answer) break;
+    (void)socket.send(
+        wire::encode(request(sequence, JoinRequest{token.secret, name, LOCKSTEP_VERSION})));
+  }
+  loop.unwatch_socket(socket.handle());
+  if (!answer) {
+    return make_error(ErrorCode::deadline_exceeded,
+                      fmt::format("the launcher at {} did not answer the request to join within {}",
+                                  endpoint, format_duration(timeout)));
+  }
+  if (const auto* refused = std::get_if<JoinRefused>(&*answer)) {
+    return make_error(
+        ErrorCode::permission_denied,
+        fmt::format("the launcher at {} refuses this node: {}", endpoint, refused->reason));
+  }
+  const auto* accepted = std::get_if<JoinAccepted>(&*answer);
+  if (!accepted) {
+    return make_error(ErrorCode::corrupt, endpoint + " answered with what is no answer to joining");
+  }
+  Identity identity;
+  identity.node = accepted->node;
+  identity.name = accepted->name;
+  identity.launcher_key = token.launcher_key;
+  identity.control_endpoint = at.control;
+  identity.bulk_endpoint = at.bulk;
+  return identity;
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,152 @@
+#include "agent/daemon/stage.h"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "agent/daemon/retrying_sink.h"
+#include "agent/daemon/share.h"
+#include "agent/workspace/workspace.h"
+#include "common/io/port_lease.h"
+#include "common/snapshot/manifest.h"
+#include "common/transfer/peer_server.h"
+
+namespace lockstep::agent {
+namespace {
+
+// Above the ports that jobs get first.
+constexpr io::PortRange kPeerPorts{6905, 7104};
+
+// Where peers fetch what this node has; it holds its port.
+struct Serving {
+  io::PortLease lease;
+  std::unique_ptr<transfer::PeerServer> server;
+};
+
+// Only its own host can reach a node whose address is loopback.
+Result<std::shared_ptr<Serving>> serve_peers(const Inventory& inventory, const io::KeyPair& keys,
+                                             Workspace& workspace,
+                                             const transfer::FetchBoard& board) {
+  TRY_ASSIGN(io::PortLease lease, io::PortLease::acquire(io::port_lock_directory(), kPeerPorts));
+  const std::string host = inventory.address_is_loopback ? "127.0.0.1" : "0.0.0.0";
+  TRY_ASSIGN(auto server,
+             transfer::PeerServer::start("tcp://" + host + ":" + std::to_string(lease.port()), keys,
+                                         workspace.blobs(), board));
+  return std::make_shared<Serving>(Serving{std::move(lease), std::move(server)});
+}
+
+const auto kQuietly = [](const transfer::Progress&) {};
+
+// The lock alone: beside it there may be the image that it names, which few need from us.
+Result<std::string> read_lock(const Digest& tree, snapshot::BlobStore& store, BlobSource& source) {
+  if (!store.has(tree)) TRY(source.fetch({{tree, 0, true}}, store, kQuietly));
+  TRY_ASSIGN(const std::string bytes, store.get(tree));
+  TRY_ASSIGN(const snapshot::Directory folder, snapshot::decode_directory(bytes));
+  const auto file =
+      std::find_if(folder.entries.begin(), folder.entries.end(),
+                   [](const snapshot::Entry& entry) { return entry.name == kLockFile; });
+  if (file == folder.entries.end())
+    return make_error(ErrorCode::corrupt, fmt::format("{} has no {}", tree.hex(), kLockFile));
+  if (folder.entries.size() == 1 && !store.has(file->digest))
+    TRY(source.fetch_tree(tree, store, kQuietly));
+  else if (!store.has(file->digest))
+    TRY(source.fetch({{file->digest, file->size, false}}, store, kQuietly));
+  return store.get(file->digest, Bytes{envs::kMaxLockBytes});
+}
+
+LockFunctions lock_functions(const std::shared_ptr<Workspace>& workspace,
+                             const std::shared_ptr<LauncherBlobs>& blobs) {
+  LockFunctions functions;
+  // One at a time: two users may want the same one.
+  functions.fetch = [workspace, blobs, one = std::make_shared<std::mutex>()](const Digest& tree) {
+    const std::lock_guard guard(*one);
+    auto text = read_lock(tree, workspace->blobs(), *blobs);
+    // A damaged blob of the cache was dropped: once more, with that one from the launcher.
+    if (!text && text.error().code == ErrorCode::corrupt)
+      text = read_lock(tree, workspace->blobs(), *blobs);
+    return text;
+  };
+  functions.store = [blobs](const std::string& folder) -> Result<Digest> {
+    io::Fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!opened) return errno_error(errno, "cannot open " + folder);
+    TRY_ASSIGN(const snapshot::Snapshot tree,
+               snapshot::capture_tree(std::move(opened), folder, {}));
+    TRY(blobs->push(tree, kQuietly));
+    return tree.root;
+  };
+  functions.write_out = [workspace, blobs](const Digest& tree, const std::string& folder,
+                                           const LockFunctions::OnProgress& progress) -> Status {
+    snapshot::BlobStore& store = workspace->blobs();
+    TRY_ASSIGN(const auto missing, store.missing_blobs_from(tree));
+    store.lease(tree);  // it is in no tree of the cache that would keep it
+    if (!missing.empty())
+      TRY(blobs->fetch_tree(tree, store, [&](const transfer::Progress& so_far) {
+        progress(fmt::format("{} of {}", to_string(Bytes{so_far.done_bytes}),
+                             to_string(Bytes{so_far.total_bytes})));
+      }));
+    return snapshot::materialize(store, tree, folder);
+  };
+  return functions;
+}
+
+}  // namespace
+
+Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity& identity,
+                                               const io::KeyPair& keys, const Inventory& inventory,
+                                               io::Transport& transport, Bytes cache_size) {
+  TRY_ASSIGN(std::shared_ptr<Workspace> workspace,
+             Workspace::open(
+                 {home.cache(), inventory.workdir_mode, CacheLimit{cache_size, home.attempts()}}));
+  const auto board = std::make_shared<transfer::FetchBoard>();
+  const auto blobs = std::make_shared<LauncherBlobs>(transport, identity.bulk_endpoint,
+                                                     identity.launcher_key, keys, board);
+  WorkspaceFunctions functions;
+  if (auto serving = serve_peers(inventory, keys, *workspace, *board)) {
+    blobs->serves_at((*serving)->server->port());
+    // The server's store and board live as long as it does.
+    functions.allow_peers = [workspace, board,
+                             serving = *serving](const std::vector<PublicKey>& keys_of_peers) {
+      serving->server->allow(keys_of_peers);
+    };
+  } else {
+    spdlog::warn("other nodes cannot fetch from this one: {}", serving.error().message);
+  }
+  functions.stage = [workspace, blobs](const Assignment& assignment,
+                                       const io::AttemptDir& directory,
+                                       const std::function<void(const std::string&)>& progress) {
+    auto plan = workspace->stage(assignment, directory, *blobs, progress);
+    // A job does not wait for that, and does not fail by it.
+    if (workspace->cache_has_grown())
+      std::thread([workspace] {
+        if (const Status kept = workspace->keep_cache_small(); !kept)
+          spdlog::warn("the cache was not made smaller: {}", kept.error().message);
+      }).detach();
+    return plan;
+  };
+  functions.locks = lock_functions(workspace, blobs);
+  functions.locks.share = share_functions(workspace, blobs);
+  functions.outputs.is_anything_left = is_anything_left;
+  functions.outputs.collect = [workspace, blobs](
+                                  const Assignment& assignment, const io::AttemptDir& directory,
+                                  const OutputFunctions::Progress& progress, CancelToken& cancel) {
+    RetryingSink sink(*blobs, progress, cancel);
+    return workspace->collect(assignment, directory, *blobs, sink, progress);
+  };
+  functions.outputs.capture_logs = [workspace, blobs](const Assignment& assignment,
+                                                      const io::AttemptDir& directory,
+                                                      Digest& seen) {
+    return workspace->capture_logs(assignment, directory, *blobs, *blobs, seen);
+  };
+  functions.outputs.capture_checkpoint = [workspace, blobs](const Assignment& assignment,
+                                                            const io::AttemptDir& directory,
+                                                            CheckpointMemory& memory, bool insist) {
+    return workspace->capture_checkpoint(assignment, directory, *blobs, *blobs, memory, insist);
+  };
+  return functions;
+}
+
+}  // namespace lockstep::agent

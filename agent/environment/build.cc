@@ -1,0 +1,417 @@
+#include "agent/environment/build.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+#include <variant>
+
+#include "agent/environment/env_process.h"
+#include "common/base/cut.h"
+#include "common/io/clock.h"
+#include "common/io/disk.h"
+#include "common/io/disk_space.h"
+
+namespace lockstep::agent {
+namespace {
+
+constexpr Duration kLookEvery = milliseconds(50);
+constexpr Duration kShareEvery = milliseconds(100);  // log and progress, with those who wait
+constexpr Duration kTryAgainAfter = seconds(2);      // a launcher that is away
+constexpr std::size_t kMaxProgressBytes = 200;
+constexpr Bytes kFullDisk = mebibytes(16);  // what fails with less is not remembered
+constexpr std::size_t kCopyBytes = 256 << 10;
+constexpr std::size_t kTagBytes = 16;  // of the key
+
+Instant now() { return io::SystemClock().now(); }
+
+bool may_pass(const Error& error) {
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::resource_exhausted;
+}
+
+// It fails now, whatever this node does, but somebody may put there what lacks or is damaged, or
+// give us the right to read it: the next job asks again.
+bool may_be_mended(const Error& error) {
+  return error.code == ErrorCode::not_found || error.code == ErrorCode::corrupt ||
+         error.code == ErrorCode::permission_denied;
+}
+
+}  // namespace
+
+Build::Build(const FlightParts& parts, EnvironmentTarget target)
+    : parts_(parts),
+      target_(std::move(target)),
+      entry_(target_.what == EnvironmentTarget::What::solve
+                 ? parts.cache.solve(target_.user, target_.key)
+                 : parts.cache.built(target_.user, target_.key)) {}
+
+// ---- who waits ----------------------------------------------------------------------------------
+
+bool Build::join(const std::shared_ptr<Waiter>& waiter) {
+  const std::lock_guard guard(mutex_);
+  if (ended_ || stopped_) return false;
+  const bool sits = std::any_of(seats_.begin(), seats_.end(),
+                                [&](const auto& seat) { return seat->waiter == waiter; });
+  if (!sits) seats_.push_back(std::make_shared<Seat>(Seat{waiter, 0, ""}));
+  return true;
+}
+
+void Build::leave(const Waiter& waiter) {
+  const std::lock_guard guard(mutex_);
+  std::erase_if(seats_, [&](const auto& seat) { return seat->waiter.get() == &waiter; });
+  if (seats_.empty()) stopped_ = true;
+}
+
+Build::Seats Build::seats() const {
+  const std::lock_guard guard(mutex_);
+  return seats_;
+}
+
+void Build::finish(const std::function<void(const std::shared_ptr<Waiter>&)>& tell) {
+  Seats last;
+  {
+    const std::lock_guard guard(mutex_);
+    ended_ = true;
+    last.swap(seats_);
+  }
+  for (const auto& seat : last) copy_log(*seat);
+  for (const auto& seat : last) tell(seat->waiter);
+}
+
+// ---- log and progress
+
+void Build::log(std::string_view bytes) {
+  if (logged_ > kMaxEnvironmentLogBytes) return;
+  std::string last;
+  if (logged_ + bytes.size() > kMaxEnvironmentLogBytes) {
+    last = std::string(bytes.substr(0, kMaxEnvironmentLogBytes - logged_)) +
+           "\n[this log is cut here: it has 64 MiB]\n";
+  }
+  logged_ += bytes.size();
+  const io::Fd fd(
+      io::disk::open(entry_.log().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  // A full disk is told by what fails of it, not by its log.
+  if (fd) static_cast<void>(io::write_all(fd.get(), last.empty() ? bytes : last));
+}
+
+void Build::line(const std::string& text) { log(text + "\n"); }
+
+void Build::show(std::string text) { progress_ = cut(std::move(text), kMaxProgressBytes); }
+
+// What is in our log goes into each one's; who came late begins at its start.
+void Build::copy_log(Seat& seat) const {
+  const io::Fd fd(::open(entry_.log().c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0) return;
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (size < seat.copied) seat.copied = 0;  // it was begun anew
+  std::string buffer(kCopyBytes, '\0');
+  while (seat.copied < size) {
+    const ssize_t got =
+        ::pread(fd.get(), buffer.data(), buffer.size(), static_cast<off_t>(seat.copied));
+    if (got <= 0) return;
+    seat.waiter->log({buffer.data(), static_cast<std::size_t>(got)});
+    seat.copied += static_cast<std::uint64_t>(got);
+  }
+}
+
+void Build::share() {
+  const Instant at = now();
+  if (at - shared_at_ < kShareEvery) return;
+  shared_at_ = at;
+  for (const auto& seat : seats()) {
+    copy_log(*seat);
+    if (progress_.empty() || seat->progress == progress_) continue;
+    seat->progress = progress_;
+    parts_.tell(seat->waiter, EnvironmentProgress{seat->waiter->wanted().attempt, progress_});
+  }
+}
+
+bool Build::pause(Duration duration) {
+  const Instant end = now() + duration;
+  while (go_on() && now() < end) {
+    share();
+    std::this_thread::sleep_for(kLookEvery);
+  }
+  return go_on();
+}
+
+// ---- work
+
+std::optional<EntryLock> Build::wait_for_lock(const std::string& path, EntryLock::Kind kind) {
+  if (const Status made = parts_.cache.open_for(target_.user); !made) {
+    fail(made.error());
+    return std::nullopt;
+  }
+  for (;;) {
+    auto lock = EntryLock::try_acquire(path, kind);
+    if (!lock) {
+      fail(lock.error());
+      return std::nullopt;
+    }
+    if (*lock) return std::move(*lock);
+    show("waiting for another that makes or removes this environment");
+    if (!pause(kShareEvery)) return std::nullopt;
+  }
+}
+
+void Build::run() {
+  if (go_on()) work();
+  // Whoever is still here was told nothing: the agent leaves.
+  finish([](const auto&) {});
+}
+
+void Build::work() {
+  const auto held = wait_for_lock(entry_.lock_file(), EntryLock::Kind::exclusive);
+  if (!held) return;
+  if (const auto built = EnvironmentCache::find(entry_)) {
+    const auto image = look_for_its_image(target_, *built);
+    if (!image) return fail(image.error());
+    if (image->is_here)
+      return finish([&](const auto& waiter) { tell_reused(parts_, waiter, target_, *built); });
+  }
+  const auto failure = EnvironmentCache::find_failure(entry_);
+  if (failure && !may_be_mended(failure->error)) {  // earlier agents remembered those too
+    for (const auto& seat : seats())
+      seat->waiter->say(fmt::format("the {} failed before; this is its log of {}, by job {}:",
+                                    described(target_), for_people(failure->at), failure->job));
+    return finish(
+        [&](const auto& waiter) { tell_failed_before(parts_, waiter, target_, *failure); });
+  }
+  if (target_.what == EnvironmentTarget::What::solve) return solve(*held);
+  build(*held);
+}
+
+envs::ImageSite Build::image_site() const {
+  if (!std::holds_alternative<DockerEnvironment>(target_.definition)) return {};
+  const bool solves = target_.what == EnvironmentTarget::What::solve;
+  return {parts_.home,
+          parts_.spawn,
+          fmt::format("lockstep/env:{}{}", solves ? "solve-" : "",
+                      target_.key.hex().substr(0, kTagBytes)),
+          entry_.image_record(),
+          entry_.context(),
+          solves && target_.share ? entry_.solved_image() : ""};
+}
+
+EnvironmentOrder Build::order_for(envs::Order::What what, std::optional<envs::Lock> lock,
+                                  const EntryLock& held) {
+  EnvironmentOrder order{parts_.program,
+                         target_.user,
+                         tool_environment(parts_.environment, target_.user, entry_.scratch()),
+                         {}};
+  order.order = {what,
+                 target_.definition,
+                 std::move(lock),
+                 {entry_.prefix(),
+                  entry_.packages(),
+                  target_.generation != 0,
+                  target_.platform,
+                  image_site(),
+                  {}}};
+  if (std::holds_alternative<CondaEnvironment>(target_.definition))
+    order.order.site.shared = {entry_.archives(), entry_.wanted(), entry_.scratch() + "/fetched"};
+  order.lock = held.fd();
+  return order;
+}
+
+// `tree`: where the lock's is, when it is here.
+Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs::Lock> lock,
+                                     const EntryLock& held, const std::string& tree) {
+  const auto packages = wait_for_lock(entry_.packages_lock(), EntryLock::Kind::shared);
+  if (!packages) return make_error(ErrorCode::conflict, "stopped");
+  TRY(EnvironmentCache::renew_scratch(entry_, target_.user));
+  const std::string doing = what == envs::Order::What::solve ? "solving" : "building";
+  EnvironmentOrder order = order_for(what, std::move(lock), held);
+  if (!tree.empty()) order.order.site.image.tree = tree;
+  order.on_log = [this](std::string_view bytes) { log(bytes); };
+  order.on_progress = [&](const std::string& text) { show(doing + ": " + text); };
+  order.go_on = [this] {
+    share();
+    return go_on();
+  };
+  show(doing + " the environment");
+  auto said = run_lockstep_env(order);
+  EnvironmentCache::drop_scratch(entry_);
+  return said;
+}
+
+// Of several attempts that wait here each may have nodes of its own that try next. A part that is
+// told otherwise by now, or of another generation, does not end because of this one.
+bool Build::passes_on(const Waiter& waiter) const {
+  if (target_.what != EnvironmentTarget::What::solve) return false;
+  const EnvironmentPlan plan = waiter.wanted().environment;
+  return plan.others_may_solve || !plan.solve || plan.generation != target_.generation;
+}
+
+// Another node may have what this one lacks: other credentials, a channel on its disk, the image in
+// its engine. What a build runs is the definition's.
+bool Build::may_be_elsewhere(const Error& error) const {
+  const auto* docker = std::get_if<DockerEnvironment>(&target_.definition);
+  return may_be_mended(error) && !(docker != nullptr && docker->build);
+}
+
+// From here on an error is of this node or of the network, not of the definition: nothing is
+// remembered.
+void Build::fail(const Error& error) {
+  finish([&](const auto& waiter) {
+    if (passes_on(*waiter)) return tell_cannot_solve(parts_, waiter, target_, error);
+    tell_failed(parts_, waiter, error, Cause::start_failed);
+  });
+}
+
+void Build::fail_by_tools(const Error& error) {
+  // Tools do not always say why: on a full disk it is not the definition's fault.
+  const auto space = io::disk_space(entry_.path());
+  const bool is_full = error.code == ErrorCode::resource_exhausted ||
+                       (space && space->free < kFullDisk && error.code != ErrorCode::conflict);
+  EnvironmentCache::drop_prefix(entry_);
+  static_cast<void>(io::remove_tree(entry_.solved_folder()));  // an image may be in it
+  if (!go_on()) return;
+  if (is_full)
+    return fail(make_error(
+        ErrorCode::resource_exhausted,
+        fmt::format("the disk is full ({} were free in {}): free some of it (`lockstep environment "
+                    "prune --unused-for 0s` removes what no job uses), or let lockstep-agent keep "
+                    "less there (--environments-size). {}",
+                    space ? to_string(space->free) : "nothing", entry_.path(), error.message)));
+  if (!is_lasting(error)) return fail(error);
+  if (!may_be_mended(error)) {
+    const Status kept = EnvironmentCache::keep_failure(entry_, {error, now(), target_.job});
+    if (!kept) line(kept.error().message);
+  }
+  finish([&](const auto& waiter) {
+    if (may_be_elsewhere(error) && passes_on(*waiter))
+      return tell_cannot_solve(parts_, waiter, target_, error);
+    tell_failed(parts_, waiter, error, Cause::environment_failed);
+  });
+}
+
+Result<envs::Event> Build::run_build(const std::optional<envs::Lock>& lock, const EntryLock& held) {
+  const bool shares = target_.share && lock && !lock->conda.empty() && !lock->image &&
+                      parts_.locks.share.fetch != nullptr;
+  if (shares) return run_with_packages(*lock, held);
+  auto said = run_tools(envs::Order::What::build, lock, held);
+  if (!said || !said->wants_tree) return said;
+  const Status fetched = fetch_tree(*target_.lock, entry_.image(), "the image");
+  if (!fetched) {
+    EnvironmentCache::drop_scratch(entry_);
+    return fetched.error();
+  }
+  return run_tools(envs::Order::What::build, lock, held,
+                   fmt::format("{}/{}", entry_.image(), envs::kImageFolder));
+}
+
+void Build::build(const EntryLock& held) {
+  const Instant began = now();
+  if (const Status begun = parts_.cache.begin(entry_, target_.user); !begun)
+    return fail(begun.error());
+  const bool is_image = std::holds_alternative<DockerEnvironment>(target_.definition);
+  line(is_image ? fmt::format("{}: is made ready in this node's engine", described(target_))
+                : fmt::format("{}: is built in {}", described(target_), entry_.prefix()));
+  std::optional<envs::Lock> lock;
+  if (target_.lock) {
+    auto fetched = fetch_lock();
+    if (!go_on()) return;
+    if (!fetched) return fail(fetched.error());
+    lock = *std::move(fetched);
+  }
+  auto said = run_build(lock, held);
+  if (!said) return fail_by_tools(said.error());
+  if (!said->activation)
+    return fail(make_error(ErrorCode::internal, "lockstep-env answered with a lock"));
+  const BuiltEnvironment built{*std::move(said->activation), now(), target_.job};
+  if (const Status kept = EnvironmentCache::keep(entry_, built); !kept) return fail(kept.error());
+  const std::string how =
+      fmt::format("built in {:.1f} s", std::chrono::duration<double>(built.at - began).count());
+  line(fmt::format("{}: {}", described(target_), how));
+  finish([&](const auto& waiter) { tell_ready(parts_, waiter, target_, built, how); });
+  EnvironmentCache::measure(entry_);  // nobody waits for that
+}
+
+void Build::solve(const EntryLock& held) {
+  if (const Status begun = parts_.cache.begin(entry_, target_.user); !begun)
+    return fail(begun.error());
+  line(fmt::format("this node solves the environment for {}", target_.platform));
+  const Status context = fetch_context();
+  if (!go_on()) return;
+  if (!context) return fail(context.error());
+  auto said = run_tools(envs::Order::What::solve, std::nullopt, held);
+  if (!said) return fail_by_tools(said.error());
+  if (!said->lock)
+    return fail(make_error(ErrorCode::internal, "lockstep-env answered without a lock"));
+  EnvironmentCache::drop_prefix(entry_);
+  const std::string python = interpreter_of(target_.definition);
+  if (said->lock->platform != target_.platform)
+    return fail(make_error(
+        ErrorCode::unavailable,
+        fmt::format("the environment was solved for {} instead of {}{}", said->lock->platform,
+                    target_.platform,
+                    python.empty() ? "" : fmt::format(": '{}' became another meanwhile", python))));
+  if (const Status kept = EnvironmentCache::keep_solved(entry_, envs::to_json(*said->lock)); !kept)
+    return fail(kept.error());
+  const auto tree = store_lock();
+  if (!go_on()) return;
+  if (!tree) return fail(tree.error());
+  EnvironmentCache::forget_solved(entry_);
+  line(fmt::format("its lock is {}", tree->hex()));
+  finish([&](const auto& waiter) { tell_solved(parts_, waiter, target_, *tree); });
+}
+
+// ---- trees of the launcher's store
+
+Status Build::fetch_tree(const Digest& tree, const std::string& folder, const std::string& what) {
+  for (;;) {
+    TRY(io::remove_tree(folder));
+    const Status fetched = parts_.locks.write_out(tree, folder, [&](const std::string& text) {
+      show(fmt::format("fetching {}: {}", what, text));
+      share();
+    });
+    if (fetched) return {};
+    const Error error = fetched.error().within("cannot fetch " + what);
+    if (!may_pass(error)) return make_error(ErrorCode::unavailable, error.message);
+    show("waiting for the launcher: " + error.message);
+    if (!pause(kTryAgainAfter)) return error;
+  }
+}
+
+Status Build::fetch_context() {
+  const auto* docker = std::get_if<DockerEnvironment>(&target_.definition);
+  if (docker == nullptr || !docker->build) return {};
+  return fetch_tree(docker->build->context, entry_.context(), "the build's context");
+}
+
+// ---- locks
+
+// A lock that the launcher lost, or that is damaged, may be there at the next try.
+Result<envs::Lock> Build::fetch_lock() {
+  for (;;) {
+    show("fetching the lock of the environment");
+    const auto text = parts_.locks.fetch(*target_.lock);
+    if (text) {
+      auto lock = envs::lock_from_json(*text);
+      if (lock) return lock;
+      return make_error(ErrorCode::unavailable,
+                        "the lock of the environment: " + lock.error().message);
+    }
+    const Error error = text.error().within("cannot fetch the lock of the environment");
+    if (!may_pass(error)) return make_error(ErrorCode::unavailable, error.message);
+    show("waiting for the launcher: " + error.message);
+    if (!pause(kTryAgainAfter)) return error;
+  }
+}
+
+Result<Digest> Build::store_lock() {
+  for (;;) {
+    show("sending the lock of the environment");
+    auto tree = parts_.locks.store(entry_.solved_folder());
+    if (tree || !may_pass(tree.error())) return tree;
+    show("waiting to send the lock of the environment: " + tree.error().message);
+    if (!pause(kTryAgainAfter)) return tree;
+  }
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,47 @@
+#pragma once
+// Keeps the environments of this node below a limit: what was not used for longest goes first.
+// Never what an attempt directory that still exists names, nor what is at work. For worker threads.
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/environment/cache.h"
+#include "common/base/bytes.h"
+
+namespace lockstep::agent {
+
+class EnvironmentCacheLimit {
+ public:
+  // `attempts`: the directory of the attempts' directories. `limit`: 0 = none.
+  EnvironmentCacheLimit(const EnvironmentCache& cache, std::string attempts, Bytes limit)
+      : cache_(cache), attempts_(std::move(attempts)), limit_(limit) {}
+
+  // What an earlier agent left half built, or half removed.
+  void clean();
+  // While another thread is at it, that one looks once more instead.
+  void keep();
+  // What was not used since; what is in use still goes when it is not any more, unless it was used
+  // again: see prune_skipped().
+  void prune(Instant since);
+  // Often; cheap.
+  void prune_skipped();
+
+ private:
+  std::set<std::string> names_in_use() const;
+  bool is_in_use(const std::string& name) const;
+  bool remove(const EnvironmentCache::Item& item, std::string_view why);
+  void keep_what_is_wanted();
+  void keep_below_limit();
+
+  const EnvironmentCache& cache_;
+  const std::string attempts_;
+  const Bytes limit_;
+  std::mutex mutex_;
+  std::vector<EnvironmentCache::Item> skipped_;  // by prune(); guarded by mutex_
+  std::atomic<bool> wanted_ = false;             // a keep() that nobody has done yet
+};
+
+}  // namespace lockstep::agent

@@ -1,0 +1,85 @@
+#pragma once
+// Blobs for clients and nodes: requests go to a worker that owns the store's time, answers come
+// back on the loop. Each peer has a bounded number of requests in flight; what is beyond is
+// refused. So is, for now, what nodes may as well get from each other, beyond a few at once.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/domain/bulk.h"
+#include "common/io/event_loop.h"
+#include "common/snapshot/blob_store.h"
+#include "common/transfer/blob_service.h"
+#include "launcher/daemon/worker.h"
+
+namespace lockstep::launcher {
+
+class BlobService {
+ public:
+  enum class Sent { yes, full, gone };
+  using Send =
+      std::function<Sent(const std::string& peer, std::uint64_t reply_to, const BulkMessage&)>;
+  BlobService(io::EventLoop& loop, snapshot::BlobStore& store, Send send);
+
+  struct From {
+    std::string peer;
+    PublicKey key;
+    std::uint64_t sequence = 0;
+    // A user's tree is looked for once more when a job needs it; what a node brought is not.
+    snapshot::Lease lease = snapshot::Lease::lasting;
+  };
+  void handle(From from, MissingBlobs request);
+  void handle(From from, PutBlobs request);
+  void handle(From from, GetBlobs request);
+  // Is everything below `root` here? `then` runs on the loop.
+  void check(const Digest& root, std::function<void(Result<bool>)> then);
+
+  // Answers that a full queue held back are tried again by retry(); call it soon while this is
+  // true.
+  bool stalled() const { return !held_.empty(); }
+  void retry();
+
+ private:
+  struct Stream {
+    From from;
+    std::unique_ptr<transfer::BlobReader> reader;
+    bool patient = false;  // of the few
+    std::shared_ptr<const BulkMessage> next;
+  };
+  bool admit(const From& from, std::size_t bytes);
+  void release(const From& from, std::size_t bytes);
+  void answer_later(From from, std::size_t bytes, std::function<BulkMessage()> work);
+  struct Put {
+    From from;
+    std::size_t bytes = 0;
+    transfer::PutAnswer answer;
+  };
+  void sync_puts();
+  void finish(const Stream& stream);
+  void read_next(std::shared_ptr<Stream> stream);
+  void send_next(const std::shared_ptr<Stream>& stream);
+
+  io::EventLoop& loop_;
+  snapshot::BlobStore& store_;
+  Send send_;
+  std::map<std::string, std::size_t> in_flight_;  // requests of each peer
+  std::size_t patient_ = 0;                       // streams of askers that would wait
+  std::size_t queued_bytes_ = 0;                  // of uploads that wait for the worker
+  std::vector<std::shared_ptr<Stream>> held_;
+  std::mutex puts_mutex_;
+  std::vector<std::shared_ptr<Put>> puts_;  // stored, not durable yet; guarded by puts_mutex_
+  Worker syncer_;  // makes durable what came while it made durable what had come before
+  Worker worker_;  // last: it ends first
+};
+
+inline constexpr std::size_t kMaxBlobRequestsPerPeer = 256;
+inline constexpr std::size_t kMaxPatientStreams = 32;
+inline constexpr std::size_t kMaxQueuedUploadBytes = 256u << 20;
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,247 @@
+#include "launcher/daemon/bulk_server.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "common/wire/bulk.h"
+#include "launcher/core/state.h"
+
+namespace lockstep::launcher {
+
+std::optional<LogDirectory::JobInfo> BulkServer::Directory::job(const JobId& id) const {
+  const Job* job = engine_.core().state().job(id);
+  if (job == nullptr) return std::nullopt;
+  return JobInfo{static_cast<std::uint32_t>(job->attempts.size()), is_final(job->status()),
+                 std::string(to_string(job->status()))};
+}
+
+AttemptId BulkServer::Directory::attempt(const JobId& id, std::uint32_t number) const {
+  const Job* job = engine_.core().state().job(id);
+  const bool known = job != nullptr && number >= 1 && number <= job->attempts.size();
+  return known ? job->attempts[number - 1].id : AttemptId{id, number};
+}
+
+std::optional<LogDirectory::Place> BulkServer::Directory::place(const LogKey& log) const {
+  const auto& state = engine_.core().state();
+  const Attempt* attempt = state.attempt(log.attempt);
+  if (attempt == nullptr || log.rank < 0) return std::nullopt;
+  const JobSpec& spec = state.job(log.attempt.job)->spec;
+  const bool of_node = log.stream == LogStream::environment;
+  const int node_rank = of_node ? log.rank : log.rank / spec.distribution.processes_per_node;
+  if (node_rank >= attempt->size()) return std::nullopt;
+  const NodeId node = attempt->parts[static_cast<std::size_t>(node_rank)].node;
+  return Place{node, node_rank, state.node_name(node)};
+}
+
+// What came in, by kind, from a known key.
+struct BulkRequests {
+  BulkServer& server;
+  const BlobService::From& from;
+  std::optional<NodeId> node;  // absent: a user
+
+  void operator()(MissingBlobs& m) const { server.desk_.handle(from, std::move(m)); }
+  void operator()(GetBlobs& m) const { server.desk_.handle(from, std::move(m)); }
+  // Users send source trees, nodes what their jobs left.
+  void operator()(PutBlobs& m) const {
+    // In the words of a try that found none, so that whoever waits hears one thing.
+    if (node && server.space_.level() == DiskMonitor::Level::full)
+      return server.refuse(from.peer, from.sequence, {server.blobs_.no_space(), true, true});
+    const auto low = server.space_.refusal();
+    if (!node && !low.empty()) return refuse(low);
+    server.desk_.handle(from, std::move(m));
+  }
+  void operator()(const LogAppend& m) const {
+    if (!node) return refuse("only a node may send logs");
+    const auto full = server.space_.standstill();
+    const Status taken = full.empty() ? server.intake_.append(from.peer, from.sequence, *node, m)
+                                      : make_error(ErrorCode::resource_exhausted, full);
+    if (taken) return server.logs_taken();
+    if (taken.error().code != ErrorCode::resource_exhausted) return check(taken);
+    server.refuse(from.peer, from.sequence, {taken.error().message, true, true});
+    server.logs_refused(m.key.attempt, *node);
+  }
+  void operator()(const LogResume& m) const {
+    if (!node) return refuse("only a node may send logs");
+    check(server.intake_.resume(from.peer, from.sequence, *node, m));
+  }
+  void operator()(const LogFollow& m) const {
+    if (node) return refuse("this is a node's key: only a user may read logs");
+    check(server.followers_.follow(from.peer, from.sequence, m));
+  }
+  void operator()(const LogCredit& m) const {
+    if (!node) server.followers_.credit(from.peer, m.chunks);
+  }
+  void operator()(const FindPeers& m) const {
+    if (!node) return refuse("only a node may ask for peers");
+    server.find_peers(from, *node, m);
+  }
+  void operator()(const FetchReport& m) const {
+    if (!node) return refuse("only a node may say what it fetched");
+    server.take_report(from, *node, m);
+  }
+  template <typename Other>
+  void operator()(const Other&) const {
+    refuse("this message is not one for a launcher");
+  }
+
+  void check(const Status& done) const {
+    if (!done) refuse(done.error().message);
+  }
+  void refuse(const std::string& message, bool for_now = false) const {
+    server.refuse(from.peer, from.sequence, {message, for_now});
+  }
+};
+
+BulkServer::BulkServer(Parts parts)
+    : loop_(parts.loop),
+      engine_(parts.engine),
+      gate_(parts.gate),
+      socket_(parts.socket),
+      space_(parts.space),
+      blobs_(parts.blobs),
+      directory_(parts.engine),
+      logs_(std::move(parts.log_root)),
+      followers_(logs_, directory_,
+                 [this](const std::string& peer, std::uint64_t reply_to, BulkMessage body) {
+                   return send(peer, reply_to, body) == BlobService::Sent::yes;
+                 }),
+      intake_(logs_, directory_, intake_sinks()),
+      tell_node_(std::move(parts.tell_node)),
+      desk_(parts.loop, parts.blobs,
+            [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {
+              return send(peer, reply_to, body);
+            }) {}
+
+LogIntake::Sinks BulkServer::intake_sinks() {
+  LogIntake::Sinks sinks;
+  sinks.ack = [this](const std::string& peer, std::uint64_t reply_to, const LogAck& ack) {
+    (void)send(peer, reply_to, ack);
+  };
+  sinks.grew = [this](const LogKey& key) { followers_.grew(key); };
+  sinks.logs_durable = [this](const AttemptId& attempt, NodeId node) {
+    engine_.feed(LogsDurableInput{attempt, node});
+  };
+  return sinks;
+}
+
+BlobService::Sent BulkServer::send(const std::string& peer, std::uint64_t reply_to,
+                                   const BulkMessage& body) {
+  const auto sent = socket_.send(
+      peer, wire::encode(BulkEnvelope{wire::kBulkVersion, ++sequence_, reply_to, body}));
+  if (sent) return BlobService::Sent::yes;
+  spdlog::debug("a bulk message was dropped: {}", sent.error().message);
+  return sent.error().code == ErrorCode::resource_exhausted ? BlobService::Sent::full
+                                                            : BlobService::Sent::gone;
+}
+
+void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
+                        const BulkRefused& refusal) {
+  if (!refusal.for_now) spdlog::warn("a bulk message was refused: {}", refusal.message);
+  (void)send(peer, sequence, refusal);
+}
+
+void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
+  if (!std::exchange(refuses_logs_, true)) ++spell_;
+  engine_.feed(LogsRefusedInput{attempt, node, spell_, intake_.lacking(attempt, node)});
+}
+
+void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
+  auto envelope = wire::decode_bulk(incoming.bytes);
+  if (!envelope) return refuse(incoming.peer, 0, {envelope.error().message});
+  incoming.bytes = {};
+  const auto node = gate_.node_of(incoming.key);
+  const BlobService::From from{std::move(incoming.peer), incoming.key, envelope->sequence,
+                               node ? snapshot::Lease::lasting : snapshot::Lease::brief};
+  if (!node && !gate_.user_of(from.key))
+    return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
+  std::visit(BulkRequests{*this, from, node}, envelope->body);
+}
+
+// ---- nodes that fetch from each other ----------------------------------------------------------
+
+namespace {
+
+// A node whose address is loopback has peers on its own host alone.
+bool can_reach(const Core& core, const Node& asker, NodeId id) {
+  const Node* peer = core.state().node(id);
+  if (peer == nullptr || core.liveness(id) != Liveness::alive) return false;
+  const Inventory& here = asker.inventory;
+  const Inventory& there = peer->inventory;
+  if (here.network != there.network || there.address.empty()) return false;
+  const bool is_local = here.address_is_loopback || there.address_is_loopback;
+  return !is_local || here.host_id == there.host_id;
+}
+
+std::string endpoint_of(const std::string& address, std::uint16_t port) {
+  const bool is_v6 = address.find(':') != std::string::npos;
+  return fmt::format("tcp://{}:{}", is_v6 ? "[" + address + "]" : address, port);
+}
+
+}  // namespace
+
+void BulkServer::find_peers(const BlobService::From& from, NodeId id, const FindPeers& ask) {
+  const Core& core = engine_.core();
+  FindPeersReply reply;
+  reply.self = id;
+  if (const Node* node = core.state().node(id); node != nullptr) {
+    const auto found = peers_.find(
+        engine_.now(), id, ask, [&](NodeId, NodeId peer) { return can_reach(core, *node, peer); });
+    for (const NodeId peer : found.to_tell) tell_node_(peer, AllowPeers{{from.key}});
+    reply.core = found.core;
+    for (const auto& peer : found.peers) {
+      const Node& there = *core.state().node(peer.node);
+      reply.peers.push_back({peer.node, there.name, endpoint_of(there.inventory.address, peer.port),
+                             there.key, peer.fetching, peer.core});
+    }
+  }
+  (void)send(from.peer, from.sequence, reply);
+}
+
+void BulkServer::take_report(const BlobService::From& from, NodeId id, const FetchReport& report) {
+  const State& state = engine_.core().state();
+  peers_.take(id, report);
+  std::uint64_t bytes = 0;
+  for (const auto& share : report.peers) {
+    bytes += share.bytes;
+    if (share.lied)
+      spdlog::warn("node {} was sent wrong data by node {}, and dropped it: {}",
+                   state.node_name(id), state.node_name(share.node), share.fault);
+  }
+  spdlog::info("node {} {} tree {}: {} from here, {} from {} other nodes", state.node_name(id),
+               report.whole ? "fetched" : "could not fetch", report.root.hex().substr(0, 12),
+               to_string(Bytes{report.from_launcher_bytes}), to_string(Bytes{bytes}),
+               report.peers.size());
+  (void)send(from.peer, from.sequence, FindPeersReply{});
+}
+
+void BulkServer::perform(const Action& action) {
+  if (const auto* await = std::get_if<AwaitLogs>(&action))
+    intake_.await(await->attempt, await->node, await->sizes);
+  if (const auto* changed = std::get_if<JobChanged>(&action)) {
+    followers_.job_changed(changed->job);
+    const auto job = directory_.job(changed->job);
+    if (job && job->final) logs_.forget(changed->job);
+  }
+  if (const auto* forget = std::get_if<ForgetJob>(&action))
+    for (const auto& attempt : forget->attempts) logs_.drop(attempt);
+}
+
+void BulkServer::give_up(const SyncBatch& batch, const Error& why) {
+  failure_ = why;
+  if (const auto cut = logs_.cut_back(batch); !cut) spdlog::error("{}", cut.error().message);
+}
+
+void BulkServer::turn_end() {
+  desk_.retry();
+  auto batch = intake_.turn_end();
+  if (!batch) return;
+  sync_worker_.run([this, batch = std::make_shared<SyncBatch>(std::move(*batch))] {
+    const auto done = batch->sync();
+    loop_.post([this, batch, done] {
+      if (!done) give_up(*batch, done.error());
+      if (done) intake_.synced(*batch);
+    });
+  });
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,90 @@
+#pragma once
+// The bulk socket: blobs to the desk, logs to intake and followers, each message attributed to the
+// key that signed it. Owns the worker that makes logs durable.
+
+#include <functional>
+
+#include "common/io/event_loop.h"
+#include "common/io/transport.h"
+#include "launcher/daemon/blob_service.h"
+#include "launcher/daemon/disk_monitor.h"
+#include "launcher/daemon/engine.h"
+#include "launcher/daemon/key_registry.h"
+#include "launcher/daemon/peer_directory.h"
+#include "launcher/daemon/worker.h"
+#include "launcher/logs/log_followers.h"
+#include "launcher/logs/log_intake.h"
+
+namespace lockstep::launcher {
+
+class BulkServer {
+ public:
+  struct Parts {
+    io::EventLoop& loop;
+    Engine& engine;
+    KeyRegistry& gate;
+    io::ServerSocket& socket;
+    snapshot::BlobStore& blobs;
+    std::string log_root;
+    const DiskMonitor& space;
+    std::function<void(NodeId, Message)> tell_node;  // over its control connection
+  };
+  explicit BulkServer(Parts parts);
+
+  void on_bulk(io::ServerSocket::Incoming incoming);
+  void perform(const Action& action);  // AwaitLogs, JobChanged
+  // The end of a turn: logs that were written are made durable by a worker.
+  void turn_end();
+  void check_snapshot(const Digest& root, std::function<void(Result<bool>)> then) {
+    desk_.check(root, std::move(then));
+  }
+  // Set when a log could not be made durable: nothing about it may be believed any more.
+  const std::optional<Error>& failure() const { return failure_; }
+  BlobTraffic traffic(NodeId node) const { return peers_.traffic(node); }
+  bool stalled() const { return desk_.stalled(); }
+  LogStore& logs() { return logs_; }
+
+ private:
+  friend struct BulkRequests;
+
+  class Directory final : public LogDirectory {
+   public:
+    explicit Directory(const Engine& engine) : engine_(engine) {}
+    std::optional<JobInfo> job(const JobId& job) const override;
+    AttemptId attempt(const JobId& job, std::uint32_t number) const override;
+    std::optional<Place> place(const LogKey& log) const override;
+
+   private:
+    const Engine& engine_;
+  };
+
+  BlobService::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
+  void refuse(const std::string& peer, std::uint64_t sequence, const BulkRefused& refusal);
+  void logs_taken() { refuses_logs_ = false; }
+  void logs_refused(const AttemptId& attempt, NodeId node);
+  void give_up(const SyncBatch& batch, const Error& why);
+  LogIntake::Sinks intake_sinks();
+  void find_peers(const BlobService::From& from, NodeId node, const FindPeers& ask);
+  void take_report(const BlobService::From& from, NodeId node, const FetchReport& report);
+
+  io::EventLoop& loop_;
+  Engine& engine_;
+  KeyRegistry& gate_;
+  io::ServerSocket& socket_;
+  const DiskMonitor& space_;
+  const snapshot::BlobStore& blobs_;
+  Directory directory_;
+  LogStore logs_;
+  LogFollowers followers_;
+  LogIntake intake_;
+  std::uint64_t sequence_ = 0;
+  std::optional<Error> failure_;
+  bool refuses_logs_ = false;  // the last ones that came found no space
+  std::uint64_t spell_ = 0;    // so often that began
+  std::function<void(NodeId, Message)> tell_node_;
+  PeerDirectory peers_;
+  BlobService desk_;
+  Worker sync_worker_;  // last: it ends first
+};
+
+}  // namespace lockstep::launcher

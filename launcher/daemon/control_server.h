@@ -1,0 +1,106 @@
+#pragma once
+// The control and join sockets' messages: decoded, attributed to the key that signed them, and
+// turned into inputs of the core or into answers; and the core's actions turned back into messages.
+// It owns who waits for what; it neither polls nor writes to disk.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/io/transport.h"
+#include "common/wire/join_token.h"
+#include "launcher/api/queries.h"
+#include "launcher/daemon/disk_monitor.h"
+#include "launcher/daemon/engine.h"
+#include "launcher/daemon/key_registry.h"
+#include "launcher/daemon/node_links.h"
+#include "launcher/daemon/outbox.h"
+
+namespace lockstep::launcher {
+
+class ControlServer {
+ public:
+  struct Settings {
+    LauncherInfo info;
+    wire::JoinToken token;  // its secret and expiry are filled in for each new one
+    bool allow_root = false;
+    std::string owner;  // the account that runs this launcher
+    Duration heartbeat_interval = seconds(1);
+    const DiskMonitor* space = nullptr;          // never null in a daemon
+    std::string environments_map;                // see LauncherHome
+    std::function<BlobTraffic(NodeId)> traffic;  // for the pictures of nodes
+  };
+  // Is this tree whole in the blob store? Answered later, on the loop.
+  using CheckSnapshot =
+      std::function<void(const Digest& root, std::function<void(Result<bool> whole)>)>;
+
+  ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket& control,
+                io::ServerSocket& join, CheckSnapshot check_snapshot, Settings settings);
+
+  void on_control(io::ServerSocket::Incoming incoming);
+  void on_join(io::ServerSocket::Incoming incoming);
+  // Those of the core's actions that are messages; the others are left alone.
+  void perform(const Action& action);
+  // After the last of a turn's actions, before anything else is fed: tells watchers of changed jobs
+  // and nodes of their desired state as they are now, which is durable, and sends everything.
+  void flush();
+  // To the node's session that was accepted last; lost when it has none.
+  void tell_node(NodeId node, Message body);
+  bool exit_granted() const { return exit_granted_; }
+
+  struct Request {  // a message and who sent it
+    std::string peer;
+    PublicKey key;
+    std::uint64_t sequence = 0;
+    Instant deadline = Instant::never();
+  };
+
+ private:
+  friend struct ClientRequests;
+  friend struct NodeMessages;
+  friend struct Performer;
+
+  struct Pending {  // the core owes an answer
+    io::ServerSocket* socket;
+    std::string peer;
+    std::uint64_t sequence = 0;
+    std::optional<TokenReply> token;  // the answer, when the core agrees
+  };
+  ReplyTo expect_reply(const Request& request, io::ServerSocket& socket,
+                       std::optional<TokenReply> token = {});
+  // False: nobody waits for it (any more).
+  bool take_pending(const ReplyTo& to, Pending* out);
+  void reply(const Request& request, Message body);
+  void refuse(const Request& request, ErrorCode code, std::string message);
+  void send_to_session(const PublicKey& key, SessionId session, Message body);
+  void submit(const Request& request, const std::string& user, Submit submit);
+  void create_environment(const Request& request, const std::string& user,
+                          CreateEnvironment create);
+  // One after another; a request whose time is over gets no answer: its client asks again.
+  void check_trees(const Request& request, std::vector<Digest> roots,
+                   std::function<void(Result<bool> whole)> then);
+  bool take_join_allowance();
+  void send_all();
+
+  Engine& engine_;
+  KeyRegistry& gate_;
+  io::ServerSocket& control_;
+  io::ServerSocket& join_;
+  CheckSnapshot check_snapshot_;
+  Settings settings_;
+  Outbox outbox_;
+  NodeLinks links_;
+  std::map<std::uint64_t, Pending> pending_;
+  std::uint64_t last_pending_ = 0;
+  std::map<JobId, std::set<std::string>> watchers_;  // peers
+  std::set<JobId> changed_jobs_;
+  std::set<NodeId> touched_nodes_;  // to be sent their desired state, once however often it changed
+  double join_allowance_ = 0;
+  Instant join_refilled_;
+  bool exit_granted_ = false;
+};
+
+}  // namespace lockstep::launcher

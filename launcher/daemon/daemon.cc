@@ -1,0 +1,264 @@
+#include "launcher/daemon/daemon.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/io/event_loop.h"
+#include "common/io/file_system.h"
+#include "common/io/process.h"
+#include "common/io/transport.h"
+#include "common/io/version_file.h"
+#include "common/snapshot/blob_store.h"
+#include "launcher/daemon/bulk_server.h"
+#include "launcher/daemon/control_server.h"
+#include "launcher/daemon/disk_monitor.h"
+#include "launcher/daemon/endpoint_file.h"
+#include "launcher/daemon/engine.h"
+#include "launcher/daemon/home.h"
+#include "launcher/daemon/key_registry.h"
+#include "launcher/daemon/sockets.h"
+#include "launcher/daemon/start_record.h"
+#include "launcher/daemon/store_compactor.h"
+#include "launcher/tools/home_lock.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr Duration kStalledRetry = milliseconds(5);  // only while a peer's queue is full
+constexpr Duration kLookAgain = seconds(1);          // whether the disk has space again
+constexpr int kMessagesPerTurn = 256;  // of one socket, then the others have their turn
+
+// What must stand before the first message: in this order, and torn down in reverse.
+struct Daemon {
+  Daemon(const Options& o, const LauncherHome& h, Engine e)
+      : options(o),
+        home(h),
+        engine(std::move(e)),
+        space({h.path(), h.reserve(), o.low_space, o.reserve}),
+        gate(home.authorized_users()),
+        transport(loop, [this](const std::string& domain, const PublicKey& key) {
+          return gate.lets_in(domain, key);
+        }) {}
+  ~Daemon();
+
+  Status open();
+  Status announce() const;
+  ExitCode run();
+  // Everything that follows from what came in. False: leave, with `code`.
+  bool settle();
+
+  const Options& options;
+  const LauncherHome& home;
+  Engine engine;
+  DiskMonitor space;
+  KeyRegistry gate;
+  io::EventLoop loop;
+  io::Transport transport;
+  io::KeyPair keys;
+  std::unique_ptr<snapshot::BlobStore> blobs;
+  std::optional<Sockets> sockets;
+  std::optional<BulkServer> bulk;
+  std::optional<ControlServer> control;
+  std::optional<StoreCompactor> compactor;
+  bool leaving = false;
+  ExitCode code = ExitCode::ok;
+};
+
+Daemon::~Daemon() {
+  if (!sockets) return;
+  for (auto* socket : {&sockets->control, &sockets->join, &sockets->bulk})
+    loop.unwatch_socket(socket->handle());
+}
+
+template <typename Server>
+void drain(io::ServerSocket& socket, Server& server,
+           void (Server::*handle)(io::ServerSocket::Incoming)) {
+  for (int i = 0; i < kMessagesPerTurn; ++i) {
+    auto incoming = socket.receive();
+    if (!incoming) return;
+    (server.*handle)(std::move(*incoming));
+  }
+}
+
+Status Daemon::open() {
+  TRY_ASSIGN(keys, io::load_or_create_key_pair(home.launcher_key()));
+  TRY_ASSIGN(blobs, snapshot::BlobStore::open(home.blobs()));
+  TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
+  bulk.emplace(BulkServer::Parts{
+      loop, engine, gate, sockets->bulk, *blobs, home.logs(), space,
+      [this](NodeId node, Message body) { control->tell_node(node, std::move(body)); }});
+  compactor.emplace(StoreCompactor::Parts{loop,
+                                          engine,
+                                          *blobs,
+                                          bulk->logs(),
+                                          home,
+                                          {options.blob_lease, options.compact_after},
+                                          space});
+  ControlServer::Settings settings;
+  settings.info = {advertised(sockets->control.endpoint(), options.advertise), getpid(),
+                   home.path(), engine.started()};
+  TRY_ASSIGN(const io::User owner, io::current_user());
+  settings.owner = owner.name;
+  settings.token.launcher_key = keys.public_key;
+  settings.token.control_endpoint = advertised(sockets->control.endpoint(), options.advertise);
+  settings.token.bulk_endpoint = advertised(sockets->bulk.endpoint(), options.advertise);
+  settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
+  settings.allow_root = options.allow_root;
+  settings.space = &space;
+  settings.environments_map = home.environments_map();
+  settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
+  settings.heartbeat_interval = options.core.heartbeat_interval;
+  control.emplace(
+      engine, gate, sockets->control, sockets->join,
+      [this](const Digest& root, std::function<void(Result<bool>)> then) {
+        bulk->check_snapshot(root, std::move(then));
+      },
+      std::move(settings));
+  loop.watch_socket(sockets->control.handle(),
+                    [this] { drain(sockets->control, *control, &ControlServer::on_control); });
+  loop.watch_socket(sockets->join.handle(),
+                    [this] { drain(sockets->join, *control, &ControlServer::on_join); });
+  loop.watch_socket(sockets->bulk.handle(),
+                    [this] { drain(sockets->bulk, *bulk, &BulkServer::on_bulk); });
+  return {};
+}
+
+Status Daemon::announce() const {
+  const auto self = io::identify(getpid());
+  if (!self) return make_error(ErrorCode::io, "cannot read /proc/self/stat");
+  EndpointFile file{self->pid,       self->start_ticks,       "", "", "",
+                    keys.public_key, io::current_boot().value};
+  const auto place = [&](const io::ServerSocket& socket, std::string& far, std::string& here) {
+    far = advertised(socket.endpoint(), options.advertise);
+    here = as_dialled_here(socket.endpoint());
+  };
+  place(sockets->control, file.control, file.local_control);
+  place(sockets->bulk, file.bulk, file.local_bulk);
+  place(sockets->join, file.join, file.local_join);
+  return write_endpoint_file(home.endpoint(), file);
+}
+
+bool Daemon::settle() {
+  do {
+    space.look(engine.now());
+    engine.tick();
+    auto actions = engine.commit();
+    if (!actions) {
+      spdlog::critical(
+          "the journal cannot be written, so nothing more is decided or answered; jobs "
+          "go on, free space or mend the disk and start lockstepd again: {}",
+          actions.error().message);
+      // For the one that is started next; this one cannot tell any more what was written.
+      if (actions.error().code == ErrorCode::resource_exhausted) space.give_all();
+      code = ExitCode::commit_failed;
+      return false;
+    }
+    for (const auto& action : *actions) control->perform(action);
+    control->flush();
+    for (const auto& action : *actions) {
+      bulk->perform(action);
+      compactor->perform(action);
+    }
+    bulk->turn_end();
+  } while (!engine.idle());
+  compactor->turn_end();
+  if (bulk->failure()) {
+    spdlog::critical("{}; jobs go on, mend the disk and start lockstepd again",
+                     bulk->failure()->message);
+    code = ExitCode::logs_failed;
+    return false;
+  }
+  return !leaving && !control->exit_granted();
+}
+
+ExitCode Daemon::run() {
+  while (settle()) {
+    Duration wait = std::min(engine.wait(), compactor->wait());
+    if (space.level() != DiskMonitor::Level::well) wait = std::min(wait, Duration(kLookAgain));
+    loop.turn(bulk->stalled() ? std::min(wait, kStalledRetry) : wait);
+  }
+  return code;
+}
+
+ExitCode report(ExitCode code, const Error& error) {
+  spdlog::critical("{}", error.message);
+  return code;
+}
+
+Result<io::FileLock> take_home(const LauncherHome& home) {
+  const auto writable = [&](const Status& done) -> Status {
+    if (done) return {};
+    return make_error(done.error().code,
+                      fmt::format("{}; the launcher keeps its journal, logs and files in --home "
+                                  "{}: give it a directory that it can write to",
+                                  done.error().message, home.path()));
+  };
+  TRY(writable(io::make_directories(home.path(), 0700)));
+  TRY(writable(io::make_directories(home.keys(), 0700)));
+  auto lock = lock_home(home);
+  if (!lock && lock.error().code != ErrorCode::conflict) TRY(writable(lock.error()));
+  return lock;
+}
+
+StartRecord record_of(const Options& options) {
+  StartRecord record{options.by_lockstep, options.command, to_string(io::SystemClock().now()), ""};
+  if (!record.command.empty()) record.command[0] = io::program_directory() + "/lockstepd";
+  return record;
+}
+
+ExitCode run_in(const Options& options, const LauncherHome& home) {
+  if (const auto done = io::expect_version(home.version(), kHomeVersion, "launcher's home"); !done)
+    return report(ExitCode::store_refused, done.error());
+  auto engine = Engine::recover(home.journal(), options.core, sign_of_life(home));
+  if (!engine) return report(ExitCode::store_refused, engine.error());
+  if (const auto done = io::note_version(home.version(), kHomeVersion); !done)
+    return report(ExitCode::store_refused, done.error());
+  malloc_trim(0);
+  Daemon daemon(options, home, std::move(*engine));
+  if (const auto done = daemon.space.expect_possible(); !done)
+    return report(ExitCode::usage, done.error());
+  const auto on_signal = [&daemon](int signal) {
+    spdlog::info("signal {}: leaving; jobs go on", signal);
+    daemon.leaving = true;
+  };
+  if (const auto done = daemon.loop.watch_signals({SIGTERM, SIGINT}, on_signal); !done)
+    return report(ExitCode::internal, done.error());
+  if (const auto done = daemon.open(); !done)
+    return report(daemon.blobs ? ExitCode::cannot_listen : ExitCode::store_refused, done.error());
+  // The recovered state is whole before anybody is told where to find us.
+  if (!daemon.settle()) return daemon.code;
+  if (const auto done = daemon.announce(); !done)
+    return report(ExitCode::store_refused, done.error());
+  spdlog::info("lockstepd {} listens on {}", LOCKSTEP_VERSION, daemon.sockets->control.endpoint());
+  return daemon.run();
+}
+
+}  // namespace
+
+ExitCode run_daemon(const Options& options) {
+  mallopt(M_ARENA_MAX, 8);  // one for each thread: two that share one wait for each other
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not our death
+  const LauncherHome home(options.home);
+  const auto lock = take_home(home);
+  if (!lock)
+    return report(lock.error().code == ErrorCode::conflict ? ExitCode::already_running
+                                                           : ExitCode::store_refused,
+                  lock.error());
+  StartRecord record = record_of(options);
+  if (const auto done = write_start_record(home.started(), record); !done)
+    return report(ExitCode::store_refused, done.error());
+  const ExitCode code = run_in(options, home);
+  record.ended = to_string(io::SystemClock().now());
+  if (const auto done = write_start_record(home.started(), record); !done)
+    spdlog::warn("{}", done.error().message);
+  return code;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,48 @@
+#pragma once
+// Who a key belongs to. Consulted at each handshake (ZAP) and again for each message: the sender's
+// identity is its key and never a field.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "common/base/ids.h"
+#include "launcher/daemon/authorized_users.h"
+
+namespace lockstep::launcher {
+
+inline constexpr const char* kControlDomain = "control";
+inline constexpr const char* kBulkDomain = "bulk";
+inline constexpr const char* kJoinDomain = "join";
+
+class KeyRegistry {
+ public:
+  explicit KeyRegistry(std::string authorized_users) : users_(std::move(authorized_users)) {}
+
+  // Users and nodes; on the join socket, whose one message holds a secret, anybody; on the control
+  // socket also a node that was removed, to be told so.
+  bool lets_in(const std::string& domain, const PublicKey& key) {
+    if (domain == kJoinDomain || node_of(key)) return true;
+    return is_revoked(key) ? domain == kControlDomain : user_of(key).has_value();
+  }
+  std::optional<std::string> user_of(const PublicKey& key) { return users_.name_of(key); }
+  std::optional<NodeId> node_of(const PublicKey& key) const {
+    const auto it = nodes_.find(key);
+    if (it == nodes_.end()) return std::nullopt;
+    return it->second;
+  }
+  void allow_node(const PublicKey& key, NodeId node) { nodes_[key] = node; }
+  void revoke_node(const PublicKey& key) {
+    nodes_.erase(key);
+    revoked_.insert(key);
+  }
+  bool is_revoked(const PublicKey& key) const { return revoked_.count(key) != 0; }
+
+ private:
+  AuthorizedUsers users_;
+  std::map<PublicKey, NodeId> nodes_;
+  std::set<PublicKey> revoked_;
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,78 @@
+#include "launcher/daemon/mapped_environments.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "launcher/api/environment_queries.h"
+#include "launcher/spec/environment_map.h"
+#include "launcher/spec/environment_reference.h"
+
+namespace lockstep::launcher {
+namespace {
+
+constexpr std::string_view kRegistries = "azureml://registries/";
+constexpr std::string_view kCurated = "AzureML-";  // how names of Azure's own environments begin
+
+struct Wanted {
+  EnvironmentName name;
+  std::vector<std::string> keys;  // of the map, the first that is there counts
+};
+
+// ".../environments/NAME/labels/latest" or ".../versions/VERSION"; its form was checked.
+Wanted of_registry(const std::string& url) {
+  const auto environments = url.find("/environments/") + std::string_view("/environments/").size();
+  const auto end = url.find('/', environments);
+  const std::string name = url.substr(environments, end - environments);
+  const bool versioned = url.compare(end, 10, "/versions/") == 0;
+  return {{name, versioned ? url.substr(end + 10) : ""}, {url, name}};
+}
+
+Wanted of_name(const std::string& reference) {
+  const EnvironmentName name = parse_environment_name(reference);
+  return {name, {name.version.empty() ? name.name : name.name + ":" + name.version}};
+}
+
+// Under the name that was asked for: what the map's file calls itself is its own affair.
+EnvironmentView mapped(const State& state, const Wanted& wanted, RegisteredEnvironment found) {
+  EnvironmentSpec& spec = found.spec;
+  spec.name = wanted.name.name;
+  if (!wanted.name.version.empty()) spec.version = wanted.name.version;
+  const Digest definition = digest_of(spec.definition);
+  return view_of(state, {std::move(found), definition, {}, "environments.map"});
+}
+
+// What is wrong in a file begins with its path; what is wrong with reading it, with a verb.
+Refused unreadable(const Error& error) {
+  const bool is_verb = error.message.starts_with("open ") || error.message.starts_with("read ");
+  return {error.code, (is_verb ? "the launcher could not " : "the launcher's ") + error.message};
+}
+
+}  // namespace
+
+Message with_map(const State& state, const std::string& map_path, const std::string& reference) {
+  const bool of_azure = reference.starts_with(kRegistries);
+  if (of_azure)
+    if (const auto form = spec::parse_environment_reference(reference); !form)
+      return Refused{form.error().code, form.error().message};
+  Message registered = Refused{};
+  if (!of_azure) {
+    registered = show_environment(state, reference);
+    if (std::holds_alternative<EnvironmentReply>(registered)) return registered;
+  }
+  const Wanted wanted = of_azure ? of_registry(reference) : of_name(reference);
+  auto found = spec::find_in_map(map_path, wanted.keys, spec::read_regular_text_file);
+  if (!found) return unreadable(found.error());
+  if (*found) return EnvironmentReply{mapped(state, wanted, **std::move(found))};
+  const bool is_curated =
+      wanted.name.name.starts_with(kCurated) && state.registered().count(wanted.name.name) == 0;
+  if (!of_azure && !is_curated) return registered;
+  return Refused{
+      ErrorCode::not_found,
+      fmt::format("'{0}' is Azure's, and nobody has said what it is here. Add this line to {1} on "
+                  "the launcher's machine:\n  {0}: {2}.yml\nwhere {2}.yml, beside it, is a file as "
+                  "`lockstep environment create -f` takes it",
+                  wanted.keys.front(), map_path, wanted.name.name)};
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,233 @@
+#include "launcher/daemon/options.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/base/size_flag.h"
+#include "common/domain/docker_args.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr const char* kExitCodes = R"(
+Exit codes:
+  0 ended by a signal;  1 an error of its own;  2 the command line is wrong;  3 another lockstepd has this
+  home;  4 journal or blobs are damaged, newer than this program, or cannot be read;  5 it cannot listen
+  where it shall;  6 the journal, 7 a log could not be written (jobs go on; start it again))";
+
+Error bad(std::string message) {
+  return make_error(ErrorCode::invalid_argument, std::move(message));
+}
+
+Status read_duration(const char* flag, const std::string& text, Duration* out) {
+  if (text.empty()) return {};
+  const Duration value = parse_duration(text);
+  if (value <= Duration::zero())
+    return bad(fmt::format("{}: '{}' is not a time; write 10s, 500ms, 5m", flag, text));
+  *out = value;
+  return {};
+}
+
+// "0" and "unlimited" are no limit.
+bool is_unlimited(const std::string& text) { return text == "0" || text == "unlimited"; }
+
+Status read_size(const char* flag, const std::string& text, Bytes* out) {
+  if (text.empty()) return {};
+  *out = {};
+  if (is_unlimited(text)) return {};
+  TRY_ASSIGN(*out, parse_size_flag(flag, text, "500m, 100g, or unlimited"));
+  return {};
+}
+
+// A size that is one.
+Status read_limit(const char* flag, const std::string& text, Bytes* out) {
+  if (text.empty()) return {};
+  TRY_ASSIGN(*out, parse_size_flag(flag, text, "64m or 5g"));
+  return {};
+}
+
+// "--privileged,--device"
+Status read_docker_args(const std::string& text, std::vector<std::string>* out) {
+  for (std::size_t from = 0; from <= text.size();) {
+    const auto comma = std::min(text.find(',', from), text.size());
+    std::string name = text.substr(from, comma - from);
+    if (const Status good = check_allowable_docker_arg(name); !good)
+      return good.error().within("--allow-docker-args");
+    out->push_back(std::move(name));
+    from = comma + 1;
+  }
+  return {};
+}
+
+struct Texts {
+  std::string listen, heartbeat, lost, grace, stop, logs, lease;
+  std::string low_space, reserve;
+  std::string keep_jobs_for, keep_logs, keep_outputs, blob_lease;
+  std::vector<std::string> docker_args;
+  int fixed_nodes = 0;
+};
+
+Status complete(const Texts& texts, Options* options) {
+  if (!texts.listen.empty()) {
+    TRY_ASSIGN(options->listen, parse_listen(texts.listen));
+  }
+  TRY(read_duration("--heartbeat-interval", texts.heartbeat, &options->core.heartbeat_interval));
+  TRY(read_duration("--node-lost-timeout", texts.lost, &options->core.node_lost_timeout));
+  TRY(read_duration("--reconnect-grace", texts.grace, &options->core.reconnect_grace));
+  TRY(read_duration("--stop-grace", texts.stop, &options->core.stop_grace));
+  TRY(read_duration("--logs-timeout", texts.logs, &options->core.logs_timeout));
+  Retention& keeps = options->core.keeps;
+  if (is_unlimited(texts.keep_jobs_for))
+    keeps.jobs_for = Duration(0);
+  else
+    TRY(read_duration("--keep-jobs-for", texts.keep_jobs_for, &keeps.jobs_for));
+  TRY(read_size("--keep-logs", texts.keep_logs, &keeps.logs));
+  TRY(read_size("--keep-outputs", texts.keep_outputs, &keeps.outputs));
+  TRY(read_limit("--low-space", texts.low_space, &options->low_space));
+  TRY(read_limit("--reserve", texts.reserve, &options->reserve));
+  TRY(read_duration("--blob-lease", texts.blob_lease, &options->blob_lease));
+  for (const std::string& text : texts.docker_args)
+    TRY(read_docker_args(text, &options->core.allowed_docker_args));
+  TRY(read_duration("--fence-lease", texts.lease, &options->core.fence_lease));
+  if (options->core.fence_lease < options->core.heartbeat_interval * 3)
+    return bad(
+        "--fence-lease: must be at least three heartbeat intervals; nodes could not renew it");
+  if (options->home.empty()) return bad("--home: is empty");
+  if (options->home[0] != '/')
+    return bad("--home: '" + options->home + "' is not an absolute path");
+  while (options->home.size() > 1 && options->home.back() == '/') options->home.pop_back();
+  const bool has_port = options->advertise.find(':') != std::string::npos &&
+                        options->advertise.find(']') == std::string::npos;
+  if (has_port || options->advertise.find('/') != std::string::npos)
+    return bad("--advertise: '" + options->advertise +
+               "' is not a host; write a name, an address, or [an IPv6 address], without a port");
+  if (texts.fixed_nodes > 0) {
+    options->core.fixed_nodes = texts.fixed_nodes;
+    options->allow_root = true;  // the command line started us for the person who runs it
+  }
+  return {};
+}
+
+void add_retention(CLI::App& app, Texts& texts, Options& options) {
+  app.add_option("--keep-jobs-for", texts.keep_jobs_for,
+                 "jobs are deleted so long after their end, with their logs and what they left "
+                 "(default 365d; unlimited)")
+      ->group("What is kept");
+  app.add_option("--keep-jobs", options.core.keeps.jobs,
+                 "the newest so many that have ended are kept (default 100000; 0 = unlimited)")
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->group("What is kept");
+  app.add_option("--keep-logs", texts.keep_logs,
+                 "when all logs of jobs that have ended are more, the oldest of these jobs are "
+                 "deleted (default 100g; unlimited)")
+      ->group("What is kept");
+  app.add_option("--keep-outputs", texts.keep_outputs,
+                 "the same for what jobs left (default unlimited)")
+      ->group("What is kept");
+  app.add_option("--low-space", texts.low_space,
+                 "with less free on the disk of --home no new jobs, uploads and nodes are taken "
+                 "(default: 2 % of it, at least 1g; of a small one a tenth)")
+      ->group("What is kept");
+  app.add_option("--reserve", texts.reserve,
+                 "size of a file that is given back when that disk is full, so that what ends "
+                 "running jobs can be written (default 64m; of a small disk a twentieth)")
+      ->group("What is kept");
+  app.add_option("--blob-lease", texts.blob_lease,
+                 "files that no job refers to are removed so long after they were last sent or "
+                 "asked for (default 60m)")
+      ->group("What is kept");
+  app.add_option("--compact-after", options.compact_after,
+                 "the journal is compacted when it has doubled and grown by so many facts (default "
+                 "10000)")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->group("What is kept");
+}
+
+}  // namespace
+
+Result<Listen> parse_listen(const std::string& text) {
+  const std::string prefix = "tcp://";
+  const auto colon = text.rfind(':');
+  if (text.rfind(prefix, 0) != 0 || colon == std::string::npos || colon < prefix.size() + 1)
+    return bad(fmt::format("--listen: '{}' is not tcp://HOST:PORT", text));
+  Listen listen;
+  listen.host = text.substr(prefix.size(), colon - prefix.size());
+  const std::string port = text.substr(colon + 1);
+  if (port == "*") {
+    listen.port = 0;
+    return listen;
+  }
+  const auto read = std::from_chars(port.data(), port.data() + port.size(), listen.port);
+  if (read.ec != std::errc() || read.ptr != port.data() + port.size() || port.empty() ||
+      listen.port < 0 || listen.port > 65533)
+    return bad(
+        fmt::format("--listen: '{}' is not a port; it must be 0 to 65533, because the two "
+                    "after it are used as well",
+                    port));
+  return listen;
+}
+
+std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
+  Options options;
+  options.command.assign(argv, argv + argc);
+  Texts texts;
+  CLI::App app(
+      "lockstepd: the launcher of Lockstep. It keeps the queue, the nodes, blobs and logs.",
+      "lockstepd");
+  app.footer(std::string("Other commands: lockstepd fsck, lockstepd backup DEST, lockstepd restore "
+                         "SRC --home DIR; each has --help.\n") +
+             kExitCodes);
+  app.set_version_flag("--version", "lockstepd " LOCKSTEP_VERSION);
+  app.add_option("--home", options.home, "directory of this launcher (absolute)")->required();
+  app.add_option("--listen", texts.listen,
+                 "tcp://HOST:PORT; PORT, PORT+1 and PORT+2 are used (default: loopback, any)");
+  app.add_option(
+      "--advertise", options.advertise,
+      "host by which other machines reach this one, for tokens and endpoint.json (default: that "
+      "of --listen; for 0.0.0.0 the address of the default route)");
+  app.add_option("--fixed-nodes", texts.fixed_nodes, "the target has exactly N nodes")
+      ->check(CLI::Range(1, 10'000));
+  app.add_flag("--started-by-lockstep", options.by_lockstep)->group("");  // hidden
+  app.add_flag("--allow-root", options.allow_root, "jobs may run as root");
+  app.add_option("--allow-docker-args", texts.docker_args,
+                 "options of `docker run` that jobs may give besides those that give no rights, as "
+                 "in --privileged,--device; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--log-level", options.log_level, "trace, debug, info, warn, error or off")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+  app.add_option("--heartbeat-interval", texts.heartbeat, "default 1s");
+  app.add_option("--node-lost-timeout", texts.lost, "default 10s");
+  app.add_option("--reconnect-grace", texts.grace, "default 60s");
+  app.add_option("--stop-grace", texts.stop, "between SIGTERM and SIGKILL, default 10s");
+  app.add_option("--logs-timeout", texts.logs, "default 5m");
+  add_retention(app, texts, options);
+  app.add_option("--fence-lease", texts.lease,
+                 "how long ranks of a job with on_lost: after_fence outlive the last word between "
+                 "their node and us, default 15m");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return Leave{app.help(), ExitCode::ok};
+  } catch (const CLI::CallForVersion&) {
+    return Leave{app.version() + "\n", ExitCode::ok};
+  } catch (const CLI::RequiredError& error) {
+    // What nobody knows is wrong for certain; what lacks may only have been misspelt.
+    const auto unknown = app.remaining();
+    const std::string why = unknown.empty() ? error.what() : CLI::ExtrasError(unknown).what();
+    return Leave{fmt::format("lockstepd: {}\n(lockstepd --help lists all flags)\n", why),
+                 ExitCode::usage};
+  } catch (const CLI::ParseError& error) {
+    return Leave{fmt::format("lockstepd: {}\n(lockstepd --help lists all flags)\n", error.what()),
+                 ExitCode::usage};
+  }
+  if (const auto done = complete(texts, &options); !done)
+    return Leave{fmt::format("lockstepd: {}\n", done.error().message), ExitCode::usage};
+  return options;
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,55 @@
+#pragma once
+// The command line of lockstepd, validated, and the codes it exits with.
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/result.h"
+#include "launcher/core/core.h"
+
+namespace lockstep::launcher {
+
+enum class ExitCode {
+  ok = 0,
+  internal = 1,
+  usage = 2,            // a bad flag
+  already_running = 3,  // another daemon has this home
+  store_refused = 4,    // journal or blobs are damaged, newer, or unreadable
+  cannot_listen = 5,
+  commit_failed = 6,  // the journal could not be appended to: nothing left since, jobs go on
+  logs_failed = 7,    // a log could not be made durable: the same
+};
+
+struct Listen {
+  std::string host = "127.0.0.1";
+  int port = 0;  // control; bulk and join are the next two. 0: any three free ones
+};
+
+struct Options {
+  std::string home;
+  std::optional<Listen> listen;  // absent: loopback, the ports of last time if they are free
+  std::string advertise;         // host for tokens and endpoint.json; default: that of `listen`
+  bool allow_root = false;
+  bool by_lockstep = false;          // the command line started us
+  std::vector<std::string> command;  // our own argv
+  std::string log_level = "info";
+  Duration blob_lease = minutes(60);     // what nobody refers to is kept so long after its last use
+  Bytes low_space = {};                  // 0: io::default_low_space
+  Bytes reserve = {};                    // 0: DiskMonitor's default
+  std::uint64_t compact_after = 10'000;  // facts, and when the journal has doubled
+  CoreConfig core;
+};
+
+// Options, or what to print and the code to leave with (help, version, a bad flag).
+struct Leave {
+  std::string text;
+  ExitCode code = ExitCode::ok;
+};
+std::variant<Options, Leave> parse_options(int argc, const char* const* argv);
+
+// "tcp://HOST:PORT"; HOST may be [an IPv6 address], PORT 0 or * any.
+Result<Listen> parse_listen(const std::string& text);
+
+}  // namespace lockstep::launcher

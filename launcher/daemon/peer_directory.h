@@ -1,0 +1,65 @@
+#pragma once
+// Which nodes have a tree or are fetching it, from what they say while they fetch: who tells whom.
+// Soft and bounded: a launcher that has just started learns it anew. No socket, no clock.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/domain/bulk.h"
+#include "common/domain/views.h"
+
+namespace lockstep::launcher {
+
+class PeerDirectory {
+ public:
+  // May `asker` dial `peer`, as far as is known: alive, one network, an address?
+  using Reach = std::function<bool(NodeId asker, NodeId peer)>;
+  struct Found {
+    NodeId node;
+    std::uint16_t port = 0;
+    bool fetching = false;
+    bool core = false;
+  };
+  struct Answer {
+    bool core = false;
+    std::vector<Found> peers;
+    std::vector<NodeId> to_tell;  // of these, who are to let the asker in: told long ago, or never
+  };
+  Answer find(Instant now, NodeId asker, const FindPeers& ask, const Reach& reach);
+  void take(NodeId from, const FetchReport& report);
+  BlobTraffic traffic(NodeId node) const;
+
+ private:
+  struct Holder {
+    NodeId node;
+    std::uint16_t port = 0;
+    Instant heard;
+    bool whole = false;
+  };
+  struct Tree {
+    std::map<std::uint64_t, Holder> nodes;  // by the order in which they began
+    Instant used;
+  };
+  Tree& tree(const Digest& root, Instant now);
+  static std::uint64_t enter(Tree& tree, std::uint64_t order, NodeId node, const FindPeers& ask,
+                             Instant now);
+
+  std::map<Digest, Tree> trees_;
+  std::uint64_t last_order_ = 0;
+  std::map<std::pair<NodeId, NodeId>, Instant> told_;  // whom, of whom
+  std::map<NodeId, BlobTraffic> traffic_;
+};
+
+inline constexpr std::size_t kPeerCore = 16;     // nodes that share the launcher's work
+inline constexpr std::size_t kEarlierPeers = 8;  // that fetch it too, for each later one
+inline constexpr std::size_t kWholePeers = 8;    // that have it all, for each
+inline constexpr std::size_t kMaxPeerTrees = 1'000;
+inline constexpr std::size_t kMaxNodesOfTree = 1'024;
+inline constexpr Duration kFetchingFor = seconds(3);  // since it said so last
+
+}  // namespace lockstep::launcher

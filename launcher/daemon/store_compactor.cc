@@ -1,0 +1,229 @@
+#include "launcher/daemon/store_compactor.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/io/disk.h"
+#include "launcher/daemon/log_folders.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr Duration kAgain = seconds(5);  // while a backup is taken
+constexpr Duration kAfterFailure = minutes(10);
+constexpr Duration kAfterDeletion = seconds(1);    // more may follow
+constexpr Duration kLongestLowPause = minutes(8);  // while the disk is low and nothing can go
+constexpr std::size_t kFoldersAtOnce = 200;
+constexpr std::size_t kFoldersNamed = 5;
+
+std::string path_of(const std::string& root, const std::string& job, const std::string& attempt) {
+  return root + "/" + job + "/" + attempt;
+}
+
+}  // namespace
+
+StoreCompactor::StoreCompactor(Parts parts)
+    : loop_(parts.loop),
+      engine_(parts.engine),
+      blobs_(parts.blobs),
+      logs_(parts.logs),
+      home_(parts.home),
+      settings_(parts.settings),
+      space_(parts.space),
+      collect_at_(engine_.started() + settings_.blob_lease) {
+  // Of the thread alone, on Linux: it makes way for the loop.
+  worker_.run([] { (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10); });
+}
+
+StoreCompactor::~StoreCompactor() {
+  if (collecting_) collecting_->stop();
+}
+
+void StoreCompactor::perform(const Action& action) {
+  const auto* forget = std::get_if<ForgetJob>(&action);
+  if (forget == nullptr) return;
+  spdlog::info("job {} is deleted: {}", forget->job.value, forget->why);
+  for (const auto& attempt : forget->attempts)
+    doomed_.push_back({attempt.job.value, LogStore::name_of(attempt)});
+  const Instant soonest = engine_.started() + settings_.blob_lease;
+  collect_at_ = std::min(collect_at_, std::max(soonest, engine_.now() + kAfterDeletion));
+  collect_low_at_ = std::min(collect_low_at_, engine_.now() + kAfterDeletion);
+  low_pause_ = kLowPause;
+}
+
+void StoreCompactor::turn_end() {
+  if (lock_ || engine_.now() < not_before_) return;
+  if (!orphans_listed_) return list_orphans();
+  if (!doomed_.empty()) return remove_logs();
+  if (journal_has_grown() && engine_.now() >= compact_at_) return compact();
+  if (!is_low()) {  // when it gets low, the minute that users are told begins
+    low_pause_ = kLowPause;
+    collect_low_at_ = std::min(collect_low_at_, engine_.now() + kLowPause);
+  }
+  if (engine_.now() >= collect_at_ || (is_low() && engine_.now() >= collect_low_at_)) collect();
+}
+
+bool StoreCompactor::journal_has_grown() const {
+  return engine_.journal_rows() >= engine_.journal_kept() * 2 + settings_.compact_after;
+}
+
+Duration StoreCompactor::wait() {
+  if (lock_) return Duration::max();
+  Instant due = is_low() ? std::min(collect_at_, collect_low_at_) : collect_at_;
+  if (journal_has_grown()) due = std::min(due, compact_at_);
+  if (!orphans_listed_ || !doomed_.empty()) due = {};
+  return std::max(std::max(due, not_before_) - engine_.now(), Duration::zero());
+}
+
+bool StoreCompactor::begin() {
+  auto lock = io::FileLock::try_acquire(home_.stores_lock());
+  if (lock && *lock) {
+    lock_ = std::move(**lock);
+    return true;
+  }
+  if (!lock) spdlog::warn("{}", lock.error().message);
+  not_before_ = engine_.now() + (lock ? kAgain : kAfterFailure);
+  return false;
+}
+
+void StoreCompactor::end() { lock_.reset(); }
+
+// ---- logs of deleted jobs -----------------------------------------------------------------------
+
+// What a crash between a deletion and the removal of its logs left.
+void StoreCompactor::list_orphans() {
+  if (!begin()) return;
+  orphans_listed_ = true;
+  worker_.run([this, root = logs_.root()] {
+    std::vector<LogFolder> folders;
+    const auto jobs = io::list_directory(root);
+    for (const auto& job : jobs ? *jobs : std::vector<std::string>()) {
+      const auto attempts = io::list_directory(root + "/" + job);
+      for (const auto& attempt : attempts ? *attempts : std::vector<std::string>())
+        folders.push_back({job, attempt});
+    }
+    loop_.post([this, folders = std::move(folders)] { found(folders); });
+  });
+}
+
+// What no deletion explains is kept: a journal that lost facts must not cost the logs as well.
+void StoreCompactor::found(const std::vector<LogFolder>& folders) {
+  end();
+  std::vector<LogFolder> deleted, unknown;
+  for (const auto& folder : folders) {
+    const auto owner = owner_of_log_folder(engine_.core().state(), folder.job, folder.attempt);
+    if (owner == LogFolderOwner::deleted) deleted.push_back(folder);
+    if (owner == LogFolderOwner::unknown) unknown.push_back(folder);
+  }
+  if (!deleted.empty())
+    spdlog::info("removing the logs that deleted jobs left in {}: {}", logs_.root(),
+                 first_of(deleted));
+  if (!unknown.empty())
+    spdlog::warn(
+        "{} has logs of jobs that the journal does not know, which are kept: {}; remove "
+        "them by hand if nobody needs them",
+        logs_.root(), first_of(unknown));
+  doomed_.insert(doomed_.end(), deleted.begin(), deleted.end());
+}
+
+std::string StoreCompactor::first_of(const std::vector<LogFolder>& folders) {
+  std::string names;
+  for (std::size_t i = 0; i < std::min(folders.size(), kFoldersNamed); ++i)
+    names += fmt::format("{}{}/{}", i == 0 ? "" : ", ", folders[i].job, folders[i].attempt);
+  if (folders.size() > kFoldersNamed)
+    names += fmt::format(" and {} more", folders.size() - kFoldersNamed);
+  return names;
+}
+
+void StoreCompactor::remove_logs() {
+  if (!begin()) return;
+  const auto count = static_cast<std::ptrdiff_t>(std::min(doomed_.size(), kFoldersAtOnce));
+  std::vector<LogFolder> folders(doomed_.begin(), doomed_.begin() + count);
+  doomed_.erase(doomed_.begin(), doomed_.begin() + count);
+  worker_.run([this, root = logs_.root(), folders = std::move(folders)] {
+    for (const auto& folder : folders)
+      if (const auto done = io::remove_tree(path_of(root, folder.job, folder.attempt)); !done)
+        spdlog::warn("{}", done.error().message);
+    loop_.post([this, folders] { removed_logs(folders); });
+  });
+}
+
+// Here, where new folders are made too: only what is empty goes.
+void StoreCompactor::removed_logs(const std::vector<LogFolder>& folders) {
+  end();
+  for (const auto& folder : folders) io::disk::rmdir((logs_.root() + "/" + folder.job).c_str());
+}
+
+// ---- the journal --------------------------------------------------------------------------------
+
+void StoreCompactor::compact() {
+  if (!begin()) return;
+  worker_.run([this, path = home_.journal()] {
+    auto compacted = compact_journal(path);
+    ::malloc_trim(0);  // it held the state twice
+    loop_.post([this, compacted = std::move(compacted)] { adopt(compacted); });
+  });
+}
+
+void StoreCompactor::adopt(const Result<CompactedJournal>& compacted) {
+  const auto before = engine_.journal_rows();
+  const Status done = compacted ? engine_.adopt(*compacted) : Status(compacted.error());
+  end();
+  compact_at_ = engine_.now() + kAfterFailure;
+  if (!done) return spdlog::warn("the journal was not compacted: {}", done.error().message);
+  compact_at_ = {};
+  spdlog::info("compacted the journal: {} of {} facts are left", engine_.journal_rows(), before);
+}
+
+// ---- blobs --------------------------------------------------------------------------------------
+
+void StoreCompactor::collect() {
+  if (!begin()) return;
+  collect_at_ = engine_.now() + std::max(settings_.blob_lease, Duration(kAfterDeletion));
+  collect_low_at_ = engine_.now() + kLongestLowPause;  // until it is known what this one brings
+  // What a node brought, and has not told of yet, is of a job that has not ended.
+  snapshot::BlobCollection::Leases leases{settings_.blob_lease, settings_.blob_lease,
+                                          settings_.blob_lease};
+  if (is_low()) leases.brief = std::min<Duration>(leases.brief, kBriefLease);
+  if (is_low() && engine_.core().state().unfinished().empty())
+    leases.lasting = leases.opened = leases.brief;
+  collecting_ = std::make_unique<snapshot::BlobCollection>(blobs_, leases);
+  worker_.run([this, trees = engine_.core().trees()] {
+    const Status marked = collecting_->mark(trees);
+    auto count = marked ? collecting_->condemn() : Result<std::size_t>(marked.error());
+    loop_.post([this, count] { condemned(count); });
+  });
+}
+
+// What has come to be referred to since is named now: until here it was committed.
+void StoreCompactor::condemned(const Result<std::size_t>& count) {
+  if (!count) return collected(count.error());
+  if (*count == 0 && !is_low()) return collected(snapshot::Collected{});
+  worker_.run([this, trees = engine_.core().trees()] {
+    const Status spared = collecting_->spare(trees);
+    auto result = spared ? collecting_->sweep() : Result<snapshot::Collected>(spared.error());
+    loop_.post([this, result] { collected(result); });
+  });
+}
+
+void StoreCompactor::collected(const Result<snapshot::Collected>& result) {
+  collecting_.reset();
+  end();
+  // What was sent a moment ago may go the next time, within the minute that users are told.
+  const bool goes_on = result && (result->bytes > 0 || result->more_soon);
+  low_pause_ = goes_on ? kLowPause : std::min<Duration>(low_pause_ * 2, kLongestLowPause);
+  collect_low_at_ = std::min(collect_low_at_, engine_.now() + low_pause_);
+  if (!result)
+    spdlog::warn("files that no job refers to were not removed: {}", result.error().message);
+  else if (result->blobs > 0 || result->bytes > 0)
+    spdlog::info("removed {} files and folders that no job refers to ({})", result->blobs,
+                 to_string(Bytes{result->bytes}));
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,91 @@
+#pragma once
+// Keeps the stores small while the launcher works: compacts the journal, removes the logs of
+// deleted jobs, and collects blobs that nothing refers to. One thing at a time, on a worker of its
+// own, under stores.lock; the loop only hands over lists and swaps files. It decides nothing about
+// jobs: the core does (launcher/core/retention.cc).
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/io/event_loop.h"
+#include "common/io/file_system.h"
+#include "common/snapshot/blob_gc.h"
+#include "launcher/daemon/disk_monitor.h"
+#include "launcher/daemon/engine.h"
+#include "launcher/daemon/home.h"
+#include "launcher/daemon/worker.h"
+#include "launcher/logs/log_store.h"
+
+namespace lockstep::launcher {
+
+// Where the disk is low, what users sent, and no job refers to, is kept no longer than this.
+inline constexpr Duration kBriefLease = seconds(30);
+// From one collection to the next there, while something may go: both together are less than the
+// minute that users are told.
+inline constexpr Duration kLowPause = kBriefLease / 2;
+
+class StoreCompactor {
+ public:
+  struct Settings {
+    Duration blob_lease = minutes(60);
+    std::uint64_t compact_after = 10'000;
+  };
+  struct Parts {
+    io::EventLoop& loop;
+    Engine& engine;
+    snapshot::BlobStore& blobs;
+    LogStore& logs;
+    const LauncherHome& home;
+    Settings settings;
+    const DiskMonitor& space;
+  };
+  explicit StoreCompactor(Parts parts);
+  ~StoreCompactor();
+
+  void perform(const Action& action);  // ForgetJob
+  // The end of a turn: begins what is due.
+  void turn_end();
+  Duration wait();  // until something is due; max() while it is at work
+
+ private:
+  struct LogFolder {
+    std::string job, attempt;  // names of directories
+  };
+  bool begin();  // false: at work, or a backup is being taken
+  void end();
+  void list_orphans();
+  void found(const std::vector<LogFolder>& folders);
+  static std::string first_of(const std::vector<LogFolder>& folders);
+  void remove_logs();
+  void removed_logs(const std::vector<LogFolder>& folders);
+  bool journal_has_grown() const;
+  void compact();
+  void adopt(const Result<CompactedJournal>& compacted);
+  bool is_low() const { return space_.level() != DiskMonitor::Level::well; }
+  void collect();
+  void condemned(const Result<std::size_t>& count);
+  void collected(const Result<snapshot::Collected>& result);
+
+  io::EventLoop& loop_;
+  Engine& engine_;
+  snapshot::BlobStore& blobs_;
+  LogStore& logs_;
+  const LauncherHome& home_;
+  const Settings settings_;
+  const DiskMonitor& space_;
+  std::optional<io::FileLock> lock_;  // while something is at work
+  bool orphans_listed_ = false;
+  std::deque<LogFolder> doomed_;
+  Instant not_before_;  // after a failure, or while a backup is taken
+  Instant collect_at_;
+  Instant collect_low_at_;          // while the disk is low
+  Duration low_pause_ = kLowPause;  // from one collection then to the next
+  Instant compact_at_;              // not before
+  std::unique_ptr<snapshot::BlobCollection> collecting_;
+  Worker worker_;  // last: it ends first
+};
+
+}  // namespace lockstep::launcher

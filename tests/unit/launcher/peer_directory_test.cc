@@ -1,0 +1,115 @@
+#include "launcher/daemon/peer_directory.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace lockstep::launcher {
+namespace {
+
+constexpr Instant kStart{1'000'000'000'000};
+const Digest kTree = sha256("tree");
+
+bool everybody(NodeId, NodeId) { return true; }
+
+struct Desk : ::testing::Test {
+  PeerDirectory::Answer find(std::uint64_t node, Instant now = kStart, std::uint16_t port = 7000) {
+    return desk.find(now, NodeId(node), {kTree, port}, reach);
+  }
+  static std::set<std::uint64_t> ids(const PeerDirectory::Answer& answer) {
+    std::set<std::uint64_t> found;
+    for (const auto& peer : answer.peers) found.insert(peer.node.value);
+    return found;
+  }
+  PeerDirectory desk;
+  PeerDirectory::Reach reach = everybody;
+};
+
+TEST_F(Desk, TheFirstSixteenAreTheCoreAndKnowEachOther) {
+  for (std::uint64_t node = 1; node <= 20; ++node) EXPECT_EQ(find(node).core, node <= 16) << node;
+  const auto again = find(3);
+  EXPECT_TRUE(again.core) << "its place is kept while it fetches";
+  EXPECT_EQ(again.peers.size(), 15u);
+  EXPECT_TRUE(std::all_of(again.peers.begin(), again.peers.end(),
+                          [](const auto& peer) { return peer.core && peer.fetching; }));
+}
+
+TEST_F(Desk, LaterOnesHaveAFewThatBeganBeforeThemAndNobodyWaitsInACircle) {
+  for (std::uint64_t node = 1; node <= 200; ++node) {
+    const auto answer = find(node);
+    if (node <= 16) continue;
+    EXPECT_FALSE(answer.core);
+    EXPECT_EQ(answer.peers.size(), kEarlierPeers);
+    for (const auto& peer : answer.peers) EXPECT_LT(peer.node.value, node);
+  }
+  EXPECT_EQ(ids(find(150)), ids(find(150))) << "another choice each time";
+}
+
+TEST_F(Desk, WhoHasItAllIsNamedToOthersAndIsNotOfTheCoreAnyMore) {
+  find(1);
+  desk.take(NodeId(1), {kTree, true, 5, {}});
+  const auto answer = find(2, kStart + seconds(3600));
+  EXPECT_TRUE(answer.core);
+  ASSERT_EQ(answer.peers.size(), 1u);
+  EXPECT_FALSE(answer.peers[0].fetching);
+  EXPECT_EQ(answer.peers[0].port, 7000);
+  for (std::uint64_t node = 3; node < 60; ++node) {
+    find(node);
+    desk.take(NodeId(node), {kTree, true, 5, {}});
+  }
+  EXPECT_LE(find(100).peers.size(), kWholePeers + kPeerCore);
+}
+
+TEST_F(Desk, WhoFailedOrWasSilentOrServesNobodyIsNotNamed) {
+  find(1);
+  desk.take(NodeId(1), {kTree, false, 5, {}});
+  find(2, kStart, 0);
+  EXPECT_TRUE(find(3).peers.empty());
+  EXPECT_TRUE(find(4, kStart + kFetchingFor).peers.empty());
+}
+
+TEST_F(Desk, WhoCannotBeReachedIsNeitherNamedNorTold) {
+  find(1);
+  find(2);
+  reach = [](NodeId, NodeId peer) { return peer.value != 1; };
+  const auto answer = find(3);
+  EXPECT_EQ(ids(answer), std::set<std::uint64_t>{2});
+  EXPECT_EQ(answer.to_tell, std::vector{NodeId(2)});
+}
+
+TEST_F(Desk, APeerIsToldOfTheAskerNowAndThen) {
+  find(1);
+  EXPECT_EQ(find(2).to_tell.size(), 1u);
+  EXPECT_TRUE(find(2, kStart + seconds(1)).to_tell.empty());
+  find(1, kStart + seconds(2));
+  std::size_t told = 0;
+  for (int i = 1; i <= 60; ++i) {
+    find(1, kStart + seconds(i));
+    told += find(2, kStart + seconds(i)).to_tell.size();
+  }
+  EXPECT_GE(told, 3u);
+  EXPECT_LE(told, 6u);
+}
+
+TEST_F(Desk, TrafficIsCountedOnBothSidesAndLiesAreRemembered) {
+  FetchReport report{
+      kTree, true, 10, {{NodeId(2), 30, "", false}, {NodeId(3), 1, "bad blob", true}}};
+  desk.take(NodeId(1), report);
+  desk.take(NodeId(1), report);
+  EXPECT_EQ(desk.traffic(NodeId(1)), (BlobTraffic{20, 62, 0, 0, ""}));
+  EXPECT_EQ(desk.traffic(NodeId(2)), (BlobTraffic{0, 0, 60, 0, ""}));
+  EXPECT_EQ(desk.traffic(NodeId(3)), (BlobTraffic{0, 0, 2, 2, "bad blob"}));
+  EXPECT_EQ(desk.traffic(NodeId(9)), BlobTraffic{});
+}
+
+TEST_F(Desk, TreesAndTheirNodesAreBounded) {
+  for (std::uint64_t node = 1; node <= kMaxNodesOfTree + 5; ++node) find(node);
+  EXPECT_FALSE(find(kMaxNodesOfTree + 5).core);
+  for (std::size_t i = 0; i <= kMaxPeerTrees; ++i)
+    desk.find(kStart + seconds(1), NodeId(1), {sha256(std::to_string(i)), 1}, reach);
+  EXPECT_TRUE(find(7777).peers.empty()) << "the tree of longest ago is forgotten";
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
