@@ -8,8 +8,8 @@
 namespace lockstep::launcher {
 
 struct Core::Impl {
-  explicit Impl(CoreConfig config) : reactor(std::move(config)) {}
-  Reactor reactor;
+  explicit Impl(CoreConfig config) : context(std::move(config)) {}
+  Context context;
 };
 
 Core::Core(CoreConfig config) : impl_(std::make_unique<Impl>(std::move(config))) {}
@@ -17,24 +17,26 @@ Core::~Core() = default;
 Core::Core(Core&&) noexcept = default;
 Core& Core::operator=(Core&&) noexcept = default;
 
-Step Core::handle(Instant now, const Input& input) { return impl_->reactor.handle(now, input); }
-void Core::replay(const StampedFact& fact) { impl_->reactor.replay(fact); }
-void Core::recovered(Instant now) { impl_->reactor.recovered(now); }
-std::vector<Action> Core::resume() const { return impl_->reactor.resume(); }
-Instant Core::next_deadline() const { return impl_->reactor.next_deadline(); }
+Step Core::handle(Instant now, const Input& input) {
+  return launcher::handle(impl_->context, now, input);
+}
+void Core::replay(const StampedFact& fact) { impl_->context.replay(fact); }
+void Core::recovered(Instant now) { launcher::recovered(impl_->context, now); }
+std::vector<Action> Core::resume() const { return launcher::resume(state()); }
+Instant Core::next_deadline() const { return launcher::next_deadline(impl_->context); }
 
 DesiredState Core::desired_for(NodeId node) const {
-  return launcher::desired_for(state(), impl_->reactor.config(), node);
+  return launcher::desired_for(state(), impl_->context.config, node);
 }
 
-const State& Core::state() const { return impl_->reactor.state(); }
+const State& Core::state() const { return impl_->context.state; }
 
-const CoreConfig& Core::config() const { return impl_->reactor.config(); }
+const CoreConfig& Core::config() const { return impl_->context.config; }
 
 std::vector<Digest> Core::trees() const {
   std::set<Digest> trees;
   each_root(state(), [&](const Root& root) { trees.insert(root.tree); });
-  for (const auto& [node, watch] : impl_->reactor.watches().all())
+  for (const auto& [node, watch] : impl_->context.watches.all())
     for (const auto& [attempt, outputs] : watch.logs_so_far)
       for (const CollectedOutput& output : outputs)
         if (output.tree) trees.insert(*output.tree);
@@ -44,14 +46,13 @@ std::vector<Digest> Core::trees() const {
 std::optional<JobView> Core::job_view(const JobId& id) const {
   const Job* job = state().job(id);
   if (job == nullptr) return std::nullopt;
-  return view_of(impl_->reactor.cluster(), impl_->reactor.scheduler(), *job,
+  return view_of(impl_->context.cluster(), impl_->context.scheduler, *job,
                  queue_position(state(), *job));
 }
 
 void Core::each_job_view(const JobId& after, const std::function<bool(const Job&)>& wanted,
                          const std::function<bool(JobView)>& take) const {
-  launcher::each_job_view(impl_->reactor.cluster(), impl_->reactor.scheduler(), after, wanted,
-                          take);
+  launcher::each_job_view(impl_->context.cluster(), impl_->context.scheduler, after, wanted, take);
 }
 
 std::vector<JobView> Core::job_views() const {
@@ -68,28 +69,28 @@ std::vector<JobView> Core::job_views() const {
 std::vector<NodeView> Core::node_views() const {
   std::vector<NodeView> views;
   for (const auto& [id, node] : state().nodes())
-    views.push_back(view_of(impl_->reactor.cluster(), node));
+    views.push_back(view_of(impl_->context.cluster(), node));
   return views;
 }
 
-Liveness Core::liveness(NodeId node) const { return impl_->reactor.watches().liveness(node); }
+Liveness Core::liveness(NodeId node) const { return impl_->context.watches.liveness(node); }
 
 std::optional<NodeView> Core::node_view(const std::string& name_or_id) const {
   const Node* node = state().node_called(name_or_id);
   if (node == nullptr) return std::nullopt;
-  return view_of(impl_->reactor.cluster(), *node);
+  return view_of(impl_->context.cluster(), *node);
 }
 
 std::optional<ExplainView> Core::explain(const JobId& id) const {
   const Job* job = state().job(id);
   if (job == nullptr) return std::nullopt;
-  return launcher::explain(impl_->reactor.cluster(), impl_->reactor.scheduler(), *job);
+  return launcher::explain(impl_->context.cluster(), impl_->context.scheduler, *job);
 }
 
 std::optional<EventsReply> Core::job_events(const JobId& id, Instant since) const {
   const Job* job = state().job(id);
   if (job == nullptr) return std::nullopt;
-  return EventsReply{events_of(state(), *job, impl_->reactor.notes(), since), job->events.left_out,
+  return EventsReply{events_of(state(), *job, impl_->context.notes, since), job->events.left_out,
                      job->phase == Job::Phase::final};
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // What a node shall run, as a function of State: one Assignment for each part assigned to it.
 
-#include "launcher/core/core.h"
+#include "launcher/core/config.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {

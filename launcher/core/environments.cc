@@ -9,7 +9,6 @@
 
 #include "common/base/cut.h"
 #include "common/base/version.h"
-#include "launcher/core/reactor.h"
 
 namespace lockstep::launcher {
 
@@ -43,19 +42,6 @@ const Part* first_asking(const Environment& environment, const Job& job,
     if (first == nullptr || is_before(environment, part, *first)) first = &part;
   }
   return first;
-}
-
-// The next number that no version has.
-std::string next_version(const std::vector<EnvironmentVersion>* versions) {
-  std::uint64_t highest = 0;
-  if (versions != nullptr)
-    for (const EnvironmentVersion& known : *versions) {
-      const std::string& version = known.environment.spec.version;
-      const bool digits = !version.empty() && version.size() < 19 &&
-                          version.find_first_not_of("0123456789") == std::string::npos;
-      if (digits) highest = std::max<std::uint64_t>(highest, std::stoull(version));
-    }
-  return std::to_string(highest + 1);
 }
 
 struct VirtualPackage {
@@ -135,13 +121,6 @@ std::string said_before(const State& state, const Attempt& attempt, const Part& 
   return text;
 }
 
-bool has_asked(const Job& job) {
-  if (!job.environment || job.attempts.empty()) return false;
-  const std::vector<Part>& parts = job.attempts.back().parts;
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const Part& part) { return !part.wants_lock.empty(); });
-}
-
 std::vector<std::string> virtual_packages_of(const State& state, const Job& job,
                                              const std::vector<PartPlacement>& parts) {
   const auto& environment = job.spec.environment;
@@ -172,76 +151,6 @@ EnvironmentPlan plan_of(const State& state, const Job& job, const Attempt& attem
                solver_of(state, *job.environment, part.wants_lock) == Solver{attempt.id, node_rank};
   plan.others_may_solve = plan.solve && others_may_solve(environment, attempt, part);
   return plan;
-}
-
-// ---- what nodes say -----------------------------------------------------------------------------
-
-void Reactor::take_environment(NodeId node, const PartReport& report) {
-  if (!report.environment) return;
-  const EnvironmentReport& news = *report.environment;
-  const Job& job = *state_.job(report.attempt.job);
-  const Part* part = state_.assigned_part(report.attempt, node);
-  if (!job.environment || part == nullptr || news.platform.empty()) return;
-  using Step = EnvironmentReport::Step;
-  const bool asks = news.step == Step::wants_lock || news.step == Step::not_solved;
-  if (asks && part->wants_lock != news.platform)
-    emit(EnvironmentWanted{report.attempt, node, news.platform});
-  const Environment& environment = *state_.environment(*job.environment);
-  const bool is_known = part->not_solved && part->not_solved->generation == news.generation &&
-                        part->not_solved->platform == news.platform;
-  if (news.step == Step::not_solved && environment.generation == news.generation && !is_known)
-    emit(EnvironmentNotSolved{report.attempt, node, news.generation, news.platform,
-                              cut(news.how, kMaxNotSolvedBytes)});
-  const bool is_first = environment.generation == news.generation &&
-                        environment.locks.count(news.platform) == 0 &&
-                        environment.locks.size() < kMaxEnvironmentPlatforms;
-  if (news.step == Step::solved && news.lock && is_first)
-    emit(EnvironmentLocked{
-        *job.environment, news.generation, {news.platform, *news.lock}, report.attempt, node});
-}
-
-// ---- what people ask for ------------------------------------------------------------------------
-
-void Reactor::on(const CreateEnvironmentInput& input) {
-  RegisteredEnvironment environment = input.environment;
-  EnvironmentSpec& spec = environment.spec;
-  if (spec.name.empty())
-    return refuse(input.reply, ErrorCode::invalid_argument,
-                  "environment.name: an environment that is registered needs a name");
-  if (const Status valid = validate(spec); !valid)
-    return refuse(input.reply, valid.error().code, valid.error().message);
-  const Digest definition = digest_of(spec.definition);
-  // Asked again, because the answer was lost: it is the newest, and no further one is made.
-  const EnvironmentVersion* newest = state_.registered(spec.name, "");
-  if (spec.version.empty() && newest != nullptr && newest->definition == definition)
-    spec.version = newest->environment.spec.version;
-  const auto known = state_.registered().find(spec.name);
-  if (spec.version.empty())
-    spec.version = next_version(known == state_.registered().end() ? nullptr : &known->second);
-  if (const EnvironmentVersion* same = state_.registered(spec.name, spec.version)) {
-    if (same->definition != definition)
-      return refuse(input.reply, ErrorCode::already_exists,
-                    fmt::format("environment {}:{} exists already and is another definition; a "
-                                "version never changes: choose another version, or leave it out "
-                                "to get the next one",
-                                spec.name, spec.version));
-  } else {
-    emit(EnvironmentRegistered{environment, input.by});
-  }
-  act(ReplyEnvironment{input.reply, spec.name, spec.version});
-}
-
-void Reactor::on(const PruneEnvironmentsInput& input) {
-  emit(EnvironmentsPruned{now_ - input.unused_for, input.by});
-  act(ReplyDone{input.reply,
-                fmt::format("nodes remove the environments that were not used for {}; those that "
-                            "are away do when they are back",
-                            format_duration(input.unused_for))});
-}
-
-void Reactor::rebuild_environment(const JobId& job, const std::string& by) {
-  if (const auto& definition = state_.job(job)->environment)
-    emit(EnvironmentReset{*definition, static_cast<std::uint64_t>(now_.ns), by});
 }
 
 }  // namespace lockstep::launcher

@@ -1,6 +1,7 @@
 #pragma once
 // Environments as the core sees them: which lock a definition has on each platform, and who solves
-// while there is none. See docs/decisions/019-environments.md; the rest is in reactor.h.
+// while there is none. See docs/decisions/019-environments.md. Pure; what
+// nodes and people make of it is in environment_reports.h and environment_requests.h.
 
 #include <optional>
 #include <string>
@@ -31,10 +32,6 @@ bool others_may_solve(const Environment& environment, const Attempt& attempt, co
 // "; node n2 said before: …": why other parts could not solve what `part` could not in the end. ""
 // when it did not fail at that. Bounded.
 std::string said_before(const State& state, const Attempt& attempt, const Part& part);
-
-// Whether a part of its last attempt ever asked for a lock: if it ends, others may solve in its
-// place.
-bool has_asked(const Job& job);
 
 // For a conda definition, of what these nodes say that they have: the lowest version of each. It is
 // recorded with the attempt, so that all its nodes build the same to its end, also when one of them

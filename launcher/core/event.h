@@ -3,7 +3,7 @@
 // by State itself as it applies the fact, so that it survives restarts; the list of a job is
 // bounded, and what is known from elsewhere in the job (a placement's reasons, a report) is not
 // said again. What is no fact (why it waits, a node that is not heard, logs that wait) is noted by
-// the reactor in Notes, in memory: a restart of the launcher forgets it. Never an input to a
+// reactions in Notes, in memory: a restart of the launcher forgets it. Never an input to a
 // decision.
 
 #include <cstdint>

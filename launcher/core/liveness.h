@@ -2,7 +2,7 @@
 // What the launcher thinks of the health of its nodes, from what it heard and when. Not part of
 // State: after a restart everything here begins again, with every node UNKNOWN. Two things live
 // here: the polled clock, and one NodeWatch per node. Decides ALIVE and UNKNOWN; that a node is
-// LOST is a fact, and the reactor's to record.
+// LOST is a fact, and node_health.h's to record.
 
 #include <cstdint>
 #include <map>

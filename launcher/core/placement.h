@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "launcher/core/core.h"
+#include "launcher/core/config.h"
 #include "launcher/core/liveness.h"
 #include "launcher/core/state.h"
 

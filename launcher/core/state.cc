@@ -21,6 +21,13 @@ bool Job::logs_settled() const {
                      [](const Attempt& attempt) { return attempt.tally.assigned == 0; });
 }
 
+bool Job::has_asked() const {
+  if (!environment || attempts.empty()) return false;
+  const std::vector<Part>& parts = attempts.back().parts;
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const Part& part) { return !part.wants_lock.empty(); });
+}
+
 JobSize size_of(const Job& job) {
   JobSize size;
   for (const Attempt& attempt : job.attempts) {

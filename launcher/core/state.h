@@ -1,7 +1,7 @@
 #pragma once
 // The launcher's memory: jobs, attempts, nodes and tokens. State is exactly the fold of its facts:
 // apply() is the only way anything in here changes, live and in recovery alike. What is not a fact
-// (who was heard when, who is asked for logs) is not here but in liveness.h and the reactor.
+// (who was heard when, who is asked for logs) is not here but in liveness.h and context.h.
 
 #include <cstdint>
 #include <map>
@@ -174,6 +174,8 @@ struct Job {
   const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }
   // No part of any attempt has logs outstanding on a node.
   bool logs_settled() const;
+  // A part of its last attempt ever asked for a lock: if it ends, others may solve in its place.
+  bool has_asked() const;
   JobStatus status() const;
   friend bool operator==(const Job&, const Job&) = default;
 };

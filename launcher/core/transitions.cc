@@ -4,7 +4,6 @@
 
 #include "common/base/check.h"
 #include "common/domain/environment.h"
-#include "launcher/core/environments.h"
 #include "launcher/core/placement.h"
 #include "launcher/core/state.h"
 
@@ -322,7 +321,7 @@ struct State::Applier {
 
   // See solver_of in environments.h: others may wait for what this job's node would have solved.
   void solver_may_change(const Job& job) const {
-    if (has_asked(job)) state.touch_environment(*job.environment);
+    if (job.has_asked()) state.touch_environment(*job.environment);
   }
 
   void operator()(const EnvironmentRegistered& fact) const {

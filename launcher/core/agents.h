@@ -1,0 +1,12 @@
+#pragma once
+// What agents send: an opening of a session, heartbeats, and what they observe.
+
+#include "launcher/core/context.h"
+
+namespace lockstep::launcher {
+
+void react(Context& core, const SessionInput& input);
+void react(Context& core, const HeartbeatInput& input);
+void react(Context& core, const ObservedInput& input);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,35 @@
+#include "launcher/core/context.h"
+
+#include <utility>
+
+#include "launcher/core/effects.h"
+
+namespace lockstep::launcher {
+
+void Pending::touch(const Attempt& attempt) {
+  for (const Part& part : attempt.parts) touched_nodes.insert(part.node);
+}
+
+Context::Context(CoreConfig settings)
+    : config(std::move(settings)), clock(config.heartbeat_interval) {}
+
+void Context::emit(Fact fact) {
+  memory_.apply(now, fact);
+  follow(*this, fact);
+  step.facts.push_back(std::move(fact));
+}
+
+void Context::refuse(const ReplyTo& to, ErrorCode code, std::string message) {
+  act(ReplyRefused{to, code, std::move(message)});
+}
+
+void Context::note(const JobId& job, Event event) {
+  notes.add(job, {std::move(event), state.job(job)->events.count()});
+}
+
+void note_attempts(Context& core, NodeId id, Event::Kind kind, const std::string& text) {
+  for (const auto& [attempt, rank] : core.state.node(id)->parts)
+    if (!core.state.attempt(attempt)->ended) core.note(attempt.job, {core.now, kind, attempt.number, id, text});
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,148 @@
+#include "launcher/core/effects.h"
+
+#include "launcher/core/fences.h"
+#include "launcher/core/node_health.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+// Whether a node solves may have changed for all jobs that have the definition.
+void touch_environment(Pending& pending, const State& state, const Digest& definition) {
+  const Environment* environment = state.environment(definition);
+  if (environment == nullptr) return;
+  for (const std::uint64_t order : environment->live) {
+    const Job& job = *state.job(state.submitted().at(order));
+    if (job.phase == Job::Phase::placed) pending.touch(job.attempts.back());
+  }
+}
+
+// One overload per fact and no other: who adds a fact says here what follows from it.
+struct Effects {
+  Context& core;
+
+  // ---- jobs
+
+  void operator()(const JobSubmitted& fact) const { enqueue(core, changed(fact.job)); }
+  void operator()(const CancelRequested& fact) const {
+    const Job& job = changed(fact.job);
+    touch_last_attempt(job);
+    dequeue(core.scheduler, core.retries, job);
+  }
+  void operator()(const JobRequeued& fact) const { enqueue(core, changed(fact.job)); }
+  void operator()(const JobFinished& fact) const {
+    changed(fact.job);
+    core.retention.is_due = true;
+    core.canceled_late.erase(fact.job);
+  }
+  void operator()(const JobDeleted& fact) const { core.pending.job_changed(fact.job); }
+
+  // ---- attempts
+
+  void operator()(const AttemptPlaced& fact) const {
+    const Job& job = changed(fact.attempt.job);
+    touch_last_attempt(job);
+    core.scheduler.remove(job);
+    core.timers.set({TimerKey::Kind::prepare, {}, fact.attempt},
+                    core.clock.polled() + core.config.time_to_prepare(job.spec));
+  }
+  void operator()(const GangFormed& fact) const { touch_last_attempt(changed(fact.attempt.job)); }
+  void operator()(const AttemptDoomed& fact) const {
+    touch_last_attempt(changed(fact.attempt.job));
+  }
+  void operator()(const AttemptEnded& fact) const {
+    changed(fact.attempt.job);
+    core.timers.clear({TimerKey::Kind::prepare, {}, fact.attempt});
+  }
+  void operator()(const PartChanged& fact) const {
+    changed(fact.attempt.job);
+    NodeWatch& watch = core.watches.at(fact.node);
+    watch.progress.erase(fact.attempt);
+    if (fact.report.state == PartState::finished) {
+      watch.logs_so_far.erase(fact.attempt);
+      core.scheduler.capacity_changed();
+    }
+    const auto& exit = fact.report.exit;
+    if (exit && exit->cause == Cause::account_missing) core.scheduler.topology_changed();
+  }
+  void operator()(const PartGone& fact) const {
+    changed(fact.attempt.job);
+    core.pending.touched_nodes.insert(fact.node);
+    NodeWatch& watch = core.watches.at(fact.node);
+    watch.logs_so_far.erase(fact.attempt);
+    watch.logs_refused.erase(fact.attempt);
+    core.scheduler.capacity_changed();
+  }
+  void operator()(const PartReleased& fact) const {
+    changed(fact.attempt.job);
+    core.pending.touched_nodes.insert(fact.node);
+    core.timers.clear({TimerKey::Kind::logs, fact.node, fact.attempt});
+    core.watches.at(fact.node).logs_refused.erase(fact.attempt);
+  }
+  void operator()(const CheckpointSaved& fact) const { changed(fact.attempt.job); }
+  void operator()(const FenceLifted& fact) const {
+    const Job& job = changed(fact.attempt.job);
+    if (core.retries.is_set({TimerKey::Kind::retry, {}, {job.id, 0}})) enqueue(core, job);
+  }
+
+  // ---- environments
+
+  void operator()(const EnvironmentRegistered&) const {}
+  void operator()(const EnvironmentWanted& fact) const { changed(fact.attempt.job); }
+  void operator()(const EnvironmentNotSolved& fact) const { changed(fact.attempt.job); }
+  void operator()(const EnvironmentLocked& fact) const { touch(fact.definition); }
+  void operator()(const EnvironmentReset& fact) const { touch(fact.definition); }
+  void operator()(const EnvironmentsPruned&) const {
+    for (const auto& [id, node] : core.state.nodes()) core.pending.touched_nodes.insert(id);
+  }
+
+  // ---- nodes, tokens and the launcher
+
+  void operator()(const NodeJoined& fact) const {
+    core.watches.at(fact.node).heard = core.clock.polled();
+    arm_node_timer(core, fact.node);
+    core.scheduler.topology_changed();
+  }
+  void operator()(const NodeSessionStarted&) const { core.scheduler.topology_changed(); }
+  void operator()(const NodeLost& fact) const {
+    NodeWatch& watch = core.watches.at(fact.node);
+    watch.liveness = Liveness::lost;
+    watch.live.reset();
+    watch.progress.clear();
+    watch.logs_so_far.clear();
+    watch.logs_refused.clear();
+    core.scheduler.topology_changed();
+  }
+  void operator()(const NodeDrainChanged&) const { core.scheduler.topology_changed(); }
+  void operator()(const NodeRevised&) const { core.scheduler.topology_changed(); }
+  void operator()(const NodeRemoved& fact) const {
+    core.timers.clear({TimerKey::Kind::node, fact.node, {}});
+    core.watches.forget(fact.node);
+    core.pending.touched_nodes.erase(fact.node);
+    core.scheduler.topology_changed();
+  }
+  void operator()(const TokenCreated&) const { core.retention.is_due = true; }
+  void operator()(const TokenForgotten&) const {}
+  void operator()(const EraBegan&) const { core.scheduler.topology_changed(); }
+
+  // What follows from every fact about a job that is still there.
+  const Job& changed(const JobId& id) const {
+    core.pending.job_changed(id);
+    core.pending.dirty_jobs.insert(id);
+    const Job& job = *core.state.job(id);
+    if (job.has_asked()) touch(*job.environment);
+    return job;
+  }
+  void touch_last_attempt(const Job& job) const {
+    if (!job.attempts.empty()) core.pending.touch(job.attempts.back());
+  }
+  void touch(const Digest& definition) const {
+    touch_environment(core.pending, core.state, definition);
+  }
+};
+
+}  // namespace
+
+void follow(Context& core, const Fact& fact) { std::visit(Effects{core}, fact); }
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,133 @@
+#include "launcher/core/nodes.h"
+
+#include <fmt/format.h>
+
+#include "launcher/core/counted.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr std::size_t kMaxNodeNameBytes = 63;  // as of a host name
+
+// A node's name as it can stand in a prefix, a path or a table: other characters become '-'.
+std::string clean_name(const std::string& wanted) {
+  std::string name = wanted.substr(0, kMaxNodeNameBytes);
+  for (char& c : name) {
+    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '.' || c == '_' || c == '-';
+    if (!good) c = '-';
+  }
+  // A name of digits alone could be taken for an id.
+  if (name.find_first_not_of("0123456789") == std::string::npos) name = "node" + name;
+  return name;
+}
+
+std::string free_node_name(const State& state, const std::string& wanted) {
+  const std::string base = clean_name(wanted);
+  std::string name = base;
+  for (int i = 2; state.node_called(name) != nullptr; ++i) name = fmt::format("{}-{}", base, i);
+  return name;
+}
+
+}  // namespace
+
+void react(Context& core, const DrainInput& input) {
+  const Node* node = core.state.node_called(input.name_or_id);
+  if (node == nullptr) {
+    core.refuse(input.reply, ErrorCode::not_found,
+           fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
+    return;
+  }
+  const std::optional<std::string> wanted =
+      input.drain ? std::optional<std::string>(input.reason) : std::nullopt;
+  if (node->drain != wanted) core.emit(NodeDrainChanged{node->id, input.drain, input.reason});
+  std::string message = "node " + node->name;
+  if (!input.drain)
+    message += " takes work again";
+  else if (node->parts.empty())
+    message += " is drained";
+  else
+    message +=
+        " takes no new work; " + counted(node->parts.size(), "attempt") + " on it may still run";
+  core.act(ReplyDone{input.reply, std::move(message)});
+}
+
+void react(Context& core, const RemoveNodeInput& input) {
+  const Node* node = core.state.node_called(input.name_or_id);
+  if (node == nullptr) {
+    for (const auto& [id, removed] : core.state.removed_nodes())  // the answer was lost: asked again
+      if (removed.name == input.name_or_id || std::to_string(id.value) == input.name_or_id)
+        return core.act(ReplyDone{input.reply, "node " + removed.name + " is removed"});
+    return core.refuse(
+        input.reply, ErrorCode::not_found,
+        fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
+  }
+  const NodeId id = node->id;
+  const std::string name = node->name;
+  if (core.watches.liveness(id) == Liveness::alive)
+    return core.refuse(input.reply, ErrorCode::conflict,
+                  fmt::format("node {} is ALIVE; end its lockstep-agent first, and remove it when "
+                              "`lockstep node list` shows it as UNKNOWN or LOST",
+                              name));
+  if (!node->parts.empty())
+    return core.refuse(input.reply, ErrorCode::conflict,
+                  fmt::format("node {} holds {} (the first is {}); it can be removed when it is "
+                              "LOST, or has handed over what it holds",
+                              name, counted(node->parts.size(), "attempt"),
+                              to_string(node->parts.begin()->first)));
+  const PublicKey key = node->key;
+  core.emit(NodeRemoved{id, input.by});
+  core.act(RevokeNode{key});
+  core.act(ReplyDone{input.reply, "node " + name + " is removed"});
+}
+
+void react(Context& core, const TokenInput& input) {
+  if (input.uses < 1 || input.expires <= core.now) {
+    core.refuse(input.reply, ErrorCode::invalid_argument,
+           "a join token needs at least one use and an expiry in the future");
+    return;
+  }
+  if (core.state.tokens().count(input.secret_hash) == 0)
+    core.emit(TokenCreated{input.secret_hash, input.expires, input.uses});
+  core.act(ReplyDone{input.reply, "token created"});
+}
+
+void react(Context& core, const JoinInput& input) {
+  const auto token = core.state.tokens().find(input.secret_hash);
+  if (token == core.state.tokens().end()) {
+    core.refuse(input.reply, ErrorCode::permission_denied,
+           "the join token is not known to this launcher; make a new one with "
+           "`lockstep node token`");
+    return;
+  }
+  // The reply to an earlier join was lost: the same node asks again.
+  if (const Node* node = core.state.node_with_key(input.key)) {
+    core.act(AllowNode{node->id, node->key});
+    core.act(ReplyJoined{input.reply, node->id, node->name});
+    return;
+  }
+  if (const RemovedNode* removed = core.state.removed_with_key(input.key)) {
+    core.refuse(input.reply, ErrorCode::permission_denied,
+           fmt::format("this is the key of node {}, which was removed; remove the agent's keys and "
+                       "identity.json, so that it gets new ones",
+                       removed->name));
+    return;
+  }
+  const Token& grant = token->second;
+  if (grant.expires <= core.now || grant.used >= grant.uses) {
+    core.refuse(input.reply, ErrorCode::permission_denied,
+           fmt::format("the join token {}; make a new one with `lockstep node token`",
+                       grant.expires <= core.now ? "expired at " + to_string(grant.expires)
+                                             : "was used " + counted(grant.used, "time") +
+                                                   ", as often as it allows"));
+    return;
+  }
+  const NodeId id = core.state.next_node_id();
+  const std::string name = free_node_name(core.state, input.name);
+  core.emit(NodeJoined{id, name, input.key, input.secret_hash});
+  core.act(AllowNode{id, input.key});
+  core.act(ReplyJoined{input.reply, id, name});
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,13 @@
+#pragma once
+// Which nodes there are: join tokens, joins, draining and removal.
+
+#include "launcher/core/context.h"
+
+namespace lockstep::launcher {
+
+void react(Context& core, const DrainInput& input);
+void react(Context& core, const RemoveNodeInput& input);
+void react(Context& core, const TokenInput& input);
+void react(Context& core, const JoinInput& input);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,15 @@
+#pragma once
+// The life of a job from placed to final: rules over the state, applied to every job that changed.
+
+#include "launcher/core/context.h"
+
+namespace lockstep::launcher {
+
+void advance(Context& core, const JobId& job);
+
+void react(Context& core, const LogsDurableInput& input);
+void react(Context& core, const LogsRefusedInput& input);
+void prepare_timed_out(Context& core, const AttemptId& attempt);
+void logs_timed_out(Context& core, const AttemptId& attempt, NodeId node);
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,104 @@
+#include "launcher/core/reports.h"
+
+#include <fmt/format.h>
+
+#include "launcher/core/environment_reports.h"
+#include "launcher/core/fences.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+// A finished part must say how each of its ranks ended: "completed" is never taken on trust. When
+// they started is not forgotten by whoever did not see it.
+PartReport checked(PartReport report, const std::optional<PartReport>& known, const JobSpec& spec) {
+  if (report.started.ns == 0 && known) report.started = known->started;
+  if (report.started.ns == 0 && report.exit) report.started = report.exit->started;
+  if (report.state != PartState::finished) return report;
+  if (!report.exit) {
+    report.exit.emplace();
+    report.exit->cause = Cause::runner_lost;
+    report.exit->message = "it left no final report";
+    return report;
+  }
+  NodeExitReport& exit = *report.exit;
+  const auto wanted = static_cast<std::size_t>(spec.distribution.processes_per_node);
+  if (exit.cause == Cause::completed && exit.ranks.size() != wanted) {
+    exit.cause = Cause::start_failed;
+    exit.message = fmt::format("its final report has {} of {} ranks", exit.ranks.size(), wanted);
+  }
+  return report;
+}
+
+// Where its words are not of its work but of its ranks' output, which cannot be written or sent.
+bool runs(PartState state) { return state == PartState::running || state == PartState::stopping; }
+
+bool is_new(const std::optional<PartReport>& known, const PartReport& report) {
+  return !known || report.state > known->state;
+}
+
+// Reports come late and twice: only a newer one counts.
+void take_checkpoint(Context& core, NodeId node, const PartReport& report) {
+  for (const CollectedOutput& output : report.outputs) {
+    if (output.kind != OutputKind::checkpoint || !output.tree) continue;
+    const Part* part = core.state.assigned_part(report.attempt, node);
+    const bool news = !part->saved || (output.order > part->saved->checkpoint.order &&
+                                       output.tree != part->saved->checkpoint.tree);
+    if (news) core.emit(CheckpointSaved{report.attempt, node, output});
+  }
+}
+
+// What is for people only, and no fact.
+void take_outputs(Pending& pending, NodeWatch& watch, const PartReport& report) {
+  std::vector<CollectedOutput> fresh = report.outputs;
+  std::erase_if(fresh, [](const auto& output) { return output.kind == OutputKind::checkpoint; });
+  if (!fresh.empty()) {
+    std::vector<CollectedOutput>& logs = watch.logs_so_far[report.attempt];
+    if (logs != fresh) pending.job_changed(report.attempt.job);
+    logs = std::move(fresh);
+  }
+}
+
+void take_words(Context& core, NodeId node, const PartReport& report) {
+  NodeWatch& watch = core.watches.at(node);
+  take_outputs(core.pending, watch, report);
+  const auto known = watch.progress.find(report.attempt);
+  const std::string before = known != watch.progress.end()
+                                 ? known->second
+                                 : core.state.assigned_part(report.attempt, node)->report->progress;
+  if (before == report.progress) return;
+  watch.progress[report.attempt] = report.progress;
+  core.pending.job_changed(report.attempt.job);
+  if (!runs(report.state)) return;
+  const bool waits = !report.progress.empty();
+  core.note(report.attempt.job,
+       {core.now, waits ? Event::Kind::logs_wait : Event::Kind::logs_go_on, report.attempt.number, node,
+        waits ? report.progress : "the ranks go on"});
+}
+
+}  // namespace
+
+void take_report(Context& core, NodeId node, const PartReport& report, bool newest) {
+  NodeWatch& watch = core.watches.at(node);
+  const Part* part = core.state.assigned_part(report.attempt, node);
+  if (part == nullptr) {
+    const bool ended = report.state == PartState::finished;
+    if (ended && watch.leftovers.erase(report.attempt) != 0) core.scheduler.capacity_changed();
+    if (ended) lift_fence(core, report.attempt, node, "the node says that it ended");
+    return;
+  }
+  if (is_new(part->report, report)) {
+    const JobSpec& spec = core.state.job(report.attempt.job)->spec;
+    core.emit(PartChanged{report.attempt, node, checked(report, part->report, spec)});
+    if (report.state == PartState::finished) return;
+    take_outputs(core.pending, core.watches.at(node), report);
+    take_checkpoint(core, node, report);
+    take_environment(core, node, report);
+  } else if (report.state < PartState::finished && part->report->state == report.state) {
+    if (newest) take_words(core, node, report);
+    take_checkpoint(core, node, report);
+    take_environment(core, node, report);
+  }
+}
+
+}  // namespace lockstep::launcher
