@@ -1,9 +1,60 @@
 #include "launcher/core/environment_reports.h"
 
+#include <fmt/format.h>
+
 #include "common/base/cut.h"
 #include "launcher/core/environments.h"
 
 namespace lockstep::launcher {
+
+namespace {
+
+// A lock is of use to all who have the definition, so only the node that the launcher told to solve
+// may bring it. It may say so of any of its parts: they wait for one build.
+bool was_asked(const State& state, const Digest& definition, const std::string& platform,
+               NodeId node) {
+  const auto solver = solver_of(state, definition, platform);
+  return solver &&
+         state.attempt(solver->attempt)->parts[static_cast<std::size_t>(solver->node_rank)].node ==
+             node;
+}
+
+// Once for each part: its node may say it again and again.
+void note_refused_lock(Context& core, const AttemptId& id, NodeId node,
+                       const std::string& platform) {
+  if (const auto* notes = core.notes.of(id.job))
+    for (const Notes::Note& note : *notes)
+      if (note.event.kind == Event::Kind::lock_refused && note.event.node == node &&
+          note.event.attempt == id.number)
+        return;
+  core.note(id.job, {core.now, Event::Kind::lock_refused, id.number, node,
+                     fmt::format("its lock for {} is refused, for the launcher did not ask this "
+                                 "node to solve the environment",
+                                 platform)});
+}
+
+void take_lock(Context& core, NodeId node, const PartReport& report, const Digest& definition) {
+  const EnvironmentReport& news = *report.environment;
+  const Environment& environment = *core.state.environment(definition);
+  if (!news.lock || environment.generation != news.generation) return;
+  const auto known = environment.locks.find(news.platform);
+  if (known != environment.locks.end()) {
+    if (known->second.tree != *news.lock)
+      note_refused_lock(core, report.attempt, node, news.platform);
+    return;
+  }
+  if (environment.locks.size() >= kMaxEnvironmentPlatforms) return;
+  // The launcher may have come out of a backup that does not have the question: the answer tells
+  // it.
+  if (core.state.assigned_part(report.attempt, node)->wants_lock != news.platform)
+    core.emit(EnvironmentWanted{report.attempt, node, news.platform});
+  if (!was_asked(core.state, definition, news.platform, node))
+    return note_refused_lock(core, report.attempt, node, news.platform);
+  core.emit(EnvironmentLocked{
+      definition, news.generation, {news.platform, *news.lock}, report.attempt, node});
+}
+
+}  // namespace
 
 void take_environment(Context& core, NodeId node, const PartReport& report) {
   if (!report.environment) return;
@@ -20,13 +71,8 @@ void take_environment(Context& core, NodeId node, const PartReport& report) {
                         part->not_solved->platform == news.platform;
   if (news.step == Step::not_solved && environment.generation == news.generation && !is_known)
     core.emit(EnvironmentNotSolved{report.attempt, node, news.generation, news.platform,
-                              cut(news.how, kMaxNotSolvedBytes)});
-  const bool is_first = environment.generation == news.generation &&
-                        environment.locks.count(news.platform) == 0 &&
-                        environment.locks.size() < kMaxEnvironmentPlatforms;
-  if (news.step == Step::solved && news.lock && is_first)
-    core.emit(EnvironmentLocked{
-        *job.environment, news.generation, {news.platform, *news.lock}, report.attempt, node});
+                                   cut(news.how, kMaxNotSolvedBytes)});
+  if (news.step == Step::solved) take_lock(core, node, report, *job.environment);
 }
 
 }  // namespace lockstep::launcher

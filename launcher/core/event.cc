@@ -29,6 +29,7 @@ std::string_view to_string(Event::Kind kind) {
     case Event::Kind::node_heard: return "NodeHeard";
     case Event::Kind::logs_wait: return "LogsWait";
     case Event::Kind::logs_go_on: return "LogsGoOn";
+    case Event::Kind::lock_refused: return "LockRefused";
   }
   return "";
 }
@@ -101,7 +102,8 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
     case Event::Kind::node_unknown:
     case Event::Kind::node_heard:
     case Event::Kind::logs_wait:
-    case Event::Kind::logs_go_on: break;
+    case Event::Kind::logs_go_on:
+    case Event::Kind::lock_refused: break;
   }
   return "";
 }
@@ -131,7 +133,8 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
     case Event::Kind::node_unknown:
     case Event::Kind::node_heard:
     case Event::Kind::logs_wait:
-    case Event::Kind::logs_go_on: break;
+    case Event::Kind::logs_go_on:
+    case Event::Kind::lock_refused: break;
   }
   const Attempt* attempt = state.attempt({job.id, event.attempt});
   return attempt == nullptr ? "" : attempt_text(state, *attempt, event);

@@ -42,6 +42,7 @@ struct Event {
     node_heard,
     logs_wait,
     logs_go_on,
+    lock_refused,  // of a node that was not asked to solve
   };
   Instant at;
   Kind kind = Kind::submitted;

@@ -48,7 +48,8 @@ void AgentProcess::equip(const AttemptId& attempt) {
   if (has_failed && plan.others_may_solve) return tell_not_solved(attempt);
   if (has_failed) cluster_.world.count("agent:solves_at_last");
   if (plan.solve && entry.solved != plan.generation) return solve(attempt);
-  if (plan.solve || std::exchange(entry.asked, true)) return;
+  if (plan.solve) return tell_solved(attempt);
+  if (std::exchange(entry.asked, true)) return;
   give(agent::EnvironmentChanged{
       attempt, {EnvironmentReport::Step::wants_lock, plan.generation, platform, {}, {}, {}}});
 }
@@ -120,14 +121,28 @@ void AgentProcess::solve(const AttemptId& attempt) {
   cluster_.world.count("agent:solve");
   work_at(attempt, Work::solve, [this, attempt](Equipping& entry) {
     const std::uint64_t generation = entry.assignment.environment.generation;
-    entry.solved = generation;
     const Digest tree = sha256(fmt::format("{} {}", cluster_.world.random.next(), generation));
     const std::string platform = node_.platform_for(entry.assignment);
+    entry.solved = generation;
+    entry.lock = tree;
     cluster_.oracle.environment_solved(entry.assignment, platform, tree);
-    give(agent::EnvironmentChanged{
-        attempt, {EnvironmentReport::Step::solved, generation, platform, tree, {}, {}}});
-    if (equipping_.count(attempt) != 0) equip(attempt);  // another's may have been told meanwhile
+    tell_solved(attempt);
+    // Meanwhile it may have been told what another one found.
+    const auto it = equipping_.find(attempt);
+    if (it != equipping_.end() && !it->second.assignment.environment.solve) equip(attempt);
   });
+}
+
+// Again when it is asked again: another may have been asked when it said so before.
+void AgentProcess::tell_solved(const AttemptId& attempt) {
+  const Equipping& entry = equipping_.at(attempt);
+  give(agent::EnvironmentChanged{attempt,
+                                 {EnvironmentReport::Step::solved,
+                                  *entry.solved,
+                                  node_.platform_for(entry.assignment),
+                                  entry.lock,
+                                  {},
+                                  {}}});
 }
 
 void AgentProcess::build(const AttemptId& attempt) {

@@ -65,6 +65,7 @@ class AgentProcess {
     bool at_work = false;
     bool asked = false;                       // for a lock
     std::optional<std::uint64_t> solved;      // this generation
+    std::optional<Digest> lock;               // what it solved
     std::optional<std::uint64_t> not_solved;  // the same
   };
   void equip(const AttemptId& attempt);
@@ -73,6 +74,7 @@ class AgentProcess {
   void fail(const AttemptId& attempt, Cause cause);
   void solve(const AttemptId& attempt);
   void tell_not_solved(const AttemptId& attempt);
+  void tell_solved(const AttemptId& attempt);
   void could_not_solve(const AttemptId& attempt);
   void build(const AttemptId& attempt);
   void arm();

@@ -22,6 +22,14 @@ struct Solvers : Environments {
   bool may_pass_on(const FakeNode& node, const AttemptId& id) {
     return plan(node, id).solve && plan(node, id).others_may_solve;
   }
+  // The nodes whose locks were refused, as `lockstep job events` shows it.
+  std::vector<std::string> refusals(const AttemptId& id) {
+    std::vector<std::string> nodes;
+    const auto all = launcher.core->job_events(id.job, {});
+    for (const JobEvent& event : all->events)
+      if (event.what == "LockRefused") nodes.push_back(event.node_name);
+    return nodes;
+  }
   std::string message_of_end(const AttemptId& id) {
     launcher.take<AwaitLogs>();
     launcher.drop_notices();
@@ -48,6 +56,56 @@ TEST_F(Solvers, the_next_one_solves_what_the_first_could_not) {
   solves(n2, id, "lock");
   EXPECT_EQ(locks(n1, id), (std::vector<EnvironmentLock>{{"py311", sha256("lock")}}));
   EXPECT_EQ(launcher.view(id.job).attempts.size(), 1U);
+}
+
+TEST_F(Solvers, a_lock_of_a_node_that_was_not_asked_is_refused_and_noted_once) {
+  const AttemptId id = place(2);
+  wants(n1, id);
+  solves(n2, id, "foreign");
+  EXPECT_TRUE(locks(n1, id).empty()) << "n2 did not even ask";
+  wants(n2, id);
+  ASSERT_TRUE(plan(n1, id).solve);
+  ASSERT_FALSE(plan(n2, id).solve);
+  solves(n2, id, "foreign");
+  solves(n2, id, "foreign");
+  EXPECT_TRUE(launcher.facts<EnvironmentLocked>().empty());
+  EXPECT_EQ(refusals(id), std::vector<std::string>{"n2"});
+  EXPECT_TRUE(plan(n1, id).solve) << "it goes on";
+  solves(n1, id, "lock");
+  EXPECT_EQ(locks(n2, id), (std::vector<EnvironmentLock>{{"py311", sha256("lock")}}));
+  EXPECT_EQ(refusals(id), std::vector<std::string>{"n2"});
+}
+
+TEST_F(Solvers, a_lock_is_refused_from_who_was_asked_for_another_platform_or_passed_it_on) {
+  const AttemptId id = place(2);
+  wants(n1, id, "py311");
+  wants(n2, id, "py312");
+  ASSERT_TRUE(plan(n2, id).solve);
+  solves(n2, id, "foreign", "py311");
+  EXPECT_EQ(refusals(id), std::vector<std::string>{"n2"});
+  EXPECT_TRUE(locks(n1, id).empty());
+  solves(n2, id, "own", "py312");
+  EXPECT_EQ(locks(n1, id), (std::vector<EnvironmentLock>{{"py312", sha256("own")}}));
+
+  const AttemptId other = attempt(launcher.submit(needing(numpy("2"), "other", 2)));
+  wants(n1, other);
+  wants(n2, other);
+  fails(n1, other, "no network");
+  ASSERT_TRUE(plan(n2, other).solve);
+  solves(n1, other, "late");
+  EXPECT_EQ(refusals(other), std::vector<std::string>{"n1"});
+  EXPECT_TRUE(locks(n2, other).empty());
+}
+
+TEST_F(Solvers, a_lock_that_is_known_is_not_replaced) {
+  const AttemptId id = place(2);
+  wants(n1, id);
+  solves(n1, id, "lock");
+  solves(n1, id, "lock");
+  EXPECT_TRUE(refusals(id).empty()) << "a copy";
+  solves(n2, id, "foreign");
+  EXPECT_EQ(refusals(id), std::vector<std::string>{"n2"});
+  EXPECT_EQ(locks(n1, id), (std::vector<EnvironmentLock>{{"py311", sha256("lock")}}));
 }
 
 TEST_F(Solvers, a_view_says_which_node_solves) {
