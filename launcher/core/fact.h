@@ -85,6 +85,8 @@ struct PartPlacement {
   NodeId node;
   Allotment allotment;
   std::uint64_t revision = 0;  // of the node's desired state that first holds it; 0: the next
+  // It takes the node as a whole. Absent in journals of up to 0.5: see old_facts.h.
+  std::optional<bool> whole = {};
   friend bool operator==(const PartPlacement&, const PartPlacement&) = default;
 };
 struct AttemptPlaced {  // index in parts = node rank
@@ -113,6 +115,7 @@ struct PartGone {
   Cause cause = Cause::runner_lost;
   std::string why;
   Instant fenced_until = {};  // until then its ranks may run, by their lease; ns = 0: nobody waits
+  bool revoked = false;       // its node was revoked: another attempt costs the job nothing
   friend bool operator==(const PartGone&, const PartGone&) = default;
 };
 struct AttemptDoomed {  // the first failure is known: the others are to be stopped

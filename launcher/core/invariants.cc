@@ -178,10 +178,9 @@ class Checker {
       const Part& part = state_.attempt(id)->parts[static_cast<std::size_t>(rank)];
       if (part.ended()) continue;
       ++holders;
-      const bool asks_for_whole = shape_of(state_.job(id.job)->spec).whole_node();
-      whole = whole || asks_for_whole;
+      whole = whole || part.whole;
       use.parts += 1;
-      use.wholes += asks_for_whole ? 1 : 0;
+      use.wholes += part.whole ? 1 : 0;
       use.cpus += static_cast<int>(part.allotment.cpus.size());
       use.gpus += static_cast<int>(part.allotment.gpus.size());
       use.memory.count += part.allotment.memory.count;

@@ -149,7 +149,7 @@ Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
   Placed placed;
   const Attempt* last = job.last_attempt();
   for (std::size_t i = 0; i < seats.size(); ++i) {
-    placed.parts.push_back({seats[i]->id, allot(cluster, *seats[i], shape)});
+    placed.parts.push_back({seats[i]->id, allot(cluster, *seats[i], shape), 0, shape.whole_node()});
     if (placed.why.size() >= kMaxWhyLines) continue;
     const bool kept =
         last != nullptr && i < last->parts.size() && last->parts[i].node == seats[i]->id;

@@ -76,7 +76,8 @@ struct Part {
     std::string why;
     Instant at;
     Instant fenced_until =
-        {};  // its ranks may run until then; ns = 0: they do not, or nobody minds
+        {};                // its ranks may run until then; ns = 0: they do not, or nobody minds
+    bool revoked = false;  // its node was
     friend bool operator==(const Gone&, const Gone&) = default;
   };
   struct NotSolved {
@@ -87,6 +88,7 @@ struct Part {
   };
   NodeId node;
   Allotment allotment;
+  bool whole = false;                   // it takes the node as a whole
   std::uint64_t revision = 0;           // the first of the node's desired states that holds it
   std::optional<PartReport> report;     // the newest; none: the node never spoke of it
   std::optional<Gone> gone;             // known to run no more, without a word of its own; fenced

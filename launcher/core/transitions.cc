@@ -4,7 +4,7 @@
 
 #include "common/base/check.h"
 #include "common/domain/environment.h"
-#include "launcher/core/placement.h"
+#include "launcher/core/old_facts.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -179,11 +179,12 @@ struct State::Applier {
     for (const PartPlacement& placement : fact.parts) {
       Node& node = state.node_ref(placement.node);
       node.parts.emplace(fact.attempt, attempt.size());
-      use(node, job, placement.allotment, +1);
       ++node.revision;
       Part part;
       part.node = placement.node;
       part.allotment = placement.allotment;
+      part.whole = placement.whole.value_or(took_whole_node_in_0_5(job.spec));
+      use(node, part, +1);
       part.revision = placement.revision == 0 ? node.revision : placement.revision;
       attempt.parts.push_back(std::move(part));
     }
@@ -213,7 +214,7 @@ struct State::Applier {
     part.report->restored = std::move(restored);
     part.report->environment = std::move(environment);
     count(attempt.tally, part, +1);
-    if (attempt.tally.ended > before.ended) free(fact.attempt, part);
+    if (attempt.tally.ended > before.ended) free(part);
     if (part.finished()) note_end(fact, part);
     note_part(fact, attempt, before);
     solver_may_change(state.job_ref(fact.attempt.job));
@@ -222,9 +223,9 @@ struct State::Applier {
   void operator()(const PartGone& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
-    if (!part.ended()) free(fact.attempt, part);
+    if (!part.ended()) free(part);
     count(attempt.tally, part, -1);
-    part.gone = Part::Gone{fact.cause, fact.why, at, fact.fenced_until};
+    part.gone = Part::Gone{fact.cause, fact.why, at, fact.fenced_until, fact.revoked};
     if (part.fenced()) state.fenced_[fact.node].insert(fact.attempt);
     count(attempt.tally, part, +1);
     state.unassign(attempt, part);
@@ -363,17 +364,14 @@ struct State::Applier {
     for (auto& [id, node] : state.nodes_) ++node.revision;
   }
 
-  static void use(Node& node, const Job& job, const Allotment& allotment, int by) {
+  static void use(Node& node, const Part& part, int by) {
     node.use.parts += by;
-    if (shape_of(job.spec).whole_node()) node.use.wholes += by;
-    node.use.cpus += by * static_cast<int>(allotment.cpus.size());
-    node.use.gpus += by * static_cast<int>(allotment.gpus.size());
-    node.use.memory.count += static_cast<std::uint64_t>(by) * allotment.memory.count;
+    if (part.whole) node.use.wholes += by;
+    node.use.cpus += by * static_cast<int>(part.allotment.cpus.size());
+    node.use.gpus += by * static_cast<int>(part.allotment.gpus.size());
+    node.use.memory.count += static_cast<std::uint64_t>(by) * part.allotment.memory.count;
   }
-
-  void free(const AttemptId& attempt, const Part& part) const {
-    use(state.node_ref(part.node), state.job_ref(attempt.job), part.allotment, -1);
-  }
+  void free(const Part& part) const { use(state.node_ref(part.node), part, -1); }
 
   static void count(Attempt::Tally& tally, const Part& part, int by) {
     if (part.at_least(PartState::prepared)) tally.prepared += by;

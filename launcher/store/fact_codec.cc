@@ -14,10 +14,12 @@ static void to_wire(const launcher::PartPlacement& from, PartPlacement* to) {
   to->set_node(from.node.value);
   to_wire(from.allotment, to->mutable_allotment());
   to->set_revision(from.revision);
+  if (from.whole) to->set_whole(*from.whole);
 }
 static Status from_wire(const PartPlacement& from, launcher::PartPlacement* to) {
   to->node = NodeId(from.node());
   to->revision = from.revision();
+  if (from.has_whole()) to->whole = from.whole();
   return from_wire(from.allotment(), &to->allotment);
 }
 
@@ -117,6 +119,7 @@ struct FactWriter {
     to->set_cause(wire_enum<Cause>(f.cause));
     to->set_why(fitting_text(f.why));
     to->set_fenced_until_ns(f.fenced_until.ns);
+    to->set_revoked(f.revoked);
   }
   void operator()(const launcher::AttemptDoomed& f) const {
     auto* to = wire->mutable_attempt_doomed();
@@ -277,6 +280,7 @@ Status from_wire(const PartChanged& from, launcher::PartChanged* to) {
   return from_wire(from.report(), &to->report);
 }
 Status from_wire(const PartGone& from, launcher::PartGone* to) {
+  to->revoked = from.revoked();
   TRY(from_wire(from.attempt(), &to->attempt));
   to->node = NodeId(from.node());
   TRY(read_cause(from.cause(), "gone.cause", &to->cause));

@@ -203,6 +203,9 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
   for (const auto& part : fact.parts) {
     if (!nodes.insert(part.node).second)
       world_.violate("oracle:placed", to_string(fact.attempt) + " has two parts on one node");
+    const ResourceRequest& asked = job.spec.resources;
+    if (part.whole != (!asked.cpus && !asked.memory && !asked.gpus))
+      world_.violate("oracle:placed", to_string(fact.attempt) + " says wrongly what it takes");
     check_free(part, fact.attempt);
   }
   for (const auto& [order, id] : state_.queue()) {

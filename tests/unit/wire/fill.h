@@ -290,11 +290,11 @@ class Filler {
   void fill(launcher::NodeRemoved& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobSubmitted& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CancelRequested& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::PartPlacement& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::PartPlacement& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::AttemptPlaced& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::GangFormed& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::PartGone& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::PartGone& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::AttemptDoomed& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::AttemptEnded& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }

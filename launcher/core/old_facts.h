@@ -1,0 +1,16 @@
+#pragma once
+// What facts of earlier versions did not say, derived as the version that wrote them derived it. A
+// function in here never changes: a journal's fold must not depend on what a launcher would decide
+// today.
+
+#include "common/domain/job_spec.h"
+
+namespace lockstep::launcher {
+
+// PartPlacement::whole of journals of up to 0.5.
+inline bool took_whole_node_in_0_5(const JobSpec& spec) {
+  const ResourceRequest& asked = spec.resources;
+  return !asked.cpus && !asked.memory && !asked.gpus;
+}
+
+}  // namespace lockstep::launcher
