@@ -29,7 +29,8 @@ void Context::note(const JobId& job, Event event) {
 
 void note_attempts(Context& core, NodeId id, Event::Kind kind, const std::string& text) {
   for (const auto& [attempt, rank] : core.state.node(id)->parts)
-    if (!core.state.attempt(attempt)->ended) core.note(attempt.job, {core.now, kind, attempt.number, id, text});
+    if (!core.state.attempt(attempt)->ended)
+      core.note(attempt.job, {core.now, kind, attempt.number, id, text});
 }
 
 }  // namespace lockstep::launcher

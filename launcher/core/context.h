@@ -1,7 +1,8 @@
 #pragma once
-// The parts of the core at work, and the three things that a reaction does with them: emit() records
-// a fact, act() says what the shell shall do, refuse() answers a request with an error. Reactions are
-// functions (clients.h, agents.h, progress.h, …) over this or over the parts that they name.
+// The parts of the core at work, and the three things that a reaction does with them: emit()
+// records a fact, act() says what the shell shall do, refuse() answers a request with an error.
+// Reactions are functions (clients.h, agents.h, progress.h, …) over this or over the parts that
+// they name.
 //
 // `state` changes by emit() and replay() alone. All else in here begins anew with each launcher:
 // what a fact changes of it is in effects.cc, so that no reaction has to think of it.

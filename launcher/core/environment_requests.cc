@@ -27,7 +27,7 @@ void react(Context& core, const CreateEnvironmentInput& input) {
   EnvironmentSpec& spec = environment.spec;
   if (spec.name.empty())
     return core.refuse(input.reply, ErrorCode::invalid_argument,
-                  "environment.name: an environment that is registered needs a name");
+                       "environment.name: an environment that is registered needs a name");
   if (const Status valid = validate(spec); !valid)
     return core.refuse(input.reply, valid.error().code, valid.error().message);
   const Digest definition = digest_of(spec.definition);
@@ -40,11 +40,12 @@ void react(Context& core, const CreateEnvironmentInput& input) {
     spec.version = next_version(known == core.state.registered().end() ? nullptr : &known->second);
   if (const EnvironmentVersion* same = core.state.registered(spec.name, spec.version)) {
     if (same->definition != definition)
-      return core.refuse(input.reply, ErrorCode::already_exists,
-                    fmt::format("environment {}:{} exists already and is another definition; a "
-                                "version never changes: choose another version, or leave it out "
-                                "to get the next one",
-                                spec.name, spec.version));
+      return core.refuse(
+          input.reply, ErrorCode::already_exists,
+          fmt::format("environment {}:{} exists already and is another definition; a "
+                      "version never changes: choose another version, or leave it out "
+                      "to get the next one",
+                      spec.name, spec.version));
   } else {
     core.emit(EnvironmentRegistered{environment, input.by});
   }
@@ -53,7 +54,8 @@ void react(Context& core, const CreateEnvironmentInput& input) {
 
 void react(Context& core, const PruneEnvironmentsInput& input) {
   core.emit(EnvironmentsPruned{core.now - input.unused_for, input.by});
-  core.act(ReplyDone{input.reply,
+  core.act(
+      ReplyDone{input.reply,
                 fmt::format("nodes remove the environments that were not used for {}; those that "
                             "are away do when they are back",
                             format_duration(input.unused_for))});

@@ -54,7 +54,8 @@ struct DrainInput {
 struct RemoveNodeInput {
   ReplyTo reply;
   std::string name_or_id;
-  std::string by;  // user name
+  std::string by;    // user name
+  bool now = false;  // whatever it runs is given up: its key may be in wrong hands
 };
 struct TokenInput {  // the shell made the secret; the core keeps its hash
   ReplyTo reply;

@@ -14,7 +14,8 @@ void node_came_back(Context& core, NodeId node) {
   for (const auto& [id, rank] : core.state.node(node)->parts) {
     core.pending.dirty_jobs.insert(id.job);
     if (core.state.attempt(id)->ended)
-      core.timers.set({TimerKey::Kind::logs, node, id}, core.clock.polled() + core.config.logs_timeout);
+      core.timers.set({TimerKey::Kind::logs, node, id},
+                      core.clock.polled() + core.config.logs_timeout);
   }
 }
 
@@ -40,7 +41,8 @@ void heard(Context& core, NodeId node) {
 
 void arm_node_timer(Context& core, NodeId node) {
   const NodeWatch& watch = core.watches.at(node);
-  Instant due = watch.heard + core.config.heartbeat_interval * core.config.missed_heartbeats_unknown;
+  Instant due =
+      watch.heard + core.config.heartbeat_interval * core.config.missed_heartbeats_unknown;
   if (watch.liveness == Liveness::unknown) {
     due = watch.heard + core.config.node_lost_timeout;
     if (core.grace_until) due = std::max(due, *core.grace_until);
@@ -56,10 +58,12 @@ void node_silent(Context& core, NodeId id) {
       arm_node_timer(core, id);
       note_attempts(core, id, Event::Kind::node_unknown,
                     "nothing was heard of it for " +
-                        format_duration(core.clock.polled() - watch.heard) + "; its ranks may go on");
+                        format_duration(core.clock.polled() - watch.heard) +
+                        "; its ranks may go on");
       break;
     case Liveness::unknown:
-      lose(core, id, "nothing was heard of it for " + format_duration(core.clock.polled() - watch.heard));
+      lose(core, id,
+           "nothing was heard of it for " + format_duration(core.clock.polled() - watch.heard));
       break;
     case Liveness::lost: break;
   }
@@ -74,7 +78,8 @@ void fence(Context& core, NodeId id, const std::string& reason) {
     // A failure whose verdict was held while this node was UNKNOWN is this node's.
     const bool held = !attempt.ended && attempt.tally.failed > 0;
     if (!part.finished() || held)
-      core.emit(PartGone{attempt_id, id, Cause::node_lost, reason, fence_of(core.cluster(), attempt, part)});
+      core.emit(PartGone{attempt_id, id, Cause::node_lost, reason,
+                         fence_of(core.cluster(), attempt, part)});
     else if (attempt.ended)
       core.emit(PartReleased{attempt_id, id, true});  // its logs are given up
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "launcher/core/counted.h"
+#include "launcher/core/fences.h"
 
 namespace lockstep::launcher {
 
@@ -30,13 +31,31 @@ std::string free_node_name(const State& state, const std::string& wanted) {
   return name;
 }
 
+// What runs there counts as lost, and what ended there without a verdict counts as nothing: its
+// node may have made it up.
+void give_up_parts(Context& core, const Node& node, const std::string& by) {
+  const NodeId id = node.id;
+  const std::map<AttemptId, int> parts = node.parts;
+  for (const auto& [attempt_id, rank] : parts) {
+    const Attempt& attempt = *core.state.attempt(attempt_id);
+    const Part& part = attempt.parts[static_cast<std::size_t>(rank)];
+    if (attempt.ended)
+      core.emit(PartReleased{attempt_id, id, true});
+    else
+      core.emit(PartGone{attempt_id, id, Cause::node_lost,
+                         by.empty() ? "its node was revoked" : "its node was revoked by " + by,
+                         fence_of(core.cluster(), attempt, part), true});
+  }
+}
+
 }  // namespace
 
 void react(Context& core, const DrainInput& input) {
   const Node* node = core.state.node_called(input.name_or_id);
   if (node == nullptr) {
-    core.refuse(input.reply, ErrorCode::not_found,
-           fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
+    core.refuse(
+        input.reply, ErrorCode::not_found,
+        fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
     return;
   }
   const std::optional<std::string> wanted =
@@ -56,7 +75,8 @@ void react(Context& core, const DrainInput& input) {
 void react(Context& core, const RemoveNodeInput& input) {
   const Node* node = core.state.node_called(input.name_or_id);
   if (node == nullptr) {
-    for (const auto& [id, removed] : core.state.removed_nodes())  // the answer was lost: asked again
+    for (const auto& [id, removed] :
+         core.state.removed_nodes())  // the answer was lost: asked again
       if (removed.name == input.name_or_id || std::to_string(id.value) == input.name_or_id)
         return core.act(ReplyDone{input.reply, "node " + removed.name + " is removed"});
     return core.refuse(
@@ -65,17 +85,21 @@ void react(Context& core, const RemoveNodeInput& input) {
   }
   const NodeId id = node->id;
   const std::string name = node->name;
-  if (core.watches.liveness(id) == Liveness::alive)
-    return core.refuse(input.reply, ErrorCode::conflict,
-                  fmt::format("node {} is ALIVE; end its lockstep-agent first, and remove it when "
-                              "`lockstep node list` shows it as UNKNOWN or LOST",
-                              name));
+  if (input.now)
+    give_up_parts(core, *node, input.by);
+  else if (core.watches.liveness(id) == Liveness::alive)
+    return core.refuse(
+        input.reply, ErrorCode::conflict,
+        fmt::format("node {} is ALIVE; end its lockstep-agent first, and remove it when "
+                    "`lockstep node list` shows it as UNKNOWN or LOST",
+                    name));
   if (!node->parts.empty())
-    return core.refuse(input.reply, ErrorCode::conflict,
-                  fmt::format("node {} holds {} (the first is {}); it can be removed when it is "
-                              "LOST, or has handed over what it holds",
-                              name, counted(node->parts.size(), "attempt"),
-                              to_string(node->parts.begin()->first)));
+    return core.refuse(
+        input.reply, ErrorCode::conflict,
+        fmt::format("node {} holds {} (the first is {}); it can be removed when it is "
+                    "LOST, or has handed over what it holds",
+                    name, counted(node->parts.size(), "attempt"),
+                    to_string(node->parts.begin()->first)));
   const PublicKey key = node->key;
   core.emit(NodeRemoved{id, input.by});
   core.act(RevokeNode{key});
@@ -85,7 +109,7 @@ void react(Context& core, const RemoveNodeInput& input) {
 void react(Context& core, const TokenInput& input) {
   if (input.uses < 1 || input.expires <= core.now) {
     core.refuse(input.reply, ErrorCode::invalid_argument,
-           "a join token needs at least one use and an expiry in the future");
+                "a join token needs at least one use and an expiry in the future");
     return;
   }
   if (core.state.tokens().count(input.secret_hash) == 0)
@@ -97,8 +121,8 @@ void react(Context& core, const JoinInput& input) {
   const auto token = core.state.tokens().find(input.secret_hash);
   if (token == core.state.tokens().end()) {
     core.refuse(input.reply, ErrorCode::permission_denied,
-           "the join token is not known to this launcher; make a new one with "
-           "`lockstep node token`");
+                "the join token is not known to this launcher; make a new one with "
+                "`lockstep node token`");
     return;
   }
   // The reply to an earlier join was lost: the same node asks again.
@@ -108,19 +132,20 @@ void react(Context& core, const JoinInput& input) {
     return;
   }
   if (const RemovedNode* removed = core.state.removed_with_key(input.key)) {
-    core.refuse(input.reply, ErrorCode::permission_denied,
-           fmt::format("this is the key of node {}, which was removed; remove the agent's keys and "
-                       "identity.json, so that it gets new ones",
-                       removed->name));
+    core.refuse(
+        input.reply, ErrorCode::permission_denied,
+        fmt::format("this is the key of node {}, which was removed; remove the agent's keys and "
+                    "identity.json, so that it gets new ones",
+                    removed->name));
     return;
   }
   const Token& grant = token->second;
   if (grant.expires <= core.now || grant.used >= grant.uses) {
     core.refuse(input.reply, ErrorCode::permission_denied,
-           fmt::format("the join token {}; make a new one with `lockstep node token`",
-                       grant.expires <= core.now ? "expired at " + to_string(grant.expires)
-                                             : "was used " + counted(grant.used, "time") +
-                                                   ", as often as it allows"));
+                fmt::format("the join token {}; make a new one with `lockstep node token`",
+                            grant.expires <= core.now ? "expired at " + to_string(grant.expires)
+                                                      : "was used " + counted(grant.used, "time") +
+                                                            ", as often as it allows"));
     return;
   }
   const NodeId id = core.state.next_node_id();

@@ -62,6 +62,7 @@ void settle(Context& core) {
 void send_messages(Context& core) {
   for (NodeId id : std::exchange(core.pending.touched_nodes, {})) {
     const Node* node = core.state.node(id);
+    if (node == nullptr) continue;  // it was removed
     NodeWatch& watch = core.watches.at(id);
     if (!watch.live || watch.sent_revision == node->revision) continue;
     watch.sent_revision = node->revision;

@@ -72,8 +72,8 @@ void take_words(Context& core, NodeId node, const PartReport& report) {
   if (!runs(report.state)) return;
   const bool waits = !report.progress.empty();
   core.note(report.attempt.job,
-       {core.now, waits ? Event::Kind::logs_wait : Event::Kind::logs_go_on, report.attempt.number, node,
-        waits ? report.progress : "the ranks go on"});
+            {core.now, waits ? Event::Kind::logs_wait : Event::Kind::logs_go_on,
+             report.attempt.number, node, waits ? report.progress : "the ranks go on"});
 }
 
 }  // namespace

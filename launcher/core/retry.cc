@@ -21,7 +21,13 @@ bool covers(RetryOn on, Cause cause) {
 }
 
 // What this costs is the launcher's affair, not one of the job's attempts.
-std::optional<std::string> uncharged(const ExitReport& report) {
+std::optional<std::string> uncharged(const Job& job, const ExitReport& report) {
+  const Attempt* last = job.last_attempt();
+  const bool was_revoked =
+      report.cause == Cause::node_lost && last != nullptr &&
+      std::any_of(last->parts.begin(), last->parts.end(),
+                  [](const Part& part) { return part.gone && part.gone->revoked; });
+  if (was_revoked) return report.message + "; not counted as a retry";
   if (report.cause == Cause::port_taken)
     return report.message + "; retried with another port, uncharged";
   if (report.cause == Cause::account_missing)
@@ -51,7 +57,7 @@ Duration backoff_before(const RetryPolicy& policy, int number) {
 std::optional<Retry> retry_after(const Job& job, const ExitReport& report) {
   if (job.cancel_by) return std::nullopt;
   if (job.uncharged_retries < kMaxUnchargedRetries)
-    if (auto why = uncharged(report)) return Retry{false, *std::move(why), {}};
+    if (auto why = uncharged(job, report)) return Retry{false, *std::move(why), {}};
   const RetryPolicy& policy = job.spec.retry;
   if (!is_retried(policy, report) || job.charged_retries >= policy.max) return std::nullopt;
   const int number = job.charged_retries + 1;

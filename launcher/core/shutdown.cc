@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "launcher/core/counted.h"
 #include "launcher/core/clients.h"
+#include "launcher/core/counted.h"
 
 namespace lockstep::launcher {
 
@@ -18,11 +18,12 @@ void react(Context& core, const ShutdownInput& input) {
   if (!input.cancel_jobs && !core.state.unfinished().empty()) {
     std::size_t waiting = core.state.queue().size();
     std::size_t running = core.state.unfinished().size() - waiting;
-    core.refuse(input.reply, ErrorCode::conflict,
-           fmt::format("{} {} and {} {} in the queue (the first is '{}'); wait for them, or "
-                       "cancel them with `lockstep down --cancel`",
-                       counted(running, "job"), running == 1 ? "runs" : "run", waiting,
-                       waiting == 1 ? "waits" : "wait", core.state.unfinished().begin()->value));
+    core.refuse(
+        input.reply, ErrorCode::conflict,
+        fmt::format("{} {} and {} {} in the queue (the first is '{}'); wait for them, or "
+                    "cancel them with `lockstep down --cancel`",
+                    counted(running, "job"), running == 1 ? "runs" : "run", waiting,
+                    waiting == 1 ? "waits" : "wait", core.state.unfinished().begin()->value));
     return;
   }
   if (!core.stopping) {
@@ -30,7 +31,7 @@ void react(Context& core, const ShutdownInput& input) {
     Instant due = core.clock.polled() + core.config.node_lost_timeout;
     if (core.grace_until) due = std::max(due, *core.grace_until);
     core.timers.set({TimerKey::Kind::shutdown, {}, {}},
-                due + core.config.stop_grace + core.config.space_patience + kShutdownSlack);
+                    due + core.config.stop_grace + core.config.space_patience + kShutdownSlack);
   }
   core.stopping->push_back(input.reply);
   const std::set<JobId> unfinished = core.state.unfinished();
@@ -48,10 +49,11 @@ void give_up_shutdown(Context& core) {
   if (!core.stopping) return;
   const JobId& first = *core.state.unfinished().begin();
   for (const ReplyTo& reply : *core.stopping)
-    core.refuse(reply, ErrorCode::deadline_exceeded,
-           fmt::format("{} did not end in time (the first is '{}'; `lockstep job show {}` says "
-                       "why); the launcher stays up",
-                       counted(core.state.unfinished().size(), "job"), first.value, first.value));
+    core.refuse(
+        reply, ErrorCode::deadline_exceeded,
+        fmt::format("{} did not end in time (the first is '{}'; `lockstep job show {}` says "
+                    "why); the launcher stays up",
+                    counted(core.state.unfinished().size(), "job"), first.value, first.value));
   core.stopping.reset();
 }
 

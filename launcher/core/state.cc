@@ -7,6 +7,7 @@
 namespace lockstep::launcher {
 
 bool Part::failed() const {
+  if (gone && gone->revoked) return true;  // what it reported may be made up
   if (finished()) {
     if (!report->exit || report->exit->cause != Cause::completed) return true;
     const auto& ranks = report->exit->ranks;

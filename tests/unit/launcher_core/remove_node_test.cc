@@ -94,5 +94,73 @@ TEST_F(RemoveNode, frees_the_name_but_never_the_id_or_the_key) {
   EXPECT_FALSE(launcher.core->node_with_key(n2.key).has_value());
 }
 
+// ---- `node revoke --now`: its key may be in wrong hands -----------------------------------------
+
+struct RevokeNow : RemoveNode {
+  void revoked(const FakeNode& node, const std::string& name) {
+    launcher.send(RemoveNodeInput{launcher.next_reply(), name, "ann", true});
+    launcher.take<AwaitLogs>();
+    launcher.drop_notices();
+    EXPECT_THAT(launcher.expect_one<ReplyDone>().message, HasSubstr("is removed"));
+    EXPECT_EQ(launcher.expect_one<launcher::RevokeNode>().key, node.key);
+  }
+};
+
+TEST_F(RevokeNow, of_a_node_that_is_alive_costs_its_jobs_no_retry) {
+  JobSpec spec = job_spec("both", 2);
+  spec.retry.max = 0;
+  const JobId job = launcher.submit(spec);
+  const AttemptId id = attempt(job);
+  launcher.prepared(n1, id);
+  launcher.prepared(n2, id);
+  launcher.drop_notices();
+  FakeNode n3 = launcher.join("n3");
+  ASSERT_EQ(launcher.liveness(n2), Liveness::alive);
+  revoked(n2, "n2");
+  const auto gone = launcher.facts<PartGone>();
+  ASSERT_EQ(gone.size(), 1U);
+  EXPECT_EQ(gone[0].node, n2.id);
+  EXPECT_THAT(gone[0].why, HasSubstr("revoked by ann"));
+  EXPECT_FALSE(launcher.core->node_view("n2").has_value());
+  launcher.finished(n1, id, node_failure(Cause::canceled, "stopped"));
+  launcher.take<AwaitLogs>();
+  launcher.drop_notices();
+  const JobView view = launcher.view(job);
+  ASSERT_EQ(view.attempts.size(), 2U) << "it is tried on other nodes";
+  EXPECT_THAT(view.attempts.at(0).retried, HasSubstr("not counted as a retry"));
+  const Job& known = *launcher.core->state().job(job);
+  EXPECT_EQ(known.charged_retries, 0);
+  EXPECT_EQ(known.uncharged_retries, 1);
+}
+
+TEST_F(RevokeNow, closes_it_to_the_holder_of_the_key) {
+  const JobId job = launcher.submit(job_spec("one"));
+  const AttemptId id = attempt(job);
+  const FakeNode& holder = n1;
+  ASSERT_EQ(launcher.placed_on(id).at(0), holder.id);
+  revoked(holder, "n1");
+  launcher.send(HeartbeatInput{holder.key, Heartbeat{holder.id, holder.session}});
+  EXPECT_TRUE(launcher.expect_one<RefuseSession>().removed);
+  launcher.restart();
+  launcher.drop_notices();
+  launcher.send(HeartbeatInput{holder.key, Heartbeat{holder.id, holder.session}});
+  EXPECT_TRUE(launcher.expect_one<RefuseSession>().removed) << "a restart remembers it";
+  JoinInput join{launcher.next_reply(), sha256("token"), holder.key, "again"};
+  launcher.send(join);
+  EXPECT_THAT(launcher.expect_one<ReplyRefused>().message, HasSubstr("was removed"));
+}
+
+TEST_F(RevokeNow, takes_no_result_of_a_part_that_ended_there_before) {
+  const JobId job = launcher.submit(job_spec("both", 2));
+  const AttemptId id = attempt(job);
+  launcher.prepared(n1, id);
+  launcher.prepared(n2, id);
+  launcher.finished(n2, id, node_exit({rank_exit(1)}));
+  launcher.drop_notices();
+  revoked(n2, "n2");
+  EXPECT_EQ(launcher.facts<PartGone>().size(), 1U);
+  EXPECT_TRUE(launcher.core->state().attempt(id)->doomed.has_value());
+}
+
 }  // namespace
 }  // namespace lockstep::launcher
