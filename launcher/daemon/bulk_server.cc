@@ -214,16 +214,18 @@ void BulkServer::take_report(const BlobService::From& from, NodeId id, const Fet
   (void)send(from.peer, from.sequence, FindPeersReply{});
 }
 
-void BulkServer::perform(const Action& action) {
-  if (const auto* await = std::get_if<AwaitLogs>(&action))
-    intake_.await(await->attempt, await->node, await->sizes);
-  if (const auto* changed = std::get_if<JobChanged>(&action)) {
-    followers_.job_changed(changed->job);
-    const auto job = directory_.job(changed->job);
-    if (job && job->final) logs_.forget(changed->job);
-  }
-  if (const auto* forget = std::get_if<ForgetJob>(&action))
-    for (const auto& attempt : forget->attempts) logs_.drop(attempt);
+void BulkServer::perform(const AwaitLogs& action) {
+  intake_.await(action.attempt, action.node, action.sizes);
+}
+
+void BulkServer::perform(const JobChanged& action) {
+  followers_.job_changed(action.job);
+  const auto job = directory_.job(action.job);
+  if (job && job->final) logs_.forget(action.job);
+}
+
+void BulkServer::perform(const ForgetJob& action) {
+  for (const auto& attempt : action.attempts) logs_.drop(attempt);
 }
 
 void BulkServer::give_up(const SyncBatch& batch, const Error& why) {

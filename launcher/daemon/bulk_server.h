@@ -32,7 +32,9 @@ class BulkServer {
   explicit BulkServer(Parts parts);
 
   void on_bulk(io::ServerSocket::Incoming incoming);
-  void perform(const Action& action);  // AwaitLogs, JobChanged
+  void perform(const AwaitLogs& action);
+  void perform(const JobChanged& action);
+  void perform(const ForgetJob& action);
   // The end of a turn: logs that were written are made durable by a worker.
   void turn_end();
   void check_snapshot(const Digest& root, std::function<void(Result<bool>)> then) {

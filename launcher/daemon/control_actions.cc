@@ -40,7 +40,6 @@ struct Performer {
     server.gate_.allow_node(action.key, action.node);
   }
   void operator()(const RevokeNode& action) const { server.gate_.revoke_node(action.key); }
-  void operator()(const AwaitLogs&) const {}  // the daemon's part
 
   void operator()(const ReplySubmitted& action) const {
     answer(action.to, SubmitReply{action.job, false});
@@ -54,7 +53,6 @@ struct Performer {
   void operator()(const ReplyEnvironment& action) const {
     answer(action.to, show_environment(core().state(), action.name + ":" + action.version));
   }
-  void operator()(const ForgetJob&) const {}  // the compactor's part
   void operator()(const ReplyRefused& action) const {
     ControlServer::Pending pending;
     if (!server.take_pending(action.to, &pending)) return;
@@ -86,7 +84,7 @@ struct Performer {
   }
 };
 
-void ControlServer::perform(const Action& action) { std::visit(Performer{*this}, action); }
+void ControlServer::perform(const ControlAction& action) { std::visit(Performer{*this}, action); }
 
 void ControlServer::flush() {
   for (const auto& job : std::exchange(changed_jobs_, {})) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "common/io/transport.h"
@@ -20,6 +21,12 @@
 #include "launcher/daemon/outbox.h"
 
 namespace lockstep::launcher {
+
+// Those of the core's actions that are messages, or say whose messages are let in.
+using ControlAction =
+    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
+                 AckHeartbeat, JobChanged, AllowNode, RevokeNode, ReplySubmitted, ReplyJoined,
+                 ReplyDone, ReplyRefused, ReplyDeleted, ReplyEnvironment, ExitDaemon>;
 
 class ControlServer {
  public:
@@ -42,8 +49,7 @@ class ControlServer {
 
   void on_control(io::ServerSocket::Incoming incoming);
   void on_join(io::ServerSocket::Incoming incoming);
-  // Those of the core's actions that are messages; the others are left alone.
-  void perform(const Action& action);
+  void perform(const ControlAction& action);
   // After the last of a turn's actions, before anything else is fed: tells watchers of changed jobs
   // and nodes of their desired state as they are now, which is durable, and sends everything.
   void flush();

@@ -14,6 +14,7 @@
 #include "common/io/transport.h"
 #include "common/io/version_file.h"
 #include "common/snapshot/blob_store.h"
+#include "launcher/daemon/action_router.h"
 #include "launcher/daemon/bulk_server.h"
 #include "launcher/daemon/control_server.h"
 #include "launcher/daemon/disk_monitor.h"
@@ -159,12 +160,7 @@ bool Daemon::settle() {
       code = ExitCode::commit_failed;
       return false;
     }
-    for (const auto& action : *actions) control->perform(action);
-    control->flush();
-    for (const auto& action : *actions) {
-      bulk->perform(action);
-      compactor->perform(action);
-    }
+    perform_all({*control, *bulk, *compactor}, *actions);
     bulk->turn_end();
   } while (!engine.idle());
   compactor->turn_end();

@@ -45,11 +45,9 @@ StoreCompactor::~StoreCompactor() {
   if (collecting_) collecting_->stop();
 }
 
-void StoreCompactor::perform(const Action& action) {
-  const auto* forget = std::get_if<ForgetJob>(&action);
-  if (forget == nullptr) return;
-  spdlog::info("job {} is deleted: {}", forget->job.value, forget->why);
-  for (const auto& attempt : forget->attempts)
+void StoreCompactor::perform(const ForgetJob& action) {
+  spdlog::info("job {} is deleted: {}", action.job.value, action.why);
+  for (const auto& attempt : action.attempts)
     doomed_.push_back({attempt.job.value, LogStore::name_of(attempt)});
   const Instant soonest = engine_.started() + settings_.blob_lease;
   collect_at_ = std::min(collect_at_, std::max(soonest, engine_.now() + kAfterDeletion));

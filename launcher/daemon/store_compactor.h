@@ -45,7 +45,7 @@ class StoreCompactor {
   explicit StoreCompactor(Parts parts);
   ~StoreCompactor();
 
-  void perform(const Action& action);  // ForgetJob
+  void perform(const ForgetJob& action);
   // The end of a turn: begins what is due.
   void turn_end();
   Duration wait();  // until something is due; max() while it is at work

@@ -1,0 +1,57 @@
+#include "launcher/daemon/action_router.h"
+
+#include <functional>
+
+namespace lockstep::launcher {
+
+namespace {
+
+// One overload per action and no other.
+struct Router {
+  const ActionOwners& owners;
+  std::vector<std::function<void()>>& after_messages;
+
+  void operator()(const SendDesired& action) const { owners.control.perform(action); }
+  void operator()(const AcceptSession& action) const { owners.control.perform(action); }
+  void operator()(const RefuseSession& action) const { owners.control.perform(action); }
+  void operator()(const AskForSession& action) const { owners.control.perform(action); }
+  void operator()(const AckObserved& action) const { owners.control.perform(action); }
+  void operator()(const AckHeartbeat& action) const { owners.control.perform(action); }
+  void operator()(const AllowNode& action) const { owners.control.perform(action); }
+  void operator()(const RevokeNode& action) const { owners.control.perform(action); }
+  void operator()(const ReplySubmitted& action) const { owners.control.perform(action); }
+  void operator()(const ReplyJoined& action) const { owners.control.perform(action); }
+  void operator()(const ReplyDone& action) const { owners.control.perform(action); }
+  void operator()(const ReplyRefused& action) const { owners.control.perform(action); }
+  void operator()(const ReplyDeleted& action) const { owners.control.perform(action); }
+  void operator()(const ReplyEnvironment& action) const { owners.control.perform(action); }
+  void operator()(const ExitDaemon& action) const { owners.control.perform(action); }
+
+  // Those who watch the job are told; then those who follow its logs.
+  void operator()(const JobChanged& action) const {
+    owners.control.perform(action);
+    later([&to = owners.bulk, &action] { to.perform(action); });
+  }
+  void operator()(const AwaitLogs& action) const {
+    later([&to = owners.bulk, &action] { to.perform(action); });
+  }
+  void operator()(const ForgetJob& action) const {
+    later([&to = owners, &action] {
+      to.bulk.perform(action);
+      to.compactor.perform(action);
+    });
+  }
+
+  void later(std::function<void()> work) const { after_messages.push_back(std::move(work)); }
+};
+
+}  // namespace
+
+void perform_all(const ActionOwners& owners, const std::vector<Action>& actions) {
+  std::vector<std::function<void()>> after_messages;
+  for (const Action& action : actions) std::visit(Router{owners, after_messages}, action);
+  owners.control.flush();
+  for (const auto& work : after_messages) work();
+}
+
+}  // namespace lockstep::launcher
