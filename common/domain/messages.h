@@ -153,6 +153,7 @@ struct DrainNode {
 };
 struct RemoveNode {  // for good: its key is revoked, its id not given again
   std::string name_or_id;
+  bool now = false;  // also while it is ALIVE or holds attempts, which are given up
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
 // Answered by EnvironmentReply. Without a version it gets the next free number; the same again is

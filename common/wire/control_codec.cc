@@ -273,8 +273,10 @@ Status from_wire(const DrainNode& from, lockstep::DrainNode* to) {
 
 void to_wire(const lockstep::RemoveNode& from, RemoveNode* to) {
   to->set_name_or_id(from.name_or_id);
+  to->set_now(from.now);
 }
 Status from_wire(const RemoveNode& from, lockstep::RemoveNode* to) {
+  to->now = from.now();
   return read_text(from.name_or_id(), "name_or_id", &to->name_or_id, 1'024);
 }
 

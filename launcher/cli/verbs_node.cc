@@ -18,6 +18,7 @@ struct NodeOptions {
   std::string reason;
   std::string valid_for = "60m";
   int uses = 1;
+  bool now = false;
   Format format = Format::table;
 };
 
@@ -82,7 +83,7 @@ int resume(Context& context, const NodeOptions& options) {
 int remove(Context& context, const NodeOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<Done>(RemoveNode{options.name});
+  const auto reply = (*connection)->ask_for<Done>(RemoveNode{options.name, options.now});
   if (!reply) return fail(context.terminal, reply.error());
   context.terminal.note(reply->message);
   return 0;
@@ -127,6 +128,11 @@ void add_node_verbs(VerbTable table) {
       ->footer(
           "\n  Refused while it is ALIVE or holds an attempt. Its key is revoked: an agent that\n"
           "  comes back is told so, ends what runs there, and exits.");
+  auto* revoke_verb = named(add("revoke", "close a node whose key may be in wrong hands", remove));
+  revoke_verb->add_flag("--now", options->now, "also while it is ALIVE or holds attempts");
+  revoke_verb->footer(
+      "\n  As `node remove`: its key is revoked for good. With --now what runs there is given up,\n"
+      "  and tried on other nodes without counting as a retry.");
 }
 
 }  // namespace lockstep::cli

@@ -70,8 +70,8 @@ struct ClientRequests {
                                    drain.drain, drain.reason});
   }
   void operator()(const RemoveNode& remove) const {
-    server.engine_.feed(
-        RemoveNodeInput{server.expect_reply(from, server.control_), remove.name_or_id, user});
+    server.engine_.feed(RemoveNodeInput{server.expect_reply(from, server.control_),
+                                        remove.name_or_id, user, remove.now});
   }
   void operator()(const Shutdown& shutdown) const {
     server.engine_.feed(

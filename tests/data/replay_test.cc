@@ -39,8 +39,7 @@ std::vector<StampedFact> facts_of(const fs::path& landing) {
     EXPECT_TRUE(db && db->execute(sql.str().c_str()));
     auto journal = Journal::open(path);
     EXPECT_TRUE(journal) << journal.error().message;
-    const auto replayed =
-        journal->replay([&](const StampedFact& fact) { facts.push_back(fact); });
+    const auto replayed = journal->replay([&](const StampedFact& fact) { facts.push_back(fact); });
     EXPECT_TRUE(replayed) << replayed.error().message;
   }
   fs::remove_all(directory);

@@ -145,6 +145,7 @@ TEST(CommandLine, GoodOnesHaveWorkToDo) {
       {"node", "list"},
       {"node", "token", "--uses", "3", "--valid-for", "5m"},
       {"node", "drain", "n1", "--reason", "disk"},
+      {"node", "revoke", "n1", "--now"},
       {"node", "resume", "n1"},
       {"up", "--nodes", "2"},
       {"down", "--cancel"},

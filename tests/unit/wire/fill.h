@@ -212,7 +212,7 @@ class Filler {
   void fill(ShowNode& v) { auto& [a] = v; each(a); }
   void fill(CreateToken& v) { auto& [a, b] = v; each(a, b); }
   void fill(DrainNode& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(RemoveNode& v) { auto& [a] = v; each(a); }
+  void fill(RemoveNode& v) { auto& [a, b] = v; each(a, b); }
   void fill(GetStatus&) {}
   void fill(Shutdown& v) { auto& [a] = v; each(a); }
   void fill(SubmitReply& v) { auto& [a, b] = v; each(a, b); }
