@@ -48,7 +48,7 @@ class ControlServer {
   // and nodes of their desired state as they are now, which is durable, and sends everything.
   void flush();
   // To the node's session that was accepted last; lost when it has none.
-  void tell_node(NodeId node, Message body);
+  void tell_node(NodeId node, AgentReply body);
   bool exit_granted() const { return exit_granted_; }
 
   struct Request {  // a message and who sent it
@@ -69,13 +69,15 @@ class ControlServer {
     std::uint64_t sequence = 0;
     std::optional<TokenReply> token;  // the answer, when the core agrees
   };
+  void on_node(Request request, const std::string& bytes);
+  void on_user(Request request, const std::string& user, const std::string& bytes);
   ReplyTo expect_reply(const Request& request, io::ServerSocket& socket,
                        std::optional<TokenReply> token = {});
   // False: nobody waits for it (any more).
   bool take_pending(const ReplyTo& to, Pending* out);
-  void reply(const Request& request, Message body);
+  void reply(const Request& request, ClientReply body);
   void refuse(const Request& request, ErrorCode code, std::string message);
-  void send_to_session(const PublicKey& key, SessionId session, Message body);
+  void send_to_session(const PublicKey& key, SessionId session, AgentReply body);
   void submit(const Request& request, const std::string& user, Submit submit);
   void create_environment(const Request& request, const std::string& user,
                           CreateEnvironment create);

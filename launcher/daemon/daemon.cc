@@ -92,7 +92,7 @@ Status Daemon::open() {
   TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
   bulk.emplace(BulkServer::Parts{
       loop, engine, gate, sockets->bulk, *blobs, home.logs(), space,
-      [this](NodeId node, Message body) { control->tell_node(node, std::move(body)); }});
+      [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); }});
   compactor.emplace(StoreCompactor::Parts{loop,
                                           engine,
                                           *blobs,

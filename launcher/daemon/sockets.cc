@@ -4,7 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include "common/domain/bulk.h"
-#include "common/domain/messages.h"
+#include "common/domain/envelope.h"
 #include "launcher/daemon/endpoint_file.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/own_address.h"

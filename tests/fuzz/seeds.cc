@@ -48,9 +48,17 @@ int main(int argc, char** argv) {
     std::filesystem::create_directories(directory);
     std::ofstream(directory / std::to_string(++written[fuzzer]), std::ios::binary) << bytes;
   };
-  test::for_each_alternative<Message>([&](const Message& body) {
-    write("fuzz_control", wire::encode(Envelope{kProtocolVersion, 1, 2, 3, body}));
-  });
+  const auto write_protocol = [&]<typename Body>(std::type_identity<Body>) {
+    test::for_each_alternative<Body>([&](const Body& body) {
+      write("fuzz_control", wire::encode(Envelope<Body>{kProtocolVersion, 1, 2, 3, body}));
+    });
+  };
+  write_protocol(std::type_identity<AgentMessage>());
+  write_protocol(std::type_identity<AgentReply>());
+  write_protocol(std::type_identity<ClientRequest>());
+  write_protocol(std::type_identity<ClientReply>());
+  write_protocol(std::type_identity<JoinMessage>());
+  write_protocol(std::type_identity<JoinReply>());
   test::for_each_alternative<BulkMessage>([&](const BulkMessage& body) {
     write("fuzz_bulk", wire::encode(BulkEnvelope{wire::kBulkVersion, 1, 2, body}));
   });
