@@ -1,5 +1,8 @@
 #include "common/wire/control.h"
 
+#include <google/protobuf/io/coded_stream.h>
+
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -239,10 +242,20 @@ Result<Envelope<Body>> decode_envelope(std::string_view bytes) {
   return envelope;
 }
 
+// The head's fields come first, and are read without the rest, which may be large and is of no use.
 std::optional<std::uint64_t> peek_sequence(std::string_view bytes) {
-  pb::Envelope wire;
-  if (!pb::parse(bytes, kMaxControlMessageBytes, "control message", &wire)) return std::nullopt;
-  return wire.sequence();
+  constexpr std::size_t kHeadBytes = 4 * 11;  // at most: tags of one byte, varints of ten
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                            static_cast<int>(std::min(bytes.size(), kHeadBytes)));
+  std::optional<std::uint64_t> sequence;
+  for (std::uint32_t tag = in.ReadTag(); tag != 0; tag = in.ReadTag()) {
+    const bool is_varint = (tag & 7) == 0;
+    std::uint64_t value = 0;
+    if (!is_varint || !in.ReadVarint64(&value)) break;
+    if (tag >> 3 == pb::Envelope::kVersionFieldNumber && !sequence) sequence = 0;
+    if (tag >> 3 == pb::Envelope::kSequenceFieldNumber) sequence = value;
+  }
+  return sequence;
 }
 
 template std::string encode(const Envelope<AgentMessage>&);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/domain/bulk.h"
+#include "common/domain/client_limits.h"
 #include "common/io/clock.h"
 #include "common/wire/bulk.h"
 #include "common/wire/control.h"
@@ -12,6 +13,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr int kBulkPerTurn = 16;
+constexpr std::size_t kHeadBytes = 64;  // sequence and deadline, which each try sets anew
 
 }  // namespace
 
@@ -128,6 +130,13 @@ Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeo
                                     Duration repeat_after,
                                     std::optional<io::ProcessIdentity> until_gone) {
   Impl& me = *impl_;
+  const std::size_t bytes = wire::encode(Envelope<ClientRequest>{.body = request}).size();
+  if (bytes + kHeadBytes > kMaxUserMessageBytes)
+    return make_error(
+        ErrorCode::resource_exhausted,
+        fmt::format("the request has {} bytes, and the launcher takes {}; put what is "
+                    "large into the job's code folder, which is uploaded apart",
+                    bytes, kMaxUserMessageBytes));
   const Instant end = me.clock.now() + timeout;
   const std::uint64_t first = me.sequence + 1;
   io::EventLoop waiting;

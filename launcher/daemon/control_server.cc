@@ -17,13 +17,22 @@ namespace {
 
 constexpr std::size_t kMaxPending = 100'000;
 constexpr std::size_t kMaxWatchersPerJob = 1'000;
-constexpr double kJoinBurst = 200;      // messages on the join socket at once,
-constexpr double kJoinsPerSecond = 50;  // and on the long run
 
 std::string random_secret() {
   std::string secret;
   for (int i = 0; i < 4; ++i) secret += fmt::format("{:016x}", io::random_u64());
   return secret;
+}
+
+Status check_variables_size(const std::map<std::string, std::string>& variables) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : variables) bytes += name.size() + value.size();
+  if (bytes <= kMaxVariablesBytes) return {};
+  return make_error(ErrorCode::resource_exhausted,
+                    fmt::format("environment_variables: names and values have {} bytes together, "
+                                "and {} are possible; put what is large into a file of the job's "
+                                "code folder",
+                                bytes, kMaxVariablesBytes));
 }
 
 }  // namespace
@@ -135,7 +144,9 @@ ControlServer::ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket
       join_(join),
       check_snapshot_(std::move(check_snapshot)),
       settings_(std::move(settings)),
-      join_allowance_(kJoinBurst) {}
+      messages_of_user_(
+          {static_cast<double>(settings_.user_messages_per_second * kUserBurstSeconds),
+           static_cast<double>(settings_.user_messages_per_second)}) {}
 
 void ControlServer::on_control(io::ServerSocket::Incoming incoming) {
   Request request{std::move(incoming.peer), incoming.key, 0, Instant::never()};
@@ -163,7 +174,25 @@ void ControlServer::on_node(Request request, const std::string& bytes) {
               AgentReply(Refused{error.code, std::move(error.message)}));
 }
 
+std::string ControlServer::limit_reached(const PublicKey& key, const std::string& user,
+                                         std::size_t bytes) {
+  if (!messages_of_user_.take(key, engine_.now()))
+    return fmt::format(
+        "user '{}' asks more than {} times a second with one key; ask less often, "
+        "or start lockstepd with a higher --user-messages",
+        user, settings_.user_messages_per_second);
+  if (bytes <= kMaxUserMessageBytes) return "";
+  return fmt::format(
+      "the request has {} bytes, and a user's may have {}; large files belong into "
+      "the job's code folder, which is uploaded apart",
+      bytes, kMaxUserMessageBytes);
+}
+
 void ControlServer::on_user(Request request, const std::string& user, const std::string& bytes) {
+  if (const auto limit = limit_reached(request.key, user, bytes.size()); !limit.empty()) {
+    request.sequence = wire::peek_sequence(bytes).value_or(0);
+    return refuse(request, ErrorCode::resource_exhausted, limit);
+  }
   auto envelope = wire::decode_envelope<ClientRequest>(bytes);
   if (envelope) {
     request.sequence = envelope->sequence;
@@ -181,6 +210,8 @@ void ControlServer::on_user(Request request, const std::string& user, const std:
 
 void ControlServer::submit(const Request& request, const std::string& user, Submit submit) {
   auto& spec = submit.spec;
+  if (const auto fits = check_variables_size(spec.environment_variables); !fits)
+    return refuse(request, fits.error().code, fits.error().message);
   // One that was taken already is answered: it takes nothing more.
   const auto low = settings_.space->refusal();
   if (!low.empty() && engine_.core().state().job_of_submission(submit.submission) == nullptr)
@@ -250,19 +281,16 @@ void ControlServer::check_trees(const Request& request, std::vector<Digest> root
 
 // ---- joins --------------------------------------------------------------------------------------
 
-bool ControlServer::take_join_allowance() {
+// Anybody may send here, so nothing is spent on more than a few a second; and whoever floods is
+// stopped by a limit of their own before they take from what others share.
+bool ControlServer::may_join_now(const io::ServerSocket::Incoming& incoming) {
   const Instant now = engine_.now();
-  const double elapsed = static_cast<double>((now - join_refilled_).count()) / 1e9;
-  join_refilled_ = now;
-  join_allowance_ = std::min(kJoinBurst, join_allowance_ + elapsed * kJoinsPerSecond);
-  if (join_allowance_ < 1) return false;
-  join_allowance_ -= 1;
-  return true;
+  return join_limits_.of_key.take(incoming.key, now) &&
+         join_limits_.of_address.take(incoming.address, now) && join_limits_.of_all.take(0, now);
 }
 
 void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
-  // Anybody may send here, so nothing is spent on more than a few a second.
-  if (!take_join_allowance() || incoming.bytes.size() > kMaxJoinMessageBytes) return;
+  if (incoming.bytes.size() > kMaxJoinMessageBytes || !may_join_now(incoming)) return;
   const auto envelope = wire::decode_envelope<JoinMessage>(incoming.bytes);
   const Request request{
       std::move(incoming.peer), incoming.key,

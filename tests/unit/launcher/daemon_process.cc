@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,6 +50,9 @@ bool DaemonProcess::start(std::vector<std::string> flags) {
   if (pid_ == 0) {
     const int log = open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     dup2(log, 2);
+    const auto most = static_cast<rlim_t>(open_files_);
+    const rlimit files{most, most};
+    if (most > 0 && setrlimit(RLIMIT_NOFILE, &files) != 0) _exit(126);
     execv(LOCKSTEPD, argv.data());
     _exit(127);
   }
@@ -167,10 +171,13 @@ std::optional<Peer::Heard> Peer::ask(Saying request, Duration patience) {
   return reply;
 }
 
-std::optional<JoinReply> Peer::join(const JoinRequest& request) {
+void Peer::send_join(const JoinRequest& request) {
   const Envelope<JoinMessage> envelope{kProtocolVersion, ++sequence_, 0, 0, request};
-  if (!dialled(join_, endpoint_.join).send_within(wire::encode(envelope), kPatience))
-    return std::nullopt;
+  (void)dialled(join_, endpoint_.join).send_within(wire::encode(envelope), kPatience).has_value();
+}
+
+std::optional<JoinReply> Peer::join(const JoinRequest& request) {
+  send_join(request);
   if (!wait([&] { return !join_in_.empty(); })) return std::nullopt;
   auto reply = std::move(join_in_.front());
   join_in_.pop_front();

@@ -38,7 +38,8 @@ class DaemonProcess {
 
   // Starts it (again) and waits until it listens. False: it ended; exit_code() says how.
   bool start(std::vector<std::string> flags = {});
-  void signal(int number);  // and waits for its end
+  void limit_open_files(int most) { open_files_ = most; }  // of the next start; 0: as ours
+  void signal(int number);                                 // and waits for its end
   int exit_code() const { return exit_code_; }
   int pid() const { return pid_; }
   std::string log() const;
@@ -53,6 +54,7 @@ class DaemonProcess {
   launcher::EndpointFile endpoint_;
   int pid_ = 0;
   int exit_code_ = -1;
+  int open_files_ = 0;
 };
 
 // A user or a node: one key, and a control, a bulk and a join socket, each dialled when it is first
@@ -91,6 +93,7 @@ class Peer {
   }
   std::optional<JoinReply> join(const JoinRequest& request);
   void send(Saying message);
+  void send_join(const JoinRequest& request);  // and does not wait
   void send_raw(const std::string& bytes);
   // The next message of this type that nobody asked for.
   template <typename Body>
