@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/domain/messages.h"
+#include "common/domain/agent_messages.h"
 
 namespace lockstep::agent {
 
@@ -31,7 +31,7 @@ struct Recovered {
 };                    // first input, once
 struct Connected {};  // (re)opened the transport: open a session
 struct FromLauncher {
-  Message message;
+  AgentReply message;
 };  // SessionAccepted/Refused/Lost, Desired, acks
 struct WorkspaceStaged {
   AttemptId attempt;

@@ -169,7 +169,7 @@ void Agent::on_link(io::ClientSocket::Link link) {
 
 void Agent::receive() {
   while (const auto bytes = control_->receive()) {
-    auto envelope = wire::decode_envelope(*bytes);
+    auto envelope = wire::decode_envelope<AgentReply>(*bytes);
     if (!envelope) {
       spdlog::error("message of the launcher: {}", envelope.error().message);
       continue;
@@ -190,8 +190,8 @@ void Agent::send_observed() {
   if (observed_) send(*std::exchange(observed_, {}));
 }
 
-void Agent::send(Message body) {
-  Envelope envelope;
+void Agent::send(AgentMessage body) {
+  Envelope<AgentMessage> envelope;
   envelope.sequence = ++sequence_;
   envelope.body = std::move(body);
   // What does not leave is said again: the core repeats until it is acknowledged.

@@ -66,7 +66,7 @@ class Agent {
   void redial();
   void receive();
   void on_link(io::ClientSocket::Link link);
-  void send(Message body);
+  void send(AgentMessage body);
   void send_observed();
 
   void perform(SendSession& action);

@@ -36,8 +36,8 @@ std::optional<HostPort> split_tcp(const std::string& endpoint) {
   return found;
 }
 
-Envelope request(std::uint64_t sequence, Message body) {
-  Envelope envelope;
+Envelope<JoinMessage> request(std::uint64_t sequence, JoinRequest body) {
+  Envelope<JoinMessage> envelope;
   envelope.sequence = sequence;
   envelope.body = std::move(body);
   return envelope;
@@ -131,10 +131,10 @@ Result<Identity> join(io::EventLoop& loop, io::Transport& transport, const wire:
   const Instant end = clock.now() + timeout;
   TRY(socket.send_within(
       wire::encode(request(1, JoinRequest{token.secret, name, LOCKSTEP_VERSION})), timeout));
-  std::optional<Message> answer;
+  std::optional<JoinReply> answer;
   loop.watch_socket(socket.handle(), [&] {
     while (const auto bytes = socket.receive()) {
-      auto envelope = wire::decode_envelope(*bytes);
+      auto envelope = wire::decode_envelope<JoinReply>(*bytes);
       if (envelope) answer = std::move(envelope->body);
     }
   });

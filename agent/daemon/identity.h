@@ -6,7 +6,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/result.h"
-#include "common/domain/messages.h"
+#include "common/domain/join_messages.h"
 #include "common/io/transport.h"
 #include "common/wire/join_token.h"
 

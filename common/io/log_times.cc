@@ -124,9 +124,11 @@ std::vector<LogTime> LogTimes::between(std::uint64_t begin, std::uint64_t end, s
 
 std::optional<std::uint64_t> LogTimes::first_since(Instant since) const {
   const Records records(path_);
-  // Bytes of an entry may be as late as the step allows.
+  // Bytes of an entry may be as late as the step allows. A damaged file holds any times.
+  const std::int64_t step = std::chrono::nanoseconds(kLogTimeStep).count();
+  const std::int64_t later_than = std::max(since.ns, step) - step;
   const std::uint64_t at =
-      records.find([&](const LogTime& time) { return time.at + kLogTimeStep > since; });
+      records.find([&](const LogTime& time) { return time.at.ns > later_than; });
   const auto record = records.read(at, 1);
   if (record.empty()) return std::nullopt;
   return record[0].offset;

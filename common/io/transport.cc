@@ -2,9 +2,12 @@
 
 #include <zmq.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <vector>
 
+#include "common/io/admission.h"
 #include "common/io/transport_internal.h"
 
 namespace lockstep::io {
@@ -12,7 +15,19 @@ namespace {
 
 constexpr int kServerLingerMs = 1000;  // the last replies still leave when a server closes
 constexpr int kListenBacklog = 1024;
+// Messages of one peer that wait for the loop, which takes fewer in a turn: a peer that sends faster
+// waits in its own queue.
+constexpr int kMostReceived = 512;
 constexpr std::size_t kZapFrames = 7;  // RFC 27, CURVE: version … credentials
+
+// nullopt: not over TCP.
+std::optional<std::uint16_t> tcp_port(const std::string& endpoint) {
+  std::uint16_t port = 0;
+  if (!endpoint.starts_with("tcp://")) return std::nullopt;
+  const char* const end = endpoint.data() + endpoint.size();
+  const auto read = std::from_chars(endpoint.data() + endpoint.rfind(':') + 1, end, port);
+  return read.ptr == end && port != 0 ? std::optional(port) : std::nullopt;
+}
 
 }  // namespace
 
@@ -68,6 +83,9 @@ struct ServerSocket::Impl {
   Impl(void* context, std::atomic<int>& open) : socket(context, ZMQ_ROUTER, open) {}
   Socket socket;
   std::string endpoint;
+  std::shared_ptr<Admission> admission;  // null: not over TCP
+  std::optional<ListenerGuard> guard;
+  bool open_to_all = false;
 };
 
 ServerSocket::ServerSocket(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -82,6 +100,7 @@ Result<ServerSocket> ServerSocket::bind(Transport& transport, const std::string&
   void* raw = impl->socket.get();
   if (!raw) return zmq_error("make a socket for " + endpoint);
   set_common_options(raw, endpoint, limits);
+  set_option(raw, ZMQ_RCVHWM, std::min(limits.high_water_mark, kMostReceived));
   set_option(raw, ZMQ_LINGER, kServerLingerMs);
   set_option(raw, ZMQ_BACKLOG, kListenBacklog);
   set_option(raw, ZMQ_ROUTER_MANDATORY, 1);
@@ -95,6 +114,11 @@ Result<ServerSocket> ServerSocket::bind(Transport& transport, const std::string&
     return zmq_error("listen on " + endpoint);
   }
   impl->endpoint = bound;
+  impl->open_to_all = limits.open_to_all;
+  if (const auto port = tcp_port(impl->endpoint)) {
+    impl->admission = transport.impl_->admission;
+    impl->guard.emplace(*port, impl->admission);
+  }
   return ServerSocket(std::move(impl));
 }
 
@@ -114,7 +138,11 @@ std::optional<ServerSocket::Incoming> ServerSocket::receive() {
     }
     const char* key = zmq_msg_gets(&body.message, "User-Id");
     if (!key || *key == '\0') continue;
-    return Incoming{peer.text(), PublicKey(key), body.text()};
+    const char* from = zmq_msg_gets(&body.message, "Peer-Address");
+    const std::string address = from ? from : "";
+    if (impl_->admission && !impl_->open_to_all)
+      impl_->admission->proven(zmq_msg_get(&body.message, ZMQ_SRCFD), address);
+    return Incoming{peer.text(), PublicKey(key), body.text(), address};
   }
 }
 

@@ -47,6 +47,9 @@ class Transport {
 struct SocketLimits {
   std::int64_t max_message_bytes = 64 << 20;
   int high_water_mark = 10'000;  // messages, each direction and peer
+  // Servers: any key is let in, so that a message proves nothing about who is connected: see
+  // admission.h.
+  bool open_to_all = false;
 };
 
 // ROUTER + CURVE server.
@@ -56,6 +59,7 @@ class ServerSocket {
     std::string peer;  // routing id: valid while that connection lives
     PublicKey key;     // who it is, proven by CURVE
     std::string bytes;
+    std::string address = {};  // its IP address; "" = not over TCP
   };
   static Result<ServerSocket> bind(Transport& transport, const std::string& endpoint,
                                    const std::string& zap_domain, const KeyPair& keys,

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/io/admission.h"
 #include "common/io/transport.h"
 
 namespace lockstep::io {
@@ -132,6 +133,7 @@ struct Transport::Impl {
   Gate gate;
   void* context;
   std::atomic<int> open_sockets{0};
+  std::shared_ptr<Admission> admission = make_admission();  // of all servers of this transport
   std::unique_ptr<Socket> zap;
 };
 

@@ -12,7 +12,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
-#include "common/domain/messages.h"
+#include "common/domain/agent_messages.h"
 #include "common/io/transport.h"
 #include "common/snapshot/blob_store.h"
 #include "common/transfer/fetch_board.h"

@@ -1,5 +1,9 @@
 #include "common/wire/control.h"
 
+#include <google/protobuf/io/coded_stream.h>
+
+#include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "common/wire/assignment_codec.h"
@@ -76,99 +80,90 @@ struct BodyWriter {
   }
 };
 
-Status read_body(const pb::Envelope& wire, Message* body) {
+template <typename T, typename Variant>
+inline constexpr bool kHolds = false;
+template <typename T, typename... Types>
+inline constexpr bool kHolds<T, std::variant<Types...>> = (std::is_same_v<T, Types> || ...);
+
+// What is not of the protocol is refused unread.
+template <typename T, typename Wire, typename Body>
+Status read(const Wire& from, Body* body) {
+  if constexpr (kHolds<T, Body>) {
+    return pb::from_wire(from, &body->template emplace<T>());
+  } else if constexpr (kHolds<T, AgentMessage>) {
+    return make_error(ErrorCode::permission_denied, "only a node may say this");
+  } else if constexpr (kHolds<T, ClientRequest>) {
+    return make_error(ErrorCode::permission_denied, "only a user may ask this");
+  } else if constexpr (kHolds<T, JoinMessage>) {
+    return make_error(ErrorCode::permission_denied, "joining has a socket of its own");
+  } else {
+    return make_error(ErrorCode::invalid_argument, "this message is not one for a launcher");
+  }
+}
+
+template <typename Body>
+Status read_body(const pb::Envelope& wire, Body* body) {
   switch (wire.body_case()) {
-    case pb::Envelope::kSessionOpen:
-      return pb::from_wire(wire.session_open(), &body->emplace<SessionOpen>());
-    case pb::Envelope::kHeartbeat:
-      return pb::from_wire(wire.heartbeat(), &body->emplace<Heartbeat>());
-    case pb::Envelope::kObserved: return pb::from_wire(wire.observed(), &body->emplace<Observed>());
+    case pb::Envelope::kSessionOpen: return read<SessionOpen>(wire.session_open(), body);
+    case pb::Envelope::kHeartbeat: return read<Heartbeat>(wire.heartbeat(), body);
+    case pb::Envelope::kObserved: return read<Observed>(wire.observed(), body);
     case pb::Envelope::kSessionAccepted:
-      return pb::from_wire(wire.session_accepted(), &body->emplace<SessionAccepted>());
-    case pb::Envelope::kSessionRefused:
-      return pb::from_wire(wire.session_refused(), &body->emplace<SessionRefused>());
-    case pb::Envelope::kSessionLost:
-      return pb::from_wire(wire.session_lost(), &body->emplace<SessionLost>());
-    case pb::Envelope::kHeartbeatAck:
-      return pb::from_wire(wire.heartbeat_ack(), &body->emplace<HeartbeatAck>());
-    case pb::Envelope::kObservedAck:
-      return pb::from_wire(wire.observed_ack(), &body->emplace<ObservedAck>());
-    case pb::Envelope::kDesired: return pb::from_wire(wire.desired(), &body->emplace<Desired>());
-    case pb::Envelope::kSubmit: return pb::from_wire(wire.submit(), &body->emplace<Submit>());
-    case pb::Envelope::kCancelJob:
-      return pb::from_wire(wire.cancel_job(), &body->emplace<CancelJob>());
-    case pb::Envelope::kDeleteJobs:
-      return pb::from_wire(wire.delete_jobs(), &body->emplace<DeleteJobs>());
-    case pb::Envelope::kListJobs:
-      return pb::from_wire(wire.list_jobs(), &body->emplace<ListJobs>());
-    case pb::Envelope::kShowJob: return pb::from_wire(wire.show_job(), &body->emplace<ShowJob>());
-    case pb::Envelope::kExplainJob:
-      return pb::from_wire(wire.explain_job(), &body->emplace<ExplainJob>());
-    case pb::Envelope::kWatchJob:
-      return pb::from_wire(wire.watch_job(), &body->emplace<WatchJob>());
-    case pb::Envelope::kListNodes:
-      return pb::from_wire(wire.list_nodes(), &body->emplace<ListNodes>());
-    case pb::Envelope::kShowNode:
-      return pb::from_wire(wire.show_node(), &body->emplace<ShowNode>());
-    case pb::Envelope::kCreateToken:
-      return pb::from_wire(wire.create_token(), &body->emplace<CreateToken>());
-    case pb::Envelope::kDrainNode:
-      return pb::from_wire(wire.drain_node(), &body->emplace<DrainNode>());
-    case pb::Envelope::kRemoveNode:
-      return pb::from_wire(wire.remove_node(), &body->emplace<RemoveNode>());
-    case pb::Envelope::kGetStatus:
-      return pb::from_wire(wire.get_status(), &body->emplace<GetStatus>());
-    case pb::Envelope::kShutdown: return pb::from_wire(wire.shutdown(), &body->emplace<Shutdown>());
-    case pb::Envelope::kSubmitReply:
-      return pb::from_wire(wire.submit_reply(), &body->emplace<SubmitReply>());
-    case pb::Envelope::kJobReply:
-      return pb::from_wire(wire.job_reply(), &body->emplace<JobReply>());
-    case pb::Envelope::kJobsDeleted:
-      return pb::from_wire(wire.jobs_deleted(), &body->emplace<JobsDeleted>());
-    case pb::Envelope::kJobUpdate:
-      return pb::from_wire(wire.job_update(), &body->emplace<JobUpdate>());
-    case pb::Envelope::kJobsReply:
-      return pb::from_wire(wire.jobs_reply(), &body->emplace<JobsReply>());
-    case pb::Envelope::kListEvents:
-      return pb::from_wire(wire.list_events(), &body->emplace<ListEvents>());
-    case pb::Envelope::kEventsReply:
-      return pb::from_wire(wire.events_reply(), &body->emplace<EventsReply>());
-    case pb::Envelope::kExplainReply:
-      return pb::from_wire(wire.explain_reply(), &body->emplace<ExplainReply>());
-    case pb::Envelope::kNodesReply:
-      return pb::from_wire(wire.nodes_reply(), &body->emplace<NodesReply>());
-    case pb::Envelope::kTokenReply:
-      return pb::from_wire(wire.token_reply(), &body->emplace<TokenReply>());
-    case pb::Envelope::kStatusReply:
-      return pb::from_wire(wire.status_reply(), &body->emplace<StatusReply>());
-    case pb::Envelope::kDone: return pb::from_wire(wire.done(), &body->emplace<Done>());
-    case pb::Envelope::kRefused: return pb::from_wire(wire.refused(), &body->emplace<Refused>());
-    case pb::Envelope::kJoinRequest:
-      return pb::from_wire(wire.join_request(), &body->emplace<JoinRequest>());
-    case pb::Envelope::kJoinAccepted:
-      return pb::from_wire(wire.join_accepted(), &body->emplace<JoinAccepted>());
-    case pb::Envelope::kJoinRefused:
-      return pb::from_wire(wire.join_refused(), &body->emplace<JoinRefused>());
-    case pb::Envelope::kAllowPeers:
-      return pb::from_wire(wire.allow_peers(), &body->emplace<AllowPeers>());
+      return read<SessionAccepted>(wire.session_accepted(), body);
+    case pb::Envelope::kSessionRefused: return read<SessionRefused>(wire.session_refused(), body);
+    case pb::Envelope::kSessionLost: return read<SessionLost>(wire.session_lost(), body);
+    case pb::Envelope::kHeartbeatAck: return read<HeartbeatAck>(wire.heartbeat_ack(), body);
+    case pb::Envelope::kObservedAck: return read<ObservedAck>(wire.observed_ack(), body);
+    case pb::Envelope::kDesired: return read<Desired>(wire.desired(), body);
+    case pb::Envelope::kSubmit: return read<Submit>(wire.submit(), body);
+    case pb::Envelope::kCancelJob: return read<CancelJob>(wire.cancel_job(), body);
+    case pb::Envelope::kDeleteJobs: return read<DeleteJobs>(wire.delete_jobs(), body);
+    case pb::Envelope::kListJobs: return read<ListJobs>(wire.list_jobs(), body);
+    case pb::Envelope::kShowJob: return read<ShowJob>(wire.show_job(), body);
+    case pb::Envelope::kExplainJob: return read<ExplainJob>(wire.explain_job(), body);
+    case pb::Envelope::kWatchJob: return read<WatchJob>(wire.watch_job(), body);
+    case pb::Envelope::kListNodes: return read<ListNodes>(wire.list_nodes(), body);
+    case pb::Envelope::kShowNode: return read<ShowNode>(wire.show_node(), body);
+    case pb::Envelope::kCreateToken: return read<CreateToken>(wire.create_token(), body);
+    case pb::Envelope::kDrainNode: return read<DrainNode>(wire.drain_node(), body);
+    case pb::Envelope::kRemoveNode: return read<RemoveNode>(wire.remove_node(), body);
+    case pb::Envelope::kGetStatus: return read<GetStatus>(wire.get_status(), body);
+    case pb::Envelope::kShutdown: return read<Shutdown>(wire.shutdown(), body);
+    case pb::Envelope::kSubmitReply: return read<SubmitReply>(wire.submit_reply(), body);
+    case pb::Envelope::kJobReply: return read<JobReply>(wire.job_reply(), body);
+    case pb::Envelope::kJobsDeleted: return read<JobsDeleted>(wire.jobs_deleted(), body);
+    case pb::Envelope::kJobUpdate: return read<JobUpdate>(wire.job_update(), body);
+    case pb::Envelope::kJobsReply: return read<JobsReply>(wire.jobs_reply(), body);
+    case pb::Envelope::kListEvents: return read<ListEvents>(wire.list_events(), body);
+    case pb::Envelope::kEventsReply: return read<EventsReply>(wire.events_reply(), body);
+    case pb::Envelope::kExplainReply: return read<ExplainReply>(wire.explain_reply(), body);
+    case pb::Envelope::kNodesReply: return read<NodesReply>(wire.nodes_reply(), body);
+    case pb::Envelope::kTokenReply: return read<TokenReply>(wire.token_reply(), body);
+    case pb::Envelope::kStatusReply: return read<StatusReply>(wire.status_reply(), body);
+    case pb::Envelope::kDone: return read<Done>(wire.done(), body);
+    case pb::Envelope::kRefused: return read<Refused>(wire.refused(), body);
+    case pb::Envelope::kJoinRequest: return read<JoinRequest>(wire.join_request(), body);
+    case pb::Envelope::kJoinAccepted: return read<JoinAccepted>(wire.join_accepted(), body);
+    case pb::Envelope::kJoinRefused: return read<JoinRefused>(wire.join_refused(), body);
+    case pb::Envelope::kAllowPeers: return read<AllowPeers>(wire.allow_peers(), body);
     case pb::Envelope::kCreateEnvironment:
-      return pb::from_wire(wire.create_environment(), &body->emplace<CreateEnvironment>());
+      return read<CreateEnvironment>(wire.create_environment(), body);
     case pb::Envelope::kShowEnvironment:
-      return pb::from_wire(wire.show_environment(), &body->emplace<ShowEnvironment>());
+      return read<ShowEnvironment>(wire.show_environment(), body);
     case pb::Envelope::kListEnvironments:
-      return pb::from_wire(wire.list_environments(), &body->emplace<ListEnvironments>());
+      return read<ListEnvironments>(wire.list_environments(), body);
     case pb::Envelope::kPruneEnvironments:
-      return pb::from_wire(wire.prune_environments(), &body->emplace<PruneEnvironments>());
+      return read<PruneEnvironments>(wire.prune_environments(), body);
     case pb::Envelope::kEnvironmentReply:
-      return pb::from_wire(wire.environment_reply(), &body->emplace<EnvironmentReply>());
+      return read<EnvironmentReply>(wire.environment_reply(), body);
     case pb::Envelope::kEnvironmentsReply:
-      return pb::from_wire(wire.environments_reply(), &body->emplace<EnvironmentsReply>());
+      return read<EnvironmentsReply>(wire.environments_reply(), body);
     case pb::Envelope::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");
 }
 
-void write_head(const Envelope& envelope, pb::Envelope* wire) {
+template <typename Body>
+void write_head(const Envelope<Body>& envelope, pb::Envelope* wire) {
   wire->set_version(envelope.version);
   wire->set_sequence(envelope.sequence);
   wire->set_reply_to(envelope.reply_to);
@@ -190,14 +185,15 @@ void append_field(int number, std::string_view message, std::string* out) {
 
 }  // namespace
 
-std::string encode(const Envelope& envelope) {
+template <typename Body>
+std::string encode(const Envelope<Body>& envelope) {
   pb::Envelope wire;
   write_head(envelope, &wire);
   std::visit(BodyWriter{&wire}, envelope.body);
   return pb::serialize(wire);
 }
 
-std::string DesiredEncoder::encode(Envelope envelope) {
+std::string DesiredEncoder::encode(Envelope<AgentReply> envelope) {
   Desired& body = std::get<Desired>(envelope.body);
   pb::DesiredState state_head;
   state_head.set_revision(body.desired.revision);
@@ -229,11 +225,12 @@ std::string DesiredEncoder::encode(Envelope envelope) {
   return bytes;
 }
 
-Result<Envelope> decode_envelope(std::string_view bytes) {
+template <typename Body>
+Result<Envelope<Body>> decode_envelope(std::string_view bytes) {
   pb::Envelope wire;
   TRY(pb::parse(bytes, kMaxControlMessageBytes, "control message", &wire));
   TRY(pb::check_version(wire.version(), kProtocolVersion, "control message"));
-  Envelope envelope;
+  Envelope<Body> envelope;
   envelope.version = wire.version();
   envelope.sequence = wire.sequence();
   envelope.reply_to = wire.reply_to();
@@ -245,10 +242,33 @@ Result<Envelope> decode_envelope(std::string_view bytes) {
   return envelope;
 }
 
+// The head's fields come first, and are read without the rest, which may be large and is of no use.
 std::optional<std::uint64_t> peek_sequence(std::string_view bytes) {
-  pb::Envelope wire;
-  if (!pb::parse(bytes, kMaxControlMessageBytes, "control message", &wire)) return std::nullopt;
-  return wire.sequence();
+  constexpr std::size_t kHeadBytes = 4 * 11;  // at most: tags of one byte, varints of ten
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                            static_cast<int>(std::min(bytes.size(), kHeadBytes)));
+  std::optional<std::uint64_t> sequence;
+  for (std::uint32_t tag = in.ReadTag(); tag != 0; tag = in.ReadTag()) {
+    const bool is_varint = (tag & 7) == 0;
+    std::uint64_t value = 0;
+    if (!is_varint || !in.ReadVarint64(&value)) break;
+    if (tag >> 3 == pb::Envelope::kVersionFieldNumber && !sequence) sequence = 0;
+    if (tag >> 3 == pb::Envelope::kSequenceFieldNumber) sequence = value;
+  }
+  return sequence;
 }
+
+template std::string encode(const Envelope<AgentMessage>&);
+template std::string encode(const Envelope<AgentReply>&);
+template std::string encode(const Envelope<ClientRequest>&);
+template std::string encode(const Envelope<ClientReply>&);
+template std::string encode(const Envelope<JoinMessage>&);
+template std::string encode(const Envelope<JoinReply>&);
+template Result<Envelope<AgentMessage>> decode_envelope(std::string_view);
+template Result<Envelope<AgentReply>> decode_envelope(std::string_view);
+template Result<Envelope<ClientRequest>> decode_envelope(std::string_view);
+template Result<Envelope<ClientReply>> decode_envelope(std::string_view);
+template Result<Envelope<JoinMessage>> decode_envelope(std::string_view);
+template Result<Envelope<JoinReply>> decode_envelope(std::string_view);
 
 }  // namespace lockstep::wire

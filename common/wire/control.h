@@ -9,26 +9,36 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "common/domain/messages.h"
+#include "common/domain/agent_messages.h"
+#include "common/domain/client_messages.h"
+#include "common/domain/join_messages.h"
 
 namespace lockstep::wire {
 
-std::string encode(const Envelope& envelope);
+// Body, here and below: AgentMessage, AgentReply, ClientRequest, ClientReply, JoinMessage or
+// JoinReply.
+template <typename Body>
+std::string encode(const Envelope<Body>& envelope);
 
 // For desired states of many nodes in a row, byte for byte what encode() makes a decoder read: the
 // table of a gang is the same for all of its nodes, and is encoded once.
 class DesiredEncoder {
  public:
-  std::string encode(Envelope envelope);  // its body is a Desired
+  std::string encode(Envelope<AgentReply> envelope);  // its body is a Desired
   void forget_gangs() { gangs_.clear(); }
 
  private:
   std::map<AttemptId, std::string> gangs_;
 };
 
-// corrupt: not a message, or a field is out of range (and named). unsupported: another protocol
-// version (both are named). resource_exhausted: longer than kMaxControlMessageBytes.
-Result<Envelope> decode_envelope(std::string_view bytes);
+// A peer's key tells its protocol, and so which Body its messages are read as; a message of another
+// protocol is not decoded.
+// permission_denied: something that only peers of another protocol may say. invalid_argument: an
+// answer of a launcher. corrupt: not a message, or a field is out of range (and named).
+// unsupported: another protocol version (both are named). resource_exhausted: longer than
+// kMaxControlMessageBytes.
+template <typename Body>
+Result<Envelope<Body>> decode_envelope(std::string_view bytes);
 
 // The sequence of a message that decode_envelope refuses, so that the refusal can name what it
 // answers. nullopt when not even that is readable.

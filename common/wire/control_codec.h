@@ -1,7 +1,9 @@
 #pragma once
 // Each message of the control and join sockets, to and from proto/control.proto. See fields.h.
 
-#include "common/domain/messages.h"
+#include "common/domain/agent_messages.h"
+#include "common/domain/client_messages.h"
+#include "common/domain/join_messages.h"
 #include "common/wire/fields.h"
 #include "proto/control.pb.h"
 

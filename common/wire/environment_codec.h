@@ -1,8 +1,8 @@
 #pragma once
 // Environments on the wire: see proto/environment.proto and fields.h.
 
+#include "common/domain/client_messages.h"
 #include "common/domain/environment.h"
-#include "common/domain/messages.h"
 #include "common/wire/fields.h"
 #include "proto/control.pb.h"
 #include "proto/environment.pb.h"

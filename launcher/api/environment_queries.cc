@@ -70,14 +70,14 @@ EnvironmentView view_of(const State& state, const EnvironmentVersion& version) {
   return view;
 }
 
-Message show_environment(const State& state, const std::string& reference) {
+ClientReply show_environment(const State& state, const std::string& reference) {
   const EnvironmentName wanted = parse_environment_name(reference);
   const EnvironmentVersion* found = state.registered(wanted.name, wanted.version);
   if (found == nullptr) return no_such_environment(state, wanted);
   return EnvironmentReply{view_of(state, *found)};
 }
 
-Message list_environments(const State& state, const std::string& name) {
+ClientReply list_environments(const State& state, const std::string& name) {
   EnvironmentsReply reply;
   std::size_t bytes = 0;
   const auto add = [&](const EnvironmentVersion& version) {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/domain/messages.h"
+#include "common/domain/client_messages.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -20,11 +20,11 @@ EnvironmentName parse_environment_name(const std::string& reference);
 EnvironmentView view_of(const State& state, const EnvironmentVersion& version);
 
 // EnvironmentReply, or Refused not_found.
-Message show_environment(const State& state, const std::string& reference);
+ClientReply show_environment(const State& state, const std::string& reference);
 
 // EnvironmentsReply: the newest of each name by name, or with a name all of its versions, the
 // newest first (Refused not_found: there is none). Those beyond kMaxPageBytes come without their
 // content.
-Message list_environments(const State& state, const std::string& name);
+ClientReply list_environments(const State& state, const std::string& name);
 
 }  // namespace lockstep::launcher

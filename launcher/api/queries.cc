@@ -12,7 +12,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-Message no_such_job(const JobId& job) {
+ClientReply no_such_job(const JobId& job) {
   return Refused{ErrorCode::not_found,
                  fmt::format("there is no job '{}'; `lockstep job list` shows all", job.value)};
 }
@@ -52,7 +52,7 @@ struct Answerer {
   const Core& core;
   const LauncherInfo& info;
 
-  std::optional<Message> operator()(const ListJobs& question) const {
+  ClientReply operator()(const ListJobs& question) const {
     if (!question.after.value.empty() && core.state().job(question.after) == nullptr)
       return no_such_job(question.after);
     const auto limit = question.limit > 0 ? static_cast<std::size_t>(question.limit) : SIZE_MAX;
@@ -78,22 +78,20 @@ struct Answerer {
     }
     return count;
   }
-  std::optional<Message> operator()(const ShowJob& question) const { return job(question.job); }
-  std::optional<Message> operator()(const WatchJob& question) const { return job(question.job); }
-  std::optional<Message> operator()(const ListEvents& question) const {
+  ClientReply operator()(const ShowJob& question) const { return job(question.job); }
+  ClientReply operator()(const WatchJob& question) const { return job(question.job); }
+  ClientReply operator()(const ListEvents& question) const {
     auto events = core.job_events(question.job, question.since);
     if (!events) return no_such_job(question.job);
     return std::move(*events);
   }
-  std::optional<Message> operator()(const ExplainJob& question) const {
+  ClientReply operator()(const ExplainJob& question) const {
     auto view = core.explain(question.job);
     if (!view) return no_such_job(question.job);
     return ExplainReply{std::move(*view)};
   }
-  std::optional<Message> operator()(const ListNodes&) const {
-    return NodesReply{core.node_views()};
-  }
-  std::optional<Message> operator()(const ShowNode& question) const {
+  ClientReply operator()(const ListNodes&) const { return NodesReply{core.node_views()}; }
+  ClientReply operator()(const ShowNode& question) const {
     auto view = core.node_view(question.name_or_id);
     if (!view)
       return Refused{ErrorCode::not_found,
@@ -101,13 +99,13 @@ struct Answerer {
                                  question.name_or_id)};
     return NodesReply{{std::move(*view)}};
   }
-  std::optional<Message> operator()(const ShowEnvironment& question) const {
+  ClientReply operator()(const ShowEnvironment& question) const {
     return show_environment(core.state(), question.reference);
   }
-  std::optional<Message> operator()(const ListEnvironments& question) const {
+  ClientReply operator()(const ListEnvironments& question) const {
     return list_environments(core.state(), question.name);
   }
-  std::optional<Message> operator()(const GetStatus&) const {
+  ClientReply operator()(const GetStatus&) const {
     LauncherStatus status{
         LOCKSTEP_VERSION,    info.endpoint,  info.pid,       info.home,      info.started, {}, {},
         core.config().keeps, info.disk_free, info.low_space, info.low_reason};
@@ -117,12 +115,8 @@ struct Answerer {
       ++status.nodes[std::string(to_string(node.liveness))];
     return StatusReply{std::move(status)};
   }
-  template <typename Other>
-  std::optional<Message> operator()(const Other&) const {
-    return std::nullopt;
-  }
 
-  std::optional<Message> job(const JobId& id) const {
+  ClientReply job(const JobId& id) const {
     auto view = core.job_view(id);
     if (!view) return no_such_job(id);
     return JobReply{std::move(*view)};
@@ -131,7 +125,7 @@ struct Answerer {
 
 }  // namespace
 
-std::optional<Message> answer(const Core& core, const LauncherInfo& info, const Message& question) {
+ClientReply answer(const Core& core, const LauncherInfo& info, const Query& question) {
   return std::visit(Answerer{core, info}, question);
 }
 

@@ -2,9 +2,9 @@
 // The questions of a client that change nothing, answered from the core's pictures. No socket, no
 // clock, no journal.
 
-#include <optional>
+#include <variant>
 
-#include "common/domain/messages.h"
+#include "common/domain/client_messages.h"
 #include "launcher/core/core.h"
 
 namespace lockstep::launcher {
@@ -24,8 +24,10 @@ struct LauncherInfo {
 inline constexpr std::size_t kMaxJobsPerPage = 1'000;
 inline constexpr std::size_t kMaxPageBytes = 8u << 20;
 
-// The answer to ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob (its first), ListNodes,
-// ShowNode, ShowEnvironment, ListEnvironments and GetStatus; nullopt for every other message.
-std::optional<Message> answer(const Core& core, const LauncherInfo& info, const Message& question);
+// The requests that change nothing. Of WatchJob: its first answer.
+using Query = std::variant<ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode,
+                           ShowEnvironment, ListEnvironments, GetStatus>;
+
+ClientReply answer(const Core& core, const LauncherInfo& info, const Query& question);
 
 }  // namespace lockstep::launcher

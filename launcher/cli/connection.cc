@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/domain/bulk.h"
+#include "common/domain/client_limits.h"
 #include "common/io/clock.h"
 #include "common/wire/bulk.h"
 #include "common/wire/control.h"
@@ -12,6 +13,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr int kBulkPerTurn = 16;
+constexpr std::size_t kHeadBytes = 64;  // sequence and deadline, which each try sets anew
 
 }  // namespace
 
@@ -85,7 +87,7 @@ Status Connection::Impl::dial(const Endpoint& endpoint) {
 
 void Connection::Impl::drain_control() {
   while (auto bytes = control->receive()) {
-    const auto envelope = wire::decode_envelope(*bytes);
+    const auto envelope = wire::decode_envelope<ClientReply>(*bytes);
     if (envelope && listener.on_control) listener.on_control(*envelope);
   }
 }
@@ -124,17 +126,25 @@ Error Connection::Impl::explained(Error error) const {
   return error;
 }
 
-Result<Message> Connection::ask(const Message& request, Duration timeout, Duration repeat_after,
-                                std::optional<io::ProcessIdentity> until_gone) {
+Result<ClientReply> Connection::ask(const ClientRequest& request, Duration timeout,
+                                    Duration repeat_after,
+                                    std::optional<io::ProcessIdentity> until_gone) {
   Impl& me = *impl_;
+  const std::size_t bytes = wire::encode(Envelope<ClientRequest>{.body = request}).size();
+  if (bytes + kHeadBytes > kMaxUserMessageBytes)
+    return make_error(
+        ErrorCode::resource_exhausted,
+        fmt::format("the request has {} bytes, and the launcher takes {}; put what is "
+                    "large into the job's code folder, which is uploaded apart",
+                    bytes, kMaxUserMessageBytes));
   const Instant end = me.clock.now() + timeout;
   const std::uint64_t first = me.sequence + 1;
   io::EventLoop waiting;
-  std::optional<Message> reply;
+  std::optional<ClientReply> reply;
   std::optional<Error> broken;
   waiting.watch_socket(me.control->handle(), [&] {
     while (auto bytes = me.control->receive()) {
-      auto envelope = wire::decode_envelope(*bytes);
+      auto envelope = wire::decode_envelope<ClientReply>(*bytes);
       if (!envelope) {
         broken = envelope.error().within("an answer of the launcher");
       } else if (envelope->reply_to >= first && envelope->reply_to <= me.sequence && !reply) {
@@ -157,7 +167,7 @@ Result<Message> Connection::ask(const Message& request, Duration timeout, Durati
       return make_error(ErrorCode::unavailable, "the launcher did not answer within " +
                                                     format_duration(timeout) +
                                                     "; see `lockstep status`");
-    Envelope envelope;
+    Envelope<ClientRequest> envelope;
     envelope.sequence = ++me.sequence;
     envelope.deadline_ms = std::max<std::int64_t>(1, (end - now).count() / 1'000'000);
     envelope.body = request;
@@ -184,8 +194,8 @@ void Connection::stop_listening() {
   impl_->unwatch();
 }
 
-std::uint64_t Connection::send(Message request) {
-  Envelope envelope;
+std::uint64_t Connection::send(ClientRequest request) {
+  Envelope<ClientRequest> envelope;
   envelope.sequence = ++impl_->sequence;
   envelope.body = std::move(request);
   if (!impl_->control->send(wire::encode(envelope))) impl_->control_unsent = true;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "common/domain/messages.h"
+#include "common/domain/client_messages.h"
 #include "common/io/event_loop.h"
 #include "common/io/transport.h"
 #include "launcher/cli/endpoint.h"
@@ -31,20 +31,20 @@ class Connection {
 
   // The reply, or the launcher's refusal, or unavailable; the last also, at once, when `until_gone`
   // ends: its last words may be lost with its connection.
-  Result<Message> ask(const Message& request, Duration timeout = seconds(20),
-                      Duration repeat_after = seconds(2),
-                      std::optional<io::ProcessIdentity> until_gone = {});
+  Result<ClientReply> ask(const ClientRequest& request, Duration timeout = seconds(20),
+                          Duration repeat_after = seconds(2),
+                          std::optional<io::ProcessIdentity> until_gone = {});
   // The same for a request with one kind of reply.
   template <typename Reply>
-  Result<Reply> ask_for(const Message& request, Duration timeout = seconds(20)) {
-    TRY_ASSIGN(Message reply, ask(request, timeout));
+  Result<Reply> ask_for(const ClientRequest& request, Duration timeout = seconds(20)) {
+    TRY_ASSIGN(ClientReply reply, ask(request, timeout));
     if (auto* good = std::get_if<Reply>(&reply)) return std::move(*good);
     return make_error(ErrorCode::internal, "the launcher answered something else than was asked");
   }
 
   // For followers: everything that comes on either socket goes here from now on.
   struct Listener {
-    std::function<void(const Envelope&)> on_control;
+    std::function<void(const Envelope<ClientReply>&)> on_control;
     std::function<void(const BulkEnvelope&)> on_bulk;
     // The link came up after it broke, or after something could not be sent yet: the other end
     // knows nothing of what we follow.
@@ -54,7 +54,7 @@ class Connection {
   Status listen(Listener listener);
   void stop_listening();
   // Without waiting; what cannot be sent now is dropped (the caller repeats). The sequence used.
-  std::uint64_t send(Message request);
+  std::uint64_t send(ClientRequest request);
   void send_bulk(BulkEnvelope envelope);
 
   // New sockets to `endpoint`; listeners stay.

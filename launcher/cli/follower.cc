@@ -51,7 +51,7 @@ struct Follower::Impl {
   void follow_logs();
   void keep_alive(Instant now);
   void reconnect();
-  void on_control(const Envelope& envelope);
+  void on_control(const Envelope<ClientReply>& envelope);
   void on_bulk(const BulkEnvelope& envelope);
   void on_job(const JobView& view);
   void on_chunk(const LogChunk& chunk);
@@ -132,7 +132,7 @@ void Follower::Impl::reconnect() {
   if (connection.reopen(*endpoint)) follow_logs();
 }
 
-void Follower::Impl::on_control(const Envelope& envelope) {
+void Follower::Impl::on_control(const Envelope<ClientReply>& envelope) {
   answered_at = listening.total();
   if (lost_said) terminal.note("the launcher is back");
   lost_said = false;
@@ -267,7 +267,7 @@ Status Follower::Impl::listen() {
     signals.push_back(SIGHUP);
   TRY(connection.loop().watch_signals(signals, [this](int signal) { on_signal(signal); }));
   Connection::Listener listener;
-  listener.on_control = [this](const Envelope& envelope) { on_control(envelope); };
+  listener.on_control = [this](const Envelope<ClientReply>& envelope) { on_control(envelope); };
   listener.on_bulk = [this](const BulkEnvelope& envelope) { on_bulk(envelope); };
   listener.on_control_up = [this] { connection.send(WatchJob{options.job}); };
   listener.on_bulk_up = [this] {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/messages.h"
+#include "common/domain/client_messages.h"
 #include "common/domain/views.h"
 #include "launcher/core/action.h"
 #include "launcher/core/config.h"

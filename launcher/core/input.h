@@ -6,7 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "common/domain/messages.h"
+#include "common/domain/agent_messages.h"
+#include "common/domain/client_messages.h"
 
 namespace lockstep::launcher {
 

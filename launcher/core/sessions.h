@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "common/domain/messages.h"
+#include "common/domain/agent_messages.h"
 #include "launcher/core/liveness.h"
 #include "launcher/core/state.h"
 

@@ -197,9 +197,9 @@ void BulkServer::find_peers(const BlobService::From& from, NodeId id, const Find
   (void)send(from.peer, from.sequence, reply);
 }
 
-void BulkServer::take_report(const BlobService::From& from, NodeId id, const FetchReport& report) {
+void BulkServer::take_report(const BlobService::From& from, NodeId id, const FetchReport& said) {
   const State& state = engine_.core().state();
-  peers_.take(id, report);
+  const FetchReport report = peers_.take(id, said);
   std::uint64_t bytes = 0;
   for (const auto& share : report.peers) {
     bytes += share.bytes;

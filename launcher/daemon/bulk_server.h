@@ -27,7 +27,7 @@ class BulkServer {
     snapshot::BlobStore& blobs;
     std::string log_root;
     const DiskMonitor& space;
-    std::function<void(NodeId, Message)> tell_node;  // over its control connection
+    std::function<void(NodeId, AgentReply)> tell_node;  // over its control connection
   };
   explicit BulkServer(Parts parts);
 
@@ -83,7 +83,7 @@ class BulkServer {
   std::optional<Error> failure_;
   bool refuses_logs_ = false;  // the last ones that came found no space
   std::uint64_t spell_ = 0;    // so often that began
-  std::function<void(NodeId, Message)> tell_node_;
+  std::function<void(NodeId, AgentReply)> tell_node_;
   PeerDirectory peers_;
   BlobService desk_;
   Worker sync_worker_;  // last: it ends first

@@ -46,7 +46,9 @@ struct Performer {
   }
   void operator()(const ReplyJoined& action) const {
     spdlog::info("node {} joined as '{}'", action.node.value, action.name);
-    answer(action.to, JoinAccepted{action.node, action.name});
+    ControlServer::Pending pending;
+    if (server.take_pending(action.to, &pending))
+      put(pending, JoinReply(JoinAccepted{action.node, action.name}));
   }
   void operator()(const ReplyDone& action) const { done(action.to, action.message); }
   void operator()(const ReplyDeleted& action) const { answer(action.to, action.result); }
@@ -56,31 +58,34 @@ struct Performer {
   void operator()(const ReplyRefused& action) const {
     ControlServer::Pending pending;
     if (!server.take_pending(action.to, &pending)) return;
-    Message body = Refused{action.code, action.message};
-    if (pending.socket == &server.join_) body = JoinRefused{action.message};
-    server.outbox_.put(*pending.socket, pending.peer, pending.sequence, std::move(body));
+    if (pending.socket == &server.join_)
+      return put(pending, JoinReply(JoinRefused{action.message}));
+    put(pending, ClientReply(Refused{action.code, action.message}));
   }
   void operator()(const ExitDaemon& action) const {
     done(action.to, "the launcher ends");
     server.exit_granted_ = true;
   }
 
-  void to_node(NodeId node, SessionId session, Message body) const {
+  void to_node(NodeId node, SessionId session, AgentReply body) const {
     const auto current = server.links_.current(node);
     if (current) server.send_to_session(current->key, session, std::move(body));
   }
-  void answer(const ReplyTo& to, Message body) const {
+  template <typename Body>
+  void put(const ControlServer::Pending& pending, Body body) const {
+    server.outbox_.put(*pending.socket, pending.peer, pending.sequence, std::move(body));
+  }
+  void answer(const ReplyTo& to, ClientReply body) const {
     ControlServer::Pending pending;
-    if (server.take_pending(to, &pending))
-      server.outbox_.put(*pending.socket, pending.peer, pending.sequence, std::move(body));
+    if (server.take_pending(to, &pending)) put(pending, std::move(body));
   }
   // A token's text was made when it was asked for; now that its hash is durable it may be shown.
   void done(const ReplyTo& to, const std::string& message) const {
     ControlServer::Pending pending;
     if (!server.take_pending(to, &pending)) return;
-    Message body = Done{message};
+    ClientReply body = Done{message};
     if (pending.token) body = std::move(*pending.token);
-    server.outbox_.put(*pending.socket, pending.peer, pending.sequence, std::move(body));
+    put(pending, std::move(body));
   }
 };
 
@@ -92,7 +97,8 @@ void ControlServer::flush() {
     if (watchers == watchers_.end()) continue;
     const auto view = engine_.core().job_view(job);
     if (!view) continue;
-    for (const auto& peer : watchers->second) outbox_.put(control_, peer, 0, JobUpdate{*view});
+    for (const auto& peer : watchers->second)
+      outbox_.put(control_, peer, 0, ClientReply(JobUpdate{*view}));
     if (is_final(view->status)) watchers_.erase(watchers);
   }
   send_all();

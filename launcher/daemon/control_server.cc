@@ -17,13 +17,22 @@ namespace {
 
 constexpr std::size_t kMaxPending = 100'000;
 constexpr std::size_t kMaxWatchersPerJob = 1'000;
-constexpr double kJoinBurst = 200;      // messages on the join socket at once,
-constexpr double kJoinsPerSecond = 50;  // and on the long run
 
 std::string random_secret() {
   std::string secret;
   for (int i = 0; i < 4; ++i) secret += fmt::format("{:016x}", io::random_u64());
   return secret;
+}
+
+Status check_variables_size(const std::map<std::string, std::string>& variables) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : variables) bytes += name.size() + value.size();
+  if (bytes <= kMaxVariablesBytes) return {};
+  return make_error(ErrorCode::resource_exhausted,
+                    fmt::format("environment_variables: names and values have {} bytes together, "
+                                "and {} are possible; put what is large into a file of the job's "
+                                "code folder",
+                                bytes, kMaxVariablesBytes));
 }
 
 }  // namespace
@@ -46,11 +55,6 @@ struct NodeMessages {
   void operator()(Observed& observed) const {
     server.links_.heard(from.key, observed.session, from.peer);
     server.engine_.feed(ObservedInput{from.key, std::move(observed)});
-  }
-  template <typename Other>
-  void operator()(Other&) const {
-    server.refuse(from, ErrorCode::permission_denied,
-                  "this is a node's key: only a user may ask this");
   }
 };
 
@@ -122,24 +126,12 @@ struct ClientRequests {
     info.low_reason = space.refusal();
     question(m);
   }
-  void operator()(const SessionOpen&) const { only_nodes(); }
-  void operator()(const Heartbeat&) const { only_nodes(); }
-  void operator()(const Observed&) const { only_nodes(); }
-  template <typename Other>
-  void operator()(const Other&) const {
-    server.refuse(from, ErrorCode::invalid_argument, "this message is not one for a launcher");
-  }
 
-  void question(const Message& message) const {
-    auto reply = answer(server.engine_.core(), server.settings_.info, message);
-    if (!reply) return;
-    if (auto* nodes = std::get_if<NodesReply>(&*reply); nodes && server.settings_.traffic)
+  void question(const Query& query) const {
+    auto reply = answer(server.engine_.core(), server.settings_.info, query);
+    if (auto* nodes = std::get_if<NodesReply>(&reply); nodes && server.settings_.traffic)
       for (NodeView& node : nodes->nodes) node.blobs = server.settings_.traffic(node.id);
-    server.reply(from, std::move(*reply));
-  }
-  void only_nodes() const {
-    server.refuse(from, ErrorCode::permission_denied,
-                  "this is the key of user '" + user + "': only a node may say this");
+    server.reply(from, std::move(reply));
   }
 };
 
@@ -152,31 +144,74 @@ ControlServer::ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket
       join_(join),
       check_snapshot_(std::move(check_snapshot)),
       settings_(std::move(settings)),
-      join_allowance_(kJoinBurst) {}
+      messages_of_user_(
+          {static_cast<double>(settings_.user_messages_per_second * kUserBurstSeconds),
+           static_cast<double>(settings_.user_messages_per_second)}) {}
 
 void ControlServer::on_control(io::ServerSocket::Incoming incoming) {
   Request request{std::move(incoming.peer), incoming.key, 0, Instant::never()};
-  auto envelope = wire::decode_envelope(incoming.bytes);
-  if (!envelope) {
-    request.sequence = wire::peek_sequence(incoming.bytes).value_or(0);
-    spdlog::warn("a message was refused: {}", envelope.error().message);
-    return refuse(request, envelope.error().code, envelope.error().message);
-  }
-  request.sequence = envelope->sequence;
-  if (envelope->deadline_ms > 0)
-    request.deadline = engine_.now() + milliseconds(envelope->deadline_ms);
   // A removed node's key is a node's too: the core tells it.
   if (gate_.node_of(request.key) || gate_.is_revoked(request.key))
-    return std::visit(NodeMessages{*this, request}, envelope->body);
+    return on_node(std::move(request), incoming.bytes);
   // Asked again for each message: a user whose line was removed is out at once.
-  const auto user = gate_.user_of(request.key);
-  if (!user)
-    return refuse(request, ErrorCode::permission_denied, "this key is not authorised any more");
-  std::visit(ClientRequests{*this, request, *user}, envelope->body);
+  if (const auto user = gate_.user_of(request.key))
+    return on_user(std::move(request), *user, incoming.bytes);
+  request.sequence = wire::peek_sequence(incoming.bytes).value_or(0);
+  refuse(request, ErrorCode::permission_denied, "this key is not authorised any more");
+}
+
+void ControlServer::on_node(Request request, const std::string& bytes) {
+  auto envelope = wire::decode_envelope<AgentMessage>(bytes);
+  if (envelope) {
+    request.sequence = envelope->sequence;
+    return std::visit(NodeMessages{*this, request}, envelope->body);
+  }
+  Error& error = envelope.error();
+  spdlog::warn("a message of a node was refused: {}", error.message);
+  if (error.code == ErrorCode::permission_denied)
+    error.message = "this is a node's key: " + error.message;
+  outbox_.put(control_, request.peer, wire::peek_sequence(bytes).value_or(0),
+              AgentReply(Refused{error.code, std::move(error.message)}));
+}
+
+std::string ControlServer::limit_reached(const PublicKey& key, const std::string& user,
+                                         std::size_t bytes) {
+  if (!messages_of_user_.take(key, engine_.now()))
+    return fmt::format(
+        "user '{}' asks more than {} times a second with one key; ask less often, "
+        "or start lockstepd with a higher --user-messages",
+        user, settings_.user_messages_per_second);
+  if (bytes <= kMaxUserMessageBytes) return "";
+  return fmt::format(
+      "the request has {} bytes, and a user's may have {}; large files belong into "
+      "the job's code folder, which is uploaded apart",
+      bytes, kMaxUserMessageBytes);
+}
+
+void ControlServer::on_user(Request request, const std::string& user, const std::string& bytes) {
+  if (const auto limit = limit_reached(request.key, user, bytes.size()); !limit.empty()) {
+    request.sequence = wire::peek_sequence(bytes).value_or(0);
+    return refuse(request, ErrorCode::resource_exhausted, limit);
+  }
+  auto envelope = wire::decode_envelope<ClientRequest>(bytes);
+  if (envelope) {
+    request.sequence = envelope->sequence;
+    if (envelope->deadline_ms > 0)
+      request.deadline = engine_.now() + milliseconds(envelope->deadline_ms);
+    return std::visit(ClientRequests{*this, request, user}, envelope->body);
+  }
+  Error& error = envelope.error();
+  spdlog::warn("a message of user '{}' was refused: {}", user, error.message);
+  if (error.code == ErrorCode::permission_denied)
+    error.message = "this is the key of user '" + user + "': " + error.message;
+  request.sequence = wire::peek_sequence(bytes).value_or(0);
+  refuse(request, error.code, std::move(error.message));
 }
 
 void ControlServer::submit(const Request& request, const std::string& user, Submit submit) {
   auto& spec = submit.spec;
+  if (const auto fits = check_variables_size(spec.environment_variables); !fits)
+    return refuse(request, fits.error().code, fits.error().message);
   // One that was taken already is answered: it takes nothing more.
   const auto low = settings_.space->refusal();
   if (!low.empty() && engine_.core().state().job_of_submission(submit.submission) == nullptr)
@@ -246,36 +281,32 @@ void ControlServer::check_trees(const Request& request, std::vector<Digest> root
 
 // ---- joins --------------------------------------------------------------------------------------
 
-bool ControlServer::take_join_allowance() {
+// Anybody may send here, so nothing is spent on more than a few a second; and whoever floods is
+// stopped by a limit of their own before they take from what others share.
+bool ControlServer::may_join_now(const io::ServerSocket::Incoming& incoming) {
   const Instant now = engine_.now();
-  const double elapsed = static_cast<double>((now - join_refilled_).count()) / 1e9;
-  join_refilled_ = now;
-  join_allowance_ = std::min(kJoinBurst, join_allowance_ + elapsed * kJoinsPerSecond);
-  if (join_allowance_ < 1) return false;
-  join_allowance_ -= 1;
-  return true;
+  return join_limits_.of_key.take(incoming.key, now) &&
+         join_limits_.of_address.take(incoming.address, now) && join_limits_.of_all.take(0, now);
 }
 
 void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
-  // Anybody may send here, so nothing is spent on more than a few a second.
-  if (!take_join_allowance() || incoming.bytes.size() > kMaxJoinMessageBytes) return;
-  const auto envelope = wire::decode_envelope(incoming.bytes);
+  if (incoming.bytes.size() > kMaxJoinMessageBytes || !may_join_now(incoming)) return;
+  const auto envelope = wire::decode_envelope<JoinMessage>(incoming.bytes);
   const Request request{
       std::move(incoming.peer), incoming.key,
       envelope ? envelope->sequence : wire::peek_sequence(incoming.bytes).value_or(0),
       Instant::never()};
   const auto refuse_join = [&](const std::string& reason) {
     spdlog::warn("a join was refused: {}", reason);
-    outbox_.put(join_, request.peer, request.sequence, JoinRefused{reason});
+    outbox_.put(join_, request.peer, request.sequence, JoinReply(JoinRefused{reason}));
   };
   if (!envelope) return refuse_join(envelope.error().message);
-  const auto* join = std::get_if<JoinRequest>(&envelope->body);
-  if (join == nullptr) return refuse_join("only a join request may be sent here");
+  const auto& join = std::get<JoinRequest>(envelope->body);
   if (gate_.user_of(request.key))
     return refuse_join("this key belongs to a user; a node needs a key of its own");
   if (const auto low = settings_.space->refusal(); !low.empty()) return refuse_join(low);
   engine_.feed(
-      JoinInput{expect_reply(request, join_), sha256(join->token_secret), request.key, join->name});
+      JoinInput{expect_reply(request, join_), sha256(join.token_secret), request.key, join.name});
 }
 
 // ---- replies ------------------------------------------------------------------------------------
@@ -295,7 +326,7 @@ bool ControlServer::take_pending(const ReplyTo& to, Pending* out) {
   return true;
 }
 
-void ControlServer::reply(const Request& request, Message body) {
+void ControlServer::reply(const Request& request, ClientReply body) {
   outbox_.put(control_, request.peer, request.sequence, std::move(body));
 }
 
@@ -303,12 +334,12 @@ void ControlServer::refuse(const Request& request, ErrorCode code, std::string m
   reply(request, Refused{code, std::move(message)});
 }
 
-void ControlServer::tell_node(NodeId node, Message body) {
+void ControlServer::tell_node(NodeId node, AgentReply body) {
   if (const auto current = links_.current(node))
     send_to_session(current->key, current->session, std::move(body));
 }
 
-void ControlServer::send_to_session(const PublicKey& key, SessionId session, Message body) {
+void ControlServer::send_to_session(const PublicKey& key, SessionId session, AgentReply body) {
   if (auto peer = links_.peer_of(key, session))
     outbox_.put(control_, std::move(*peer), 0, std::move(body));
 }

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/domain/client_limits.h"
 #include "common/io/transport.h"
 #include "common/wire/join_token.h"
 #include "launcher/api/queries.h"
@@ -19,6 +20,7 @@
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/node_links.h"
 #include "launcher/daemon/outbox.h"
+#include "launcher/daemon/rate_limit.h"
 
 namespace lockstep::launcher {
 
@@ -34,6 +36,7 @@ class ControlServer {
     LauncherInfo info;
     wire::JoinToken token;  // its secret and expiry are filled in for each new one
     bool allow_root = false;
+    int user_messages_per_second = kUserMessagesPerSecond;
     std::string owner;  // the account that runs this launcher
     Duration heartbeat_interval = seconds(1);
     const DiskMonitor* space = nullptr;          // never null in a daemon
@@ -54,7 +57,7 @@ class ControlServer {
   // and nodes of their desired state as they are now, which is durable, and sends everything.
   void flush();
   // To the node's session that was accepted last; lost when it has none.
-  void tell_node(NodeId node, Message body);
+  void tell_node(NodeId node, AgentReply body);
   bool exit_granted() const { return exit_granted_; }
 
   struct Request {  // a message and who sent it
@@ -69,26 +72,36 @@ class ControlServer {
   friend struct NodeMessages;
   friend struct Performer;
 
+  // What one key may ask is little of what one address may, and that is half of what all may.
+  struct JoinLimits {
+    RateLimit<PublicKey> of_key{{10, 1}};
+    RateLimit<std::string> of_address{{100, 25}};
+    RateLimit<int> of_all{{200, 50}};
+  };
   struct Pending {  // the core owes an answer
     io::ServerSocket* socket;
     std::string peer;
     std::uint64_t sequence = 0;
     std::optional<TokenReply> token;  // the answer, when the core agrees
   };
+  void on_node(Request request, const std::string& bytes);
+  // "": none.
+  std::string limit_reached(const PublicKey& key, const std::string& user, std::size_t bytes);
+  void on_user(Request request, const std::string& user, const std::string& bytes);
   ReplyTo expect_reply(const Request& request, io::ServerSocket& socket,
                        std::optional<TokenReply> token = {});
   // False: nobody waits for it (any more).
   bool take_pending(const ReplyTo& to, Pending* out);
-  void reply(const Request& request, Message body);
+  void reply(const Request& request, ClientReply body);
   void refuse(const Request& request, ErrorCode code, std::string message);
-  void send_to_session(const PublicKey& key, SessionId session, Message body);
+  void send_to_session(const PublicKey& key, SessionId session, AgentReply body);
   void submit(const Request& request, const std::string& user, Submit submit);
   void create_environment(const Request& request, const std::string& user,
                           CreateEnvironment create);
   // One after another; a request whose time is over gets no answer: its client asks again.
   void check_trees(const Request& request, std::vector<Digest> roots,
                    std::function<void(Result<bool> whole)> then);
-  bool take_join_allowance();
+  bool may_join_now(const io::ServerSocket::Incoming& incoming);
   void send_all();
 
   Engine& engine_;
@@ -104,8 +117,8 @@ class ControlServer {
   std::map<JobId, std::set<std::string>> watchers_;  // peers
   std::set<JobId> changed_jobs_;
   std::set<NodeId> touched_nodes_;  // to be sent their desired state, once however often it changed
-  double join_allowance_ = 0;
-  Instant join_refilled_;
+  RateLimit<PublicKey> messages_of_user_;
+  JoinLimits join_limits_;
   bool exit_granted_ = false;
 };
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "common/io/admission.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
@@ -93,7 +94,7 @@ Status Daemon::open() {
   TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
   bulk.emplace(BulkServer::Parts{
       loop, engine, gate, sockets->bulk, *blobs, home.logs(), space,
-      [this](NodeId node, Message body) { control->tell_node(node, std::move(body)); }});
+      [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); }});
   compactor.emplace(StoreCompactor::Parts{loop,
                                           engine,
                                           *blobs,
@@ -111,6 +112,7 @@ Status Daemon::open() {
   settings.token.bulk_endpoint = advertised(sockets->bulk.endpoint(), options.advertise);
   settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
   settings.allow_root = options.allow_root;
+  settings.user_messages_per_second = options.user_messages_per_second;
   settings.space = &space;
   settings.environments_map = home.environments_map();
   settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
@@ -241,6 +243,7 @@ ExitCode run_daemon(const Options& options) {
   mallopt(M_ARENA_MAX, 8);  // one for each thread: two that share one wait for each other
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not our death
+  io::raise_open_files_limit();
   const LauncherHome home(options.home);
   const auto lock = take_home(home);
   if (!lock)

@@ -50,12 +50,13 @@ Refused unreadable(const Error& error) {
 
 }  // namespace
 
-Message with_map(const State& state, const std::string& map_path, const std::string& reference) {
+ClientReply with_map(const State& state, const std::string& map_path,
+                     const std::string& reference) {
   const bool of_azure = reference.starts_with(kRegistries);
   if (of_azure)
     if (const auto form = spec::parse_environment_reference(reference); !form)
       return Refused{form.error().code, form.error().message};
-  Message registered = Refused{};
+  ClientReply registered = Refused{};
   if (!of_azure) {
     registered = show_environment(state, reference);
     if (std::holds_alternative<EnvironmentReply>(registered)) return registered;

@@ -5,13 +5,13 @@
 
 #include <string>
 
-#include "common/domain/messages.h"
+#include "common/domain/client_messages.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
 
 // The answer to ShowEnvironment: EnvironmentReply or Refused. What is nowhere is refused with the
 // line that would add it to the map at `map_path`.
-Message with_map(const State& state, const std::string& map_path, const std::string& reference);
+ClientReply with_map(const State& state, const std::string& map_path, const std::string& reference);
 
 }  // namespace lockstep::launcher

@@ -193,6 +193,10 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
       ->check(CLI::Range(1, 10'000));
   app.add_flag("--started-by-lockstep", options.by_lockstep)->group("");  // hidden
   app.add_flag("--allow-root", options.allow_root, "jobs may run as root");
+  app.add_option("--user-messages", options.user_messages_per_second,
+                 "how many requests a second one user's key may send, and five times as many at "
+                 "once (default 200)")
+      ->check(CLI::Range(1, 1'000'000));
   app.add_option("--allow-docker-args", texts.docker_args,
                  "options of `docker run` that jobs may give besides those that give no rights, as "
                  "in --privileged,--device; may be repeated")

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/domain/client_limits.h"
 #include "launcher/core/core.h"
 
 namespace lockstep::launcher {
@@ -32,8 +33,9 @@ struct Options {
   std::optional<Listen> listen;  // absent: loopback, the ports of last time if they are free
   std::string advertise;         // host for tokens and endpoint.json; default: that of `listen`
   bool allow_root = false;
-  bool by_lockstep = false;          // the command line started us
-  std::vector<std::string> command;  // our own argv
+  int user_messages_per_second = kUserMessagesPerSecond;  // of one key
+  bool by_lockstep = false;                               // the command line started us
+  std::vector<std::string> command;                       // our own argv
   std::string log_level = "info";
   Duration blob_lease = minutes(60);     // what nobody refers to is kept so long after its last use
   Bytes low_space = {};                  // 0: io::default_low_space

@@ -5,9 +5,13 @@
 
 #include <functional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
-#include "common/domain/messages.h"
+#include "common/domain/agent_messages.h"
+#include "common/domain/client_messages.h"
+#include "common/domain/join_messages.h"
 #include "common/io/transport.h"
 #include "common/wire/control.h"
 
@@ -15,7 +19,11 @@ namespace lockstep::launcher {
 
 class Outbox {
  public:
-  void put(io::ServerSocket& socket, std::string peer, std::uint64_t reply_to, Message body);
+  template <typename Body>
+  void put(io::ServerSocket& socket, std::string peer, std::uint64_t reply_to, Body body) {
+    items_.push_back({&socket, std::move(peer),
+                      Envelope<Body>{kProtocolVersion, ++sequence_, reply_to, 0, std::move(body)}});
+  }
   // Sends everything; `gone` is told the peers that could not be reached.
   void flush(const std::function<void(const std::string& peer)>& gone);
   // The tables of gangs are kept encoded between flushes until then.
@@ -25,8 +33,12 @@ class Outbox {
   struct Item {
     io::ServerSocket* socket;
     std::string peer;
-    Envelope envelope;
+    std::variant<Envelope<AgentReply>, Envelope<ClientReply>, Envelope<JoinReply>> envelope;
   };
+  std::string encode(Envelope<AgentReply>& envelope);
+  std::string encode(Envelope<ClientReply>& envelope);
+  std::string encode(Envelope<JoinReply>& envelope);
+
   std::vector<Item> items_;
   wire::DesiredEncoder desired_;
   std::uint64_t sequence_ = 0;

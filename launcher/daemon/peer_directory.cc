@@ -8,6 +8,7 @@ namespace {
 
 constexpr Duration kTellAgainAfter = seconds(15);  // well within kPeerAllowedFor
 constexpr std::size_t kMaxTold = 200'000;
+constexpr std::size_t kMaxNamed = 200'000;
 
 // Another order for each asker, and the same each time: splitmix64's finalizer.
 std::uint64_t mix(NodeId asker, NodeId peer) {
@@ -99,7 +100,13 @@ PeerDirectory::Answer PeerDirectory::find(Instant now, NodeId asker, const FindP
   }
   take_some(whole, kWholePeers);
   if (told_.size() > kMaxTold) told_.clear();
+  if (named_count_ > kMaxNamed) {
+    named_.clear();
+    named_count_ = 0;
+  }
+  std::set<NodeId>* named = answer.peers.empty() ? nullptr : &named_[{asker, ask.root}];
   for (const Found& peer : answer.peers) {
+    named_count_ += named->insert(peer.node).second;
     const auto [it, is_new] = told_.try_emplace({peer.node, asker}, now);
     if (!is_new && now - it->second < kTellAgainAfter) continue;
     it->second = now;
@@ -108,7 +115,15 @@ PeerDirectory::Answer PeerDirectory::find(Instant now, NodeId asker, const FindP
   return answer;
 }
 
-void PeerDirectory::take(NodeId from, const FetchReport& report) {
+FetchReport PeerDirectory::take(NodeId from, FetchReport report) {
+  std::set<NodeId> named;
+  if (const auto it = named_.find({from, report.root}); it != named_.end()) {
+    named = std::move(it->second);
+    named_count_ -= named.size();
+    named_.erase(it);
+  }
+  // Once each: a share that is said twice is not two.
+  std::erase_if(report.peers, [&](const auto& share) { return named.erase(share.node) == 0; });
   BlobTraffic& mine = traffic_[from];
   mine.from_launcher_bytes += report.from_launcher_bytes;
   for (const FetchReport::Share& share : report.peers) {
@@ -120,14 +135,15 @@ void PeerDirectory::take(NodeId from, const FetchReport& report) {
     theirs.last_lie = share.fault;
   }
   const auto found = trees_.find(report.root);
-  if (found == trees_.end()) return;
+  if (found == trees_.end()) return report;
   auto& nodes = found->second.nodes;
   for (auto it = nodes.begin(); it != nodes.end(); ++it) {
     if (it->second.node != from) continue;
     it->second.whole = report.whole;
     if (!report.whole) nodes.erase(it);
-    return;
+    break;
   }
+  return report;
 }
 
 BlobTraffic PeerDirectory::traffic(NodeId node) const {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "common/base/digest.h"
@@ -31,7 +33,9 @@ class PeerDirectory {
     std::vector<NodeId> to_tell;  // of these, who are to let the asker in: told long ago, or never
   };
   Answer find(Instant now, NodeId asker, const FindPeers& ask, const Reach& reach);
-  void take(NodeId from, const FetchReport& report);
+  // Returns the part that counts: of peers that were named to this node for this tree since its
+  // last report. What it says of others is dropped.
+  FetchReport take(NodeId from, FetchReport report);
   BlobTraffic traffic(NodeId node) const;
 
  private:
@@ -52,7 +56,10 @@ class PeerDirectory {
   std::map<Digest, Tree> trees_;
   std::uint64_t last_order_ = 0;
   std::map<std::pair<NodeId, NodeId>, Instant> told_;  // whom, of whom
-  std::map<NodeId, BlobTraffic> traffic_;
+  // Which peers a node was told of, for a tree, since its last report of that.
+  std::map<std::pair<NodeId, Digest>, std::set<NodeId>> named_;
+  std::size_t named_count_ = 0;
+  std::map<NodeId, BlobTraffic> traffic_;  // of nodes that ask, and of those named to them
 };
 
 inline constexpr std::size_t kPeerCore = 16;     // nodes that share the launcher's work

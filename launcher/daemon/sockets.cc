@@ -4,7 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include "common/domain/bulk.h"
-#include "common/domain/messages.h"
+#include "common/domain/envelope.h"
 #include "launcher/daemon/endpoint_file.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/own_address.h"
@@ -14,6 +14,11 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::string_view kTcp = "tcp://";
+// A node's full report: 1,024 parts that have ended, each with the texts of 16 KiB that say why.
+// What users ask has a lower bound, which is checked before it is decoded; what is larger than this
+// is not even received: libzmq closes the connection when it has read the length. What the launcher
+// itself sends (kMaxControlMessageBytes) may be more.
+constexpr std::int64_t kLargestReportBytes = 16 << 20;
 
 struct Endpoints {
   std::string control, bulk, join;
@@ -35,11 +40,12 @@ Endpoints from(const Listen& listen) {
 Result<Sockets> bind_all(io::Transport& transport, const io::KeyPair& keys, const Endpoints& at) {
   constexpr std::int64_t kEnvelopeBytes = 1 << 20;  // beside the largest body
   io::SocketLimits control, bulk, join;
-  control.max_message_bytes = static_cast<std::int64_t>(kMaxControlMessageBytes);
+  control.max_message_bytes = kLargestReportBytes;
   bulk.max_message_bytes = static_cast<std::int64_t>(kMaxBulkMessageBytes) + kEnvelopeBytes;
   bulk.high_water_mark = 512;
   join.max_message_bytes = static_cast<std::int64_t>(kMaxJoinMessageBytes);
   join.high_water_mark = 100;
+  join.open_to_all = true;
   TRY_ASSIGN(auto control_socket,
              io::ServerSocket::bind(transport, at.control, kControlDomain, keys, control));
   TRY_ASSIGN(auto bulk_socket, io::ServerSocket::bind(transport, at.bulk, kBulkDomain, keys, bulk));

@@ -54,7 +54,8 @@ class Launcher:
         """Seconds until it listens."""
         begun = time.monotonic()
         self.process = subprocess.Popen([BUILD / "bin/lockstepd", "--home", self.launcher_home,
-                                         "--allow-root", "--log-level", "warn"],
+                                         "--allow-root", "--log-level", "warn",
+                                         "--user-messages", "1000000"],
                                         stdout=self.log, stderr=self.log)
         wait_until(self.listens, "lockstepd listens")
         return time.monotonic() - begun

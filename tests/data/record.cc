@@ -128,6 +128,18 @@ struct WholeKeys {
   void operator()(Other&) const {}
 };
 
+template <typename Body>
+void write_protocol(std::ostream& out) {
+  test::for_each_alternative<Body>([&](const Body& body) {
+    for (const char byte : wire::encode(Envelope<Body>{kProtocolVersion, 7, 3, 2500, body})) {
+      char text[3];
+      std::snprintf(text, sizeof text, "%02x", static_cast<unsigned char>(byte));
+      out << text;
+    }
+    out << "\n";
+  });
+}
+
 int record(const std::string& directory) {
   TestLauncher launcher;
   live(launcher);
@@ -145,19 +157,12 @@ int record(const std::string& directory) {
   for (const JobView& view : launcher.core->job_views())
     jobs << view.spec.name << " " << to_string(view.status) << " " << view.attempts.size() << "\n";
   std::ofstream envelopes(directory + "/envelopes.hex");
-  test::for_each_alternative<Message>([&](const Message& message) {
-    Envelope envelope;
-    envelope.sequence = 7;
-    envelope.reply_to = 3;
-    envelope.deadline_ms = 2500;
-    envelope.body = message;
-    for (const char byte : wire::encode(envelope)) {
-      char text[3];
-      std::snprintf(text, sizeof text, "%02x", static_cast<unsigned char>(byte));
-      envelopes << text;
-    }
-    envelopes << "\n";
-  });
+  write_protocol<AgentMessage>(envelopes);
+  write_protocol<AgentReply>(envelopes);
+  write_protocol<ClientRequest>(envelopes);
+  write_protocol<ClientReply>(envelopes);
+  write_protocol<JoinMessage>(envelopes);
+  write_protocol<JoinReply>(envelopes);
   return 0;
 }
 

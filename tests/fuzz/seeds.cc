@@ -4,9 +4,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <string>
 
+#include "common/io/file_system.h"
+#include "common/io/log_times.h"
+#include "common/snapshot/blob_pack.h"
+#include "common/snapshot/compress.h"
+#include "common/snapshot/stat_cache.h"
 #include "common/wire/bulk.h"
 #include "common/wire/control.h"
 #include "common/wire/join_token.h"
@@ -14,6 +20,8 @@
 #include "envs/docker/record.h"
 #include "envs/order.h"
 #include "launcher/store/fact_codec.h"
+#include "runner/spawn/protocol.h"
+#include "tests/fuzz/scratch.h"
 #include "tests/unit/wire/fill.h"
 
 using namespace lockstep;
@@ -29,6 +37,46 @@ envs::Lock make_lock() {
       "sha256:" + hash, "debian:12", "debian@sha256:" + hash, "n1", true, "/p/python", "3.11",
       {"/p"},           {{"A", "b"}}};
   return lock;
+}
+
+using Write = std::function<void(const std::string& fuzzer, const std::string& bytes)>;
+
+template <typename T>
+std::string bytes_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+// What is read from files, sockets and memory that no codec writes.
+void write_formats(const Write& write) {
+  const fuzz::Scratch scratch;
+  const auto content = [&](const std::string& name) {
+    return io::read_file(scratch.path() + "/" + name).value();
+  };
+  const std::string text(5'000, 'x');
+  write("fuzz_zstd_piece", bytes_of(std::uint64_t{5'000}) + bytes_of(std::uint64_t{0}) + '\1' +
+                               snapshot::compress_if_smaller(text).value());
+  {
+    const auto packs = snapshot::PackSet::open(scratch.path()).value();
+    (void)packs->append(sha256("small"), 5, false, "small").has_value();
+    (void)packs->sync().has_value();
+    (void)packs->append(sha256(text), 5'000, true, snapshot::compress_if_smaller(text).value())
+        .has_value();
+    (void)packs->sync().has_value();
+    write("fuzz_blob_pack", content("1.pack"));
+  }
+  (void)snapshot::StatCache::save(scratch.path() + "/cache", {{{1, 2, 3, 4, 5}, sha256("a")}},
+                                  10'000'000'000)
+      .has_value();
+  write("fuzz_stat_cache", content("cache"));
+  (void)io::LogTimes(scratch.path() + "/log")
+      .append({{0, Instant{1'000}}, {50, Instant{2'000}}, {90, Instant{3'000}}})
+      .has_value();
+  write("fuzz_log_times", content("log.times"));
+  write("fuzz_framed_socket", std::string("\0\2\0\0\0ab\0\0\0\0\1\0\0\0c", 16));
+  spawn::StartBlock block;
+  block.argc = block.envc = block.cgroups = 1;
+  write("fuzz_start_block",
+        bytes_of(block) + std::string("program\0path\0/cwd\0argument\0A=b\0/cgroup.procs\0", 45));
 }
 
 Activation make_activation() {
@@ -48,9 +96,18 @@ int main(int argc, char** argv) {
     std::filesystem::create_directories(directory);
     std::ofstream(directory / std::to_string(++written[fuzzer]), std::ios::binary) << bytes;
   };
-  test::for_each_alternative<Message>([&](const Message& body) {
-    write("fuzz_control", wire::encode(Envelope{kProtocolVersion, 1, 2, 3, body}));
-  });
+  write_formats(write);
+  const auto write_protocol = [&]<typename Body>(std::type_identity<Body>) {
+    test::for_each_alternative<Body>([&](const Body& body) {
+      write("fuzz_control", wire::encode(Envelope<Body>{kProtocolVersion, 1, 2, 3, body}));
+    });
+  };
+  write_protocol(std::type_identity<AgentMessage>());
+  write_protocol(std::type_identity<AgentReply>());
+  write_protocol(std::type_identity<ClientRequest>());
+  write_protocol(std::type_identity<ClientReply>());
+  write_protocol(std::type_identity<JoinMessage>());
+  write_protocol(std::type_identity<JoinReply>());
   test::for_each_alternative<BulkMessage>([&](const BulkMessage& body) {
     write("fuzz_bulk", wire::encode(BulkEnvelope{wire::kBulkVersion, 1, 2, body}));
   });

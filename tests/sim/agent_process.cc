@@ -69,7 +69,7 @@ void AgentProcess::start() {
   give(agent::Connected{});
 }
 
-void AgentProcess::hear(const Message& message) { give(agent::FromLauncher{message}); }
+void AgentProcess::hear(const AgentReply& message) { give(agent::FromLauncher{message}); }
 
 void AgentProcess::give(agent::Input input) {
   if (dead_) return;

@@ -77,13 +77,13 @@ void Cluster::to_launcher(Node& from, bool from_clone, launcher::Input input) {
   carry([this, input = std::move(input)] { launcher.deliver(input); }, true);
 }
 
-void Cluster::to_agent(NodeId node, Message message) {
+void Cluster::to_agent(NodeId node, AgentReply message) {
   const int index = oracle.node_index(node);
   if (index < 0) return;
   to_agent_with_key(nodes[static_cast<std::size_t>(index)]->key, std::move(message));
 }
 
-void Cluster::to_agent_with_key(const PublicKey& key, Message message) {
+void Cluster::to_agent_with_key(const PublicKey& key, AgentReply message) {
   for (auto& node : nodes) {
     const bool cut = node->partitioned || node->deaf;
     if (node->key != key || (cut && !node->clone)) continue;

@@ -38,8 +38,8 @@ class Cluster {
   bool has_no_space(double chance);                  // of getting there now
   void over_network(std::function<void()> arrival);  // client <-> launcher
   void to_launcher(Node& from, bool from_clone, launcher::Input input);
-  void to_agent(NodeId node, Message message);
-  void to_agent_with_key(const PublicKey& key, Message message);
+  void to_agent(NodeId node, AgentReply message);
+  void to_agent_with_key(const PublicKey& key, AgentReply message);
   bool linked(const Node& a, NodeId b) const;
   bool deliver_logs(Node& node, const AttemptId& attempt);
 

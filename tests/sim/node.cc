@@ -131,7 +131,7 @@ void Node::clone_for(Duration duration) {
   });
 }
 
-void Node::hear(const Message& message) {
+void Node::hear(const AgentReply& message) {
   const auto session = std::visit(
       [](const auto& m) -> SessionId {
         if constexpr (requires { m.session; }) return m.session;

@@ -28,8 +28,8 @@ struct AttemptFiles {
 class AgentProcess {
  public:
   AgentProcess(Cluster& cluster, Node& node, const BootId& boot, bool clone);
-  void start();                       // recovers, connects
-  void hear(const Message& message);  // from the launcher
+  void start();                          // recovers, connects
+  void hear(const AgentReply& message);  // from the launcher
   void give(agent::Input input);
   void stop_for(Duration duration);  // SIGSTOP … SIGCONT
   bool dead() const { return dead_; }
@@ -115,7 +115,7 @@ class Node {
   void partition_for(Duration duration);
   void cut_one_way(Duration duration);
   void clone_for(Duration duration);
-  void hear(const Message& message);
+  void hear(const AgentReply& message);
   void runner_ended(const AttemptId& attempt);
   bool reachable() const { return up && !partitioned && !deaf && !mute; }
   bool quiet() const;             // nothing left on it

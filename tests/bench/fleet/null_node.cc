@@ -122,7 +122,7 @@ Status NullNode::dial() {
 
 void NullNode::receive() {
   while (const auto bytes = control_->receive()) {
-    auto envelope = wire::decode_envelope(*bytes);
+    auto envelope = wire::decode_envelope<AgentReply>(*bytes);
     if (!envelope) {
       std::fprintf(stderr, "fleet: %s\n", envelope.error().message.c_str());
       continue;
@@ -132,7 +132,7 @@ void NullNode::receive() {
   }
 }
 
-void NullNode::observe(const Message& message) {
+void NullNode::observe(const AgentReply& message) {
   if (std::holds_alternative<SessionAccepted>(message)) witness_.accepted(identity_.node);
 }
 
@@ -150,8 +150,8 @@ void NullNode::feed(agent::Input input) {
   if (observed_) send(*std::exchange(observed_, {}));
 }
 
-void NullNode::send(Message body) {
-  Envelope envelope;
+void NullNode::send(AgentMessage body) {
+  Envelope<AgentMessage> envelope;
   envelope.sequence = ++sequence_;
   envelope.body = std::move(body);
   (void)control_->send(wire::encode(envelope));  // the core says it again

@@ -43,8 +43,8 @@ class NullNode {
  private:
   void receive();
   void feed(agent::Input input);
-  void send(Message body);
-  void observe(const Message& message);
+  void send(AgentMessage body);
+  void observe(const AgentReply& message);
   void run(const Assignment& assignment);
   [[noreturn]] void die(const std::string& why) const;
 

@@ -40,7 +40,8 @@ class Submitter {
   Status run() {
     TRY(connection_.ask_for<StatusReply>(GetStatus{}).map([](const StatusReply&) {}));
     const auto begun = Clock::now();
-    TRY(connection_.listen({[this](const Envelope& envelope) { take(envelope); }, {}, {}, {}}));
+    TRY(connection_.listen(
+        {[this](const Envelope<ClientReply>& envelope) { take(envelope); }, {}, {}, {}}));
     while (answered_ < options_.jobs && !refused_) {
       while (sent_ < options_.jobs && sent_ - answered_ < options_.window) send();
       connection_.loop().turn(seconds(1));
@@ -68,7 +69,7 @@ class Submitter {
     connection_.send(std::move(request));
   }
 
-  void take(const Envelope& envelope) {
+  void take(const Envelope<ClientReply>& envelope) {
     if (const auto* refused = std::get_if<Refused>(&envelope.body))
       refused_ = make_error(refused->code, refused->message);
     if (std::holds_alternative<SubmitReply>(envelope.body)) ++answered_;

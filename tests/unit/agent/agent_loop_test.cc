@@ -45,8 +45,8 @@ class FakeLauncher {
     desired.assignments = std::move(assignments);
     if (session.value != 0) say(Desired{session, desired});
   }
-  void say(Message body) {
-    Envelope envelope;
+  void say(AgentReply body) {
+    Envelope<AgentReply> envelope;
     envelope.sequence = ++sequence;
     envelope.body = std::move(body);
     (void)control_->send(peer, wire::encode(envelope));
@@ -79,7 +79,7 @@ class FakeLauncher {
   void receive_control() {
     while (auto got = control_->receive()) {
       peer = got->peer;
-      const auto envelope = wire::decode_envelope(got->bytes);
+      const auto envelope = wire::decode_envelope<AgentMessage>(got->bytes);
       ASSERT_TRUE(envelope) << envelope.error().message;
       std::visit([this](const auto& body) { hear(body); }, envelope->body);
     }

@@ -52,7 +52,7 @@ TEST(IdentityTest, WhatAPersonSaysOfTheLauncherWinsOverWhatItTold) {
 // A launcher's join socket that answers as `answer` says, on a thread and loop of its own.
 class JoinServer {
  public:
-  using Answer = std::function<std::optional<Message>(const JoinRequest&, const PublicKey&)>;
+  using Answer = std::function<std::optional<JoinReply>(const JoinRequest&, const PublicKey&)>;
   explicit JoinServer(Answer answer) : answer_(std::move(answer)) {
     thread_ = std::thread([this] { serve(); });
     while (!ready_) std::this_thread::yield();
@@ -75,9 +75,9 @@ class JoinServer {
     while (!stop_) {
       loop.turn(milliseconds(2));
       while (const auto got = server->receive()) {
-        const auto request = wire::decode_envelope(got->bytes);
+        const auto request = wire::decode_envelope<JoinMessage>(got->bytes);
         const auto answer = answer_(std::get<JoinRequest>(request->body), got->key);
-        Envelope reply;
+        Envelope<JoinReply> reply;
         reply.sequence = 1;
         reply.reply_to = request->sequence;
         if (!answer) continue;
@@ -123,7 +123,7 @@ TEST_F(JoinTest, BecomesTheNodeThatTheLauncherSays) {
 
 TEST_F(JoinTest, ALostAnswerIsAskedForAgain) {
   int asked = 0;
-  const JoinServer server([&](const JoinRequest&, const PublicKey&) -> std::optional<Message> {
+  const JoinServer server([&](const JoinRequest&, const PublicKey&) -> std::optional<JoinReply> {
     if (++asked == 1) return std::nullopt;
     return JoinAccepted{NodeId(7), "n1"};
   });
@@ -140,7 +140,7 @@ TEST_F(JoinTest, ARefusalIsToldWithItsReason) {
 
 TEST_F(JoinTest, SilenceEndsWithTheEndpointNamed) {
   const JoinServer server(
-      [](const JoinRequest&, const PublicKey&) { return std::optional<Message>(); });
+      [](const JoinRequest&, const PublicKey&) { return std::optional<JoinReply>(); });
   const auto identity = join_at(server, milliseconds(200));
   ASSERT_FALSE(identity);
   EXPECT_NE(identity.error().message.find(server.token().join_endpoint), std::string::npos);

@@ -19,7 +19,7 @@ class AgentCheckpoint : public AgentCore {
   void add(const Input& input) {
     for (auto& action : core.handle(now, input)) actions.push_back(std::move(action));
   }
-  void say(Message message) { add(FromLauncher{std::move(message)}); }
+  void say(AgentReply message) { add(FromLauncher{std::move(message)}); }
 
   // The captures that are asked for within `duration`; the launcher answers all it hears.
   int captures(Duration duration) {

@@ -48,7 +48,7 @@ class AgentCore : public ::testing::Test {
     nothing_more();
     for (auto& action : core.handle(now, input)) actions.push_back(std::move(action));
   }
-  void hear(Message message) { give(FromLauncher{std::move(message)}); }
+  void hear(AgentReply message) { give(FromLauncher{std::move(message)}); }
   void pass(Duration duration) {
     now = now + duration;
     give(Tick{});

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/domain/bulk.h"
-#include "common/domain/messages.h"
+#include "common/domain/client_messages.h"
 #include "common/io/event_loop.h"
 #include "common/io/transport.h"
 #include "common/wire/bulk.h"
@@ -108,8 +108,8 @@ class FakeLauncher {
   }
 
   void send(io::ServerSocket& socket, const std::string& peer, std::uint64_t reply_to,
-            Message body) {
-    Envelope envelope;
+            ClientReply body) {
+    Envelope<ClientReply> envelope;
     envelope.sequence = ++sequence_;
     envelope.reply_to = reply_to;
     envelope.body = std::move(body);
@@ -123,12 +123,12 @@ class FakeLauncher {
   }
 
   void on_control(io::ServerSocket& socket, const io::ServerSocket::Incoming& incoming) {
-    const auto envelope = wire::decode_envelope(incoming.bytes);
+    const auto envelope = wire::decode_envelope<ClientRequest>(incoming.bytes);
     if (!envelope) return;
-    const auto reply = [&](Message body) {
+    const auto reply = [&](ClientReply body) {
       send(socket, incoming.peer, envelope->sequence, std::move(body));
     };
-    const Message& body = envelope->body;
+    const ClientRequest& body = envelope->body;
     if (std::holds_alternative<WatchJob>(body)) {
       watcher_ = incoming.peer;
       reply(JobReply{view()});

@@ -26,6 +26,14 @@ TEST_F(LogTimesTest, WithoutAFileNothingIsKnown) {
   times_.free_before(100);
 }
 
+// A damaged file holds any times: the step added to the latest of them was one beyond what there
+// is.
+TEST_F(LogTimesTest, ATimeBeyondAllOthersIsAfterThem) {
+  ASSERT_TRUE(times_.append({{7, Instant::never()}}));
+  EXPECT_EQ(times_.first_since(at(5)), 7U);
+  EXPECT_EQ(times_.first_since({INT64_MIN}), 7U);
+}
+
 TEST_F(LogTimesTest, EntriesOfARangeAndTheOneThatItsBeginBelongsTo) {
   ASSERT_TRUE(times_.append({{0, at(1000)}, {10, at(2000)}}));
   ASSERT_TRUE(times_.append({{20, at(3000)}}));

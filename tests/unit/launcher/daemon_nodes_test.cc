@@ -125,8 +125,9 @@ TEST_F(DaemonNodesTest, AUsersKeyMayNotJoin) {
 TEST_F(DaemonNodesTest, ANodeMayNotAskWhatUsersAsk) {
   Peer node(daemon_.endpoint());
   bring_up(node);
-  for (const Message& message : {Message(Submit{"s", small_job("evil")}), Message(GetStatus{}),
-                                 Message(Shutdown{true}), Message(CreateToken{})}) {
+  for (const ClientRequest& message :
+       {ClientRequest(Submit{"s", small_job("evil")}), ClientRequest(GetStatus{}),
+        ClientRequest(Shutdown{true}), ClientRequest(CreateToken{})}) {
     const auto refused = node.ask_for<Refused>(message);
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->code, ErrorCode::permission_denied);

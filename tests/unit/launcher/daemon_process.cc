@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,6 +50,9 @@ bool DaemonProcess::start(std::vector<std::string> flags) {
   if (pid_ == 0) {
     const int log = open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     dup2(log, 2);
+    const auto most = static_cast<rlim_t>(open_files_);
+    const rlimit files{most, most};
+    if (most > 0 && setrlimit(RLIMIT_NOFILE, &files) != 0) _exit(126);
     execv(LOCKSTEPD, argv.data());
     _exit(127);
   }
@@ -115,8 +119,16 @@ void Peer::receive() {
     while (auto bytes = socket->receive())
       if (auto envelope = decode(*bytes)) into.push_back(std::move(*envelope));
   };
-  drain(control_, wire::decode_envelope, control_in_);
-  drain(join_, wire::decode_envelope, join_in_);
+  while (auto bytes = control_ ? control_->receive() : std::nullopt) {
+    if (auto reply = wire::decode_envelope<ClientReply>(*bytes)) {
+      control_in_.push_back({reply->reply_to, std::move(reply->body)});
+    } else if (auto told = wire::decode_envelope<AgentReply>(*bytes)) {
+      control_in_.push_back({told->reply_to, std::move(told->body)});
+    }
+  }
+  while (auto bytes = join_ ? join_->receive() : std::nullopt)
+    if (auto reply = wire::decode_envelope<JoinReply>(*bytes))
+      join_in_.push_back(std::move(reply->body));
   drain(bulk_, wire::decode_bulk, bulk_in_);
 }
 
@@ -131,18 +143,25 @@ bool Peer::wait(const std::function<bool()>& condition, Duration patience) {
   return true;
 }
 
-std::optional<Message> Peer::ask(Message request, Duration patience) {
-  Envelope envelope;
-  envelope.sequence = ++sequence_;
-  envelope.body = std::move(request);
-  if (!dialled(control_, endpoint_.control).send_within(wire::encode(envelope), patience))
+std::string Peer::encoded(const Saying& saying) {
+  ++sequence_;
+  return std::visit(
+      [this](const auto& body) {
+        return wire::encode(
+            Envelope<std::decay_t<decltype(body)>>{kProtocolVersion, sequence_, 0, 0, body});
+      },
+      saying);
+}
+
+std::optional<Peer::Heard> Peer::ask(Saying request, Duration patience) {
+  if (!dialled(control_, endpoint_.control).send_within(encoded(request), patience))
     return std::nullopt;
-  std::optional<Message> reply;
+  std::optional<Heard> reply;
   wait(
-      [&] {
+      [&, asked = sequence_] {
         for (auto it = control_in_.begin(); it != control_in_.end(); ++it) {
-          if (it->reply_to != envelope.sequence) continue;
-          reply = std::move(it->body);
+          if (it->reply_to != asked) continue;
+          reply = std::move(*it);
           control_in_.erase(it);
           return true;
         }
@@ -152,24 +171,20 @@ std::optional<Message> Peer::ask(Message request, Duration patience) {
   return reply;
 }
 
-std::optional<Message> Peer::join(const JoinRequest& request) {
-  Envelope envelope;
-  envelope.sequence = ++sequence_;
-  envelope.body = request;
-  if (!dialled(join_, endpoint_.join).send_within(wire::encode(envelope), kPatience))
-    return std::nullopt;
+void Peer::send_join(const JoinRequest& request) {
+  const Envelope<JoinMessage> envelope{kProtocolVersion, ++sequence_, 0, 0, request};
+  (void)dialled(join_, endpoint_.join).send_within(wire::encode(envelope), kPatience).has_value();
+}
+
+std::optional<JoinReply> Peer::join(const JoinRequest& request) {
+  send_join(request);
   if (!wait([&] { return !join_in_.empty(); })) return std::nullopt;
-  auto reply = std::move(join_in_.front().body);
+  auto reply = std::move(join_in_.front());
   join_in_.pop_front();
   return reply;
 }
 
-void Peer::send(Message message) {
-  Envelope envelope;
-  envelope.sequence = ++sequence_;
-  envelope.body = std::move(message);
-  send_raw(wire::encode(envelope));
-}
+void Peer::send(Saying message) { send_raw(encoded(message)); }
 
 void Peer::send_raw(const std::string& bytes) {
   (void)dialled(control_, endpoint_.control).send_within(bytes, kPatience).has_value();

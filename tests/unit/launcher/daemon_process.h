@@ -7,10 +7,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
+#include "common/domain/agent_messages.h"
 #include "common/domain/bulk.h"
-#include "common/domain/messages.h"
+#include "common/domain/client_messages.h"
+#include "common/domain/join_messages.h"
 #include "common/io/event_loop.h"
 #include "common/io/transport.h"
 #include "common/wire/join_token.h"
@@ -22,6 +26,11 @@ namespace lockstep::test {
 
 inline constexpr Duration kPatience = seconds(30);
 
+template <typename T, typename Variant>
+inline constexpr bool kHolds = false;
+template <typename T, typename... Types>
+inline constexpr bool kHolds<T, std::variant<Types...>> = (std::is_same_v<T, Types> || ...);
+
 class DaemonProcess {
  public:
   DaemonProcess();
@@ -29,7 +38,8 @@ class DaemonProcess {
 
   // Starts it (again) and waits until it listens. False: it ended; exit_code() says how.
   bool start(std::vector<std::string> flags = {});
-  void signal(int number);  // and waits for its end
+  void limit_open_files(int most) { open_files_ = most; }  // of the next start; 0: as ours
+  void signal(int number);                                 // and waits for its end
   int exit_code() const { return exit_code_; }
   int pid() const { return pid_; }
   std::string log() const;
@@ -44,6 +54,7 @@ class DaemonProcess {
   launcher::EndpointFile endpoint_;
   int pid_ = 0;
   int exit_code_ = -1;
+  int open_files_ = 0;
 };
 
 // A user or a node: one key, and a control, a bulk and a join socket, each dialled when it is first
@@ -55,16 +66,34 @@ class Peer {
 
   const PublicKey& key() const { return keys_.public_key; }
   const io::KeyPair& keys() const { return keys_; }
+  // What a peer may say, also what it should not.
+  using Saying = std::variant<ClientRequest, AgentMessage, ClientReply>;
+  // What it hears, of either protocol.
+  struct Heard {
+    std::uint64_t reply_to = 0;
+    std::variant<ClientReply, AgentReply> body;
+    template <typename T>
+    const T* get_if() const {
+      return std::visit(
+          [](const auto& of_protocol) -> const T* {
+            if constexpr (kHolds<T, std::decay_t<decltype(of_protocol)>>)
+              return std::get_if<T>(&of_protocol);
+            return nullptr;
+          },
+          body);
+    }
+  };
   // nullopt: it could not be sent, or nothing came.
-  std::optional<Message> ask(Message request, Duration patience = kPatience);
+  std::optional<Heard> ask(Saying request, Duration patience = kPatience);
   template <typename Reply>
-  std::optional<Reply> ask_for(Message request) {
-    auto reply = ask(std::move(request));
-    if (!reply || !std::holds_alternative<Reply>(*reply)) return std::nullopt;
-    return std::get<Reply>(std::move(*reply));
+  std::optional<Reply> ask_for(Saying request) {
+    const auto reply = ask(std::move(request));
+    const Reply* good = reply ? reply->get_if<Reply>() : nullptr;
+    return good ? std::optional<Reply>(*good) : std::nullopt;
   }
-  std::optional<Message> join(const JoinRequest& request);
-  void send(Message message);
+  std::optional<JoinReply> join(const JoinRequest& request);
+  void send(Saying message);
+  void send_join(const JoinRequest& request);  // and does not wait
   void send_raw(const std::string& bytes);
   // The next message of this type that nobody asked for.
   template <typename Body>
@@ -72,7 +101,7 @@ class Peer {
     std::optional<Body> found;
     wait([&] {
       for (auto it = control_in_.begin(); it != control_in_.end(); ++it) {
-        const auto* body = std::get_if<Body>(&it->body);
+        const auto* body = it->get_if<Body>();
         if (body == nullptr || (fits && !fits(*body))) continue;
         found = *body;
         control_in_.erase(it);
@@ -104,13 +133,15 @@ class Peer {
  private:
   io::ClientSocket& dialled(std::optional<io::ClientSocket>& socket, const std::string& endpoint);
   void receive();
+  std::string encoded(const Saying& saying);
   launcher::EndpointFile endpoint_;
   io::EventLoop loop_;
   io::Transport transport_;
   io::KeyPair keys_;
   std::optional<io::ClientSocket> control_, bulk_, join_;
   std::uint64_t sequence_ = 0;
-  std::deque<Envelope> control_in_, join_in_;
+  std::deque<Heard> control_in_;
+  std::deque<JoinReply> join_in_;
   std::deque<BulkEnvelope> bulk_in_;
 };
 

@@ -98,8 +98,8 @@ TEST_F(DaemonTest, AUserWhoIsAddedIsLetInAndOneWhoIsRemovedIsOut) {
 TEST_F(DaemonTest, AUserMayNotSpeakAsANode) {
   start();
   Peer ann(daemon_.endpoint(), user_);
-  for (const Message& message : {Message(Heartbeat{NodeId(1), SessionId(2), 0, 0}),
-                                 Message(Observed{NodeId(1), SessionId(2), 1, {}, {}})}) {
+  for (const AgentMessage& message : {AgentMessage(Heartbeat{NodeId(1), SessionId(2), 0, 0}),
+                                      AgentMessage(Observed{NodeId(1), SessionId(2), 1, {}, {}})}) {
     const auto refused = ann.ask_for<Refused>(message);
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->code, ErrorCode::permission_denied);
@@ -110,7 +110,7 @@ TEST_F(DaemonTest, AUserMayNotSpeakAsANode) {
 TEST_F(DaemonTest, AnotherProtocolVersionIsRefusedWithBothNamed) {
   start();
   Peer ann(daemon_.endpoint(), user_);
-  Envelope envelope;
+  Envelope<ClientRequest> envelope;
   envelope.version = 99;
   envelope.sequence = 41;
   envelope.body = GetStatus{};

@@ -35,18 +35,18 @@ class Environments : public testing::Test {
     state_.apply(at, EnvironmentRegistered{std::move(environment), "ada"});
   }
   // The message of a refusal; "" for an answer.
-  static std::string refusal(const Message& answer) {
+  static std::string refusal(const ClientReply& answer) {
     const auto* refused = std::get_if<Refused>(&answer);
     return refused == nullptr ? "" : refused->message;
   }
   EnvironmentView show(const std::string& reference) const {
-    const Message answer = show_environment(state_, reference);
+    const ClientReply answer = show_environment(state_, reference);
     EXPECT_EQ(refusal(answer), "");
     const auto* reply = std::get_if<EnvironmentReply>(&answer);
     return reply == nullptr ? EnvironmentView{} : reply->environment;
   }
   std::vector<std::string> list(const std::string& name = "") const {
-    const Message answer = list_environments(state_, name);
+    const ClientReply answer = list_environments(state_, name);
     EXPECT_EQ(refusal(answer), "");
     std::vector<std::string> all;
     if (const auto* reply = std::get_if<EnvironmentsReply>(&answer))
@@ -102,7 +102,7 @@ TEST_F(Environments, ALongListFitsIntoAMessage) {
   VenvEnvironment large{"python3", {}, {std::string(1'000'000, 'x')}, {}};
   for (int i = 0; i < 100; ++i)
     add({{"e" + std::to_string(i), "1", large}, std::string(100'000, 'd'), {}});
-  const Message answer = list_environments(state_, "");
+  const ClientReply answer = list_environments(state_, "");
   const auto& all = std::get<EnvironmentsReply>(answer).environments;
   ASSERT_EQ(all.size(), 100U);
   std::size_t bytes = 0;
@@ -148,7 +148,7 @@ class Mapped : public Environments {
     std::ofstream(directory_.path() + "/" + name) << text;
   }
   EnvironmentView found(const std::string& reference) const {
-    const Message answer = with_map(state_, map(), reference);
+    const ClientReply answer = with_map(state_, map(), reference);
     EXPECT_EQ(refusal(answer), "");
     const auto* reply = std::get_if<EnvironmentReply>(&answer);
     return reply == nullptr ? EnvironmentView{} : reply->environment;

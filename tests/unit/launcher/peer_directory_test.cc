@@ -95,12 +95,31 @@ TEST_F(Desk, APeerIsToldOfTheAskerNowAndThen) {
 TEST_F(Desk, TrafficIsCountedOnBothSidesAndLiesAreRemembered) {
   FetchReport report{
       kTree, true, 10, {{NodeId(2), 30, "", false}, {NodeId(3), 1, "bad blob", true}}};
-  desk.take(NodeId(1), report);
-  desk.take(NodeId(1), report);
+  for (int fetch = 0; fetch < 2; ++fetch) {
+    for (const std::uint64_t node : {2, 3, 1}) find(node);
+    EXPECT_EQ(desk.take(NodeId(1), report), report);
+  }
   EXPECT_EQ(desk.traffic(NodeId(1)), (BlobTraffic{20, 62, 0, 0, ""}));
   EXPECT_EQ(desk.traffic(NodeId(2)), (BlobTraffic{0, 0, 60, 0, ""}));
   EXPECT_EQ(desk.traffic(NodeId(3)), (BlobTraffic{0, 0, 2, 2, "bad blob"}));
   EXPECT_EQ(desk.traffic(NodeId(9)), BlobTraffic{});
+}
+
+TEST_F(Desk, ANodeIsBelievedOnlyOfPeersThatItWasToldOfForThatTree) {
+  find(2);
+  find(1);  // told of 2
+  find(3);  // told of 1 and 2
+  const FetchReport::Share of_two{NodeId(2), 30, "bad blob", true};
+  const FetchReport::Share foreign{NodeId(3), 1'000, "a lie", true};
+  const FetchReport::Share nobody{NodeId(999), 1'000, "a lie", true};
+  const FetchReport other_tree{sha256("another"), true, 0, {of_two}};
+  EXPECT_TRUE(desk.take(NodeId(1), other_tree).peers.empty());
+  const FetchReport report{kTree, true, 0, {foreign, of_two, of_two, nobody}};
+  EXPECT_EQ(desk.take(NodeId(1), report).peers, std::vector{of_two}) << "once, and of no others";
+  EXPECT_TRUE(desk.take(NodeId(1), report).peers.empty()) << "the same report again";
+  EXPECT_EQ(desk.traffic(NodeId(2)), (BlobTraffic{0, 0, 30, 1, "bad blob"}));
+  for (const std::uint64_t node : {3, 999})
+    EXPECT_EQ(desk.traffic(NodeId(node)), BlobTraffic{}) << node;
 }
 
 TEST_F(Desk, TreesAndTheirNodesAreBounded) {

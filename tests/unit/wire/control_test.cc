@@ -14,25 +14,54 @@ namespace {
 using test::filled;
 using testing::HasSubstr;
 
-Envelope envelope_of(Message body) {
-  Envelope envelope;
-  envelope.sequence = 7;
-  envelope.reply_to = 5;
-  envelope.deadline_ms = 1'500;
-  envelope.body = std::move(body);
-  return envelope;
+template <typename Body>
+Envelope<Body> envelope_of(Body body) {
+  return {kProtocolVersion, 7, 5, 1'500, std::move(body)};
+}
+Envelope<AgentMessage> of_agent(AgentMessage body) { return envelope_of(std::move(body)); }
+Envelope<AgentReply> to_agent(AgentReply body) { return envelope_of(std::move(body)); }
+Envelope<ClientRequest> of_client(ClientRequest body) { return envelope_of(std::move(body)); }
+Envelope<ClientReply> to_client(ClientReply body) { return envelope_of(std::move(body)); }
+
+template <typename Body>
+Result<Envelope<Body>> there(const Envelope<Body>& sent) {
+  return wire::decode_envelope<Body>(wire::encode(sent));
 }
 
-TEST(ControlCodec, EveryMessageSurvivesARoundTripWithEveryFieldSet) {
-  int kinds = 0;
-  test::for_each_alternative<Message>([&](const Message& body) {
+template <typename Body>
+class Protocol : public testing::Test {};
+using Protocols =
+    testing::Types<AgentMessage, AgentReply, ClientRequest, ClientReply, JoinMessage, JoinReply>;
+TYPED_TEST_SUITE(Protocol, Protocols);
+
+TYPED_TEST(Protocol, EveryMessageSurvivesARoundTripWithEveryFieldSet) {
+  std::size_t kinds = 0;
+  test::for_each_alternative<TypeParam>([&](const TypeParam& body) {
     const auto sent = envelope_of(body);
-    const auto received = wire::decode_envelope(wire::encode(sent));
+    const auto received = there(sent);
     ASSERT_TRUE(received) << "kind " << body.index() << ": " << received.error().message;
     EXPECT_TRUE(*received == sent) << "kind " << body.index() << " lost a field";
     ++kinds;
   });
-  EXPECT_EQ(kinds, static_cast<int>(std::variant_size_v<Message>));
+  EXPECT_EQ(kinds, std::variant_size_v<TypeParam>);
+}
+
+template <typename Other, typename Body>
+void expect_unread(const Body& body) {
+  const auto read = wire::decode_envelope<Other>(wire::encode(envelope_of(body)));
+  ASSERT_FALSE(read) << "kind " << body.index();
+  EXPECT_THAT(read.error().code,
+              testing::AnyOf(ErrorCode::permission_denied, ErrorCode::invalid_argument));
+}
+
+// Refused is the one message that agents and clients both hear.
+TYPED_TEST(Protocol, NoOtherProtocolReadsItsMessages) {
+  test::for_each_alternative<TypeParam>([](const TypeParam& body) {
+    if constexpr (!std::is_same_v<TypeParam, AgentMessage>) expect_unread<AgentMessage>(body);
+    if constexpr (!std::is_same_v<TypeParam, ClientRequest>) expect_unread<ClientRequest>(body);
+    if constexpr (!std::is_same_v<TypeParam, JoinMessage>) expect_unread<JoinMessage>(body);
+    if constexpr (!std::is_same_v<TypeParam, JoinReply>) expect_unread<JoinReply>(body);
+  });
 }
 
 // A text that is too long would have the whole message refused, each time that it is sent again.
@@ -48,7 +77,7 @@ TEST(ControlCodec, WhatIsSaidToPeopleIsShortenedWhereItIsWritten) {
   part.exit->ranks.front().detail = part.exit->ranks.front().stderr_tail = text;
   part.environment = filled<EnvironmentReport>();
   part.environment->how = text;
-  const auto received = wire::decode_envelope(wire::encode(envelope_of(observed)));
+  const auto received = there(of_agent(observed));
   ASSERT_TRUE(received) << received.error().message;
   const PartReport& got = std::get<Observed>(received->body).parts.front();
   const auto is_shortened = [&](const std::string& said) {
@@ -65,7 +94,7 @@ TEST(ControlCodec, WhatIsSaidToPeopleIsShortenedWhereItIsWritten) {
   view.reason = text;
   ASSERT_TRUE(view.report);
   view.report->message = text;
-  const auto shown = wire::decode_envelope(wire::encode(envelope_of(JobReply{view})));
+  const auto shown = there(to_client(JobReply{view}));
   ASSERT_TRUE(shown) << shown.error().message;
 }
 
@@ -74,7 +103,7 @@ TEST(ControlCodec, EveryKindOfEnvironmentSurvivesARoundTrip) {
   test::for_each_alternative<EnvironmentDefinition>([&](const EnvironmentDefinition& definition) {
     CreateEnvironment create = filled<CreateEnvironment>();
     create.environment.spec.definition = definition;
-    const auto received = wire::decode_envelope(wire::encode(envelope_of(create)));
+    const auto received = there(of_client(create));
     ASSERT_TRUE(received) << provider_of(definition) << ": " << received.error().message;
     EXPECT_TRUE(std::get<CreateEnvironment>(received->body) == create) << provider_of(definition);
     ++kinds;
@@ -82,7 +111,7 @@ TEST(ControlCodec, EveryKindOfEnvironmentSurvivesARoundTrip) {
   EXPECT_EQ(kinds, 4);
   CreateEnvironment create;
   create.environment.spec.definition = CondaEnvironment{};  // nothing but what is so by itself
-  const auto received = wire::decode_envelope(wire::encode(envelope_of(create)));
+  const auto received = there(of_client(create));
   EXPECT_TRUE(std::get<CreateEnvironment>(received->body) == create);
 }
 
@@ -93,8 +122,8 @@ TEST(ControlCodec, DesiredStatesOfManyNodesAreReadAsIfEachWasEncodedAlone) {
   auto solo = desired;
   for (Assignment& assignment : solo.desired.assignments) assignment.gang.reset();
   for (const Desired& body : {desired, solo, desired, Desired{}}) {
-    const auto sent = envelope_of(body);
-    const auto received = wire::decode_envelope(encoder.encode(sent));
+    const auto sent = to_agent(body);
+    const auto received = wire::decode_envelope<AgentReply>(encoder.encode(sent));
     ASSERT_TRUE(received) << received.error().message;
     EXPECT_TRUE(*received == sent);
     desired.desired.revision += 1;
@@ -104,14 +133,18 @@ TEST(ControlCodec, DesiredStatesOfManyNodesAreReadAsIfEachWasEncodedAlone) {
 TEST(ControlCodec, EveryMessageSurvivesARoundTripWithEveryFieldAtItsDefault) {
   JobSpec spec;
   spec.command = ShellCommand{""};
-  Submit submit{"s", spec};
-  for (const Message& body : {Message(submit), Message(Heartbeat{}), Message(ListJobs{}),
-                              Message(Done{}), Message(Refused{}), Message(JoinRequest{})}) {
-    const auto sent = envelope_of(body);
-    const auto received = wire::decode_envelope(wire::encode(sent));
+  const auto survives = [](const auto& sent) {
+    const auto received = there(sent);
     ASSERT_TRUE(received) << received.error().message;
     EXPECT_TRUE(*received == sent);
-  }
+  };
+  survives(of_client(Submit{"s", spec}));
+  survives(of_client(ListJobs{}));
+  survives(of_agent(Heartbeat{}));
+  survives(to_client(Done{}));
+  survives(to_client(Refused{}));
+  survives(to_agent(Refused{}));
+  survives(envelope_of(JoinMessage(JoinRequest{})));
 }
 
 TEST(ControlCodec, OptionalFieldsStayAbsent) {
@@ -121,7 +154,7 @@ TEST(ControlCodec, OptionalFieldsStayAbsent) {
   submit.spec.resources.gpus.reset();
   submit.spec.timeout.reset();
   submit.spec.snapshot.reset();
-  const auto received = wire::decode_envelope(wire::encode(envelope_of(submit)));
+  const auto received = there(of_client(submit));
   ASSERT_TRUE(received);
   EXPECT_TRUE(std::get<Submit>(received->body) == submit);
 }
@@ -131,23 +164,23 @@ TEST(ControlCodec, EveryEnumValueSurvives) {
     auto view = filled<JobView>();
     view.report->cause = static_cast<Cause>(i);
     view.status = static_cast<JobStatus>(i % 9);
-    const auto received = wire::decode_envelope(wire::encode(envelope_of(JobReply{view})));
+    const auto received = there(to_client(JobReply{view}));
     ASSERT_TRUE(received);
     EXPECT_TRUE(std::get<JobReply>(received->body).job == view);
   }
   for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i) {
     const Refused refused{static_cast<ErrorCode>(i), "why"};
-    const auto received = wire::decode_envelope(wire::encode(envelope_of(refused)));
+    const auto received = there(to_client(refused));
     ASSERT_TRUE(received);
     EXPECT_TRUE(std::get<Refused>(received->body) == refused);
   }
 }
 
 TEST(ControlCodec, AnotherVersionIsRefusedAndBothAreNamed) {
-  auto envelope = envelope_of(GetStatus{});
+  auto envelope = of_client(GetStatus{});
   envelope.version = 7;
   const auto bytes = wire::encode(envelope);
-  const auto received = wire::decode_envelope(bytes);
+  const auto received = wire::decode_envelope<ClientRequest>(bytes);
   ASSERT_FALSE(received);
   EXPECT_EQ(received.error().code, ErrorCode::unsupported);
   EXPECT_THAT(received.error().message, HasSubstr("version 7"));
@@ -158,7 +191,7 @@ TEST(ControlCodec, AnotherVersionIsRefusedAndBothAreNamed) {
 TEST(ControlCodec, AMissingBodyIsRefused) {
   pb::Envelope wire;
   wire.set_version(kProtocolVersion);
-  const auto received = wire::decode_envelope(wire.SerializeAsString());
+  const auto received = wire::decode_envelope<ClientRequest>(wire.SerializeAsString());
   ASSERT_FALSE(received);
   EXPECT_EQ(received.error().code, ErrorCode::corrupt);
   EXPECT_THAT(received.error().message, HasSubstr("body"));
@@ -175,9 +208,9 @@ class Spoiled : public testing::TestWithParam<Case> {};
 
 TEST_P(Spoiled, IsRefusedAndTheFieldIsNamed) {
   pb::Envelope wire;
-  ASSERT_TRUE(wire.ParseFromString(wire::encode(envelope_of(filled<SessionAccepted>()))));
+  ASSERT_TRUE(wire.ParseFromString(wire::encode(to_agent(filled<SessionAccepted>()))));
   GetParam().spoil(wire);
-  const auto received = wire::decode_envelope(wire.SerializeAsString());
+  const auto received = wire::decode_envelope<AgentReply>(wire.SerializeAsString());
   ASSERT_FALSE(received);
   EXPECT_EQ(received.error().code, ErrorCode::corrupt);
   EXPECT_THAT(received.error().message, HasSubstr(GetParam().field));
@@ -244,16 +277,16 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(ControlCodec, EveryPrefixAndEveryFlippedByteIsReadOrRefusedWithoutHarm) {
-  const auto bytes = wire::encode(envelope_of(filled<SessionOpen>()));
+  const auto bytes = wire::encode(of_agent(filled<SessionOpen>()));
   int refused = 0;
   for (std::size_t length = 0; length < bytes.size(); ++length)
-    refused += !wire::decode_envelope(std::string_view(bytes).substr(0, length));
+    refused += !wire::decode_envelope<AgentMessage>(std::string_view(bytes).substr(0, length));
   EXPECT_GT(refused, 0);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     auto spoiled = bytes;
     spoiled[i] = static_cast<char>(spoiled[i] ^ 0xff);
-    const auto read = wire::decode_envelope(spoiled);
-    EXPECT_TRUE(!read || wire::decode_envelope(wire::encode(*read)));
+    const auto read = wire::decode_envelope<AgentMessage>(spoiled);
+    EXPECT_TRUE(!read || there(*read));
   }
 }
 

@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/agent_messages.h"
 #include "common/domain/bulk.h"
-#include "common/domain/messages.h"
+#include "common/domain/client_messages.h"
+#include "common/domain/join_messages.h"
 #include "common/domain/runner_messages.h"
 #include "common/domain/workspace_plan.h"
 #include "launcher/core/fact.h"
@@ -184,7 +186,7 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j, k);
   }
 
-  // common/domain/messages.h
+  // common/domain/*_messages.h
   void fill(SessionOpen& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(Heartbeat& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }

@@ -1,95 +1,16 @@
 #pragma once
-// Everything that travels over the control and join sockets, as plain values. common/wire encodes
-// them; daemons, agents and clients build and read only these. Requests are idempotent: request,
-// reply or both may be lost, doubled or late, and asking again is always safe.
+// The protocol of users' programs: what a client asks the launcher, and what it hears. Only a
+// user's key speaks it.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "common/domain/assignment.h"
+#include "common/domain/envelope.h"
 #include "common/domain/views.h"
 
 namespace lockstep {
-
-inline constexpr std::uint32_t kProtocolVersion = 1;
-
-// ---- agent -> launcher -------------------------------------------------------------------------
-struct SessionOpen {  // first message of an agent start, and again after SessionLost
-  NodeId node;
-  BootId boot;
-  SessionId session;
-  std::string version;  // LOCKSTEP_VERSION
-  Inventory inventory;
-  std::vector<PartReport> parts;       // observed state in full: what is not here does not run here
-  std::uint64_t desired_revision = 0;  // newest applied in this session; what is newer is unknown
-  std::uint64_t answers = 0;           // the question of the newest SessionLost; 0: none was heard
-  friend bool operator==(const SessionOpen&, const SessionOpen&) = default;
-};
-struct Heartbeat {
-  NodeId node;
-  SessionId session;
-  std::uint64_t desired_revision = 0;   // newest applied; the launcher sends again what is newer
-  std::uint64_t observed_sequence = 0;  // number of Observed sent in this session
-  std::uint64_t number = 0;             // 1, 2, … within a session
-  std::string low_disk = {};            // why the node takes no new part now; "": it does
-  friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
-};
-struct Observed {  // delta: the parts that changed
-  NodeId node;
-  SessionId session;
-  std::uint64_t sequence = 0;  // 1, 2, … within a session; acknowledged by ObservedAck
-  std::vector<PartReport> parts;
-  std::vector<AttemptId> removed;  // attempt directories that are gone
-  friend bool operator==(const Observed&, const Observed&) = default;
-};
-
-// ---- launcher -> agent -------------------------------------------------------------------------
-struct SessionAccepted {
-  SessionId session;
-  Duration heartbeat_interval = seconds(1);
-  DesiredState desired;
-  friend bool operator==(const SessionAccepted&, const SessionAccepted&) = default;
-};
-struct SessionRefused {  // wrong version, cloned node, unknown node: the agent prints and exits
-  SessionId session;
-  std::string reason;
-  bool removed = false;  // the node was removed: its agent ends what runs here before it exits
-  friend bool operator==(const SessionRefused&, const SessionRefused&) = default;
-};
-// The launcher does not know this session (it restarted), or not whether what it was told of it is
-// still so: open again, and say which question that answers.
-struct SessionLost {
-  SessionId session;
-  std::uint64_t question = 0;
-  friend bool operator==(const SessionLost&, const SessionLost&) = default;
-};
-struct HeartbeatAck {
-  SessionId session;
-  std::uint64_t number = 0;    // of the heartbeat
-  std::uint64_t revision = 0;  // of the node's desired state when that was heard
-  friend bool operator==(const HeartbeatAck&, const HeartbeatAck&) = default;
-};
-struct ObservedAck {
-  SessionId session;
-  std::uint64_t sequence = 0;
-  friend bool operator==(const ObservedAck&, const ObservedAck&) = default;
-};
-struct Desired {
-  SessionId session;
-  DesiredState desired;
-  friend bool operator==(const Desired&, const Desired&) = default;
-};
-
-// These nodes fetch what this one has: they are let in where it serves blobs, for kPeerAllowedFor.
-struct AllowPeers {
-  std::vector<PublicKey> keys;
-  friend bool operator==(const AllowPeers&, const AllowPeers&) = default;
-};
-inline constexpr Duration kPeerAllowedFor = seconds(60);
-inline constexpr std::size_t kMaxAllowedAtOnce = 1'000;
 
 // ---- client -> launcher ------------------------------------------------------------------------
 struct Submit {
@@ -185,6 +106,11 @@ struct Shutdown {  // refused while jobs run unless cancel_jobs
   friend bool operator==(const Shutdown&, const Shutdown&) = default;
 };
 
+using ClientRequest =
+    std::variant<Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob,
+                 ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
+                 ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown>;
+
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
   JobId job;
@@ -253,50 +179,9 @@ struct Done {
   std::string message;
   friend bool operator==(const Done&, const Done&) = default;
 };
-struct Refused {
-  ErrorCode code = ErrorCode::internal;
-  std::string message;
-  friend bool operator==(const Refused&, const Refused&) = default;
-};
 
-// ---- join socket -------------------------------------------------------------------------------
-struct JoinRequest {  // the sender's CURVE key (ZAP user id) becomes the node's key
-  std::string token_secret;
-  std::string name;  // wanted node name; default the host name
-  std::string version;
-  friend bool operator==(const JoinRequest&, const JoinRequest&) = default;
-};
-struct JoinAccepted {
-  NodeId node;
-  std::string name;
-  friend bool operator==(const JoinAccepted&, const JoinAccepted&) = default;
-};
-struct JoinRefused {
-  std::string reason;
-  friend bool operator==(const JoinRefused&, const JoinRefused&) = default;
-};
-
-using Message =
-    std::variant<SessionOpen, Heartbeat, Observed, SessionAccepted, SessionRefused, SessionLost,
-                 HeartbeatAck, ObservedAck, Desired, Submit, CancelJob, DeleteJobs, ListJobs,
-                 ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode, CreateToken,
-                 DrainNode, RemoveNode, GetStatus, Shutdown, SubmitReply, JobReply, JobsDeleted,
-                 JobUpdate, JobsReply, ExplainReply, EventsReply, NodesReply, TokenReply,
-                 StatusReply, Done, Refused, JoinRequest, JoinAccepted, JoinRefused, AllowPeers,
-                 CreateEnvironment, ShowEnvironment, ListEnvironments, PruneEnvironments,
-                 EnvironmentReply, EnvironmentsReply>;
-
-struct Envelope {
-  std::uint32_t version = kProtocolVersion;
-  std::uint64_t sequence = 0;  // chosen by the sender of a request; echoed in `reply_to`
-  std::uint64_t reply_to = 0;  // 0 = not a reply
-  std::int64_t deadline_ms =
-      0;  // how long the sender waits; 0 = unbounded. Late requests are dropped
-  Message body;
-  friend bool operator==(const Envelope&, const Envelope&) = default;
-};
-
-inline constexpr std::size_t kMaxControlMessageBytes = 64u << 20;
-inline constexpr std::size_t kMaxJoinMessageBytes = 4096;
+using ClientReply = std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply,
+                                 ExplainReply, EventsReply, NodesReply, EnvironmentReply,
+                                 EnvironmentsReply, TokenReply, StatusReply, Done, Refused>;
 
 }  // namespace lockstep

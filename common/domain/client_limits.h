@@ -1,0 +1,16 @@
+#pragma once
+// Bounds of what users may ask, each said when it is reached. Programs that ask check the first two
+// themselves; the launcher checks all.
+
+#include <cstddef>
+
+namespace lockstep {
+
+inline constexpr std::size_t kMaxUserMessageBytes = 2u << 20;
+// Names and values of one job's environment_variables together.
+inline constexpr std::size_t kMaxVariablesBytes = 1u << 20;
+// Of one key: so many on the long run, by default, and those of so long at once.
+inline constexpr int kUserMessagesPerSecond = 200;
+inline constexpr int kUserBurstSeconds = 5;
+
+}  // namespace lockstep

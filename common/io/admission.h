@@ -1,0 +1,105 @@
+#pragma once
+// Which TCP connections a process keeps, decided when the kernel hands them over and before any
+// handshake. A connection is proven once a message came over it from a key that was let in; those
+// that are not proven have a share of their own, so that they cannot take the descriptors of the
+// others. It decides and counts; accept_hook.cc shuts down and closes. Safe for threads.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lockstep::io {
+
+class Admission {
+ public:
+  struct Limits {
+    std::size_t all = 0;                  // connections
+    std::size_t per_source = 0;           // of one address (IPv6: of one /64)
+    std::size_t unproven = 0;             // of these
+    std::size_t unproven_per_source = 0;  // and from one address
+    friend bool operator==(const Limits&, const Limits&) = default;
+  };
+  // A quarter of a process's descriptors, at most 2,048, stays for its own files.
+  static Limits limits_for(std::size_t descriptors);
+
+  struct Peer {
+    std::string address;  // numeric
+    std::uint16_t port = 0;
+    friend bool operator==(const Peer&, const Peer&) = default;
+  };
+  struct Connection {
+    int fd = -1;
+    Peer peer;
+  };
+  // Is this still that connection? Its descriptor may have been closed, and used again.
+  using IsOpen = bool (*)(const Connection& connection);
+
+  Admission(Limits limits, IsOpen is_open) : limits_(limits), is_open_(is_open) {}
+
+  struct Verdict {
+    bool admitted = true;          // else it is to be closed
+    std::vector<Connection> shut;  // to be shut down in its favour: those unproven for longest
+  };
+  Verdict arrived(const Connection& connection);
+  void proven(int fd, const std::string& address);
+
+  struct Count {
+    std::size_t all = 0, unproven = 0;
+    friend bool operator==(const Count&, const Count&) = default;
+  };
+  Count count() const;
+
+ private:
+  struct Entry {
+    Peer peer;
+    std::string source;
+    std::uint64_t order = 0;
+    bool is_proven = false;
+  };
+  struct Source {
+    std::set<std::pair<std::uint64_t, int>> unproven;  // order, fd
+    std::size_t all = 0;
+    std::size_t proven() const { return all - unproven.size(); }
+  };
+  void forget(int fd);
+  // Drops closed ones on the way. nullopt: all of this source are proven.
+  std::optional<Connection> take_oldest_unproven(const std::string& source);
+  std::optional<std::string> most_unproven() const;
+  void forget_closed();
+
+  const Limits limits_;
+  const IsOpen is_open_;
+  mutable std::mutex mutex_;
+  std::map<int, Entry> entries_;  // some may have been closed since
+  std::map<std::string, Source> sources_;
+  std::size_t unproven_ = 0;
+  std::uint64_t last_order_ = 0;
+  std::uint64_t swept_at_ = 0;  // last_order_ then
+};
+
+// From now on connections to listening sockets of this port are subject to `admission`, while the
+// guard lives.
+class ListenerGuard {
+ public:
+  ListenerGuard(std::uint16_t port, std::shared_ptr<Admission> admission);
+  ~ListenerGuard();
+  ListenerGuard(const ListenerGuard&) = delete;
+  ListenerGuard& operator=(const ListenerGuard&) = delete;
+
+ private:
+  std::uint16_t port_;
+};
+
+// With the limits that this process's descriptors allow now.
+std::shared_ptr<Admission> make_admission();
+// The soft limit of open files becomes the hard one.
+void raise_open_files_limit();
+
+}  // namespace lockstep::io
