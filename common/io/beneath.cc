@@ -59,9 +59,7 @@ Resolve resolve_here() {
     how.flags = O_PATH | O_CLOEXEC;
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
     const Fd asked(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof how)));
-    return asked || (errno != ENOSYS && errno != EPERM)
-               ? Resolve::by_kernel
-               : Resolve::by_name;
+    return asked || (errno != ENOSYS && errno != EPERM) ? Resolve::by_kernel : Resolve::by_name;
   }();
   return resolve;
 }

@@ -23,8 +23,7 @@ constexpr int kMostRefills = 10'000;
 
 class Remover {
  public:
-  explicit Remover(const std::string& shown)
-      : stack_(shown, FolderStack::Reopened::from_start) {}
+  explicit Remover(const std::string& shown) : stack_(shown, FolderStack::Reopened::from_start) {}
   // Empties the folder `name` of `parent` and removes it.
   Status run(int parent, const std::string& name);
 
@@ -44,7 +43,8 @@ class Remover {
 Fd open_for_removal(int parent, const std::string& name) {
   Fd folder(disk::openat(parent, name.c_str(), kFolder));
   if (folder || errno != EACCES) return folder;
-  const Fd closed(disk::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const Fd closed(
+      disk::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!closed || disk::fchmod_path(closed.get(), 0700) != 0) {
     errno = EACCES;
     return {};
@@ -129,8 +129,6 @@ Status remove_tree_at(int folder, const std::string& name, const std::string& sh
   return Remover(shown).run(folder, name);
 }
 
-Status remove_tree(const std::string& path) {
-  return remove_tree_at(AT_FDCWD, path, path);
-}
+Status remove_tree(const std::string& path) { return remove_tree_at(AT_FDCWD, path, path); }
 
 }  // namespace lockstep::io

@@ -70,7 +70,8 @@ class Canary {
       all += std::to_string(info.st_mode) + " " + std::to_string(info.st_uid) + " " +
              std::to_string(info.st_gid) + " " + std::to_string(info.st_ino) + "\n";
     }
-    for (const std::string& name : io::list_directory(path_).value_or(std::vector<std::string>())) all += name + "\n";
+    for (const std::string& name : io::list_directory(path_).value_or(std::vector<std::string>()))
+      all += name + "\n";
     return all + io::read_file(path_ + "/file").value_or("none");
   }
 

@@ -96,18 +96,19 @@ TEST_F(FolderTest, MakesAFolderForAnotherUserAndLeavesOneThatIsThere) {
 
 TEST_F(FolderTest, NothingBeyondIsGivenAwayWhateverIsSwapped) {
   if (::geteuid() != 0) GTEST_SKIP() << "giving files away needs root";
-  const int swaps = test::each_swap(
-      [&] { SetUp(); },
-      [&] {
-        ::rename((dir_ / "users/new").c_str(), (dir_ / "users/aside").c_str());
-        dir_.link(canary_.path(), "users/new");
-      },
-      [&] {
-        const auto users = Folder::open(dir_ / "users");
-        const auto made = users->make_for("new", {kSomebody, kSomebody}, 0777);
-        if (made) static_cast<void>(made->make_for("inner", {kSomebody, kSomebody}, 0777));
-      },
-      [&] { canary_.is_untouched(); });
+  const int swaps =
+      test::each_swap([&] { SetUp(); },
+                      [&] {
+                        ::rename((dir_ / "users/new").c_str(), (dir_ / "users/aside").c_str());
+                        dir_.link(canary_.path(), "users/new");
+                      },
+                      [&] {
+                        const auto users = Folder::open(dir_ / "users");
+                        const auto made = users->make_for("new", {kSomebody, kSomebody}, 0777);
+                        if (made)
+                          static_cast<void>(made->make_for("inner", {kSomebody, kSomebody}, 0777));
+                      },
+                      [&] { canary_.is_untouched(); });
   EXPECT_EQ(swaps, 9);  // twice mkdirat, openat2, fchown, fchmod, and the users' folder's open
 }
 

@@ -10,9 +10,9 @@
 
 #include "common/io/beneath.h"
 #include "tests/fakes/disk/deep_tree.h"
+#include "tests/fakes/disk/faults.h"
 #include "tests/fakes/disk/swaps.h"
 #include "tests/unit/support/temp_dir.h"
-#include "tests/fakes/disk/faults.h"
 
 namespace lockstep::io {
 namespace {
@@ -103,9 +103,7 @@ TEST_F(RemoveTree, AFolderThatIsMovedOutMeanwhile) {
         ASSERT_TRUE(remove_tree(tree_));
         test::make_deep_tree(tree_, 80);
       },
-      [&] {
-        ::rename(middle.c_str(), (aside + "/moved").c_str());
-      },
+      [&] { ::rename(middle.c_str(), (aside + "/moved").c_str()); },
       [&] { static_cast<void>(remove_tree(tree_)); },
       [&] {
         ASSERT_TRUE(remove_tree(aside + "/moved"));
@@ -116,9 +114,8 @@ TEST_F(RemoveTree, AFolderThatIsMovedOutMeanwhile) {
 
 TEST_F(RemoveTree, WhatIsAddedMeanwhileGoesToo) {
   ASSERT_TRUE(make_directories(tree_ + "/a/b"));
-  test::Swap swap(4, [&] {
-    ASSERT_TRUE(write_file_atomically(tree_ + "/late", "x", 0644, false));
-  });
+  test::Swap swap(4,
+                  [&] { ASSERT_TRUE(write_file_atomically(tree_ + "/late", "x", 0644, false)); });
   const disk::InFront front(swap);
   const Status removed = remove_tree(tree_);
   EXPECT_TRUE(removed) << removed.error().message;
