@@ -29,8 +29,8 @@ class WorkspaceOfAnother : public testing::Test {
   Status set_up() {
     OutputSpec output;
     output.name = "model";
-    TRY_ASSIGN(const Workspace workspace, Workspace::prepare(WorkspacePlan{}, attempt_, kSomebody,
-                                                             kSomebody, {output}));
+    TRY_ASSIGN(const Workspace workspace,
+               Workspace::prepare(WorkspacePlan{}, attempt_, kSomebody, kSomebody, {output}));
     return workspace.use_in_place();
   }
   uid_t owner_of(const std::string& name) {
@@ -57,13 +57,13 @@ TEST_F(WorkspaceOfAnother, NothingBeyondIsGivenAwayWhateverIsSwapped) {
   for (const std::string name : {"outputs", "logs", ".lockstep", ".lockstep/checkpoint"}) {
     const std::string path = attempt_.code() + "/" + name;
     bool done = false;
-    const int calls = test::each_swap(
-        [&] { stage(); },
-        [&] {
-          ::rename(path.c_str(), (attempt_.code() + "/aside").c_str());
-          static_cast<void>(::symlink(canary.path().c_str(), path.c_str()));
-        },
-        [&] { done = set_up().has_value(); }, [&] { canary.is_untouched(); });
+    const int calls =
+        test::each_swap([&] { stage(); },
+                        [&] {
+                          ::rename(path.c_str(), (attempt_.code() + "/aside").c_str());
+                          static_cast<void>(::symlink(canary.path().c_str(), path.c_str()));
+                        },
+                        [&] { done = set_up().has_value(); }, [&] { canary.is_untouched(); });
     EXPECT_GT(calls, 12) << name;
     EXPECT_TRUE(done) << "with nothing swapped";
   }
