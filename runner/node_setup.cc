@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "common/io/attempt_cgroups.h"
+#include "common/io/beneath.h"
 #include "common/io/file_system.h"
 #include "common/wire/runner.h"
 
@@ -25,10 +26,10 @@ Result<io::User> find_run_as(const std::string& name) {
   return other;
 }
 
-Status make_owned_directory(const std::string& path, const io::User& owner) {
-  TRY(io::make_directories(path, 0755));
-  if (geteuid() == 0 && owner.uid != 0 && chown(path.c_str(), owner.uid, owner.gid) != 0)
-    return errno_error(errno, fmt::format("chown {} to {}", path, owner.name));
+Status make_tmp(const io::AttemptDir& directory, const io::User& owner) {
+  TRY_ASSIGN(const io::Folder attempt, io::Folder::open(directory.path()));
+  const std::string name = directory.tmp().substr(directory.path().size() + 1);
+  TRY(attempt.make_for(name, {owner.uid, owner.gid}, 0755));
   return {};
 }
 
@@ -91,7 +92,7 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
   setup.run_as = *std::move(user);
   if (const auto made = io::make_directories(directory.logs()); !made)
     return fail(Cause::start_failed, made.error());
-  if (const auto made = make_owned_directory(directory.tmp(), setup.run_as); !made)
+  if (const auto made = make_tmp(directory, setup.run_as); !made)
     return fail(Cause::start_failed, made.error());
   const auto workspace = Workspace::prepare(plan_on_host(orders), directory, setup.run_as.uid,
                                             setup.run_as.gid, orders.assignment.spec.outputs);

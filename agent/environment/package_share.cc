@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "common/io/beneath.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::agent {
@@ -16,6 +17,15 @@ std::uint64_t size_of(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
   return static_cast<std::uint64_t>(info.st_size);
+}
+
+// `fetched` lies in a folder of the user's, who may put a symlink in its place.
+void remove_fetched(const std::string& fetched, const std::string& name) {
+  const auto slash = fetched.rfind('/');
+  const auto scratch = io::Folder::open(fetched.substr(0, slash));
+  if (!scratch) return;
+  const auto folder = scratch->enter(fetched.substr(slash + 1));
+  if (folder) static_cast<void>(folder->remove(name));
 }
 
 }  // namespace
@@ -52,7 +62,7 @@ bool ChannelOrigin::look(Asked& asked, News& news) {
   } else {
     is_gone_ = true;  // the build says what is wrong with it
   }
-  static_cast<void>(io::remove_tree(path));
+  remove_fetched(site_.fetched, asked.file.digest.hex());
   return true;
 }
 

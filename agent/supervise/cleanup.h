@@ -12,7 +12,9 @@ namespace lockstep::agent {
 // Unmounts everything at or below `path` in our mount namespace, innermost first.
 Status unmount_below(const std::string& path);
 
-// All of it: cgroups, mounts, the mount point, the attempt's directory.
+// What a part has beside its directory: cgroups, mounts, the mount point.
+Status release_part(const io::AttemptDir& directory, const std::string& mount_point);
+// All of it, with the attempt's directory.
 Status remove_part(const io::AttemptDir& directory, const std::string& mount_point);
 
 }  // namespace lockstep::agent

@@ -8,6 +8,7 @@
 //     identity.json         node id, launcher's key and endpoints, 0600; written once, by joining
 //     boot                  the boot in which the runners below were started
 //     attempts/<job>.<n>/   one part: common/io/attempt_dir.h
+//     quarantine/           0700: attempts that could not be removed (agent/supervise/quarantine.h)
 //     environments/         what jobs' environments were built as: agent/environment/cache.h
 //     cache/                blobs and materialised trees: agent/workspace
 
@@ -29,6 +30,7 @@ class Home {
   std::string identity() const { return path_ + "/identity.json"; }
   std::string boot() const { return path_ + "/boot"; }
   std::string attempts() const { return path_ + "/attempts"; }
+  std::string quarantine() const { return path_ + "/quarantine"; }
   std::string environments() const { return path_ + "/environments"; }
   std::string cache() const { return path_ + "/cache"; }
   io::AttemptDir attempt(const AttemptId& attempt) const {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-#include "agent/supervise/cleanup.h"
+#include "agent/supervise/quarantine.h"
 #include "common/io/file_system.h"
 #include "common/io/runners.h"
 #include "common/wire/runner.h"
@@ -150,7 +150,7 @@ std::vector<RecoveredPart> find_parts(const Home& home, bool same_boot) {
       continue;
     }
     spdlog::warn("{} belongs to no attempt; it is removed", directory.path());
-    if (const Status removed = remove_part(directory, ""); !removed) {
+    if (const Status removed = remove_or_set_aside(home, directory, ""); !removed) {
       spdlog::warn("{}", removed.error().message);
     }
   }

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "agent/supervise/cleanup.h"
+#include "agent/supervise/quarantine.h"
 #include "agent/supervise/recovery.h"
 #include "common/io/attempt_cgroups.h"
 #include "common/wire/runner.h"
@@ -184,20 +184,20 @@ void Supervisor::run_removal(const AttemptId& attempt) {
   Part& part = parts_[attempt];
   if (part.process || part.cleaning) return;
   part.cleaning = true;
-  workers_.submit(
-      [this, alive = alive_, attempt, directory = home_.attempt(attempt), &loop = loop_] {
-        const Status status = remove_part(directory, io::code_mount_point(::geteuid(), attempt));
-        loop.post([this, alive, attempt, status] {
-          if (!*alive) return;
-          parts_[attempt].cleaning = false;
-          if (!status) {  // the core asks again
-            spdlog::error("{}: {}", to_string(attempt), status.error().message);
-            return;
-          }
-          parts_.erase(attempt);
-          emit_(PartRemoved{attempt});
-        });
-      });
+  workers_.submit([this, alive = alive_, attempt, home = home_, &loop = loop_] {
+    const Status status = remove_or_set_aside(home, home.attempt(attempt),
+                                              io::code_mount_point(::geteuid(), attempt));
+    loop.post([this, alive, attempt, status] {
+      if (!*alive) return;
+      parts_[attempt].cleaning = false;
+      if (!status) {  // the core asks again
+        spdlog::error("{}: {}", to_string(attempt), status.error().message);
+        return;
+      }
+      parts_.erase(attempt);
+      emit_(PartRemoved{attempt});
+    });
+  });
 }
 
 void Supervisor::watch_directory(const AttemptId& attempt) {
@@ -228,7 +228,7 @@ void Supervisor::on_directory_change() {
 }
 
 Instant Supervisor::next_deadline() const {
-  Instant next = Instant::never();
+  Instant next = empty_quarantine_at_;
   for (const auto& [attempt, part] : parts_) {
     if (part.process) next = std::min(next, part.process->next_dial());
   }
@@ -236,6 +236,10 @@ Instant Supervisor::next_deadline() const {
 }
 
 void Supervisor::tick(Instant now) {
+  if (empty_quarantine_at_ <= now) {
+    empty_quarantine_at_ = now + kQuarantineRetry;
+    workers_.submit([home = home_] { empty_quarantine(home); });
+  }
   for (auto& [attempt, part] : parts_) {
     if (part.process && part.process->next_dial() <= now) part.process->dial(now);
   }

@@ -61,6 +61,7 @@ class Supervisor {
   std::shared_ptr<RunnerStarter> starter_;
   Emit emit_;
   std::map<AttemptId, Part> parts_;
+  Instant empty_quarantine_at_;       // at once, then each hour
   io::Fd inotify_;                    // tells when a control socket appears
   std::map<int, AttemptId> watched_;  // inotify watch -> attempt
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late

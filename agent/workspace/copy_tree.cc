@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,8 +11,10 @@
 #include <memory>
 #include <vector>
 
+#include "common/base/quoted_name.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/snapshot/manifest.h"
 
 namespace lockstep::agent {
 namespace {
@@ -36,6 +39,7 @@ class Copier {
   const snapshot::Owner owner_;
   const bool must_give_;
   bool can_clone_ = true;
+  int depth_ = 0;  // of the folder that is copied, below the top
 };
 
 Result<std::vector<std::string>> names_in(int fd, const std::string& path) {
@@ -52,21 +56,27 @@ Result<std::vector<std::string>> names_in(int fd, const std::string& path) {
 
 Status Copier::folder(int from_parent, int to_parent, const std::string& from,
                       const std::string& to) {
+  if (depth_ > snapshot::kMaxTreeDepth)
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("{} lies more than {} folders deep", quoted_name(from),
+                                  snapshot::kMaxTreeDepth));
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  const io::Fd source(::openat(from_parent, from.c_str(), kFlags));
+  const io::Fd source(io::disk::openat(from_parent, from.c_str(), kFlags));
   if (!source) return errno_error(errno, "cannot open " + from);
   struct stat info {};
   if (::fstat(source.get(), &info) != 0) return errno_error(errno, "cannot stat " + from);
   if (io::disk::mkdirat(to_parent, to.c_str(), 0700) != 0)
     return errno_error(errno, "cannot make " + to);
-  const io::Fd target(::openat(to_parent, to.c_str(), kFlags));
+  const io::Fd target(io::disk::openat(to_parent, to.c_str(), kFlags));
   if (!target) return errno_error(errno, "cannot open " + to);
   TRY_ASSIGN(const std::vector<std::string> names, names_in(source.get(), from));
+  ++depth_;
   for (const std::string& name : names) TRY(entry(source.get(), target.get(), name));
-  if (must_give_ && ::fchown(target.get(), owner_.uid, owner_.gid) != 0) {
+  --depth_;
+  if (must_give_ && io::disk::fchown(target.get(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot give away " + to);
   }
-  if (::fchmod(target.get(), info.st_mode & 01777) != 0) {
+  if (io::disk::fchmod(target.get(), info.st_mode & 01777) != 0) {
     return errno_error(errno, "cannot set the mode of " + to);
   }
   return {};
@@ -90,10 +100,10 @@ Status Copier::file(int from, int to, const std::string& name, mode_t mode) {
   if (!target) return errno_error(errno, "cannot make " + name);
   can_clone_ = can_clone_ && io::disk::clone(target.get(), source.get()) == 0;
   if (!can_clone_) TRY(content(source.get(), target.get(), name));
-  if (must_give_ && ::fchown(target.get(), owner_.uid, owner_.gid) != 0) {
+  if (must_give_ && io::disk::fchown(target.get(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot give away " + name);
   }
-  if (::fchmod(target.get(), mode) != 0) {
+  if (io::disk::fchmod(target.get(), mode) != 0) {
     return errno_error(errno, "cannot set the mode of " + name);
   }
   return {};
@@ -119,8 +129,7 @@ Status Copier::link(int from, int to, const std::string& name) {
   if (io::disk::symlinkat(target, to, name.c_str()) != 0) {
     return errno_error(errno, "cannot make the symlink " + name);
   }
-  if (must_give_ &&
-      ::fchownat(to, name.c_str(), owner_.uid, owner_.gid, AT_SYMLINK_NOFOLLOW) != 0) {
+  if (must_give_ && io::disk::fchown_link(to, name.c_str(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot give away " + name);
   }
   return {};

@@ -9,8 +9,9 @@
 
 namespace lockstep::agent {
 
-// `to` must not exist; its parent does. All of it belongs to `owner`. On an error the caller
-// removes it.
+// `to` must not exist; its parent does, and `owner` cannot write to it. All of it belongs to
+// `owner`; the top is closed to others until all is copied, and given away last. On an error the
+// caller removes it.
 Status copy_tree(const std::string& from, const std::string& to, const snapshot::Owner& owner);
 
 }  // namespace lockstep::agent

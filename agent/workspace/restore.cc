@@ -1,15 +1,9 @@
 #include "agent/workspace/restore.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-
-#include "agent/workspace/open_below.h"
-#include "common/io/disk.h"
+#include "agent/workspace/act_as.h"
+#include "common/io/beneath.h"
 #include "common/snapshot/manifest.h"
 #include "common/snapshot/tree_merge.h"
 
@@ -69,29 +63,27 @@ Status count(const RestoreParts& parts, const Digest& folder, CollectedOutput& o
   return {};
 }
 
-// <into>/.lockstep, the ranks' own, opened.
-Result<io::Fd> reserved_folder(const RestoreParts& parts) {
-  const io::Fd base = open_base(parts.into);
-  if (!base) return errno_error(errno, "cannot open " + parts.into);
-  const std::string name(kReservedFolder);
-  if (io::disk::mkdirat(base.get(), name.c_str(), 0755) != 0 && errno != EEXIST)
-    return errno_error(errno, fmt::format("cannot make {}/{}", parts.into, name));
-  io::Fd folder(::openat(base.get(), name.c_str(), kFolderFlags));
-  if (!folder) return errno_error(errno, fmt::format("cannot open {}/{}", parts.into, name));
-  const bool is_ours = parts.owner.uid == snapshot::current_owner().uid;
-  if (!is_ours && ::fchown(folder.get(), parts.owner.uid, parts.owner.gid) != 0)
-    return errno_error(errno, fmt::format("cannot give away {}/{}", parts.into, name));
-  return folder;
+// With the rights of the job's user: below its folder lies only what that user may remove.
+Status remove_old(const RestoreParts& parts, const io::Folder& reserved, const std::string& name) {
+  io::User user;
+  user.name = fmt::format("uid {}", parts.owner.uid);
+  user.uid = parts.owner.uid;
+  user.gid = parts.owner.gid;
+  user.groups = {parts.owner.gid};
+  TRY_ASSIGN(const ActAs acting, ActAs::begin(user));
+  return reserved.remove(name);
 }
 
+// Its ranks of an earlier try may still be there, and change names: nothing is done by path.
 Status put_in_place(const RestoreParts& parts) {
-  TRY_ASSIGN(const io::Fd reserved, reserved_folder(parts));
-  TRY(io::remove_tree(parts.into + "/" + std::string(kCheckpointFolder)));
+  TRY_ASSIGN(const io::Folder working, io::Folder::open(parts.into));
+  TRY_ASSIGN(const io::Folder reserved, working.make_for(std::string(kReservedFolder),
+                                                         {parts.owner.uid, parts.owner.gid}, 0755));
   const std::string name(kCheckpointFolder.substr(kReservedFolder.size() + 1));
-  if (io::disk::renameat(AT_FDCWD, parts.beside.c_str(), reserved.get(), name.c_str()) != 0)
-    return errno_error(
-        errno, fmt::format("cannot move {} to {}/{}", parts.beside, parts.into, kCheckpointFolder));
-  return {};
+  TRY(remove_old(parts, reserved, name));
+  const auto slash = parts.beside.rfind('/');
+  TRY_ASSIGN(const io::Folder attempt, io::Folder::open(parts.beside.substr(0, slash)));
+  return attempt.move(parts.beside.substr(slash + 1), reserved, name);
 }
 
 Result<CollectedOutput> restore(const RestoreParts& parts) {

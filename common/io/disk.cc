@@ -4,6 +4,7 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,7 +56,14 @@ int open(const char* path, int flags, mode_t mode) { return openat(AT_FDCWD, pat
 
 int openat(int folder, const char* path, int flags, mode_t mode) {
   const auto perform = [&] { return ::openat(folder, path, flags, mode); };
-  return may_change(flags) ? guarded(Call::create, perform) : perform();
+  return guarded(may_change(flags) ? Call::create : Call::open, perform);
+}
+
+int openat2(int folder, const char* path, const open_how& how) {
+  const Call call = may_change(static_cast<int>(how.flags)) ? Call::create : Call::open;
+  return guarded(call, [&] {
+    return static_cast<int>(::syscall(SYS_openat2, folder, path, &how, sizeof how));
+  });
 }
 
 ssize_t write(int fd, const void* data, std::size_t size) {
@@ -117,5 +125,24 @@ int unlinkat(int folder, const char* path, int flags) {
 }
 
 int rmdir(const char* path) { return unlinkat(AT_FDCWD, path, AT_REMOVEDIR); }
+
+int fchown(int fd, uid_t uid, gid_t gid) {
+  return guarded(Call::owner, [&] { return ::fchown(fd, uid, gid); });
+}
+
+int fchown_link(int folder, const char* name, uid_t uid, gid_t gid) {
+  return guarded(Call::owner,
+                 [&] { return ::fchownat(folder, name, uid, gid, AT_SYMLINK_NOFOLLOW); });
+}
+
+int fchmod(int fd, mode_t mode) {
+  return guarded(Call::mode, [&] { return ::fchmod(fd, mode); });
+}
+
+int fchmod_path(int fd, mode_t mode) {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  return guarded(Call::mode, [&] { return ::chmod(path, mode); });
+}
 
 }  // namespace lockstep::io::disk

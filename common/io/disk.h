@@ -7,6 +7,7 @@
 // A sync that failed is never asked for again and believed: the kernel may have dropped the bytes,
 // and says so once. Who made the bytes drops them, or leaves.
 
+#include <linux/openat2.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -17,6 +18,7 @@ namespace lockstep::io::disk {
 
 int open(const char* path, int flags, mode_t mode = 0);
 int openat(int folder, const char* path, int flags, mode_t mode = 0);
+int openat2(int folder, const char* path, const open_how& how);
 ssize_t write(int fd, const void* data, std::size_t size);
 ssize_t pwrite(int fd, const void* data, std::size_t size, off_t offset);
 int fsync(int fd);
@@ -34,11 +36,16 @@ int symlinkat(const char* target, int folder, const char* path);
 int unlink(const char* path);
 int unlinkat(int folder, const char* path, int flags);
 int rmdir(const char* path);
+int fchown(int fd, uid_t uid, gid_t gid);
+int fchown_link(int folder, const char* name, uid_t uid, gid_t gid);  // never what it points to
+int fchmod(int fd, mode_t mode);
+int fchmod_path(int fd, mode_t mode);  // of a descriptor that was opened with O_PATH
 
 // ---- faults, for tests --------------------------------------------------------------------------
 
-// What a call does to the disk. Opening a file counts unless it is to be read only.
-enum class Call { create, write, sync, resize, folder, rename, link, remove };
+// What a call does to the disk. `open`: it changes nothing, but what it opened may be changed
+// later.
+enum class Call { create, write, sync, resize, folder, rename, link, remove, open, owner, mode };
 
 struct Fault {
   int error = 0;                     // errno of the call

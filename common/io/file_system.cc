@@ -14,21 +14,10 @@
 #include <memory>
 
 #include "common/io/disk.h"
+#include "common/io/file_error.h"
 
 namespace lockstep::io {
 namespace {
-
-// errno as the class that code decides by, with what was done and on which path.
-Error file_error(int errnum, std::string_view what, const std::string& path) {
-  Error error = errno_error(errnum, std::string(what) + " " + path);
-  if (errnum == ENOENT || errnum == ENOTDIR) error.code = ErrorCode::not_found;
-  if (errnum == EEXIST) error.code = ErrorCode::already_exists;
-  if (errnum == EACCES || errnum == EPERM) error.code = ErrorCode::permission_denied;
-  if (errnum == ENOSPC || errnum == EDQUOT || errnum == EMFILE || errnum == ENFILE) {
-    error.code = ErrorCode::resource_exhausted;
-  }
-  return error;
-}
 
 std::string parent_of(const std::string& path) {
   const auto slash = path.rfind('/');
@@ -65,56 +54,6 @@ struct DirectoryCloser {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 using Directory = std::unique_ptr<DIR, DirectoryCloser>;
-
-std::uint64_t mount_of(int directory_fd, const char* name) {
-  struct statx status {};
-  const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name == '\0' ? AT_EMPTY_PATH : 0);
-  if (::statx(directory_fd, name, flags, STATX_MNT_ID, &status) != 0) return 0;
-  if ((status.stx_mask & STATX_MNT_ID) != 0) return status.stx_mnt_id;
-  return static_cast<std::uint64_t>(status.stx_dev_major) << 32 | status.stx_dev_minor;
-}
-
-// Empties the directory behind `fd`. `path` is for messages only.
-Status remove_children(Fd fd, std::uint64_t mount, const std::string& path) {
-  const int raw = fd.get();
-  Directory directory(::fdopendir(fd.release()));
-  if (!directory) {
-    ::close(raw);
-    return file_error(ENOMEM, "read directory", path);
-  }
-  std::vector<std::string> names;
-  while (const dirent* entry = ::readdir(directory.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  for (const std::string& name : names) {
-    if (disk::unlinkat(raw, name.c_str(), 0) == 0 || errno == ENOENT) continue;
-    const std::string child = path + "/" + name;
-    if (errno != EISDIR && errno != EPERM && errno != ENOTEMPTY) {
-      return file_error(errno, "remove", child);
-    }
-    if (disk::unlinkat(raw, name.c_str(), AT_REMOVEDIR) == 0) continue;  // it is empty
-    if (mount_of(raw, name.c_str()) != mount) {
-      return make_error(ErrorCode::conflict,
-                        "remove " + child + ": a file system is mounted there; unmount it");
-    }
-    // A tree may hold directories without permissions that its owner may still remove.
-    Fd inner(::openat(raw, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    if (!inner && errno == EACCES && ::fchmodat(raw, name.c_str(), 0700, 0) == 0) {
-      inner.reset(::openat(raw, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    }
-    if (!inner) return file_error(errno, "remove", child);
-    struct stat status {};
-    if (::fstat(inner.get(), &status) == 0 && (status.st_mode & 0700) != 0700) {
-      ::fchmod(inner.get(), 0700);
-    }
-    TRY(remove_children(std::move(inner), mount, child));
-    if (disk::unlinkat(raw, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
-      return file_error(errno, "remove", child);
-    }
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -196,24 +135,6 @@ Status make_directories(const std::string& path, int mode) {
     return make_error(ErrorCode::already_exists,
                       "make directory " + path + ": something else has that name; remove it");
   }
-  return {};
-}
-
-Status remove_tree(const std::string& path) {
-  if (disk::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
-  if (errno != EISDIR && errno != EPERM) return file_error(errno, "remove", path);
-  Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd && errno == EACCES && ::chmod(path.c_str(), 0700) == 0) {
-    fd.reset(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  }
-  if (!fd) return file_error(errno, "remove", path);
-  struct stat status {};
-  if (::fstat(fd.get(), &status) == 0 && (status.st_mode & 0700) != 0700) {
-    ::fchmod(fd.get(), 0700);
-  }
-  const std::uint64_t mount = mount_of(fd.get(), "");
-  TRY(remove_children(std::move(fd), mount, path));
-  if (disk::rmdir(path.c_str()) != 0 && errno != ENOENT) return file_error(errno, "remove", path);
   return {};
 }
 

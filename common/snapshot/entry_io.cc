@@ -6,6 +6,8 @@
 #include <climits>
 #include <system_error>
 
+#include "common/io/beneath.h"
+
 namespace lockstep::snapshot {
 
 io::Fd open_entry(int root, const std::string& path, int flags) {
@@ -18,13 +20,13 @@ io::Fd open_entry(int root, const std::string& path, int flags) {
       return {};
     }
     const std::string part = path.substr(from, slash - from);
-    io::Fd next(::openat(folder ? folder.get() : root, part.c_str(),
-                         O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    io::Fd next =
+        io::open_beneath(folder ? folder.get() : root, part, O_PATH | O_DIRECTORY | O_NOFOLLOW);
     if (!next) return next;
     folder = std::move(next);
     from = slash + 1;
   }
-  return io::Fd(::openat(folder ? folder.get() : root, path.c_str() + from, flags));
+  return io::open_beneath(folder ? folder.get() : root, path.substr(from), flags);
 }
 
 bool is_of_one_entry(int errnum) {

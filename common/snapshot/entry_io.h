@@ -8,7 +8,8 @@
 
 namespace lockstep::snapshot {
 
-// `path` is relative to the open folder `root`. On failure it is closed and errno says why.
+// `path` is relative to the open folder `root`; no symlink is followed in it. On failure it is
+// closed and errno says why.
 io::Fd open_entry(int root, const std::string& path, int flags);
 
 // False: the process or the machine lacks something, and the next entry would fail as well.

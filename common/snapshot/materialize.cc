@@ -52,7 +52,7 @@ class Writer {
   Status write_files(const io::Fd& folder, const Task& task);
   Status write_file(int folder, const Entry& entry, const std::string& path);
   Status make_link(int folder, const Entry& entry, const std::string& path);
-  Status finish_folder(int folder, const Task& task);
+  Status finish_folder(int folder, const std::string& path, std::uint32_t mode);
   Status apply_late_modes(int target);
   void push(Task task);
 
@@ -73,13 +73,15 @@ Status Writer::run(std::shared_ptr<const io::Fd> target, const Digest& root, int
   Task first;
   first.folder = target;
   first.digest = root;
+  const std::uint32_t first_mode = first.mode;
   push(std::move(first));
   std::vector<std::thread> others;
   for (int i = 1; i < threads; ++i) others.emplace_back([this] { worker(); });
   worker();
   for (std::thread& other : others) other.join();
   TRY(std::move(first_error_));
-  return apply_late_modes(target->get());
+  TRY(apply_late_modes(target->get()));
+  return finish_folder(target->get(), "", first_mode);
 }
 
 void Writer::push(Task task) {
@@ -122,8 +124,8 @@ Status Writer::perform(const Task& task) {
   if (io::disk::mkdirat(task.folder->get(), task.name.c_str(), 0700) != 0) {
     return errno_error(errno, "cannot make the folder " + quoted_name(task.path));
   }
-  auto folder = std::make_shared<io::Fd>(::openat(task.folder->get(), task.name.c_str(),
-                                                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  auto folder = std::make_shared<io::Fd>(io::disk::openat(
+      task.folder->get(), task.name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!*folder) return errno_error(errno, "cannot open the folder " + quoted_name(task.path));
   return fill_folder(task, std::move(folder));
 }
@@ -141,7 +143,9 @@ Status Writer::fill_folder(const Task& task, std::shared_ptr<const io::Fd> folde
                         fmt::format("the tree has more than {} entries", kMaxTreeEntries));
     }
   }
-  TRY(finish_folder(folder->get(), task));
+  if (task.depth > 0) {
+    TRY(finish_folder(folder->get(), task.path, task.mode));
+  }
   for (const Entry& entry : content->entries) {
     if (entry.kind != EntryKind::directory) continue;
     Task child;
@@ -194,10 +198,10 @@ Status Writer::write_file(int folder, const Entry& entry, const std::string& pat
                       fmt::format("{}: its folder says {} bytes, its blob has {}",
                                   quoted_name(path), entry.size, size));
   }
-  if (!is_ours_ && ::fchown(file.get(), owner_.uid, owner_.gid) != 0) {
+  if (!is_ours_ && io::disk::fchown(file.get(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot give away " + quoted_name(path));
   }
-  if (::fchmod(file.get(), entry.mode & 0777) != 0) {
+  if (io::disk::fchmod(file.get(), entry.mode & 0777) != 0) {
     return errno_error(errno, "cannot set the mode of " + quoted_name(path));
   }
   return {};
@@ -207,38 +211,49 @@ Status Writer::make_link(int folder, const Entry& entry, const std::string& path
   if (io::disk::symlinkat(entry.target.c_str(), folder, entry.name.c_str()) != 0) {
     return errno_error(errno, "cannot make the symlink " + quoted_name(path));
   }
-  if (!is_ours_ &&
-      ::fchownat(folder, entry.name.c_str(), owner_.uid, owner_.gid, AT_SYMLINK_NOFOLLOW) != 0) {
+  if (!is_ours_ && io::disk::fchown_link(folder, entry.name.c_str(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot give away " + quoted_name(path));
   }
   return {};
 }
 
-Status Writer::finish_folder(int folder, const Task& task) {
-  if (!is_ours_ && ::fchown(folder, owner_.uid, owner_.gid) != 0) {
-    return errno_error(errno, "cannot give away " + quoted_name(task.path));
+Status Writer::finish_folder(int folder, const std::string& path, std::uint32_t mode) {
+  if (!is_ours_ && io::disk::fchown(folder, owner_.uid, owner_.gid) != 0) {
+    return errno_error(errno, "cannot give away " + quoted_name(path));
   }
-  const std::uint32_t mode = task.mode & 01777;
+  mode &= 01777;
   if ((mode & 0700) != 0700) {
     std::lock_guard guard(mutex_);
-    late_modes_.emplace_back(task.path, mode);
+    late_modes_.emplace_back(path, mode);
     return {};
   }
-  if (::fchmod(folder, mode) != 0)
-    return errno_error(errno, "cannot set the mode of " + quoted_name(task.path));
+  if (io::disk::fchmod(folder, mode) != 0)
+    return errno_error(errno, "cannot set the mode of " + quoted_name(path));
   return {};
 }
 
-// Children before parents. The tree is still ours alone: nobody can have put a symlink into it.
+// Children before parents. The top is closed to all but us: its owner to be has changed nothing.
 Status Writer::apply_late_modes(int target) {
   std::sort(late_modes_.begin(), late_modes_.end(),
             [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   for (const auto& [path, mode] : late_modes_) {
     const io::Fd folder = open_entry(target, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (!folder || ::fchmod(folder.get(), mode) != 0)
+    if (!folder || io::disk::fchmod(folder.get(), mode) != 0)
       return errno_error(errno, "cannot set the mode of " + quoted_name(path));
   }
   return {};
+}
+
+// One that was there may be another's, who has it open.
+Status close_to_others(int folder, const std::string& directory) {
+  struct stat info {};
+  if (::fstat(folder, &info) != 0) return errno_error(errno, "cannot stat " + directory);
+  if (info.st_uid != ::geteuid())
+    return make_error(
+        ErrorCode::permission_denied,
+        fmt::format("{} belongs to uid {}, not to us; remove it", directory, info.st_uid));
+  if ((info.st_mode & 077) == 0 || io::disk::fchmod(folder, 0700) == 0) return {};
+  return errno_error(errno, "cannot set the mode of " + directory);
 }
 
 }  // namespace
@@ -251,8 +266,9 @@ Status materialize(const BlobStore& blobs, const Digest& root, const std::string
     return errno_error(errno, "cannot make " + directory);
   }
   auto target = std::make_shared<io::Fd>(
-      ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      io::disk::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!*target) return errno_error(errno, "cannot open " + directory);
+  TRY(close_to_others(target->get(), directory));
   TRY_ASSIGN(const std::vector<std::string> names, io::list_directory(directory));
   if (!names.empty()) {
     return make_error(ErrorCode::already_exists, directory + " is not empty");

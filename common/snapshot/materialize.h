@@ -24,8 +24,9 @@ struct MaterializeOptions {
   int threads = 2;
 };
 
-// Writes the tree into `directory`, which must not exist or be empty. On an error the caller
-// removes it.
+// Writes the tree into `directory`, which must not exist or be empty, in a folder that its owner
+// to be cannot write to. It is closed to all others until the whole tree is written, and given away
+// last. On an error the caller removes it.
 Status materialize(const BlobStore& blobs, const Digest& root, const std::string& directory,
                    const MaterializeOptions& options = {});
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "common/io/file_system.h"
+#include "common/io/beneath.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/collective.h"
 #include "runner/bootstrap/gang_tree.h"
@@ -65,12 +65,16 @@ class PmixBootstrap final : public Bootstrap {
   std::unique_ptr<PmixServer> server_;  // last: its end may still read the rest
 };
 
+// Below the ranks' TMPDIR, which is theirs: they may change names in it at any time.
 Status PmixBootstrap::make_directory(const std::string& path) {
-  TRY(io::make_directories(path, 0700));
-  if (geteuid() != 0 || gang_.run_as.uid == geteuid()) return {};
-  if (lchown(path.c_str(), gang_.run_as.uid, gang_.run_as.gid) != 0) {
-    return errno_error(errno, fmt::format("give {} to {}", path, gang_.run_as.name));
-  }
+  const std::string below = path.substr(gang_.tmp_directory.size() + 1);
+  const auto slash = below.rfind('/');
+  TRY_ASSIGN(const io::Folder tmp, io::Folder::open(gang_.tmp_directory));
+  TRY_ASSIGN(const io::Folder in, tmp.enter(slash == below.npos ? "." : below.substr(0, slash)));
+  const bool is_theirs = geteuid() == 0;
+  TRY(in.make_for(
+      below.substr(slash + 1),
+      {is_theirs ? gang_.run_as.uid : geteuid(), is_theirs ? gang_.run_as.gid : getegid()}, 0700));
   return {};
 }
 
@@ -214,7 +218,8 @@ void PmixBootstrap::end() {
   fence_calls_.clear();
   modex_calls_.clear();
   // What stays goes with the attempt's directory; nothing depends on it.
-  [[maybe_unused]] const Status removed = io::remove_tree(directories_.server);
+  const auto tmp = io::Folder::open(gang_.tmp_directory);
+  if (tmp) static_cast<void>(tmp->remove(directories_.server.substr(tmp->shown().size() + 1)));
 }
 
 }  // namespace

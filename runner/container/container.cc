@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/io/beneath.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/framed_socket.h"
@@ -29,17 +30,26 @@ constexpr std::size_t kMostSaid = 64 << 10;
 constexpr Bytes kMostLog = mebibytes(16);
 constexpr Duration kLookEvery = milliseconds(10);
 
-// Given away when all is made, the deepest first: what is another's may hold symlinks of theirs.
+// Given away when all is made, the deepest first: nobody else can change names in it before.
 Status make_home(const std::string& home, const std::vector<std::string>& folders,
                  const io::User& owner) {
-  TRY(io::remove_tree(home));
-  std::vector<std::string> made{home};
-  for (const std::string& folder : folders) made.push_back(home + "/" + folder);
-  for (const std::string& path : made) TRY(io::make_directories(path, 0700));
+  const auto slash = home.rfind('/');
+  TRY_ASSIGN(const io::Folder attempt, io::Folder::open(home.substr(0, slash)));
+  TRY(attempt.remove(home.substr(slash + 1)));
+  bool is_new = false;
+  std::vector<io::Folder> made;
+  TRY_ASSIGN(io::Folder top, attempt.make(home.substr(slash + 1), is_new));
+  made.push_back(std::move(top));
+  for (const std::string& folder : folders) {  // each after the one that it lies in
+    const auto end = folder.rfind('/');
+    TRY_ASSIGN(const io::Folder in,
+               made[0].enter(end == folder.npos ? "." : folder.substr(0, end)));
+    TRY_ASSIGN(io::Folder inner, in.make(folder.substr(end + 1), is_new));
+    made.push_back(std::move(inner));
+  }
   if (geteuid() != 0 || owner.uid == 0) return {};
-  for (auto path = made.rbegin(); path != made.rend(); ++path)
-    if (lchown(path->c_str(), owner.uid, owner.gid) != 0)
-      return errno_error(errno, fmt::format("chown {} to {}", *path, owner.name));
+  for (auto folder = made.rbegin(); folder != made.rend(); ++folder)
+    TRY(folder->give({owner.uid, owner.gid}, 0700));
   return {};
 }
 

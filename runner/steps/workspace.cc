@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "common/io/beneath.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::runner {
@@ -16,13 +17,10 @@ namespace {
 
 using Mode = WorkspacePlan::Mode;
 
-// Makes it for its owner-to-be; one that is there already keeps its owner.
-Status make_owned(const std::string& path, std::uint32_t uid, std::uint32_t gid, mode_t mode) {
-  if (mkdir(path.c_str(), mode) != 0)
-    return errno == EEXIST ? Status{} : Status(errno_error(errno, "make directory " + path));
-  if (uid != geteuid() && chown(path.c_str(), uid, gid) != 0)
-    return errno_error(errno, fmt::format("chown {} to {}:{}", path, uid, gid));
-  return {};
+bool has_other_than_folder(const io::Folder& folder, const std::string& name) {
+  struct stat info {};
+  return fstatat(folder.fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+         !S_ISDIR(info.st_mode);
 }
 
 // Overlay's options split at ',' and ':'.
@@ -48,6 +46,7 @@ Status make_private_parent(const std::string& parent) {
 }
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
@@ -62,13 +61,14 @@ Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::Attemp
                                      std::uint32_t uid, std::uint32_t gid,
                                      const std::vector<OutputSpec>& outputs) {
   Workspace workspace(plan, directory, uid, gid, outputs);
-  TRY(make_owned(directory.code(), uid, gid, 0755));
+  TRY_ASSIGN(const io::Folder attempt, io::Folder::open(directory.path()));
+  TRY(attempt.make_for(name_of(directory.code()), {uid, gid}, 0755));
   if (workspace.must_mount()) {
-    TRY(make_owned(directory.upper(), uid, gid, 0755));
-    TRY(make_owned(directory.overlay_work(), geteuid(), getegid(), 0700));
+    TRY_ASSIGN(const io::Folder upper,
+               attempt.make_for(name_of(directory.upper()), {uid, gid}, 0755));
+    TRY(attempt.make_for(name_of(directory.overlay_work()), {geteuid(), getegid()}, 0700));
     // The merged root has the upper's owner: the rank's, whoever made it.
-    if (uid != geteuid() && chown(directory.upper().c_str(), uid, gid) != 0)
-      return errno_error(errno, fmt::format("chown {} to {}:{}", directory.upper(), uid, gid));
+    if (uid != geteuid()) TRY(upper.give({uid, gid}, 0755));
   }
   if (!plan.mount_point.empty()) TRY(make_private_parent(parent_of(plan.mount_point)));
   return workspace;
@@ -122,32 +122,30 @@ Status Workspace::bind_common_path() const {
   return {};
 }
 
+// The working directory is its user's already, who may change names in it at any time.
 Status Workspace::make_job_directories(const std::string& below) const {
-  TRY(make_owned(below + "/" + std::string(kOutputsFolder), uid_, gid_, 0755));
-  TRY(make_owned(below + "/" + std::string(kLogsFolder), uid_, gid_, 0755));
-  for (const std::string& folder : folders_) TRY(make_folders(below, folder));
+  TRY_ASSIGN(const io::Folder working, io::Folder::open(below));
+  for (const std::string_view name : {kOutputsFolder, kLogsFolder}) {
+    // What the snapshot has there instead stays, and is said when outputs are collected.
+    if (has_other_than_folder(working, std::string(name))) continue;
+    TRY(working.make_for(std::string(name), {uid_, gid_}, 0755));
+  }
+  for (const std::string& folder : folders_) TRY(make_folders(working, folder));
   return {};
 }
 
 // Name by name and through no symlink: a forged snapshot may hold one.
-Status Workspace::make_folders(const std::string& below, const std::string& folder) const {
-  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  io::Fd at(open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!at) return errno_error(errno, below);
+Status Workspace::make_folders(const io::Folder& working, const std::string& folder) const {
+  TRY_ASSIGN(io::Folder at, io::Folder::open(working.shown()));
   for (std::size_t from = 0; from <= folder.size();) {
     const auto slash = std::min(folder.find('/', from), folder.size());
     const std::string name = folder.substr(from, slash - from);
-    const bool made = mkdirat(at.get(), name.c_str(), 0755) == 0;
-    if (!made && errno != EEXIST)
-      return errno_error(errno, fmt::format("make directory {}/{}", below, folder));
-    io::Fd next(openat(at.get(), name.c_str(), kFlags));
-    if (!next)
-      return errno_error(errno, fmt::format("{}/{} is kept for Lockstep, but the snapshot has "
-                                            "something else there",
-                                            below, folder));
-    if (made && uid_ != geteuid() && fchown(next.get(), uid_, gid_) != 0)
-      return errno_error(errno, fmt::format("chown {}/{} to {}:{}", below, folder, uid_, gid_));
-    at = std::move(next);
+    if (has_other_than_folder(at, name))
+      return make_error(ErrorCode::already_exists,
+                        fmt::format("{}/{} is kept for Lockstep, but the snapshot has something "
+                                    "else there",
+                                    working.shown(), folder));
+    TRY_ASSIGN(at, at.make_for(name, {uid_, gid_}, 0755));
     from = slash + 1;
   }
   return {};

@@ -9,6 +9,7 @@
 #include "common/domain/outputs.h"
 #include "common/domain/workspace_plan.h"
 #include "common/io/attempt_dir.h"
+#include "common/io/beneath.h"
 
 namespace lockstep::runner {
 
@@ -34,7 +35,7 @@ class Workspace {
   Status mount_overlay() const;
   Status bind_common_path() const;
   Status make_job_directories(const std::string& below) const;
-  Status make_folders(const std::string& below, const std::string& folder) const;
+  Status make_folders(const io::Folder& working, const std::string& folder) const;
 
   WorkspacePlan plan_;
   io::AttemptDir directory_;

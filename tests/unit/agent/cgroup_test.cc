@@ -10,7 +10,10 @@
 
 #include "agent/inventory/cgroup_path.h"
 #include "agent/supervise/cleanup.h"
+#include "agent/supervise/quarantine.h"
 #include "common/io/attempt_cgroups.h"
+#include "tests/fakes/disk/faults.h"
+#include "tests/fakes/disk/swaps.h"
 #include "tests/unit/agent/helpers.h"
 
 namespace lockstep::agent {
@@ -69,6 +72,71 @@ TEST(CleanupTest, RemovesAPartWithWhatIsStillMountedInIt) {
   EXPECT_FALSE(io::exists(part.path()));
   EXPECT_FALSE(io::exists(mount_point));
   EXPECT_TRUE(remove_part(part, mount_point));
+}
+
+// A user may have something mounted in its folder, and renames what is above it.
+TEST(CleanupTest, ASymlinkPutInTheWayUnmountsNothingElse) {
+  const TempDir dir;
+  const io::AttemptDir part(dir / "job.1");
+  for (const char* name : {"job.1/code/a/home", "elsewhere/home", "data"})
+    ASSERT_TRUE(io::make_directories(dir / name));
+  put(dir / "data/precious", "x");
+  const std::string theirs = part.code() + "/a/home", ours = dir / "elsewhere/home";
+  if (::mount((dir / "data").c_str(), ours.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    GTEST_SKIP() << "this user may not mount";
+  const int calls = test::each_swap(
+      [&] {
+        ASSERT_EQ(::mount((dir / "data").c_str(), theirs.c_str(), nullptr, MS_BIND, nullptr), 0);
+      },
+      [&] {
+        ASSERT_EQ(::rename((part.code() + "/a").c_str(), (part.code() + "/z").c_str()), 0);
+        ASSERT_EQ(::symlink((dir / "elsewhere").c_str(), (part.code() + "/a").c_str()), 0);
+      },
+      [&] { static_cast<void>(unmount_below(part.path())); },
+      [&] {
+        EXPECT_TRUE(io::exists(ours + "/precious")) << "what is mounted elsewhere stays";
+        EXPECT_TRUE(unmount_below(part.path())) << "and the rest can be unmounted in the end";
+        if (!io::exists(part.code() + "/z")) return;
+        ASSERT_EQ(::unlink((part.code() + "/a").c_str()), 0);
+        ASSERT_EQ(::rename((part.code() + "/z").c_str(), (part.code() + "/a").c_str()), 0);
+      });
+  ::umount(ours.c_str());
+  EXPECT_EQ(calls, 2);
+}
+
+// A disk that fails each removal for a while: the attempt is out of the way at once, and gone when
+// the disk is well again.
+TEST(QuarantineTest, WhatCannotBeRemovedIsSetAsideAndRemovedLater) {
+  const TempDir dir;
+  const Home home(dir / "home");
+  const io::AttemptDir part(home.attempts() + "/job.1");
+  for (const char* number : {"1", "2"}) {
+    put(part.code() + "/deep/file", "x");
+    test::DiskFaults faults({"broken", EIO, true, false, {io::disk::Call::remove}}, 1);
+    const io::disk::InFront front(faults);
+    const Status removed = remove_or_set_aside(home, part, "");
+    EXPECT_TRUE(removed) << removed.error().message;
+    EXPECT_FALSE(io::exists(part.path()));
+    EXPECT_TRUE(io::exists(home.quarantine() + "/job.1." + number + "/code/deep/file"));
+    empty_quarantine(home);
+    EXPECT_TRUE(io::exists(home.quarantine() + "/job.1." + number)) << "the disk is still broken";
+  }
+  empty_quarantine(home);
+  EXPECT_TRUE(io::list_directory(home.quarantine())->empty());
+}
+
+TEST(QuarantineTest, OnADiskThatTakesNoChangeTheFailureIsTold) {
+  const TempDir dir;
+  const Home home(dir / "home");
+  const io::AttemptDir part(home.attempts() + "/job.1");
+  put(part.code() + "/file", "x");
+  using io::disk::Call;
+  test::DiskFaults faults({"read-only", EROFS, true, false, {Call::remove, Call::rename}}, 1);
+  const io::disk::InFront front(faults);
+  const Status removed = remove_or_set_aside(home, part, "");
+  ASSERT_FALSE(removed);
+  EXPECT_NE(removed.error().message.find("Read-only"), std::string::npos);
+  EXPECT_NE(removed.error().message.find("cannot be set aside"), std::string::npos);
 }
 
 TEST(CleanupTest, KeepsAMountPointThatHoldsSomethingElse) {

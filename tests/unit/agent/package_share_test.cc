@@ -72,6 +72,18 @@ TEST_F(ChannelOrigins, OneToolFetchesWhatIsAskedFor) {
   EXPECT_EQ(starts, 1);
 }
 
+// The folder of what was fetched lies in one of the user's.
+TEST_F(ChannelOrigins, ASymlinkInPlaceOfWhatWasFetchedHasNothingElseRemoved) {
+  const std::string name = sha256(kFirst).hex();
+  dir.file("elsewhere/" + name, kFirst);
+  ASSERT_EQ(::rmdir((dir / "fetched").c_str()), 0);
+  dir.link(dir / "elsewhere", "fetched");
+  ChannelOrigin origin(site(), share);
+  origin.ask(file_of(kFirst));
+  ASSERT_TRUE(origin.poll());
+  EXPECT_TRUE(io::exists(dir / ("elsewhere/" + name)));
+}
+
 TEST_F(ChannelOrigins, AnotherFileThanTheOneThatWasAskedForIsTheLast) {
   ChannelOrigin origin(site(), share);
   origin.ask(file_of(kFirst));

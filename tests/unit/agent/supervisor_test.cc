@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "agent/supervise/quarantine.h"
 #include "agent/supervise/recovery.h"
 #include "common/wire/runner.h"
+#include "tests/fakes/disk/faults.h"
 #include "tests/unit/agent/helpers.h"
 
 namespace lockstep::agent {
@@ -268,6 +270,35 @@ TEST_F(SupervisorTest, ARunnerThatDiesWithoutItsDirectoryIsToldAsSuch) {
   ASSERT_TRUE(io::signal_process(*runner, SIGKILL));
   ASSERT_TRUE(await<RunnerGone>());
   EXPECT_EQ(last<RunnerGone>()->last_words, "its attempt directory was removed: " + path);
+}
+
+TEST_F(SupervisorTest, WhatWasSetAsideIsTriedAgainAtTheStartAndEachHour) {
+  const std::string aside = home_.quarantine() + "/job.1.1";
+  const auto is_gone = [&] { return !io::exists(aside); };
+  for (const Duration later : {Duration::zero(), Duration(minutes(61))}) {
+    put(aside + "/file", "x");
+    supervisor_->tick(clock_.now() + later);
+    EXPECT_TRUE(turn_until([&] { loop_.turn(milliseconds(2)); }, is_gone));
+  }
+  put(aside + "/file", "x");
+  EXPECT_GT(supervisor_->next_deadline(), clock_.now() + minutes(100)) << "and not before";
+}
+
+TEST_F(SupervisorTest, AnAttemptThatCannotBeRemovedHoldsUpNoOther) {
+  put(home_.attempt({JobId("stuck"), 1}).code() + "/file", "x");
+  put(home_.attempt({JobId("other"), 1}).code() + "/file", "x");
+  {
+    // The first removal is that of the mount point, which is not there.
+    test::DiskFaults faults({"broken", EIO, true, false, {io::disk::Call::remove}}, 2);
+    const io::disk::InFront front(faults);
+    supervisor_->remove({JobId("stuck"), 1});
+    ASSERT_TRUE(await<PartRemoved>());
+  }
+  inputs_.clear();
+  supervisor_->remove({JobId("other"), 1});
+  ASSERT_TRUE(await<PartRemoved>());
+  EXPECT_FALSE(io::exists(home_.attempt({JobId("other"), 1}).path()));
+  EXPECT_TRUE(io::list_directory(home_.attempts())->empty());
 }
 
 TEST_F(SupervisorTest, RemovingWhatNeverWasIsDone) {

@@ -4,7 +4,11 @@
 #include <thread>
 
 #include "common/io/file_system.h"
+#include "common/snapshot/disk_usage.h"
 #include "common/snapshot/manifest.h"
+#include "tests/fakes/disk/deep_tree.h"
+#include "tests/fakes/disk/faults.h"
+#include "tests/fakes/disk/swaps.h"
 #include "tests/unit/snapshot/trees.h"
 
 namespace lockstep::snapshot {
@@ -158,6 +162,93 @@ TEST(Materialize, ATreeTooDeepIsRefused) {
   const Status written = materialize(*f.store, f.put(level), f.dir / "out");
   ASSERT_FALSE(written);
   EXPECT_NE(written.error().message.find("folders deep"), std::string::npos);
+}
+
+// A user who may change names in the tree at any moment: nothing beyond it is given away or opened.
+TEST(Materialize, WhateverIsSwappedNothingBeyondIsChanged) {
+  if (::geteuid() != 0) GTEST_SKIP() << "giving files away needs root";
+  Fixture f;
+  const test::Canary canary(f.dir / "canary");
+  Directory late, inner, top;
+  late.entries = {f.file("file", "x")};
+  inner.entries = {f.folder("inner", late, 0555)};
+  top.entries = {f.folder("a", inner), f.file("file", "y")};
+  const Digest root = f.put(top);
+  MaterializeOptions options;
+  options.owner = {65534, 65534};
+  options.threads = 1;
+  const std::string out = f.dir / "out";
+  for (const std::string name : {"/a", "/a/inner", "/file"}) {
+    const int swaps = test::each_swap(
+        [&] {
+          ASSERT_TRUE(io::remove_tree(out));
+          ASSERT_TRUE(io::remove_tree(f.dir / "aside"));
+        },
+        [&] {
+          ::rename((out + name).c_str(), (f.dir / "aside").c_str());
+          const bool is_file = name == "/file";
+          ::symlink((canary.path() + (is_file ? "/file" : "")).c_str(), (out + name).c_str());
+        },
+        [&] { static_cast<void>(materialize(*f.store, root, out, options)); },
+        [&] { canary.is_untouched(); });
+    EXPECT_GT(swaps, 15) << name;
+  }
+}
+
+// Its owner to be gets in when all is written, and not before.
+TEST(Materialize, TheTreeIsClosedUntilItIsWhole) {
+  if (::geteuid() != 0) GTEST_SKIP() << "giving files away needs root";
+  Fixture f;
+  Directory late, top;
+  late.entries = {f.file("file", "x")};
+  top.entries = {f.folder("late", late, 0555), f.folder("other", late)};
+  const Digest root = f.put(top);
+  MaterializeOptions options;
+  options.owner = {65534, 65534};
+  const std::string out = f.dir / "out";
+  bool was_open = false;
+  const int calls = test::each_swap(
+      [&] { ASSERT_TRUE(io::remove_tree(out)); },
+      [&] {
+        struct stat top_folder {
+        }, last{};
+        if (::stat(out.c_str(), &top_folder) != 0) return;
+        const bool is_whole = ::stat((out + "/late").c_str(), &last) == 0 &&
+                              (last.st_mode & 07777) == 0555 && last.st_uid == 65534;
+        was_open = was_open || (top_folder.st_uid != 0 && !is_whole) ||
+                   (top_folder.st_uid == 0 && (top_folder.st_mode & 07777) != 0700);
+      },
+      [&] { ASSERT_TRUE(materialize(*f.store, root, out, options)); }, [] {});
+  EXPECT_FALSE(was_open);
+  EXPECT_GT(calls, 15);
+  EXPECT_EQ(mode_of(out), 0755u);
+}
+
+TEST(Materialize, AFolderOfAnotherUserIsNotWrittenTo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "giving files away needs root";
+  Fixture f;
+  ASSERT_EQ(::mkdir((f.dir / "out").c_str(), 0755), 0);
+  ASSERT_EQ(::chown((f.dir / "out").c_str(), 65534, 65534), 0);
+  const Status written = materialize(*f.store, f.put({}), f.dir / "out");
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("belongs to uid 65534"), std::string::npos);
+}
+
+TEST(DiskUsage, OfATreeOfAnyDepth) {
+  const TempDir dir(test::quick_directory());
+  test::make_deep_tree(dir / "tree", 20'000);
+  dir.file("tree/d/file", std::string(1 << 20, 'x'));
+  const auto usage = disk_usage(dir / "tree");
+  ASSERT_TRUE(usage) << usage.error().message;
+  EXPECT_GE(*usage, 1u << 20);
+  for (int i = 0; i < 5; ++i) test::make_deep_tree(dir / ("wide/" + std::to_string(i)), 100);
+  dir.file("wide/4/d/file", std::string(1 << 20, 'x'));
+  for (const char* name : {"a", "b", "c"})
+    dir.file(std::string("wide/") + name, std::string(1 << 20, 'x'));
+  const auto wide = disk_usage(dir / "wide");
+  ASSERT_TRUE(wide) << wide.error().message;
+  EXPECT_GE(*wide, 4u << 20) << "all after a deep folder is counted";
+  EXPECT_LT(*wide, 7u << 20) << "nothing is counted twice";
 }
 
 TEST(TreeCache, BuildsOnceForManyCallers) {

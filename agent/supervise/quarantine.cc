@@ -1,0 +1,57 @@
+#include "agent/supervise/quarantine.h"
+
+#include <spdlog/spdlog.h>
+
+#include "agent/supervise/cleanup.h"
+#include "common/io/beneath.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::agent {
+namespace {
+
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Where it lies then.
+Result<std::string> set_aside(const Home& home, const io::AttemptDir& directory) {
+  TRY(io::make_directories(home.quarantine(), 0700));
+  TRY_ASSIGN(const io::Folder attempts, io::Folder::open(home.attempts()));
+  TRY_ASSIGN(const io::Folder quarantine, io::Folder::open(home.quarantine()));
+  const std::string name = name_of(directory.path());
+  std::string as;
+  for (int number = 1; as.empty() || io::exists(home.quarantine() + "/" + as); ++number)
+    as = name + "." + std::to_string(number);
+  TRY(attempts.move(name, quarantine, as));
+  return home.quarantine() + "/" + as;
+}
+
+}  // namespace
+
+Status remove_or_set_aside(const Home& home, const io::AttemptDir& directory,
+                           const std::string& mount_point) {
+  TRY(release_part(directory, mount_point));
+  const Status removed = io::remove_tree(directory.path());
+  if (removed) return {};
+  const auto aside = set_aside(home, directory);
+  if (!aside) return removed.error().within("and it cannot be set aside: " + aside.error().message);
+  spdlog::error(
+      "{}; it was moved to {}, and its removal is tried again at each start and each hour: if that "
+      "keeps failing, remove it by hand",
+      removed.error().message, *aside);
+  return {};
+}
+
+void empty_quarantine(const Home& home) {
+  const auto names = io::list_directory(home.quarantine());
+  if (!names) return;  // nothing was ever set aside
+  for (const std::string& name : *names) {
+    const std::string path = home.quarantine() + "/" + name;
+    Status removed = unmount_below(path);
+    if (removed) removed = io::remove_tree(path);
+    if (removed)
+      spdlog::info("{}, which was set aside, is removed", path);
+    else
+      spdlog::error("{} still cannot be removed: {}", path, removed.error().message);
+  }
+}
+
+}  // namespace lockstep::agent

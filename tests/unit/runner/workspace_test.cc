@@ -1,0 +1,88 @@
+// A root runner makes folders in a working directory that is its user's, who changes names in it
+// between any two system calls.
+
+#include "runner/steps/workspace.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/fakes/disk/swaps.h"
+#include "tests/unit/support/temp_dir.h"
+
+namespace lockstep::runner {
+namespace {
+
+constexpr uid_t kSomebody = 65534;
+
+class WorkspaceOfAnother : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can give folders away";
+  }
+  // As the agent leaves it.
+  void stage() {
+    ASSERT_TRUE(io::remove_tree(attempt_.path()));
+    ASSERT_TRUE(io::make_directories(attempt_.code()));
+    ASSERT_EQ(::chown(attempt_.code().c_str(), kSomebody, kSomebody), 0);
+  }
+  Status set_up() {
+    OutputSpec output;
+    output.name = "model";
+    TRY_ASSIGN(const Workspace workspace,
+               Workspace::prepare(WorkspacePlan{}, attempt_, kSomebody, kSomebody, {output}));
+    return workspace.use_in_place();
+  }
+  uid_t owner_of(const std::string& name) {
+    struct stat info {};
+    EXPECT_EQ(::lstat((attempt_.code() + "/" + name).c_str(), &info), 0) << name;
+    return info.st_uid;
+  }
+
+  const test::TempDir dir_;
+  const io::AttemptDir attempt_{dir_ / "job.1"};
+};
+
+TEST_F(WorkspaceOfAnother, ItsFoldersAreTheUsers) {
+  stage();
+  const Status done = set_up();
+  ASSERT_TRUE(done) << done.error().message;
+  for (const char* name : {"outputs", "logs", ".lockstep", ".lockstep/checkpoint"})
+    EXPECT_EQ(owner_of(name), kSomebody) << name;
+  EXPECT_TRUE(set_up()) << "again";
+}
+
+TEST_F(WorkspaceOfAnother, NothingBeyondIsGivenAwayWhateverIsSwapped) {
+  const test::Canary canary(dir_ / "canary");
+  for (const std::string name : {"outputs", "logs", ".lockstep", ".lockstep/checkpoint"}) {
+    const std::string path = attempt_.code() + "/" + name;
+    bool done = false;
+    const int calls =
+        test::each_swap([&] { stage(); },
+                        [&] {
+                          ::rename(path.c_str(), (attempt_.code() + "/aside").c_str());
+                          static_cast<void>(::symlink(canary.path().c_str(), path.c_str()));
+                        },
+                        [&] { done = set_up().has_value(); }, [&] { canary.is_untouched(); });
+    EXPECT_GT(calls, 12) << name;
+    EXPECT_TRUE(done) << "with nothing swapped";
+  }
+}
+
+// The job runs; that nothing is kept of it is said when outputs are collected.
+TEST_F(WorkspaceOfAnother, ASymlinkOfTheSnapshotStaysAsItIs) {
+  stage();
+  const test::Canary canary(dir_ / "canary");
+  ASSERT_EQ(::symlink(canary.path().c_str(), (attempt_.code() + "/outputs").c_str()), 0);
+  EXPECT_TRUE(set_up());
+  canary.is_untouched();
+  stage();
+  ASSERT_EQ(::symlink(canary.path().c_str(), (attempt_.code() + "/.lockstep").c_str()), 0);
+  const Status done = set_up();
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().message.find("is kept for Lockstep"), std::string::npos);
+  canary.is_untouched();
+}
+
+}  // namespace
+}  // namespace lockstep::runner
