@@ -175,7 +175,8 @@ bool Daemon::settle() {
     code = ExitCode::logs_failed;
     return false;
   }
-  return !leaving && !control->exit_granted();
+  if (control->ending() == ControlServer::Ending::by_user) code = ExitCode::ended_by_user;
+  return !leaving && !control->ending();
 }
 
 ExitCode Daemon::run() {
