@@ -22,6 +22,7 @@
 #include "common/base/size_flag.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
+#include "common/io/places.h"
 #include "common/io/process.h"
 #include "common/wire/findings.h"
 
@@ -42,7 +43,7 @@ struct Options {
 std::string default_home() {
   if (::geteuid() == 0) return "/var/lib/lockstep/agent";
   const auto user = io::current_user();
-  return (user ? user->home : std::string("/tmp")) + "/.lockstep/agent";
+  return (user ? user->home : std::string()) + "/.lockstep/agent";
 }
 
 void add_options(CLI::App& app, Options& options) {
@@ -98,11 +99,10 @@ int examine(const Options& options) {
 }
 
 Status prepare_home(const Home& home) {
-  TRY(io::make_directories(home.path(), 0711));
-  TRY(io::make_directories(home.attempts(), 0711));
-  // An older agent let everybody list the jobs.
-  if (::chmod(home.attempts().c_str(), 0711) != 0)
-    return errno_error(errno, "cannot set the mode of " + home.attempts());
+  for (const std::string& path : {home.path(), home.attempts()}) {
+    TRY_ASSIGN(const std::string mended, io::secure_home(path, 0711));
+    if (!mended.empty()) spdlog::warn("{}", mended);
+  }
   return {};
 }
 

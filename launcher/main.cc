@@ -1,5 +1,6 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 
@@ -8,6 +9,7 @@
 
 int main(int argc, char** argv) {
   using namespace lockstep::launcher;
+  ::umask(077);  // SQLite's files and copies of them, too, are for nobody else
   if (const auto code = run_tool(argc, argv)) return *code;
   const auto parsed = parse_options(argc, argv);
   if (const auto* leave = std::get_if<Leave>(&parsed)) {

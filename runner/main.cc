@@ -33,7 +33,7 @@ constexpr int kOurFailure = 125;
 
 Status start_log(const io::AttemptDir& directory) {
   TRY_ASSIGN(const io::Fd writable,
-             io::open_file(directory.runner_log(), O_WRONLY | O_CREAT | O_APPEND));
+             io::open_file(directory.runner_log(), O_WRONLY | O_CREAT | O_APPEND, 0600));
   auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(directory.runner_log());
   auto logger = std::make_shared<spdlog::logger>("runner", std::move(sink));
   logger->flush_on(spdlog::level::info);

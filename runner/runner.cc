@@ -155,7 +155,7 @@ ContainerProcess::Events Runner::container_events() {
 void Runner::perform(const LeasePorts& action) {
   Endpoint endpoint;
   if (action.master_port) {
-    auto lease = io::PortLease::acquire(io::port_lock_directory(), {});
+    auto lease = io::PortLease::acquire({});
     if (!lease) return feed(SetupFailed{Cause::start_failed, lease.error().message});
     master_port_ = *std::move(lease);
     endpoint.master_port = master_port_->port();

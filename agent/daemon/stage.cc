@@ -31,7 +31,7 @@ struct Serving {
 Result<std::shared_ptr<Serving>> serve_peers(const Inventory& inventory, const io::KeyPair& keys,
                                              Workspace& workspace,
                                              const transfer::FetchBoard& board) {
-  TRY_ASSIGN(io::PortLease lease, io::PortLease::acquire(io::port_lock_directory(), kPeerPorts));
+  TRY_ASSIGN(io::PortLease lease, io::PortLease::acquire(kPeerPorts));
   const std::string host = inventory.address_is_loopback ? "127.0.0.1" : "0.0.0.0";
   TRY_ASSIGN(auto server,
              transfer::PeerServer::start("tcp://" + host + ":" + std::to_string(lease.port()), keys,

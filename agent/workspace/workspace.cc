@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "agent/workspace/restore.h"
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
+#include "common/io/places.h"
 #include "common/io/process.h"
 #include "common/snapshot/blob_store.h"
 #include "common/snapshot/materialize.h"
@@ -46,6 +48,21 @@ bool can_unshare_mounts() {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// Whether ranks can see their working directory below jobs_folder().
+bool has_common_path(bool has_mount_namespaces) {
+  if (!has_mount_namespaces) return false;
+  const std::string folder = io::jobs_folder();
+  const Status made = folder.empty()
+                          ? Status(make_error(ErrorCode::not_found,
+                                              "this user has neither a home directory of its own "
+                                              "nor one in /run/user"))
+                          : io::make_private_folders(folder);
+  if (!made)
+    spdlog::warn("ranks have no common path on this node, and see the folder of their attempt: {}",
+                 made.error().message);
+  return bool(made);
 }
 
 // A container's engine sees no mounts of a runner's own, and mounts what it is told where it is
@@ -113,7 +130,7 @@ class Teller {
 struct Workspace::Impl {
   std::string cache;
   Mode mode = Mode::ready;
-  bool has_mount_namespaces = false;
+  bool has_common_path = false;
   std::unique_ptr<snapshot::BlobStore> blobs;
   std::unique_ptr<snapshot::TreeCache> trees;
   std::unique_ptr<BlobCacheLimit> keeper;
@@ -140,7 +157,7 @@ Workspace::~Workspace() = default;
 Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config) {
   auto impl = std::make_unique<Impl>();
   TRY_ASSIGN(impl->mode, mode_of(config.workdir_mode));
-  impl->has_mount_namespaces = impl->mode != Mode::ready || can_unshare_mounts();
+  impl->has_common_path = has_common_path(impl->mode != Mode::ready || can_unshare_mounts());
   impl->cache = config.cache;
   TRY(io::make_directories(config.cache, 0700));
   TRY_ASSIGN(impl->blobs, snapshot::BlobStore::open(config.cache + "/blobs"));
@@ -180,9 +197,9 @@ Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
                                    plan.mode == Mode::ready ? directory.code() : directory.upper(),
                                    [&](const std::string& text) { teller.say(text); }}));
   }
-  if (impl_->has_mount_namespaces || in_container) {
-    // The runner makes its parent: it carries the runner's user, which is ours.
-    plan.mount_point = io::code_mount_point(::geteuid(), assignment.attempt);
+  // An engine makes the path in the container.
+  if (impl_->has_common_path || in_container) {
+    plan.mount_point = io::code_mount_point(assignment.attempt);
   }
   return plan;
 }
@@ -240,9 +257,10 @@ Status Workspace::Impl::lay_out(const io::AttemptDir& directory, const snapshot:
   TRY(make_folder(directory.logs(), ours, 0700));  // the runner writes there, not the ranks
   TRY(make_folder(directory.tmp(), owner, 0700));
   if (plan == Mode::ready) return {};
-  TRY(make_folder(directory.code(), owner, 0755));
+  // Others of the user's group reach the attempt's folder; what the ranks write is theirs alone.
+  TRY(make_folder(directory.code(), owner, 0700));
   // The root of an overlay is its upper's: the ranks must be able to write there.
-  TRY(make_folder(directory.upper(), owner, 0755));
+  TRY(make_folder(directory.upper(), owner, 0700));
   return make_folder(directory.overlay_work(), ours, 0700);
 }
 
@@ -299,9 +317,10 @@ Status Workspace::Impl::fill_code(const io::AttemptDir& directory, const std::st
   const std::string beside = directory.code() + ".part";
   TRY(io::remove_tree(beside));
   TRY(io::remove_tree(directory.code()));
-  if (tree.empty()) return make_folder(directory.code(), owner, 0755);
+  if (tree.empty()) return make_folder(directory.code(), owner, 0700);
   teller.say("copying the source tree");
   TRY(copy_tree(tree, beside, owner));
+  TRY(make_folder(beside, owner, 0700));  // whatever mode the snapshot's own folder had
   if (io::disk::rename(beside.c_str(), directory.code().c_str()) != 0) {
     return errno_error(errno, fmt::format("cannot move {} to {}", beside, directory.code()));
   }

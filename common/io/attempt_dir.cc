@@ -5,6 +5,7 @@
 
 #include "common/domain/job_spec.h"
 #include "common/io/file_system.h"
+#include "common/io/places.h"
 
 namespace lockstep::io {
 namespace {
@@ -98,8 +99,9 @@ std::string read_environment(const AttemptDir& directory) {
   return text ? text->substr(0, text->find('\n')) : "";
 }
 
-std::string code_mount_point(std::uint32_t uid, const AttemptId& attempt) {
-  return "/tmp/lockstep-" + std::to_string(uid) + "/" + AttemptDir::name_of(attempt);
+std::string code_mount_point(const AttemptId& attempt) {
+  const std::string parent = jobs_folder();
+  return parent.empty() ? "" : parent + "/" + AttemptDir::name_of(attempt);
 }
 
 }  // namespace lockstep::io

@@ -2,7 +2,7 @@
 // The on-disk tree that one attempt has on one node. Agent and runner share it; no path in it is
 // put together anywhere else.
 //
-//   <agent home>/attempts/<job>.<attempt>/      mode 0755, owned by the agent's user
+//   <agent home>/attempts/<job>.<attempt>/      mode 0710, the agent's; the group is the ranks'
 //     assignment.pb      the part as the launcher wants it; written by the agent (atomically)
 //     before
 //                        the runner starts and at each change of phase
@@ -18,17 +18,18 @@
 //                        since boot (sleep included); renewed by the agent, read by the runner
 //     environment        the name of its environment in the node's cache, by the agent
 //     checkpoint.part/   the checkpoint while it is staged, then moved into the working directory
-//     port.lock …        leases live in <runtime>/ports, not here
 //     logs/rank_<global rank>.stdout|.stderr      append-only, drained by the runner; what the
 //                        launcher has becomes a hole
 //     logs/rank_<global rank>.stdout|.stderr.times    see log_times.h
 //     logs/node_<node rank>.environment    how the job's environment was solved and built here;
 //                        append-only: by the agent, then by a runner whose ranks never started
 //     upper/ work/       overlay's own; or work tree copy in copy/
-//     code/              where the tree is mounted or copied (the ranks' working directory)
+//     code/              where the tree is mounted or copied (the ranks' working directory);
+//                        like upper/ and tmp/ the run-as user's, closed to everybody else
 //     tmp/               TMPDIR of the ranks, PMIx and vader directories; owned by the run-as user
 //   of a job in containers:
 //     container.log      what the engine's program printed
+//     container.env      0600: variables of the job's docker_args, for the engine's --env-file
 //     container/         spawn.sock, until lockstep-spawn in the container has connected; seen
 //                        there as /.lockstep/run
 //     hosts              the container's /etc/hosts
@@ -74,6 +75,7 @@ class AttemptDir {
   std::string code() const { return path_ + "/code"; }
   std::string tmp() const { return path_ + "/tmp"; }
   std::string container_log() const { return path_ + "/container.log"; }
+  std::string container_env() const { return path_ + "/container.env"; }
   std::string container() const { return path_ + "/container"; }
   std::string hosts() const { return path_ + "/hosts"; }
   std::string home() const { return path_ + "/home"; }
@@ -99,8 +101,8 @@ Instant read_started(const AttemptDir& directory);
 // What its file `environment` says; "" = it has none.
 std::string read_environment(const AttemptDir& directory);
 
-// The one path where every rank of the attempt sees its working directory, on every node:
-// /tmp/lockstep-<uid>/<job>.<attempt>
-std::string code_mount_point(std::uint32_t uid, const AttemptId& attempt);
+// The one path where every rank of the attempt sees its working directory, on every node whose
+// agent runs as this process's user: jobs_folder()/<job>.<attempt>; "": there is no such folder.
+std::string code_mount_point(const AttemptId& attempt);
 
 }  // namespace lockstep::io

@@ -63,7 +63,7 @@ void reset_signals() {
   if (::read(channel, &go, 1) != 1) ::_exit(127);
   ::umask(022);
   const int input = prepared.input >= 0 ? prepared.input : ::open("/dev/null", O_RDONLY);
-  const int output = ::open(prepared.log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  const int output = ::open(prepared.log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (input < 0 || output < 0) fail(channel, Stage::log);
   ::dup2(input, 0);
   ::dup2(output, 1);

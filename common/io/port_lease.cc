@@ -3,30 +3,32 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <string>
 
 namespace lockstep::io {
 namespace {
 
-// Lock files are never deleted: two holders of two files of one name would both be right. They
-// belong to whoever came first, and fs.protected_regular refuses O_CREAT on another user's file.
-Fd open_lock_file(const std::string& path) {
-  for (int round = 0; round < 2; ++round) {
-    Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (fd || errno != ENOENT) return fd;
-    fd.reset(::open(path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (fd || errno != EEXIST) return fd;
-  }
-  return Fd();
+// Empty: somebody else has the name, of whatever user.
+Fd take_name(std::uint16_t port) {
+  Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!fd) return fd;
+  // Nobody shall fill a buffer that we never read.
+  ::shutdown(fd.get(), SHUT_RDWR);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = fmt::format("lockstep-port-{}", port);
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);  // the leading zero: abstract
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) fd.reset();
+  return fd;
 }
 
 // Binds every address of the family, without listening. Fails where somebody listens, or holds the
@@ -71,46 +73,31 @@ PortRange kernel_range() {
   return range;
 }
 
-Status prepare_lock_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0777) == 0) {
-    // The umask has cut the mode; the sticky bit keeps users from removing each other's locks.
-    if (::chmod(path.c_str(), 01777) != 0) return errno_error(errno, "chmod " + path);
-    return {};
-  }
-  if (errno == EEXIST) return {};
-  return errno_error(errno, "make the directory of port locks " + path);
-}
-
 }  // namespace
 
 PortLease::PortLease(std::uint16_t port, Fd lock, Fd bound)
     : port_(port), lock_(std::move(lock)), bound_(std::move(bound)) {}
 
-Result<PortLease> PortLease::acquire(const std::string& lock_directory, PortRange range) {
-  TRY(prepare_lock_directory(lock_directory));
+Result<PortLease> PortLease::acquire(PortRange range) {
   const PortRange ephemeral = kernel_range();
   for (std::uint32_t port = range.first; port <= range.last; ++port) {
     if (port >= ephemeral.first && port <= ephemeral.last) continue;
     const auto number = static_cast<std::uint16_t>(port);
-    Fd lock = open_lock_file(lock_directory + "/" + std::to_string(port));
-    if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    Fd lock = take_name(number);
+    if (!lock) continue;
     Fd bound = bind_without_listening(AF_INET, number);
     if (!bound || somebody_listens(number)) continue;
     return PortLease(number, std::move(lock), std::move(bound));
   }
   return make_error(
       ErrorCode::resource_exhausted,
-      fmt::format("no free TCP port in {}-{} (outside the kernel's own range {}-{}; locks in {}): "
-                  "each is leased to another job or in use; wait for one to end",
-                  range.first, range.last, ephemeral.first, ephemeral.last, lock_directory));
+      fmt::format(
+          "no free TCP port in {}-{} (outside the kernel's own range {}-{}): each is leased "
+          "to another job or in use; wait for one to end. `ss -lntx` lists who listens and "
+          "who holds the names @lockstep-port-N",
+          range.first, range.last, ephemeral.first, ephemeral.last));
 }
 
 bool PortLease::taken() const { return somebody_listens(port_); }
-
-std::string port_lock_directory() {
-  struct stat status {};
-  const bool known = ::stat("/proc/self/ns/net", &status) == 0;
-  return fmt::format("/tmp/lockstep-ports-{}", known ? status.st_ino : 0);
-}
 
 }  // namespace lockstep::io

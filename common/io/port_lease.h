@@ -1,8 +1,10 @@
 #pragma once
-// A TCP port leased to one holder per network namespace: a lock file per port in a directory all
-// local nodes share, and the port itself held bound (SO_REUSEADDR, never listening), so that the
-// user's program can still bind and listen. Outside ip_local_port_range, so that the kernel hands
-// it to nobody.
+// A TCP port leased to one holder per network namespace. The lock is an abstract unix socket named
+// after the port: all users of the namespace share these names, the kernel drops one with its last
+// holder, and opening one can neither wait nor follow a link. Whoever takes a name first costs us
+// that port alone, as binding the port would. The port itself is held bound (SO_REUSEADDR, never
+// listening), so that the user's program can still bind and listen. Leases lie outside
+// ip_local_port_range, so that the kernel hands them to nobody.
 
 #include <cstdint>
 
@@ -17,8 +19,8 @@ struct PortRange {
 
 class PortLease {
  public:
-  // `lock_directory`: one per network namespace (see port_lock_directory()).
-  static Result<PortLease> acquire(const std::string& lock_directory, PortRange range);
+  // The first free port of the range; resource_exhausted: none is.
+  static Result<PortLease> acquire(PortRange range);
   std::uint16_t port() const { return port_; }
   // True when someone else listens on the port now (checked before rank 0 starts).
   bool taken() const;
@@ -28,8 +30,5 @@ class PortLease {
   std::uint16_t port_ = 0;
   Fd lock_, bound_;
 };
-
-// /tmp/lockstep-ports-<netns inode>, mode 1777: shared by all users and nodes of this namespace.
-std::string port_lock_directory();
 
 }  // namespace lockstep::io

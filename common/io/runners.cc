@@ -63,8 +63,9 @@ Status remove_cgroups(const Runner& runner) {
 // Else the attempt's directory is removed by an agent, and this with it.
 void remove_mount_point(const Runner& runner) {
   const auto attempt = AttemptDir::attempt_of(name_of(runner));
-  if (attempt && !exists(runner.directory))
-    disk::rmdir(code_mount_point(::geteuid(), *attempt).c_str());
+  if (!attempt || exists(runner.directory)) return;
+  const std::string path = code_mount_point(*attempt);
+  if (!path.empty()) disk::rmdir(path.c_str());
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ Home Home::from_environment() {
     path = std::string(home) + "/.lockstep";
   } else {
     const auto user = io::current_user();
-    path = (user ? user->home : "/tmp") + "/.lockstep";
+    path = (user ? user->home : "") + "/.lockstep";
   }
   std::error_code failure;
   const auto absolute = std::filesystem::absolute(path, failure).lexically_normal();

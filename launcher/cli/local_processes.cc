@@ -145,8 +145,8 @@ Result<Endpoint> start_daemon(const Home& home, int fixed_nodes) {
 Result<io::ProcessIdentity> start_agent(const Home& home, const Endpoint& launcher,
                                         const AgentStart& agent) {
   TRY_ASSIGN(const std::string program, io::find_program("lockstep-agent"));
-  TRY(io::make_directories(home.nodes(), 0755));
-  TRY(io::make_directories(home.node(agent.name), 0755));
+  TRY(io::make_directories(home.nodes(), 0711));
+  TRY(io::make_directories(home.node(agent.name), 0711));
   TRY(io::write_file_atomically(home.join_token(agent.name), agent.token + "\n", 0600, false));
   io::DetachedStart start;
   start.program = program;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "common/domain/docker_args.h"
 #include "launcher/cli/environment_choice.h"
+#include "launcher/cli/environment_variables.h"
 #include "launcher/spec/retry_reader.h"
 #include "launcher/spec/venv_reader.h"
 
@@ -16,24 +16,6 @@ namespace {
 
 Error wrong(std::string message) {
   return make_error(ErrorCode::invalid_argument, "run: " + std::move(message));
-}
-
-Status read_environment(const std::vector<std::string>& assignments, JobSpec& spec) {
-  for (const auto& assignment : assignments) {
-    const auto equals = assignment.find('=');
-    const std::string name = assignment.substr(0, equals);
-    if (name.empty())
-      return wrong(fmt::format("--env '{}' is not of the form NAME=VALUE", assignment));
-    if (equals != std::string::npos) {
-      spec.environment_variables[name] = assignment.substr(equals + 1);
-      continue;
-    }
-    const char* value = std::getenv(name.c_str());
-    if (value == nullptr)
-      return wrong(fmt::format("--env {}: this variable is not set here", name));
-    spec.environment_variables[name] = value;
-  }
-  return {};
 }
 
 Result<Distribution::Kind> distribution_from(const std::string& word) {
@@ -164,7 +146,9 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
   spec.name = arguments.name;
   spec.experiment_name = "Default";
   spec.command = Argv{arguments.command};
-  TRY(read_environment(arguments.env, spec));
+  for (const std::string& file : arguments.env_files)
+    TRY(read_env_file(file, spec.environment_variables));
+  TRY(read_env_words(arguments.env, spec.environment_variables));
   TRY_ASSIGN(spec.distribution.kind, distribution_from(arguments.distribution));
   spec.distribution.processes_per_node = arguments.ranks;
   spec.resources.instance_count = arguments.nodes;

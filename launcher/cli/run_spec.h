@@ -18,6 +18,7 @@ struct RunArguments {
   std::string distribution = "none";
   std::string code;              // "" = the current directory
   std::vector<std::string> env;  // K=V, or K
+  std::vector<std::string> env_files;
   std::string name;
   std::string timeout;
   std::optional<int> cpus;

@@ -238,9 +238,16 @@ void add_run_verb(VerbTable table) {
                    "source directory to take along (default: the current one)")
       ->check(filled("leave it out to take the current directory"));
   verb->add_option("-e,--env", arguments->env,
-                   "NAME=VALUE, or NAME to take our value; may be repeated")
+                   "NAME to take our value, or NAME=VALUE, which `ps` shows to everybody here; may "
+                   "be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_option("--env-file", arguments->env_files,
+                   "variables of this file, in docker's format: NAME=VALUE or NAME a line; may be "
+                   "repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(filled("name the file"));
   verb->add_option("--name", arguments->name, "the job's name (default: a generated one)")
       ->check(filled("leave it out to get a generated name"));
   verb->add_option("--timeout", arguments->timeout, "end it after this long: 90, 90s, 5m, 2h, 1d")

@@ -63,8 +63,12 @@ struct Performer {
     put(pending, ClientReply(Refused{action.code, action.message}));
   }
   void operator()(const ExitDaemon& action) const {
+    const auto asked = server.pending_.find(action.to.client);
+    const bool by_operator = asked != server.pending_.end() && asked->second.from_operator;
+    if (by_operator || !server.ending_)
+      server.ending_ =
+          by_operator ? ControlServer::Ending::by_operator : ControlServer::Ending::by_user;
     done(action.to, "the launcher ends");
-    server.exit_granted_ = true;
   }
 
   void to_node(NodeId node, SessionId session, AgentReply body) const {

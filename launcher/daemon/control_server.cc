@@ -78,8 +78,9 @@ struct ClientRequests {
                                         remove.name_or_id, user, remove.now});
   }
   void operator()(const Shutdown& shutdown) const {
-    server.engine_.feed(
-        ShutdownInput{server.expect_reply(from, server.control_), shutdown.cancel_jobs});
+    const ReplyTo to = server.expect_reply(from, server.control_);
+    server.pending_[to.client].from_operator = server.is_operator(user);
+    server.engine_.feed(ShutdownInput{to, shutdown.cancel_jobs});
   }
   void operator()(const CreateToken& create) const {
     auto token = server.settings_.token;
@@ -223,8 +224,7 @@ void ControlServer::submit(const Request& request, const std::string& user, Subm
     return refuse(request, ErrorCode::permission_denied,
                   "jobs may not run as root on this launcher; submit as another user, or start "
                   "lockstepd with --allow-root");
-  const bool administrator = user == "root" || user == settings_.owner;
-  if (spec.run_as != user && !administrator)
+  if (spec.run_as != user && !is_operator(user))
     return refuse(
         request, ErrorCode::permission_denied,
         fmt::format("this key is authorised as '{}', so its jobs run as {} and not as {}; "
@@ -311,10 +311,14 @@ void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
 
 // ---- replies ------------------------------------------------------------------------------------
 
+bool ControlServer::is_operator(const std::string& user) const {
+  return user == "root" || user == settings_.owner;
+}
+
 ReplyTo ControlServer::expect_reply(const Request& request, io::ServerSocket& socket,
                                     std::optional<TokenReply> token) {
   if (pending_.size() >= kMaxPending) pending_.erase(pending_.begin());
-  pending_[++last_pending_] = {&socket, request.peer, request.sequence, std::move(token)};
+  pending_[++last_pending_] = {&socket, request.peer, request.sequence, std::move(token), false};
   return {last_pending_, request.sequence};
 }
 

@@ -58,7 +58,9 @@ class ControlServer {
   void flush();
   // To the node's session that was accepted last; lost when it has none.
   void tell_node(NodeId node, AgentReply body);
-  bool exit_granted() const { return exit_granted_; }
+  // An operator: the account that the launcher runs as, or root.
+  enum class Ending { by_operator, by_user };
+  std::optional<Ending> ending() const { return ending_; }
 
   struct Request {  // a message and who sent it
     std::string peer;
@@ -83,11 +85,13 @@ class ControlServer {
     std::string peer;
     std::uint64_t sequence = 0;
     std::optional<TokenReply> token;  // the answer, when the core agrees
+    bool from_operator = false;
   };
   void on_node(Request request, const std::string& bytes);
   // "": none.
   std::string limit_reached(const PublicKey& key, const std::string& user, std::size_t bytes);
   void on_user(Request request, const std::string& user, const std::string& bytes);
+  bool is_operator(const std::string& user) const;
   ReplyTo expect_reply(const Request& request, io::ServerSocket& socket,
                        std::optional<TokenReply> token = {});
   // False: nobody waits for it (any more).
@@ -119,7 +123,7 @@ class ControlServer {
   std::set<NodeId> touched_nodes_;  // to be sent their desired state, once however often it changed
   RateLimit<PublicKey> messages_of_user_;
   JoinLimits join_limits_;
-  bool exit_granted_ = false;
+  std::optional<Ending> ending_;
 };
 
 }  // namespace lockstep::launcher

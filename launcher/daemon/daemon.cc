@@ -11,6 +11,7 @@
 #include "common/io/admission.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
+#include "common/io/places.h"
 #include "common/io/process.h"
 #include "common/io/transport.h"
 #include "common/io/version_file.h"
@@ -172,7 +173,8 @@ bool Daemon::settle() {
     code = ExitCode::logs_failed;
     return false;
   }
-  return !leaving && !control->exit_granted();
+  if (control->ending() == ControlServer::Ending::by_user) code = ExitCode::ended_by_user;
+  return !leaving && !control->ending();
 }
 
 ExitCode Daemon::run() {
@@ -198,7 +200,11 @@ Result<io::FileLock> take_home(const LauncherHome& home) {
                                   done.error().message, home.path()));
   };
   TRY(writable(io::make_directories(home.path(), 0700)));
+  TRY_ASSIGN(const std::string mended, io::secure_home(home.path(), 0700));
+  if (!mended.empty()) spdlog::warn("{}", mended);
   TRY(writable(io::make_directories(home.keys(), 0700)));
+  for (const char* suffix : {"", "-wal", "-shm"})
+    TRY(writable(io::close_to_others(home.journal() + suffix)));
   auto lock = lock_home(home);
   if (!lock && lock.error().code != ErrorCode::conflict) TRY(writable(lock.error()));
   return lock;

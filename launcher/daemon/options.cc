@@ -15,9 +15,11 @@ namespace {
 
 constexpr const char* kExitCodes = R"(
 Exit codes:
-  0 ended by a signal;  1 an error of its own;  2 the command line is wrong;  3 another lockstepd has this
-  home;  4 journal or blobs are damaged, newer than this program, or cannot be read;  5 it cannot listen
-  where it shall;  6 the journal, 7 a log could not be written (jobs go on; start it again))";
+  0 ended by a signal or by its operator;  1 an error of its own;  2 the command line is wrong;
+  3 another lockstepd has this home;  4 journal or blobs are damaged, newer than this program, or
+  cannot be read, or the home is not its own;  5 it cannot listen where it shall;  6 the journal,
+  7 a log could not be written (jobs go on; start it again);  8 a user who is not its operator
+  ended it (start it again))";
 
 Error bad(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));

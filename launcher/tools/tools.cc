@@ -34,7 +34,7 @@ std::string default_home() {
   const char* home = std::getenv("HOME");
   return (home != nullptr && *home != '\0' ? home
           : user                           ? user->home
-                                           : "/tmp") +
+                                           : "") +
          std::string("/.lockstep/launcher");
 }
 

@@ -38,4 +38,23 @@ std::map<std::string, std::string> Arguments::variables() const {
   return variables;
 }
 
+std::vector<std::string> Arguments::without_variables() const {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : given_)
+    if (name != "env") words.push_back("--" + name + "=" + value);
+  return words;
+}
+
+// The format has no quoting: what it cannot hold is left out.
+std::string env_file_text(const std::map<std::string, std::string>& variables) {
+  std::string text;
+  for (const auto& [name, value] : variables) {
+    const bool fits = !name.empty() && name[0] != '#' &&
+                      name.find_first_of(" \t\r\n") == name.npos &&
+                      value.find_first_of("\r\n") == value.npos;
+    if (fits) text += name + "=" + value + "\n";
+  }
+  return text;
+}
+
 }  // namespace lockstep::runner

@@ -20,9 +20,15 @@ class Arguments {
   bool is_on(const std::string& flag) const;
   // --env: ranks get exactly what we give them, so that it is for us to pass on.
   std::map<std::string, std::string> variables() const;
+  // Every option but --env, as "--name=value".
+  std::vector<std::string> without_variables() const;
 
  private:
   std::vector<std::pair<std::string, std::string>> given_;
 };
+
+// As an engine's --env-file takes them. Values of several lines are left out: the ranks get them
+// from us all the same, and only the engine's own hooks read these.
+std::string env_file_text(const std::map<std::string, std::string>& variables);
 
 }  // namespace lockstep::runner

@@ -101,6 +101,9 @@ Result<std::unique_ptr<ContainerProcess>> ContainerProcess::start(io::EventLoop&
 Status ContainerProcess::make_places() {
   TRY(io::make_directories(directory_.container(), 0711));
   TRY(name_gang({}));
+  if (!plan_.variables_file.empty())
+    TRY(io::write_file_atomically(plan_.variables_file, env_file_text(plan_.variables), 0600,
+                                  false));
   const auto is_home = [&](const Mount& mount) { return mount.source == directory_.home(); };
   if (std::none_of(plan_.mounts.begin(), plan_.mounts.end(), is_home)) return {};
   return make_home(directory_.home(), folders_in_home(plan_, directory_.home()), run_as_);

@@ -116,7 +116,10 @@ Result<ContainerPlan> plan_container(const PlanRequest& request) {
   plan.cpus = std::max(1, static_cast<int>(assignment.allotment.cpus.size()));
   plan.gpus = assignment.allotment.gpus;
   if (assignment.nodes() > 1 && io::exists(kInfiniband)) plan.devices.push_back(kInfiniband);
-  plan.arguments = resources.docker_args;
+  const Arguments arguments(resources.docker_args);
+  plan.arguments = arguments.without_variables();
+  plan.variables = arguments.variables();
+  if (!plan.variables.empty()) plan.variables_file = request.directory.container_env();
   plan.socket = kSocketName;
   return plan;
 }

@@ -89,6 +89,8 @@ std::vector<std::string> run_words(const ContainerPlan& plan) {
   add_limits(plan, words);
   add_devices(plan, words);
   words.insert(words.end(), plan.arguments.begin(), plan.arguments.end());
+  // Everybody on the machine can read the engine's command line.
+  if (!plan.variables_file.empty()) add(words, {"--env-file", plan.variables_file});
   // Last: the agent knows its containers by them, whatever the job says.
   for (const auto& [name, value] : plan.labels) add(words, {"--label", name + "=" + value});
   add(words, {plan.container.image, "--connect", std::string(kRunInside) + "/" + plan.socket});

@@ -34,8 +34,10 @@ struct ContainerPlan {
   int cpus = 1;                 // a weight
   std::vector<int> gpus;        // as the node counts them
   std::vector<std::string> devices;
-  std::vector<std::string> arguments;  // the job's docker_args
-  std::string socket;                  // what lockstep-spawn connects to, in kRunInside
+  std::vector<std::string> arguments;            // the job's docker_args, but for --env
+  std::map<std::string, std::string> variables;  // of --env: kept off the command line
+  std::string variables_file;                    // where they stand; "" = there are none
+  std::string socket;                            // what lockstep-spawn connects to, in kRunInside
   friend bool operator==(const ContainerPlan&, const ContainerPlan&) = default;
 };
 

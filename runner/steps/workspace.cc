@@ -11,6 +11,7 @@
 
 #include "common/io/beneath.h"
 #include "common/io/file_system.h"
+#include "common/io/places.h"
 
 namespace lockstep::runner {
 namespace {
@@ -33,18 +34,6 @@ std::string escaped(const std::string& path) {
   return result;
 }
 
-// In /tmp anyone may have made it before us: then it is not ours to hide mounts behind.
-Status make_private_parent(const std::string& parent) {
-  if (mkdir(parent.c_str(), 0755) != 0 && errno != EEXIST)
-    return errno_error(errno, "make directory " + parent);
-  struct stat info {};
-  if (lstat(parent.c_str(), &info) != 0) return errno_error(errno, parent);
-  if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid())
-    return make_error(ErrorCode::permission_denied,
-                      parent + " is not a directory of ours; remove it");
-  return {};
-}
-
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -62,15 +51,15 @@ Result<Workspace> Workspace::prepare(const WorkspacePlan& plan, const io::Attemp
                                      const std::vector<OutputSpec>& outputs) {
   Workspace workspace(plan, directory, uid, gid, outputs);
   TRY_ASSIGN(const io::Folder attempt, io::Folder::open(directory.path()));
-  TRY(attempt.make_for(name_of(directory.code()), {uid, gid}, 0755));
+  TRY(attempt.make_for(name_of(directory.code()), {uid, gid}, 0700));
   if (workspace.must_mount()) {
     TRY_ASSIGN(const io::Folder upper,
-               attempt.make_for(name_of(directory.upper()), {uid, gid}, 0755));
+               attempt.make_for(name_of(directory.upper()), {uid, gid}, 0700));
     TRY(attempt.make_for(name_of(directory.overlay_work()), {geteuid(), getegid()}, 0700));
     // The merged root has the upper's owner: the rank's, whoever made it.
-    if (uid != geteuid()) TRY(upper.give({uid, gid}, 0755));
+    if (uid != geteuid()) TRY(upper.give({uid, gid}, 0700));
   }
-  if (!plan.mount_point.empty()) TRY(make_private_parent(parent_of(plan.mount_point)));
+  if (!plan.mount_point.empty()) TRY(io::make_private_folders(parent_of(plan.mount_point)));
   return workspace;
 }
 

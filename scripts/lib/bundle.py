@@ -14,6 +14,8 @@ import sys
 import tarfile
 import tempfile
 
+import sbom
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINKER = pathlib.Path("/lib64/ld-linux-x86-64.so.2")
 PROGRAMS = ["lockstep", "lockstep-agent", "lockstep-env", "lockstep-runner", "lockstepd"]
@@ -22,8 +24,6 @@ PROGRAMS = ["lockstep", "lockstep-agent", "lockstep-env", "lockstep-runner", "lo
 C_LIBRARY = ["libanl.so.1", "libc.so.6", "libdl.so.2", "libm.so.6", "libnsl.so.1", "libnss_compat.so.2",
              "libnss_dns.so.2", "libnss_files.so.2", "libnss_hesiod.so.2", "libpthread.so.0",
              "libresolv.so.2", "librt.so.1", "libutil.so.1"]
-# Compiled into our programs: headers, or linked statically.
-COMPILED_IN = ["cppzmq-dev", "libcli11-dev", "libexpected-dev", "nlohmann-json3-dev"]
 COMMON_LICENSES = pathlib.Path("/usr/share/common-licenses")
 # pidfd_open(2); see docs/decisions/012-bundle.md.
 MINIMUM_KERNEL = "5.3"
@@ -36,7 +36,8 @@ it anywhere, move it as you like; it may be read-only. Nothing has to be set. /p
     bin/lockstep-agent --launcher tcp://HOST:PORT --token-file FILE    # this machine becomes a node
     bin/lockstep doctor                                               # what this machine can do
 
-lockstep-bundle.json lists every file with its SHA-256, and the packages that the libraries are from.
+lockstep-bundle.json lists every file with its SHA-256, and the packages that the libraries are from;
+share/doc/lockstep/sbom.spdx.json lists the same in SPDX 2.3.
 Their licences are in share/doc, ours is LICENSE.
 """
 
@@ -95,6 +96,7 @@ class Bundle:
     def __init__(self):
         self.files = {}
         self.packages = {}
+        self.owners = {}  # {path: package} of what is not ours
 
     def add(self, name, data, mode=0o644):
         self.files[name] = (mode, data)
@@ -103,7 +105,9 @@ class Bundle:
         """{path in the bundle: path here}."""
         for name, path in libraries.items():
             self.add(name, path.read_bytes(), 0o755)
-        for package in sorted(set(owners_of(libraries.values()).values())):
+        owners = owners_of(libraries.values())
+        self.owners.update((name, owners[path].split(":")[0]) for name, path in libraries.items())
+        for package in sorted(set(owners.values())):
             self.credit(package)
 
     def credit(self, package):
@@ -118,6 +122,7 @@ class Bundle:
                      "only; install the package without dpkg's path-exclude")
         text = copyright_file.read_bytes()
         self.add(f"share/doc/{name}/copyright", text)
+        self.owners[f"share/doc/{name}/copyright"] = name
         for word in re.findall(rb"/usr/share/common-licenses/([A-Za-z0-9.+-]*[A-Za-z0-9])", text):
             license_file = COMMON_LICENSES / word.decode()
             if license_file.is_file():
@@ -152,11 +157,12 @@ def fill(bundle):
             needed.update(libraries_of(path))
         else:
             bundle.add(name, path.read_bytes())
+            bundle.owners[name] = owners_of([path])[path].split(":")[0]
     for name in C_LIBRARY:
         needed[name] = needed["libc.so.6"].parent / name
     needed[LINKER.name] = LINKER
     bundle.add_libraries({**{f"lib/{name}": path for name, path in needed.items()}, **plugins})
-    for package in COMPILED_IN:
+    for package in sbom.COMPILED_IN:
         bundle.credit(package)
     bundle.add("LICENSE", (ROOT / "LICENSE").read_bytes())
 
@@ -168,6 +174,10 @@ def main():
     fill(bundle)
     facts = {"version": version, "architecture": "x86_64", "minimum_kernel": MINIMUM_KERNEL}
     bundle.add("README", README.format(kernel=MINIMUM_KERNEL, **facts).encode())
+    packages = {name: (v, f"share/doc/{name}/copyright") for name, v in bundle.packages.items()}
+    files = {name: (data, bundle.owners.get(name, sbom.OURS)) for name, (_, data) in bundle.files.items()}
+    bundle.add("share/doc/lockstep/sbom.spdx.json",
+               sbom.document("lockstep-node", version, packages, files))
     facts["packages"] = dict(sorted(bundle.packages.items()))
     facts["sha256"] = {n: hashlib.sha256(d).hexdigest() for n, (_, d) in sorted(bundle.files.items())}
     bundle.add("lockstep-bundle.json", (json.dumps(facts, indent=1) + "\n").encode())

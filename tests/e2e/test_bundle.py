@@ -92,6 +92,17 @@ def test_manifest_lists_every_file_and_the_same_inputs_give_the_same_bytes(bundl
     assert manifest["sha256"] == found
     for package in manifest["packages"]:
         assert (bundle / "share/doc" / package / "copyright").is_file(), package
+    sbom = json.loads((bundle / "share/doc/lockstep/sbom.spdx.json").read_text())
+    listed = {file["fileName"]: {c["algorithm"]: c["checksumValue"] for c in file["checksums"]}["SHA256"]
+              for file in sbom["files"]}
+    assert listed == {f"./{name}": digest for name, digest in found.items() if not name.endswith("sbom.spdx.json")}
+    versions = {package["name"]: package["versionInfo"] for package in sbom["packages"]}
+    assert versions.pop("lockstep-node") == manifest["version"]
+    assert versions == manifest["packages"]
+    libraries = {r["relatedSpdxElement"]: r["spdxElementId"] for r in sbom["relationships"]
+                 if r["relationshipType"] == "CONTAINS"}
+    libc = next(file["SPDXID"] for file in sbom["files"] if file["fileName"] == "./lib/libc.so.6")
+    assert libraries[libc] == "SPDXRef-Package-libc6"
     assert archive(BUILD, tmp_path).read_bytes() == (bundle.parents[1] / "first.tar.gz").read_bytes()
 
 

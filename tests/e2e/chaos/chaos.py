@@ -174,8 +174,7 @@ class Chaos:
             found += [f"{machine.name}: mount {m}" for m in mounts if "lockstep" in m]
             found += [f"{machine.name}: shared memory {p.name}" for p in (root / "dev/shm").iterdir()]
             found += [f"{machine.name}: /tmp/{p.relative_to(machine.disk / 'tmp')}"
-                      for p in (machine.disk / "tmp").glob("*/*")
-                      if not re.match(r"lockstep-ports-", p.parent.name)]
+                      for p in (machine.disk / "tmp").glob("*/*")]
             sockets = subprocess.run(machine.inside(["ss", "-Hltun"]), capture_output=True, text=True,
                                      check=False).stdout
             found += [f"{machine.name}: port {s}" for s in sockets.splitlines()]

@@ -52,11 +52,12 @@ def shared_memory():
 
 
 def temporary_files():
-    """/tmp/lockstep-<uid>/… mount points and such; the port lock directories are shared and stay."""
-    found = set()
-    for top in pathlib.Path("/tmp").glob("lockstep-*"):
-        if re.fullmatch(r"lockstep-\d+", top.name):
-            found |= {str(p) for p in top.iterdir()}
+    """Mount points that stayed in the folders for them, names in /tmp that others could guess, held ports."""
+    found = set(re.findall(r"@lockstep-port-\d+", _read("/proc/net/unix").decode(errors="replace")))
+    found |= {str(top) for top in pathlib.Path("/tmp").glob("lockstep-*")
+              if re.fullmatch(r"lockstep-(ports-)?\d+", top.name)}
+    for jobs in (pathlib.Path("/run/lockstep/jobs"), pathlib.Path("~/.lockstep/jobs").expanduser()):
+        found |= {str(path) for path in jobs.iterdir()} if jobs.is_dir() else set()
     return found
 
 

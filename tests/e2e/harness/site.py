@@ -92,9 +92,9 @@ class Site:
         return wait_until(lambda: (job := self.show(name))["status"] in statuses and job,
                           f"job {name} is {' or '.join(statuses)}", deadline_s)
 
-    def submit(self, *words):
+    def submit(self, *words, **options):
         """`run --detach`: returns the job's name."""
-        text = self.ok("run", "--detach", "-o", "json", *words)
+        text = self.ok("run", "--detach", "-o", "json", *words, **options)
         return json.loads(text)["name"]
 
     def logs(self, name, *words):

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <set>
@@ -36,8 +37,7 @@ Fd listen_on(std::uint16_t port, int family = AF_INET) {
 }
 
 TEST(PortLeaseTest, TheHolderOfALeaseCanListenAndIsSeen) {
-  const TempDir dir;
-  const auto lease = PortLease::acquire(dir / "ports", kRange);
+  const auto lease = PortLease::acquire(kRange);
   ASSERT_TRUE(lease) << lease.error().message;
   EXPECT_FALSE(lease->taken());
   const Fd listener = listen_on(lease->port());
@@ -46,8 +46,7 @@ TEST(PortLeaseTest, TheHolderOfALeaseCanListenAndIsSeen) {
 }
 
 TEST(PortLeaseTest, SeesAListenerOnIpv6) {
-  const TempDir dir;
-  const auto lease = PortLease::acquire(dir / "ports", kRange);
+  const auto lease = PortLease::acquire(kRange);
   ASSERT_TRUE(lease);
   const Fd listener = listen_on(lease->port(), AF_INET6);
   if (!listener) GTEST_SKIP() << "this host has no IPv6";
@@ -55,11 +54,10 @@ TEST(PortLeaseTest, SeesAListenerOnIpv6) {
 }
 
 TEST(PortLeaseTest, GivesNoPortTwiceAndSaysWhenNoneIsLeft) {
-  const TempDir dir;
   std::vector<PortLease> leases;
   std::set<int> ports;
   for (;;) {
-    auto lease = PortLease::acquire(dir / "ports", kRange);
+    auto lease = PortLease::acquire(kRange);
     if (!lease) {
       EXPECT_EQ(lease.error().code, ErrorCode::resource_exhausted);
       break;
@@ -70,32 +68,30 @@ TEST(PortLeaseTest, GivesNoPortTwiceAndSaysWhenNoneIsLeft) {
   }
   EXPECT_GE(ports.size(), 30u);  // a stranger may hold a few
   leases.erase(leases.begin());
-  EXPECT_TRUE(PortLease::acquire(dir / "ports", kRange)) << "a dropped lease is free again";
+  EXPECT_TRUE(PortLease::acquire(kRange)) << "a dropped lease is free again";
 }
 
 TEST(PortLeaseTest, SkipsAPortOnWhichAStrangerListens) {
-  const TempDir dir;
   std::uint16_t first = 0;
   {
-    const auto lease = PortLease::acquire(dir / "ports", kRange);
+    const auto lease = PortLease::acquire(kRange);
     ASSERT_TRUE(lease);
     first = lease->port();
   }
   const Fd stranger = listen_on(first);
   ASSERT_TRUE(stranger);
-  const auto lease = PortLease::acquire(dir / "ports", kRange);
+  const auto lease = PortLease::acquire(kRange);
   ASSERT_TRUE(lease);
   EXPECT_NE(lease->port(), first);
 }
 
 TEST(PortLeaseTest, ManyThreadsAtOnceGetDifferentPorts) {
-  const TempDir dir;
   constexpr int kThreads = 8;
   std::vector<std::optional<PortLease>> leases(kThreads);
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
-      auto lease = PortLease::acquire(dir / "ports", kRange);
+      auto lease = PortLease::acquire(kRange);
       if (lease) leases[i].emplace(*std::move(lease));
     });
   }
@@ -108,21 +104,78 @@ TEST(PortLeaseTest, ManyThreadsAtOnceGetDifferentPorts) {
 }
 
 TEST(PortLeaseTest, LeavesTheKernelsOwnRangeAlone) {
-  const TempDir dir;
   unsigned first = 0, last = 0;
   const auto text = read_file("/proc/sys/net/ipv4/ip_local_port_range");
   ASSERT_TRUE(text);
   ASSERT_EQ(std::sscanf(text->c_str(), "%u %u", &first, &last), 2);
   const PortRange inside{static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(first + 9)};
-  EXPECT_FALSE(PortLease::acquire(dir / "ports", inside));
+  EXPECT_FALSE(PortLease::acquire(inside));
 }
 
-TEST(PortLeaseTest, TheLockDirectoryIsSharedByAllUsers) {
-  const TempDir dir;
-  ASSERT_TRUE(PortLease::acquire(dir / "ports", kRange));
+// Forks a process of that user which leases every port of the range, and says how many through
+// the pipe; it holds them until the other end of `until` is closed.
+struct OtherUser {
+  OtherUser(uid_t uid, PortRange range) {
+    int told[2], until[2];
+    EXPECT_EQ(::pipe(told), 0);
+    EXPECT_EQ(::pipe(until), 0);
+    pid = ::fork();
+    if (pid == 0) {
+      ::close(until[1]);
+      if (::setgid(uid) != 0 || ::setuid(uid) != 0) ::_exit(9);
+      std::vector<PortLease> held;
+      while (auto lease = PortLease::acquire(range)) held.push_back(*std::move(lease));
+      const auto count = static_cast<unsigned char>(held.size());
+      if (::write(told[1], &count, 1) != 1) ::_exit(8);
+      char end = 0;
+      (void)!::read(until[0], &end, 1);
+      ::_exit(0);
+    }
+    ::close(told[1]);
+    ::close(until[0]);
+    unsigned char count = 0;
+    EXPECT_EQ(::read(told[0], &count, 1), 1);
+    leased = count;
+    ::close(told[0]);
+    end.reset(until[1]);
+  }
+  ~OtherUser() {
+    end.reset();
+    ::waitpid(pid, nullptr, 0);
+  }
+  pid_t pid = 0;
+  int leased = 0;
+  Fd end;
+};
+
+TEST(PortLeaseTest, AgentsOfSeveralUsersShareThePorts) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root: it acts as two other users";
+  constexpr PortRange kFew{29140, 29144};
+  const auto ours = PortLease::acquire(kFew);
+  ASSERT_TRUE(ours) << ours.error().message;
+  const OtherUser alice(61001, {29140, 29142});
+  const OtherUser bob(61002, kFew);
+  EXPECT_EQ(alice.leased, 2);
+  EXPECT_EQ(bob.leased, 2);
+  const auto more = PortLease::acquire(kFew);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code, ErrorCode::resource_exhausted);
+}
+
+TEST(PortLeaseTest, NothingInTheTemporaryFolderIsTrusted) {
   struct stat status {};
-  ASSERT_EQ(::stat((dir / "ports").c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 07777, 01777u);
+  ASSERT_EQ(::stat("/proc/self/ns/net", &status), 0);
+  const std::string old = "/tmp/lockstep-ports-" + std::to_string(status.st_ino);
+  // What an earlier lease of an older agent left there may stay; a fifo of ours must not be waited
+  // for.
+  constexpr PortRange kOne{29145, 29145};
+  const bool made = ::mkdir(old.c_str(), 0777) == 0;
+  const std::string fifo = old + "/29145";
+  (void)::mkfifo(fifo.c_str(), 0666);  // in a folder of another user's it cannot be made
+  const auto lease = PortLease::acquire(kOne);
+  ::unlink(fifo.c_str());
+  if (made) ::rmdir(old.c_str());
+  ASSERT_TRUE(lease) << lease.error().message;
 }
 
 }  // namespace

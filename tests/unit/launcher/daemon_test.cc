@@ -245,7 +245,43 @@ TEST_F(DaemonTest, ShutdownIsRefusedWhileJobsRunAndGrantedWithCancel) {
   EXPECT_EQ(ann.ask_for<Refused>(Shutdown{false})->code, ErrorCode::conflict);
   ann.send(Shutdown{true});
   daemon_.signal(0);  // waits for its end
+  EXPECT_EQ(daemon_.exit_code(), 8) << "a supervisor starts it again: " << daemon_.log();
+}
+
+TEST_F(DaemonTest, ItsOperatorEndsItForGood) {
+  start();
+  Peer us(daemon_.endpoint(), authorized_user(daemon_, io::current_user()->name));
+  us.send(Shutdown{false});
+  daemon_.signal(0);  // waits for its end
   EXPECT_EQ(daemon_.exit_code(), 0) << daemon_.log();
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat info {};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 07777;
+}
+
+TEST_F(DaemonTest, AHomeThatOthersCouldReadIsMended) {
+  start();
+  daemon_.signal(SIGTERM);
+  const std::string home = daemon_.home().path(), journal = daemon_.home().journal();
+  ASSERT_EQ(::chmod(home.c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(journal.c_str(), 0644), 0);
+  start();
+  EXPECT_EQ(mode_of(home), 0700u);
+  for (const char* suffix : {"", "-wal", "-shm"})
+    EXPECT_EQ(mode_of(journal + suffix), 0600u) << suffix;
+  EXPECT_THAT(daemon_.log(), HasSubstr("had mode 0755; it has 0700 now"));
+}
+
+TEST_F(DaemonTest, AHomeThatOthersMayWriteToIsRefused) {
+  start();
+  daemon_.signal(SIGTERM);
+  ASSERT_EQ(::chmod(daemon_.home().path().c_str(), 0770), 0);
+  EXPECT_FALSE(daemon_.start());
+  EXPECT_EQ(daemon_.exit_code(), 4);
+  EXPECT_THAT(daemon_.log(), HasSubstr("chmod 0700 " + daemon_.home().path()));
 }
 
 TEST_F(DaemonTest, ADamagedJournalIsRefusedByName) {

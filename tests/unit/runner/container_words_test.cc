@@ -212,6 +212,14 @@ TEST(ContainerArguments, AreReadAsDockerReadsThem) {
   EXPECT_EQ(arguments.all("ipc").size(), 2U);
 }
 
+// Every account of the machine can read the engine's command line.
+TEST(ContainerArguments, VariablesStandInAFileAndNotAmongTheWords) {
+  const Arguments arguments({"-eTOKEN=hunter2", "--init", "--env", "LINES=a\nb", "--ulimit",
+                             "core=0", "-e", "of-the-node", "--env=#C=1"});
+  EXPECT_EQ(arguments.without_variables(), (Words{"--init=true", "--ulimit=core=0"}));
+  EXPECT_EQ(env_file_text(arguments.variables()), "TOKEN=hunter2\n");
+}
+
 // The launcher refuses such words: a runner that is given them all the same takes none for meant.
 TEST(ContainerArguments, WordsThatCannotBeReadSayNothing) {
   const Arguments arguments({"--privileged", "--env", "A=1", "--label"});
@@ -242,7 +250,7 @@ class ContainerPlanTest : public ::testing::Test {
     assignment_.spec.resources.instance_count = 1;
     assignment_.allotment.cpus = {0, 1};
     assignment_.allotment.memory = gibibytes(1);
-    workspace_.mount_point = "/tmp/lockstep-0/train.2";
+    workspace_.mount_point = "/run/lockstep/jobs/train.2";
     workspace_.activation.emplace().container = plan_of_docker().container;
     user_ = {"ada", 1000, 100, "/home/ada", "/bin/zsh", {100, 27}};
   }
@@ -275,7 +283,7 @@ TEST_F(ContainerPlanTest, NamesTheAttemptAndShowsOfItOnlyWhatRanksNeed) {
   EXPECT_EQ(made->mounts, (std::vector<Mount>{{"/libexec/lockstep-spawn", kSpawnInside, true},
                                               {attempt + "/container", kRunInside, true},
                                               {attempt + "/hosts", "/etc/hosts", true},
-                                              {attempt + "/code", "/tmp/lockstep-0/train.2"},
+                                              {attempt + "/code", "/run/lockstep/jobs/train.2"},
                                               {attempt + "/tmp", attempt + "/tmp"},
                                               {attempt + "/home", "/home/ada"}}));
   EXPECT_EQ(made->groups, std::vector<std::uint32_t>{27});

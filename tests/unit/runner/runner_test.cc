@@ -305,8 +305,13 @@ TEST_P(RunnerTest, AnOverlayKeepsTheTreeAndAllRanksSeeTheCommonPath) {
   attempt_.workspace.mode =
       ordinary ? WorkspacePlan::Mode::overlay_userns : WorkspacePlan::Mode::overlay;
   attempt_.workspace.tree = tree.path();
-  attempt_.workspace.mount_point = io::code_mount_point(
-      GetParam() && running_as_root() ? kNobody : geteuid(), attempt_.assignment.attempt);
+  TemporaryDirectory parent;
+  const std::string jobs = parent.path() + "/lockstep/jobs";
+  const bool must_give = GetParam() && running_as_root();
+  if (must_give) {
+    ASSERT_EQ(chown(parent.path().c_str(), kNobody, kNobody), 0);
+  }
+  attempt_.workspace.mount_point = jobs + "/" + to_string(attempt_.assignment.attempt);
   attempt_.shell("sh train.sh; ls");
   EXPECT_EQ(run_to_end().cause, Cause::completed);
   EXPECT_EQ(attempt_.out(), attempt_.workspace.mount_point + "\nlogs\nmodel\noutputs\ntrain.sh\n");

@@ -1,5 +1,10 @@
 #include "agent/workspace/workspace.h"
 
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -27,7 +32,7 @@ TEST(Workspace, FetchesWritesAndLaysOut) {
   const WorkspacePlan plan = f.must_stage(f.assignment(root));
   EXPECT_EQ(plan.mode, Mode::overlay);
   EXPECT_EQ(plan.tree, f.dir / "cache/trees/" + root.hex());
-  EXPECT_EQ(plan.mount_point, io::code_mount_point(::geteuid(), {JobId("some_job"), 1}));
+  EXPECT_EQ(plan.mount_point, io::code_mount_point({JobId("some_job"), 1}));
   EXPECT_EQ(f.dir.read("cache/trees/" + root.hex() + "/train.py"), "print(1)");
   for (const char* name : {"upper", "overlay-work", "code", "tmp", "logs"}) {
     EXPECT_TRUE(S_ISDIR(stat_of(f.attempt().path() + "/" + name).st_mode)) << name;
@@ -109,7 +114,7 @@ TEST(Workspace, ForAContainerItIsACopyAtTheCommonPath) {
     assignment.spec.environment.emplace().definition = DockerEnvironment{"debian:12", {}, {}};
     const WorkspacePlan plan = f.must_stage(assignment);
     EXPECT_EQ(plan.mode, Mode::ready) << mode;
-    EXPECT_EQ(plan.mount_point, io::code_mount_point(::geteuid(), assignment.attempt)) << mode;
+    EXPECT_EQ(plan.mount_point, io::code_mount_point(assignment.attempt)) << mode;
     const std::string code = f.attempt().code();
     EXPECT_EQ(snapshot::capture(code, {})->root, root);
     std::ofstream(code + "/d/a") << "changed";
@@ -140,6 +145,56 @@ TEST(Workspace, AnotherUsersDirectoriesAreTheirs) {
     EXPECT_EQ(stat_of(f.attempt().path()).st_uid, 0u);
     EXPECT_EQ(stat_of(f.attempt().path()).st_gid, nobody.gid);
     EXPECT_EQ(stat_of(f.attempt().path()).st_mode & 07777, 0710u);
+  }
+}
+
+// What a process of that user and group can open, of these paths.
+std::vector<std::string> opened_by(uid_t uid, gid_t gid, const std::vector<std::string>& paths) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setgroups(0, nullptr) != 0 || ::setgid(gid) != 0 || ::setuid(uid) != 0) ::_exit(9);
+    std::string seen;
+    for (const std::string& path : paths) {
+      const bool opens = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC) >= 0;
+      seen.push_back(opens ? '1' : '0');
+    }
+    ::_exit(::write(ends[1], seen.data(), seen.size()) == ssize_t(seen.size()) ? 0 : 8);
+  }
+  ::close(ends[1]);
+  std::string seen(paths.size(), '0');
+  EXPECT_EQ(::read(ends[0], seen.data(), seen.size()), ssize_t(paths.size()));
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  std::vector<std::string> opened;
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    if (seen[i] == '1') opened.push_back(paths[i]);
+  return opened;
+}
+
+TEST(Workspace, OthersOfTheUsersGroupReachNothing) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root: it acts as two users of one group";
+  constexpr uid_t kAnother = 61002;
+  const io::User nobody = *io::find_user("nobody");
+  for (const char* mode : {"overlay", "copy"}) {
+    Fixture f(mode);
+    ASSERT_EQ(::chmod((f.dir / "").c_str(), 0711), 0);
+    TempDir source;
+    source.file("train.py", "x", 0644);
+    const Digest root = f.capture_and_store(source);
+    const WorkspacePlan plan = f.must_stage(f.assignment(root, 1, "nobody"));
+    const std::string attempt = f.attempt().path();
+    const std::string written =
+        std::string(mode) == "overlay" ? f.attempt().upper() : f.attempt().code();
+    ASSERT_TRUE(io::write_file_atomically(written + "/model.bin", "weights", 0644, false));
+    std::vector<std::string> theirs = {written, written + "/model.bin", f.attempt().tmp()};
+    if (std::string(mode) == "copy") theirs.push_back(written + "/train.py");
+    EXPECT_EQ(opened_by(nobody.uid, nobody.gid, theirs), theirs) << mode;
+    theirs.insert(theirs.end(), {attempt, f.attempt().code(), f.attempt().logs(), plan.tree,
+                                 plan.tree + "/train.py"});
+    EXPECT_EQ(opened_by(kAnother, nobody.gid, theirs), std::vector<std::string>()) << mode;
+    EXPECT_EQ(opened_by(kAnother, kAnother, theirs), std::vector<std::string>()) << mode;
   }
 }
 
