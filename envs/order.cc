@@ -7,6 +7,7 @@
 
 #include "common/io/file_system.h"
 #include "common/io/process.h"
+#include "envs/conda/pack.h"
 
 namespace lockstep::envs {
 namespace {
@@ -117,13 +118,17 @@ json as_json(const Activation& activation) {
 }
 
 json as_json(const ImageSite& image) {
-  return {{"home", image.home},     {"spawn", image.spawn},     {"tag", image.tag},
-          {"record", image.record}, {"context", image.context}, {"tree", image.tree}};
+  return {{"home", image.home},       {"spawn", image.spawn},
+          {"tag", image.tag},         {"record", image.record},
+          {"context", image.context}, {"tree", image.tree},
+          {"program", image.program}, {"user", image.user},
+          {"scratch", image.scratch}, {"cgroup_procs", image.cgroup_procs}};
 }
 
 ImageSite image_site_from(const json& from) {
-  return {from.at("home"),   from.at("spawn"),   from.at("tag"),
-          from.at("record"), from.at("context"), from.at("tree")};
+  return {from.at("home"),    from.at("spawn"),       from.at("tag"),     from.at("record"),
+          from.at("context"), from.at("tree"),        from.at("program"), from.at("user"),
+          from.at("scratch"), from.at("cgroup_procs")};
 }
 
 json as_json(const SharedSite& shared) {
@@ -133,7 +138,8 @@ json as_json(const SharedSite& shared) {
 constexpr std::pair<Order::What, std::string_view> kWhats[] = {{Order::What::solve, "solve"},
                                                                {Order::What::build, "build"},
                                                                {Order::What::lacks, "lacks"},
-                                                               {Order::What::fetch, "fetch"}};
+                                                               {Order::What::fetch, "fetch"},
+                                                               {Order::What::pack, "pack"}};
 
 std::string_view word_of(Order::What what) {
   for (const auto& [known, word] : kWhats)
@@ -173,12 +179,30 @@ Event built_by(Provider& provider, const Order& order, const Lock& lock, Toolbox
   return last;
 }
 
+Event packed(const Order& order, Toolbox& tools) {
+  Event last;
+  const auto* conda = std::get_if<CondaEnvironment>(&order.definition);
+  if (conda == nullptr) {
+    last.failed = make_error(ErrorCode::internal, "only packages of conda are packed");
+    return last;
+  }
+  auto done = pack_conda(tools, *conda, order.site);
+  if (done) {
+    last.lock = std::move(done->lock);
+    last.activation = std::move(done->activation);
+  } else {
+    last.failed = std::move(done).error();
+  }
+  return last;
+}
+
 Event do_it(const Order& order, Toolbox& tools) {
   Event last;
   const auto provider = provider_of_kind(order.definition);
   const Lock lock = order.lock.value_or(Lock{});
   switch (order.what) {
     case Order::What::build: return built_by(*provider, order, lock, tools);
+    case Order::What::pack: return packed(order, tools);
     case Order::What::solve:
       if (auto solved = provider->solve(tools, order.site))
         last.lock = std::move(*solved);

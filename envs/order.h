@@ -13,7 +13,8 @@
 namespace lockstep::envs {
 
 struct Order {
-  enum class What { solve, build, lacks, fetch };
+  // pack: conda's packages for an image, see conda/pack.h.
+  enum class What { solve, build, lacks, fetch, pack };
   What what = What::build;
   EnvironmentDefinition definition;
   std::optional<Lock> lock;  // to build, when the definition needs one
@@ -23,7 +24,7 @@ struct Order {
 
 struct Event {
   std::string progress;  // in words; the last event has none
-  // The last one has one of these.
+  // The last one has one of these; of packages that were packed it has the first two.
   std::optional<Lock> lock;
   std::optional<Activation> activation;
   std::optional<Error> failed;
@@ -33,6 +34,7 @@ struct Event {
 };
 
 inline constexpr int kEventsFd = 3;
+inline constexpr int kLockFd = 4;  // a lock that all that works on the order holds, if there is one
 
 std::string to_json(const Order& order);
 Result<Order> order_from_json(std::string_view line);

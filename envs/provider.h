@@ -13,15 +13,20 @@
 
 namespace lockstep::envs {
 
-// What images need beside it. Folders and files are the agent's, whose user makes images.
+// What images need beside it. Folders and files are the agent's, whose user makes images; code that
+// the job's user chose runs as that user, in a lockstep-env of its own.
 struct ImageSite {
-  std::string home;     // the agent's: labels of containers say whose they are
-  std::string spawn;    // lockstep-spawn
-  std::string tag;      // that keeps the image: "lockstep/env:…"
-  std::string record;   // a file: what the engine was given; see docker/record.h
-  std::string context;  // to solve: a folder, what it is built from; "" = it is not built
-  std::string tree;     // to solve: a folder for the image, "" = nobody else needs it;
-                        // to build: one that holds it, "" = it was not asked for yet
+  std::string home;          // the agent's: labels of containers say whose they are
+  std::string spawn;         // lockstep-spawn
+  std::string tag;           // that keeps the image: "lockstep/env:…"
+  std::string record;        // a file: what the engine was given; see docker/record.h
+  std::string context;       // to solve: a folder, what it is built from; "" = it is not built
+  std::string tree;          // to solve: a folder for the image, "" = nobody else needs it;
+                             // to build: one that holds it, "" = it was not asked for yet
+  std::string program = {};  // lockstep-env
+  std::string user = {};     // the job's; "" = the agent's
+  std::string scratch = {};  // a folder of that user's, in one of the agent's
+  std::vector<std::string> cgroup_procs = {};  // files of cgroups that code of that user joins
   friend bool operator==(const ImageSite&, const ImageSite&) = default;
 };
 

@@ -183,6 +183,10 @@ void Toolbox::show(std::string_view line) const {
   if (on_line_) on_line_(line);
 }
 
+void Toolbox::report(std::string_view line) const {
+  if (on_line_) on_line_(line);
+}
+
 void Toolbox::await_leftovers(std::vector<std::string> spared) {
   awaits_leftovers_ = true;
   spared_ = std::move(spared);

@@ -52,6 +52,12 @@ class Toolbox {
   void say(std::string_view line) const;
   // The same, which is how far it is, too.
   void show(std::string_view line) const;
+  // How far it is, which is in the log already.
+  void report(std::string_view line) const;
+  // Nothing that we started is left when this returns.
+  void end_all() const {
+    end_leftovers([] { return true; });
+  }
 
  private:
   Result<Answer> run_until(const std::vector<std::string>& words, Output output,

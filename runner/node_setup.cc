@@ -33,8 +33,8 @@ Status make_tmp(const io::AttemptDir& directory, const io::User& owner) {
   return {};
 }
 
-CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignment& assignment) {
-  CgroupRequest request;
+io::CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignment& assignment) {
+  io::CgroupRequest request;
   const io::CgroupName name = io::cgroup_name(to_string(assignment.attempt), getpid());
   request.name = fmt::format("{}{}{}", name.lead, assignment.node_rank, name.tail);
   request.ranks = assignment.ranks_here();

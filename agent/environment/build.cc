@@ -9,11 +9,11 @@
 #include <thread>
 #include <variant>
 
-#include "agent/environment/env_process.h"
 #include "common/base/cut.h"
 #include "common/io/clock.h"
 #include "common/io/disk.h"
 #include "common/io/disk_space.h"
+#include "envs/env_process.h"
 
 namespace lockstep::agent {
 namespace {
@@ -160,6 +160,7 @@ std::optional<EntryLock> Build::wait_for_lock(const std::string& path, EntryLock
 
 void Build::run() {
   if (go_on()) work();
+  cgroup_.reset();
   // Whoever is still here was told nothing: the agent leaves.
   finish([](const auto&) {});
 }
@@ -188,21 +189,34 @@ void Build::work() {
 envs::ImageSite Build::image_site() const {
   if (!std::holds_alternative<DockerEnvironment>(target_.definition)) return {};
   const bool solves = target_.what == EnvironmentTarget::What::solve;
+  // Each user's own, where an image holds what that user's packages did.
+  const std::string whose =
+      target_.user.uid == ::geteuid() ? "" : fmt::format("{}-", target_.user.uid);
   return {parts_.home,
           parts_.spawn,
-          fmt::format("lockstep/env:{}{}", solves ? "solve-" : "",
+          fmt::format("lockstep/env:{}{}{}", solves ? "solve-" : "", whose,
                       target_.key.hex().substr(0, kTagBytes)),
           entry_.image_record(),
           entry_.context(),
-          solves && target_.share ? entry_.solved_image() : ""};
+          solves && target_.share ? entry_.solved_image() : "",
+          parts_.program,
+          target_.run_as,
+          entry_.scratch(),
+          cgroup_ ? cgroup_->procs_files() : std::vector<std::string>()};
 }
 
-EnvironmentOrder Build::order_for(envs::Order::What what, std::optional<envs::Lock> lock,
-                                  const EntryLock& held) {
-  EnvironmentOrder order{parts_.program,
-                         target_.user,
-                         tool_environment(parts_.environment, target_.user, entry_.scratch()),
-                         {}};
+Result<envs::EnvironmentOrder> Build::order_for(envs::Order::What what,
+                                                std::optional<envs::Lock> lock,
+                                                const EntryLock& held) {
+  // Engines are the agent's to call; its tools then work in a folder that no user can change.
+  const bool is_image = std::holds_alternative<DockerEnvironment>(target_.definition);
+  io::User user = target_.user;
+  if (is_image) {
+    TRY_ASSIGN(user, io::current_user());
+  }
+  const std::string scratch = is_image ? entry_.engine() : entry_.scratch();
+  envs::EnvironmentOrder order{
+      parts_.program, user, envs::tool_environment(parts_.environment, user, scratch), {}};
   order.order = {what,
                  target_.definition,
                  std::move(lock),
@@ -214,6 +228,8 @@ EnvironmentOrder Build::order_for(envs::Order::What what, std::optional<envs::Lo
                   {}}};
   if (std::holds_alternative<CondaEnvironment>(target_.definition))
     order.order.site.shared = {entry_.archives(), entry_.wanted(), entry_.scratch() + "/fetched"};
+  // Not the engine's client: what it starts may serve others of its user.
+  if (cgroup_ && !is_image) order.cgroup_procs = cgroup_->procs_files();
   order.lock = held.fd();
   return order;
 }
@@ -225,7 +241,7 @@ Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs:
   if (!packages) return make_error(ErrorCode::conflict, "stopped");
   TRY(EnvironmentCache::renew_scratch(entry_, target_.user));
   const std::string doing = what == envs::Order::What::solve ? "solving" : "building";
-  EnvironmentOrder order = order_for(what, std::move(lock), held);
+  TRY_ASSIGN(envs::EnvironmentOrder order, order_for(what, std::move(lock), held));
   if (!tree.empty()) order.order.site.image.tree = tree;
   order.on_log = [this](std::string_view bytes) { log(bytes); };
   order.on_progress = [&](const std::string& text) { show(doing + ": " + text); };
@@ -234,8 +250,13 @@ Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs:
     return go_on();
   };
   show(doing + " the environment");
-  auto said = run_lockstep_env(order);
+  auto said = envs::run_lockstep_env(order);
   EnvironmentCache::drop_scratch(entry_);
+  if (!said && cgroup_ && cgroup_->out_of_memory() && target_.memory)
+    return make_error(ErrorCode::unavailable,
+                      fmt::format("the environment needs more memory to be made than the job asked "
+                                  "for ({}); ask for more (--memory). {}",
+                                  to_string(*target_.memory), said.error().message));
   return said;
 }
 
@@ -305,10 +326,16 @@ Result<envs::Event> Build::run_build(const std::optional<envs::Lock>& lock, cons
                    fmt::format("{}/{}", entry_.image(), envs::kImageFolder));
 }
 
+Status Build::begin() {
+  TRY(parts_.cache.begin(entry_, target_.user));
+  cgroup_.emplace(entry_, target_.memory, target_.cpus);
+  if (!cgroup_->lacks().empty() && ::geteuid() == 0) line("note: " + cgroup_->lacks());
+  return {};
+}
+
 void Build::build(const EntryLock& held) {
   const Instant began = now();
-  if (const Status begun = parts_.cache.begin(entry_, target_.user); !begun)
-    return fail(begun.error());
+  if (const Status begun = begin(); !begun) return fail(begun.error());
   const bool is_image = std::holds_alternative<DockerEnvironment>(target_.definition);
   line(is_image ? fmt::format("{}: is made ready in this node's engine", described(target_))
                 : fmt::format("{}: is built in {}", described(target_), entry_.prefix()));
@@ -323,6 +350,12 @@ void Build::build(const EntryLock& held) {
   if (!said) return fail_by_tools(said.error());
   if (!said->activation)
     return fail(make_error(ErrorCode::internal, "lockstep-env answered with a lock"));
+  // Its engine's program would run as the agent: only what the agent's user has said is believed.
+  if (said->activation->container && !is_image)
+    return fail(make_error(ErrorCode::internal,
+                           fmt::format("lockstep-env named a container for the {}, which has none; "
+                                       "something that it ran as {} may have spoken for it",
+                                       described(target_), target_.user.name)));
   const BuiltEnvironment built{*std::move(said->activation), now(), target_.job};
   if (const Status kept = EnvironmentCache::keep(entry_, built); !kept) return fail(kept.error());
   const std::string how =
@@ -333,8 +366,7 @@ void Build::build(const EntryLock& held) {
 }
 
 void Build::solve(const EntryLock& held) {
-  if (const Status begun = parts_.cache.begin(entry_, target_.user); !begun)
-    return fail(begun.error());
+  if (const Status begun = begin(); !begun) return fail(begun.error());
   line(fmt::format("this node solves the environment for {}", target_.platform));
   const Status context = fetch_context();
   if (!go_on()) return;

@@ -13,12 +13,13 @@
 #include <vector>
 
 #include "agent/core/core.h"
+#include "agent/environment/build_cgroup.h"
 #include "agent/environment/cache.h"
 #include "agent/environment/engine.h"
-#include "agent/environment/env_process.h"
 #include "agent/environment/package_share.h"
 #include "agent/environment/target.h"
 #include "agent/environment/waiter.h"
+#include "envs/env_process.h"
 #include "envs/order.h"
 
 namespace lockstep::agent {
@@ -81,6 +82,7 @@ class Build {
   bool pause(Duration duration);  // false: it is over
   std::optional<EntryLock> wait_for_lock(const std::string& path, EntryLock::Kind kind);
   void work();
+  Status begin();
   void build(const EntryLock& held);
   void solve(const EntryLock& held);
   Result<envs::Lock> fetch_lock();
@@ -93,8 +95,8 @@ class Build {
   void share_packages(const envs::Lock& lock, const EntryLock& held);
   Archives write_archives(const envs::Lock& lock, const std::set<Digest>& wanted);
   envs::ImageSite image_site() const;
-  EnvironmentOrder order_for(envs::Order::What what, std::optional<envs::Lock> lock,
-                             const EntryLock& held);
+  Result<envs::EnvironmentOrder> order_for(envs::Order::What what, std::optional<envs::Lock> lock,
+                                           const EntryLock& held);
   Result<envs::Event> run_tools(envs::Order::What what, std::optional<envs::Lock> lock,
                                 const EntryLock& held, const std::string& tree = "");
   Seats seats() const;
@@ -112,6 +114,7 @@ class Build {
   const FlightParts& parts_;
   const EnvironmentTarget target_;
   const CacheEntry entry_;
+  std::optional<BuildCgroup> cgroup_;  // of the build's thread
   mutable std::mutex mutex_;
   Seats seats_;         // guarded by mutex_
   bool ended_ = false;  // the same

@@ -87,7 +87,9 @@ void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
       wanted.insert(file.digest);
   if (wanted.empty()) return;
   Lines lines;
-  EnvironmentOrder order = order_for(envs::Order::What::fetch, lock, held);
+  auto made = order_for(envs::Order::What::fetch, lock, held);
+  if (!made) return;
+  envs::EnvironmentOrder& order = *made;
   order.on_log = [&](std::string_view bytes) { lines.add(bytes); };
   order.on_progress = [](const std::string&) {};
   transfer::Progress last;
@@ -96,7 +98,7 @@ void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
     ChannelOrigin origin({entry_.wanted(), order.order.site.shared.fetched,
                           [&](const std::function<bool()>& go_on) -> Status {
                             order.go_on = go_on;
-                            if (const auto ended = run_lockstep_env(order); !ended)
+                            if (const auto ended = envs::run_lockstep_env(order); !ended)
                               return ended.error();
                             return {};
                           },

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "common/io/attempt_cgroups.h"
 #include "common/io/disk.h"
 #include "common/snapshot/disk_usage.h"
 #include "envs/order.h"
@@ -167,6 +168,7 @@ Status EnvironmentCache::open_for(const io::User& user) const {
 
 Status EnvironmentCache::begin(const CacheEntry& entry, const io::User& user) const {
   TRY(open_for(user));
+  TRY(io::clean_cgroups(entry.cgroups()));  // of an agent that was killed
   TRY(io::remove_tree(entry.path()));
   TRY(io::make_directories(entry.path(), 0711));
   TRY(give_folder(entry.prefix(), user));
@@ -210,11 +212,12 @@ void EnvironmentCache::forget_solved(const CacheEntry& entry) {
 
 void EnvironmentCache::drop_scratch(const CacheEntry& entry) {
   for (const std::string& folder :
-       {entry.scratch(), entry.context(), entry.image(), entry.wanted()})
+       {entry.scratch(), entry.context(), entry.image(), entry.wanted(), entry.engine()})
     static_cast<void>(io::remove_tree(folder));
 }
 
 Status EnvironmentCache::renew_scratch(const CacheEntry& entry, const io::User& user) {
+  TRY(io::make_directories(entry.engine(), 0700));
   return io::exists(entry.scratch()) ? Status() : give_folder(entry.scratch(), user);
 }
 

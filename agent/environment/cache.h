@@ -14,8 +14,10 @@
 //         lock/lock.json       what was solved, until the launcher has it
 //         lock/image/          the image that it names, when other nodes need it
 //         log                  of the build
+//         cgroups              those of the build, a directory a line
 //         wanted/              what the channel is asked for, while packages are shared
 //         context/             an image is built from it, while it is built
+//         engine/              0700: what an engine's client reads and writes; its TMPDIR
 //         image/               of a lock's tree, while an engine loads it
 //         image.json           what an engine was given: envs/docker/record.h
 //         built.json           when, by which job, how large
@@ -78,8 +80,10 @@ class CacheEntry {
   std::string solved_image() const { return solved_folder() + "/image"; }
   std::string context() const { return path() + "/context"; }
   std::string image() const { return path() + "/image"; }
+  std::string engine() const { return path() + "/engine"; }
   std::string image_record() const { return path() + "/image.json"; }
   std::string log() const { return path() + "/log"; }
+  std::string cgroups() const { return path() + "/cgroups"; }
   std::string built() const { return path() + "/built.json"; }
   std::string activation() const { return path() + "/activation.json"; }
   std::string failure() const { return path() + "/failure.json"; }

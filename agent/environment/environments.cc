@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "agent/environment/container_sweep.h"
-#include "agent/environment/env_process.h"
+#include "envs/env_process.h"
 
 namespace lockstep::agent {
 namespace {
@@ -29,10 +29,12 @@ bool is_final(const Input& input) {
          (changed != nullptr && changed->report.step == EnvironmentReport::Step::ready);
 }
 
-// Who may speak to a container engine may do anything here: that is ours to do, not the job's.
+// Who may speak to a container engine may do anything here: that is ours to do, not the job's. All
+// users share an image that is only named or built by the engine; packages of conda are installed
+// as the job's user.
 Result<io::User> user_of(const Assignment& assignment) {
-  if (std::holds_alternative<DockerEnvironment>(assignment.spec.environment->definition))
-    return io::current_user();
+  const auto* docker = std::get_if<DockerEnvironment>(&assignment.spec.environment->definition);
+  if (docker != nullptr && !docker->conda) return io::current_user();
   const std::string& name = assignment.spec.run_as;
   return name.empty() ? io::current_user() : io::find_user(name);
 }

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "agent/environment/env_process.h"
+#include "agent/environment/build_cgroup.h"
 #include "common/io/clock.h"
+#include "envs/env_process.h"
 
 namespace lockstep::agent {
 namespace {
@@ -36,7 +37,7 @@ Interpreters::Look Interpreters::look_at(const std::string& path) {
 Result<Interpreter> Interpreters::ask(const std::string& name, const io::User& user,
                                       const std::function<void()>& starting) {
   if (name.empty()) return Interpreter{};
-  const std::string path = find_on_path(environment_, name);
+  const std::string path = envs::find_on_path(environment_, name);
   std::shared_ptr<Known> known;
   {
     const std::lock_guard guard(mutex_);
@@ -72,15 +73,18 @@ Result<Interpreter> Interpreters::start(const std::string& name, const io::User&
   TRY(cache_.begin(entry, user));
   io::SystemClock clock;
   const Instant end = clock.now() + kAnswersWithin;
-  EnvironmentOrder order{program_, user, tool_environment(environment_, user, entry.scratch()), {}};
+  envs::EnvironmentOrder order{
+      program_, user, envs::tool_environment(environment_, user, entry.scratch()), {}};
   order.order.what = envs::Order::What::build;
   order.order.definition = HostEnvironment{name};
   order.order.site.prefix = entry.prefix();
   order.order.site.cache = entry.packages();
+  const BuildCgroup cgroup(entry, std::nullopt, 1);
+  order.cgroup_procs = cgroup.procs_files();
   order.lock = lock->fd();
   order.on_log = [](std::string_view) {};
   order.go_on = [&] { return go_on_() && clock.now() < end; };
-  auto said = run_lockstep_env(order);
+  auto said = envs::run_lockstep_env(order);
   EnvironmentCache::remove_scratch(entry);
   if (clock.now() >= end)
     return make_error(ErrorCode::deadline_exceeded,

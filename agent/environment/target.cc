@@ -76,6 +76,10 @@ EnvironmentTarget target_of(const Assignment& assignment, const Interpreter& int
   target.generation = assignment.environment.generation;
   target.share = assignment.environment.share;
   target.user = user;
+  target.run_as = assignment.spec.run_as;
+  if (assignment.spec.resources.memory && assignment.allotment.memory.count > 0)
+    target.memory = assignment.allotment.memory;
+  target.cpus = static_cast<int>(assignment.allotment.cpus.size());
   target.job = assignment.attempt.job.value;
   target.platform = platform_for(target.definition, assignment.environment, interpreter);
   if (needs_lock(target.definition)) {

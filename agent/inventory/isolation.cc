@@ -43,6 +43,26 @@ bool has_v1(const CgroupPlace& place) {
   return !memory.empty() && writable(memory);
 }
 
+// cgroup v2 hands `pids` on with the others, where its parent has it.
+bool counts_processes(const CgroupPlace& place, const std::string& root, bool is_v2) {
+  if (!is_v2) return !place.v1("pids").empty() && writable(place.v1("pids"));
+  for (const std::string& base :
+       {place.v2.substr(0, place.v2.rfind('/')), root + "/sys/fs/cgroup"}) {
+    const auto controllers = io::read_file(base + "/cgroup.controllers");
+    if (controllers && controllers->find("pids") != std::string::npos) return true;
+  }
+  return false;
+}
+
+IsolationProbe with_cgroups(const CgroupPlace& place, const std::string& root, bool is_v2) {
+  IsolationProbe probe{is_v2 ? "cgroup-v2" : "cgroup-v1", {}};
+  if (!counts_processes(place, root, is_v2))
+    probe.limitations.push_back(
+        "no cgroup counts processes here (the pids controller): a rank or a build that forks "
+        "without end can take all that the node has");
+  return probe;
+}
+
 }  // namespace
 
 bool can_unshare(int namespaces) {
@@ -58,12 +78,15 @@ bool can_unshare(int namespaces) {
 
 IsolationProbe probe_isolation(const std::string& root) {
   const CgroupPlace place = cgroup_place(root);
-  if (has_v2(place, root)) return {"cgroup-v2", {}};
-  if (has_v1(place)) return {"cgroup-v1", {}};
+  if (has_v2(place, root)) return with_cgroups(place, root, true);
+  if (has_v1(place)) return with_cgroups(place, root, false);
   IsolationProbe probe;
   probe.limitations.push_back(
       "no cgroup is writable here: a job's memory is not limited, and running out of memory is "
       "not told apart from being killed");
+  probe.limitations.push_back(
+      "no cgroup is writable here: a rank or a build that forks without end can take all that the "
+      "node has");
   if (can_unshare(CLONE_NEWPID | CLONE_NEWNS)) {
     probe.kind = "pid-namespace";
     return probe;

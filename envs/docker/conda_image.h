@@ -1,6 +1,7 @@
 #pragma once
 // An image with packages of conda in it: they are solved for the C library of the image and
-// installed on this node, at the path that they have in the image, and copied into it.
+// installed on this node as the job's user, at the path that they have in the image; the engine
+// unpacks an archive of them into it.
 
 #include <string>
 

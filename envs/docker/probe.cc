@@ -24,13 +24,21 @@ std::map<std::string, std::string> answers_of(const std::string& text) {
   return answers;
 }
 
-// Rootless, root is the agent's user, and other users need not exist.
+// The job's user, as its ranks are; never root. Rootless, root is the agent's user, and other users
+// need not exist.
+std::string user_in_container(const Engine& engine, const Site& site) {
+  if (engine.container().is_rootless) return "0:0";
+  const auto user = site.image.user.empty() ? io::current_user() : io::find_user(site.image.user);
+  if (!user || user->uid == 0) return kNobody;
+  return fmt::format("{}:{}", user->uid, user->gid);
+}
+
 Words options_for(const Engine& engine, const Site& site) {
   const auto self = io::identify(::getpid());
   std::string process = self ? io::to_text(*self) : "";
   process.resize(std::min(process.size(), process.find('\n')));
   return {"--user",
-          engine.container().is_rootless ? "0:0" : kNobody,
+          user_in_container(engine, site),
           "--security-opt",
           "no-new-privileges",
           "--security-opt",

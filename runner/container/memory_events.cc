@@ -4,18 +4,18 @@
 
 #include <utility>
 
+#include "common/io/cgroup_layout.h"
+#include "common/io/cgroups.h"
 #include "common/io/file_system.h"
-#include "runner/steps/cgroup.h"
-#include "runner/steps/cgroup_layout.h"
 
 namespace lockstep::runner {
 
 // Where v1 knows memory, a v2 mount beside it does not.
 std::optional<MemoryEvents> MemoryEvents::of(int pid) {
   std::optional<MemoryEvents> found;
-  for (const CgroupHierarchy& hierarchy :
-       find_cgroup_hierarchies(io::read_file("/proc/self/mountinfo").value_or(""),
-                               io::read_file(fmt::format("/proc/{}/cgroup", pid)).value_or(""))) {
+  for (const io::CgroupHierarchy& hierarchy : io::find_cgroup_hierarchies(
+           io::read_file("/proc/self/mountinfo").value_or(""),
+           io::read_file(fmt::format("/proc/{}/cgroup", pid)).value_or(""))) {
     const bool is_v1 = hierarchy.version == 1 && hierarchy.controllers.count("memory") != 0;
     const bool is_v2 = hierarchy.version == 2 && io::exists(hierarchy.own + "/memory.events");
     if ((is_v1 && io::exists(hierarchy.own)) || (is_v2 && !found))
@@ -26,7 +26,7 @@ std::optional<MemoryEvents> MemoryEvents::of(int pid) {
 }
 
 bool MemoryEvents::has_grown() {
-  const long long now = oom_kills(directory_, version_);
+  const long long now = io::oom_kills(directory_, version_);
   return std::exchange(seen_, now) < now;
 }
 

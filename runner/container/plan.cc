@@ -14,6 +14,7 @@ namespace {
 
 constexpr char kInfiniband[] = "/dev/infiniband";
 constexpr std::size_t kLongestHostname = 64;
+constexpr int kPidsOfSpawn = 16;
 
 bool is_or_is_below(const std::string& path, const std::string& folder) {
   return path == folder || path.starts_with(folder + "/");
@@ -114,6 +115,7 @@ Result<ContainerPlan> plan_container(const PlanRequest& request) {
   if (resources.memory && assignment.allotment.memory.count > 0 && container.limits_memory)
     plan.memory = assignment.allotment.memory;
   plan.cpus = std::max(1, static_cast<int>(assignment.allotment.cpus.size()));
+  plan.pids_limit = assignment.ranks_here() * io::kPidsOfARank + kPidsOfSpawn;
   plan.gpus = assignment.allotment.gpus;
   if (assignment.nodes() > 1 && io::exists(kInfiniband)) plan.devices.push_back(kInfiniband);
   const Arguments arguments(resources.docker_args);

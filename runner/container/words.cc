@@ -62,7 +62,9 @@ void add_limits(const ContainerPlan& plan, Words& words) {
   if (!engine.is_rootless)
     add(words, {"--cpu-shares", fmt::to_string(std::clamp(1024 * plan.cpus, 2, 262'144))});
   if (engine.unlimited_memlock) add(words, {"--ulimit", "memlock=-1:-1"});
-  if (engine.is_podman && !engine.is_rootless) add(words, {"--pids-limit", "-1"});
+  // Rootless podman refuses what its user was not given; docker says that it is left out.
+  if (!engine.is_podman || !engine.is_rootless)
+    add(words, {"--pids-limit", fmt::to_string(plan.pids_limit)});
 }
 
 void add_devices(const ContainerPlan& plan, Words& words) {

@@ -32,6 +32,7 @@ struct ContainerPlan {
   Bytes shm_size;
   std::optional<Bytes> memory;  // only where the engine can limit it
   int cpus = 1;                 // a weight
+  int pids_limit = 0;           // processes and threads of all ranks, and of lockstep-spawn
   std::vector<int> gpus;        // as the node counts them
   std::vector<std::string> devices;
   std::vector<std::string> arguments;            // the job's docker_args, but for --env

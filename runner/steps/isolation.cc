@@ -21,13 +21,15 @@ std::vector<spawn::Namespaces> attempts(bool have_cgroups, const Workspace& work
 Result<Isolation> isolate(io::EventLoop& loop, const IsolationRequest& request,
                           spawn::Client::Events events) {
   Isolation isolation;
-  // Without a memory limit they are made when a rank has run for a while: see Runner::join_cgroups.
-  if (auto cgroups =
-          request.cgroup.memory ? Cgroups::create(request.cgroup) : Cgroups::find(request.cgroup)) {
+  if (auto cgroups = io::Cgroups::create(request.cgroup)) {
     isolation.cgroups = *std::move(cgroups);
     isolation.kind = isolation.cgroups->kind();
+    if (!isolation.cgroups->limits_pids())
+      isolation.notes.push_back(
+          "a rank's number of processes is not limited on this node: it has no pids controller");
   } else {
     isolation.notes.push_back("no cgroups: " + cgroups.error().message);
+    isolation.notes.push_back("a rank's number of processes is not limited on this node");
     if (request.cgroup.memory)
       isolation.notes.push_back("the job's memory limit cannot be enforced on this node");
   }

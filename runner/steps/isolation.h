@@ -6,14 +6,14 @@
 #include <optional>
 #include <string>
 
+#include "common/io/cgroups.h"
 #include "runner/spawn/client.h"
-#include "runner/steps/cgroup.h"
 #include "runner/steps/workspace.h"
 
 namespace lockstep::runner {
 
 struct Isolation {
-  std::optional<Cgroups> cgroups;
+  std::optional<io::Cgroups> cgroups;
   std::unique_ptr<spawn::Client> spawn;
   bool mounted = false;            // the workspace's mounts are in place
   std::string kind;                // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
@@ -21,7 +21,7 @@ struct Isolation {
 };
 
 struct IsolationRequest {
-  CgroupRequest cgroup;
+  io::CgroupRequest cgroup;
   std::string spawn_program;
   const Workspace* workspace = nullptr;
 };

@@ -8,21 +8,20 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/io/cgroups.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/spawn/client.h"
 
 namespace lockstep::runner {
 
-class Cgroups;
-
 // What all ranks of this node share. Lives longer than any launch.
 struct LaunchContext {
   const GangContext* gang = nullptr;
   Bootstrap* bootstrap = nullptr;
-  std::string directory;             // the working directory, as the ranks see it
-  std::vector<int> cpus;             // what the ranks may use, neighbours of one core side by side
-  const Cgroups* cgroups = nullptr;  // null: this node has none
-  bool become_run_as = false;        // we are root: ids are changed to gang->run_as
+  std::string directory;  // the working directory, as the ranks see it
+  std::vector<int> cpus;  // what the ranks may use, neighbours of one core side by side
+  const io::Cgroups* cgroups = nullptr;             // null: this node has none
+  bool become_run_as = false;                       // we are root: ids are changed to gang->run_as
   const Container* container = nullptr;             // the ranks run in one
   std::map<std::string, std::string> outputs = {};  // named output -> its path for the ranks
 };

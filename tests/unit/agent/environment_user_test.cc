@@ -3,7 +3,7 @@
 #include <pwd.h>
 #include <sys/stat.h>
 
-#include "agent/environment/env_process.h"
+#include "envs/env_process.h"
 #include "tests/unit/agent/environment_support.h"
 
 namespace lockstep::agent {
@@ -30,11 +30,11 @@ Ran run(
     const std::string& program, const io::User& user,
     std::function<bool()> go_on = [] { return true; }) {
   Ran ran;
-  EnvironmentOrder order{program, user, {{"PATH", "/usr/bin:/bin"}, {"WORD", "a b"}}, {}};
+  envs::EnvironmentOrder order{program, user, {{"PATH", "/usr/bin:/bin"}, {"WORD", "a b"}}, {}};
   order.order.definition = HostEnvironment{};
   order.on_log = [&](std::string_view bytes) { ran.log += bytes; };
   order.go_on = std::move(go_on);
-  ran.said = run_lockstep_env(order);
+  ran.said = envs::run_lockstep_env(order);
   return ran;
 }
 
@@ -61,7 +61,7 @@ TEST(EnvProcess, an_error_of_any_length_is_in_the_log_and_its_two_ends_are_told)
           me());
   ASSERT_FALSE(got.said);
   EXPECT_EQ(got.said.error().code, ErrorCode::unsupported);
-  EXPECT_LE(got.said.error().message.size(), kMaxErrorBytes);
+  EXPECT_LE(got.said.error().message.size(), envs::kMaxErrorBytes);
   EXPECT_THAT(got.said.error().message, HasSubstr("first xxx"));
   EXPECT_THAT(got.said.error().message, HasSubstr("xxx last"));
   EXPECT_EQ(got.log, "first " + std::string(400'000, 'x') + " last\n");
@@ -122,7 +122,7 @@ TEST(EnvProcess, tools_see_what_they_need_of_our_environment_and_no_more) {
                                                     {"SSL_CERT_FILE", "c"},
                                                     {"REQUESTS_CA_BUNDLE", "r"},
                                                     {"TMPDIR", "/scratch"}};
-  EXPECT_EQ(tool_environment(ours, user, "/scratch"), expected);
+  EXPECT_EQ(envs::tool_environment(ours, user, "/scratch"), expected);
 }
 
 // The node's tests run as root where users can be told apart at all.

@@ -143,6 +143,19 @@ TEST(IsolationProbeTest, TakesV1ElseSaysWhatIsMissing) {
   EXPECT_EQ(probe_isolation(root.path()).kind, "cgroup-v1");
 }
 
+TEST(IsolationProbeTest, SaysWhereProcessesAreNotCounted) {
+  const TempDir root;
+  fake_v2(root);
+  put(root / "sys/fs/cgroup/cgroup.subtree_control", "");
+  put(root / "sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
+  const IsolationProbe without = probe_isolation(root.path());
+  EXPECT_EQ(without.kind, "cgroup-v2");
+  ASSERT_EQ(without.limitations.size(), 1U);
+  EXPECT_NE(without.limitations[0].find("pids controller"), std::string::npos);
+  put(root / "sys/fs/cgroup/cgroup.controllers", "cpu memory pids\n");
+  EXPECT_TRUE(probe_isolation(root.path()).limitations.empty());
+}
+
 TEST(WorkdirProbeTest, FindsAModeAndLeavesNothingBehind) {
   const TempDir home;
   const WorkdirProbe probe = probe_workdir(home.path());

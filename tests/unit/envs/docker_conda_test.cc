@@ -19,7 +19,7 @@ class CondaImageTest : public CondaTest {
   void SetUp() override {
     if (!daemon_) GTEST_SKIP() << test::DockerDaemon::why_not();
     CondaTest::SetUp();
-    for (const char* folder : {"tmp", "solve", "build"}) dir.folder(folder);
+    for (const char* folder : {"tmp", "scratch", "solve", "build"}) dir.folder(folder);
     more = {{"DOCKER_HOST", daemon_->host()}, {"TMPDIR", dir / "tmp"}};
     dir.file("spawn",
              "#!/bin/sh\necho bash no; echo sh yes; echo glibc $(cat /etc/glibc || echo -)\n"
@@ -42,8 +42,15 @@ class CondaImageTest : public CondaTest {
   Site image_site(const std::string& name) {
     Site where{dir / (name + "/env"), dir / "cache", false,
                "linux-x86_64 __cuda=12.4 __glibc=2.99"};
-    where.image = {
-        dir / "home", dir / "spawn", "lockstep/env:" + name, dir / (name + "/image.json"), "", ""};
+    where.image = {dir / "home",
+                   dir / "spawn",
+                   "lockstep/env:" + name,
+                   dir / (name + "/image.json"),
+                   "",
+                   "",
+                   LOCKSTEP_ENV,
+                   "",
+                   dir / "scratch"};
     return where;
   }
   DockerEnvironment with(const std::string& image, std::vector<std::string> dependencies) {

@@ -32,6 +32,7 @@ ContainerPlan plan_of_docker() {
   plan.directory = "/tmp/ls/job.1";
   plan.shm_size = gibibytes(2);
   plan.cpus = 2;
+  plan.pids_limit = 8'208;
   plan.socket = "spawn.sock";
   return plan;
 }
@@ -83,7 +84,7 @@ TEST(ContainerWords, OfDocker) {
             "--entrypoint /.lockstep/lockstep-spawn --no-healthcheck "
             "--mount type=bind,source=/libexec/lockstep-spawn,target=/.lockstep/lockstep-spawn,"
             "readonly --mount type=bind,source=/a/code,target=/tmp/ls/job.1 "
-            "--workdir /tmp/ls/job.1 --shm-size 2147483648b --cpu-shares 2048 "
+            "--workdir /tmp/ls/job.1 --shm-size 2147483648b --cpu-shares 2048 --pids-limit 8208 "
             "--label lockstep.job=job sha256:1234 --connect /.lockstep/run/spawn.sock");
   EXPECT_EQ(remove_words(plan_of_docker().container, "x"),
             (Words{"/usr/bin/docker", "rm", "--force", "x"}));
@@ -166,7 +167,7 @@ const Case kCases[] = {
        plan.container.engine = "/usr/bin/podman";
        plan.container.is_podman = true;
      },
-     {"--cpu-shares", "2048", "--pids-limit", "-1"},
+     {"--cpu-shares", "2048", "--pids-limit", "8208"},
      {"--userns"}},
     {"RootlessPodman",
      [](ContainerPlan& plan) { plan.container.is_podman = plan.container.is_rootless = true; },

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/io/cgroup_layout.h"
+#include "common/io/cgroups.h"
 #include "runner/steps/binding.h"
-#include "runner/steps/cgroup.h"
-#include "runner/steps/cgroup_layout.h"
 #include "runner/steps/log_capture.h"
 #include "tests/unit/runner/process_probe.h"
 
@@ -21,22 +21,22 @@ namespace {
 // -------------------------------------------------------------------
 
 TEST(CgroupLayoutTest, Version1WithCoMountedControllers) {
-  const auto found = find_cgroup_hierarchies(
+  const auto found = io::find_cgroup_hierarchies(
       "30 25 0:26 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:10 - cgroup cgroup rw,cpu,cpuacct\n"
       "31 25 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
       "32 25 0:28 / /home rw - ext4 /dev/sda1 rw\n",
       "5:cpu,cpuacct:/user.slice\n4:memory:/\n0::/x\n");
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0], (CgroupHierarchy{1,
-                                       "/sys/fs/cgroup/cpu,cpuacct",
-                                       "/sys/fs/cgroup/cpu,cpuacct/user.slice",
-                                       {"cpu", "cpuacct"}}));
+  EXPECT_EQ(found[0], (io::CgroupHierarchy{1,
+                                           "/sys/fs/cgroup/cpu,cpuacct",
+                                           "/sys/fs/cgroup/cpu,cpuacct/user.slice",
+                                           {"cpu", "cpuacct"}}));
   EXPECT_EQ(found[1],
-            (CgroupHierarchy{1, "/sys/fs/cgroup/memory", "/sys/fs/cgroup/memory", {"memory"}}));
+            (io::CgroupHierarchy{1, "/sys/fs/cgroup/memory", "/sys/fs/cgroup/memory", {"memory"}}));
 }
 
 TEST(CgroupLayoutTest, Version2) {
-  const auto found = find_cgroup_hierarchies(
+  const auto found = io::find_cgroup_hierarchies(
       "35 25 0:30 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n",
       "0::/system.slice/lockstep-agent.service/agent\n");
   ASSERT_EQ(found.size(), 1U);
@@ -45,7 +45,7 @@ TEST(CgroupLayoutTest, Version2) {
 }
 
 TEST(CgroupLayoutTest, AContainersMountShowsOnlyItsOwnPart) {
-  const auto found = find_cgroup_hierarchies(
+  const auto found = io::find_cgroup_hierarchies(
       "40 25 0:27 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n"
       "41 25 0:28 /docker/other /sys/fs/cgroup/pids ro - cgroup cgroup rw,pids\n",
       "4:memory:/docker/abc/inner\n3:pids:/docker/abc\n");
@@ -54,7 +54,7 @@ TEST(CgroupLayoutTest, AContainersMountShowsOnlyItsOwnPart) {
 }
 
 TEST(CgroupLayoutTest, EscapedMountPointsAndNoise) {
-  const auto found = find_cgroup_hierarchies(
+  const auto found = io::find_cgroup_hierarchies(
       "31 25 0:27 / /a\\040b rw master:1 propagate_from:2 - cgroup none rw,memory\nbroken line\n\n",
       "4:memory:/\nnonsense\n");
   ASSERT_EQ(found.size(), 1U);
@@ -63,9 +63,9 @@ TEST(CgroupLayoutTest, EscapedMountPointsAndNoise) {
 
 TEST(CgroupTest, MadeLimitedRecordedAndRemoved) {
   TemporaryDirectory directory;
-  CgroupRequest request{"unit-test." + std::to_string(getpid()), 3, mebibytes(32), 2,
-                        directory.path() + "/cgroups"};
-  auto cgroups = Cgroups::create(request);
+  io::CgroupRequest request{"unit-test." + std::to_string(getpid()), 3, mebibytes(32), 2,
+                            directory.path() + "/cgroups"};
+  auto cgroups = io::Cgroups::create(request);
   if (!cgroups) GTEST_SKIP() << "needs a writable memory cgroup: " << cgroups.error().message;
   EXPECT_TRUE(cgroups->limited());
   for (int rank = 0; rank < 3; ++rank) {
@@ -80,9 +80,64 @@ TEST(CgroupTest, MadeLimitedRecordedAndRemoved) {
   EXPECT_FALSE(io::exists(rank_directory));
 }
 
+// What a process in these cgroups can fork, at most 100; it leaves nothing running.
+int forks_in(const std::vector<std::string>& procs_files) {
+  Pipe pipe;
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const auto& file : procs_files) {
+      const io::Fd fd(open(file.c_str(), O_WRONLY));
+      if (write(fd.get(), "0", 1) != 1) _exit(1);
+    }
+    std::vector<pid_t> forked;
+    for (pid_t pid = 0; forked.size() < 100 && (pid = fork()) >= 0; forked.push_back(pid))
+      if (pid == 0) {
+        while (true) pause();
+      }
+    for (const pid_t pid : forked) kill(pid, SIGKILL);
+    for (const pid_t pid : forked) waitpid(pid, nullptr, 0);
+    const std::string said = std::to_string(forked.size()) + "\n";
+    if (write(pipe.writer(), said.data(), said.size()) < 0) _exit(2);
+    _exit(0);
+  }
+  const std::string line = pipe.read_line();
+  waitpid(child, nullptr, 0);
+  return std::atoi(line.c_str());
+}
+
+TEST(CgroupTest, AForkBombEndsAtItsRanksLimitAndTakesNothingFromOthers) {
+  TemporaryDirectory directory;
+  io::CgroupRequest request{"unit-pids." + std::to_string(getpid()), 2, std::nullopt, 1,
+                            directory.path() + "/cgroups",           8};
+  auto cgroups = io::Cgroups::create(request);
+  if (!cgroups) GTEST_SKIP() << "needs a writable memory cgroup: " << cgroups.error().message;
+  if (!cgroups->limits_pids()) GTEST_SKIP() << "needs a writable pids cgroup";
+  EXPECT_FALSE(cgroups->limited());
+  const std::vector<std::string> first = cgroups->first_files(0);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(forks_in(first), 7);
+  EXPECT_GT(cgroups->refused_forks(0), 0);
+  EXPECT_EQ(cgroups->refused_forks(1), 0);
+  Pipe bomb;
+  const pid_t full = fork();
+  if (full == 0) {
+    const io::Fd fd(open(first[0].c_str(), O_WRONLY));
+    if (write(fd.get(), "0", 1) != 1) _exit(1);
+    while (fork() >= 0) {
+    }
+    if (write(bomb.writer(), "full\n", 5) != 5) _exit(2);
+    while (true) pause();
+  }
+  ASSERT_EQ(bomb.read_line(), "full\n");
+  EXPECT_EQ(forks_in(cgroups->first_files(1)), 7);
+  cgroups->kill_all();
+  waitpid(full, nullptr, 0);
+  EXPECT_TRUE(cgroups->remove());
+}
+
 TEST(CgroupTest, MembersAreKilledWithoutSpawn) {
   TemporaryDirectory directory;
-  auto cgroups = Cgroups::create(
+  auto cgroups = io::Cgroups::create(
       {"unit-kill." + std::to_string(getpid()), 1, std::nullopt, 1, directory.path() + "/cgroups"});
   if (!cgroups) GTEST_SKIP() << "needs a writable memory cgroup: " << cgroups.error().message;
   Pipe pipe;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace lockstep::runner {
+namespace lockstep::io {
 
 struct CgroupHierarchy {
   int version = 1;
@@ -20,4 +20,4 @@ struct CgroupHierarchy {
 std::vector<CgroupHierarchy> find_cgroup_hierarchies(const std::string& mountinfo,
                                                      const std::string& self_cgroup);
 
-}  // namespace lockstep::runner
+}  // namespace lockstep::io

@@ -1,4 +1,4 @@
-#include "agent/environment/env_process.h"
+#include "envs/env_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,13 +21,12 @@
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 
-namespace lockstep::agent {
+namespace lockstep::envs {
 namespace {
 
 constexpr Duration kKilledAfter = seconds(5);  // of SIGTERM
 constexpr int kLookEveryMs = 50;
-constexpr std::size_t kMaxEventBytes = 2 * envs::kMaxLockBytes + (1 << 20);
-constexpr int kLockFd = 4;
+constexpr std::size_t kMaxEventBytes = 2 * kMaxLockBytes + (1 << 20);
 constexpr int kFirstFreeFd = 10;  // descriptors are moved out of the way of 0-4
 constexpr int kCannotStart = 126;
 
@@ -63,6 +62,7 @@ struct Start {
   std::vector<gid_t> groups;
   const io::User& user;
   bool changes_user = false;
+  std::vector<int> cgroups = {};
   int input = -1, log = -1, events = -1, lock = -1;
 };
 
@@ -85,7 +85,9 @@ bool place(int from, int to) { return ::dup2(from, to) == to; }
   const int events = ::fcntl(start.events, F_DUPFD_CLOEXEC, kFirstFreeFd);
   const int lock = start.lock < 0 ? -1 : ::fcntl(start.lock, F_DUPFD_CLOEXEC, kFirstFreeFd);
   ::setsid();
-  bool ready = place(input, 0) && place(log, 1) && place(log, 2) && place(events, envs::kEventsFd);
+  bool ready = true;
+  for (const int cgroup : start.cgroups) ready = ready && ::write(cgroup, "0", 1) == 1;
+  ready = ready && place(input, 0) && place(log, 1) && place(log, 2) && place(events, kEventsFd);
   if (lock >= 0) ready = ready && place(lock, kLockFd);
 #ifdef SYS_close_range
   ::syscall(SYS_close_range, lock >= 0 ? kLockFd + 1 : kLockFd, ~0U, 0);
@@ -109,7 +111,7 @@ class Running {
       : what_(what), pid_(pid), log_(std::move(log)), events_(std::move(events)) {
     process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   }
-  Result<envs::Event> to_the_end();
+  Result<Event> to_the_end();
 
  private:
   void wait_for_more();
@@ -120,7 +122,7 @@ class Running {
   void take_line(std::string_view line);
   int reap();
   Error short_enough(Error error);
-  Result<envs::Event> result(int status);
+  Result<Event> result(int status);
 
   const EnvironmentOrder& what_;
   const pid_t pid_;
@@ -128,7 +130,7 @@ class Running {
   io::SystemClock clock_;
   std::optional<Instant> kill_at_;  // it was told to stop
   std::string rest_;                // of an event
-  std::optional<envs::Event> last_;
+  std::optional<Event> last_;
   std::optional<Error> nonsense_;  // what it said is no event
 };
 
@@ -162,7 +164,7 @@ void Running::read_events() {
 }
 
 void Running::take_line(std::string_view line) {
-  auto event = envs::event_from_json(line);
+  auto event = event_from_json(line);
   if (!event) {
     nonsense_ = event.error();
   } else if (event->is_last()) {
@@ -205,7 +207,7 @@ int Running::reap() {
   return status;
 }
 
-Result<envs::Event> Running::to_the_end() {
+Result<Event> Running::to_the_end() {
   while (!has_ended()) {
     wait_for_more();
     read_log();
@@ -227,7 +229,7 @@ Error Running::short_enough(Error error) {
   return error;
 }
 
-Result<envs::Event> Running::result(int status) {
+Result<Event> Running::result(int status) {
   if (kill_at_ && !nonsense_) return make_error(ErrorCode::conflict, "stopped");
   if (nonsense_) return nonsense_->within("lockstep-env said what is no event");
   if (last_ && last_->failed) return short_enough(*std::move(last_->failed));
@@ -271,8 +273,8 @@ std::string find_on_path(const std::map<std::string, std::string>& environment,
   return "";
 }
 
-Result<envs::Event> run_lockstep_env(const EnvironmentOrder& what) {
-  TRY_ASSIGN(const io::Fd input, as_file(envs::to_json(what.order)));
+Result<Event> run_lockstep_env(const EnvironmentOrder& what) {
+  TRY_ASSIGN(const io::Fd input, as_file(to_json(what.order)));
   TRY_ASSIGN(Pipe log, make_pipe());
   TRY_ASSIGN(Pipe events, make_pipe());
   Start start{what.program, {},
@@ -281,6 +283,12 @@ Result<envs::Event> run_lockstep_env(const EnvironmentOrder& what) {
   for (const auto& [name, value] : what.environment) start.variables.push_back(name + "=" + value);
   for (std::string& variable : start.variables) start.environment.push_back(variable.data());
   start.environment.push_back(nullptr);
+  std::vector<io::Fd> cgroups;
+  for (const std::string& file : what.cgroup_procs) {
+    TRY_ASSIGN(io::Fd fd, io::open_file(file, O_WRONLY));
+    start.cgroups.push_back(fd.get());
+    cgroups.push_back(std::move(fd));
+  }
   start.input = input.get();
   start.log = log.write.get();
   start.events = events.write.get();
@@ -293,4 +301,4 @@ Result<envs::Event> run_lockstep_env(const EnvironmentOrder& what) {
   return Running(what, pid, std::move(log.read), std::move(events.read)).to_the_end();
 }
 
-}  // namespace lockstep::agent
+}  // namespace lockstep::envs

@@ -1,7 +1,8 @@
 #pragma once
 // The cgroups of one attempt on one node: one directory per hierarchy under `lockstep/`, and in the
-// one that knows memory a child per rank, so that an out-of-memory kill is attributed. It owns
-// these directories from create to remove; it decides nothing about ranks.
+// one that knows memory a child per rank, so that an out-of-memory kill is attributed, and one in
+// that which knows pids, so that a rank that forks without end takes nothing from the others. It
+// owns these directories from create to remove; it decides nothing about ranks.
 
 #include <optional>
 #include <string>
@@ -9,15 +10,17 @@
 
 #include "common/base/bytes.h"
 #include "common/base/result.h"
+#include "common/io/attempt_cgroups.h"
 
-namespace lockstep::runner {
+namespace lockstep::io {
 
 struct CgroupRequest {
   std::string name;  // unique on this host
   int ranks = 1;
-  std::optional<Bytes> memory;  // limit of all ranks together
-  int cpus = 1;                 // weight
-  std::string record;           // file that names the directories before they are made
+  std::optional<Bytes> memory;    // limit of all ranks together
+  int cpus = 1;                   // weight
+  std::string record;             // file that names the directories before they are made
+  int pids_limit = kPidsOfARank;  // processes and threads of each rank
 };
 
 // How many processes of that cgroup the kernel has killed for memory.
@@ -36,10 +39,15 @@ class Cgroups {
   Cgroups& operator=(Cgroups&&) noexcept = default;
 
   std::string kind() const { return version_ == 2 ? "cgroup-v2" : "cgroup-v1"; }
-  // The job asked for memory: ranks join before they exec.
+  // The job asked for memory: ranks join all of them before they exec.
   bool limited() const { return limited_; }
+  bool limits_pids() const;
   // The files a rank writes itself into.
   std::vector<std::string> procs_files(int local_rank) const;
+  // Of those the ones that a rank writes itself into before it execs: what it forks is counted.
+  std::vector<std::string> first_files(int local_rank) const;
+  // How often the kernel refused this rank a process or thread.
+  long long refused_forks(int local_rank) const;
   // The kernel killed something of this rank for memory.
   bool out_of_memory(int local_rank) const;
   // SIGKILL to every member, once; for when lockstep-spawn cannot do it.
@@ -51,7 +59,10 @@ class Cgroups {
   Cgroups() = default;
   Status make_directories();
   Status set_limits();
-  std::string rank_directory(int local_rank) const;
+  // Whether a child for each rank is in this one of `directories_`.
+  bool has_ranks(std::size_t hierarchy) const;
+  std::string rank_directory(std::size_t hierarchy, int local_rank) const;
+  std::optional<std::size_t> pids_hierarchy() const;
   std::vector<std::string> deepest_first() const;
 
   CgroupRequest request_;
@@ -63,4 +74,4 @@ class Cgroups {
   std::vector<std::string> controllers_;  // v1: of each of them
 };
 
-}  // namespace lockstep::runner
+}  // namespace lockstep::io

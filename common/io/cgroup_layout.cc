@@ -1,10 +1,10 @@
-#include "runner/steps/cgroup_layout.h"
+#include "common/io/cgroup_layout.h"
 
 #include <map>
 #include <optional>
 #include <sstream>
 
-namespace lockstep::runner {
+namespace lockstep::io {
 namespace {
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -87,4 +87,4 @@ std::vector<CgroupHierarchy> find_cgroup_hierarchies(const std::string& mountinf
   return result;
 }
 
-}  // namespace lockstep::runner
+}  // namespace lockstep::io

@@ -7,19 +7,21 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/io/process.h"
 #include "envs/order.h"
 
-namespace lockstep::agent {
+namespace lockstep::envs {
 
 struct EnvironmentOrder {
   std::string program;  // lockstep-env
   io::User user;
   std::map<std::string, std::string> environment;  // all that it and its tools see
-  envs::Order order;
-  int lock = -1;  // a lock that all that it starts holds too
+  Order order;
+  std::vector<std::string> cgroup_procs = {};  // files of cgroups that it joins before it starts
+  int lock = -1;                               // a lock that all that it starts holds too
   std::function<void(std::string_view)> on_log = {};
   std::function<void(const std::string&)> on_progress = {};
   std::function<bool()> go_on = {};  // asked several times a second; false: it is ended
@@ -30,7 +32,7 @@ inline constexpr std::size_t kMaxErrorBytes = 8 << 10;
 // What it said last, which is a lock or an activation. conflict: `go_on` said no; internal: it
 // ended without a word. Else the error that it reported, which is in the log as a whole when it is
 // longer than kMaxErrorBytes and has lost its middle here.
-Result<envs::Event> run_lockstep_env(const EnvironmentOrder& what);
+Result<Event> run_lockstep_env(const EnvironmentOrder& what);
 
 // What lockstep-env sees of our environment: where programs are, the language, and what the
 // tools' own documentation says about proxies, certificates and indexes.
@@ -42,4 +44,4 @@ std::map<std::string, std::string> tool_environment(const std::map<std::string, 
 std::string find_on_path(const std::map<std::string, std::string>& environment,
                          const std::string& program);
 
-}  // namespace lockstep::agent
+}  // namespace lockstep::envs

@@ -1,0 +1,51 @@
+#include "agent/environment/build_cgroup.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "common/base/digest.h"
+
+namespace lockstep::agent {
+namespace {
+
+constexpr std::size_t kNameBytes = 16;
+
+// Entries of several agents of one machine may have the same key.
+std::string name_of(const CacheEntry& entry) {
+  return fmt::format("build-{}.{}", sha256(entry.path()).hex().substr(0, kNameBytes), ::getpid());
+}
+
+}  // namespace
+
+BuildCgroup::BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, int cpus) {
+  io::CgroupRequest request;
+  request.name = name_of(entry);
+  request.memory = memory;
+  request.cpus = cpus;
+  request.record = entry.cgroups();
+  auto made = io::Cgroups::create(request);
+  if (!made) {
+    lacks_ = fmt::format("{}the number of its processes cannot be limited on this node: {}",
+                         memory ? "the job's memory limit and " : "", made.error().message);
+    return;
+  }
+  cgroups_ = *std::move(made);
+  if (!cgroups_->limits_pids())
+    lacks_ = "the number of its processes cannot be limited on this node: no pids controller";
+}
+
+BuildCgroup::~BuildCgroup() {
+  if (!cgroups_) return;
+  cgroups_->kill_all();
+  if (const Status removed = cgroups_->remove(); !removed)
+    spdlog::warn("{}", removed.error().message);
+}
+
+std::vector<std::string> BuildCgroup::procs_files() const {
+  return cgroups_ ? cgroups_->procs_files(0) : std::vector<std::string>();
+}
+
+}  // namespace lockstep::agent

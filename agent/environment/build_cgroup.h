@@ -1,0 +1,34 @@
+#pragma once
+// The cgroup of code that users chose and that runs before their ranks: a build, a solving, an
+// interpreter that is asked. It has the limits of the job that asked first, and goes with all that
+// is in it. Where no cgroup can be had it limits nothing, and says why.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/environment/cache.h"
+#include "common/io/cgroups.h"
+
+namespace lockstep::agent {
+
+class BuildCgroup {
+ public:
+  // `memory`: nullopt = the job asked for none.
+  BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, int cpus);
+  ~BuildCgroup();  // kills what is left in it; may block for a moment
+  BuildCgroup(const BuildCgroup&) = delete;
+  BuildCgroup& operator=(const BuildCgroup&) = delete;
+
+  // What joins writes itself into each of them; none where there is no cgroup.
+  std::vector<std::string> procs_files() const;
+  bool out_of_memory() const { return cgroups_ && cgroups_->out_of_memory(0); }
+  // Why a limit does not hold here; "" = all do.
+  const std::string& lacks() const { return lacks_; }
+
+ private:
+  std::optional<io::Cgroups> cgroups_;
+  std::string lacks_;
+};
+
+}  // namespace lockstep::agent
