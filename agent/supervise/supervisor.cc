@@ -185,8 +185,8 @@ void Supervisor::run_removal(const AttemptId& attempt) {
   if (part.process || part.cleaning) return;
   part.cleaning = true;
   workers_.submit([this, alive = alive_, attempt, home = home_, &loop = loop_] {
-    const Status status = remove_or_set_aside(home, home.attempt(attempt),
-                                              io::code_mount_point(attempt));
+    const Status status =
+        remove_or_set_aside(home, home.attempt(attempt), io::code_mount_point(attempt));
     loop.post([this, alive, attempt, status] {
       if (!*alive) return;
       parts_[attempt].cleaning = false;

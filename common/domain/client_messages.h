@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/domain/access.h"
 #include "common/domain/envelope.h"
 #include "common/domain/views.h"
 
@@ -106,10 +107,29 @@ struct Shutdown {  // refused while jobs run unless cancel_jobs
   friend bool operator==(const Shutdown&, const Shutdown&) = default;
 };
 
+struct WhoAmI {  // answered by UsersReply with the one who asks
+  friend bool operator==(const WhoAmI&, const WhoAmI&) = default;
+};
+struct ListUsers {
+  std::string name;  // "": all
+  friend bool operator==(const ListUsers&, const ListUsers&) = default;
+};
+struct ListProjects {
+  friend bool operator==(const ListProjects&, const ListProjects&) = default;
+};
+// Answered by Done.
+struct ChangePrincipals {
+  std::variant<AddUser, RemoveUser, SetAccount, ChangeRole, AddKey, RevokeKey, CreateProject,
+               RemoveProject>
+      change;
+  friend bool operator==(const ChangePrincipals&, const ChangePrincipals&) = default;
+};
+
 using ClientRequest =
     std::variant<Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob,
                  ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
-                 ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown>;
+                 ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
+                 ListUsers, ListProjects, ChangePrincipals>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -180,8 +200,18 @@ struct Done {
   friend bool operator==(const Done&, const Done&) = default;
 };
 
-using ClientReply = std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply,
-                                 ExplainReply, EventsReply, NodesReply, EnvironmentReply,
-                                 EnvironmentsReply, TokenReply, StatusReply, Done, Refused>;
+struct UsersReply {
+  std::vector<UserView> users;
+  friend bool operator==(const UsersReply&, const UsersReply&) = default;
+};
+struct ProjectsReply {
+  std::vector<ProjectView> projects;
+  friend bool operator==(const ProjectsReply&, const ProjectsReply&) = default;
+};
+
+using ClientReply =
+    std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
+                 EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
+                 StatusReply, Done, Refused, UsersReply, ProjectsReply>;
 
 }  // namespace lockstep

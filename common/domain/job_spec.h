@@ -103,6 +103,7 @@ struct JobSpec {
   RetryPolicy retry;
   std::optional<Digest> snapshot;  // root of the captured source tree; absent = an empty directory
   std::string submitter;           // user name of the person
+  std::string project = {};        // that it belongs to; "" = the default one
   std::string run_as;              // user name, resolved on each node
   CheckpointPolicy checkpoint;
   std::optional<EnvironmentSpec> environment;  // absent: each node's PATH as it is

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kServerLingerMs = 1000;  // the last replies still leave when a server closes
 constexpr int kListenBacklog = 1024;
-// Messages of one peer that wait for the loop, which takes fewer in a turn: a peer that sends faster
-// waits in its own queue.
+// Messages of one peer that wait for the loop, which takes fewer in a turn: a peer that sends
+// faster waits in its own queue.
 constexpr int kMostReceived = 512;
 constexpr std::size_t kZapFrames = 7;  // RFC 27, CURVE: version … credentials
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "common/wire/access_codec.h"
 #include "common/wire/assignment_codec.h"
 #include "common/wire/control_codec.h"
 #include "common/wire/environment_codec.h"
@@ -72,6 +73,14 @@ struct BodyWriter {
   void operator()(const PruneEnvironments& m) const {
     pb::to_wire(m, wire->mutable_prune_environments());
   }
+  void operator()(const WhoAmI& m) const { pb::to_wire(m, wire->mutable_who_am_i()); }
+  void operator()(const ListUsers& m) const { pb::to_wire(m, wire->mutable_list_users()); }
+  void operator()(const ListProjects& m) const { pb::to_wire(m, wire->mutable_list_projects()); }
+  void operator()(const ChangePrincipals& m) const {
+    pb::to_wire(m, wire->mutable_change_principals());
+  }
+  void operator()(const UsersReply& m) const { pb::to_wire(m, wire->mutable_users_reply()); }
+  void operator()(const ProjectsReply& m) const { pb::to_wire(m, wire->mutable_projects_reply()); }
   void operator()(const EnvironmentReply& m) const {
     pb::to_wire(m, wire->mutable_environment_reply());
   }
@@ -157,6 +166,13 @@ Status read_body(const pb::Envelope& wire, Body* body) {
       return read<EnvironmentReply>(wire.environment_reply(), body);
     case pb::Envelope::kEnvironmentsReply:
       return read<EnvironmentsReply>(wire.environments_reply(), body);
+    case pb::Envelope::kWhoAmI: return read<WhoAmI>(wire.who_am_i(), body);
+    case pb::Envelope::kListUsers: return read<ListUsers>(wire.list_users(), body);
+    case pb::Envelope::kListProjects: return read<ListProjects>(wire.list_projects(), body);
+    case pb::Envelope::kChangePrincipals:
+      return read<ChangePrincipals>(wire.change_principals(), body);
+    case pb::Envelope::kUsersReply: return read<UsersReply>(wire.users_reply(), body);
+    case pb::Envelope::kProjectsReply: return read<ProjectsReply>(wire.projects_reply(), body);
     case pb::Envelope::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");

@@ -148,6 +148,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   to->set_retry_max(from.retry.max);
   if (from.snapshot) to->set_snapshot(std::string(from.snapshot->view()));
   to->set_submitter(from.submitter);
+  to->set_project(from.project);
   to->set_run_as(from.run_as);
   write_retry(from.retry, to->mutable_retry());
   to->set_checkpoint_every_ns(from.checkpoint.every.count());
@@ -177,6 +178,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   TRY(read_number(from.retry_max(), 0, 1'000'000, "retry.max", &to->retry.max));
   if (from.has_snapshot()) TRY(read_digest(from.snapshot(), "snapshot", &to->snapshot.emplace()));
   TRY(read_text(from.submitter(), "submitter", &to->submitter));
+  TRY(read_text(from.project(), "project", &to->project));
   if (from.has_retry()) TRY(read_retry(from.retry(), &to->retry));
   if (from.has_checkpoint_every_ns())
     TRY(read_duration(from.checkpoint_every_ns(), "checkpoint.every", &to->checkpoint.every));

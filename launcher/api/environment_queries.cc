@@ -77,7 +77,7 @@ ClientReply show_environment(const State& state, const std::string& reference) {
   return EnvironmentReply{view_of(state, *found)};
 }
 
-ClientReply list_environments(const State& state, const std::string& name) {
+ClientReply list_environments(const State& state, const std::string& name, const Viewer& viewer) {
   EnvironmentsReply reply;
   std::size_t bytes = 0;
   const auto add = [&](const EnvironmentVersion& version) {
@@ -87,11 +87,13 @@ ClientReply list_environments(const State& state, const std::string& name) {
     reply.environments.push_back(std::move(view));
   };
   if (name.empty()) {
-    for (const auto& [known, versions] : state.registered()) add(versions.back());
+    for (const auto& [known, versions] : state.registered())
+      if (viewer.sees(versions.back())) add(versions.back());
     return reply;
   }
   const auto known = state.registered().find(name);
-  if (known == state.registered().end()) return no_such_environment(state, {name, ""});
+  if (known == state.registered().end() || !viewer.sees(known->second.back()))
+    return no_such_environment(state, {name, ""});
   std::for_each(known->second.rbegin(), known->second.rend(), add);
   return reply;
 }

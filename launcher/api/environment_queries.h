@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/domain/client_messages.h"
+#include "launcher/api/viewer.h"
 #include "launcher/core/state.h"
 
 namespace lockstep::launcher {
@@ -25,6 +26,6 @@ ClientReply show_environment(const State& state, const std::string& reference);
 // EnvironmentsReply: the newest of each name by name, or with a name all of its versions, the
 // newest first (Refused not_found: there is none). Those beyond kMaxPageBytes come without their
 // content.
-ClientReply list_environments(const State& state, const std::string& name);
+ClientReply list_environments(const State& state, const std::string& name, const Viewer& viewer);
 
 }  // namespace lockstep::launcher

@@ -51,17 +51,20 @@ std::size_t rough_bytes(const JobView& view) {
 struct Answerer {
   const Core& core;
   const LauncherInfo& info;
+  const Viewer& viewer;
 
   ClientReply operator()(const ListJobs& question) const {
     if (!question.after.value.empty() && core.state().job(question.after) == nullptr)
       return no_such_job(question.after);
     const auto limit = question.limit > 0 ? static_cast<std::size_t>(question.limit) : SIZE_MAX;
     const std::size_t most = std::min(limit, kMaxJobsPerPage);
-    const auto wanted = [&](const Job& job) { return question.all || !is_final(job.status()); };
+    const auto wanted = [&](const Job& job) {
+      return (question.all || !is_final(job.status())) && viewer.sees(job);
+    };
     JobsReply reply;
     std::size_t bytes = 0;
     core.each_job_view(question.after, wanted, [&](JobView view) {
-      reply.jobs.push_back(std::move(view));
+      reply.jobs.push_back(viewer.cut(std::move(view)));
       bytes += rough_bytes(reply.jobs.back());
       return reply.jobs.size() < most && bytes < kMaxPageBytes;
     });
@@ -88,6 +91,7 @@ struct Answerer {
   ClientReply operator()(const ExplainJob& question) const {
     auto view = core.explain(question.job);
     if (!view) return no_such_job(question.job);
+    view->job = viewer.cut(std::move(view->job));
     return ExplainReply{std::move(*view)};
   }
   ClientReply operator()(const ListNodes&) const { return NodesReply{core.node_views()}; }
@@ -103,7 +107,7 @@ struct Answerer {
     return show_environment(core.state(), question.reference);
   }
   ClientReply operator()(const ListEnvironments& question) const {
-    return list_environments(core.state(), question.name);
+    return list_environments(core.state(), question.name, viewer);
   }
   ClientReply operator()(const GetStatus&) const {
     LauncherStatus status{
@@ -119,14 +123,15 @@ struct Answerer {
   ClientReply job(const JobId& id) const {
     auto view = core.job_view(id);
     if (!view) return no_such_job(id);
-    return JobReply{std::move(*view)};
+    return JobReply{viewer.cut(std::move(*view))};
   }
 };
 
 }  // namespace
 
-ClientReply answer(const Core& core, const LauncherInfo& info, const Query& question) {
-  return std::visit(Answerer{core, info}, question);
+ClientReply answer(const Core& core, const LauncherInfo& info, const Viewer& viewer,
+                   const Query& question) {
+  return std::visit(Answerer{core, info, viewer}, question);
 }
 
 }  // namespace lockstep::launcher

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "common/domain/client_messages.h"
+#include "launcher/api/viewer.h"
 #include "launcher/core/core.h"
 
 namespace lockstep::launcher {
@@ -28,6 +29,8 @@ inline constexpr std::size_t kMaxPageBytes = 8u << 20;
 using Query = std::variant<ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob, ListNodes, ShowNode,
                            ShowEnvironment, ListEnvironments, GetStatus>;
 
-ClientReply answer(const Core& core, const LauncherInfo& info, const Query& question);
+// As the viewer may see it.
+ClientReply answer(const Core& core, const LauncherInfo& info, const Viewer& viewer,
+                   const Query& question);
 
 }  // namespace lockstep::launcher

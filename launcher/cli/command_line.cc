@@ -150,6 +150,7 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   add_job_verbs(table);
   add_environment_verbs(table);
   add_node_verbs(table);
+  add_user_verbs(table);
   add_snapshot_verb(table);
   add_doctor_verb(table);
   const bool has_dashes = dashes != words.end();

@@ -4,6 +4,7 @@
 
 #include "common/domain/bulk.h"
 #include "common/domain/client_limits.h"
+#include "common/domain/key_word.h"
 #include "common/io/clock.h"
 #include "common/wire/bulk.h"
 #include "common/wire/control.h"
@@ -120,9 +121,9 @@ io::ClientSocket& Connection::bulk() { return *impl_->bulk; }
 Error Connection::Impl::explained(Error error) const {
   if (error.code != ErrorCode::permission_denied) return error;
   const auto user = io::current_user();
-  error.message += fmt::format(
-      "; ask its owner to add this line to keys/authorized_users in the launcher's home: {} {}",
-      user ? user->name : "NAME", keys.public_key.value);
+  error.message +=
+      fmt::format("; ask an admin of it to let you in with: lockstep user add {} --key {}",
+                  user ? user->name : "NAME", key_word(keys.public_key));
   return error;
 }
 

@@ -144,6 +144,7 @@ void put_on_image(const std::string& image, EnvironmentDefinition& definition) {
 Result<JobSpec> spec_of(const RunArguments& arguments) {
   JobSpec spec;
   spec.name = arguments.name;
+  spec.project = arguments.project;
   spec.experiment_name = "Default";
   spec.command = Argv{arguments.command};
   for (const std::string& file : arguments.env_files)

@@ -20,6 +20,7 @@ struct RunArguments {
   std::vector<std::string> env;  // K=V, or K
   std::vector<std::string> env_files;
   std::string name;
+  std::string project;  // "" = the default one
   std::string timeout;
   std::optional<int> cpus;
   std::string memory;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "launcher/cli/verbs.h"
@@ -18,6 +20,7 @@ ended is kept: end it with `lockstep job cancel`.)";
 struct DeleteOptions {
   std::vector<std::string> names;
   bool all_final = false;
+  bool yes = false;
   std::string older_than;
   Format format = Format::table;
 };
@@ -73,6 +76,22 @@ void say_kept(Context& context, const JobsDeleted& result) {
         fmt::format("and {} more are kept; -o json lists them all", result.kept.size() - kMaxSaid));
 }
 
+// Only a person at a terminal is asked; a script has said what it wants.
+bool is_confirmed(Context& context, const DeleteOptions& options) {
+  if (options.yes || ::isatty(STDIN_FILENO) == 0 || !context.terminal.has_status_line())
+    return true;
+  context.terminal.err(
+      options.older_than.empty()
+          ? "Delete all your jobs that have ended, with their logs and outputs? "
+            "[y/N] "
+          : fmt::format("Delete your jobs that ended {} ago or earlier, with their "
+                        "logs and outputs? [y/N] ",
+                        options.older_than));
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
 int delete_jobs(Context& context, const DeleteOptions& options) {
   DeleteJobs request;
   for (const auto& name : options.names) {
@@ -98,6 +117,10 @@ int delete_jobs(Context& context, const DeleteOptions& options) {
                 kExitUsage);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
+  if (request.all_final && !is_confirmed(context, options)) {
+    context.terminal.note("nothing was deleted");
+    return kExitFailure;
+  }
   const auto result = delete_all(**connection, std::move(request));
   if (!result) return fail(context.terminal, result.error());
   std::string text;
@@ -115,7 +138,9 @@ void add_delete_verb(CLI::App& group, VerbTable table) {
   auto* verb = group.add_subcommand("delete", "forget jobs that have ended, with all they left");
   verb->footer(kExamples);
   auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
-  verb->add_flag("--all-final", options->all_final, "all jobs that have ended")->excludes(names);
+  verb->add_flag("--all-final", options->all_final, "all of your jobs that have ended")
+      ->excludes(names);
+  verb->add_flag("-y,--yes", options->yes, "do not ask");
   verb->add_option("--older-than", options->older_than, "all that ended so long ago, as 12h or 30d")
       ->excludes(names);
   add_format(*verb, options->format, "names (default), json or yaml");

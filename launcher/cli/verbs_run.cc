@@ -248,6 +248,8 @@ void add_run_verb(VerbTable table) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("name the file"));
+  verb->add_option("--project", arguments->project, "the project it belongs to (default: default)")
+      ->check(filled("leave it out for the project default"));
   verb->add_option("--name", arguments->name, "the job's name (default: a generated one)")
       ->check(filled("leave it out to get a generated name"));
   verb->add_option("--timeout", arguments->timeout, "end it after this long: 90, 90s, 5m, 2h, 1d")

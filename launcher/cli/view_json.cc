@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/domain/access.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_view.h"
 
@@ -140,6 +141,7 @@ Json retry_of(const RetryPolicy& retry) {
 Json ours_of(const JobSpec& spec) {
   Json json;
   json["snapshot"] = spec.snapshot ? Json(spec.snapshot->hex()) : Json(nullptr);
+  json["project"] = spec.project.empty() ? std::string(kDefaultProject) : spec.project;
   json["run_as"] = spec.run_as;
   json["resources"] = asked_of(spec);
   json["gpus_per_rank"] = spec.resources.isolate_gpus ? "isolated" : "all";

@@ -58,6 +58,19 @@ struct AllowNode {
 struct RevokeNode {
   PublicKey key;
 };  // from now on it is let in only to be told that its node was removed
+// A user's key: let in from now on.
+struct AllowUser {
+  PublicKey key;
+  std::string user;
+};
+// Not any more: nothing is taken from it or sent to it, and what it follows or uploads ends.
+struct RevokeUser {
+  PublicKey key;
+};
+// The user has fewer rights: what their keys follow is looked at again.
+struct UserChanged {
+  std::string user;
+};
 struct ReplySubmitted {
   ReplyTo to;
   JobId job;
@@ -94,9 +107,10 @@ struct ExitDaemon {
   ReplyTo to;
 };  // shutdown was granted: reply Done, then leave the loop
 
-using Action = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
-                            AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode,
-                            ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
-                            ForgetJob, ReplyEnvironment, ExitDaemon>;
+using Action =
+    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
+                 AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode, ReplySubmitted,
+                 ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ReplyEnvironment,
+                 ExitDaemon, AllowUser, RevokeUser, UserChanged>;
 
 }  // namespace lockstep::launcher

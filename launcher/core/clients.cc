@@ -6,6 +6,7 @@
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/placement.h"
 #include "launcher/core/retention.h"
+#include "launcher/core/users.h"
 
 namespace lockstep::launcher {
 
@@ -33,15 +34,45 @@ std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
   return never_possible(cluster, spec);
 }
 
+// Whose job it is, in which project, and as which account its ranks run. False: refused.
+bool take_owner(Context& core, const SubmitInput& input, JobSpec& spec) {
+  if (!std::holds_alternative<LauncherItself>(input.caller)) spec.submitter = name_of(input.caller);
+  if (spec.project.empty()) spec.project = std::string(kDefaultProject);
+  if (!core.state.principals().has_project(spec.project)) {
+    core.refuse(
+        input.reply, ErrorCode::not_found,
+        fmt::format("there is no project '{}'; `lockstep project list` shows yours", spec.project));
+    return false;
+  }
+  if (!permitted(core, input.reply, input.caller, Permission::submit,
+                 {spec.submitter, spec.project}))
+    return false;
+  auto account =
+      account_for(core.state.principals(), input.caller, spec.run_as, core.config.allow_root);
+  if (!account) {
+    core.refuse(input.reply, account.error().code, account.error().message);
+    return false;
+  }
+  spec.run_as = *std::move(account);
+  return true;
+}
+
 }  // namespace
 
 void react(Context& core, const SubmitInput& input) {
   if (!input.submission.empty()) {
-    if (const Job* same = core.state.job_of_submission(input.submission)) {
+    const Job* same = core.state.job_of_submission(input.submission);
+    const bool is_theirs =
+        same != nullptr &&
+        may(core.state.principals(), input.caller, Permission::see_job, object_of(*same)).allowed;
+    if (is_theirs) {
       core.act(ReplySubmitted{input.reply, same->id});
       return;
     }
   }
+  if (core.state.job_of_submission(input.submission) != nullptr && !input.submission.empty())
+    return core.refuse(input.reply, ErrorCode::conflict,
+                       "this submission's id was used by somebody else; submit the job anew");
   if (const JobId* deleted = core.state.deleted().with_submission(input.submission))
     return core.refuse(
         input.reply, ErrorCode::conflict,
@@ -50,6 +81,7 @@ void react(Context& core, const SubmitInput& input) {
                     deleted->value));
   JobSpec spec = input.spec;
   if (spec.name.empty()) spec.name = input.generated_name;
+  if (!take_owner(core, input, spec)) return;
   if (core.stopping)
     return core.refuse(input.reply, ErrorCode::unavailable,
                        "the launcher is shutting down and takes no new jobs; submit again once it "
@@ -57,9 +89,8 @@ void react(Context& core, const SubmitInput& input) {
   if (auto error = refusal(core.cluster(), input, spec))
     return core.refuse(input.reply, error->code, std::move(error->message));
   const JobId job{spec.name};
-  const std::string by = spec.submitter;
   core.emit(JobSubmitted{job, input.submission, std::move(spec), 0, era_of_new(core.state, job)});
-  if (input.rebuild) rebuild_environment(core, job, by);
+  if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));
   core.act(ReplySubmitted{input.reply, job});
 }
 
@@ -78,6 +109,7 @@ void react(Context& core, const CancelInput& input) {
         fmt::format("there is no job '{}'; `lockstep job list` shows all", input.job.value));
     return;
   }
+  if (!permitted(core, input.reply, input.caller, Permission::cancel_job, object_of(*job))) return;
   const std::string& name = job->id.value;
   std::string message;
   if (job->phase == Job::Phase::final)
@@ -91,7 +123,7 @@ void react(Context& core, const CancelInput& input) {
     message = fmt::format("job '{}' is being canceled already", name);
   else
     message = fmt::format("job '{}' is being canceled", name);
-  cancel(core, input.job, input.by);
+  cancel(core, input.job, name_of(input.caller));
   core.act(ReplyDone{input.reply, std::move(message)});
 }
 

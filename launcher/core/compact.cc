@@ -116,6 +116,15 @@ struct Compaction::Keeper {
     return all.whole_.environments_unused_since() == fact.unused_since;
   }
   bool operator()(CancelRequested&) const { return true; }
+  bool operator()(ProjectCreated&) const { return true; }
+  bool operator()(ProjectRemoved&) const { return true; }
+  bool operator()(UserAdded&) const { return true; }
+  bool operator()(UserAccountSet&) const { return true; }
+  bool operator()(UserRemoved&) const { return true; }
+  bool operator()(RoleGranted&) const { return true; }
+  bool operator()(RoleWithdrawn&) const { return true; }
+  bool operator()(UserKeyAdded&) const { return true; }
+  bool operator()(UserKeyRevoked&) const { return true; }
   bool operator()(GangFormed&) const { return true; }
   bool operator()(PartGone&) const { return true; }
   bool operator()(AttemptDoomed&) const { return true; }

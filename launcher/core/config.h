@@ -28,6 +28,7 @@ struct CoreConfig {
   // are ended by their own node.
   Duration fence_lease = minutes(15);
   Duration fence_margin = seconds(10);  // for what ending them takes; more for clocks that differ
+  bool allow_root = false;              // ranks may run as root
   std::size_t max_queued_jobs = 100'000;
   // What operators allow of docker_args beyond what gives no rights: "--privileged".
   std::vector<std::string> allowed_docker_args;

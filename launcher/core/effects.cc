@@ -125,6 +125,18 @@ struct Effects {
   void operator()(const TokenForgotten&) const {}
   void operator()(const EraBegan&) const { core.scheduler.topology_changed(); }
 
+  // ---- users
+
+  void operator()(const ProjectCreated&) const {}
+  void operator()(const ProjectRemoved&) const {}
+  void operator()(const UserAdded&) const {}
+  void operator()(const UserAccountSet&) const {}
+  void operator()(const RoleGranted&) const {}
+  void operator()(const RoleWithdrawn& fact) const { core.act(UserChanged{fact.user}); }
+  void operator()(const UserRemoved& fact) const { core.act(UserChanged{fact.name}); }
+  void operator()(const UserKeyAdded& fact) const { core.act(AllowUser{fact.key, fact.user}); }
+  void operator()(const UserKeyRevoked& fact) const { core.act(RevokeUser{fact.key}); }
+
   // What follows from every fact about a job that is still there.
   const Job& changed(const JobId& id) const {
     core.pending.job_changed(id);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "launcher/core/users.h"
+
 namespace lockstep::launcher {
 
 namespace {
@@ -30,9 +32,12 @@ void react(Context& core, const CreateEnvironmentInput& input) {
                        "environment.name: an environment that is registered needs a name");
   if (const Status valid = validate(spec); !valid)
     return core.refuse(input.reply, valid.error().code, valid.error().message);
+  const EnvironmentVersion* newest = core.state.registered(spec.name, "");
+  const Object name{newest == nullptr ? name_of(input.caller) : newest->owner,
+                    newest == nullptr ? input.project : newest->project};
+  if (!permitted(core, input.reply, input.caller, Permission::write_names, name)) return;
   const Digest definition = digest_of(spec.definition);
   // Asked again, because the answer was lost: it is the newest, and no further one is made.
-  const EnvironmentVersion* newest = core.state.registered(spec.name, "");
   if (spec.version.empty() && newest != nullptr && newest->definition == definition)
     spec.version = newest->environment.spec.version;
   const auto known = core.state.registered().find(spec.name);
@@ -47,13 +52,14 @@ void react(Context& core, const CreateEnvironmentInput& input) {
                       "to get the next one",
                       spec.name, spec.version));
   } else {
-    core.emit(EnvironmentRegistered{environment, input.by});
+    core.emit(EnvironmentRegistered{environment, name_of(input.caller), name.project});
   }
   core.act(ReplyEnvironment{input.reply, spec.name, spec.version});
 }
 
 void react(Context& core, const PruneEnvironmentsInput& input) {
-  core.emit(EnvironmentsPruned{core.now - input.unused_for, input.by});
+  if (!permitted(core, input.reply, input.caller, Permission::prune_environments)) return;
+  core.emit(EnvironmentsPruned{core.now - input.unused_for, name_of(input.caller)});
   core.act(
       ReplyDone{input.reply,
                 fmt::format("nodes remove the environments that were not used for {}; those that "

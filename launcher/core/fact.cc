@@ -35,6 +35,15 @@ struct JobOf {
   const JobId* operator()(const NodeLost&) const { return nullptr; }
   const JobId* operator()(const NodeDrainChanged&) const { return nullptr; }
   const JobId* operator()(const NodeRemoved&) const { return nullptr; }
+  const JobId* operator()(const ProjectCreated&) const { return nullptr; }
+  const JobId* operator()(const ProjectRemoved&) const { return nullptr; }
+  const JobId* operator()(const UserAdded&) const { return nullptr; }
+  const JobId* operator()(const UserAccountSet&) const { return nullptr; }
+  const JobId* operator()(const UserRemoved&) const { return nullptr; }
+  const JobId* operator()(const RoleGranted&) const { return nullptr; }
+  const JobId* operator()(const RoleWithdrawn&) const { return nullptr; }
+  const JobId* operator()(const UserKeyAdded&) const { return nullptr; }
+  const JobId* operator()(const UserKeyRevoked&) const { return nullptr; }
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "common/domain/assignment.h"
 #include "common/domain/views.h"
+#include "launcher/core/principals.h"
 
 namespace lockstep::launcher {
 
@@ -175,6 +176,7 @@ struct FenceLifted {  // nothing of a part that was given up runs any more: prov
 struct EnvironmentRegistered {
   RegisteredEnvironment environment;
   std::string by;
+  std::string project = {};  // of the name; "": the default one
   friend bool operator==(const EnvironmentRegistered&, const EnvironmentRegistered&) = default;
 };
 // The node found no lock for its platform in what it was told.
@@ -222,7 +224,9 @@ using Fact =
                  AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished, NodeRemoved,
                  TokenForgotten, NodeRevised, EraBegan, JobDeleted, CheckpointSaved, FenceLifted,
                  EnvironmentRegistered, EnvironmentWanted, EnvironmentLocked, EnvironmentReset,
-                 EnvironmentsPruned, EnvironmentNotSolved>;
+                 EnvironmentsPruned, EnvironmentNotSolved, ProjectCreated, ProjectRemoved,
+                 UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn, UserKeyAdded,
+                 UserKeyRevoked>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

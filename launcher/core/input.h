@@ -1,6 +1,7 @@
 #pragma once
 // All that can happen to the launcher. The shell makes these from messages, timers and workers; the
 // core never sees a socket, a clock or a random source: names, ids, hashes and keys come in here.
+// What people ask for carries who asks; without a caller nothing is allowed.
 
 #include <string>
 #include <variant>
@@ -8,6 +9,8 @@
 
 #include "common/domain/agent_messages.h"
 #include "common/domain/client_messages.h"
+#include "launcher/core/authority.h"
+#include "launcher/core/user_changes.h"
 
 namespace lockstep::launcher {
 
@@ -20,42 +23,45 @@ struct ReplyTo {
 struct SubmitInput {
   ReplyTo reply;
   std::string submission;      // client's idempotence key
-  JobSpec spec;                // submitter filled from the key by the shell
+  JobSpec spec;                // submitter and account are the caller's
   std::string generated_name;  // used when spec.name is empty
   bool rebuild = false;        // its environment is solved and built anew
+  Caller caller = {};
 };
 struct CreateEnvironmentInput {
   ReplyTo reply;
   RegisteredEnvironment environment;  // without a version: it gets the next free number
-  std::string by;                     // user name
+  std::string project = {};           // of a name that is new; "": the default one
+  Caller caller = {};
 };
 struct PruneEnvironmentsInput {
   ReplyTo reply;
   Duration unused_for{0};
-  std::string by;  // user name
+  Caller caller = {};
 };
 struct CancelInput {
   ReplyTo reply;
   JobId job;
-  std::string by;
-};  // by: user name, for the report
+  Caller caller = {};
+};
 struct DeleteInput {
   ReplyTo reply;
   std::vector<JobId> jobs;
   bool all_final = false;
   Duration older_than{0};
-  std::string by;  // user name
+  Caller caller = {};
 };
 struct DrainInput {
   ReplyTo reply;
   std::string name_or_id;
   bool drain = true;
   std::string reason;
+  Caller caller = {};
 };
 struct RemoveNodeInput {
   ReplyTo reply;
   std::string name_or_id;
-  std::string by;    // user name
+  Caller caller = {};
   bool now = false;  // whatever it runs is given up: its key may be in wrong hands
 };
 struct TokenInput {  // the shell made the secret; the core keeps its hash
@@ -63,6 +69,7 @@ struct TokenInput {  // the shell made the secret; the core keeps its hash
   Digest secret_hash;
   Instant expires;
   int uses = 1;
+  Caller caller = {};
 };
 struct JoinInput {
   ReplyTo reply;
@@ -73,6 +80,19 @@ struct JoinInput {
 struct ShutdownInput {
   ReplyTo reply;
   bool cancel_jobs = false;
+  Caller caller = {};
+};
+// Users, keys, roles, projects.
+struct PrincipalInput {
+  using Ask = std::variant<AddUser, RemoveUser, SetAccount, ChangeRole, AddKey, RevokeKey,
+                           CreateProject, RemoveProject>;
+  ReplyTo reply;
+  Ask ask;
+  Caller caller = {};
+};
+// keys/authorized_users was read, at the start or because it changed.
+struct KeysFileInput {
+  KeysFile file;
 };
 
 struct SessionInput {
@@ -105,9 +125,10 @@ struct LogsRefusedInput {
 
 struct TickInput {};  // next_deadline() has come, or nothing else has for a second
 
-using Input = std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput,
-                           TokenInput, JoinInput, ShutdownInput, SessionInput, HeartbeatInput,
-                           ObservedInput, LogsDurableInput, LogsRefusedInput, TickInput,
-                           CreateEnvironmentInput, PruneEnvironmentsInput>;
+using Input =
+    std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput,
+                 JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
+                 LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
+                 PruneEnvironmentsInput, PrincipalInput, KeysFileInput>;
 
 }  // namespace lockstep::launcher

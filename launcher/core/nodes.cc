@@ -4,6 +4,7 @@
 
 #include "launcher/core/counted.h"
 #include "launcher/core/fences.h"
+#include "launcher/core/users.h"
 
 namespace lockstep::launcher {
 
@@ -51,6 +52,7 @@ void give_up_parts(Context& core, const Node& node, const std::string& by) {
 }  // namespace
 
 void react(Context& core, const DrainInput& input) {
+  if (!permitted(core, input.reply, input.caller, Permission::drain_nodes)) return;
   const Node* node = core.state.node_called(input.name_or_id);
   if (node == nullptr) {
     core.refuse(
@@ -73,6 +75,7 @@ void react(Context& core, const DrainInput& input) {
 }
 
 void react(Context& core, const RemoveNodeInput& input) {
+  if (!permitted(core, input.reply, input.caller, Permission::remove_nodes)) return;
   const Node* node = core.state.node_called(input.name_or_id);
   if (node == nullptr) {
     for (const auto& [id, removed] :
@@ -86,7 +89,7 @@ void react(Context& core, const RemoveNodeInput& input) {
   const NodeId id = node->id;
   const std::string name = node->name;
   if (input.now)
-    give_up_parts(core, *node, input.by);
+    give_up_parts(core, *node, name_of(input.caller));
   else if (core.watches.liveness(id) == Liveness::alive)
     return core.refuse(
         input.reply, ErrorCode::conflict,
@@ -101,12 +104,13 @@ void react(Context& core, const RemoveNodeInput& input) {
                     name, counted(node->parts.size(), "attempt"),
                     to_string(node->parts.begin()->first)));
   const PublicKey key = node->key;
-  core.emit(NodeRemoved{id, input.by});
+  core.emit(NodeRemoved{id, name_of(input.caller)});
   core.act(RevokeNode{key});
   core.act(ReplyDone{input.reply, "node " + name + " is removed"});
 }
 
 void react(Context& core, const TokenInput& input) {
+  if (!permitted(core, input.reply, input.caller, Permission::admit_nodes)) return;
   if (input.uses < 1 || input.expires <= core.now) {
     core.refuse(input.reply, ErrorCode::invalid_argument,
                 "a join token needs at least one use and an expiry in the future");

@@ -14,6 +14,7 @@
 #include "launcher/core/retention.h"
 #include "launcher/core/retry.h"
 #include "launcher/core/shutdown.h"
+#include "launcher/core/users.h"
 
 namespace lockstep::launcher {
 
@@ -150,6 +151,7 @@ void recovered(Context& core, Instant now) {
 
 std::vector<Action> resume(const State& state) {
   std::vector<Action> actions;
+  for (const auto& [key, user] : state.principals().keys()) actions.push_back(AllowUser{key, user});
   for (const auto& [id, node] : state.removed_nodes()) actions.push_back(RevokeNode{node.key});
   for (const auto& [id, node] : state.nodes()) {
     actions.push_back(AllowNode{id, node.key});

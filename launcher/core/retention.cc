@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "launcher/core/users.h"
+
 namespace lockstep::launcher {
 
 namespace {
@@ -26,6 +28,10 @@ std::optional<Error> not_deletable(const State& state, const JobId& id) {
                     fmt::format("job '{}' is {}; only jobs that have ended can be deleted, so end "
                                 "it first: lockstep job cancel {}",
                                 id.value, to_string(job->status()), id.value));
+}
+
+Decision delete_decision(const Context& core, const Caller& caller, const Job& job) {
+  return may(core.state.principals(), caller, Permission::delete_job, object_of(job));
 }
 
 void delete_job(Context& core, const JobId& id, const std::string& by, std::string why) {
@@ -85,29 +91,38 @@ std::uint64_t era_of_new(const State& state, const JobId& job) {
 
 void react(Context& core, const DeleteInput& input) {
   JobsDeleted result;
+  const std::string by = name_of(input.caller);
   const std::size_t named = std::min(input.jobs.size(), kMaxDeletionsAtOnce);
   for (std::size_t i = 0; i < named; ++i) {
     const JobId& id = input.jobs[i];
     const bool before = core.state.job(id) == nullptr && core.state.deleted().last().count(id) != 0;
-    if (auto error = before ? std::nullopt : not_deletable(core.state, id)) {
+    auto error = before ? std::nullopt : not_deletable(core.state, id);
+    if (const Job* job = core.state.job(id)) {
+      Decision decision = delete_decision(core, input.caller, *job);
+      if (!decision.allowed)
+        error = make_error(ErrorCode::permission_denied, std::move(decision.why));
+    }
+    if (error) {
       result.kept.push_back({id, error->code, std::move(error->message)});
       continue;
     }
-    if (!before)
-      delete_job(core, id, input.by, by_person(input.by));  // else the answer was lost: asked again
+    if (!before) delete_job(core, id, by, by_person(by));  // else the answer was lost: asked again
     result.jobs.push_back(id);
   }
   result.more = static_cast<std::int64_t>(input.jobs.size() - named);
   if (input.all_final) {
     std::vector<JobId> old;
+    const bool is_launcher = std::holds_alternative<LauncherItself>(input.caller);
     for (const auto& [when, id] : core.state.ended()) {
       if (when.first + input.older_than > core.now) break;
+      // All of one's own: somebody else's are named one by one, by those who may.
+      if (core.state.job(id)->spec.submitter != by && !is_launcher) continue;
       if (old.size() + result.jobs.size() < kMaxDeletionsAtOnce)
         old.push_back(id);
       else
         ++result.more;
     }
-    for (const JobId& id : old) delete_job(core, id, input.by, by_person(input.by));
+    for (const JobId& id : old) delete_job(core, id, by, by_person(by));
     result.jobs.insert(result.jobs.end(), old.begin(), old.end());
   }
   core.act(ReplyDeleted{input.reply, std::move(result)});

@@ -5,6 +5,7 @@
 
 #include "launcher/core/clients.h"
 #include "launcher/core/counted.h"
+#include "launcher/core/users.h"
 
 namespace lockstep::launcher {
 
@@ -15,6 +16,7 @@ constexpr Duration kShutdownSlack = seconds(30);  // beyond grace and node_lost_
 }  // namespace
 
 void react(Context& core, const ShutdownInput& input) {
+  if (!permitted(core, input.reply, input.caller, Permission::shut_down)) return;
   if (!input.cancel_jobs && !core.state.unfinished().empty()) {
     std::size_t waiting = core.state.queue().size();
     std::size_t running = core.state.unfinished().size() - waiting;

@@ -14,6 +14,7 @@
 #include "launcher/core/deleted_jobs.h"
 #include "launcher/core/event.h"
 #include "launcher/core/fact.h"
+#include "launcher/core/principals.h"
 
 namespace lockstep::launcher {
 
@@ -203,6 +204,8 @@ struct EnvironmentVersion {
   Digest definition;
   Instant at;
   std::string by;
+  // Of the name, as its first version says: nobody else adds a version.
+  std::string owner, project;
   friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
 };
 
@@ -228,6 +231,7 @@ class State {
   const std::map<std::pair<Instant, std::uint64_t>, JobId>& ended() const { return ended_; }
   const JobSize& ended_size() const { return ended_size_; }
   const DeletedJobs& deleted() const { return deleted_; }
+  const Principals& principals() const { return principals_; }
   std::uint64_t era() const { return era_; }                           // of new attempts, at least
   std::optional<Instant> restored_at() const { return restored_at_; }  // out of a backup
 
@@ -285,6 +289,7 @@ class State {
   std::map<std::pair<Instant, std::uint64_t>, JobId> ended_;
   JobSize ended_size_;
   DeletedJobs deleted_;
+  Principals principals_;
   std::uint64_t era_ = 0;
   std::optional<Instant> restored_at_;
   std::map<NodeId, std::set<AttemptId>> fenced_;

@@ -328,7 +328,10 @@ struct State::Applier {
   void operator()(const EnvironmentRegistered& fact) const {
     const EnvironmentSpec& spec = fact.environment.spec;
     const Digest definition = digest_of(spec.definition);
-    state.registered_[spec.name].push_back({fact.environment, definition, at, fact.by});
+    auto& versions = state.registered_[spec.name];
+    const std::string owner = versions.empty() ? fact.by : versions.front().owner;
+    const std::string project = versions.empty() ? fact.project : versions.front().project;
+    versions.push_back({fact.environment, definition, at, fact.by, owner, project});
     ++state.environments_[definition].names;
   }
 
@@ -363,6 +366,17 @@ struct State::Applier {
     state.environments_unused_since_ = fact.unused_since;
     for (auto& [id, node] : state.nodes_) ++node.revision;
   }
+
+  // Users, keys, roles and projects.
+  void operator()(const ProjectCreated& fact) const { state.principals_.apply(at, fact); }
+  void operator()(const ProjectRemoved& fact) const { state.principals_.apply(at, fact); }
+  void operator()(const UserAdded& fact) const { state.principals_.apply(at, fact); }
+  void operator()(const UserAccountSet& fact) const { state.principals_.apply(at, fact); }
+  void operator()(const UserRemoved& fact) const { state.principals_.apply(at, fact); }
+  void operator()(const RoleGranted& fact) const { state.principals_.apply(at, fact); }
+  void operator()(const RoleWithdrawn& fact) const { state.principals_.apply(at, fact); }
+  void operator()(const UserKeyAdded& fact) const { state.principals_.apply(at, fact); }
+  void operator()(const UserKeyRevoked& fact) const { state.principals_.apply(at, fact); }
 
   static void use(Node& node, const Part& part, int by) {
     node.use.parts += by;

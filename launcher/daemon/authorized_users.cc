@@ -3,23 +3,32 @@
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <sstream>
+#include <utility>
 
+#include "common/domain/key_word.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::launcher {
 
-std::optional<std::string> AuthorizedUsers::name_of(const PublicKey& key) {
+std::optional<std::vector<KeysFile::Line>> AuthorizedUsers::look() {
   reload_if_changed();
-  const auto it = names_.find(key);
-  if (it == names_.end()) return std::nullopt;
-  return it->second;
+  if (!std::exchange(is_new_, false)) return std::nullopt;
+  return lines_;
+}
+
+bool AuthorizedUsers::lists(const PublicKey& key) {
+  reload_if_changed();
+  return std::any_of(lines_.begin(), lines_.end(),
+                     [&](const KeysFile::Line& line) { return line.key == key; });
 }
 
 void AuthorizedUsers::reload_if_changed() {
   struct stat info {};
   if (::stat(path_.c_str(), &info) != 0) {
-    names_.clear();
+    is_new_ = is_new_ || !lines_.empty();
+    lines_.clear();
     version_ = {};
     return;
   }
@@ -27,11 +36,11 @@ void AuthorizedUsers::reload_if_changed() {
                     info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec, info.st_mode};
   if (now == version_) return;
   if ((info.st_mode & S_IWOTH) != 0) {  // as sshd with StrictModes
-    spdlog::error(
-        "{} may be changed by everybody (mode {:04o}): nobody is let in by it; chmod go-w it",
-        path_, info.st_mode & 07777);
+    spdlog::error("{} is world-writable (mode {:04o}); ignoring it: chmod go-w it", path_,
+                  info.st_mode & 07777);
     version_ = now;
-    names_.clear();
+    lines_.clear();
+    is_new_ = true;
     return;
   }
   const auto text = io::read_file(path_, mebibytes(16));
@@ -40,19 +49,24 @@ void AuthorizedUsers::reload_if_changed() {
     return;
   }
   version_ = now;
-  names_.clear();
+  lines_.clear();
+  is_new_ = true;
   std::istringstream lines(*text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     std::istringstream words(line);
     std::string name, key, more;
     if (!(words >> name) || name[0] == '#') continue;
-    if (!(words >> key) || key.size() != 40 || words >> more) {
-      spdlog::error("{}:{}: is not \"NAME PUBLICKEY\" with a key of 40 characters; skipped", path_,
-                    number);
+    const bool has_two = (words >> key) && !(words >> more);
+    const auto public_key = key_from_word(key);
+    if (!has_two || !public_key) {
+      spdlog::error(
+          "{}:{}: is not \"NAME PUBLICKEY\" with a key of `lockstep user key show`; "
+          "skipped",
+          path_, number);
       continue;
     }
-    names_[PublicKey(key)] = name;
+    lines_.push_back({name, *public_key});
   }
 }
 

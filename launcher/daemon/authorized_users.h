@@ -1,22 +1,25 @@
 #pragma once
-// Who may use this launcher: keys/authorized_users, read again whenever the file changed. A line
-// that is not "NAME PUBLICKEY" is reported and skipped; a file that everybody may change lets
-// nobody in.
+// keys/authorized_users, read again whenever it changed: the users that a launcher begins with, and
+// those that its operator adds by hand. A line that is not "NAME PUBLICKEY" is reported and
+// skipped; a file that everybody may change counts as empty. What its lines mean is in
+// core/user_changes.h.
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "common/base/ids.h"
+#include "launcher/core/user_changes.h"
 
 namespace lockstep::launcher {
 
 class AuthorizedUsers {
  public:
   explicit AuthorizedUsers(std::string path) : path_(std::move(path)) {}
-  // The user whose key this is; nullopt: nobody's.
-  std::optional<std::string> name_of(const PublicKey& key);
+  // Its lines, when they are others than at the last call; always at the first.
+  std::optional<std::vector<KeysFile::Line>> look();
+  // Does it have this key now?
+  bool lists(const PublicKey& key);
 
  private:
   struct Version {  // of the file
@@ -29,7 +32,8 @@ class AuthorizedUsers {
 
   std::string path_;
   Version version_;
-  std::map<PublicKey, std::string> names_;
+  std::vector<KeysFile::Line> lines_;
+  bool is_new_ = true;  // since the last look
 };
 
 }  // namespace lockstep::launcher

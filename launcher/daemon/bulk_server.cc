@@ -5,6 +5,7 @@
 
 #include "common/wire/bulk.h"
 #include "launcher/core/state.h"
+#include "launcher/core/users.h"
 
 namespace lockstep::launcher {
 
@@ -66,7 +67,10 @@ struct BulkRequests {
   }
   void operator()(const LogFollow& m) const {
     if (node) return refuse("this is a node's key: only a user may read logs");
-    check(server.followers_.follow(from.peer, from.sequence, m));
+    if (const auto why = server.why_not_read(from.key, m.job); !why.empty()) return refuse(why);
+    const Status follows = server.followers_.follow(from.peer, from.sequence, m);
+    if (follows) server.keys_of_followers_[from.peer] = from.key;
+    check(follows);
   }
   void operator()(const LogCredit& m) const {
     if (!node) server.followers_.credit(from.peer, m.chunks);
@@ -138,6 +142,15 @@ void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
                         const BulkRefused& refusal) {
   if (!refusal.for_now) spdlog::warn("a bulk message was refused: {}", refusal.message);
   (void)send(peer, sequence, refusal);
+}
+
+// As the door would say it; of a job that is not there the followers say so.
+std::string BulkServer::why_not_read(const PublicKey& key, const JobId& id) const {
+  const State& state = engine_.core().state();
+  const Job* job = state.job(id);
+  const auto user = gate_.user_of(key);
+  if (job == nullptr || !user) return "";
+  return may(state.principals(), UserCaller{*user}, Permission::read_job, object_of(*job)).why;
 }
 
 void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
@@ -212,6 +225,21 @@ void BulkServer::take_report(const BlobService::From& from, NodeId id, const Fet
                to_string(Bytes{report.from_launcher_bytes}), to_string(Bytes{bytes}),
                report.peers.size());
   (void)send(from.peer, from.sequence, FindPeersReply{});
+}
+
+// Ends what those follow who may not read it any more.
+void BulkServer::check_followers() {
+  for (auto it = keys_of_followers_.begin(); it != keys_of_followers_.end();) {
+    const auto& [peer, key] = *it;
+    const auto job = followers_.followed_by(peer);
+    std::string why;
+    if (job) why = gate_.user_of(key) ? why_not_read(key, *job) : "this key was revoked";
+    if (!why.empty()) {
+      followers_.end(peer);
+      refuse(peer, 0, {why});
+    }
+    it = job && why.empty() ? std::next(it) : keys_of_followers_.erase(it);
+  }
 }
 
 void BulkServer::perform(const AwaitLogs& action) {

@@ -35,6 +35,8 @@ class BulkServer {
   void perform(const AwaitLogs& action);
   void perform(const JobChanged& action);
   void perform(const ForgetJob& action);
+  // Ends what those follow who may not read it any more.
+  void check_followers();
   // The end of a turn: logs that were written are made durable by a worker.
   void turn_end();
   void check_snapshot(const Digest& root, std::function<void(Result<bool>)> then) {
@@ -62,6 +64,7 @@ class BulkServer {
 
   BlobService::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
   void refuse(const std::string& peer, std::uint64_t sequence, const BulkRefused& refusal);
+  std::string why_not_read(const PublicKey& key, const JobId& job) const;
   void logs_taken() { refuses_logs_ = false; }
   void logs_refused(const AttemptId& attempt, NodeId node);
   void give_up(const SyncBatch& batch, const Error& why);
@@ -79,6 +82,7 @@ class BulkServer {
   LogStore logs_;
   LogFollowers followers_;
   LogIntake intake_;
+  std::map<std::string, PublicKey> keys_of_followers_;  // by peer
   std::uint64_t sequence_ = 0;
   std::optional<Error> failure_;
   bool refuses_logs_ = false;  // the last ones that came found no space

@@ -7,7 +7,6 @@
 
 #include "common/io/process.h"
 #include "common/wire/control.h"
-#include "launcher/api/job_name.h"
 #include "launcher/core/state.h"
 #include "launcher/daemon/mapped_environments.h"
 
@@ -15,8 +14,7 @@ namespace lockstep::launcher {
 
 namespace {
 
-constexpr std::size_t kMaxPending = 100'000;
-constexpr std::size_t kMaxWatchersPerJob = 1'000;
+constexpr std::size_t kMaxJoining = 10'000;
 
 std::string random_secret() {
   std::string secret;
@@ -58,84 +56,6 @@ struct NodeMessages {
   }
 };
 
-// ---- what users ask -----------------------------------------------------------------------------
-
-struct ClientRequests {
-  ControlServer& server;
-  const ControlServer::Request& from;
-  const std::string& user;
-
-  void operator()(Submit& submit) const { server.submit(from, user, std::move(submit)); }
-  void operator()(const CancelJob& cancel) const {
-    server.engine_.feed(CancelInput{server.expect_reply(from, server.control_), cancel.job, user});
-  }
-  void operator()(const DrainNode& drain) const {
-    server.engine_.feed(DrainInput{server.expect_reply(from, server.control_), drain.name_or_id,
-                                   drain.drain, drain.reason});
-  }
-  void operator()(const RemoveNode& remove) const {
-    server.engine_.feed(RemoveNodeInput{server.expect_reply(from, server.control_),
-                                        remove.name_or_id, user, remove.now});
-  }
-  void operator()(const Shutdown& shutdown) const {
-    const ReplyTo to = server.expect_reply(from, server.control_);
-    server.pending_[to.client].from_operator = server.is_operator(user);
-    server.engine_.feed(ShutdownInput{to, shutdown.cancel_jobs});
-  }
-  void operator()(const CreateToken& create) const {
-    auto token = server.settings_.token;
-    token.secret = random_secret();
-    token.expires = server.engine_.now() + create.valid_for;
-    const TokenReply reply{wire::encode(token), token.expires};
-    server.engine_.feed(TokenInput{server.expect_reply(from, server.control_, reply),
-                                   sha256(token.secret), token.expires, create.uses});
-  }
-  void operator()(const WatchJob& watch) const {
-    question(watch);
-    const auto view = server.engine_.core().job_view(watch.job);
-    if (!view || is_final(view->status)) return;
-    auto& peers = server.watchers_[watch.job];
-    if (peers.size() < kMaxWatchersPerJob) peers.insert(from.peer);
-  }
-  void operator()(const DeleteJobs& m) const {
-    server.engine_.feed(DeleteInput{server.expect_reply(from, server.control_), m.jobs, m.all_final,
-                                    m.older_than, user});
-  }
-  void operator()(CreateEnvironment& create) const {
-    server.create_environment(from, user, std::move(create));
-  }
-  void operator()(const PruneEnvironments& prune) const {
-    server.engine_.feed(
-        PruneEnvironmentsInput{server.expect_reply(from, server.control_), prune.unused_for, user});
-  }
-  void operator()(const ShowEnvironment& m) const {
-    server.reply(from, with_map(server.engine_.core().state(), server.settings_.environments_map,
-                                m.reference));
-  }
-  void operator()(const ListEnvironments& m) const { question(m); }
-  void operator()(const ListJobs& m) const { question(m); }
-  void operator()(const ShowJob& m) const { question(m); }
-  void operator()(const ExplainJob& m) const { question(m); }
-  void operator()(const ListEvents& m) const { question(m); }
-  void operator()(const ListNodes& m) const { question(m); }
-  void operator()(const ShowNode& m) const { question(m); }
-  void operator()(const GetStatus& m) const {
-    const DiskMonitor& space = *server.settings_.space;
-    LauncherInfo& info = server.settings_.info;
-    info.disk_free = space.space().free;
-    info.low_space = space.low();
-    info.low_reason = space.refusal();
-    question(m);
-  }
-
-  void question(const Query& query) const {
-    auto reply = answer(server.engine_.core(), server.settings_.info, query);
-    if (auto* nodes = std::get_if<NodesReply>(&reply); nodes && server.settings_.traffic)
-      for (NodeView& node : nodes->nodes) node.blobs = server.settings_.traffic(node.id);
-    server.reply(from, std::move(reply));
-  }
-};
-
 ControlServer::ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket& control,
                              io::ServerSocket& join, CheckSnapshot check_snapshot,
                              Settings settings)
@@ -145,20 +65,51 @@ ControlServer::ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket
       join_(join),
       check_snapshot_(std::move(check_snapshot)),
       settings_(std::move(settings)),
+      service_(ports()),
       messages_of_user_(
           {static_cast<double>(settings_.user_messages_per_second * kUserBurstSeconds),
            static_cast<double>(settings_.user_messages_per_second)}) {}
 
+// What the service needs of this daemon.
+Service::Ports ControlServer::ports() {
+  Service::Ports ports;
+  ports.core = &engine_.core();
+  ports.feed = [this](const Input& input) { engine_.feed(input); };
+  ports.now = [this] { return engine_.now(); };
+  ports.random = [] { return io::random_u64(); };
+  ports.check_snapshot = check_snapshot_;
+  ports.low_space = [this] { return settings_.space->refusal(); };
+  ports.info = [this] {
+    LauncherInfo info = settings_.info;
+    info.disk_free = settings_.space->space().free;
+    info.low_space = settings_.space->low();
+    info.low_reason = settings_.space->refusal();
+    return info;
+  };
+  ports.traffic = settings_.traffic;
+  ports.show_environment = [this](const std::string& reference) {
+    return with_map(engine_.core().state(), settings_.environments_map, reference);
+  };
+  ports.make_token = [this](const CreateToken& create) {
+    auto token = settings_.token;
+    token.secret = random_secret();
+    token.expires = engine_.now() + create.valid_for;
+    return Service::Ports::NewToken{sha256(token.secret), {wire::encode(token), token.expires}};
+  };
+  ports.send = [this](const std::string& connection, std::uint64_t reply_to, ClientReply body) {
+    outbox_.put(control_, connection, reply_to, std::move(body));
+  };
+  return ports;
+}
+
 void ControlServer::on_control(io::ServerSocket::Incoming incoming) {
-  Request request{std::move(incoming.peer), incoming.key, 0, Instant::never()};
   // A removed node's key is a node's too: the core tells it.
-  if (gate_.node_of(request.key) || gate_.is_revoked(request.key))
-    return on_node(std::move(request), incoming.bytes);
-  // Asked again for each message: a user whose line was removed is out at once.
-  if (const auto user = gate_.user_of(request.key))
-    return on_user(std::move(request), *user, incoming.bytes);
-  request.sequence = wire::peek_sequence(incoming.bytes).value_or(0);
-  refuse(request, ErrorCode::permission_denied, "this key is not authorised any more");
+  if (gate_.node_of(incoming.key) || gate_.is_revoked(incoming.key))
+    return on_node({std::move(incoming.peer), incoming.key, 0}, incoming.bytes);
+  // Asked again for each message: a key that was revoked is out at once.
+  if (const auto user = gate_.user_of(incoming.key)) return on_user(std::move(incoming), *user);
+  refuse(incoming.peer, wire::peek_sequence(incoming.bytes).value_or(0),
+         ErrorCode::permission_denied, "this key is not authorised any more");
 }
 
 void ControlServer::on_node(Request request, const std::string& bytes) {
@@ -189,94 +140,23 @@ std::string ControlServer::limit_reached(const PublicKey& key, const std::string
       bytes, kMaxUserMessageBytes);
 }
 
-void ControlServer::on_user(Request request, const std::string& user, const std::string& bytes) {
-  if (const auto limit = limit_reached(request.key, user, bytes.size()); !limit.empty()) {
-    request.sequence = wire::peek_sequence(bytes).value_or(0);
-    return refuse(request, ErrorCode::resource_exhausted, limit);
+void ControlServer::on_user(io::ServerSocket::Incoming incoming, const std::string& user) {
+  const std::uint64_t sequence = wire::peek_sequence(incoming.bytes).value_or(0);
+  if (const auto limit = limit_reached(incoming.key, user, incoming.bytes.size()); !limit.empty())
+    return refuse(incoming.peer, sequence, ErrorCode::resource_exhausted, limit);
+  auto envelope = wire::decode_envelope<ClientRequest>(incoming.bytes);
+  if (!envelope) {
+    Error& error = envelope.error();
+    spdlog::warn("a message of user '{}' was refused: {}", user, error.message);
+    if (error.code == ErrorCode::permission_denied)
+      error.message = "this is the key of user '" + user + "': " + error.message;
+    return refuse(incoming.peer, sequence, error.code, std::move(error.message));
   }
-  auto envelope = wire::decode_envelope<ClientRequest>(bytes);
-  if (envelope) {
-    request.sequence = envelope->sequence;
-    if (envelope->deadline_ms > 0)
-      request.deadline = engine_.now() + milliseconds(envelope->deadline_ms);
-    return std::visit(ClientRequests{*this, request, user}, envelope->body);
-  }
-  Error& error = envelope.error();
-  spdlog::warn("a message of user '{}' was refused: {}", user, error.message);
-  if (error.code == ErrorCode::permission_denied)
-    error.message = "this is the key of user '" + user + "': " + error.message;
-  request.sequence = wire::peek_sequence(bytes).value_or(0);
-  refuse(request, error.code, std::move(error.message));
-}
-
-void ControlServer::submit(const Request& request, const std::string& user, Submit submit) {
-  auto& spec = submit.spec;
-  if (const auto fits = check_variables_size(spec.environment_variables); !fits)
-    return refuse(request, fits.error().code, fits.error().message);
-  // One that was taken already is answered: it takes nothing more.
-  const auto low = settings_.space->refusal();
-  if (!low.empty() && engine_.core().state().job_of_submission(submit.submission) == nullptr)
-    return refuse(request, ErrorCode::resource_exhausted, low);
-  spec.submitter = user;
-  // Who a key belongs to was said when it was authorised; what its holder says does not count.
-  if (spec.run_as.empty()) spec.run_as = user;
-  if (spec.run_as == "root" && !settings_.allow_root)
-    return refuse(request, ErrorCode::permission_denied,
-                  "jobs may not run as root on this launcher; submit as another user, or start "
-                  "lockstepd with --allow-root");
-  if (spec.run_as != user && !is_operator(user))
-    return refuse(
-        request, ErrorCode::permission_denied,
-        fmt::format("this key is authorised as '{}', so its jobs run as {} and not as {}; "
-                    "only root and {}, who runs the launcher, may choose another account",
-                    user, user, spec.run_as, settings_.owner));
-  const auto feed = [this, request](Submit accepted) {
-    engine_.feed(SubmitInput{expect_reply(request, control_), std::move(accepted.submission),
-                             std::move(accepted.spec), generated_job_name(io::random_u64()),
-                             accepted.rebuild});
-  };
-  std::vector<Digest> roots;
-  if (spec.snapshot) roots.push_back(*spec.snapshot);
-  if (const Digest* context = spec.environment ? context_of(spec.environment->definition) : nullptr)
-    roots.push_back(*context);
-  check_trees(request, std::move(roots),
-              [this, request, feed, submit = std::move(submit)](Result<bool> whole) {
-                if (!whole) return refuse(request, whole.error().code, whole.error().message);
-                if (!*whole) return reply(request, SubmitReply{JobId(submit.spec.name), true});
-                feed(submit);
-              });
-}
-
-void ControlServer::create_environment(const Request& request, const std::string& user,
-                                       CreateEnvironment create) {
-  if (const auto low = settings_.space->refusal(); !low.empty())
-    return refuse(request, ErrorCode::resource_exhausted, low);
-  std::vector<Digest> roots;
-  if (const Digest* context = context_of(create.environment.spec.definition))
-    roots.push_back(*context);
-  check_trees(request, std::move(roots),
-              [this, request, user, create = std::move(create)](Result<bool> whole) {
-                if (!whole) return refuse(request, whole.error().code, whole.error().message);
-                if (!*whole)
-                  return refuse(request, ErrorCode::not_found,
-                                "environment.build: the launcher lacks parts of what the image is "
-                                "built from; create it again");
-                engine_.feed(CreateEnvironmentInput{expect_reply(request, control_),
-                                                    create.environment, user});
-              });
-}
-
-void ControlServer::check_trees(const Request& request, std::vector<Digest> roots,
-                                std::function<void(Result<bool>)> then) {
-  if (roots.empty()) return then(true);
-  const Digest root = roots.back();
-  roots.pop_back();
-  check_snapshot_(root, [this, request, roots = std::move(roots),
-                         then = std::move(then)](Result<bool> whole) mutable {
-    if (request.deadline < engine_.now()) return;
-    if (!whole || !*whole) return then(std::move(whole));
-    check_trees(request, std::move(roots), std::move(then));
-  });
+  Asker asker{UserCaller{user},         incoming.key,       incoming.address,
+              std::move(incoming.peer), envelope->sequence, Instant::never()};
+  if (envelope->deadline_ms > 0)
+    asker.deadline = engine_.now() + milliseconds(envelope->deadline_ms);
+  service_.handle(std::move(asker), std::move(envelope->body));
 }
 
 // ---- joins --------------------------------------------------------------------------------------
@@ -294,8 +174,7 @@ void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
   const auto envelope = wire::decode_envelope<JoinMessage>(incoming.bytes);
   const Request request{
       std::move(incoming.peer), incoming.key,
-      envelope ? envelope->sequence : wire::peek_sequence(incoming.bytes).value_or(0),
-      Instant::never()};
+      envelope ? envelope->sequence : wire::peek_sequence(incoming.bytes).value_or(0)};
   const auto refuse_join = [&](const std::string& reason) {
     spdlog::warn("a join was refused: {}", reason);
     outbox_.put(join_, request.peer, request.sequence, JoinReply(JoinRefused{reason}));
@@ -305,37 +184,25 @@ void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
   if (gate_.user_of(request.key))
     return refuse_join("this key belongs to a user; a node needs a key of its own");
   if (const auto low = settings_.space->refusal(); !low.empty()) return refuse_join(low);
-  engine_.feed(
-      JoinInput{expect_reply(request, join_), sha256(join.token_secret), request.key, join.name});
+  if (joining_.size() >= kMaxJoining) joining_.erase(joining_.begin());
+  joining_[++last_joining_] = {request.peer, request.sequence};
+  engine_.feed(JoinInput{
+      {last_joining_, request.sequence}, sha256(join.token_secret), request.key, join.name});
 }
 
 // ---- replies ------------------------------------------------------------------------------------
 
-bool ControlServer::is_operator(const std::string& user) const {
-  return user == "root" || user == settings_.owner;
+std::optional<ControlServer::Joining> ControlServer::take_joining(const ReplyTo& to) {
+  const auto it = joining_.find(to.client);
+  if (it == joining_.end()) return std::nullopt;
+  const Joining joining = std::move(it->second);
+  joining_.erase(it);
+  return joining;
 }
 
-ReplyTo ControlServer::expect_reply(const Request& request, io::ServerSocket& socket,
-                                    std::optional<TokenReply> token) {
-  if (pending_.size() >= kMaxPending) pending_.erase(pending_.begin());
-  pending_[++last_pending_] = {&socket, request.peer, request.sequence, std::move(token), false};
-  return {last_pending_, request.sequence};
-}
-
-bool ControlServer::take_pending(const ReplyTo& to, Pending* out) {
-  const auto it = pending_.find(to.client);
-  if (it == pending_.end()) return false;
-  *out = std::move(it->second);
-  pending_.erase(it);
-  return true;
-}
-
-void ControlServer::reply(const Request& request, ClientReply body) {
-  outbox_.put(control_, request.peer, request.sequence, std::move(body));
-}
-
-void ControlServer::refuse(const Request& request, ErrorCode code, std::string message) {
-  reply(request, Refused{code, std::move(message)});
+void ControlServer::refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code,
+                           std::string message) {
+  outbox_.put(control_, peer, sequence, ClientReply(Refused{code, std::move(message)}));
 }
 
 void ControlServer::tell_node(NodeId node, AgentReply body) {

@@ -14,7 +14,7 @@
 #include "common/domain/client_limits.h"
 #include "common/io/transport.h"
 #include "common/wire/join_token.h"
-#include "launcher/api/queries.h"
+#include "launcher/api/service.h"
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/engine.h"
 #include "launcher/daemon/key_registry.h"
@@ -25,19 +25,17 @@
 namespace lockstep::launcher {
 
 // Those of the core's actions that are messages, or say whose messages are let in.
-using ControlAction =
-    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
-                 AckHeartbeat, JobChanged, AllowNode, RevokeNode, ReplySubmitted, ReplyJoined,
-                 ReplyDone, ReplyRefused, ReplyDeleted, ReplyEnvironment, ExitDaemon>;
+using ControlAction = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession,
+                                   AckObserved, AckHeartbeat, JobChanged, AllowNode, RevokeNode,
+                                   AllowUser, RevokeUser, ReplySubmitted, ReplyJoined, ReplyDone,
+                                   ReplyRefused, ReplyDeleted, ReplyEnvironment, ExitDaemon>;
 
 class ControlServer {
  public:
   struct Settings {
     LauncherInfo info;
     wire::JoinToken token;  // its secret and expiry are filled in for each new one
-    bool allow_root = false;
     int user_messages_per_second = kUserMessagesPerSecond;
-    std::string owner;  // the account that runs this launcher
     Duration heartbeat_interval = seconds(1);
     const DiskMonitor* space = nullptr;          // never null in a daemon
     std::string environments_map;                // see LauncherHome
@@ -58,21 +56,20 @@ class ControlServer {
   void flush();
   // To the node's session that was accepted last; lost when it has none.
   void tell_node(NodeId node, AgentReply body);
-  // An operator: the account that the launcher runs as, or root.
-  enum class Ending { by_operator, by_user };
-  std::optional<Ending> ending() const { return ending_; }
+  bool exit_granted() const { return exit_granted_; }
 
-  struct Request {  // a message and who sent it
+  struct Request {  // a message of a node, and who sent it
     std::string peer;
     PublicKey key;
     std::uint64_t sequence = 0;
-    Instant deadline = Instant::never();
   };
 
  private:
-  friend struct ClientRequests;
   friend struct NodeMessages;
   friend struct Performer;
+
+  // Apart from the handles that the service gives.
+  static constexpr std::uint64_t kFirstJoining = std::uint64_t{1} << 63;
 
   // What one key may ask is little of what one address may, and that is half of what all may.
   struct JoinLimits {
@@ -80,31 +77,19 @@ class ControlServer {
     RateLimit<std::string> of_address{{100, 25}};
     RateLimit<int> of_all{{200, 50}};
   };
-  struct Pending {  // the core owes an answer
-    io::ServerSocket* socket;
+  struct Joining {  // the core owes an answer
     std::string peer;
     std::uint64_t sequence = 0;
-    std::optional<TokenReply> token;  // the answer, when the core agrees
-    bool from_operator = false;
   };
+  Service::Ports ports();
   void on_node(Request request, const std::string& bytes);
   // "": none.
   std::string limit_reached(const PublicKey& key, const std::string& user, std::size_t bytes);
-  void on_user(Request request, const std::string& user, const std::string& bytes);
-  bool is_operator(const std::string& user) const;
-  ReplyTo expect_reply(const Request& request, io::ServerSocket& socket,
-                       std::optional<TokenReply> token = {});
-  // False: nobody waits for it (any more).
-  bool take_pending(const ReplyTo& to, Pending* out);
-  void reply(const Request& request, ClientReply body);
-  void refuse(const Request& request, ErrorCode code, std::string message);
+  void on_user(io::ServerSocket::Incoming incoming, const std::string& user);
+  void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
+  // Nullopt: nobody waits for it (any more), or it is no join's.
+  std::optional<Joining> take_joining(const ReplyTo& to);
   void send_to_session(const PublicKey& key, SessionId session, AgentReply body);
-  void submit(const Request& request, const std::string& user, Submit submit);
-  void create_environment(const Request& request, const std::string& user,
-                          CreateEnvironment create);
-  // One after another; a request whose time is over gets no answer: its client asks again.
-  void check_trees(const Request& request, std::vector<Digest> roots,
-                   std::function<void(Result<bool> whole)> then);
   bool may_join_now(const io::ServerSocket::Incoming& incoming);
   void send_all();
 
@@ -116,14 +101,13 @@ class ControlServer {
   Settings settings_;
   Outbox outbox_;
   NodeLinks links_;
-  std::map<std::uint64_t, Pending> pending_;
-  std::uint64_t last_pending_ = 0;
-  std::map<JobId, std::set<std::string>> watchers_;  // peers
-  std::set<JobId> changed_jobs_;
+  Service service_;
+  std::map<std::uint64_t, Joining> joining_;
+  std::uint64_t last_joining_ = kFirstJoining;
   std::set<NodeId> touched_nodes_;  // to be sent their desired state, once however often it changed
   RateLimit<PublicKey> messages_of_user_;
   JoinLimits join_limits_;
-  std::optional<Ending> ending_;
+  bool exit_granted_ = false;
 };
 
 }  // namespace lockstep::launcher

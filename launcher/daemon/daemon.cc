@@ -34,7 +34,8 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr Duration kStalledRetry = milliseconds(5);  // only while a peer's queue is full
-constexpr Duration kLookAgain = seconds(1);          // whether the disk has space again
+constexpr Duration kLookAgain =
+    seconds(1);                        // at the disk's space, and at who may use this launcher
 constexpr int kMessagesPerTurn = 256;  // of one socket, then the others have their turn
 
 // What must stand before the first message: in this order, and torn down in reverse.
@@ -69,6 +70,7 @@ struct Daemon {
   std::optional<BulkServer> bulk;
   std::optional<ControlServer> control;
   std::optional<StoreCompactor> compactor;
+  std::string owner;  // the account that runs this launcher
   bool leaving = false;
   ExitCode code = ExitCode::ok;
 };
@@ -106,13 +108,12 @@ Status Daemon::open() {
   ControlServer::Settings settings;
   settings.info = {advertised(sockets->control.endpoint(), options.advertise), getpid(),
                    home.path(), engine.started()};
-  TRY_ASSIGN(const io::User owner, io::current_user());
-  settings.owner = owner.name;
+  TRY_ASSIGN(const io::User user, io::current_user());
+  owner = user.name;
   settings.token.launcher_key = keys.public_key;
   settings.token.control_endpoint = advertised(sockets->control.endpoint(), options.advertise);
   settings.token.bulk_endpoint = advertised(sockets->bulk.endpoint(), options.advertise);
   settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
-  settings.allow_root = options.allow_root;
   settings.user_messages_per_second = options.user_messages_per_second;
   settings.space = &space;
   settings.environments_map = home.environments_map();
@@ -151,6 +152,7 @@ Status Daemon::announce() const {
 bool Daemon::settle() {
   do {
     space.look(engine.now());
+    if (auto lines = gate.file().look()) engine.feed(KeysFileInput{{owner, *std::move(lines)}});
     engine.tick();
     auto actions = engine.commit();
     if (!actions) {
@@ -173,14 +175,13 @@ bool Daemon::settle() {
     code = ExitCode::logs_failed;
     return false;
   }
-  if (control->ending() == ControlServer::Ending::by_user) code = ExitCode::ended_by_user;
-  return !leaving && !control->ending();
+  return !leaving && !control->exit_granted();
 }
 
 ExitCode Daemon::run() {
   while (settle()) {
     Duration wait = std::min(engine.wait(), compactor->wait());
-    if (space.level() != DiskMonitor::Level::well) wait = std::min(wait, Duration(kLookAgain));
+    wait = std::min(wait, Duration(kLookAgain));
     loop.turn(bulk->stalled() ? std::min(wait, kStalledRetry) : wait);
   }
   return code;
@@ -219,7 +220,9 @@ StartRecord record_of(const Options& options) {
 ExitCode run_in(const Options& options, const LauncherHome& home) {
   if (const auto done = io::expect_version(home.version(), kHomeVersion, "launcher's home"); !done)
     return report(ExitCode::store_refused, done.error());
-  auto engine = Engine::recover(home.journal(), options.core, sign_of_life(home));
+  CoreConfig core = options.core;
+  core.allow_root = options.allow_root;
+  auto engine = Engine::recover(home.journal(), core, sign_of_life(home));
   if (!engine) return report(ExitCode::store_refused, engine.error());
   if (const auto done = io::note_version(home.version(), kHomeVersion); !done)
     return report(ExitCode::store_refused, done.error());

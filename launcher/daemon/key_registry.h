@@ -18,15 +18,23 @@ inline constexpr const char* kJoinDomain = "join";
 
 class KeyRegistry {
  public:
-  explicit KeyRegistry(std::string authorized_users) : users_(std::move(authorized_users)) {}
+  explicit KeyRegistry(std::string authorized_users) : file_(std::move(authorized_users)) {}
 
   // Users and nodes; on the join socket, whose one message holds a secret, anybody; on the control
-  // socket also a node that was removed, to be told so.
+  // socket also a node that was removed, to be told so. A key that is new in the file is let in
+  // before the core has heard of it, which it does before it hears the key's first message.
   bool lets_in(const std::string& domain, const PublicKey& key) {
-    if (domain == kJoinDomain || node_of(key)) return true;
-    return is_revoked(key) ? domain == kControlDomain : user_of(key).has_value();
+    if (domain == kJoinDomain || node_of(key) || user_of(key)) return true;
+    return is_revoked(key) ? domain == kControlDomain : file_.lists(key);
   }
-  std::optional<std::string> user_of(const PublicKey& key) { return users_.name_of(key); }
+  AuthorizedUsers& file() { return file_; }
+  std::optional<std::string> user_of(const PublicKey& key) const {
+    const auto it = users_.find(key);
+    if (it == users_.end()) return std::nullopt;
+    return it->second;
+  }
+  void allow_user(const PublicKey& key, const std::string& user) { users_[key] = user; }
+  void revoke_user(const PublicKey& key) { users_.erase(key); }
   std::optional<NodeId> node_of(const PublicKey& key) const {
     const auto it = nodes_.find(key);
     if (it == nodes_.end()) return std::nullopt;
@@ -40,7 +48,8 @@ class KeyRegistry {
   bool is_revoked(const PublicKey& key) const { return revoked_.count(key) != 0; }
 
  private:
-  AuthorizedUsers users_;
+  AuthorizedUsers file_;
+  std::map<PublicKey, std::string> users_;
   std::map<PublicKey, NodeId> nodes_;
   std::set<PublicKey> revoked_;
 };

@@ -21,7 +21,6 @@ enum class ExitCode {
   cannot_listen = 5,
   commit_failed = 6,  // the journal could not be appended to: nothing left since, jobs go on
   logs_failed = 7,    // a log could not be made durable: the same
-  ended_by_user = 8,  // one who does not operate this launcher: a supervisor starts it again
 };
 
 struct Listen {

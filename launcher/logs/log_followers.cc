@@ -44,10 +44,7 @@ Status LogFollowers::follow(const std::string& peer, std::uint64_t sequence,
     return make_error(ErrorCode::not_found,
                       fmt::format("job '{}' has {} attempt(s), and none with number {}",
                                   request.job.value, job->attempts, request.attempt));
-  if (const auto old = followers_.find(peer); old != followers_.end()) {
-    by_job_[old->second.filter.job].erase(peer);
-    followers_.erase(old);
-  }
+  end(peer);
   if (followers_.size() >= kMaxFollowers)
     return make_error(
         ErrorCode::resource_exhausted,
@@ -70,6 +67,19 @@ Status LogFollowers::follow(const std::string& peer, std::uint64_t sequence,
   followers_.emplace(peer, std::move(follower));
   drop_if_over(peer);
   return {};
+}
+
+void LogFollowers::end(const std::string& peer) {
+  const auto old = followers_.find(peer);
+  if (old == followers_.end()) return;
+  by_job_[old->second.filter.job].erase(peer);
+  followers_.erase(old);
+}
+
+std::optional<JobId> LogFollowers::followed_by(const std::string& peer) const {
+  const auto found = followers_.find(peer);
+  if (found == followers_.end()) return std::nullopt;
+  return found->second.filter.job;
 }
 
 Status LogFollowers::start(Follower& follower) {

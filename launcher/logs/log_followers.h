@@ -30,6 +30,8 @@ class LogFollowers {
   // Begins, or replaces, the peer's follow. not_found: no such job. resource_exhausted: too many.
   Status follow(const std::string& peer, std::uint64_t sequence, const LogFollow& request);
   void credit(const std::string& peer, std::uint32_t chunks);
+  void end(const std::string& peer);  // it may not follow any more
+  std::optional<JobId> followed_by(const std::string& peer) const;
 
   void grew(const LogKey& key);        // a log got longer
   void job_changed(const JobId& job);  // perhaps final now

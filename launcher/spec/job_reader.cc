@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/nearest.h"
+#include "common/domain/access.h"
 #include "launcher/spec/docker_args_reader.h"
 #include "launcher/spec/expressions.h"
 #include "launcher/spec/job_shapes.h"
@@ -141,6 +142,10 @@ Status JobReader::fill_texts(ReadJob& job) const {
   spec.experiment_name = text("experiment_name");
   if (spec.experiment_name.empty()) spec.experiment_name = "Default";
   spec.description = text("description");
+  spec.project = text("lockstep.project");
+  if (const YamlNode* project = at("lockstep.project"))
+    if (const Status named = validate_project_name(spec.project); !named)
+      return error(project->place, "lockstep.project: " + named.error().message);
   spec.tags = text_map("tags");
   spec.inputs = text_map("inputs");
   if (const YamlNode* code = at("code")) {

@@ -126,6 +126,7 @@ constexpr KnownKey kKeys[] = {
     {"namespace", Shape::not_yet},
     // Lockstep's own
     {"lockstep", Shape::section},
+    {"lockstep.project", Shape::text},
     {"lockstep.resources", Shape::section},
     {"lockstep.resources.cpus", Shape::whole_number},
     {"lockstep.resources.memory", Shape::bytes},

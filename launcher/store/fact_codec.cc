@@ -5,6 +5,7 @@
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/views_codec.h"
+#include "launcher/store/principal_codec.h"
 #include "proto/journal.pb.h"
 
 // In pb, so that the list helpers of common/wire/fields.h find them by argument.
@@ -30,6 +31,31 @@ constexpr std::size_t kMaxFactBytes = 256u << 20;
 struct FactWriter {
   Fact* wire;
 
+  void operator()(const launcher::ProjectCreated& f) const {
+    to_wire(f, wire->mutable_project_created());
+  }
+  void operator()(const launcher::ProjectRemoved& f) const {
+    to_wire(f, wire->mutable_project_removed());
+  }
+  void operator()(const launcher::UserAdded& f) const { to_wire(f, wire->mutable_user_added()); }
+  void operator()(const launcher::UserAccountSet& f) const {
+    to_wire(f, wire->mutable_user_account_set());
+  }
+  void operator()(const launcher::UserRemoved& f) const {
+    to_wire(f, wire->mutable_user_removed());
+  }
+  void operator()(const launcher::RoleGranted& f) const {
+    to_wire(f, wire->mutable_role_granted());
+  }
+  void operator()(const launcher::RoleWithdrawn& f) const {
+    to_wire(f, wire->mutable_role_withdrawn());
+  }
+  void operator()(const launcher::UserKeyAdded& f) const {
+    to_wire(f, wire->mutable_user_key_added());
+  }
+  void operator()(const launcher::UserKeyRevoked& f) const {
+    to_wire(f, wire->mutable_user_key_revoked());
+  }
   void operator()(const launcher::TokenCreated& f) const {
     auto* to = wire->mutable_token_created();
     to->set_secret_hash(std::string(f.secret_hash.view()));
@@ -149,6 +175,7 @@ struct FactWriter {
     auto* to = wire->mutable_environment_registered();
     to_wire(f.environment, to->mutable_environment());
     to->set_by(f.by);
+    to->set_project(f.project);
   }
   void operator()(const launcher::EnvironmentWanted& f) const {
     auto* to = wire->mutable_environment_wanted();
@@ -310,6 +337,7 @@ Status from_wire(const CheckpointSaved& from, launcher::CheckpointSaved* to) {
 }
 Status from_wire(const EnvironmentRegistered& from, launcher::EnvironmentRegistered* to) {
   TRY(from_wire(from.environment(), &to->environment));
+  TRY(read_text(from.project(), "registered.project", &to->project));
   return read_text(from.by(), "registered.by", &to->by);
 }
 Status from_wire(const EnvironmentWanted& from, launcher::EnvironmentWanted* to) {
@@ -406,6 +434,19 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kEnvironmentsPruned:
       return read_into<launcher::EnvironmentsPruned>(from.environments_pruned(), to);
     case Fact::kFenceLifted: return read_into<launcher::FenceLifted>(from.fence_lifted(), to);
+    case Fact::kProjectCreated:
+      return read_into<launcher::ProjectCreated>(from.project_created(), to);
+    case Fact::kProjectRemoved:
+      return read_into<launcher::ProjectRemoved>(from.project_removed(), to);
+    case Fact::kUserAdded: return read_into<launcher::UserAdded>(from.user_added(), to);
+    case Fact::kUserAccountSet:
+      return read_into<launcher::UserAccountSet>(from.user_account_set(), to);
+    case Fact::kUserRemoved: return read_into<launcher::UserRemoved>(from.user_removed(), to);
+    case Fact::kRoleGranted: return read_into<launcher::RoleGranted>(from.role_granted(), to);
+    case Fact::kRoleWithdrawn: return read_into<launcher::RoleWithdrawn>(from.role_withdrawn(), to);
+    case Fact::kUserKeyAdded: return read_into<launcher::UserKeyAdded>(from.user_key_added(), to);
+    case Fact::kUserKeyRevoked:
+      return read_into<launcher::UserKeyRevoked>(from.user_key_revoked(), to);
     case Fact::BODY_NOT_SET: break;
   }
   return bad_field("body", "is missing or of a kind that this version does not know");

@@ -48,7 +48,7 @@ void live(TestLauncher& launcher) {
   launcher.send(DrainInput{launcher.next_reply(), "n3", true, "disk"});
   launcher.expect_one<ReplyDone>();
   launcher.drop_notices();
-  launcher.send(RemoveNodeInput{launcher.next_reply(), "n2", "ann"});
+  launcher.send(RemoveNodeInput{launcher.next_reply(), "n2", UserCaller{"ann"}});
   launcher.take<ReplyDone>();
   launcher.take<RevokeNode>();
   launcher.drop_notices();
@@ -59,7 +59,7 @@ void live(TestLauncher& launcher) {
 
 // A name that is used again.
 void live_on(TestLauncher& launcher) {
-  launcher.send(DeleteInput{launcher.next_reply(), {JobId("waits")}, false, {}, "ann"});
+  launcher.send(DeleteInput{launcher.next_reply(), {JobId("waits")}, false, {}, UserCaller{"ann"}});
   launcher.take<ReplyDeleted>();
   launcher.take<ForgetJob>();
   launcher.drop_notices();
@@ -82,8 +82,8 @@ PartReport says(const AttemptId& id, EnvironmentReport::Step step) {
 void live_in_environments(TestLauncher& launcher) {
   const DockerEnvironment image{
       "debian:12", {}, CondaEnvironment{{"c"}, true, {"a"}, {}, {}, {}, {}, {}}};
-  launcher.send(
-      CreateEnvironmentInput{launcher.next_reply(), {{"packages", "", image}, "", {}}, "ann"});
+  launcher.send(CreateEnvironmentInput{
+      launcher.next_reply(), {{"packages", "", image}, "", {}}, "", UserCaller{"ann"}});
   launcher.take<ReplyEnvironment>();
   std::map<NodeId, FakeNode> nodes;
   for (const char* name : {"n4", "n5", "n6", "n7", "n8"}) {
@@ -109,7 +109,7 @@ void live_in_environments(TestLauncher& launcher) {
     launcher.observe(nodes.at(placed.at(rank)), report);
     launcher.drop_notices();
   }
-  launcher.send(PruneEnvironmentsInput{launcher.next_reply(), seconds(60), "ann"});
+  launcher.send(PruneEnvironmentsInput{launcher.next_reply(), seconds(60), UserCaller{"ann"}});
   launcher.take<ReplyDone>();
   launcher.drop_notices();
 }

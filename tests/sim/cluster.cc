@@ -308,7 +308,7 @@ void Cluster::remove_node() {
   const auto view = launcher.core()->node_view(std::to_string(node.id.value));
   if (!view || (view->liveness == Liveness::alive && world.random.chance(0.9))) return;
   world.count("fault:remove_node");
-  workload.ask(launcher::RemoveNodeInput{{}, std::to_string(node.id.value), "ada"},
+  workload.ask(launcher::RemoveNodeInput{{}, std::to_string(node.id.value)},
                "remove n" + std::to_string(node.index));
 }
 

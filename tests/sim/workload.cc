@@ -161,7 +161,7 @@ void Workload::job_finished(const JobId& job) {
   cluster_.world.after(wait, [this, job] {
     cluster_.world.count("fault:delete");
     cluster_.oracle.client_deletes(job);
-    ask(launcher::DeleteInput{{}, {job}, false, {}, "ada"}, "delete " + job.value);
+    ask(launcher::DeleteInput{{}, {job}, false, {}}, "delete " + job.value);
   });
 }
 
@@ -180,7 +180,7 @@ void Workload::deleted(const launcher::ReplyTo& to, const JobsDeleted& result) {
 void Workload::cancel(const JobId& job) {
   cluster_.world.count("fault:cancel");
   cluster_.oracle.client_canceled(job);
-  ask(launcher::CancelInput{{}, job, "ada"}, "cancel " + job.value);
+  ask(launcher::CancelInput{{}, job}, "cancel " + job.value);
 }
 
 void Workload::join(const Node& node) {
@@ -212,6 +212,7 @@ void Workload::ask(launcher::Input input, std::string what) {
   std::visit(
       [id](auto& in) {
         if constexpr (requires { in.reply; }) in.reply = {id, 1};
+        if constexpr (requires { in.caller; }) in.caller = launcher::UserCaller{"ada"};
       },
       input);
   waiting_[id] = Request{std::move(input), std::move(what), 0};

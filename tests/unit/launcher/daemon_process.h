@@ -45,13 +45,16 @@ class DaemonProcess {
   std::string log() const;
   const launcher::LauncherHome& home() const { return home_; }
   const launcher::EndpointFile& endpoint() const { return endpoint_; }
+  // A submitter of the default project, by a line in keys/authorized_users.
   void authorize(const std::string& name, const PublicKey& key);
 
  private:
   bool reap(bool wait);
+  void make_ann_admin();
   TempDir dir_;
   launcher::LauncherHome home_;
   launcher::EndpointFile endpoint_;
+  io::KeyPair owner_;  // of the account that runs it: an admin from the first start
   int pid_ = 0;
   int exit_code_ = -1;
   int open_files_ = 0;

@@ -46,7 +46,7 @@ class Environments : public testing::Test {
     return reply == nullptr ? EnvironmentView{} : reply->environment;
   }
   std::vector<std::string> list(const std::string& name = "") const {
-    const ClientReply answer = list_environments(state_, name);
+    const ClientReply answer = list_environments(state_, name, viewer_);
     EXPECT_EQ(refusal(answer), "");
     std::vector<std::string> all;
     if (const auto* reply = std::get_if<EnvironmentsReply>(&answer))
@@ -56,6 +56,8 @@ class Environments : public testing::Test {
   }
 
   State state_;
+  const Caller caller_ = LauncherItself{};
+  const Viewer viewer_{state_.principals(), caller_};
   int added_ = 0;
 };
 
@@ -82,7 +84,7 @@ TEST_F(Environments, UnknownOnesAreRefusedWithWhatThereIs) {
             "there is no environment 'nope'; `lockstep environment list` shows all, `lockstep "
             "environment create -f FILE` makes one");
   EXPECT_EQ(std::get<Refused>(show_environment(state_, "nope")).code, ErrorCode::not_found);
-  EXPECT_NE(refusal(list_environments(state_, "nope")), "");
+  EXPECT_NE(refusal(list_environments(state_, "nope", viewer_)), "");
   for (int i = 0; i < 30; ++i) add(host("many", "v" + std::to_string(i), "a"));
   EXPECT_EQ(refusal(show_environment(state_, "many:x")),
             "environment 'many' has no version 'x'; it has v29, v28, v27, v26, v25, v24, v23, v22, "
@@ -102,7 +104,7 @@ TEST_F(Environments, ALongListFitsIntoAMessage) {
   VenvEnvironment large{"python3", {}, {std::string(1'000'000, 'x')}, {}};
   for (int i = 0; i < 100; ++i)
     add({{"e" + std::to_string(i), "1", large}, std::string(100'000, 'd'), {}});
-  const ClientReply answer = list_environments(state_, "");
+  const ClientReply answer = list_environments(state_, "", viewer_);
   const auto& all = std::get<EnvironmentsReply>(answer).environments;
   ASSERT_EQ(all.size(), 100U);
   std::size_t bytes = 0;

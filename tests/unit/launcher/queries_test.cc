@@ -20,10 +20,12 @@ class Jobs {
     spec.name = "job" + std::to_string(i);
     spec.command = ShellCommand{command};
     spec.run_as = "ada";
-    core_.handle(now_, SubmitInput{{}, "s" + std::to_string(i), spec, ""});
+    core_.handle(now_, SubmitInput{{}, "s" + std::to_string(i), spec, "", false, LauncherItself{}});
   }
   JobsReply list(ListJobs question) const {
-    return std::get<JobsReply>(answer(core_, {}, question));
+    const Caller caller = LauncherItself{};
+    return std::get<JobsReply>(
+        answer(core_, {}, Viewer(core_.state().principals(), caller), question));
   }
   // Every page of it; `largest` is told the encoded size of the largest one.
   std::vector<std::string> all(std::size_t& largest) const {
@@ -88,7 +90,8 @@ TEST(ListJobsQuestion, APageOfLargeJobsStaysSmallToo) {
 TEST(ListJobsQuestion, OnlyUnfinishedOnesAreCountedWhenAskedSo) {
   Jobs jobs;
   for (int i = 1; i <= 4; ++i) jobs.submit(i, "true");
-  jobs.core().handle(Instant{1'700'000'000'000'000'001}, CancelInput{{}, JobId("job2"), "ada"});
+  jobs.core().handle(Instant{1'700'000'000'000'000'001},
+                     CancelInput{{}, JobId("job2"), LauncherItself{}});
   ASSERT_TRUE(is_final(jobs.core().job_view(JobId("job2"))->status));
   const JobsReply page = jobs.list({false, 2, {}});
   ASSERT_EQ(page.jobs.size(), 2u);
@@ -99,7 +102,9 @@ TEST(ListJobsQuestion, OnlyUnfinishedOnesAreCountedWhenAskedSo) {
 TEST(ListJobsQuestion, AnUnknownPlaceIsRefused) {
   Jobs jobs;
   jobs.submit(1, "true");
-  const auto reply = answer(jobs.core(), {}, ListJobs{true, 0, JobId("nobody")});
+  const Caller caller = LauncherItself{};
+  const auto reply = answer(jobs.core(), {}, Viewer(jobs.core().state().principals(), caller),
+                            ListJobs{true, 0, JobId("nobody")});
   EXPECT_EQ(std::get<Refused>(reply).code, ErrorCode::not_found);
 }
 

@@ -1,38 +1,47 @@
-#include "launcher/daemon/authorized_users.h"
-
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include "common/domain/key_word.h"
 #include "common/io/file_system.h"
+#include "launcher/daemon/authorized_users.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {
 namespace {
 
-TEST(AuthorizedUsers, AreReadAgainWhenTheFileChanges) {
+using Lines = std::vector<KeysFile::Line>;
+
+TEST(AuthorizedUsers, are_read_again_when_the_file_changes) {
   test::TempDir dir;
   const auto path = dir.path() + "/authorized_users";
   const PublicKey ann(std::string(40, 'a')), bob(std::string(40, 'b'));
   AuthorizedUsers users(path);
-  EXPECT_EQ(users.name_of(ann), std::nullopt) << "no file: nobody";
+  EXPECT_EQ(users.look(), Lines{}) << "no file: nobody, said once";
+  EXPECT_EQ(users.look(), std::nullopt);
   ASSERT_TRUE(io::write_file_atomically(path, "# people\nann " + ann.value + "\n\nbroken line\n"));
-  EXPECT_EQ(users.name_of(ann), "ann");
-  EXPECT_EQ(users.name_of(bob), std::nullopt);
-  ASSERT_TRUE(io::write_file_atomically(path, "bob " + bob.value + "\n"));
-  EXPECT_EQ(users.name_of(bob), "bob");
-  EXPECT_EQ(users.name_of(ann), std::nullopt) << "a removed line counts at once";
+  EXPECT_TRUE(users.lists(ann));
+  EXPECT_FALSE(users.lists(bob));
+  EXPECT_EQ(users.look(), (Lines{{"ann", ann}}));
+  EXPECT_EQ(users.look(), std::nullopt);
+  ASSERT_TRUE(io::write_file_atomically(path, "bob " + key_word(bob) + "\n"));
+  EXPECT_EQ(users.look(), (Lines{{"bob", bob}})) << "a key as one word counts too";
+  EXPECT_FALSE(users.lists(ann)) << "a removed line counts at once";
+  ASSERT_EQ(::unlink(path.c_str()), 0);
+  EXPECT_EQ(users.look(), Lines{});
 }
 
-TEST(AuthorizedUsers, AFileThatEverybodyMayChangeLetsNobodyIn) {
+TEST(AuthorizedUsers, a_file_that_everybody_may_change_counts_as_empty) {
   test::TempDir dir;
   const auto path = dir / "authorized_users";
   const PublicKey ann(std::string(40, 'a'));
   AuthorizedUsers users(path);
   ASSERT_TRUE(io::write_file_atomically(path, "ann " + ann.value + "\n"));
-  EXPECT_EQ(users.name_of(ann), "ann");
+  EXPECT_TRUE(users.lists(ann));
   ASSERT_EQ(::chmod(path.c_str(), 0666), 0);
-  EXPECT_EQ(users.name_of(ann), std::nullopt);
+  EXPECT_FALSE(users.lists(ann));
+  EXPECT_EQ(users.look(), Lines{});
   ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
-  EXPECT_EQ(users.name_of(ann), "ann");
+  EXPECT_EQ(users.look(), (Lines{{"ann", ann}}));
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST(Cancel, twice_is_once) {
 
 TEST(Cancel, of_an_unknown_job_is_refused) {
   TestLauncher launcher;
-  launcher.send(CancelInput{launcher.next_reply(), JobId("ghost"), "bob"});
+  launcher.send(CancelInput{launcher.next_reply(), JobId("ghost"), UserCaller{"bob"}});
   const ReplyRefused refused = launcher.expect_one<ReplyRefused>();
   EXPECT_EQ(refused.code, ErrorCode::not_found);
   EXPECT_THAT(refused.message, HasSubstr("ghost"));

@@ -47,7 +47,7 @@ TEST(Compact, of_a_deleted_job_only_that_it_was_is_kept) {
   const JobId job = launcher.submit(job_spec("job"));
   const JobId other = launcher.submit(job_spec("other"));
   launcher.run_solo(n1, attempt(job), node_exit({rank_exit(0)}));
-  launcher.send(DeleteInput{launcher.next_reply(), {job}, false, {}, "ann"});
+  launcher.send(DeleteInput{launcher.next_reply(), {job}, false, {}, UserCaller{"ann"}});
   launcher.take<ReplyDeleted>();
   launcher.take<ForgetJob>();
   launcher.drop_notices();
@@ -87,7 +87,7 @@ TEST(Compact, a_name_that_was_used_twice_keeps_its_second_job) {
     launcher.run_solo(n1, launcher.core->state().job(job)->attempts.back().id,
                       node_exit({rank_exit(0)}));
     if (life == 2) break;
-    launcher.send(DeleteInput{launcher.next_reply(), {job}, false, {}, "ann"});
+    launcher.send(DeleteInput{launcher.next_reply(), {job}, false, {}, UserCaller{"ann"}});
     launcher.take<ReplyDeleted>();
     launcher.take<ForgetJob>();
     launcher.drop_notices();
@@ -107,7 +107,7 @@ TEST(Compact, what_is_committed_meanwhile_follows_behind) {
   launcher.prepared(n2, attempt(gang));
   launcher.finished(n1, attempt(gang), node_exit({rank_exit(0)}));
   launcher.finished(n2, attempt(gang), node_exit({rank_exit(1)}));
-  launcher.send(DeleteInput{launcher.next_reply(), {gang}, false, {}, "ann"});
+  launcher.send(DeleteInput{launcher.next_reply(), {gang}, false, {}, UserCaller{"ann"}});
   launcher.take<ReplyDeleted>();
   launcher.take<ForgetJob>();
   launcher.drop_notices();

@@ -27,7 +27,8 @@ class Delete : public ::testing::Test {
     return job;
   }
   JobsDeleted remove(std::vector<JobId> jobs, bool all = false, Duration older = Duration(0)) {
-    launcher->send(DeleteInput{launcher->next_reply(), std::move(jobs), all, older, "ann"});
+    launcher->send(
+        DeleteInput{launcher->next_reply(), std::move(jobs), all, older, UserCaller{"ann"}});
     JobsDeleted result = launcher->expect_one<ReplyDeleted>().result;
     forgotten = launcher->take<ForgetJob>();
     launcher->drop_notices();

@@ -55,7 +55,7 @@ TEST(BuiltImages, WhatTheyAreBuiltFromIsKept) {
   launcher.submit(spec);
   EXPECT_THAT(roots(), ::testing::ElementsAre("job train, what its image is built from"));
   launcher.send(CreateEnvironmentInput{
-      launcher.next_reply(), {{"tools", "", built("named")}, "", {}}, "ada"});
+      launcher.next_reply(), {{"tools", "", built("named")}, "", {}}, "", UserCaller{"ada"}});
   launcher.take<ReplyEnvironment>();
   EXPECT_THAT(roots(), ::testing::ElementsAre("job train, what its image is built from",
                                               "what environment tools is built from"));

@@ -66,11 +66,13 @@ struct Environments : ::testing::Test {
     return plan(node, id).locks;
   }
   std::string create(RegisteredEnvironment environment) {
-    launcher.send(CreateEnvironmentInput{launcher.next_reply(), std::move(environment), "alice"});
+    launcher.send(CreateEnvironmentInput{launcher.next_reply(), std::move(environment), "",
+                                         UserCaller{"alice"}});
     return launcher.expect_one<ReplyEnvironment>().version;
   }
   Error create_refused(RegisteredEnvironment environment) {
-    launcher.send(CreateEnvironmentInput{launcher.next_reply(), std::move(environment), "alice"});
+    launcher.send(CreateEnvironmentInput{launcher.next_reply(), std::move(environment), "",
+                                         UserCaller{"alice"}});
     const ReplyRefused refused = launcher.expect_one<ReplyRefused>();
     return make_error(refused.code, refused.message);
   }

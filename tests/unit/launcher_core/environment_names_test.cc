@@ -10,7 +10,8 @@ RegisteredEnvironment named(std::string version, std::string interpreter) {
 }
 
 std::string create(TestLauncher& launcher, RegisteredEnvironment environment) {
-  launcher.send(CreateEnvironmentInput{launcher.next_reply(), std::move(environment), "ada"});
+  launcher.send(
+      CreateEnvironmentInput{launcher.next_reply(), std::move(environment), "", UserCaller{"ada"}});
   const auto refused = launcher.take<ReplyRefused>();
   if (!refused.empty()) return refused.front().message;
   return launcher.expect_one<ReplyEnvironment>().version;

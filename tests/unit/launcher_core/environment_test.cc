@@ -199,7 +199,7 @@ TEST_F(Environments, locks_are_roots_until_no_job_has_the_definition) {
   launcher.take<AwaitLogs>();
   launcher.drop_notices();
   EXPECT_EQ(roots().size(), 1U);
-  launcher.send(DeleteInput{launcher.next_reply(), {job}, false, {}, "ann"});
+  launcher.send(DeleteInput{launcher.next_reply(), {job}, false, {}, UserCaller{"ann"}});
   launcher.take<ReplyDeleted>();
   launcher.take<ForgetJob>();
   launcher.drop_notices();
@@ -216,7 +216,7 @@ TEST_F(Environments, a_registered_definition_keeps_its_lock_without_jobs) {
   launcher.cancel(job);
   launcher.finished(node, attempt(job), node_failure(Cause::canceled, "canceled"));
   launcher.take<AwaitLogs>();
-  launcher.send(DeleteInput{launcher.next_reply(), {job}, false, {}, "ann"});
+  launcher.send(DeleteInput{launcher.next_reply(), {job}, false, {}, UserCaller{"ann"}});
   launcher.take<ReplyDeleted>();
   launcher.take<ForgetJob>();
   launcher.drop_notices();
@@ -248,7 +248,7 @@ TEST_F(Environments, a_version_never_changes_and_the_newest_is_latest) {
 TEST_F(Environments, nodes_are_told_to_prune) {
   launcher.tick(seconds(100));
   launcher.pass(seconds(1), {&n1, &n2});
-  launcher.send(PruneEnvironmentsInput{launcher.next_reply(), seconds(30), "alice"});
+  launcher.send(PruneEnvironmentsInput{launcher.next_reply(), seconds(30), UserCaller{"alice"}});
   launcher.expect_one<ReplyDone>();
   EXPECT_EQ(launcher.take<SendDesired>().size(), 2U);
   launcher.drop_notices();

@@ -157,7 +157,7 @@ TEST_F(Fence, after_a_restart_the_node_may_have_been_heard_until_then) {
 
 TEST_F(Fence, removing_the_node_is_no_proof) {
   lose();
-  launcher.send(RemoveNodeInput{launcher.next_reply(), "n1", "alice"});
+  launcher.send(RemoveNodeInput{launcher.next_reply(), "n1", UserCaller{"alice"}});
   launcher.expect_one<ReplyDone>();
   launcher.expect_one<RevokeNode>();
   launcher.drop_notices();

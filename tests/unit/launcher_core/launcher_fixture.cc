@@ -128,8 +128,27 @@ void TestLauncher::check_state(std::size_t new_facts) {
   EXPECT_GT(core->next_deadline(), now) << "a deadline in the past makes the daemon spin";
 }
 
+// A test that names nobody asks as the launcher itself; whom it names is an admin, unless the test
+// made that user before.
+void TestLauncher::fill_caller(Input& input) {
+  Caller* caller = nullptr;
+  std::visit(
+      [&](auto& body) {
+        if constexpr (requires { body.caller; }) caller = &body.caller;
+      },
+      input);
+  if (caller == nullptr) return;
+  if (std::holds_alternative<Nobody>(*caller)) *caller = LauncherItself{};
+  const auto* user = std::get_if<UserCaller>(caller);
+  if (user == nullptr || core->state().principals().user(user->name) != nullptr) return;
+  if (core->state().principals().was_removed(user->name)) return;
+  send(PrincipalInput{{}, AddUser{user->name, "", {}, {Role::admin, ""}}, LauncherItself{}});
+  take<ReplyDone>();
+}
+
 void TestLauncher::send(Input input) {
   check_consumed("before the next step");
+  fill_caller(input);
   Step step = core->handle(now, input);
   for (Fact& fact : step.facts) facts_.push_back({now, std::move(fact)});
   actions_ = std::move(step.actions);
@@ -273,7 +292,7 @@ Error TestLauncher::submit_refused(JobSpec spec) {
 }
 
 void TestLauncher::cancel(const JobId& job, const std::string& by) {
-  send(CancelInput{next_reply(), job, by});
+  send(CancelInput{next_reply(), job, UserCaller{by}});
   expect_one<ReplyDone>();
   drop_notices();
 }

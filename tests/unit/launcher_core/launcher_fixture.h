@@ -123,6 +123,7 @@ class TestLauncher {
 
  private:
   void check_consumed(const char* when);
+  void fill_caller(Input& input);
   void check_compaction();
   void check_state(std::size_t new_facts);
 

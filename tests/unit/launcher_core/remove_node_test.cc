@@ -14,7 +14,7 @@ struct RemoveNode : ::testing::Test {
   FakeNode n2 = launcher.join("n2");
 
   void remove(const std::string& name) {
-    launcher.send(RemoveNodeInput{launcher.next_reply(), name, "ann"});
+    launcher.send(RemoveNodeInput{launcher.next_reply(), name, UserCaller{"ann"}});
     launcher.drop_notices();
   }
   Error refused(const std::string& name) {

@@ -1,0 +1,112 @@
+#pragma once
+// Users of a launcher, their keys, roles and projects, as plain values. A key belongs to one user,
+// a user has roles, and a role below operator holds in one project. What each role may do is in
+// launcher/core/authority.h.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace lockstep {
+
+enum class Role { viewer, submitter, operator_, admin };
+std::string_view to_string(Role role);  // "operator", …
+std::optional<Role> role_from(std::string_view word);
+inline constexpr Role kRoles[] = {Role::viewer, Role::submitter, Role::operator_, Role::admin};
+
+// Admins and operators serve the whole launcher; submitters and viewers belong to a project.
+bool is_of_project(Role role);
+
+struct Grant {
+  Role role = Role::viewer;
+  std::string project;  // "" for a role of the whole launcher
+  friend auto operator<=>(const Grant&, const Grant&) = default;
+};
+std::string to_string(const Grant& grant);  // "submitter in default", "admin"
+
+// Jobs and names that were made before there were projects are in this one.
+inline constexpr std::string_view kDefaultProject = "default";
+inline constexpr std::size_t kMaxUserNameBytes = 32;  // as of an account
+inline constexpr std::size_t kMaxProjectNameBytes = 63;
+inline constexpr std::size_t kMaxKeysPerUser = 64;
+inline constexpr std::size_t kMaxUsers = 10'000;
+inline constexpr std::size_t kMaxProjects = 1'000;
+
+// invalid_argument: says which characters are allowed.
+Status validate_user_name(const std::string& name);
+Status validate_project_name(const std::string& name);
+
+// ---- requests ----------------------------------------------------------------------------------
+
+struct AddUser {
+  std::string name;
+  std::string account;  // that its jobs run as; "" = the user's name
+  std::optional<PublicKey> key;
+  Grant grant;
+  friend bool operator==(const AddUser&, const AddUser&) = default;
+};
+// For good: a name that was somebody's is never given again.
+struct RemoveUser {
+  std::string name;
+  friend bool operator==(const RemoveUser&, const RemoveUser&) = default;
+};
+struct SetAccount {
+  std::string name, account;
+  friend bool operator==(const SetAccount&, const SetAccount&) = default;
+};
+struct ChangeRole {
+  std::string name;
+  Grant grant;
+  bool withdraw = false;
+  friend bool operator==(const ChangeRole&, const ChangeRole&) = default;
+};
+// `replaces`: that one is revoked in the same step.
+struct AddKey {
+  std::string user;
+  PublicKey key;
+  std::optional<PublicKey> replaces;
+  friend bool operator==(const AddKey&, const AddKey&) = default;
+};
+struct RevokeKey {
+  PublicKey key;
+  friend bool operator==(const RevokeKey&, const RevokeKey&) = default;
+};
+struct CreateProject {
+  std::string name;
+  friend bool operator==(const CreateProject&, const CreateProject&) = default;
+};
+struct RemoveProject {
+  std::string name;
+  friend bool operator==(const RemoveProject&, const RemoveProject&) = default;
+};
+
+// ---- pictures ----------------------------------------------------------------------------------
+
+struct UserView {
+  struct Key {
+    PublicKey key;
+    Instant added;
+    std::string by;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  std::string name, account;
+  std::vector<Grant> grants;
+  std::vector<Key> keys;
+  Instant added;
+  std::string by;
+  friend bool operator==(const UserView&, const UserView&) = default;
+};
+struct ProjectView {
+  std::string name;
+  Instant created;
+  std::string by;
+  std::vector<std::string> users;  // with a role in it
+  friend bool operator==(const ProjectView&, const ProjectView&) = default;
+};
+
+}  // namespace lockstep

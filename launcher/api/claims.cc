@@ -1,0 +1,75 @@
+// What each kind of request wants, and of whose: one overload per message and no other, so that a
+// new message is refused until it is said here.
+
+#include <fmt/format.h>
+
+#include "launcher/api/environment_queries.h"
+#include "launcher/api/service.h"
+#include "launcher/core/users.h"
+
+namespace lockstep::launcher {
+namespace {
+
+struct ClaimOf {
+  const State& state;
+  const Caller& caller;
+
+  Object own(const std::string& project) const { return {name_of(caller), project, false, {}}; }
+  Claim of_job(Permission permission, const JobId& id) const {
+    const Job* job = state.job(id);
+    if (job != nullptr) return {permission, object_of(*job), ""};
+    return {permission,
+            {},
+            fmt::format("there is no job '{}'; `lockstep job list` shows all", id.value)};
+  }
+
+  Claim operator()(const Submit& m) const { return {Permission::submit, own(m.spec.project), ""}; }
+  Claim operator()(const CancelJob& m) const { return of_job(Permission::cancel_job, m.job); }
+  // Each job of it is held against the table by the core.
+  Claim operator()(const DeleteJobs&) const { return {Permission::see_cluster, {}, ""}; }
+  // Each job in the answer is.
+  Claim operator()(const ListJobs&) const { return {Permission::see_cluster, {}, ""}; }
+  Claim operator()(const ShowJob& m) const { return of_job(Permission::see_job, m.job); }
+  Claim operator()(const ExplainJob& m) const { return of_job(Permission::see_job, m.job); }
+  Claim operator()(const WatchJob& m) const { return of_job(Permission::see_job, m.job); }
+  Claim operator()(const ListEvents& m) const { return of_job(Permission::read_job, m.job); }
+  Claim operator()(const ListNodes&) const { return {Permission::see_cluster, {}, ""}; }
+  Claim operator()(const ShowNode&) const { return {Permission::see_cluster, {}, ""}; }
+  Claim operator()(const CreateToken&) const { return {Permission::admit_nodes, {}, ""}; }
+  Claim operator()(const DrainNode&) const { return {Permission::drain_nodes, {}, ""}; }
+  Claim operator()(const RemoveNode&) const { return {Permission::remove_nodes, {}, ""}; }
+  // Whose the name is says the core; a new one is the caller's.
+  Claim operator()(const CreateEnvironment& m) const {
+    const auto* known = state.registered(m.environment.spec.name, "");
+    if (known == nullptr) return {Permission::write_names, own(""), ""};
+    return {Permission::write_names, {known->owner, known->project, false, {}}, ""};
+  }
+  Claim operator()(const ShowEnvironment& m) const {
+    const auto* known = state.registered(parse_environment_name(m.reference).name, "");
+    if (known == nullptr) return {Permission::see_cluster, {}, ""};  // the operator's map
+    return {Permission::see_names, {known->owner, known->project, false, {}}, ""};
+  }
+  Claim operator()(const ListEnvironments&) const { return {Permission::see_cluster, {}, ""}; }
+  Claim operator()(const PruneEnvironments&) const {
+    return {Permission::prune_environments, {}, ""};
+  }
+  Claim operator()(const GetStatus&) const { return {Permission::see_cluster, {}, ""}; }
+  Claim operator()(const Shutdown&) const { return {Permission::shut_down, {}, ""}; }
+  // Who somebody is may be asked about oneself; the rest is held against the table by the core.
+  Claim operator()(const WhoAmI&) const { return {Permission::see_cluster, {}, ""}; }
+  Claim operator()(const ListUsers&) const { return {Permission::manage_users, {}, ""}; }
+  Claim operator()(const ListProjects&) const { return {Permission::see_cluster, {}, ""}; }
+  Claim operator()(const ChangePrincipals& m) const {
+    const bool about_keys =
+        std::holds_alternative<AddKey>(m.change) || std::holds_alternative<RevokeKey>(m.change);
+    return {about_keys ? Permission::see_cluster : Permission::manage_users, {}, ""};
+  }
+};
+
+}  // namespace
+
+Claim claim_of(const ClientRequest& request, const State& state, const Caller& caller) {
+  return std::visit(ClaimOf{state, caller}, request);
+}
+
+}  // namespace lockstep::launcher

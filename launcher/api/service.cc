@@ -1,0 +1,277 @@
+#include "launcher/api/service.h"
+
+#include <fmt/format.h>
+
+#include "common/domain/client_limits.h"
+#include "launcher/api/environment_queries.h"
+#include "launcher/api/job_name.h"
+#include "launcher/api/viewer.h"
+
+namespace lockstep::launcher {
+namespace {
+
+constexpr std::size_t kMaxPending = 100'000;
+constexpr std::size_t kMaxWatchersPerJob = 1'000;
+
+Status check_variables_size(const std::map<std::string, std::string>& variables) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : variables) bytes += name.size() + value.size();
+  if (bytes <= kMaxVariablesBytes) return {};
+  return make_error(ErrorCode::resource_exhausted,
+                    fmt::format("environment_variables: names and values have {} bytes together, "
+                                "and {} are possible; put what is large into a file of the job's "
+                                "code folder",
+                                bytes, kMaxVariablesBytes));
+}
+
+UserView view_of(const User& user) {
+  UserView view{user.name, user.account, {user.grants.begin(), user.grants.end()},
+                {},        user.added,   user.by};
+  for (const auto& [key, known] : user.keys) view.keys.push_back({key, known.added, known.by});
+  return view;
+}
+
+}  // namespace
+
+// ---- requests -----------------------------------------------------------------------------------
+
+struct RequestHandler {
+  Service& door;
+  const Asker& asker;
+
+  void operator()(Submit& m) const { door.submit(asker, std::move(m)); }
+  void operator()(const CancelJob& m) const { feed(CancelInput{expect(), m.job, asker.caller}); }
+  void operator()(const DrainNode& m) const {
+    feed(DrainInput{expect(), m.name_or_id, m.drain, m.reason, asker.caller});
+  }
+  void operator()(const RemoveNode& m) const {
+    feed(RemoveNodeInput{expect(), m.name_or_id, asker.caller, m.now});
+  }
+  void operator()(const Shutdown& m) const {
+    feed(ShutdownInput{expect(), m.cancel_jobs, asker.caller});
+  }
+  void operator()(const CreateToken& m) const {
+    auto token = door.ports_.make_token(m);
+    const Instant expires = token.reply.expires;
+    feed(TokenInput{door.expect_reply(asker, std::move(token.reply)), token.secret_hash, expires,
+                    m.uses, asker.caller});
+  }
+  void operator()(const WatchJob& m) const {
+    question(m);
+    const Job* job = door.state().job(m.job);
+    if (job == nullptr || is_final(job->status())) return;
+    auto& watchers = door.watchers_[m.job];
+    if (watchers.size() < kMaxWatchersPerJob) watchers.insert_or_assign(asker.connection, asker);
+  }
+  void operator()(const DeleteJobs& m) const {
+    feed(DeleteInput{expect(), m.jobs, m.all_final, m.older_than, asker.caller});
+  }
+  void operator()(CreateEnvironment& m) const { door.create_environment(asker, std::move(m)); }
+  void operator()(const PruneEnvironments& m) const {
+    feed(PruneEnvironmentsInput{expect(), m.unused_for, asker.caller});
+  }
+  void operator()(const ShowEnvironment& m) const {
+    door.reply(asker, door.ports_.show_environment(m.reference));
+  }
+  void operator()(const ListEnvironments& m) const { question(m); }
+  void operator()(const ListJobs& m) const { question(m); }
+  void operator()(const ShowJob& m) const { question(m); }
+  void operator()(const ExplainJob& m) const { question(m); }
+  void operator()(const ListEvents& m) const { question(m); }
+  void operator()(const ListNodes& m) const { question(m); }
+  void operator()(const ShowNode& m) const { question(m); }
+  void operator()(const GetStatus& m) const { question(m); }
+  void operator()(const ChangePrincipals& m) const {
+    feed(PrincipalInput{expect(), m.change, asker.caller});
+  }
+  void operator()(const WhoAmI&) const {
+    UsersReply reply;
+    if (const User* user = door.state().principals().user(name_of(asker.caller)))
+      reply.users.push_back(view_of(*user));
+    door.reply(asker, std::move(reply));
+  }
+  void operator()(const ListUsers& m) const {
+    UsersReply reply;
+    for (const auto& [name, user] : door.state().principals().users())
+      if (m.name.empty() || m.name == name) reply.users.push_back(view_of(user));
+    if (!m.name.empty() && reply.users.empty())
+      return door.refuse(
+          asker, ErrorCode::not_found,
+          fmt::format("there is no user '{}'; `lockstep user list` shows all", m.name));
+    door.reply(asker, std::move(reply));
+  }
+  void operator()(const ListProjects&) const { door.reply(asker, projects()); }
+
+  // Of a project in which the caller has no role they learn nothing, unless they manage users.
+  ProjectsReply projects() const {
+    const Principals& principals = door.state().principals();
+    const bool all = is_allowed(principals, asker.caller, Permission::manage_users, {});
+    ProjectsReply reply;
+    const auto add = [&](const std::string& name, const Project& project) {
+      ProjectView view{name, project.created, project.by, {}};
+      bool is_member = false;
+      for (const auto& [user_name, user] : principals.users()) {
+        const bool has = user.has(Role::submitter, name) || user.has(Role::viewer, name);
+        if (has) view.users.push_back(user_name);
+        is_member = is_member || (has && user_name == name_of(asker.caller));
+      }
+      if (all || is_member) reply.projects.push_back(std::move(view));
+    };
+    if (principals.projects().count(std::string(kDefaultProject)) == 0)
+      add(std::string(kDefaultProject), {});
+    for (const auto& [name, project] : principals.projects()) add(name, project);
+    return reply;
+  }
+
+  void question(const Query& query) const {
+    const Viewer viewer(door.state().principals(), asker.caller);
+    auto reply = launcher::answer(*door.ports_.core, door.ports_.info(), viewer, query);
+    if (auto* nodes = std::get_if<NodesReply>(&reply); nodes && door.ports_.traffic)
+      for (NodeView& node : nodes->nodes) node.blobs = door.ports_.traffic(node.id);
+    door.reply(asker, std::move(reply));
+  }
+  void feed(const Input& input) const { door.ports_.feed(input); }
+  ReplyTo expect() const { return door.expect_reply(asker); }
+};
+
+Service::Service(Ports ports) : ports_(std::move(ports)) {}
+
+void Service::handle(Asker asker, ClientRequest request) {
+  const Claim claim = claim_of(request, state(), asker.caller);
+  if (!claim.absent.empty()) return refuse(asker, ErrorCode::not_found, claim.absent);
+  Decision decision = may(state().principals(), asker.caller, claim.permission, claim.object);
+  if (!decision.allowed) return refuse(asker, ErrorCode::permission_denied, decision.why);
+  std::visit(RequestHandler{*this, asker}, request);
+}
+
+void Service::submit(const Asker& asker, Submit submit) {
+  JobSpec& spec = submit.spec;
+  if (const auto fits = check_variables_size(spec.environment_variables); !fits)
+    return refuse(asker, fits.error().code, fits.error().message);
+  // One that was taken already is answered: it takes nothing more.
+  const auto low = ports_.low_space();
+  if (!low.empty() && state().job_of_submission(submit.submission) == nullptr)
+    return refuse(asker, ErrorCode::resource_exhausted, low);
+  std::vector<Digest> roots;
+  if (spec.snapshot) roots.push_back(*spec.snapshot);
+  if (const Digest* context = spec.environment ? context_of(spec.environment->definition) : nullptr)
+    roots.push_back(*context);
+  check_trees(
+      asker, std::move(roots), [this, asker, submit = std::move(submit)](Result<bool> whole) {
+        if (!whole) return refuse(asker, whole.error().code, whole.error().message);
+        if (!*whole) return reply(asker, SubmitReply{JobId(submit.spec.name), true});
+        ports_.feed(SubmitInput{expect_reply(asker), submit.submission, submit.spec,
+                                generated_job_name(ports_.random()), submit.rebuild, asker.caller});
+      });
+}
+
+void Service::create_environment(const Asker& asker, CreateEnvironment create) {
+  if (const auto low = ports_.low_space(); !low.empty())
+    return refuse(asker, ErrorCode::resource_exhausted, low);
+  std::vector<Digest> roots;
+  if (const Digest* context = context_of(create.environment.spec.definition))
+    roots.push_back(*context);
+  check_trees(
+      asker, std::move(roots), [this, asker, create = std::move(create)](Result<bool> whole) {
+        if (!whole) return refuse(asker, whole.error().code, whole.error().message);
+        if (!*whole)
+          return refuse(asker, ErrorCode::not_found,
+                        "environment.build: the launcher lacks parts of what the image is "
+                        "built from; create it again");
+        ports_.feed(
+            CreateEnvironmentInput{expect_reply(asker), create.environment, "", asker.caller});
+      });
+}
+
+// One after another; a request whose time is over gets no answer: its client asks again.
+void Service::check_trees(const Asker& asker, std::vector<Digest> roots,
+                          std::function<void(Result<bool>)> then) {
+  if (roots.empty()) return then(true);
+  const Digest root = roots.back();
+  roots.pop_back();
+  ports_.check_snapshot(root, [this, asker, roots = std::move(roots),
+                               then = std::move(then)](Result<bool> whole) mutable {
+    if (asker.deadline < ports_.now()) return;
+    if (!whole || !*whole) return then(std::move(whole));
+    check_trees(asker, std::move(roots), std::move(then));
+  });
+}
+
+// ---- replies ------------------------------------------------------------------------------------
+
+ReplyTo Service::expect_reply(const Asker& asker, std::optional<TokenReply> token) {
+  if (pending_.size() >= kMaxPending) pending_.erase(pending_.begin());
+  pending_[++last_pending_] = {asker, std::move(token)};
+  return {last_pending_, asker.sequence};
+}
+
+void Service::answer(const ReplyTo& to, ClientReply body) {
+  const auto found = pending_.find(to.client);
+  if (found == pending_.end()) return;
+  reply(found->second.asker, std::move(body));
+  pending_.erase(found);
+}
+
+void Service::reply(const Asker& asker, ClientReply body) {
+  ports_.send(asker.connection, asker.sequence, std::move(body));
+}
+
+void Service::refuse(const Asker& asker, ErrorCode code, std::string message) {
+  reply(asker, Refused{code, std::move(message)});
+}
+
+void Service::perform(const ReplySubmitted& action) {
+  answer(action.to, SubmitReply{action.job, false});
+}
+// A token's text was made when it was asked for; now that its hash is durable it may be shown.
+void Service::perform(const ReplyDone& action) {
+  const auto found = pending_.find(action.to.client);
+  if (found == pending_.end()) return;
+  ClientReply body = Done{action.message};
+  if (found->second.token) body = *std::move(found->second.token);
+  answer(action.to, std::move(body));
+}
+void Service::perform(const ReplyRefused& action) {
+  answer(action.to, Refused{action.code, action.message});
+}
+void Service::perform(const ReplyDeleted& action) { answer(action.to, action.result); }
+void Service::perform(const ReplyEnvironment& action) {
+  answer(action.to, show_environment(state(), action.name + ":" + action.version));
+}
+void Service::perform(const ExitDaemon& action) { answer(action.to, Done{"the launcher ends"}); }
+
+// ---- watching -----------------------------------------------------------------------------------
+
+void Service::perform(const RevokeUser& action) {
+  for (auto& [job, watchers] : watchers_)
+    std::erase_if(watchers, [&](const auto& one) { return one.second.key == action.key; });
+  std::erase_if(watchers_, [](const auto& job) { return job.second.empty(); });
+  std::erase_if(pending_, [&](const auto& one) { return one.second.asker.key == action.key; });
+}
+
+void Service::flush() {
+  for (const auto& id : std::exchange(changed_jobs_, {})) {
+    const auto found = watchers_.find(id);
+    if (found == watchers_.end()) continue;
+    const auto view = ports_.core->job_view(id);
+    if (!view) {
+      watchers_.erase(found);
+      continue;
+    }
+    const Job& job = *state().job(id);
+    // Roles may have changed since they began to watch.
+    std::erase_if(found->second, [&](const auto& one) {
+      return !Viewer(state().principals(), one.second.caller).sees(job);
+    });
+    for (const auto& [connection, asker] : found->second)
+      ports_.send(connection, 0, JobUpdate{Viewer(state().principals(), asker.caller).cut(*view)});
+    if (is_final(view->status)) watchers_.erase(found);
+  }
+}
+
+void Service::gone(const std::string& connection) {
+  for (auto& [job, watchers] : watchers_) watchers.erase(connection);
+  std::erase_if(watchers_, [](const auto& job) { return job.second.empty(); });
+}
+
+}  // namespace lockstep::launcher

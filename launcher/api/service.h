@@ -1,0 +1,104 @@
+#pragma once
+// THE DOOR. A caller, a typed request and the connection it came over go in; replies and updates
+// come out. Here it is decided who may ask what (core/authority.h), whether there is space, whether
+// a submission's trees are whole; here questions are answered and jobs watched. It knows no socket:
+// ZeroMQ is one adapter (daemon/control_server), others will stand beside it.
+//
+// It fails closed: each kind of request names its permission in claim_of(), and one that does not
+// compiles nowhere.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/domain/client_messages.h"
+#include "launcher/api/queries.h"
+#include "launcher/core/action.h"
+
+namespace lockstep::launcher {
+
+// Who asks, and where the answer goes.
+struct Asker {
+  Caller caller;
+  PublicKey key;           // that signed the request
+  std::string address;     // "" where it is not known
+  std::string connection;  // the adapter's name for it; updates go there until gone()
+  std::uint64_t sequence = 0;
+  Instant deadline = Instant::never();
+};
+
+// What a request wants, and of whose.
+struct Claim {
+  Permission permission;
+  Object object;
+  std::string absent;  // the object is not there: "there is no job 'x'; …"
+};
+Claim claim_of(const ClientRequest& request, const State& state, const Caller& caller);
+
+class Service {
+ public:
+  // What it needs of the daemon.
+  struct Ports {
+    const Core* core = nullptr;
+    std::function<void(const Input&)> feed;
+    std::function<Instant()> now;
+    std::function<std::uint64_t()> random;
+    // Is this tree whole in the blob store? Answered later, on the loop.
+    std::function<void(const Digest& root, std::function<void(Result<bool> whole)>)> check_snapshot;
+    std::function<std::string()> low_space;  // why no new work is taken; "": it is
+    std::function<LauncherInfo()> info;
+    std::function<BlobTraffic(NodeId)> traffic;
+    // The answer to ShowEnvironment, the operator's map included.
+    std::function<ClientReply(const std::string& reference)> show_environment;
+    struct NewToken {
+      Digest secret_hash;
+      TokenReply reply;
+    };
+    std::function<NewToken(const CreateToken&)> make_token;
+    std::function<void(const std::string& connection, std::uint64_t reply_to, ClientReply)> send;
+  };
+  explicit Service(Ports ports);
+
+  void handle(Asker asker, ClientRequest request);
+  // Those of the core's actions that are answers or changes for people; false: another's.
+  void perform(const ReplySubmitted& action);
+  void perform(const ReplyDone& action);
+  void perform(const ReplyRefused& action);
+  void perform(const ReplyDeleted& action);
+  void perform(const ReplyEnvironment& action);
+  void perform(const ExitDaemon& action);
+  void perform(const JobChanged& action) { changed_jobs_.insert(action.job); }
+  // Nothing goes to what this key watches any more.
+  void perform(const RevokeUser& action);
+  // After the last of a turn's actions: tells watchers of changed jobs as they are now.
+  void flush();
+  void gone(const std::string& connection);
+
+ private:
+  friend struct RequestHandler;
+  struct Pending {
+    Asker asker;
+    std::optional<TokenReply> token;  // the answer, when the core agrees
+  };
+  ReplyTo expect_reply(const Asker& asker, std::optional<TokenReply> token = {});
+  void answer(const ReplyTo& to, ClientReply reply);
+  void reply(const Asker& asker, ClientReply body);
+  void refuse(const Asker& asker, ErrorCode code, std::string message);
+  void submit(const Asker& asker, Submit submit);
+  void create_environment(const Asker& asker, CreateEnvironment create);
+  void check_trees(const Asker& asker, std::vector<Digest> roots,
+                   std::function<void(Result<bool> whole)> then);
+  const State& state() const { return ports_.core->state(); }
+
+  const Ports ports_;
+  std::map<std::uint64_t, Pending> pending_;
+  std::uint64_t last_pending_ = 0;
+  std::map<JobId, std::map<std::string, Asker>> watchers_;  // by connection
+  std::set<JobId> changed_jobs_;
+};
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,33 @@
+#pragma once
+// What one caller is shown of the launcher's pictures: jobs that they may not see are left out, of
+// those that they may see but not read stay name, state, place and resources, and the values of
+// variables are their owner's alone.
+
+#include "common/domain/views.h"
+#include "launcher/core/authority.h"
+#include "launcher/core/state.h"
+
+namespace lockstep::launcher {
+
+class Viewer {
+ public:
+  // Both outlive it.
+  Viewer(const Principals& principals, const Caller& caller)
+      : principals_(principals), caller_(caller) {}
+
+  bool sees(const Job& job) const { return may_of(Permission::see_job, job.spec); }
+  bool reads(const Job& job) const { return may_of(Permission::read_job, job.spec); }
+  bool sees(const EnvironmentVersion& version) const;
+  JobView cut(JobView view) const;
+
+ private:
+  bool may_of(Permission permission, const JobSpec& spec) const;
+
+  const Principals& principals_;
+  const Caller& caller_;
+};
+
+// In place of a value that the caller may not see.
+inline constexpr const char* kHiddenValue = "(hidden)";
+
+}  // namespace lockstep::launcher

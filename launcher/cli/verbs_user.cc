@@ -1,0 +1,303 @@
+// Users, their keys and roles, and projects.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "common/domain/key_word.h"
+#include "common/io/file_system.h"
+#include "launcher/cli/local_processes.h"
+#include "launcher/cli/verbs.h"
+#include "launcher/cli/view_text.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+struct UserOptions {
+  std::string name;
+  std::string key, replaces;
+  std::string account;
+  std::string role = "submitter";
+  std::string project;
+  bool withdraw = false;
+  Format format = Format::table;
+};
+
+Json to_json(const Grant& grant) {
+  Json json{{"role", std::string(to_string(grant.role))}};
+  if (!grant.project.empty()) json["project"] = grant.project;
+  return json;
+}
+
+Json to_json(const UserView& user) {
+  Json keys = Json::array(), roles = Json::array();
+  for (const auto& key : user.keys)
+    keys.push_back({{"key", key_word(key.key)}, {"added", to_string(key.added)}, {"by", key.by}});
+  for (const Grant& grant : user.grants) roles.push_back(to_json(grant));
+  return {{"name", user.name}, {"account", user.account},        {"roles", roles},
+          {"keys", keys},      {"added", to_string(user.added)}, {"by", user.by}};
+}
+
+std::string roles_of(const UserView& user) {
+  std::string text;
+  for (const Grant& grant : user.grants) text += (text.empty() ? "" : ", ") + to_string(grant);
+  return text.empty() ? "none" : text;
+}
+
+std::string text_of(const UserView& user) {
+  std::string text =
+      fmt::format("user:     {}\naccount:  {}\nroles:    {}\nadded:    {} by {}\n", user.name,
+                  user.account, roles_of(user), to_string(user.added), user.by);
+  for (const auto& key : user.keys)
+    text += fmt::format("key:      {}  (added {} by {})\n", key_word(key.key), to_string(key.added),
+                        key.by);
+  return text;
+}
+
+// Asks, and prints what was done. A function that makes the request from the options.
+int change(Context& context, const ChangePrincipals& request) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<Done>(request);
+  if (!reply) return fail(context.terminal, reply.error());
+  context.terminal.note(reply->message);
+  return 0;
+}
+
+// A role of a project without one is of the default project.
+Result<Grant> grant_of(const UserOptions& options) {
+  const auto role = role_from(options.role);
+  if (!role)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("'{}' is not a role; there are admin, operator, submitter and "
+                                  "viewer",
+                                  options.role));
+  Grant grant{*role, options.project};
+  if (is_of_project(*role) && grant.project.empty()) grant.project = std::string(kDefaultProject);
+  return grant;
+}
+
+// "-": this user's own.
+Result<PublicKey> key_of(Context& context, const std::string& word) {
+  if (word != "-") return key_from_word(word);
+  TRY_ASSIGN(const io::KeyPair keys, user_keys(context.home));
+  return keys.public_key;
+}
+
+int add(Context& context, const UserOptions& options) {
+  const auto grant = grant_of(options);
+  if (!grant) return fail(context.terminal, grant.error(), kExitUsage);
+  AddUser ask{options.name, options.account, {}, *grant};
+  if (!options.key.empty()) {
+    const auto key = key_from_word(options.key);
+    if (!key) return fail(context.terminal, key.error(), kExitUsage);
+    ask.key = *key;
+  }
+  return change(context, {ask});
+}
+
+int remove(Context& context, const UserOptions& options) {
+  return change(context, {RemoveUser{options.name}});
+}
+
+int role(Context& context, const UserOptions& options) {
+  const auto grant = grant_of(options);
+  if (!grant) return fail(context.terminal, grant.error(), kExitUsage);
+  return change(context, {ChangeRole{options.name, *grant, options.withdraw}});
+}
+
+int account(Context& context, const UserOptions& options) {
+  return change(context, {SetAccount{options.name, options.account}});
+}
+
+int print_users(Context& context, const UserOptions& options, const ClientRequest& request,
+                bool one) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<UsersReply>(request);
+  if (!reply) return fail(context.terminal, reply.error());
+  if (one && !reply->users.empty())
+    return print(context, options.format, to_json(reply->users.front()),
+                 text_of(reply->users.front()));
+  Json json = Json::array();
+  Table table({"NAME", "ACCOUNT", "ROLES", "KEYS"});
+  for (const UserView& user : reply->users) {
+    json.push_back(to_json(user));
+    table.add({user.name, user.account, roles_of(user), std::to_string(user.keys.size())});
+  }
+  return print(context, options.format, json, table.text());
+}
+
+int list(Context& context, const UserOptions& options) {
+  return print_users(context, options, ListUsers{}, false);
+}
+int show(Context& context, const UserOptions& options) {
+  return print_users(context, options, ListUsers{options.name}, true);
+}
+int whoami(Context& context, const UserOptions& options) {
+  return print_users(context, options, WhoAmI{}, true);
+}
+
+// ---- keys
+
+int show_key(Context& context, const UserOptions& options) {
+  const auto keys = user_keys(context.home);
+  if (!keys) return fail(context.terminal, keys.error());
+  const std::string word = key_word(keys->public_key);
+  return print(context, options.format, Json{{"key", word}, {"file", keys->path}}, word + "\n");
+}
+
+int add_key(Context& context, const UserOptions& options) {
+  const auto key = key_of(context, options.key);
+  if (!key) return fail(context.terminal, key.error(), kExitUsage);
+  AddKey ask{options.name, *key, {}};
+  if (!options.replaces.empty()) {
+    const auto old = key_from_word(options.replaces);
+    if (!old) return fail(context.terminal, old.error(), kExitUsage);
+    ask.replaces = *old;
+  }
+  return change(context, {ask});
+}
+
+int revoke_key(Context& context, const UserOptions& options) {
+  const auto key = key_of(context, options.key);
+  if (!key) return fail(context.terminal, key.error(), kExitUsage);
+  return change(context, {RevokeKey{*key}});
+}
+
+// The launcher knows the new key before the file has it, and the old one is revoked with that: a
+// cut in between leaves a key that works in one of the two files.
+int rotate_key(Context& context, const UserOptions&) {
+  const auto old = user_keys(context.home);
+  if (!old) return fail(context.terminal, old.error());
+  const std::string beside = context.home.user_key() + ".new";
+  const auto fresh = io::load_or_create_key_pair(beside);
+  if (!fresh) return fail(context.terminal, fresh.error());
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto self = (*connection)->ask_for<UsersReply>(WhoAmI{});
+  if (!self) return fail(context.terminal, self.error());
+  if (self->users.empty())
+    return fail(context.terminal, make_error(ErrorCode::not_found,
+                                             "the launcher knows no user of "
+                                             "this key"));
+  const auto reply = (*connection)
+                         ->ask_for<Done>(ChangePrincipals{
+                             AddKey{self->users.front().name, fresh->public_key, old->public_key}});
+  if (!reply) return fail(context.terminal, reply.error());
+  const auto text = io::read_file(beside);
+  Status moved =
+      text ? io::write_file_atomically(context.home.user_key(), *text, 0600) : Status(text.error());
+  if (moved) moved = io::remove_tree(beside);
+  if (!moved) return fail(context.terminal, moved.error());
+  context.terminal.note(reply->message);
+  return 0;
+}
+
+// ---- projects
+
+int list_projects(Context& context, const UserOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<ProjectsReply>(ListProjects{});
+  if (!reply) return fail(context.terminal, reply.error());
+  Json json = Json::array();
+  Table table({"NAME", "USERS", "CREATED BY"});
+  for (const ProjectView& project : reply->projects) {
+    json.push_back({{"name", project.name}, {"users", project.users}, {"by", project.by}});
+    table.add({project.name, fmt::format("{}", fmt::join(project.users, ", ")), project.by});
+  }
+  return print(context, options.format, json, table.text());
+}
+
+int create_project(Context& context, const UserOptions& options) {
+  return change(context, {CreateProject{options.name}});
+}
+int remove_project(Context& context, const UserOptions& options) {
+  return change(context, {RemoveProject{options.name}});
+}
+
+using Verb = int (*)(Context&, const UserOptions&);
+
+// Adds verbs of one group, which share their options.
+class Group {
+ public:
+  Group(VerbTable table, CLI::App& app, std::shared_ptr<UserOptions> options)
+      : table_(table), app_(app), options_(std::move(options)) {
+    app_.require_subcommand(1);
+  }
+  CLI::App* add(const char* name, const char* what, Verb work) const {
+    auto* verb = app_.add_subcommand(name, what);
+    verb->callback([table = table_, options = options_, work] {
+      table.action = [options, work](Context& context) { return work(context, *options); };
+    });
+    return verb;
+  }
+  CLI::App* named(const char* name, const char* what, Verb work, const char* see) const {
+    auto* verb = add(name, what, work);
+    verb->add_option("NAME", options_->name, "its name")->required()->check(filled(see));
+    return verb;
+  }
+
+ private:
+  VerbTable table_;
+  CLI::App& app_;
+  std::shared_ptr<UserOptions> options_;
+};
+
+constexpr const char* kSeeUsers = "`lockstep user list` shows the names";
+constexpr const char* kSeeProjects = "`lockstep project list` shows the names";
+
+void add_key_verbs(const VerbTable& table, CLI::App& user_group,
+                   const std::shared_ptr<UserOptions>& options) {
+  const Group keys(table, *user_group.add_subcommand("key", "keys that users sign with"), options);
+  const auto with_key = [&](CLI::App* verb) {
+    verb->add_option("KEY", options->key, "the word that `user key show` prints; - for your own")
+        ->required();
+    return verb;
+  };
+  add_format(*keys.add("show", "print your public key", show_key), options->format);
+  auto* add_verb = with_key(keys.named("add", "give a user another key", add_key, kSeeUsers));
+  add_verb->add_option("--replaces", options->replaces, "revoke this one in the same step");
+  with_key(keys.add("revoke", "end a key, for good", revoke_key));
+  keys.add("rotate", "make yourself a new key; the old one is revoked", rotate_key);
+}
+
+}  // namespace
+
+void add_user_verbs(VerbTable table) {
+  const auto options = std::make_shared<UserOptions>();
+  auto& app = *table.app.add_subcommand("user", "who may use this launcher, and as what");
+  const Group users(table, app, options);
+  const auto with_role = [&](CLI::App* verb) {
+    verb->add_option("--project", options->project, "of a submitter or viewer (default: default)");
+    return verb;
+  };
+  add_format(*users.add("list", "all users", list), options->format);
+  add_format(*users.named("show", "a user's roles and keys", show, kSeeUsers), options->format);
+  add_format(*users.add("whoami", "who you are to the launcher", whoami), options->format);
+  auto* add_verb = with_role(users.named("add", "add a user", add, kSeeUsers));
+  add_verb->add_option("--key", options->key, "the word that their `user key show` prints");
+  add_verb->add_option("--role", options->role, "admin, operator, submitter (default) or viewer");
+  add_verb->add_option("--account", options->account,
+                       "account that their jobs run as (default: the name)");
+  users.named("remove", "remove a user; their keys are revoked", remove, kSeeUsers);
+  auto* role_verb = with_role(users.named("role", "give a role, or take it", role, kSeeUsers));
+  role_verb->add_option("ROLE", options->role, "admin, operator, submitter or viewer")->required();
+  role_verb->add_flag("--remove", options->withdraw, "take the role away");
+  users.named("account", "change the account that a user's jobs run as", account, kSeeUsers)
+      ->add_option("ACCOUNT", options->account, "an account of the nodes")
+      ->required();
+  add_key_verbs(table, app, options);
+
+  const auto project_options = std::make_shared<UserOptions>();
+  const Group projects(table,
+                       *table.app.add_subcommand("project", "groups of users, jobs and names"),
+                       project_options);
+  add_format(*projects.add("list", "your projects", list_projects), project_options->format);
+  projects.named("create", "make a project", create_project, kSeeProjects);
+  projects.named("remove", "remove a project without jobs", remove_project, kSeeProjects);
+}
+
+}  // namespace lockstep::cli

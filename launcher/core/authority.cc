@@ -1,0 +1,204 @@
+#include "launcher/core/authority.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace lockstep::launcher {
+namespace {
+
+// How far a role's permission reaches.
+enum class Reach {
+  none,
+  own,      // the caller owns it
+  granted,  // its owner shares it with the project that the role is in
+  shared,   // own, or granted
+  project,  // it is in the project that the role is in
+  all,
+  audited,  // all; written down where it is somebody else's
+};
+
+struct Row {
+  Permission permission;
+  std::string_view words;
+  Reach admin, operator_, submitter, viewer;
+  Reach attempt;  // own: itself and its children
+};
+
+using P = Permission;
+using R = Reach;
+// DESIGN section 13, row by row. What a node may do is not here: see may().
+constexpr std::array<Row, kPermissions> kTable{{
+    {P::see_cluster, "see the nodes", R::all, R::all, R::all, R::all, R::none},
+    {P::see_job, "see this job", R::all, R::all, R::project, R::project, R::own},
+    {P::read_job, "read what this job runs, writes and leaves", R::audited, R::none, R::shared,
+     R::granted, R::own},
+    {P::read_values, "read the values of this job's variables", R::own, R::none, R::own, R::none,
+     R::none},
+    {P::submit, "submit jobs", R::all, R::none, R::project, R::none, R::own},
+    {P::choose_account, "run jobs as another account", R::all, R::none, R::none, R::none, R::none},
+    {P::cancel_job, "cancel this job", R::all, R::all, R::own, R::none, R::own},
+    {P::delete_job, "delete this job", R::all, R::none, R::own, R::none, R::none},
+    {P::share_job, "share this job", R::own, R::none, R::own, R::none, R::none},
+    {P::read_blobs, "read these files", R::audited, R::none, R::shared, R::granted, R::own},
+    {P::write_blobs, "upload files", R::all, R::none, R::all, R::none, R::own},
+    {P::see_names, "see environments", R::all, R::none, R::project, R::project, R::own},
+    {P::write_names, "add environments", R::all, R::none, R::project, R::none, R::none},
+    {P::prune_environments, "prune environments", R::all, R::all, R::none, R::none, R::none},
+    {P::drain_nodes, "drain or resume nodes", R::all, R::all, R::none, R::none, R::none},
+    {P::admit_nodes, "admit nodes", R::all, R::none, R::none, R::none, R::none},
+    {P::remove_nodes, "remove nodes", R::all, R::none, R::none, R::none, R::none},
+    {P::revoke_nodes, "revoke nodes", R::all, R::all, R::none, R::none, R::none},
+    {P::manage_users, "change users, roles, projects or quotas", R::all, R::none, R::none, R::none,
+     R::none},
+    {P::use_secrets, "use secrets", R::own, R::none, R::own, R::none, R::none},
+    {P::shut_down, "end the launcher", R::all, R::none, R::none, R::none, R::none},
+    {P::read_audit, "read the audit log", R::all, R::none, R::none, R::none, R::none},
+}};
+
+constexpr bool rows_are_in_order() {
+  for (int i = 0; i < kPermissions; ++i)
+    if (static_cast<int>(kTable[static_cast<std::size_t>(i)].permission) != i) return false;
+  return true;
+}
+static_assert(rows_are_in_order(), "each permission has one row, in the order of the enum");
+
+const Row& row_of(Permission permission) { return kTable[static_cast<std::size_t>(permission)]; }
+
+Reach reach_of(const Row& row, Role role) {
+  switch (role) {
+    case Role::admin: return row.admin;
+    case Role::operator_: return row.operator_;
+    case Role::submitter: return row.submitter;
+    case Role::viewer: return row.viewer;
+  }
+  return Reach::none;
+}
+
+// Things of before projects are in the default one.
+std::string project_of(const Object& object) {
+  return object.project.empty() ? std::string(kDefaultProject) : object.project;
+}
+
+bool reaches(Reach reach, const User& user, const Grant& grant, const Object& object) {
+  const bool owns = object.owner == user.name;
+  const bool in_project = !is_of_project(grant.role) || grant.project == project_of(object);
+  switch (reach) {
+    case Reach::none: return false;
+    case Reach::own: return owns && in_project;
+    case Reach::granted: return in_project && object.shared;
+    case Reach::shared: return in_project && (owns || object.shared);
+    case Reach::project: return in_project;
+    case Reach::all:
+    case Reach::audited: return true;
+  }
+  return false;
+}
+
+// The roles that would do, for the one who has to ask for them.
+std::string roles_that_may(const Row& row) {
+  std::string text;
+  for (const Role role : kRoles) {
+    if (reach_of(row, role) == Reach::none) continue;
+    if (!text.empty()) text += " or ";
+    text += to_string(role);
+  }
+  return text;
+}
+
+std::string roles_of(const User& user) {
+  std::string text;
+  for (const Grant& grant : user.grants) text += (text.empty() ? "" : ", ") + to_string(grant);
+  return text.empty() ? "no role" : text;
+}
+
+Decision refused(const Row& row, const User& user, const Object& object) {
+  const auto has = [&](Role role) { return user.has(role); };
+  const bool could_elsewhere = std::any_of(std::begin(kRoles), std::end(kRoles), [&](Role role) {
+    return has(role) && reach_of(row, role) != Reach::none;
+  });
+  Decision decision;
+  if (could_elsewhere && !object.owner.empty() && object.owner != user.name)
+    decision.why = fmt::format("user '{}' may not {}: it belongs to user '{}' (project {})",
+                               user.name, row.words, object.owner, project_of(object));
+  else if (could_elsewhere)
+    decision.why = fmt::format(
+        "user '{}' may not {} in project {}; an admin may allow it with `lockstep user role {} "
+        "{} --project {}`",
+        user.name, row.words, project_of(object), user.name, "submitter", project_of(object));
+  else
+    decision.why = fmt::format("user '{}' ({}) may not {}: that needs the role {}", user.name,
+                               roles_of(user), row.words, roles_that_may(row));
+  return decision;
+}
+
+struct Judge {
+  const Principals& principals;
+  const Row& row;
+  const Object& object;
+  bool in_words = true;
+
+  Decision operator()(const Nobody&) const {
+    return {false, false, fmt::format("nobody may {} without saying who they are", row.words)};
+  }
+  Decision operator()(const LauncherItself&) const { return {true, false, ""}; }
+  Decision operator()(const UserCaller& caller) const {
+    const User* user = principals.user(caller.name);
+    if (user == nullptr)
+      return {false, false, fmt::format("there is no user '{}' any more", caller.name)};
+    Decision found;
+    for (const Grant& grant : user->grants) {
+      const Reach reach = reach_of(row, grant.role);
+      if (!reaches(reach, *user, grant, object)) continue;
+      const bool audited = reach == Reach::audited && object.owner != user->name;
+      if (!audited) return {true, false, ""};
+      found = {true, true, ""};
+    }
+    if (found.allowed || !in_words) return found;
+    return refused(row, *user, object);
+  }
+  // What nodes say and fetch has messages of its own, each held against what is assigned to them.
+  Decision operator()(const NodeCaller&) const {
+    return {false, false, fmt::format("a node may not {}", row.words)};
+  }
+  Decision operator()(const AttemptCaller& caller) const {
+    const User* owner = principals.user(caller.owner);
+    const bool is_its_own = row.attempt == Reach::own && object.attempt == caller.attempt &&
+                            !caller.attempt.job.value.empty();
+    if (owner != nullptr && is_its_own) return {true, false, ""};
+    return {false, false,
+            fmt::format("the credential of attempt {} may not {}", to_string(caller.attempt),
+                        row.words)};
+  }
+};
+
+struct Name {
+  std::string operator()(const Nobody&) const { return "nobody"; }
+  std::string operator()(const LauncherItself&) const { return "lockstepd"; }
+  std::string operator()(const UserCaller& caller) const { return caller.name; }
+  std::string operator()(const NodeCaller& caller) const {
+    return fmt::format("node {}", caller.node.value);
+  }
+  std::string operator()(const AttemptCaller& caller) const {
+    return "attempt " + to_string(caller.attempt);
+  }
+};
+
+}  // namespace
+
+std::string name_of(const Caller& caller) { return std::visit(Name{}, caller); }
+
+std::string_view to_string(Permission permission) { return row_of(permission).words; }
+
+Decision may(const Principals& principals, const Caller& caller, Permission permission,
+             const Object& object) {
+  return std::visit(Judge{principals, row_of(permission), object}, caller);
+}
+
+bool is_allowed(const Principals& principals, const Caller& caller, Permission permission,
+                const Object& object) {
+  return std::visit(Judge{principals, row_of(permission), object, false}, caller).allowed;
+}
+
+}  // namespace lockstep::launcher

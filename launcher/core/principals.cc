@@ -1,0 +1,90 @@
+#include "launcher/core/principals.h"
+
+#include <algorithm>
+
+namespace lockstep::launcher {
+
+bool User::has(Role role) const {
+  return std::any_of(grants.begin(), grants.end(),
+                     [&](const Grant& grant) { return grant.role == role; });
+}
+
+bool User::has(Role role, const std::string& project) const {
+  return grants.count({role, is_of_project(role) ? project : ""}) != 0;
+}
+
+void Principals::apply(Instant at, const ProjectCreated& fact) {
+  projects_[fact.name] = {at, fact.by};
+}
+
+void Principals::apply(Instant, const ProjectRemoved& fact) {
+  projects_.erase(fact.name);
+  for (auto& [name, user] : users_)
+    std::erase_if(user.grants, [&](const Grant& grant) { return grant.project == fact.name; });
+}
+
+void Principals::apply(Instant at, const UserAdded& fact) {
+  User user;
+  user.name = fact.name;
+  user.account = fact.account;
+  user.added = at;
+  user.by = fact.by;
+  users_[fact.name] = std::move(user);
+}
+
+void Principals::apply(Instant, const UserAccountSet& fact) {
+  users_.at(fact.name).account = fact.account;
+}
+
+void Principals::apply(Instant, const UserRemoved& fact) {
+  for (const auto& [key, of] : users_.at(fact.name).keys) {
+    keys_.erase(key);
+    revoked_.insert(key);
+  }
+  users_.erase(fact.name);
+  removed_.insert(fact.name);
+}
+
+void Principals::apply(Instant, const RoleGranted& fact) {
+  users_.at(fact.user).grants.insert(fact.grant);
+}
+
+void Principals::apply(Instant, const RoleWithdrawn& fact) {
+  users_.at(fact.user).grants.erase(fact.grant);
+}
+
+void Principals::apply(Instant at, const UserKeyAdded& fact) {
+  users_.at(fact.user).keys[fact.key] = {fact.from_file, at, fact.by};
+  keys_[fact.key] = fact.user;
+}
+
+void Principals::apply(Instant, const UserKeyRevoked& fact) {
+  const auto found = keys_.find(fact.key);
+  if (found != keys_.end()) {
+    users_.at(found->second).keys.erase(fact.key);
+    keys_.erase(found);
+  }
+  if (fact.for_good) revoked_.insert(fact.key);
+}
+
+const User* Principals::user(const std::string& name) const {
+  const auto found = users_.find(name);
+  return found == users_.end() ? nullptr : &found->second;
+}
+
+const User* Principals::user_with_key(const PublicKey& key) const {
+  const auto found = keys_.find(key);
+  return found == keys_.end() ? nullptr : user(found->second);
+}
+
+bool Principals::has_project(const std::string& name) const {
+  return name == kDefaultProject || projects_.count(name) != 0;
+}
+
+int Principals::admins() const {
+  return static_cast<int>(std::count_if(users_.begin(), users_.end(), [](const auto& entry) {
+    return entry.second.has(Role::admin) && !entry.second.keys.empty();
+  }));
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,131 @@
+#pragma once
+// The users, keys, roles and projects of a launcher: the part of State that says who somebody is.
+// It is the fold of its facts like the rest, and decides nothing: what a role may do is in
+// authority.h, which changes are allowed in user_changes.h.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/domain/access.h"
+
+namespace lockstep::launcher {
+
+// ---- facts -------------------------------------------------------------------------------------
+
+struct ProjectCreated {
+  std::string name;
+  std::string by;
+  friend bool operator==(const ProjectCreated&, const ProjectCreated&) = default;
+};
+struct ProjectRemoved {
+  std::string name;
+  std::string by;
+  friend bool operator==(const ProjectRemoved&, const ProjectRemoved&) = default;
+};
+struct UserAdded {
+  std::string name;
+  std::string account;  // that its jobs run as, on the nodes
+  std::string by;
+  friend bool operator==(const UserAdded&, const UserAdded&) = default;
+};
+struct UserAccountSet {
+  std::string name;
+  std::string account;
+  std::string by;
+  friend bool operator==(const UserAccountSet&, const UserAccountSet&) = default;
+};
+struct UserRemoved {  // with its keys and roles; the name is never given again
+  std::string name;
+  std::string by;
+  friend bool operator==(const UserRemoved&, const UserRemoved&) = default;
+};
+struct RoleGranted {
+  std::string user;
+  Grant grant;
+  std::string by;
+  friend bool operator==(const RoleGranted&, const RoleGranted&) = default;
+};
+struct RoleWithdrawn {
+  std::string user;
+  Grant grant;
+  std::string by;
+  friend bool operator==(const RoleWithdrawn&, const RoleWithdrawn&) = default;
+};
+struct UserKeyAdded {
+  std::string user;
+  PublicKey key;
+  bool from_file = false;  // keys/authorized_users has it
+  std::string by;
+  friend bool operator==(const UserKeyAdded&, const UserKeyAdded&) = default;
+};
+struct UserKeyRevoked {
+  PublicKey key;
+  bool for_good = true;  // false: its line left keys/authorized_users, and may come back
+  std::string by;
+  friend bool operator==(const UserKeyRevoked&, const UserKeyRevoked&) = default;
+};
+
+// ---- state -------------------------------------------------------------------------------------
+
+struct User {
+  struct Key {
+    bool from_file = false;
+    Instant added;
+    std::string by;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  std::string name;
+  std::string account;
+  std::map<PublicKey, Key> keys;
+  std::set<Grant> grants;
+  Instant added;
+  std::string by;
+
+  bool has(Role role) const;  // in any project
+  bool has(Role role, const std::string& project) const;
+  friend bool operator==(const User&, const User&) = default;
+};
+
+struct Project {
+  Instant created;
+  std::string by;
+  friend bool operator==(const Project&, const Project&) = default;
+};
+
+class Principals {
+ public:
+  void apply(Instant at, const ProjectCreated& fact);
+  void apply(Instant at, const ProjectRemoved& fact);
+  void apply(Instant at, const UserAdded& fact);
+  void apply(Instant at, const UserAccountSet& fact);
+  void apply(Instant at, const UserRemoved& fact);
+  void apply(Instant at, const RoleGranted& fact);
+  void apply(Instant at, const RoleWithdrawn& fact);
+  void apply(Instant at, const UserKeyAdded& fact);
+  void apply(Instant at, const UserKeyRevoked& fact);
+
+  const std::map<std::string, User>& users() const { return users_; }
+  const User* user(const std::string& name) const;
+  const User* user_with_key(const PublicKey& key) const;
+  const std::map<PublicKey, std::string>& keys() const { return keys_; }
+  bool was_revoked(const PublicKey& key) const { return revoked_.count(key) != 0; }
+  bool was_removed(const std::string& name) const { return removed_.count(name) != 0; }
+  // Those that somebody created; kDefaultProject is always there.
+  const std::map<std::string, Project>& projects() const { return projects_; }
+  bool has_project(const std::string& name) const;
+  // Of users who have a key.
+  int admins() const;
+
+  friend bool operator==(const Principals&, const Principals&) = default;
+
+ private:
+  std::map<std::string, User> users_;
+  std::map<PublicKey, std::string> keys_;  // whose
+  std::set<PublicKey> revoked_;
+  std::set<std::string> removed_;
+  std::map<std::string, Project> projects_;
+};
+
+}  // namespace lockstep::launcher

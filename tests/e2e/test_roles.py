@@ -1,0 +1,185 @@
+"""Users, roles, projects and keys: what each of four keys may do, and what a revoked key still can."""
+import json
+import subprocess
+import time
+
+import pytest
+from harness.site import wait_until
+
+REVOKED_WITHIN_S = 2
+
+
+class Person:
+    """Somebody with a key of their own, who uses the site's launcher."""
+
+    def __init__(self, site, name):
+        self.site, self.name = site, name
+        home = site.directory / f"home-{name}"
+        home.mkdir()
+        self.environment = {"LOCKSTEP_HOME": str(home),
+                            "LOCKSTEP_LAUNCHER": str(site.home / "launcher" / "endpoint.json")}
+        self.key = self.ok("user", "key", "show").strip()
+
+    def run(self, *words, **options):
+        return self.site.run(*words, env=self.environment, **options)
+
+    def ok(self, *words):
+        done = self.run(*words)
+        assert done.returncode == 0, f"{self.name}: {words}: {done.stderr.decode()}"
+        return done.stdout.decode()
+
+    def refused(self, *words):
+        """Demands that it fails, and returns why."""
+        done = self.run(*words)
+        text = done.stderr.decode()
+        assert done.returncode == 1 or (words[0] == "run" and done.returncode == 125), \
+            f"{self.name}: {words} exited {done.returncode}: {text}"
+        assert "Traceback" not in text
+        return text
+
+    def start(self, *words):
+        return subprocess.Popen([str(self.site.bin / "lockstep"), *words], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.site.work,
+                                env={**self.site.environment(), **self.environment})
+
+
+@pytest.fixture
+def people(site):
+    """A launcher with one node, and its admin's friends. All jobs run as the account root, which exists."""
+    site.up(1)
+    site.ok("project", "create", "vision")
+    made = {}
+    for name, role, project in (("olga", "operator", None), ("alice", "submitter", "default"),
+                                ("bob", "submitter", "default"), ("vic", "viewer", "default"),
+                                ("eve", "submitter", "vision")):
+        made[name] = Person(site, name)
+        words = ["user", "add", name, "--key", made[name].key, "--role", role, "--account", "root"]
+        site.ok(*words, *(["--project", project] if project else []))
+    return made
+
+
+def job_of(person, *words):
+    done = person.ok("run", "--detach", "-o", "json", *words)
+    return json.loads(done)["name"]
+
+
+def test_nobody_reads_cancels_or_deletes_what_is_somebody_elses(site, people):
+    alice, bob, vic, eve, olga = (people[n] for n in ("alice", "bob", "vic", "eve", "olga"))
+    name = job_of(alice, "-e", "TOKEN=canary-7f3a", "--", "bash", "-c", "echo hidden-line; sleep 300")
+    site.wait_for_status(name, "Running")
+    assert "canary-7f3a" in alice.ok("job", "show", name, "-o", "json")
+
+    for person in (bob, vic):
+        seen = person.ok("job", "show", name, "-o", "json")
+        assert json.loads(seen)["status"] == "Running"
+        assert "canary-7f3a" not in seen and "hidden-line" not in seen and "sleep 300" not in seen
+        assert name in person.ok("job", "list")
+        for words in (("job", "logs", name), ("job", "cancel", name), ("job", "events", name)):
+            assert "alice" in person.refused(*words) or "viewer" in person.refused(*words)
+    assert name not in eve.ok("job", "list")
+    eve.refused("job", "show", name)
+    eve.refused("job", "logs", name)
+
+    assert "canary-7f3a" not in olga.ok("job", "show", name, "-o", "json")
+    olga.refused("job", "logs", name)
+    admin = site.ok("job", "show", name, "-o", "json")
+    assert "canary-7f3a" not in admin and "hidden-line" not in admin
+    assert "sleep 300" in admin
+    assert site.show(name)["status"] == "Running"
+
+    olga.ok("job", "cancel", name)
+    site.wait_for_status(name, "Canceled")
+    assert "belongs to user 'alice'" in bob.refused("job", "delete", name)
+    mine = job_of(bob, "--", "true")
+    site.wait_for_status(mine, "Completed")
+    bob.ok("job", "delete", "--all-final", "--yes")
+    assert name in site.ok("job", "list"), "only one's own are deleted"
+    alice.ok("job", "delete", name)
+
+
+def test_only_the_roles_that_may_change_the_cluster(site, people):
+    for name in ("alice", "vic", "eve"):
+        person = people[name]
+        for words in (("node", "drain", "local-0"), ("node", "token"), ("node", "remove", "local-0"),
+                      ("node", "revoke", "local-0", "--now"), ("environment", "prune"),
+                      ("user", "list"), ("user", "add", "mallory"), ("user", "role", name, "admin"),
+                      ("project", "create", "mine")):
+            assert "may not" in person.refused(*words), words
+        assert name in person.ok("user", "whoami")
+    olga = people["olga"]
+    olga.ok("node", "drain", "local-0")
+    olga.ok("node", "resume", "local-0")
+    olga.refused("node", "token")
+    olga.refused("user", "role", "olga", "admin")
+    assert "that needs the role submitter or admin" in olga.refused("run", "--", "true")
+    assert "may not submit" in people["vic"].refused("run", "--", "true")
+    assert site.run("status").returncode == 0, "nobody ended the launcher"
+
+
+def test_a_project_bounds_what_its_submitters_do(site, people):
+    assert "may not submit jobs in project vision" in people["alice"].refused(
+        "run", "--project", "vision", "--", "true")
+    name = job_of(people["eve"], "--project", "vision", "--", "true")
+    site.wait_for_status(name, "Completed")
+    assert json.loads(people["eve"].ok("job", "show", name, "-o", "json"))["lockstep"]["project"] == "vision"
+    assert name not in people["alice"].ok("job", "list")
+    assert "no project 'speech'" in people["eve"].refused("run", "--project", "speech", "--", "true")
+
+
+def test_a_name_of_an_environment_belongs_to_who_made_it(site, people):
+    site.write("env.yml", "name: tools\nlockstep:\n  interpreter: /usr/bin/python3\n")
+    made = people["alice"].run("environment", "create", "-f", "env.yml")
+    if made.returncode != 0:
+        pytest.fail(made.stderr.decode())
+    site.write("other.yml", "name: tools\nlockstep:\n  interpreter: /usr/bin/python3.11\n")
+    assert "belongs to user 'alice'" in people["bob"].refused("environment", "create", "-f", "other.yml")
+    people["bob"].ok("environment", "show", "tools")
+    people["eve"].refused("environment", "show", "tools")
+    people["vic"].refused("environment", "create", "-f", "other.yml")
+    people["alice"].ok("environment", "create", "-f", "other.yml")
+
+
+def test_a_revoked_key_stops_what_it_follows_at_once(site, people):
+    alice = people["alice"]
+    name = job_of(alice, "--", "bash", "-c", "while :; do echo tick; sleep 0.1; done")
+    site.wait_for_status(name, "Running")
+    follower = alice.start("job", "stream", name)
+    while b"tick" not in follower.stdout.readline():
+        assert follower.poll() is None
+    site.ok("user", "key", "revoke", alice.key)
+    revoked = time.monotonic()
+    follower.wait(timeout=60)
+    assert follower.returncode != 0
+    tail = follower.stdout.read()
+    assert tail.count(b"tick") < 10 * (REVOKED_WITHIN_S + 1), "it was sent more than two seconds of lines"
+    assert time.monotonic() - revoked < 60
+    follower.stderr.close()
+    follower.stdout.close()
+    assert alice.run("job", "list", timeout=120).returncode == 1
+    assert "was revoked" in site.run("user", "key", "add", "alice", alice.key).stderr.decode()
+    site.ok("job", "cancel", name)
+    site.wait_for_status(name, "Canceled")
+
+
+def test_a_rotated_key_replaces_the_old_one(site, people):
+    bob = people["bob"]
+    old = bob.key
+    bob.ok("user", "key", "rotate")
+    new = bob.ok("user", "key", "show").strip()
+    assert new != old
+    assert "bob" in bob.ok("user", "whoami")
+    keys = [key["key"] for key in site.json("user", "show", "bob")["keys"]]
+    assert keys == [new]
+
+
+def test_keys_are_one_word_and_users_survive_a_restart(site, people):
+    for person in people.values():
+        assert person.key.isalnum() and person.key.startswith("lskey")
+    before = site.json("user", "list")
+    assert {user["name"] for user in before} >= set(people)
+    pid = site.launcher_pids()[0]
+    subprocess.run(["kill", "-9", str(pid)], check=True)
+    wait_until(lambda: not site.launcher_pids(), "the launcher is gone")
+    site.ok("up")
+    assert site.json("user", "list") == before
+    assert "alice" in people["alice"].ok("user", "whoami")
