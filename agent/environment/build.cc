@@ -253,10 +253,11 @@ Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs:
   auto said = envs::run_lockstep_env(order);
   EnvironmentCache::drop_scratch(entry_);
   if (!said && cgroup_ && cgroup_->out_of_memory() && target_.memory)
-    return make_error(ErrorCode::unavailable,
-                      fmt::format("the environment needs more memory to be made than the job asked "
-                                  "for ({}); ask for more (--memory). {}",
-                                  to_string(*target_.memory), said.error().message));
+    return make_error(
+        ErrorCode::unavailable,
+        fmt::format("making the environment needs more memory than this job's builds may "
+                    "have ({}); ask for more (--memory). {}",
+                    to_string(*target_.memory), said.error().message));
   return said;
 }
 

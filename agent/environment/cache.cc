@@ -308,6 +308,7 @@ Result<bool> EnvironmentCache::remove(const Item& item, const InUse& in_use) con
     io::disk::unlink(item.entry.lock_file().c_str());
     return false;
   }
+  TRY(io::clean_cgroups(item.entry.cgroups()));  // of an agent that was killed while it built
   TRY_ASSIGN(const std::string aside, put_aside(item));
   // Who wants it says so first and looks for it then: one of us sees the other.
   if (in_use(item.entry.name())) {

@@ -78,7 +78,7 @@ EnvironmentTarget target_of(const Assignment& assignment, const Interpreter& int
   target.user = user;
   target.run_as = assignment.spec.run_as;
   if (assignment.spec.resources.memory && assignment.allotment.memory.count > 0)
-    target.memory = assignment.allotment.memory;
+    target.memory = std::max(assignment.allotment.memory, kLeastBuildMemory);
   target.cpus = static_cast<int>(assignment.allotment.cpus.size());
   target.job = assignment.attempt.job.value;
   target.platform = platform_for(target.definition, assignment.environment, interpreter);

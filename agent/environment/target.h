@@ -17,6 +17,9 @@ struct Interpreter {
   friend bool operator==(const Interpreter&, const Interpreter&) = default;
 };
 
+// Solvers and installers need this, however little the ranks ask for.
+inline constexpr Bytes kLeastBuildMemory = gibibytes(1);
+
 struct EnvironmentTarget {
   enum class What {
     build,  // there is a lock, or none is needed
@@ -26,13 +29,14 @@ struct EnvironmentTarget {
   What what = What::wait;
   EnvironmentDefinition definition;
   std::uint64_t generation = 0;
-  std::string platform;         // of locks; with the whole version where none is needed. Conda's:
-                                // "linux-64 __cuda=12.4 __glibc=2.36"
-  std::optional<Digest> lock;   // its tree, to build
-  Digest key;                   // of the environment, or of the solving
-  bool share = false;           // nodes on other hosts need what this one fetches or makes
-  io::User user;                // whose it is
-  std::optional<Bytes> memory;  // of the job that asks, where it said so: its builds have no more
+  std::string platform;        // of locks; with the whole version where none is needed. Conda's:
+                               // "linux-64 __cuda=12.4 __glibc=2.36"
+  std::optional<Digest> lock;  // its tree, to build
+  Digest key;                  // of the environment, or of the solving
+  bool share = false;          // nodes on other hosts need what this one fetches or makes
+  io::User user;               // whose it is
+  // Of the job that asks, where it said so: its builds have no more, but kLeastBuildMemory.
+  std::optional<Bytes> memory;
   int cpus = 1;
   std::string run_as;  // of the job that asks; "" = the agent's user
   std::string job;     // that asks, for people

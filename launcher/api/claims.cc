@@ -37,7 +37,9 @@ struct ClaimOf {
   Claim operator()(const ShowNode&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const CreateToken&) const { return {Permission::admit_nodes, {}, ""}; }
   Claim operator()(const DrainNode&) const { return {Permission::drain_nodes, {}, ""}; }
-  Claim operator()(const RemoveNode&) const { return {Permission::remove_nodes, {}, ""}; }
+  Claim operator()(const RemoveNode& m) const {
+    return {m.now ? Permission::revoke_nodes : Permission::remove_nodes, {}, ""};
+  }
   // Whose the name is says the core; a new one is the caller's.
   Claim operator()(const CreateEnvironment& m) const {
     const auto* known = state.registered(m.environment.spec.name, "");

@@ -246,7 +246,6 @@ void Service::perform(const RevokeUser& action) {
   for (auto& [job, watchers] : watchers_)
     std::erase_if(watchers, [&](const auto& one) { return one.second.key == action.key; });
   std::erase_if(watchers_, [](const auto& job) { return job.second.empty(); });
-  std::erase_if(pending_, [&](const auto& one) { return one.second.asker.key == action.key; });
 }
 
 void Service::flush() {

@@ -121,9 +121,11 @@ io::ClientSocket& Connection::bulk() { return *impl_->bulk; }
 Error Connection::Impl::explained(Error error) const {
   if (error.code != ErrorCode::permission_denied) return error;
   const auto user = io::current_user();
-  error.message +=
-      fmt::format("; ask an admin of it to let you in with: lockstep user add {} --key {}",
-                  user ? user->name : "NAME", key_word(keys.public_key));
+  const std::string name = user ? user->name : "NAME";
+  error.message += fmt::format(
+      "; ask an admin of it to let you in with `lockstep user add {0} --key {1}`, or, while it has "
+      "no admin, add this line to keys/authorized_users in its home: {0} {1}",
+      name, key_word(keys.public_key));
   return error;
 }
 

@@ -62,6 +62,7 @@ struct RevokeNode {
 struct AllowUser {
   PublicKey key;
   std::string user;
+  bool from_file = false;  // only while keys/authorized_users has it
 };
 // Not any more: nothing is taken from it or sent to it, and what it follows or uploads ends.
 struct RevokeUser {

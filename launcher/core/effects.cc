@@ -134,7 +134,9 @@ struct Effects {
   void operator()(const RoleGranted&) const {}
   void operator()(const RoleWithdrawn& fact) const { core.act(UserChanged{fact.user}); }
   void operator()(const UserRemoved& fact) const { core.act(UserChanged{fact.name}); }
-  void operator()(const UserKeyAdded& fact) const { core.act(AllowUser{fact.key, fact.user}); }
+  void operator()(const UserKeyAdded& fact) const {
+    core.act(AllowUser{fact.key, fact.user, fact.from_file});
+  }
   void operator()(const UserKeyRevoked& fact) const { core.act(RevokeUser{fact.key}); }
 
   // What follows from every fact about a job that is still there.

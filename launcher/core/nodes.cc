@@ -75,7 +75,9 @@ void react(Context& core, const DrainInput& input) {
 }
 
 void react(Context& core, const RemoveNodeInput& input) {
-  if (!permitted(core, input.reply, input.caller, Permission::remove_nodes)) return;
+  if (!permitted(core, input.reply, input.caller,
+                 input.now ? Permission::revoke_nodes : Permission::remove_nodes))
+    return;
   const Node* node = core.state.node_called(input.name_or_id);
   if (node == nullptr) {
     for (const auto& [id, removed] :

@@ -151,7 +151,8 @@ void recovered(Context& core, Instant now) {
 
 std::vector<Action> resume(const State& state) {
   std::vector<Action> actions;
-  for (const auto& [key, user] : state.principals().keys()) actions.push_back(AllowUser{key, user});
+  for (const auto& [key, user] : state.principals().keys())
+    actions.push_back(AllowUser{key, user, state.principals().user(user)->keys.at(key).from_file});
   for (const auto& [id, node] : state.removed_nodes()) actions.push_back(RevokeNode{node.key});
   for (const auto& [id, node] : state.nodes()) {
     actions.push_back(AllowNode{id, node.key});

@@ -145,7 +145,7 @@ void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
 }
 
 // As the door would say it; of a job that is not there the followers say so.
-std::string BulkServer::why_not_read(const PublicKey& key, const JobId& id) const {
+std::string BulkServer::why_not_read(const PublicKey& key, const JobId& id) {
   const State& state = engine_.core().state();
   const Job* job = state.job(id);
   const auto user = gate_.user_of(key);

@@ -64,7 +64,7 @@ class BulkServer {
 
   BlobService::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
   void refuse(const std::string& peer, std::uint64_t sequence, const BulkRefused& refusal);
-  std::string why_not_read(const PublicKey& key, const JobId& job) const;
+  std::string why_not_read(const PublicKey& key, const JobId& job);
   void logs_taken() { refuses_logs_ = false; }
   void logs_refused(const AttemptId& attempt, NodeId node);
   void give_up(const SyncBatch& batch, const Error& why);

@@ -41,7 +41,7 @@ struct Performer {
   void operator()(const RevokeNode& action) const { server.gate_.revoke_node(action.key); }
 
   void operator()(const AllowUser& action) const {
-    server.gate_.allow_user(action.key, action.user);
+    server.gate_.allow_user(action.key, action.user, action.from_file);
   }
   void operator()(const RevokeUser& action) const {
     server.gate_.revoke_user(action.key);

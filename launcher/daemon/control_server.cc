@@ -22,17 +22,6 @@ std::string random_secret() {
   return secret;
 }
 
-Status check_variables_size(const std::map<std::string, std::string>& variables) {
-  std::size_t bytes = 0;
-  for (const auto& [name, value] : variables) bytes += name.size() + value.size();
-  if (bytes <= kMaxVariablesBytes) return {};
-  return make_error(ErrorCode::resource_exhausted,
-                    fmt::format("environment_variables: names and values have {} bytes together, "
-                                "and {} are possible; put what is large into a file of the job's "
-                                "code folder",
-                                bytes, kMaxVariablesBytes));
-}
-
 }  // namespace
 
 // ---- what nodes say -----------------------------------------------------------------------------

@@ -28,12 +28,15 @@ class KeyRegistry {
     return is_revoked(key) ? domain == kControlDomain : file_.lists(key);
   }
   AuthorizedUsers& file() { return file_; }
-  std::optional<std::string> user_of(const PublicKey& key) const {
+  // A key of the file is out as soon as its line is, before the core has heard of that.
+  std::optional<std::string> user_of(const PublicKey& key) {
     const auto it = users_.find(key);
-    if (it == users_.end()) return std::nullopt;
-    return it->second;
+    if (it == users_.end() || (it->second.from_file && !file_.lists(key))) return std::nullopt;
+    return it->second.name;
   }
-  void allow_user(const PublicKey& key, const std::string& user) { users_[key] = user; }
+  void allow_user(const PublicKey& key, const std::string& user, bool from_file) {
+    users_[key] = {user, from_file};
+  }
   void revoke_user(const PublicKey& key) { users_.erase(key); }
   std::optional<NodeId> node_of(const PublicKey& key) const {
     const auto it = nodes_.find(key);
@@ -49,7 +52,11 @@ class KeyRegistry {
 
  private:
   AuthorizedUsers file_;
-  std::map<PublicKey, std::string> users_;
+  struct KnownUser {
+    std::string name;
+    bool from_file = false;
+  };
+  std::map<PublicKey, KnownUser> users_;
   std::map<PublicKey, NodeId> nodes_;
   std::set<PublicKey> revoked_;
 };

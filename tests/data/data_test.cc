@@ -112,17 +112,6 @@ TEST_P(Landing, its_journal_replays_to_the_same_jobs) {
   EXPECT_TRUE(journal->append({{{1}, NodeDrainChanged{NodeId(1), true, "goes on"}}}));
 }
 
-// Is it a message of this protocol? Then nothing of it may be lost.
-template <typename Body>
-bool survives(const std::string& bytes, const std::string& said) {
-  const auto envelope = wire::decode_envelope<Body>(bytes);
-  if (!envelope) return false;
-  const std::string again = wire::encode(*envelope);
-  EXPECT_TRUE(wire::decode_envelope<Body>(again).value() == *envelope);
-  EXPECT_TRUE(holds(decoded_by_protoc(again), said)) << "something of it is lost:\n" << said;
-  return true;
-}
-
 TEST_P(Landing, its_envelopes_decode_to_what_they_said) {
   std::istringstream text(text_of(data() / "envelopes.txt"));
   std::string line;

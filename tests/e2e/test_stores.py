@@ -295,7 +295,9 @@ def test_a_newer_state_is_refused_with_both_versions(site):
 
 
 def start_refused(site):
-    done = subprocess.run([site.bin / "lockstepd", "--home", launcher_home(site),
+    """As the user whose home it is: any other is refused for that."""
+    words = site._argv([])[:-1]
+    done = subprocess.run([*words, site.bin / "lockstepd", "--home", launcher_home(site),
                            "--started-by-lockstep"], timeout=60, capture_output=True,
                           env=site.environment(), check=False)
     assert done.returncode == 4

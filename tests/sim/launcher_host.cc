@@ -231,14 +231,16 @@ void LauncherHost::record(const StampedFact& fact) {
   cluster_.oracle.committed(fact);
   journal_.push_back(fact);
   static constexpr const char* kNames[] = {
-      "TokenCreated",        "NodeJoined",        "NodeSessionStarted", "NodeLost",
-      "NodeDrainChanged",    "JobSubmitted",      "CancelRequested",    "AttemptPlaced",
-      "GangFormed",          "PartChanged",       "PartGone",           "AttemptDoomed",
-      "AttemptEnded",        "JobRequeued",       "PartReleased",       "JobFinished",
-      "NodeRemoved",         "TokenForgotten",    "NodeRevised",        "EraBegan",
-      "JobDeleted",          "CheckpointSaved",   "FenceLifted",        "EnvironmentRegistered",
-      "EnvironmentWanted",   "EnvironmentLocked", "EnvironmentReset",   "EnvironmentsPruned",
-      "EnvironmentNotSolved"};
+      "TokenCreated",         "NodeJoined",        "NodeSessionStarted", "NodeLost",
+      "NodeDrainChanged",     "JobSubmitted",      "CancelRequested",    "AttemptPlaced",
+      "GangFormed",           "PartChanged",       "PartGone",           "AttemptDoomed",
+      "AttemptEnded",         "JobRequeued",       "PartReleased",       "JobFinished",
+      "NodeRemoved",          "TokenForgotten",    "NodeRevised",        "EraBegan",
+      "JobDeleted",           "CheckpointSaved",   "FenceLifted",        "EnvironmentRegistered",
+      "EnvironmentWanted",    "EnvironmentLocked", "EnvironmentReset",   "EnvironmentsPruned",
+      "EnvironmentNotSolved", "ProjectCreated",    "ProjectRemoved",     "UserAdded",
+      "UserAccountSet",       "UserRemoved",       "RoleGranted",        "RoleWithdrawn",
+      "UserKeyAdded",         "UserKeyRevoked"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.note("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);

@@ -72,6 +72,9 @@ class LauncherHost {
   void act(const launcher::ReplyDeleted& action);
   void act(const launcher::ForgetJob&) {}
   void act(const launcher::ReplyEnvironment&) {}
+  void act(const launcher::AllowUser&) {}
+  void act(const launcher::RevokeUser&) {}
+  void act(const launcher::UserChanged&) {}
   void act(const launcher::ExitDaemon& action);
 
   Cluster& cluster_;

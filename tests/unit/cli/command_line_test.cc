@@ -24,7 +24,8 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"job", "show", "--bogus"}, "--bogus"},
       {{"snapshot", "--bogus"}, "--bogus"},
       {{"fly"},
-       "unknown verb 'fly'; there are up, down, status, run, job, environment, node, snapshot"},
+       "unknown verb 'fly'; there are up, down, status, run, job, environment, node, user, "
+       "project, snapshot"},
       {{"jbo", "list"}, "unknown verb 'jbo'; did you mean 'job'?"},
       {{"job", "lsit"}, "unknown verb 'job lsit'; did you mean 'job list'?"},
       {{"run"}, "lockstep: run: there is no COMMAND; write it behind --, as in: "},

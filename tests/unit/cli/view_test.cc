@@ -24,7 +24,7 @@ TEST(JobJson, IsShapedLikeAzures) {
     "distribution": {"type": "mpi", "process_count_per_instance": 2},
     "resources": {"instance_count": 2}, "limits": {"timeout": 90},
     "creation_context": {"created_at": "2030-01-01T12:00:00.000Z", "created_by": "ada"},
-    "lockstep": {"snapshot": null, "run_as": "ada", "resources": {}, "gpus_per_rank": "all",
+    "lockstep": {"snapshot": null, "project": "default", "run_as": "ada", "resources": {}, "gpus_per_rank": "all",
                  "retry": {"max": 3, "on": ["infrastructure"], "backoff": 1,
                            "on_lost": "immediately"},
                  "checkpoint": {"every": 60}},

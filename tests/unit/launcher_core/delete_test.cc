@@ -19,8 +19,13 @@ class Delete : public ::testing::Test {
     launcher.emplace(config);
     n1 = launcher->join("n1");
   }
-  JobId run(const std::string& name) {
-    const JobId job = launcher->submit(job_spec(name));
+  static JobSpec job_by(const std::string& user, const std::string& name) {
+    JobSpec spec = job_spec(name);
+    spec.submitter = user;
+    return spec;
+  }
+  JobId run(const std::string& name, const std::string& user = "ann") {
+    const JobId job = launcher->submit(job_by(user, name));
     launcher->finished(n1, launcher->core->state().job(job)->attempts.back().id,
                        node_exit({rank_exit(0)}));
     EXPECT_EQ(launcher->status(job), JobStatus::completed);
@@ -138,12 +143,21 @@ TEST_F(Delete, many_are_deleted_a_thousand_at_a_time) {
   begin({Duration(0), 0, {}, {}});
   const JobId runs = launcher->submit(job_spec("runs"));
   for (int i = 0; i < 1'005; ++i)
-    launcher->cancel(launcher->submit(job_spec("job-" + std::to_string(10'000 + i))));
+    launcher->cancel(launcher->submit(job_by("ann", "job-" + std::to_string(10'000 + i))));
   const JobsDeleted first = remove({}, true);
   EXPECT_EQ(first.jobs.size(), kMaxDeletionsAtOnce);
   EXPECT_EQ(first.more, 5);
   EXPECT_EQ(remove({}, true).jobs.size(), 5U);
   EXPECT_THAT(left(), ElementsAre(runs.value));
+}
+
+TEST_F(Delete, all_that_ended_are_ones_own) {
+  begin();
+  run("anns");
+  run("bobs", "bob");
+  EXPECT_THAT(remove({}, true).jobs, ElementsAre(JobId("anns")));
+  EXPECT_THAT(left(), ElementsAre("bobs"));
+  EXPECT_THAT(remove({JobId("bobs")}).jobs, ElementsAre(JobId("bobs"))) << "an admin names it";
 }
 
 // ---- a name that is used again -----------------------------------------------------------------

@@ -98,7 +98,7 @@ TEST_F(RemoveNode, frees_the_name_but_never_the_id_or_the_key) {
 
 struct RevokeNow : RemoveNode {
   void revoked(const FakeNode& node, const std::string& name) {
-    launcher.send(RemoveNodeInput{launcher.next_reply(), name, "ann", true});
+    launcher.send(RemoveNodeInput{launcher.next_reply(), name, UserCaller{"ann"}, true});
     launcher.take<AwaitLogs>();
     launcher.drop_notices();
     EXPECT_THAT(launcher.expect_one<ReplyDone>().message, HasSubstr("is removed"));

@@ -25,7 +25,7 @@ struct BareLauncher {
   explicit BareLauncher(int count) {
     core.recovered(now);
     const Digest token = sha256("token");
-    core.handle(now, TokenInput{{}, token, now + minutes(60), count});
+    core.handle(now, TokenInput{{}, token, now + minutes(60), count, LauncherItself{}});
     for (int i = 1; i <= count; ++i) {
       FakeNode node;
       node.id = NodeId(static_cast<std::uint64_t>(i));
@@ -38,9 +38,12 @@ struct BareLauncher {
     }
   }
   void submit(int i, int width = 1) {
-    core.handle(
-        now,
-        SubmitInput{{}, "s" + std::to_string(i), job_spec("job" + std::to_string(i), width), ""});
+    core.handle(now, SubmitInput{{},
+                                 "s" + std::to_string(i),
+                                 job_spec("job" + std::to_string(i), width),
+                                 "",
+                                 false,
+                                 LauncherItself{}});
   }
   void finish(FakeNode& node) {
     const DesiredState desired = core.desired_for(node.id);

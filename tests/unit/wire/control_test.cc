@@ -46,6 +46,19 @@ TYPED_TEST(Protocol, EveryMessageSurvivesARoundTripWithEveryFieldSet) {
   EXPECT_EQ(kinds, std::variant_size_v<TypeParam>);
 }
 
+TEST(ControlCodec, EveryChangeOfUsersSurvivesARoundTrip) {
+  using Change = decltype(ChangePrincipals::change);
+  std::size_t kinds = 0;
+  test::for_each_alternative<Change>([&](const Change& change) {
+    const auto sent = of_client(ChangePrincipals{change});
+    const auto received = there(sent);
+    ASSERT_TRUE(received) << "kind " << change.index() << ": " << received.error().message;
+    EXPECT_TRUE(*received == sent) << "kind " << change.index() << " lost a field";
+    ++kinds;
+  });
+  EXPECT_EQ(kinds, std::variant_size_v<Change>);
+}
+
 template <typename Other, typename Body>
 void expect_unread(const Body& body) {
   const auto read = wire::decode_envelope<Other>(wire::encode(envelope_of(body)));

@@ -78,9 +78,29 @@ class Filler {
   void fill(RetryPolicy& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(CheckpointPolicy& v) { auto& [a] = v; each(a); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
   }
+
+  // common/domain/access.h
+  void fill(Grant& v) { auto& [a, b] = v; each(a, b); }
+  void fill(AddUser& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(RemoveUser& v) { auto& [a] = v; each(a); }
+  void fill(SetAccount& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ChangeRole& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(AddKey& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(RevokeKey& v) { auto& [a] = v; each(a); }
+  void fill(CreateProject& v) { auto& [a] = v; each(a); }
+  void fill(RemoveProject& v) { auto& [a] = v; each(a); }
+  void fill(UserView::Key& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(UserView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(ProjectView& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(ListUsers& v) { auto& [a] = v; each(a); }
+  void fill(UsersReply& v) { auto& [a] = v; each(a); }
+  void fill(ProjectsReply& v) { auto& [a] = v; each(a); }
+  void fill(WhoAmI&) {}
+  void fill(ListProjects&) {}
+  void fill(ChangePrincipals& v) { fill(v.change.emplace<ChangeRole>()); }
 
   // common/domain/environment.h
   void fill(HostEnvironment& v) { auto& [a] = v; each(a); }
@@ -301,7 +321,16 @@ class Filler {
   void fill(launcher::AttemptEnded& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobRequeued& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::CheckpointSaved& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::EnvironmentRegistered& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::EnvironmentRegistered& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::ProjectCreated& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::ProjectRemoved& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::UserAdded& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::UserAccountSet& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::UserRemoved& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::RoleGranted& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::RoleWithdrawn& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::UserKeyAdded& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::UserKeyRevoked& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentWanted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentNotSolved& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::EnvironmentLocked& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
