@@ -231,6 +231,7 @@ Result<Bytes> low_space(const Options& options) {
 Status run(const Options& options) {
   if (!options.name.empty()) TRY(check_node_name(options.name));
   const Home home(options.home.empty() ? default_home() : options.home);
+  io::forbid_core_dumps();
   TRY_ASSIGN(const std::string runner, io::find_program("lockstep-runner"));
   TRY_ASSIGN(const std::string environment_program, io::find_program("lockstep-env"));
   TRY(prepare_home(home));

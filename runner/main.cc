@@ -86,6 +86,7 @@ Status run(const io::AttemptDir& directory, Bytes log_spool) {
   umask(022);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   raise_file_limit();
+  io::forbid_core_dumps();
   TRY_ASSIGN(Orders orders, read_orders(directory));
   spdlog::info("lockstep-runner {} for {}, node rank {}, pid {}", LOCKSTEP_VERSION,
                to_string(orders.assignment.attempt), orders.assignment.node_rank, getpid());

@@ -48,19 +48,17 @@ Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders, Byt
     : loop_(loop),
       directory_(std::move(directory)),
       orders_(std::move(orders)),
-      logs_(loop, directory_, log_spool) {}
+      logs_(loop, directory_, log_spool),
+      awaits_secrets_(!secrets_of(orders_.assignment.spec.environment_variables).empty()) {}
 
 Runner::~Runner() = default;
 
 Status Runner::run() {
-  TRY_ASSIGN(control_,
-             ControlServer::listen(loop_, directory_.path(), directory_.control_socket_name(),
-                                   {[this] { return shown(core_.report()); },
-                                    [this](Assignment assignment) {
-                                      if (assignment.phase == WantedPhase::stop) settle_until_ = {};
-                                      feed(AssignmentChanged{std::move(assignment)});
-                                    },
-                                    [this](const LogsTaken& taken) { logs_.taken(taken.logs); }}));
+  TRY_ASSIGN(control_, ControlServer::listen(
+                           loop_, directory_.path(), directory_.control_socket_name(),
+                           {[this] { return shown(core_.report()); },
+                            [this](Assignment assignment) { on_assignment(std::move(assignment)); },
+                            [this](const LogsTaken& taken) { logs_.taken(taken.logs); }}));
   // Before anyone hears that it runs: whatever fills the disk from then on, the report has its
   // place.
   if (const auto kept = io::make_reserve(directory_.report_reserve(), kReportReserve); !kept)
@@ -91,6 +89,15 @@ Status Runner::run() {
   return {};
 }
 
+void Runner::on_assignment(Assignment assignment) {
+  const bool stops = assignment.phase == WantedPhase::stop;
+  if (stops) settle_until_ = {};
+  if (awaits_secrets_ && assignment.secrets) launch_.secrets = *std::move(assignment.secrets);
+  if (assignment.secrets || stops) awaits_secrets_ = false;
+  assignment.secrets.reset();
+  feed(AssignmentChanged{std::move(assignment)});
+}
+
 void Runner::look_at_clock() {
   const Instant now = clock_.now();
   logs_.retry(now);
@@ -119,6 +126,7 @@ void Runner::look_at_lease() {
 }
 
 void Runner::take_inputs() {
+  if (awaits_secrets_) return;
   while (!inputs_.empty()) {
     const Input input = std::move(inputs_.front());
     inputs_.pop_front();
@@ -225,6 +233,10 @@ PartReport Runner::shown(PartReport report) const {
     report.exit.reset();
   }
   if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
+  if (awaits_secrets_) {
+    report.attempt = orders_.assignment.attempt;
+    report.progress = "waiting for the values of its secrets";
+  }
   return report;
 }
 

@@ -37,6 +37,7 @@ class Runner {
 
  private:
   // runner.cc: the loop, and the actions that need no rank
+  void on_assignment(Assignment assignment);
   void look_at_clock();
   spawn::Client::Events spawn_events();
   ContainerProcess::Events container_events();
@@ -107,7 +108,8 @@ class Runner {
   Instant write_again_at_ = Instant::never();
   Instant settle_until_;  // until then it waits for neighbours that lack our last words
   bool leave_wanted_ = false;
-  bool is_homeless_ = false;  // the report has no place to go: its directory was removed
+  bool awaits_secrets_ = false;  // they come from the agent, by no file; until then nothing begins
+  bool is_homeless_ = false;     // the report has no place to go: its directory was removed
   Instant look_at_lease_at_ = Instant::never();
   Instant join_at_ = Instant::never();
   Instant unpause_at_ = Instant::never();  // ranks that hear no signal by then may be frozen

@@ -114,6 +114,10 @@ void Core::Impl::want(const Assignment& assignment) {
     part->assignment.environment = assignment.environment;
     if (more && part->stage == Stage::equipping)
       out.push_back(PrepareEnvironment{part->assignment});
+    if (assignment.secrets && !part->assignment.secrets) {  // it was read from a file
+      part->assignment.secrets = assignment.secrets;
+      part->runner_told = false;
+    }
     if (assignment.phase <= part->assignment.phase) return;
     part->assignment = assignment;
     part->runner_told = false;

@@ -128,7 +128,7 @@ void Core::Impl::on(const EnvironmentFailed& input) {
 void Core::Impl::start(Part& part) {
   part.stage = Stage::starting;
   part.is_staged = false;
-  part.runner_told = true;
+  part.runner_told = !part.assignment.secrets;  // these are in no file that it could read
   if (part.assignment.lease > Duration::zero()) {
     part.lease_written = part.lease_until;
     out.push_back(RenewLease{part.assignment.attempt, part.lease_until});

@@ -14,6 +14,7 @@
 #include "common/domain/exit_report.h"
 #include "common/domain/job_spec.h"
 #include "common/domain/node.h"
+#include "common/domain/secrets.h"
 
 namespace lockstep {
 
@@ -69,6 +70,9 @@ struct Assignment {
   Duration lease{0};
   std::optional<CheckpointSource> checkpoint;  // what its ranks begin with
   EnvironmentPlan environment = {};            // of spec.environment, as far as it is known
+  // Of those that spec.environment_variables names, all that there are. In memory and in messages
+  // alone: what is read from a file has none, and waits for them.
+  std::optional<SecretValues> secrets = {};
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
   int nodes() const { return spec.resources.instance_count; }

@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "common/domain/docker_args.h"
+#include "common/domain/secrets.h"
 #include "common/domain/variables.h"
 
 namespace lockstep {
@@ -92,6 +93,7 @@ Status validate(const JobSpec& spec) {
   if (!spec.name.empty()) TRY(validate_job_name(spec.name));
   TRY(validate_command(spec.command));
   TRY(validate_variables("environment_variables", spec.environment_variables));
+  TRY(validate_secrets(spec));
   TRY(validate(spec.outputs));
   TRY(validate_numbers(spec));
   TRY(check_docker_args(spec.resources.docker_args));

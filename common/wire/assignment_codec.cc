@@ -3,6 +3,7 @@
 #include "common/wire/environment_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
+#include "common/wire/secrets_codec.h"
 
 namespace lockstep::pb {
 
@@ -149,6 +150,7 @@ void to_wire(const lockstep::Assignment& from, Assignment* to) {
   to->set_lease_ns(from.lease.count());
   if (from.checkpoint) to_wire(*from.checkpoint, to->mutable_checkpoint());
   to_wire(from.environment, to->mutable_environment());
+  if (from.secrets) to_wire(*from.secrets, to->mutable_secrets());
 }
 
 Status from_wire(const Assignment& from, lockstep::Assignment* to) {
@@ -169,6 +171,7 @@ Status from_wire(const Assignment& from, lockstep::Assignment* to) {
   to->solo = from.solo();
   TRY(read_duration(from.lease_ns(), "assignment.lease", &to->lease));
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
+  if (from.has_secrets()) TRY(from_wire(from.secrets(), &to->secrets.emplace()));
   return from_wire(from.environment(), &to->environment);
 }
 

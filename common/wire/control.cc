@@ -10,6 +10,7 @@
 #include "common/wire/assignment_codec.h"
 #include "common/wire/control_codec.h"
 #include "common/wire/environment_codec.h"
+#include "common/wire/secrets_codec.h"
 
 namespace lockstep::wire {
 
@@ -79,6 +80,10 @@ struct BodyWriter {
   void operator()(const ChangePrincipals& m) const {
     pb::to_wire(m, wire->mutable_change_principals());
   }
+  void operator()(const SetSecret& m) const { pb::to_wire(m, wire->mutable_set_secret()); }
+  void operator()(const RemoveSecret& m) const { pb::to_wire(m, wire->mutable_remove_secret()); }
+  void operator()(const ListSecrets& m) const { pb::to_wire(m, wire->mutable_list_secrets()); }
+  void operator()(const SecretsReply& m) const { pb::to_wire(m, wire->mutable_secrets_reply()); }
   void operator()(const UsersReply& m) const { pb::to_wire(m, wire->mutable_users_reply()); }
   void operator()(const ProjectsReply& m) const { pb::to_wire(m, wire->mutable_projects_reply()); }
   void operator()(const EnvironmentReply& m) const {
@@ -168,6 +173,10 @@ Status read_body(const pb::Envelope& wire, Body* body) {
       return read<EnvironmentsReply>(wire.environments_reply(), body);
     case pb::Envelope::kWhoAmI: return read<WhoAmI>(wire.who_am_i(), body);
     case pb::Envelope::kListUsers: return read<ListUsers>(wire.list_users(), body);
+    case pb::Envelope::kSetSecret: return read<SetSecret>(wire.set_secret(), body);
+    case pb::Envelope::kRemoveSecret: return read<RemoveSecret>(wire.remove_secret(), body);
+    case pb::Envelope::kListSecrets: return read<ListSecrets>(wire.list_secrets(), body);
+    case pb::Envelope::kSecretsReply: return read<SecretsReply>(wire.secrets_reply(), body);
     case pb::Envelope::kListProjects: return read<ListProjects>(wire.list_projects(), body);
     case pb::Envelope::kChangePrincipals:
       return read<ChangePrincipals>(wire.change_principals(), body);

@@ -63,6 +63,7 @@ std::string encode(const Assignment& assignment) {
   pb::StoredAssignment wire;
   wire.set_version(kRunnerVersion);
   pb::to_wire(assignment, wire.mutable_assignment());
+  wire.mutable_assignment()->clear_secrets();
   return pb::serialize(wire);
 }
 

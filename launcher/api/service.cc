@@ -84,6 +84,13 @@ struct RequestHandler {
   void operator()(const ChangePrincipals& m) const {
     feed(PrincipalInput{expect(), m.change, asker.caller});
   }
+  void operator()(const SetSecret& m) const {
+    if (const auto low = door.ports_.low_space(); !low.empty())
+      return door.refuse(asker, ErrorCode::resource_exhausted, low);
+    door.change_secrets(asker, m);
+  }
+  void operator()(const RemoveSecret& m) const { door.change_secrets(asker, m); }
+  void operator()(const ListSecrets& m) const { door.change_secrets(asker, m); }
   void operator()(const WhoAmI&) const {
     UsersReply reply;
     if (const User* user = door.state().principals().user(name_of(asker.caller)))
@@ -148,6 +155,9 @@ void Service::submit(const Asker& asker, Submit submit) {
   JobSpec& spec = submit.spec;
   if (const auto fits = check_variables_size(spec.environment_variables); !fits)
     return refuse(asker, fits.error().code, fits.error().message);
+  const auto named = secrets_of(spec.environment_variables);
+  if (const auto there = ports_.expect_secrets(name_of(asker.caller), named); !there)
+    return refuse(asker, there.error().code, there.error().message);
   // One that was taken already is answered: it takes nothing more.
   const auto low = ports_.low_space();
   if (!low.empty() && state().job_of_submission(submit.submission) == nullptr)
@@ -163,6 +173,12 @@ void Service::submit(const Asker& asker, Submit submit) {
         ports_.feed(SubmitInput{expect_reply(asker), submit.submission, submit.spec,
                                 generated_job_name(ports_.random()), submit.rebuild, asker.caller});
       });
+}
+
+void Service::change_secrets(const Asker& asker, const SecretRequest& request) {
+  auto done = ports_.secrets(name_of(asker.caller), request);
+  if (!done) return refuse(asker, done.error().code, std::move(done.error().message));
+  reply(asker, *std::move(done));
 }
 
 void Service::create_environment(const Asker& asker, CreateEnvironment create) {

@@ -21,6 +21,8 @@
 
 namespace lockstep::launcher {
 
+using SecretRequest = std::variant<SetSecret, RemoveSecret, ListSecrets>;
+
 // Who asks, and where the answer goes.
 struct Asker {
   Caller caller;
@@ -54,6 +56,11 @@ class Service {
     std::function<BlobTraffic(NodeId)> traffic;
     // The answer to ShowEnvironment, the operator's map included.
     std::function<ClientReply(const std::string& reference)> show_environment;
+    // Of this owner.
+    std::function<Result<ClientReply>(const std::string& owner, const SecretRequest&)> secrets;
+    // An error: names the first that they lack.
+    std::function<Status(const std::string& owner, const std::set<std::string>& names)>
+        expect_secrets;
     struct NewToken {
       Digest secret_hash;
       TokenReply reply;
@@ -90,6 +97,7 @@ class Service {
   void refuse(const Asker& asker, ErrorCode code, std::string message);
   void submit(const Asker& asker, Submit submit);
   void create_environment(const Asker& asker, CreateEnvironment create);
+  void change_secrets(const Asker& asker, const SecretRequest& request);
   void check_trees(const Asker& asker, std::vector<Digest> roots,
                    std::function<void(Result<bool> whole)> then);
   const State& state() const { return ports_.core->state(); }

@@ -150,6 +150,7 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
   for (const std::string& file : arguments.env_files)
     TRY(read_env_file(file, spec.environment_variables));
   TRY(read_env_words(arguments.env, spec.environment_variables));
+  TRY(read_secret_words(arguments.secrets, spec.environment_variables));
   TRY_ASSIGN(spec.distribution.kind, distribution_from(arguments.distribution));
   spec.distribution.processes_per_node = arguments.ranks;
   spec.resources.instance_count = arguments.nodes;

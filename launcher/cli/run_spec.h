@@ -19,6 +19,7 @@ struct RunArguments {
   std::string code;              // "" = the current directory
   std::vector<std::string> env;  // K=V, or K
   std::vector<std::string> env_files;
+  std::vector<std::string> secrets;  // VARIABLE=SECRET, or SECRET for both
   std::string name;
   std::string project;  // "" = the default one
   std::string timeout;

@@ -248,6 +248,12 @@ void add_run_verb(VerbTable table) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("name the file"));
+  verb->add_option("--secret", arguments->secrets,
+                   "SECRET or VARIABLE=SECRET: a variable with one of your secrets, see `lockstep "
+                   "secret`; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(filled("`lockstep secret list` shows the names"));
   verb->add_option("--project", arguments->project, "the project it belongs to (default: default)")
       ->check(filled("leave it out for the project default"));
   verb->add_option("--name", arguments->name, "the job's name (default: a generated one)")

@@ -33,7 +33,10 @@ struct Router {
     owners.control.perform(action);
     owners.bulk.check_followers();
   }
-  void operator()(const UserChanged&) const { owners.bulk.check_followers(); }
+  void operator()(const UserChanged& action) const {
+    owners.control.perform(action);
+    owners.bulk.check_followers();
+  }
 
   // Those who watch the job are told; then those who follow its logs.
   void operator()(const JobChanged& action) const {

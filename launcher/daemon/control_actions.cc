@@ -9,14 +9,12 @@ namespace lockstep::launcher {
 struct Performer {
   ControlServer& server;
 
-  const Core& core() const { return server.engine_.core(); }
-
   void operator()(const SendDesired& action) const { server.touched_nodes_.insert(action.node); }
   void operator()(const AcceptSession& action) const {
     server.links_.accepted(action.node, action.key, action.session);
     server.send_to_session(action.key, action.session,
                            SessionAccepted{action.session, server.settings_.heartbeat_interval,
-                                           core().desired_for(action.node)});
+                                           server.desired_for(action.node)});
   }
   void operator()(const RefuseSession& action) const {
     spdlog::warn("session {:x} was refused: {}", action.session.value, action.reason);
@@ -46,6 +44,9 @@ struct Performer {
   void operator()(const RevokeUser& action) const {
     server.gate_.revoke_user(action.key);
     server.service_.perform(action);
+  }
+  void operator()(const UserChanged&) const {
+    server.settings_.secrets->follow(server.engine_.core().state().principals());
   }
   void operator()(const ReplySubmitted& action) const { server.service_.perform(action); }
   void operator()(const ReplyJoined& action) const {
@@ -85,8 +86,7 @@ void ControlServer::flush() {
   for (const NodeId node : std::exchange(touched_nodes_, {})) {
     const auto current = links_.current(node);
     if (!current) continue;
-    send_to_session(current->key, current->session,
-                    Desired{current->session, engine_.core().desired_for(node)});
+    send_to_session(current->key, current->session, Desired{current->session, desired_for(node)});
     send_all();
   }
   outbox_.forget_gangs();

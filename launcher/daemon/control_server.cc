@@ -79,6 +79,12 @@ Service::Ports ControlServer::ports() {
   ports.show_environment = [this](const std::string& reference) {
     return with_map(engine_.core().state(), settings_.environments_map, reference);
   };
+  ports.secrets = [this](const std::string& owner, const SecretRequest& request) {
+    return settings_.secrets->perform(owner, request, engine_.now());
+  };
+  ports.expect_secrets = [this](const std::string& owner, const std::set<std::string>& names) {
+    return settings_.secrets->expect(owner, names);
+  };
   ports.make_token = [this](const CreateToken& create) {
     auto token = settings_.token;
     token.secret = random_secret();
@@ -197,6 +203,12 @@ void ControlServer::refuse(const std::string& peer, std::uint64_t sequence, Erro
 void ControlServer::tell_node(NodeId node, AgentReply body) {
   if (const auto current = links_.current(node))
     send_to_session(current->key, current->session, std::move(body));
+}
+
+DesiredState ControlServer::desired_for(NodeId node) {
+  DesiredState desired = engine_.core().desired_for(node);
+  settings_.secrets->give(desired);
+  return desired;
 }
 
 void ControlServer::send_to_session(const PublicKey& key, SessionId session, AgentReply body) {

@@ -21,14 +21,16 @@
 #include "launcher/daemon/node_links.h"
 #include "launcher/daemon/outbox.h"
 #include "launcher/daemon/rate_limit.h"
+#include "launcher/daemon/user_secrets.h"
 
 namespace lockstep::launcher {
 
 // Those of the core's actions that are messages, or say whose messages are let in.
-using ControlAction = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession,
-                                   AckObserved, AckHeartbeat, JobChanged, AllowNode, RevokeNode,
-                                   AllowUser, RevokeUser, ReplySubmitted, ReplyJoined, ReplyDone,
-                                   ReplyRefused, ReplyDeleted, ReplyEnvironment, ExitDaemon>;
+using ControlAction =
+    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
+                 AckHeartbeat, JobChanged, AllowNode, RevokeNode, AllowUser, RevokeUser,
+                 ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
+                 ReplyEnvironment, ExitDaemon, UserChanged>;
 
 class ControlServer {
  public:
@@ -40,6 +42,7 @@ class ControlServer {
     const DiskMonitor* space = nullptr;          // never null in a daemon
     std::string environments_map;                // see LauncherHome
     std::function<BlobTraffic(NodeId)> traffic;  // for the pictures of nodes
+    UserSecrets* secrets = nullptr;              // never null in a daemon
   };
   // Is this tree whole in the blob store? Answered later, on the loop.
   using CheckSnapshot =
@@ -89,6 +92,8 @@ class ControlServer {
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
   // Nullopt: nobody waits for it (any more), or it is no join's.
   std::optional<Joining> take_joining(const ReplyTo& to);
+  // With the secrets that its jobs name.
+  DesiredState desired_for(NodeId node);
   void send_to_session(const PublicKey& key, SessionId session, AgentReply body);
   bool may_join_now(const io::ServerSocket::Incoming& incoming);
   void send_all();

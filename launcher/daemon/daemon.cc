@@ -27,6 +27,7 @@
 #include "launcher/daemon/sockets.h"
 #include "launcher/daemon/start_record.h"
 #include "launcher/daemon/store_compactor.h"
+#include "launcher/daemon/user_secrets.h"
 #include "launcher/tools/home_lock.h"
 
 namespace lockstep::launcher {
@@ -68,6 +69,7 @@ struct Daemon {
   std::unique_ptr<snapshot::BlobStore> blobs;
   std::optional<Sockets> sockets;
   std::optional<BulkServer> bulk;
+  std::optional<UserSecrets> secrets;
   std::optional<ControlServer> control;
   std::optional<StoreCompactor> compactor;
   std::string owner;  // the account that runs this launcher
@@ -116,9 +118,11 @@ Status Daemon::open() {
   settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
   settings.user_messages_per_second = options.user_messages_per_second;
   settings.space = &space;
+  settings.secrets = &secrets.emplace(home.secrets());
   settings.environments_map = home.environments_map();
   settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
   settings.heartbeat_interval = options.core.heartbeat_interval;
+  secrets->follow(engine.core().state().principals());
   control.emplace(
       engine, gate, sockets->control, sockets->join,
       [this](const Digest& root, std::function<void(Result<bool>)> then) {
@@ -253,6 +257,7 @@ ExitCode run_daemon(const Options& options) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not our death
   io::raise_open_files_limit();
+  io::forbid_core_dumps();
   const LauncherHome home(options.home);
   const auto lock = take_home(home);
   if (!lock)

@@ -17,6 +17,7 @@
 //     reserve                     blocks that the daemon gives back when the disk is full
 //     stores.lock                 held by who changes what lies below; shared by a backup, which
 //                                 needs all that its copy of the journal refers to
+//     secrets/                    launcher/store/secret_store.h; in no backup
 //     logs/                       launcher/logs/log_store.h
 //     blobs/                      common/snapshot/blob_store.h
 
@@ -42,6 +43,7 @@ class LauncherHome {
   std::string reserve() const { return path_ + "/reserve"; }
   std::string version() const { return path_ + "/version"; }
   std::string stores_lock() const { return path_ + "/stores.lock"; }
+  std::string secrets() const { return path_ + "/secrets"; }
   std::string logs() const { return path_ + "/logs"; }
   std::string blobs() const { return path_ + "/blobs"; }
 

@@ -187,7 +187,7 @@ Status JobReader::fill_command(JobSpec& spec) const {
   spec.command = ShellCommand{std::move(shell_text)};
   if (const YamlNode* variables = at("environment_variables")) {
     for (const auto& entry : variables->entries) {
-      TRY_ASSIGN(std::string value, substitute(source_, entry.value, spec));
+      TRY_ASSIGN(std::string value, substitute(source_, entry.value, spec, Secrets::allowed));
       if (entry.key.empty() || entry.key.find('=') != std::string::npos)
         return error(entry.place, fmt::format("'{}' is not a variable's name", entry.key));
       spec.environment_variables[entry.key] = std::move(value);

@@ -98,6 +98,11 @@ class Filler {
   void fill(ListUsers& v) { auto& [a] = v; each(a); }
   void fill(UsersReply& v) { auto& [a] = v; each(a); }
   void fill(ProjectsReply& v) { auto& [a] = v; each(a); }
+  void fill(SetSecret& v) { auto& [a, b] = v; each(a, b); }
+  void fill(RemoveSecret& v) { auto& [a] = v; each(a); }
+  void fill(ListSecrets&) {}
+  void fill(SecretView& v) { auto& [a, b] = v; each(a, b); }
+  void fill(SecretsReply& v) { auto& [a] = v; each(a); }
   void fill(WhoAmI&) {}
   void fill(ListProjects&) {}
   void fill(ChangePrincipals& v) { fill(v.change.emplace<ChangeRole>()); }
@@ -165,8 +170,8 @@ class Filler {
   void fill(GangMember& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
   void fill(Assignment& v) {
-    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m] = v;
-    each(a, b, d, e, f, g, h, i, j, k, l, m);
+    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n] = v;
+    each(a, b, d, e, f, g, h, i, j, k, l, m, n);
     node_rank = 1;
   }
   void fill(DesiredState& v) { auto& [a, b, c] = v; each(a, b, c); }
