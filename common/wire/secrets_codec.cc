@@ -45,7 +45,8 @@ Status from_wire(const SecretsReply& from, lockstep::SecretsReply* to) {
 }
 
 void to_wire(const lockstep::SecretValues& from, SecretValues* to) {
-  for (const auto& [name, value] : from) to_wire(lockstep::SetSecret{name, value}, to->add_values());
+  for (const auto& [name, value] : from)
+    to_wire(lockstep::SetSecret{name, value}, to->add_values());
 }
 Status from_wire(const SecretValues& from, lockstep::SecretValues* to) {
   std::vector<lockstep::SetSecret> values;

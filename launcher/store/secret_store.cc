@@ -68,8 +68,7 @@ std::optional<std::string> decrypted(const std::string& key, const std::string& 
                                      std::string_view sealed) {
   if (sealed.size() < kNonceBytes + kTagBytes) return std::nullopt;
   const std::string_view nonce = sealed.substr(0, kNonceBytes);
-  const std::string_view text =
-      sealed.substr(kNonceBytes, sealed.size() - kNonceBytes - kTagBytes);
+  const std::string_view text = sealed.substr(kNonceBytes, sealed.size() - kNonceBytes - kTagBytes);
   std::string tag(sealed.substr(sealed.size() - kTagBytes));
   std::string value(text.size(), '\0');
   const Cipher cipher(EVP_CIPHER_CTX_new());
@@ -152,8 +151,8 @@ Status SecretStore::expect_room(const std::string& owner, const std::string& nam
   return {};
 }
 
-Status SecretStore::set(const std::string& owner, const std::string& name,
-                        const std::string& value, Instant now) {
+Status SecretStore::set(const std::string& owner, const std::string& name, const std::string& value,
+                        Instant now) {
   TRY(validate_secret_name(name));
   TRY(validate_secret_value(value));
   TRY(expect_room(owner, name, value.size()));
@@ -171,9 +170,9 @@ Status SecretStore::set(const std::string& owner, const std::string& name,
 Status SecretStore::remove(const std::string& owner, const std::string& name) {
   TRY_ASSIGN(const bool known, has(owner, name));
   if (!known)
-    return make_error(ErrorCode::not_found,
-                      fmt::format("user '{}' has no secret '{}'; `lockstep secret list` shows all",
-                                  owner, name));
+    return make_error(
+        ErrorCode::not_found,
+        fmt::format("user '{}' has no secret '{}'; `lockstep secret list` shows all", owner, name));
   TRY_ASSIGN(auto erase, database_.prepare("DELETE FROM secrets WHERE owner = ? AND name = ?"));
   erase.bind_text(1, owner);
   erase.bind_text(2, name);

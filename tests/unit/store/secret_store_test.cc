@@ -99,8 +99,7 @@ TEST_F(SecretStoreTest, BoundsWhatOneUserKeeps) {
   EXPECT_TRUE(store->set("alice", "ONE", "x", Instant{1}));
   for (std::size_t i = 0; i < kMaxSecretsPerUser; ++i)
     ASSERT_TRUE(store->set("bob", "S" + std::to_string(i), "x", Instant{1}));
-  EXPECT_EQ(store->set("bob", "ONE", "x", Instant{1}).error().code,
-            ErrorCode::resource_exhausted);
+  EXPECT_EQ(store->set("bob", "ONE", "x", Instant{1}).error().code, ErrorCode::resource_exhausted);
 }
 
 }  // namespace
