@@ -13,6 +13,7 @@ ExitReport without_words(ExitReport report) {
 JobView outline_of(JobView view) {
   JobSpec& spec = view.spec;
   spec.description.clear();
+  spec.tags.clear();
   spec.command = ShellCommand{kHiddenValue};
   spec.environment_variables.clear();
   spec.inputs.clear();
