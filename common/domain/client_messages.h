@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/domain/access.h"
+#include "common/domain/audit.h"
 #include "common/domain/envelope.h"
 #include "common/domain/views.h"
 
@@ -129,7 +130,7 @@ using ClientRequest =
     std::variant<Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob,
                  ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
                  ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
-                 ListUsers, ListProjects, ChangePrincipals>;
+                 ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -212,6 +213,6 @@ struct ProjectsReply {
 using ClientReply =
     std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
-                 StatusReply, Done, Refused, UsersReply, ProjectsReply>;
+                 StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified>;
 
 }  // namespace lockstep

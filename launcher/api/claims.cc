@@ -59,6 +59,8 @@ struct ClaimOf {
   Claim operator()(const Shutdown&) const { return {Permission::shut_down, {}, ""}; }
   // Who somebody is may be asked about oneself; the rest is held against the table by the core.
   Claim operator()(const WhoAmI&) const { return {Permission::see_cluster, {}, ""}; }
+  Claim operator()(const QueryAudit&) const { return {Permission::read_audit, {}, ""}; }
+  Claim operator()(const VerifyAudit&) const { return {Permission::read_audit, {}, ""}; }
   Claim operator()(const ListUsers&) const { return {Permission::manage_users, {}, ""}; }
   Claim operator()(const ListProjects&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ChangePrincipals& m) const {

@@ -18,9 +18,12 @@
 //     stores.lock                 held by who changes what lies below; shared by a backup, which
 //                                 needs all that its copy of the journal refers to
 //     logs/                       launcher/logs/log_store.h
+//     audit/                      launcher/audit/folder.h
 //     blobs/                      common/snapshot/blob_store.h
 
 #include <string>
+
+#include "launcher/audit/folder.h"
 
 namespace lockstep::launcher {
 
@@ -42,6 +45,7 @@ class LauncherHome {
   std::string reserve() const { return path_ + "/reserve"; }
   std::string version() const { return path_ + "/version"; }
   std::string stores_lock() const { return path_ + "/stores.lock"; }
+  std::string audit() const { return audit_folder(path_); }
   std::string logs() const { return path_ + "/logs"; }
   std::string blobs() const { return path_ + "/blobs"; }
 

@@ -75,6 +75,7 @@ class LauncherHost {
   void act(const launcher::AllowUser&) {}
   void act(const launcher::RevokeUser&) {}
   void act(const launcher::UserChanged&) {}
+  void act(const launcher::ReportRefused&) {}
   void act(const launcher::ExitDaemon& action);
 
   Cluster& cluster_;
