@@ -108,9 +108,9 @@ Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity&
   if (auto serving = serve_peers(inventory, keys, *workspace, *board)) {
     blobs->serves_at((*serving)->server->port());
     // The server's store and board live as long as it does.
-    functions.allow_peers = [workspace, board,
-                             serving = *serving](const std::vector<PublicKey>& keys_of_peers) {
-      serving->server->allow(keys_of_peers);
+    functions.allow_peers = [workspace, board, serving = *serving](const AllowPeers& peers) {
+      serving->server->allow(peers.keys);
+      serving->server->forbid(peers.revoked);
     };
   } else {
     spdlog::warn("other nodes cannot fetch from this one: {}", serving.error().message);

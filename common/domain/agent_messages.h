@@ -82,8 +82,10 @@ struct Desired {
 };
 
 // These nodes fetch what this one has: they are let in where it serves blobs, for kPeerAllowedFor.
+// Those of `revoked` are not any more, at once.
 struct AllowPeers {
   std::vector<PublicKey> keys;
+  std::vector<PublicKey> revoked = {};
   friend bool operator==(const AllowPeers&, const AllowPeers&) = default;
 };
 inline constexpr Duration kPeerAllowedFor = seconds(60);

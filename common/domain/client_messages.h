@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/domain/access.h"
+#include "common/domain/audit.h"
 #include "common/domain/envelope.h"
 #include "common/domain/secrets.h"
 #include "common/domain/views.h"
@@ -130,7 +131,8 @@ using ClientRequest =
     std::variant<Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob,
                  ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
                  ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
-                 ListUsers, ListProjects, ChangePrincipals, SetSecret, RemoveSecret, ListSecrets>;
+                 ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
+                 RemoveSecret, ListSecrets>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -213,6 +215,7 @@ struct ProjectsReply {
 using ClientReply =
     std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
-                 StatusReply, Done, Refused, UsersReply, ProjectsReply, SecretsReply>;
+                 StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
+                 SecretsReply>;
 
 }  // namespace lockstep

@@ -7,6 +7,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -39,6 +40,7 @@ struct PeerServer::Impl {
 
   struct Stream {
     std::string asker;
+    PublicKey key;
     std::uint64_t sequence = 0;
     BlobReader reader;
     std::optional<BulkMessage> next;
@@ -55,8 +57,9 @@ struct PeerServer::Impl {
 
   void run(std::string endpoint, io::KeyPair keys, std::promise<Status> bound);
   bool is_allowed(const PublicKey& key);
+  bool is_revoked(const PublicKey& key);
   void on_message(io::ServerSocket::Incoming incoming);
-  void on_get(const std::string& asker, std::uint64_t sequence, GetBlobs request);
+  void on_get(const io::ServerSocket::Incoming& from, std::uint64_t to, GetBlobs request);
   bool admit(const std::string& asker, Instant now);
   UnitsReply units(const Digest& root);
   Status reply(const std::string& asker, std::uint64_t sequence, BulkMessage body);
@@ -71,6 +74,7 @@ struct PeerServer::Impl {
   const PeerServerLimits limits;
   std::string endpoint;
   std::mutex mutex;
+  std::set<PublicKey> revoked;           // guarded by mutex
   std::map<PublicKey, Instant> allowed;  // until then; guarded by mutex
 
   // Of the thread.
@@ -133,6 +137,21 @@ void PeerServer::allow(const std::vector<PublicKey>& keys) {
   }
 }
 
+void PeerServer::forbid(const std::vector<PublicKey>& keys) {
+  std::lock_guard guard(impl_->mutex);
+  // A key that was revoked is not named again; what it was sent has long ended.
+  if (impl_->revoked.size() + keys.size() > kMaxAllowedKeys) impl_->revoked.clear();
+  for (const PublicKey& key : keys) {
+    impl_->allowed.erase(key);
+    impl_->revoked.insert(key);
+  }
+}
+
+bool PeerServer::Impl::is_revoked(const PublicKey& key) {
+  std::lock_guard guard(mutex);
+  return revoked.count(key) != 0;
+}
+
 bool PeerServer::Impl::is_allowed(const PublicKey& key) {
   std::lock_guard guard(mutex);
   const auto found = allowed.find(key);
@@ -185,7 +204,8 @@ void PeerServer::Impl::on_message(io::ServerSocket::Incoming incoming) {
                   BulkRefused{"the launcher did not name this key to this node of late"});
   if (const auto* ask = std::get_if<AskUnits>(&envelope->body))
     return answer(asker, to, units(ask->root));
-  if (auto* get = std::get_if<GetBlobs>(&envelope->body)) return on_get(asker, to, std::move(*get));
+  if (auto* get = std::get_if<GetBlobs>(&envelope->body))
+    return on_get(incoming, to, std::move(*get));
   answer(asker, to, BulkRefused{"this message is not one for a peer"});
 }
 
@@ -219,18 +239,21 @@ bool PeerServer::Impl::admit(const std::string& asker, Instant now) {
   return false;
 }
 
-void PeerServer::Impl::on_get(const std::string& asker, std::uint64_t to, GetBlobs request) {
+void PeerServer::Impl::on_get(const io::ServerSocket::Incoming& from, std::uint64_t to,
+                              GetBlobs request) {
+  const std::string& asker = from.peer;
   const Instant now = steady_now();
   if (!admit(asker, now)) {
     refused_at = now;
     return answer(asker, to, BulkRefused{"this node serves as many as it may", true});
   }
   served.try_emplace(asker);
-  streams.push_back(
-      {asker, to, BlobReader(store, std::move(request), kBytesPerMessage), std::nullopt, now});
+  streams.push_back({asker, from.key, to, BlobReader(store, std::move(request), kBytesPerMessage),
+                     std::nullopt, now});
 }
 
 bool PeerServer::Impl::pump(Stream& stream, Instant now, bool* moved) {
+  if (is_revoked(stream.key)) return false;
   if (!stream.next) stream.next = stream.reader.next();
   if (!stream.next) return false;
   const Status sent = reply(stream.asker, stream.sequence, *stream.next);

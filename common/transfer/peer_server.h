@@ -41,7 +41,8 @@ class PeerServer {
 
   std::string endpoint() const;
   std::uint16_t port() const;
-  void allow(const std::vector<PublicKey>& keys);  // from any thread
+  void allow(const std::vector<PublicKey>& keys);   // from any thread
+  void forbid(const std::vector<PublicKey>& keys);  // the same; ends what they are sent
 
  private:
   struct Impl;

@@ -8,6 +8,7 @@
 
 #include "common/wire/access_codec.h"
 #include "common/wire/assignment_codec.h"
+#include "common/wire/audit_codec.h"
 #include "common/wire/control_codec.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/secrets_codec.h"
@@ -86,6 +87,10 @@ struct BodyWriter {
   void operator()(const SecretsReply& m) const { pb::to_wire(m, wire->mutable_secrets_reply()); }
   void operator()(const UsersReply& m) const { pb::to_wire(m, wire->mutable_users_reply()); }
   void operator()(const ProjectsReply& m) const { pb::to_wire(m, wire->mutable_projects_reply()); }
+  void operator()(const QueryAudit& m) const { pb::to_wire(m, wire->mutable_query_audit()); }
+  void operator()(const VerifyAudit& m) const { pb::to_wire(m, wire->mutable_verify_audit()); }
+  void operator()(const AuditReply& m) const { pb::to_wire(m, wire->mutable_audit_reply()); }
+  void operator()(const AuditVerified& m) const { pb::to_wire(m, wire->mutable_audit_verified()); }
   void operator()(const EnvironmentReply& m) const {
     pb::to_wire(m, wire->mutable_environment_reply());
   }
@@ -182,6 +187,10 @@ Status read_body(const pb::Envelope& wire, Body* body) {
       return read<ChangePrincipals>(wire.change_principals(), body);
     case pb::Envelope::kUsersReply: return read<UsersReply>(wire.users_reply(), body);
     case pb::Envelope::kProjectsReply: return read<ProjectsReply>(wire.projects_reply(), body);
+    case pb::Envelope::kQueryAudit: return read<QueryAudit>(wire.query_audit(), body);
+    case pb::Envelope::kVerifyAudit: return read<VerifyAudit>(wire.verify_audit(), body);
+    case pb::Envelope::kAuditReply: return read<AuditReply>(wire.audit_reply(), body);
+    case pb::Envelope::kAuditVerified: return read<AuditVerified>(wire.audit_verified(), body);
     case pb::Envelope::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");

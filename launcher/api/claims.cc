@@ -70,6 +70,8 @@ struct ClaimOf {
   Claim operator()(const SetSecret&) const { return of_own_secrets(); }
   Claim operator()(const RemoveSecret&) const { return of_own_secrets(); }
   Claim operator()(const ListSecrets&) const { return of_own_secrets(); }
+  Claim operator()(const QueryAudit&) const { return {Permission::read_audit, {}, ""}; }
+  Claim operator()(const VerifyAudit&) const { return {Permission::read_audit, {}, ""}; }
   Claim operator()(const ListUsers&) const { return {Permission::manage_users, {}, ""}; }
   Claim operator()(const ListProjects&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ChangePrincipals& m) const {

@@ -109,6 +109,22 @@ struct RequestHandler {
   }
   void operator()(const ListProjects&) const { door.reply(asker, projects()); }
 
+  void operator()(const QueryAudit& m) const {
+    if (!door.ports_.audit) return no_audit();
+    door.ports_.audit->query(m, later());
+  }
+  void operator()(const VerifyAudit& m) const {
+    if (!door.ports_.audit) return no_audit();
+    door.ports_.audit->verify(m, later());
+  }
+  void no_audit() const {
+    door.refuse(asker, ErrorCode::unsupported, "this launcher keeps no audit log");
+  }
+  std::function<void(ClientReply)> later() const {
+    return
+        [&door = door, asker = asker](ClientReply reply) { door.reply(asker, std::move(reply)); };
+  }
+
   // Of a project in which the caller has no role they learn nothing, unless they manage users.
   ProjectsReply projects() const {
     const Principals& principals = door.state().principals();
@@ -135,7 +151,23 @@ struct RequestHandler {
     auto reply = launcher::answer(*door.ports_.core, door.ports_.info(), viewer, query);
     if (auto* nodes = std::get_if<NodesReply>(&reply); nodes && door.ports_.traffic)
       for (NodeView& node : nodes->nodes) node.blobs = door.ports_.traffic(node.id);
-    door.reply(asker, std::move(reply));
+    Asker noted = asker;
+    note_read(viewer, reply, &noted.asked);
+    door.reply(noted, std::move(reply));
+  }
+  // An admin is shown more of others' jobs than who may only see them.
+  static void note_read(const Viewer& viewer, const ClientReply& reply, Asked* asked) {
+    std::set<std::string> owners;
+    const auto look = [&](const JobView& job) {
+      if (viewer.is_audited(job.spec)) owners.insert(job.spec.submitter);
+    };
+    if (const auto* one = std::get_if<JobReply>(&reply)) look(one->job);
+    if (const auto* one = std::get_if<ExplainReply>(&reply)) look(one->explain.job);
+    if (const auto* all = std::get_if<JobsReply>(&reply))
+      for (const JobView& job : all->jobs) look(job);
+    if (owners.empty()) return;
+    asked->reads_others = true;
+    asked->detail = fmt::format("of {}", fmt::join(owners, ", "));
   }
   void feed(const Input& input) const { door.ports_.feed(input); }
   ReplyTo expect() const { return door.expect_reply(asker); }
@@ -144,10 +176,15 @@ struct RequestHandler {
 Service::Service(Ports ports) : ports_(std::move(ports)) {}
 
 void Service::handle(Asker asker, ClientRequest request) {
+  asker.asked = asked_of(request, state());
   const Claim claim = claim_of(request, state(), asker.caller);
   if (!claim.absent.empty()) return refuse(asker, ErrorCode::not_found, claim.absent);
   Decision decision = may(state().principals(), asker.caller, claim.permission, claim.object);
   if (!decision.allowed) return refuse(asker, ErrorCode::permission_denied, decision.why);
+  asker.asked.reads_others = decision.audited;
+  if (asker.asked.changes && ports_.audit)
+    if (std::string why = ports_.audit->is_stuck(); !why.empty())
+      return refuse(asker, ErrorCode::resource_exhausted, std::move(why));
   std::visit(RequestHandler{*this, asker}, request);
 }
 
@@ -229,6 +266,7 @@ void Service::answer(const ReplyTo& to, ClientReply body) {
 }
 
 void Service::reply(const Asker& asker, ClientReply body) {
+  if (ports_.audit) ports_.audit->on_outcome(asker, body);
   ports_.send(asker.connection, asker.sequence, std::move(body));
 }
 

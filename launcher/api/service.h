@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/domain/client_messages.h"
+#include "launcher/api/outcome.h"
 #include "launcher/api/queries.h"
 #include "launcher/core/action.h"
 
@@ -31,6 +32,7 @@ struct Asker {
   std::string connection;  // the adapter's name for it; updates go there until gone()
   std::uint64_t sequence = 0;
   Instant deadline = Instant::never();
+  Asked asked = {};  // the service's: what is told to the audit log
 };
 
 // What a request wants, and of whose.
@@ -67,6 +69,14 @@ class Service {
     };
     std::function<NewToken(const CreateToken&)> make_token;
     std::function<void(const std::string& connection, std::uint64_t reply_to, ClientReply)> send;
+    // The audit log. It is told of each answer before send(); the answers come later, on the loop.
+    struct Audit {
+      std::function<void(const Asker&, const ClientReply&)> on_outcome;
+      std::function<std::string()> is_stuck;  // why nothing may change now; "": it may
+      std::function<void(const QueryAudit&, std::function<void(ClientReply)>)> query;
+      std::function<void(const VerifyAudit&, std::function<void(ClientReply)>)> verify;
+    };
+    std::optional<Audit> audit = {};
   };
   explicit Service(Ports ports);
 

@@ -43,6 +43,12 @@ bool Viewer::may_of(Permission permission, const JobSpec& spec) const {
   return is_allowed(principals_, caller_, permission, {spec.submitter, spec.project, false, {}});
 }
 
+bool Viewer::is_audited(const JobSpec& spec) const {
+  return may_of(Permission::read_job, spec) &&
+         may(principals_, caller_, Permission::read_job, {spec.submitter, spec.project, false, {}})
+             .audited;
+}
+
 bool Viewer::sees(const EnvironmentVersion& version) const {
   return is_allowed(principals_, caller_, Permission::see_names,
                     {version.owner, version.project, false, {}});

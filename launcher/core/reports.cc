@@ -76,6 +76,17 @@ void take_words(Context& core, NodeId node, const PartReport& report) {
              report.attempt.number, node, waits ? report.progress : "the ranks go on"});
 }
 
+// What never was assigned there. (What was, and is not any more, an honest node may still report.)
+void refuse_foreign(Context& core, NodeId node, const PartReport& report) {
+  const Attempt* attempt = core.state.attempt(report.attempt);
+  if (attempt == nullptr) return;
+  for (const Part& part : attempt->parts)
+    if (part.node == node) return;
+  core.act(ReportRefused{node, "job " + report.attempt.job.value,
+                         fmt::format("it reports attempt {}, which was never assigned to it",
+                                     to_string(report.attempt))});
+}
+
 }  // namespace
 
 void take_report(Context& core, NodeId node, const PartReport& report, bool newest) {
@@ -85,6 +96,7 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     const bool ended = report.state == PartState::finished;
     if (ended && watch.leftovers.erase(report.attempt) != 0) core.scheduler.capacity_changed();
     if (ended) lift_fence(core, report.attempt, node, "the node says that it ended");
+    refuse_foreign(core, node, report);
     return;
   }
   if (is_new(part->report, report)) {

@@ -27,6 +27,7 @@ struct Router {
   void operator()(const ReplyDeleted& action) const { owners.control.perform(action); }
   void operator()(const ReplyEnvironment& action) const { owners.control.perform(action); }
   void operator()(const ExitDaemon& action) const { owners.control.perform(action); }
+  void operator()(const ReportRefused& action) const { owners.control.perform(action); }
 
   // What a key may no longer read ends before anything more of it is sent.
   void operator()(const RevokeUser& action) const {

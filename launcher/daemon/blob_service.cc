@@ -111,6 +111,7 @@ void BlobService::read_next(std::shared_ptr<Stream> stream) {
 
 void BlobService::send_next(const std::shared_ptr<Stream>& stream) {
   if (stream->next == nullptr) return finish(*stream);
+  if (is_let_in_ && !is_let_in_(stream->from.key)) return finish(*stream);
   switch (send_(stream->from.peer, stream->from.sequence, *stream->next)) {
     case Sent::yes: read_next(stream); break;
     case Sent::full: held_.push_back(stream); break;

@@ -39,6 +39,10 @@ class BlobService {
   void handle(From from, GetBlobs request);
   // Is everything below `root` here? `then` runs on the loop.
   void check(const Digest& root, std::function<void(Result<bool>)> then);
+  // Who is not let in any more is sent no more. Without it: all are.
+  void only_to(std::function<bool(const PublicKey&)> is_let_in) {
+    is_let_in_ = std::move(is_let_in);
+  }
 
   // Answers that a full queue held back are tried again by retry(); call it soon while this is
   // true.
@@ -68,6 +72,7 @@ class BlobService {
   io::EventLoop& loop_;
   snapshot::BlobStore& store_;
   Send send_;
+  std::function<bool(const PublicKey&)> is_let_in_;
   std::map<std::string, std::size_t> in_flight_;  // requests of each peer
   std::size_t patient_ = 0;                       // streams of askers that would wait
   std::size_t queued_bytes_ = 0;                  // of uploads that wait for the worker

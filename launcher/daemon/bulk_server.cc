@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "common/domain/key_word.h"
 #include "common/wire/bulk.h"
+#include "launcher/api/outcome.h"
 #include "launcher/core/state.h"
 #include "launcher/core/users.h"
+#include "launcher/daemon/auditor.h"
 
 namespace lockstep::launcher {
 
@@ -67,9 +70,11 @@ struct BulkRequests {
   }
   void operator()(const LogFollow& m) const {
     if (node) return refuse("this is a node's key: only a user may read logs");
-    if (const auto why = server.why_not_read(from.key, m.job); !why.empty()) return refuse(why);
+    const Decision reads = server.may_read(from.key, m.job);
+    if (!reads.allowed) return refuse(reads.why);
     const Status follows = server.followers_.follow(from.peer, from.sequence, m);
     if (follows) server.keys_of_followers_[from.peer] = from.key;
+    if (follows && reads.audited) server.audit(AuditOutcome::read, "");
     check(follows);
   }
   void operator()(const LogCredit& m) const {
@@ -110,11 +115,14 @@ BulkServer::BulkServer(Parts parts)
                    return send(peer, reply_to, body) == BlobService::Sent::yes;
                  }),
       intake_(logs_, directory_, intake_sinks()),
+      audit_(parts.audit),
       tell_node_(std::move(parts.tell_node)),
       desk_(parts.loop, parts.blobs,
             [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {
               return send(peer, reply_to, body);
-            }) {}
+            }) {
+  desk_.only_to([this](const PublicKey& key) { return gate_.node_of(key) || gate_.user_of(key); });
+}
 
 LogIntake::Sinks BulkServer::intake_sinks() {
   LogIntake::Sinks sinks;
@@ -141,16 +149,69 @@ BlobService::Sent BulkServer::send(const std::string& peer, std::uint64_t reply_
 void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
                         const BulkRefused& refusal) {
   if (!refusal.for_now) spdlog::warn("a bulk message was refused: {}", refusal.message);
+  if (!refusal.for_now) audit(AuditOutcome::refused, refusal.message);
   (void)send(peer, sequence, refusal);
 }
 
 // As the door would say it; of a job that is not there the followers say so.
-std::string BulkServer::why_not_read(const PublicKey& key, const JobId& id) {
+Decision BulkServer::may_read(const PublicKey& key, const JobId& id) {
   const State& state = engine_.core().state();
   const Job* job = state.job(id);
   const auto user = gate_.user_of(key);
-  if (job == nullptr || !user) return "";
-  return may(state.principals(), UserCaller{*user}, Permission::read_job, object_of(*job)).why;
+  if (job == nullptr || !user) return {true, false, ""};
+  return may(state.principals(), UserCaller{*user}, Permission::read_job, object_of(*job));
+}
+
+std::string BulkServer::why_not_read(const PublicKey& key, const JobId& job) {
+  return may_read(key, job).why;
+}
+
+namespace {
+
+// As people call it, for the audit log; a new message does not compile until it is here.
+constexpr std::string_view kAsked[] = {"ask which files are missing",
+                                       "answer",
+                                       "send files",
+                                       "answer",
+                                       "fetch files",
+                                       "answer",
+                                       "send logs",
+                                       "answer",
+                                       "resume logs",
+                                       "read logs",
+                                       "answer",
+                                       "read logs",
+                                       "answer",
+                                       "answer",
+                                       "find peers",
+                                       "answer",
+                                       "report a fetch",
+                                       "ask for units",
+                                       "answer"};
+static_assert(std::size(kAsked) == std::variant_size_v<BulkMessage>);
+
+std::string object_of(const BulkMessage& message) {
+  if (const auto* follow = std::get_if<LogFollow>(&message)) return "job " + follow->job.value;
+  if (const auto* logs = std::get_if<LogAppend>(&message))
+    return "job " + logs->key.attempt.job.value;
+  return "the launcher";
+}
+
+}  // namespace
+
+void BulkServer::audit(AuditOutcome outcome, std::string detail) {
+  if (audit_ == nullptr || !handling_) return;
+  const auto node = gate_.node_of(handling_->key);
+  const auto user = gate_.user_of(handling_->key);
+  AuditEntry entry;
+  entry.who = node ? audited_node(engine_.core().state(), *node) : user ? *user : name_of(Nobody{});
+  entry.key = key_word(handling_->key);
+  entry.address = handling_->address;
+  entry.what = handling_->what;
+  entry.object = handling_->object;
+  entry.outcome = outcome;
+  entry.detail = std::move(detail);
+  audit_->note(std::move(entry));
 }
 
 void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
@@ -160,6 +221,14 @@ void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
   auto envelope = wire::decode_bulk(incoming.bytes);
+  handling_ = Handling{incoming.key, std::move(incoming.address),
+                       envelope ? kAsked[envelope->body.index()] : "send a message",
+                       envelope ? object_of(envelope->body) : "the launcher"};
+  handle(incoming, envelope);
+  handling_.reset();
+}
+
+void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelope>& envelope) {
   if (!envelope) return refuse(incoming.peer, 0, {envelope.error().message});
   incoming.bytes = {};
   const auto node = gate_.node_of(incoming.key);

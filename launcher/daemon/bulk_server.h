@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "common/domain/audit.h"
 #include "common/io/event_loop.h"
 #include "common/io/transport.h"
 #include "launcher/daemon/blob_service.h"
@@ -17,6 +18,8 @@
 
 namespace lockstep::launcher {
 
+class Auditor;
+
 class BulkServer {
  public:
   struct Parts {
@@ -28,6 +31,7 @@ class BulkServer {
     std::string log_root;
     const DiskMonitor& space;
     std::function<void(NodeId, AgentReply)> tell_node;  // over its control connection
+    Auditor* audit = nullptr;                           // never null in a daemon
   };
   explicit BulkServer(Parts parts);
 
@@ -62,9 +66,13 @@ class BulkServer {
     const Engine& engine_;
   };
 
+  void handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelope>& envelope);
   BlobService::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
   void refuse(const std::string& peer, std::uint64_t sequence, const BulkRefused& refusal);
   std::string why_not_read(const PublicKey& key, const JobId& job);
+  Decision may_read(const PublicKey& key, const JobId& job);
+  // Of the message that is handled now.
+  void audit(AuditOutcome outcome, std::string detail);
   void logs_taken() { refuses_logs_ = false; }
   void logs_refused(const AttemptId& attempt, NodeId node);
   void give_up(const SyncBatch& batch, const Error& why);
@@ -85,6 +93,14 @@ class BulkServer {
   std::map<std::string, PublicKey> keys_of_followers_;  // by peer
   std::uint64_t sequence_ = 0;
   std::optional<Error> failure_;
+  struct Handling {
+    PublicKey key;
+    std::string address;
+    std::string_view what;
+    std::string object;
+  };
+  std::optional<Handling> handling_;  // a message of this sender
+  Auditor* const audit_;
   bool refuses_logs_ = false;  // the last ones that came found no space
   std::uint64_t spell_ = 0;    // so often that began
   std::function<void(NodeId, AgentReply)> tell_node_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/domain/key_word.h"
 #include "common/io/process.h"
 #include "common/wire/control.h"
 #include "launcher/core/state.h"
@@ -32,15 +33,15 @@ struct NodeMessages {
 
   void operator()(SessionOpen& open) const {
     spdlog::info("node {} opens session {:x}", open.node.value, open.session.value);
-    server.links_.heard(from.key, open.session, from.peer);
+    server.links_.heard(from.key, open.session, from.peer, from.address);
     server.engine_.feed(SessionInput{from.key, std::move(open)});
   }
   void operator()(Heartbeat& beat) const {
-    server.links_.heard(from.key, beat.session, from.peer);
+    server.links_.heard(from.key, beat.session, from.peer, from.address);
     server.engine_.feed(HeartbeatInput{from.key, beat});
   }
   void operator()(Observed& observed) const {
-    server.links_.heard(from.key, observed.session, from.peer);
+    server.links_.heard(from.key, observed.session, from.peer, from.address);
     server.engine_.feed(ObservedInput{from.key, std::move(observed)});
   }
 };
@@ -94,15 +95,19 @@ Service::Ports ControlServer::ports() {
   ports.send = [this](const std::string& connection, std::uint64_t reply_to, ClientReply body) {
     outbox_.put(control_, connection, reply_to, std::move(body));
   };
+  if (settings_.audit != nullptr) ports.audit = audit_ports();
   return ports;
 }
 
 void ControlServer::on_control(io::ServerSocket::Incoming incoming) {
   // A removed node's key is a node's too: the core tells it.
   if (gate_.node_of(incoming.key) || gate_.is_revoked(incoming.key))
-    return on_node({std::move(incoming.peer), incoming.key, 0}, incoming.bytes);
+    return on_node({std::move(incoming.peer), incoming.key, 0, std::move(incoming.address)},
+                   incoming.bytes);
   // Asked again for each message: a key that was revoked is out at once.
   if (const auto user = gate_.user_of(incoming.key)) return on_user(std::move(incoming), *user);
+  audit("nobody", incoming.key, incoming.address, "send a request", "the launcher",
+        AuditOutcome::refused, "this key is not authorised any more");
   refuse(incoming.peer, wire::peek_sequence(incoming.bytes).value_or(0),
          ErrorCode::permission_denied, "this key is not authorised any more");
 }
@@ -117,6 +122,8 @@ void ControlServer::on_node(Request request, const std::string& bytes) {
   spdlog::warn("a message of a node was refused: {}", error.message);
   if (error.code == ErrorCode::permission_denied)
     error.message = "this is a node's key: " + error.message;
+  audit(holder_of(request.key), request.key, request.address, "send a message", "the launcher",
+        AuditOutcome::refused, error.message);
   outbox_.put(control_, request.peer, wire::peek_sequence(bytes).value_or(0),
               AgentReply(Refused{error.code, std::move(error.message)}));
 }
@@ -137,21 +144,67 @@ std::string ControlServer::limit_reached(const PublicKey& key, const std::string
 
 void ControlServer::on_user(io::ServerSocket::Incoming incoming, const std::string& user) {
   const std::uint64_t sequence = wire::peek_sequence(incoming.bytes).value_or(0);
-  if (const auto limit = limit_reached(incoming.key, user, incoming.bytes.size()); !limit.empty())
-    return refuse(incoming.peer, sequence, ErrorCode::resource_exhausted, limit);
+  const auto refuse_all = [&](ErrorCode code, std::string why) {
+    audit(user, incoming.key, incoming.address, "send a request", "the launcher",
+          AuditOutcome::refused, why);
+    refuse(incoming.peer, sequence, code, std::move(why));
+  };
+  if (auto limit = limit_reached(incoming.key, user, incoming.bytes.size()); !limit.empty())
+    return refuse_all(ErrorCode::resource_exhausted, std::move(limit));
   auto envelope = wire::decode_envelope<ClientRequest>(incoming.bytes);
   if (!envelope) {
     Error& error = envelope.error();
     spdlog::warn("a message of user '{}' was refused: {}", user, error.message);
     if (error.code == ErrorCode::permission_denied)
       error.message = "this is the key of user '" + user + "': " + error.message;
-    return refuse(incoming.peer, sequence, error.code, std::move(error.message));
+    return refuse_all(error.code, std::move(error.message));
   }
   Asker asker{UserCaller{user},         incoming.key,       incoming.address,
               std::move(incoming.peer), envelope->sequence, Instant::never()};
   if (envelope->deadline_ms > 0)
     asker.deadline = engine_.now() + milliseconds(envelope->deadline_ms);
   service_.handle(std::move(asker), std::move(envelope->body));
+}
+
+// ---- the audit log ------------------------------------------------------------------------------
+
+Service::Ports::Audit ControlServer::audit_ports() {
+  Auditor& auditor = *settings_.audit;
+  Service::Ports::Audit ports;
+  ports.on_outcome = [&auditor](const Asker& asker, const ClientReply& reply) {
+    for (AuditEntry& entry : entries_of(asker, reply)) auditor.note(std::move(entry));
+  };
+  ports.is_stuck = [&auditor] { return auditor.is_stuck(); };
+  ports.query = [&auditor](const QueryAudit& query, std::function<void(ClientReply)> then) {
+    auditor.query(query, std::move(then));
+  };
+  ports.verify = [&auditor](const VerifyAudit& ask, std::function<void(ClientReply)> then) {
+    auditor.verify(ask, std::move(then));
+  };
+  return ports;
+}
+
+void ControlServer::audit(const std::string& who, const PublicKey& key, const std::string& address,
+                          std::string what, std::string object, AuditOutcome outcome,
+                          std::string detail) {
+  if (settings_.audit == nullptr) return;
+  AuditEntry entry;
+  entry.who = who;
+  entry.key = key_word(key);
+  entry.address = address;
+  entry.what = std::move(what);
+  entry.object = std::move(object);
+  entry.outcome = outcome;
+  entry.detail = std::move(detail);
+  settings_.audit->note(std::move(entry));
+}
+
+// Of a node, also one that was removed.
+std::string ControlServer::holder_of(const PublicKey& key) const {
+  const State& state = engine_.core().state();
+  if (const Node* node = state.node_with_key(key)) return "node " + node->name;
+  if (const RemovedNode* removed = state.removed_with_key(key)) return "node " + removed->name;
+  return "nobody";
 }
 
 // ---- joins --------------------------------------------------------------------------------------
@@ -165,13 +218,19 @@ bool ControlServer::may_join_now(const io::ServerSocket::Incoming& incoming) {
 }
 
 void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
-  if (incoming.bytes.size() > kMaxJoinMessageBytes || !may_join_now(incoming)) return;
+  if (incoming.bytes.size() > kMaxJoinMessageBytes || !may_join_now(incoming)) {
+    if (settings_.audit != nullptr) settings_.audit->left_out(incoming.address);
+    return;
+  }
   const auto envelope = wire::decode_envelope<JoinMessage>(incoming.bytes);
   const Request request{
       std::move(incoming.peer), incoming.key,
-      envelope ? envelope->sequence : wire::peek_sequence(incoming.bytes).value_or(0)};
+      envelope ? envelope->sequence : wire::peek_sequence(incoming.bytes).value_or(0),
+      incoming.address};
   const auto refuse_join = [&](const std::string& reason) {
     spdlog::warn("a join was refused: {}", reason);
+    audit("nobody", request.key, request.address, "join", "the launcher", AuditOutcome::refused,
+          reason);
     outbox_.put(join_, request.peer, request.sequence, JoinReply(JoinRefused{reason}));
   };
   if (!envelope) return refuse_join(envelope.error().message);
@@ -180,7 +239,8 @@ void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
     return refuse_join("this key belongs to a user; a node needs a key of its own");
   if (const auto low = settings_.space->refusal(); !low.empty()) return refuse_join(low);
   if (joining_.size() >= kMaxJoining) joining_.erase(joining_.begin());
-  joining_[++last_joining_] = {request.peer, request.sequence};
+  joining_[++last_joining_] = {request.peer, request.sequence, request.key, request.address,
+                               join.name};
   engine_.feed(JoinInput{
       {last_joining_, request.sequence}, sha256(join.token_secret), request.key, join.name});
 }

@@ -15,6 +15,7 @@
 #include "common/io/transport.h"
 #include "common/wire/join_token.h"
 #include "launcher/api/service.h"
+#include "launcher/daemon/auditor.h"
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/engine.h"
 #include "launcher/daemon/key_registry.h"
@@ -30,7 +31,7 @@ using ControlAction =
     std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
                  AckHeartbeat, JobChanged, AllowNode, RevokeNode, AllowUser, RevokeUser,
                  ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
-                 ReplyEnvironment, ExitDaemon, UserChanged>;
+                 ReplyEnvironment, ExitDaemon, ReportRefused, UserChanged>;
 
 class ControlServer {
  public:
@@ -43,6 +44,7 @@ class ControlServer {
     std::string environments_map;                // see LauncherHome
     std::function<BlobTraffic(NodeId)> traffic;  // for the pictures of nodes
     UserSecrets* secrets = nullptr;              // never null in a daemon
+    Auditor* audit = nullptr;                    // never null in a daemon
   };
   // Is this tree whole in the blob store? Answered later, on the loop.
   using CheckSnapshot =
@@ -65,6 +67,7 @@ class ControlServer {
     std::string peer;
     PublicKey key;
     std::uint64_t sequence = 0;
+    std::string address = {};
   };
 
  private:
@@ -83,8 +86,15 @@ class ControlServer {
   struct Joining {  // the core owes an answer
     std::string peer;
     std::uint64_t sequence = 0;
+    PublicKey key = {};
+    std::string address = {}, name = {};  // the name that it wants
   };
   Service::Ports ports();
+  Service::Ports::Audit audit_ports();
+  // Of what no request of a user says.
+  void audit(const std::string& who, const PublicKey& key, const std::string& address,
+             std::string what, std::string object, AuditOutcome outcome, std::string detail);
+  std::string holder_of(const PublicKey& key) const;
   void on_node(Request request, const std::string& bytes);
   // "": none.
   std::string limit_reached(const PublicKey& key, const std::string& user, std::size_t bytes);

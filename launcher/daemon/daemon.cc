@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "common/domain/key_word.h"
 #include "common/io/admission.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
@@ -17,6 +18,7 @@
 #include "common/io/version_file.h"
 #include "common/snapshot/blob_store.h"
 #include "launcher/daemon/action_router.h"
+#include "launcher/daemon/auditor.h"
 #include "launcher/daemon/bulk_server.h"
 #include "launcher/daemon/control_server.h"
 #include "launcher/daemon/disk_monitor.h"
@@ -53,6 +55,8 @@ struct Daemon {
   ~Daemon();
 
   Status open();
+  Status open_audit();
+  void take_keys(std::vector<KeysFile::Line> lines);
   Status announce() const;
   ExitCode run();
   // Everything that follows from what came in. False: leave, with `code`.
@@ -68,6 +72,7 @@ struct Daemon {
   io::KeyPair keys;
   std::unique_ptr<snapshot::BlobStore> blobs;
   std::optional<Sockets> sockets;
+  std::optional<Auditor> auditor;
   std::optional<BulkServer> bulk;
   std::optional<UserSecrets> secrets;
   std::optional<ControlServer> control;
@@ -96,10 +101,12 @@ void drain(io::ServerSocket& socket, Server& server,
 Status Daemon::open() {
   TRY_ASSIGN(keys, io::load_or_create_key_pair(home.launcher_key()));
   TRY_ASSIGN(blobs, snapshot::BlobStore::open(home.blobs()));
+  TRY(open_audit());
   TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
   bulk.emplace(BulkServer::Parts{
       loop, engine, gate, sockets->bulk, *blobs, home.logs(), space,
-      [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); }});
+      [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); },
+      &*auditor});
   compactor.emplace(StoreCompactor::Parts{loop,
                                           engine,
                                           *blobs,
@@ -119,6 +126,7 @@ Status Daemon::open() {
   settings.user_messages_per_second = options.user_messages_per_second;
   settings.space = &space;
   settings.secrets = &secrets.emplace(home.secrets());
+  settings.audit = &*auditor;
   settings.environments_map = home.environments_map();
   settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
   settings.heartbeat_interval = options.core.heartbeat_interval;
@@ -136,6 +144,38 @@ Status Daemon::open() {
   loop.watch_socket(sockets->bulk.handle(),
                     [this] { drain(sockets->bulk, *bulk, &BulkServer::on_bulk); });
   return {};
+}
+
+Status Daemon::open_audit() {
+  TRY_ASSIGN(auto log,
+             AuditLog::open(home.audit(), audit_limits(options.keep_audit), engine.now()));
+  auditor.emplace(loop, std::move(log), [this] { return engine.now(); });
+  AuditEntry entry;
+  entry.who = name_of(LauncherItself{});
+  entry.what = "start";
+  entry.object = "the launcher";
+  entry.detail = fmt::format("version {}, pid {}", LOCKSTEP_VERSION, getpid());
+  auditor->note(std::move(entry));
+  transport.on_refused(
+      [this](const std::string& domain, const PublicKey& key, const std::string& address) {
+        AuditEntry refused;
+        refused.who = name_of(Nobody{});
+        refused.key = key_word(key);
+        refused.address = address;
+        refused.what = "connect";
+        refused.object = "the " + domain + " port";
+        refused.outcome = AuditOutcome::refused;
+        refused.detail = "this key is not authorised";
+        auditor->note(std::move(refused));
+      });
+  return {};
+}
+
+void Daemon::take_keys(std::vector<KeysFile::Line> lines) {
+  const Principals& principals = engine.core().state().principals();
+  const std::map<PublicKey, std::string> before = principals.keys();
+  engine.feed(KeysFileInput{{owner, std::move(lines)}});
+  auditor->note_keys(before, principals.keys());
 }
 
 Status Daemon::announce() const {
@@ -156,7 +196,7 @@ Status Daemon::announce() const {
 bool Daemon::settle() {
   do {
     space.look(engine.now());
-    if (auto lines = gate.file().look()) engine.feed(KeysFileInput{{owner, *std::move(lines)}});
+    if (auto lines = gate.file().look()) take_keys(*std::move(lines));
     engine.tick();
     auto actions = engine.commit();
     if (!actions) {
@@ -173,6 +213,7 @@ bool Daemon::settle() {
     bulk->turn_end();
   } while (!engine.idle());
   compactor->turn_end();
+  auditor->turn_end();
   if (bulk->failure()) {
     spdlog::critical("{}; jobs go on, mend the disk and start lockstepd again",
                      bulk->failure()->message);
@@ -185,7 +226,7 @@ bool Daemon::settle() {
 ExitCode Daemon::run() {
   while (settle()) {
     Duration wait = std::min(engine.wait(), compactor->wait());
-    wait = std::min(wait, Duration(kLookAgain));
+    wait = std::min({wait, Duration(kLookAgain), auditor->wait()});
     loop.turn(bulk->stalled() ? std::min(wait, kStalledRetry) : wait);
   }
   return code;
@@ -241,7 +282,7 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
   if (const auto done = daemon.loop.watch_signals({SIGTERM, SIGINT}, on_signal); !done)
     return report(ExitCode::internal, done.error());
   if (const auto done = daemon.open(); !done)
-    return report(daemon.blobs ? ExitCode::cannot_listen : ExitCode::store_refused, done.error());
+    return report(daemon.auditor ? ExitCode::cannot_listen : ExitCode::store_refused, done.error());
   // The recovered state is whole before anybody is told where to find us.
   if (!daemon.settle()) return daemon.code;
   if (const auto done = daemon.announce(); !done)

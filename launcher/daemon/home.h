@@ -19,9 +19,12 @@
 //                                 needs all that its copy of the journal refers to
 //     secrets/                    launcher/store/secret_store.h; in no backup
 //     logs/                       launcher/logs/log_store.h
+//     audit/                      launcher/audit/folder.h
 //     blobs/                      common/snapshot/blob_store.h
 
 #include <string>
+
+#include "launcher/audit/folder.h"
 
 namespace lockstep::launcher {
 
@@ -44,6 +47,7 @@ class LauncherHome {
   std::string version() const { return path_ + "/version"; }
   std::string stores_lock() const { return path_ + "/stores.lock"; }
   std::string secrets() const { return path_ + "/secrets"; }
+  std::string audit() const { return audit_folder(path_); }
   std::string logs() const { return path_ + "/logs"; }
   std::string blobs() const { return path_ + "/blobs"; }
 

@@ -54,6 +54,10 @@ enum class Defect {
   lock_of_another_definition,
   highest_virtual_packages,
   compaction_forgets_virtual_packages,
+  roles_ignored,
+  scopes_ignored,
+  revocation_unheard,
+  compaction_forgets_revocations,
   // agent
   environment_not_awaited,
   parts_forgotten_at_start,

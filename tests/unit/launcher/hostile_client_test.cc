@@ -42,8 +42,10 @@ struct Targets {
 class Hostility {
  public:
   Hostility(Targets targets, unsigned seed) : targets_(std::move(targets)), random_(seed) {
-    test::for_each_alternative<ClientRequest>([&](ClientRequest m) { requests_.push_back(std::move(m)); });
-    test::for_each_alternative<AgentMessage>([&](AgentMessage m) { reports_.push_back(std::move(m)); });
+    test::for_each_alternative<ClientRequest>(
+        [&](ClientRequest m) { requests_.push_back(std::move(m)); });
+    test::for_each_alternative<AgentMessage>(
+        [&](AgentMessage m) { reports_.push_back(std::move(m)); });
     test::for_each_alternative<BulkMessage>([&](BulkMessage m) { bulk_.push_back(std::move(m)); });
   }
 
@@ -52,8 +54,8 @@ class Hostility {
     return damaged(encoded(aimed(any_of(requests_))));
   }
   std::string bulk() {
-    return damaged(wire::encode(
-        BulkEnvelope{wire::kBulkVersion, ++sequence_, 0, aimed(any_of(bulk_))}));
+    return damaged(
+        wire::encode(BulkEnvelope{wire::kBulkVersion, ++sequence_, 0, aimed(any_of(bulk_))}));
   }
   std::size_t below(std::size_t n) {
     return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_);
@@ -172,7 +174,8 @@ class HostileClient : public testing::Test {
   std::string rage(const io::KeyPair& keys) {
     const unsigned seed = std::random_device()();
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Hostility hostility({JobId("alices"), sha256("her tree"),
+    Hostility hostility({JobId("alices"),
+                         sha256("her tree"),
                          {"alice", "ann", "root", "default", "alices", "1", "n1"}},
                         seed);
     io::EventLoop loop;

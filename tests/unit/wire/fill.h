@@ -107,6 +107,14 @@ class Filler {
   void fill(ListProjects&) {}
   void fill(ChangePrincipals& v) { fill(v.change.emplace<ChangeRole>()); }
 
+  // common/domain/audit.h
+  void fill(AuditEntry& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(AuditMark& v) { auto& [a, b] = v; each(a, b); }
+  void fill(QueryAudit& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(VerifyAudit& v) { auto& [a] = v; each(a); }
+  void fill(AuditReply& v) { auto& [a, b] = v; each(a, b); }
+  void fill(AuditVerified& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+
   // common/domain/environment.h
   void fill(HostEnvironment& v) { auto& [a] = v; each(a); }
   void fill(VenvEnvironment& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -258,7 +266,7 @@ class Filler {
   void fill(JoinRequest& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JoinAccepted& v) { auto& [a, b] = v; each(a, b); }
   void fill(JoinRefused& v) { auto& [a] = v; each(a); }
-  void fill(AllowPeers& v) { auto& [a] = v; each(a); }
+  void fill(AllowPeers& v) { auto& [a, b] = v; each(a, b); }
 
   // common/domain/bulk.h
   void fill(MissingBlobs& v) { auto& [a] = v; each(a); }
