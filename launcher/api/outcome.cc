@@ -116,7 +116,7 @@ struct AskedOf {
 AuditEntry entry_of(const Asker& asker, AuditOutcome outcome, std::string detail) {
   AuditEntry entry;
   entry.who = name_of(asker.caller);
-  if (!asker.key.value.empty()) entry.key = key_word(asker.key);
+  entry.key = asker.key.value;
   entry.address = asker.address;
   entry.what = asker.asked.what;
   entry.object = asker.asked.object;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -22,7 +23,20 @@ constexpr std::string_view kEnd = R"("})";
 constexpr std::size_t kHex = 64;
 constexpr const char* kRemoved = "remove the oldest entries";
 
-std::string bounded(const std::string& text) { return cut(text, kMaxAuditText); }
+// `,"NAME":"TEXT"`. Most texts are as plain as JSON wants them.
+void append(std::string_view name, std::string_view value, std::string* to) {
+  to->append(",\"").append(name).append("\":");
+  const bool is_plain =
+      value.size() <= kMaxAuditText && std::all_of(value.begin(), value.end(), [](char c) {
+        return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+      });
+  if (is_plain) {
+    to->append("\"").append(value).append("\"");
+    return;
+  }
+  const Json text(cut(std::string(value), kMaxAuditText));
+  to->append(text.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
 
 std::optional<AuditOutcome> outcome_from(const std::string& word) {
   for (const AuditOutcome outcome :
@@ -34,19 +48,19 @@ std::optional<AuditOutcome> outcome_from(const std::string& word) {
 }  // namespace
 
 AuditLine audit_line(const AuditEntry& entry, const std::string& prev) {
-  Json json{{"n", entry.number},
-            {"ns", entry.at.ns},
-            {"at", to_string(entry.at)},
-            {"who", bounded(entry.who)},
-            {"key", bounded(entry.key)},
-            {"address", bounded(entry.address)},
-            {"what", bounded(entry.what)},
-            {"object", bounded(entry.object)},
-            {"outcome", std::string(to_string(entry.outcome))},
-            {"detail", bounded(entry.detail)},
-            {"prev", prev}};
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  text.resize(text.size() - kEnd.size());
+  std::string text;
+  text.reserve(512);
+  text.append(kNumber).append(std::to_string(entry.number));
+  text.append(R"(,"ns":)").append(std::to_string(entry.at.ns));
+  append("at", to_string(entry.at), &text);
+  append("who", entry.who, &text);
+  append("key", entry.key, &text);
+  append("address", entry.address, &text);
+  append("what", entry.what, &text);
+  append("object", entry.object, &text);
+  append("outcome", to_string(entry.outcome), &text);
+  append("detail", entry.detail, &text);
+  text.append(kPrev).append(prev);
   std::string digest = sha256(text).hex();
   text.append(kDigest).append(digest).append(kEnd);
   return {std::move(text), std::move(digest)};

@@ -21,6 +21,7 @@ constexpr Duration kSameRead = minutes(1);
 constexpr std::size_t kMaxWaiting = 10'000;  // entries that found no space
 constexpr std::size_t kMaxSources = 20;      // that are named one by one
 constexpr std::size_t kMaxReads = 10'000;
+constexpr std::size_t kMaxWords = 10'000;
 constexpr int kMaxAnswering = 16;
 
 }  // namespace
@@ -34,10 +35,18 @@ Auditor::Auditor(io::EventLoop& loop, AuditLog log, std::function<Instant()> now
 
 void Auditor::note(AuditEntry entry) {
   entry.at = now_();
+  if (!entry.key.empty()) entry.key = word_of(entry.key);
   if (entry.outcome == AuditOutcome::refused && !may_refuse(entry))
     return left_out(entry.address.empty() ? entry.who : entry.address);
   if (entry.outcome == AuditOutcome::read && is_repeated(entry)) return;
   add(std::move(entry));
+}
+
+std::string Auditor::word_of(const std::string& key) {
+  if (words_.size() >= kMaxWords) words_.clear();
+  std::string& word = words_[key];
+  if (word.empty()) word = key_word(PublicKey(key));
+  return word;
 }
 
 void Auditor::add(AuditEntry entry) { log_.add(std::move(entry)); }

@@ -26,8 +26,9 @@ class Auditor {
   // `now`: real time, as the engine counts it.
   Auditor(io::EventLoop& loop, AuditLog log, std::function<Instant()> now);
 
-  // An entry with who, what, object and outcome. Of refusals a source has only so many; what is
-  // beyond is counted, and the count written. Somebody's same read counts once a minute.
+  // An entry with who, what, object and outcome, and the key as it is on the wire. Of refusals a
+  // source has only so many; what is beyond is counted, and the count written. Somebody's same read
+  // counts once a minute.
   void note(AuditEntry entry);
   // A refusal of who was not even listened to.
   void left_out(const std::string& source);
@@ -53,6 +54,7 @@ class Auditor {
     RateLimit<std::string> of_address{{200, 1}};
     RateLimit<int> of_all{{1'000, 5}};
   };
+  std::string word_of(const std::string& key);
   bool may_refuse(const AuditEntry& entry);
   bool is_repeated(const AuditEntry& entry);
   void add(AuditEntry entry);
@@ -69,7 +71,8 @@ class Auditor {
   Instant left_out_since_, tell_at_ = Instant::never();
   using Read = std::tuple<std::string, std::string, std::string>;  // key, what, object
   std::map<Read, Instant> reads_;
-  bool is_failing_ = false;  // the last write did
+  std::map<std::string, std::string> words_;  // of keys: making one costs as much as all else
+  bool is_failing_ = false;                   // the last write did
   Instant sync_at_, retry_at_;
   bool is_syncing_ = false;
   AuditMark synced_;  // or being synced

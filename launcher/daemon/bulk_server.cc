@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "common/domain/key_word.h"
 #include "common/wire/bulk.h"
 #include "launcher/api/outcome.h"
 #include "launcher/core/state.h"
@@ -205,7 +204,7 @@ void BulkServer::audit(AuditOutcome outcome, std::string detail) {
   const auto user = gate_.user_of(handling_->key);
   AuditEntry entry;
   entry.who = node ? audited_node(engine_.core().state(), *node) : user ? *user : name_of(Nobody{});
-  entry.key = key_word(handling_->key);
+  entry.key = handling_->key.value;
   entry.address = handling_->address;
   entry.what = handling_->what;
   entry.object = handling_->object;

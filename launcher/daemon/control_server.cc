@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "common/domain/key_word.h"
 #include "common/io/process.h"
 #include "common/wire/control.h"
 #include "launcher/core/state.h"
@@ -190,7 +189,7 @@ void ControlServer::audit(const std::string& who, const PublicKey& key, const st
   if (settings_.audit == nullptr) return;
   AuditEntry entry;
   entry.who = who;
-  entry.key = key_word(key);
+  entry.key = key.value;
   entry.address = address;
   entry.what = std::move(what);
   entry.object = std::move(object);

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 
-#include "common/domain/key_word.h"
 #include "common/io/admission.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
@@ -160,7 +159,7 @@ Status Daemon::open_audit() {
       [this](const std::string& domain, const PublicKey& key, const std::string& address) {
         AuditEntry refused;
         refused.who = name_of(Nobody{});
-        refused.key = key_word(key);
+        refused.key = key.value;
         refused.address = address;
         refused.what = "connect";
         refused.object = "the " + domain + " port";

@@ -107,6 +107,25 @@ TEST_F(Serving, AKeyThatWasNotNamedAgainLosesItsPlaceThoughItIsConnected) {
   }
 }
 
+// It is connected, let in, and in the middle of a blob.
+TEST_F(Serving, AKeyThatWasRevokedIsSentNothingMore) {
+  start({});
+  const auto asker = friend_of();
+  asker->send(GetBlobs{{blob}, 0, 0});
+  ASSERT_TRUE(std::holds_alternative<BlobData>(*asker->receive()));
+  server->forbid({asker->keys.public_key});
+  std::size_t got = 0;
+  while (const auto more = asker->receive(seconds(1))) {
+    const auto* data = std::get_if<BlobData>(&*more);
+    ASSERT_TRUE(data != nullptr);
+    EXPECT_FALSE(data->last) << "all of it came";
+    for (const BlobPiece& piece : data->pieces) got += piece.data.size();
+  }
+  EXPECT_LT(got, kBlob) << "what its queue held, and no more";
+  asker->send(AskUnits{sha256("no tree")});
+  EXPECT_TRUE(std::holds_alternative<BulkRefused>(*asker->receive()));
+}
+
 TEST_F(Serving, BeyondTheCapAskersAreRefusedForNowUntilOneIsDone) {
   PeerServerLimits limits;
   limits.askers = 2;
