@@ -71,6 +71,7 @@ Status Runner::run() {
   if (const auto kept = io::make_reserve(directory_.report_reserve(), kReportReserve); !kept)
     spdlog::warn("on a full disk the final report will wait: {}", kept.error().message);
   if (orders_.assignment.lease > Duration::zero()) look_at_lease();
+  look_at_limits_at_ = clock_.now() + kLookAtLimitsEvery;  // not beside the start
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
   setup_ = set_up_node(loop_, directory_, orders_, limits_, spawn_events(), container_events());
   for (const auto& note : setup_.isolation.notes) spdlog::info("{}", note);

@@ -119,7 +119,7 @@ class Runner {
   std::deque<Input> inputs_;
   LogCapture logs_;
   LimitWatch limit_watch_;
-  Instant look_at_limits_at_;
+  Instant look_at_limits_at_ = Instant::never();
   NodeSetup setup_;
   std::unique_ptr<CgroupJoiner> joiner_;
   std::unique_ptr<ControlServer> control_;

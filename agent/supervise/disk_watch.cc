@@ -12,7 +12,7 @@ namespace lockstep::agent {
 namespace {
 
 constexpr Duration kLookEvery = seconds(1);
-constexpr Duration kMeasureEvery = seconds(5);   // those with a limit
+constexpr Duration kMeasureEvery = seconds(5);    // those with a limit
 constexpr Duration kMeasureAtMost = seconds(20);  // one attempt; then what was found so far counts
 constexpr int kShareOfTime = 20;
 
@@ -28,16 +28,15 @@ std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
                                                "is {} (--disk-limit)",
                                                to_string(each.used), to_string(each.limit))};
   if (space.free >= critical(low)) return std::nullopt;
-  const auto most = std::max_element(
-      attempts.begin(), attempts.end(),
-      [](const AttemptDisk& a, const AttemptDisk& b) { return a.used < b.used; });
+  const auto most =
+      std::max_element(attempts.begin(), attempts.end(),
+                       [](const AttemptDisk& a, const AttemptDisk& b) { return a.used < b.used; });
   if (most == attempts.end() || space.free.count + most->used.count < low.count)
     return std::nullopt;
   return MustEnd{most->attempt,
                  fmt::format("this node's disk is full ({} of {} are free), and of all jobs here "
                              "it holds most, {}; write less, or ask for a node with more",
-                             to_string(space.free), to_string(space.total),
-                             to_string(most->used))};
+                             to_string(space.free), to_string(space.total), to_string(most->used))};
 }
 
 DiskWatch::DiskWatch(io::EventLoop& loop, io::Clock& clock, Workers& workers, Home home, Bytes low,

@@ -9,9 +9,9 @@
 namespace lockstep::runner {
 
 std::optional<PidsEvents> PidsEvents::of(int pid) {
-  for (const io::CgroupHierarchy& hierarchy : io::find_cgroup_hierarchies(
-           io::read_file("/proc/self/mountinfo").value_or(""),
-           io::read_file(fmt::format("/proc/{}/cgroup", pid)).value_or("")))
+  for (const io::CgroupHierarchy& hierarchy :
+       io::find_cgroup_hierarchies(io::read_file("/proc/self/mountinfo").value_or(""),
+                                   io::read_file(fmt::format("/proc/{}/cgroup", pid)).value_or("")))
     if (io::exists(hierarchy.own + "/pids.events")) return PidsEvents(hierarchy.own);
   return std::nullopt;
 }

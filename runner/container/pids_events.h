@@ -1,6 +1,6 @@
 #pragma once
-// How often the kernel refuses the processes of a container another one: its cgroup counts. Found by
-// a process of it.
+// How often the kernel refuses the processes of a container another one: its cgroup counts. Found
+// by a process of it.
 
 #include <optional>
 #include <string>

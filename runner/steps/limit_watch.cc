@@ -38,9 +38,10 @@ std::string LimitWatch::refusal_of(int rank, const LimitCounts& counts) const {
 
 std::string LimitWatch::pids_line(const LimitCounts& counts) const {
   if (counts.refused_in_container > 0)
-    return fmt::format("the ranks were refused {}: the limit of their container is {} "
-                       "(--pids-limit, for each of them)",
-                       processes(counts.refused_in_container), with_commas(counts.container_pids));
+    return fmt::format(
+        "the ranks were refused {}: the limit of their container is {} "
+        "(--pids-limit, for each of them)",
+        processes(counts.refused_in_container), with_commas(counts.container_pids));
   const int first = counts.refused_forks.begin()->first;
   const std::size_t others = counts.refused_forks.size() - 1;
   std::string line = fmt::format("rank {} {}", first, refusal_of(first, counts));
@@ -53,9 +54,10 @@ std::string LimitWatch::log_line(const LimitCounts& counts) const {
       counts.dropping_ranks == 1
           ? fmt::format("rank {}", counts.dropped_of)
           : fmt::format("{} ranks (the first is {})", counts.dropping_ranks, counts.dropped_of);
-  return fmt::format("{} of the output of {} are not kept: the limit of a job's logs on this node "
-                     "is {} (--log-limit)",
-                     to_string(counts.dropped), who, to_string(limits_.log));
+  return fmt::format(
+      "{} of the output of {} are not kept: the limit of a job's logs on this node "
+      "is {} (--log-limit)",
+      to_string(counts.dropped), who, to_string(limits_.log));
 }
 
 bool LimitWatch::look(const LimitCounts& counts, bool final) {

@@ -58,7 +58,12 @@ class DiskWatchTest : public testing::Test {
   Workers workers_{1};
   std::vector<MustEnd> ended_;
   std::optional<AttemptId> stopped_;
-  DiskWatch watch_{loop_, clock_, workers_, home_, kibibytes(64), {},
+  DiskWatch watch_{loop_,
+                   clock_,
+                   workers_,
+                   home_,
+                   kibibytes(64),
+                   {},
                    {[this](const AttemptId& attempt) { return attempt != stopped_; },
                     [this](const MustEnd& found) { ended_.push_back(found); }}};
 };

@@ -31,8 +31,8 @@ class BuildHog : public EnvironmentTest {
     dir.file("hog-1/PKG-INFO", "Metadata-Version: 2.1\nName: hog\nVersion: 1\n");
     dir.file("hog-1/pyproject.toml",
              "[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n");
-    dir.file("hog-1/backend.py",
-             "import os, time\ndef build_wheel(folder, *rest):\n" + lines + "    raise SystemExit(3)\n");
+    dir.file("hog-1/backend.py", "import os, time\ndef build_wheel(folder, *rest):\n" + lines +
+                                     "    raise SystemExit(3)\n");
     const auto packed = io::run_program(
         {"tar", "-C", dir.path(), "-czf", dir / "wheels/hog-1.tar.gz", "hog-1"}, seconds(30));
     ASSERT_TRUE(packed && packed->exit_code == 0);
@@ -48,7 +48,8 @@ class BuildHog : public EnvironmentTest {
 };
 
 TEST_F(BuildHog, of_memory_is_ended_at_the_jobs_limit_and_that_is_said) {
-  source_package("    held = []\n    while True: held.append(bytearray(os.urandom(1 << 20) * 16))\n");
+  source_package(
+      "    held = []\n    while True: held.append(bytearray(os.urandom(1 << 20) * 16))\n");
   EXPECT_THAT(failure([](Assignment& job) {
                 job.spec.resources.memory = job.allotment.memory = mebibytes(64);
               }),

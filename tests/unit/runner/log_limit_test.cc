@@ -51,9 +51,10 @@ TEST_F(LogLimitTest, AFloodIsCutAtTheLimitAndTheRankGoesOn) {
   EXPECT_GE(kept.size(), kLimit / 2);
   EXPECT_LE(kept.size(), kLimit + kNoticeAtMost);
   EXPECT_EQ(logs_.sizes()[0].stdout_bytes, kept.size());
-  const auto notice = kept.find("\n[lockstep: this log is cut here: the limit of the job's logs on "
-                                "a node, 1.0 MiB, is reached, and what rank 0 writes to stdout "
-                                "from here on is not kept (--log-limit)]\n");
+  const auto notice = kept.find(
+      "\n[lockstep: this log is cut here: the limit of the job's logs on "
+      "a node, 1.0 MiB, is reached, and what rank 0 writes to stdout "
+      "from here on is not kept (--log-limit)]\n");
   ASSERT_NE(notice, kept.npos);
   EXPECT_EQ(kept.substr(0, notice), flood.substr(0, notice));
   EXPECT_EQ(logs_.dropped().bytes, flood.size() - notice);
