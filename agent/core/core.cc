@@ -149,6 +149,7 @@ void Core::Impl::converge(Part& part) {
       out.push_back(StageWorkspace{part.assignment});
       return;
     case Stage::staging:
+    case Stage::staged:
     case Stage::equipping:
       if (part.wanted && part.assignment.phase != WantedPhase::stop) return;
       return end(part,
@@ -219,7 +220,8 @@ Instant Core::next_deadline() const {
     if (part.stage == Stage::alive) {
       next = std::min({next, part.tell_again, part.kill_at});
       if (impl.link == Link::open) next = std::min({next, part.capture_at, part.checkpoint_at});
-      const bool ends = part.assignment.lease > Duration::zero() && !part.is_lease_over;
+      const bool ends =
+          part.assignment.lease > Duration::zero() && part.killed != Part::Killed::lease_over;
       if (ends) next = std::min(next, part.lease_until);
     }
   }

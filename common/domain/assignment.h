@@ -107,11 +107,13 @@ struct PartReport {
   std::vector<CollectedOutput> outputs;
   std::optional<CollectedOutput> restored;  // the checkpoint that its ranks begin with, once staged
   std::optional<EnvironmentReport> environment = {};  // once the node has looked at it
+  std::vector<std::string> limits = {};  // that its ranks ran into, a line each; also in `exit`
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };
 
 // Named bounds.
 inline constexpr std::size_t kMaxAssignmentsPerNode = 4'096;
 inline constexpr std::size_t kMaxHeldParts = 8'192;
+inline constexpr std::size_t kMaxLimitLines = 16;  // of PartReport::limits
 
 }  // namespace lockstep

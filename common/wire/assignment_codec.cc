@@ -223,6 +223,7 @@ void to_wire(const lockstep::PartReport& from, PartReport* to) {
   write_list(from.outputs, to->mutable_outputs());
   if (from.restored) to_wire(*from.restored, to->mutable_restored());
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
+  write_texts(from.limits, to->mutable_limits());
 }
 
 Status from_wire(const PartReport& from, lockstep::PartReport* to) {
@@ -237,7 +238,7 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   TRY(read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs));
   if (from.has_restored()) TRY(from_wire(from.restored(), &to->restored.emplace()));
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
-  return {};
+  return read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits);
 }
 
 }  // namespace lockstep::pb

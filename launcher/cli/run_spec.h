@@ -26,6 +26,8 @@ struct RunArguments {
   std::optional<int> cpus;
   std::string memory;
   std::optional<int> gpus;
+  std::optional<int> pids_limit;
+  std::string log_limit, disk_limit;  // "" = the default
   std::optional<int> retry;
   std::string retry_on;      // "" = the default
   std::string interpreter;   // of these six, which say what the environment is, one,

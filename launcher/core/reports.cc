@@ -87,6 +87,20 @@ void refuse_foreign(Context& core, NodeId node, const PartReport& report) {
                                      to_string(report.attempt))});
 }
 
+// A line for each limit, which only grows in number; a known one may say more of the same.
+void take_limits(Context& core, NodeId node, const PartReport& report) {
+  const std::vector<std::string>& lines = report.exit ? report.exit->limits : report.limits;
+  auto& all = core.watches.at(node).limits;
+  if (lines.empty() && all.count(report.attempt) == 0) return;
+  std::vector<std::string>& known = all[report.attempt];
+  if (lines == known) return;
+  for (std::size_t i = known.size(); i < lines.size(); ++i)
+    core.note(report.attempt.job,
+              {core.now, Event::Kind::limit_reached, report.attempt.number, node, lines[i]});
+  known = lines;
+  core.pending.job_changed(report.attempt.job);
+}
+
 }  // namespace
 
 void take_report(Context& core, NodeId node, const PartReport& report, bool newest) {
@@ -100,6 +114,7 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     return;
   }
   if (is_new(part->report, report)) {
+    take_limits(core, node, report);
     const JobSpec& spec = core.state.job(report.attempt.job)->spec;
     core.emit(PartChanged{report.attempt, node, checked(report, part->report, spec)});
     if (report.state == PartState::finished) return;
@@ -108,6 +123,7 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     take_environment(core, node, report);
   } else if (report.state < PartState::finished && part->report->state == report.state) {
     if (newest) take_words(core, node, report);
+    if (newest) take_limits(core, node, report);
     take_checkpoint(core, node, report);
     take_environment(core, node, report);
   }

@@ -234,6 +234,9 @@ Status JobReader::fill_resources(JobSpec& spec) const {
   if (const YamlNode* args = at("resources.docker_args")) {
     TRY_ASSIGN(resources.docker_args, read_docker_args(source_, *args));
   }
+  spec.limits.pids = number("lockstep.limits.pids");
+  if (const YamlNode* log = at("lockstep.limits.log")) spec.limits.log = parse_bytes(log->text);
+  if (const YamlNode* disk = at("lockstep.limits.disk")) spec.limits.disk = parse_bytes(disk->text);
   if (at("lockstep.gpus_per_rank") != nullptr) {
     const Result<std::string> mode = word("lockstep.gpus_per_rank");
     if (!mode) return mode.error();

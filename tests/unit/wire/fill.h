@@ -75,11 +75,17 @@ class Filler {
     each(b, c, d, e, f, g);
     nodes = 2;  // the filled gang table has two members
   }
+  void fill(LimitRequest& v) {
+    auto& [pids, b, c] = v;
+    each(b, c);
+    pids = 100;
+  }
+  void fill(LimitCaps& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(RetryPolicy& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(CheckpointPolicy& v) { auto& [a] = v; each(a); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
   }
 
   // common/domain/access.h
@@ -157,8 +163,8 @@ class Filler {
   }
   void fill(LogSize& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(NodeExitReport& v) {
-    auto& [a, b, c, d, e, f, g] = v;
-    each(a, b, c, d, e, f, g);
+    auto& [a, b, c, d, e, f, g, h] = v;
+    each(a, b, c, d, e, f, g, h);
   }
   void fill(ExitReport& v) {
     auto& [a, b, c, d, e, f, g, h, i] = v;
@@ -169,8 +175,8 @@ class Filler {
   void fill(GpuDevice& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(NetworkInterface& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Inventory& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w);
   }
 
   // common/domain/assignment.h
@@ -184,8 +190,8 @@ class Filler {
   }
   void fill(DesiredState& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PartReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
   }
   void fill(WorkspacePlan& v) {
     auto& [mode, b, c, d, e] = v;
@@ -195,8 +201,8 @@ class Filler {
 
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(a, b, c, d, e, f, g, h, i, j);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
@@ -306,6 +312,7 @@ class Filler {
   void fill(RunnerStatus& v) { auto& [a] = v; each(a); }
   void fill(UpdateAssignment& v) { auto& [a] = v; each(a); }
   void fill(LogsTaken& v) { auto& [a] = v; each(a); }
+  void fill(EndPart& v) { auto& [a, b] = v; each(a, b); }
   void fill(GangHello& v) { auto& [a, b] = v; each(a, b); }
   void fill(GangReady& v) { auto& [a] = v; each(a); }
   void fill(GangStart&) {}
