@@ -179,7 +179,7 @@ void Agent::receive() {
       continue;
     }
     if (const auto* allow = std::get_if<AllowPeers>(&envelope->body)) {
-      if (config_.allow_peers) config_.allow_peers(allow->keys);
+      if (config_.allow_peers) config_.allow_peers(*allow);
       continue;
     }
     emit(FromLauncher{std::move(envelope->body)});

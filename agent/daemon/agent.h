@@ -38,7 +38,7 @@ struct AgentConfig {
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
   EnvironmentConfig environments = {};
-  std::function<void(const std::vector<PublicKey>&)> allow_peers = {};  // to fetch from this node
+  std::function<void(const AllowPeers&)> allow_peers = {};  // to fetch from this node
   SessionId session;
   BootId boot;
   bool same_boot = true;  // as the agent that was here before

@@ -66,6 +66,7 @@ struct Daemon {
   io::Transport transport;
   io::KeyPair keys;
   std::unique_ptr<snapshot::BlobStore> blobs;
+  std::unique_ptr<BlobLedger> ledger;
   std::optional<Sockets> sockets;
   std::optional<BulkServer> bulk;
   std::optional<ControlServer> control;
@@ -94,9 +95,10 @@ void drain(io::ServerSocket& socket, Server& server,
 Status Daemon::open() {
   TRY_ASSIGN(keys, io::load_or_create_key_pair(home.launcher_key()));
   TRY_ASSIGN(blobs, snapshot::BlobStore::open(home.blobs()));
+  TRY_ASSIGN(ledger, BlobLedger::open(home.blobs_sent()));
   TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
   bulk.emplace(BulkServer::Parts{
-      loop, engine, gate, sockets->bulk, *blobs, home.logs(), space,
+      loop, engine, gate, sockets->bulk, *blobs, *ledger, home.logs(), space,
       [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); }});
   compactor.emplace(StoreCompactor::Parts{loop,
                                           engine,
@@ -104,7 +106,8 @@ Status Daemon::open() {
                                           bulk->logs(),
                                           home,
                                           {options.blob_lease, options.compact_after},
-                                          space});
+                                          space,
+                                          ledger.get()});
   ControlServer::Settings settings;
   settings.info = {advertised(sockets->control.endpoint(), options.advertise), getpid(),
                    home.path(), engine.started()};
@@ -121,8 +124,8 @@ Status Daemon::open() {
   settings.heartbeat_interval = options.core.heartbeat_interval;
   control.emplace(
       engine, gate, sockets->control, sockets->join,
-      [this](const Digest& root, std::function<void(Result<bool>)> then) {
-        bulk->check_snapshot(root, std::move(then));
+      [this](const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then) {
+        bulk->check_tree(caller, root, std::move(then));
       },
       std::move(settings));
   loop.watch_socket(sockets->control.handle(),

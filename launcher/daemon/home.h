@@ -19,6 +19,9 @@
 //                                 needs all that its copy of the journal refers to
 //     logs/                       launcher/logs/log_store.h
 //     blobs/                      common/snapshot/blob_store.h
+//     blobs.sent                  0600: who sent which of them, blob_ledger.h; without it they are
+//     sent
+//                                 again
 
 #include <string>
 
@@ -44,6 +47,7 @@ class LauncherHome {
   std::string stores_lock() const { return path_ + "/stores.lock"; }
   std::string logs() const { return path_ + "/logs"; }
   std::string blobs() const { return path_ + "/blobs"; }
+  std::string blobs_sent() const { return path_ + "/blobs.sent"; }
 
  private:
   std::string path_;
