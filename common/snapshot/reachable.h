@@ -1,8 +1,8 @@
 #pragma once
-// Which blobs a tree consists of: what is asked before a blob is given to somebody who may read that
-// tree. 16 bytes a blob are kept, its digest's first: to find another blob with the same ones is as
-// hard as to find a digest of 128 bits twice. A tree never changes, so that a set that is whole stays
-// true.
+// Which blobs a tree consists of: what is asked before a blob is given to somebody who may read
+// that tree. 16 bytes a blob are kept, its digest's first: to find another blob with the same ones
+// is as hard as to find a digest of 128 bits twice. A tree never changes, so that a set that is
+// whole stays true.
 
 #include <array>
 #include <cstdint>
@@ -43,8 +43,8 @@ class Reachable {
 // resource_exhausted: more than kMaxReachable.
 Result<Reachable> reachable_from(const BlobStore& store, const Digest& root);
 
-// The sets that were asked for last, up to so many bytes, and always the very last. From any thread;
-// a walk holds up nobody but who asks for the same thread's time.
+// The sets that were asked for last, up to so many bytes, and always the very last. From any
+// thread; a walk holds up nobody but who asks for the same thread's time.
 class ReachableTrees {
  public:
   ReachableTrees(const BlobStore& store, std::size_t most_bytes)

@@ -2,10 +2,10 @@
 // Who sent which blob: a digest that somebody only heard of is not in here under their name. It
 // outlives the launcher, so that a node's outputs are still its own when it tells of them later.
 //
-// The file has 24 bytes for each row, appended: 8 of the owner's name (the first of its SHA-256), 16
-// of the digest (snapshot::DigestKey). What is lost with the machine's power is sent again; a node's
-// rows are on disk before it hears that its blobs are. Rows go with their blobs, and those of the
-// owner that was not heard of for longest when there are too many.
+// The file has 24 bytes for each row, appended: 8 of the owner's name (the first of its SHA-256),
+// 16 of the digest (snapshot::DigestKey). What is lost with the machine's power is sent again; a
+// node's rows are on disk before it hears that its blobs are. Rows go with their blobs, and those
+// of the owner that was not heard of for longest when there are too many.
 
 #include <cstdint>
 #include <memory>

@@ -105,10 +105,9 @@ Result<bool> BlobRights::shown(const BlobOwner& owner, const BlobPiece& piece) {
 BlobRights::Showing& BlobRights::showing_of(const std::pair<std::string, Digest>& key,
                                             std::uint64_t total_size) {
   if (showing_.size() >= kMaxShowing && showing_.count(key) == 0)
-    showing_.erase(
-        std::min_element(showing_.begin(), showing_.end(), [](const auto& a, const auto& b) {
-          return a.second.used < b.second.used;
-        }));
+    showing_.erase(std::min_element(
+        showing_.begin(), showing_.end(),
+        [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
   Showing& showing = showing_[key];
   showing.used = ++uses_;
   if (showing.pieces.empty()) {

@@ -1,7 +1,7 @@
 #pragma once
-// Which blobs somebody may refer to, in an upload's question or as a tree of theirs: those that they
-// sent, and those of trees that are theirs already. Knowing a digest is not enough. For workers: it
-// walks trees.
+// Which blobs somebody may refer to, in an upload's question or as a tree of theirs: those that
+// they sent, and those of trees that are theirs already. Knowing a digest is not enough. For
+// workers: it walks trees.
 
 #include <map>
 #include <mutex>
@@ -34,8 +34,9 @@ class BlobRights {
   Result<bool> owns_tree(const BlobOwner& owner, const Digest& root);
   Status sent(const BlobOwner& owner, const std::vector<Digest>& digests);
 
-  // A piece of a blob that is here already: whoever sends all of them right has the blob. True: they
-  // have. An error, as the store gives it for a blob that is new: all came, and they are not the blob.
+  // A piece of a blob that is here already: whoever sends all of them right has the blob. True:
+  // they have. An error, as the store gives it for a blob that is new: all came, and they are not
+  // the blob.
   Result<bool> shown(const BlobOwner& owner, const BlobPiece& piece);
 
  private:

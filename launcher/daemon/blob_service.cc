@@ -180,9 +180,9 @@ void BlobService::read_next(std::shared_ptr<Stream> stream) {
 
 void BlobService::send_next(const std::shared_ptr<Stream>& stream) {
   if (stream->next == nullptr) return finish(stream);
-  if (stream->is_withdrawn) {
-    (void)send_(stream->from.peer, stream->from.sequence, BulkRefused{kWithdrawn});
-    return finish(stream);
+  if (stream->is_withdrawn && !stream->is_over) {  // told even if the queue is full just now
+    stream->is_over = true;
+    stream->next = std::make_shared<const BulkMessage>(BulkRefused{kWithdrawn});
   }
   switch (send_(stream->from.peer, stream->from.sequence, *stream->next)) {
     case Sent::yes: read_next(stream); break;

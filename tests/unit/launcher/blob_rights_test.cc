@@ -27,8 +27,8 @@ struct BlobRightsTest : ::testing::Test {
     return all;
   }
   Result<bool> show(const std::string& blob, std::size_t piece, const std::string& bytes) {
-    return rights.shown(bob, snapshot::make_piece(sha256(blob), blob.size(),
-                                                  piece * kMaxPieceBytes, bytes));
+    return rights.shown(
+        bob, snapshot::make_piece(sha256(blob), blob.size(), piece * kMaxPieceBytes, bytes));
   }
   test::TempDir dir, source;
   std::unique_ptr<BlobStore> store = *BlobStore::open(dir / "blobs");

@@ -54,8 +54,10 @@ TEST_F(ReachableTest, AFileIsATreeOfOneBlob) {
 TEST_F(ReachableTest, WhatIsNotWholeIsLookedAtAgain) {
   source.file("a/file", "content");
   const auto tree = *capture(source.path(), {});
-  for (const auto& object : tree.directories)
-    if (object.digest == tree.root) ASSERT_TRUE(store->put(object.digest, object.bytes));
+  for (const auto& object : tree.directories) {
+    if (object.digest != tree.root) continue;
+    ASSERT_TRUE(store->put(object.digest, object.bytes));
+  }
   ReachableTrees trees(*store, 1 << 20);
   EXPECT_FALSE((*trees.find(tree.root))->is_whole());
   EXPECT_EQ(trees.known(tree.root), nullptr);
