@@ -242,12 +242,13 @@ void Service::check_trees(const Asker& asker, std::vector<Digest> roots,
   if (roots.empty()) return then(true);
   const Digest root = roots.back();
   roots.pop_back();
-  ports_.check_snapshot(root, [this, asker, roots = std::move(roots),
-                               then = std::move(then)](Result<bool> whole) mutable {
-    if (asker.deadline < ports_.now()) return;
-    if (!whole || !*whole) return then(std::move(whole));
-    check_trees(asker, std::move(roots), std::move(then));
-  });
+  ports_.check_snapshot(
+      asker.caller, root,
+      [this, asker, roots = std::move(roots), then = std::move(then)](Result<bool> whole) mutable {
+        if (asker.deadline < ports_.now()) return;
+        if (!whole || !*whole) return then(std::move(whole));
+        check_trees(asker, std::move(roots), std::move(then));
+      });
 }
 
 // ---- replies ------------------------------------------------------------------------------------

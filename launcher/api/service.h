@@ -51,8 +51,11 @@ class Service {
     std::function<void(const Input&)> feed;
     std::function<Instant()> now;
     std::function<std::uint64_t()> random;
-    // Is this tree whole in the blob store? Answered later, on the loop.
-    std::function<void(const Digest& root, std::function<void(Result<bool> whole)>)> check_snapshot;
+    // Is this tree whole in the blob store, and all of it the caller's? Answered later, on the
+    // loop.
+    std::function<void(const Caller& caller, const Digest& root,
+                       std::function<void(Result<bool> whole)>)>
+        check_snapshot;
     std::function<std::string()> low_space;  // why no new work is taken; "": it is
     std::function<LauncherInfo()> info;
     std::function<BlobTraffic(NodeId)> traffic;

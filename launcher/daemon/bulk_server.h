@@ -28,6 +28,7 @@ class BulkServer {
     KeyRegistry& gate;
     io::ServerSocket& socket;
     snapshot::BlobStore& blobs;
+    BlobLedger& ledger;
     std::string log_root;
     const DiskMonitor& space;
     std::function<void(NodeId, AgentReply)> tell_node;  // over its control connection
@@ -43,9 +44,8 @@ class BulkServer {
   void check_followers();
   // The end of a turn: logs that were written are made durable by a worker.
   void turn_end();
-  void check_snapshot(const Digest& root, std::function<void(Result<bool>)> then) {
-    desk_.check(root, std::move(then));
-  }
+  // Is this tree whole here, and all of it of who names it: sent by them, or theirs already?
+  void check_tree(const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then);
   // Set when a log could not be made durable: nothing about it may be believed any more.
   const std::optional<Error>& failure() const { return failure_; }
   BlobTraffic traffic(NodeId node) const { return peers_.traffic(node); }
@@ -73,6 +73,12 @@ class BulkServer {
   Decision may_read(const PublicKey& key, const JobId& job);
   // Of the message that is handled now.
   void audit(AuditOutcome outcome, std::string detail);
+  std::optional<Caller> caller_of(const PublicKey& key);
+  BlobOwner owner_of(const Caller& caller) const;
+  void get_blobs(const BlobService::From& from, GetBlobs request);
+  bool may_read(const PublicKey& key, const Digest& root, const JobId& job);
+  bool is_assigned(NodeId node, const Digest& tree) const;
+  void look_at_rights();
   void logs_taken() { refuses_logs_ = false; }
   void logs_refused(const AttemptId& attempt, NodeId node);
   void give_up(const SyncBatch& batch, const Error& why);
@@ -92,6 +98,7 @@ class BulkServer {
   LogIntake intake_;
   std::map<std::string, PublicKey> keys_of_followers_;  // by peer
   std::uint64_t sequence_ = 0;
+  Instant rights_looked_at_;
   std::optional<Error> failure_;
   struct Handling {
     PublicKey key;

@@ -43,7 +43,7 @@ struct Performer {
     server.gate_.revoke_node(action.key);
     for (const auto& [node, link] : server.links_.all())
       if (link.key != action.key)
-        server.send_to_session(link.key, link.session, AllowPeers{{}, {action.key}});
+        server.send_to_session(link.key, link.session, AllowPeers{{}, {}, false, {action.key}});
   }
 
   void operator()(const AllowUser& action) const {

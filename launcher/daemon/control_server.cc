@@ -54,6 +54,10 @@ ControlServer::ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket
       join_(join),
       check_snapshot_(std::move(check_snapshot)),
       settings_(std::move(settings)),
+      reports_(engine.core(), check_snapshot_,
+               [this](const NodeRequest& from, AgentMessage message) {
+                 std::visit(NodeMessages{*this, from}, message);
+               }),
       service_(ports()),
       messages_of_user_(
           {static_cast<double>(settings_.user_messages_per_second * kUserBurstSeconds),
@@ -115,6 +119,8 @@ void ControlServer::on_node(Request request, const std::string& bytes) {
   auto envelope = wire::decode_envelope<AgentMessage>(bytes);
   if (envelope) {
     request.sequence = envelope->sequence;
+    const auto node = gate_.node_of(request.key);
+    if (node) return reports_.take(*node, std::move(request), std::move(envelope->body));
     return std::visit(NodeMessages{*this, request}, envelope->body);
   }
   Error& error = envelope.error();

@@ -22,6 +22,7 @@
 #include "launcher/daemon/node_links.h"
 #include "launcher/daemon/outbox.h"
 #include "launcher/daemon/rate_limit.h"
+#include "launcher/daemon/report_check.h"
 #include "launcher/daemon/user_secrets.h"
 
 namespace lockstep::launcher {
@@ -46,9 +47,8 @@ class ControlServer {
     UserSecrets* secrets = nullptr;              // never null in a daemon
     Auditor* audit = nullptr;                    // never null in a daemon
   };
-  // Is this tree whole in the blob store? Answered later, on the loop.
-  using CheckSnapshot =
-      std::function<void(const Digest& root, std::function<void(Result<bool> whole)>)>;
+  // Is this tree whole in the blob store, and all of it the caller's? Answered later, on the loop.
+  using CheckSnapshot = ReportCheck::CheckTree;
 
   ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket& control,
                 io::ServerSocket& join, CheckSnapshot check_snapshot, Settings settings);
@@ -63,12 +63,7 @@ class ControlServer {
   void tell_node(NodeId node, AgentReply body);
   bool exit_granted() const { return exit_granted_; }
 
-  struct Request {  // a message of a node, and who sent it
-    std::string peer;
-    PublicKey key;
-    std::uint64_t sequence = 0;
-    std::string address = {};
-  };
+  using Request = NodeRequest;
 
  private:
   friend struct NodeMessages;
@@ -116,6 +111,7 @@ class ControlServer {
   Settings settings_;
   Outbox outbox_;
   NodeLinks links_;
+  ReportCheck reports_;
   Service service_;
   std::map<std::uint64_t, Joining> joining_;
   std::uint64_t last_joining_ = kFirstJoining;

@@ -70,6 +70,7 @@ struct Daemon {
   io::Transport transport;
   io::KeyPair keys;
   std::unique_ptr<snapshot::BlobStore> blobs;
+  std::unique_ptr<BlobLedger> ledger;
   std::optional<Sockets> sockets;
   std::optional<Auditor> auditor;
   std::optional<BulkServer> bulk;
@@ -101,9 +102,10 @@ Status Daemon::open() {
   TRY_ASSIGN(keys, io::load_or_create_key_pair(home.launcher_key()));
   TRY_ASSIGN(blobs, snapshot::BlobStore::open(home.blobs()));
   TRY(open_audit());
+  TRY_ASSIGN(ledger, BlobLedger::open(home.blobs_sent()));
   TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
   bulk.emplace(BulkServer::Parts{
-      loop, engine, gate, sockets->bulk, *blobs, home.logs(), space,
+      loop, engine, gate, sockets->bulk, *blobs, *ledger, home.logs(), space,
       [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); },
       &*auditor});
   compactor.emplace(StoreCompactor::Parts{loop,
@@ -112,7 +114,8 @@ Status Daemon::open() {
                                           bulk->logs(),
                                           home,
                                           {options.blob_lease, options.compact_after},
-                                          space});
+                                          space,
+                                          ledger.get()});
   ControlServer::Settings settings;
   settings.info = {advertised(sockets->control.endpoint(), options.advertise), getpid(),
                    home.path(), engine.started()};
@@ -132,8 +135,8 @@ Status Daemon::open() {
   secrets->follow(engine.core().state().principals());
   control.emplace(
       engine, gate, sockets->control, sockets->join,
-      [this](const Digest& root, std::function<void(Result<bool>)> then) {
-        bulk->check_snapshot(root, std::move(then));
+      [this](const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then) {
+        bulk->check_tree(caller, root, std::move(then));
       },
       std::move(settings));
   loop.watch_socket(sockets->control.handle(),

@@ -21,6 +21,9 @@
 //     logs/                       launcher/logs/log_store.h
 //     audit/                      launcher/audit/folder.h
 //     blobs/                      common/snapshot/blob_store.h
+//     blobs.sent                  0600: who sent which of them, blob_ledger.h; without it they are
+//     sent
+//                                 again
 
 #include <string>
 
@@ -50,6 +53,7 @@ class LauncherHome {
   std::string audit() const { return audit_folder(path_); }
   std::string logs() const { return path_ + "/logs"; }
   std::string blobs() const { return path_ + "/blobs"; }
+  std::string blobs_sent() const { return path_ + "/blobs.sent"; }
 
  private:
   std::string path_;

@@ -272,7 +272,7 @@ class Filler {
   void fill(JoinRequest& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JoinAccepted& v) { auto& [a, b] = v; each(a, b); }
   void fill(JoinRefused& v) { auto& [a] = v; each(a); }
-  void fill(AllowPeers& v) { auto& [a, b] = v; each(a, b); }
+  void fill(AllowPeers& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   // common/domain/bulk.h
   void fill(MissingBlobs& v) { auto& [a] = v; each(a); }
@@ -281,8 +281,8 @@ class Filler {
   void fill(PutBlobs& v) { auto& [a] = v; each(a); }
   void fill(PutBlobsReply& v) { auto& [a] = v; each(a); }
   void fill(GetBlobs& v) {
-    auto& [a, offset, c, d] = v;
-    each(a, c, d);
+    auto& [a, offset, c, d, e, f] = v;
+    each(a, c, d, e, f);
     offset = 3 * kMaxPieceBytes;
   }
   void fill(BlobData& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -300,11 +300,11 @@ class Filler {
   void fill(LogCredit& v) { auto& [a] = v; each(a); }
   void fill(LogEnd& v) { auto& [a] = v; each(a); }
   void fill(BulkRefused& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(FindPeers& v) { auto& [a, b] = v; each(a, b); }
+  void fill(FindPeers& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(BlobPeer& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(FindPeersReply& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(FetchReport::Share& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(FetchReport& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(FetchReport& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(AskUnits& v) { auto& [a] = v; each(a); }
   void fill(UnitsReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
