@@ -155,7 +155,7 @@ void PeerServer::forbid(const std::vector<PublicKey>& keys) {
   {
     std::lock_guard guard(impl_->mutex);
     // A key that was revoked is not named again; what it was sent has long ended.
-    if (impl_->revoked.size() + keys.size() > kMaxAllowedKeys) impl_->revoked.clear();
+    if (impl_->revoked.size() + keys.size() > kMaxAllowed) impl_->revoked.clear();
     for (const PublicKey& key : keys) {
       impl_->revoked.insert(key);
       std::erase_if(impl_->allowed, [&](const auto& one) { return one.first.first == key; });

@@ -83,7 +83,7 @@ Service::Ports PermissionWorld::ports() {
   ports.feed = [this](const Input& input) { feed(input); };
   ports.now = [this] { return now_; };
   ports.random = [] { return 1; };
-  ports.check_snapshot = [](const Digest&, auto then) { then(true); };
+  ports.check_snapshot = [](const Caller&, const Digest&, auto then) { then(true); };
   ports.low_space = [] { return std::string(); };
   ports.info = [] { return LauncherInfo{}; };
   ports.show_environment = [this](const std::string& reference) {
