@@ -25,7 +25,7 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"snapshot", "--bogus"}, "--bogus"},
       {{"fly"},
        "unknown verb 'fly'; there are up, down, status, run, job, environment, node, user, "
-       "project, audit, snapshot"},
+       "project, secret, audit, snapshot"},
       {{"jbo", "list"}, "unknown verb 'jbo'; did you mean 'job'?"},
       {{"job", "lsit"}, "unknown verb 'job lsit'; did you mean 'job list'?"},
       {{"audit", "verfy"}, "unknown verb 'audit verfy'; did you mean 'audit verify'?"},

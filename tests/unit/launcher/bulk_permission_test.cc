@@ -17,14 +17,15 @@ struct Row {
   char user, node;
 };
 constexpr Row kRows[] = {
-    {"MissingBlobs", 'b', 'b'},  {"MissingBlobsReply", '-', '-'}, {"PutBlobs", 'b', 'b'},
-    {"PutBlobsReply", '-', '-'}, {"GetBlobs", 'b', 'b'},          {"BlobData", '-', '-'},
-    {"LogAppend", '-', '-'},                               // of a job that is not the node's
-    {"LogAck", '-', '-'},        {"LogResume", '-', '-'},  // the same
-    {"LogFollow", '-', '-'},                               // of a job that there is not
-    {"LogChunk", '-', '-'},      {"LogCredit", 'q', 'q'},         {"LogEnd", '-', '-'},
-    {"BulkRefused", '-', '-'},   {"FindPeers", '-', 'y'},         {"FindPeersReply", '-', '-'},
-    {"FetchReport", '-', 'y'},   {"AskUnits", '-', '-'},          {"UnitsReply", '-', '-'},
+    {"MissingBlobs", 'b', 'b'},   {"MissingBlobsReply", '-', '-'}, {"PutBlobs", 'b', 'b'},
+    {"PutBlobsReply", '-', '-'},  {"GetBlobs", 'b', 'b'},          {"BlobData", '-', '-'},
+    {"LogAppend", '-', '-'},                                // of a job that is not the node's
+    {"LogAck", '-', '-'},         {"LogResume", '-', '-'},  // the same
+    {"LogFollow", '-', '-'},                                // of a job that there is not
+    {"LogChunk", '-', '-'},       {"LogCredit", 'q', 'q'},         {"LogEnd", '-', '-'},
+    {"BulkRefused", '-', '-'},    {"FindPeers", '-', '-'},  // of a tree that is not assigned to it
+    {"FindPeersReply", '-', '-'}, {"FetchReport", '-', 'y'},       {"AskUnits", '-', '-'},
+    {"UnitsReply", '-', '-'},
 };
 static_assert(std::size(kRows) == std::variant_size_v<BulkMessage>,
               "who may send the new message? give it a row");
