@@ -9,6 +9,7 @@
 
 #include "common/domain/access.h"
 #include "common/domain/envelope.h"
+#include "common/domain/quota.h"
 #include "common/domain/views.h"
 
 namespace lockstep {
@@ -120,16 +121,23 @@ struct ListProjects {
 // Answered by Done.
 struct ChangePrincipals {
   std::variant<AddUser, RemoveUser, SetAccount, ChangeRole, AddKey, RevokeKey, CreateProject,
-               RemoveProject>
+               RemoveProject, SetQuota>
       change;
   friend bool operator==(const ChangePrincipals&, const ChangePrincipals&) = default;
+};
+// Answered by QuotasReply: of `holder`; else of all that have one or take something, as far as the
+// asker may see them; else of the asker and their projects.
+struct ListQuotas {
+  std::optional<QuotaHolder> holder;
+  bool all = false;
+  friend bool operator==(const ListQuotas&, const ListQuotas&) = default;
 };
 
 using ClientRequest =
     std::variant<Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob,
                  ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
                  ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
-                 ListUsers, ListProjects, ChangePrincipals>;
+                 ListUsers, ListProjects, ChangePrincipals, ListQuotas>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -209,9 +217,14 @@ struct ProjectsReply {
   friend bool operator==(const ProjectsReply&, const ProjectsReply&) = default;
 };
 
+struct QuotasReply {
+  std::vector<QuotaView> quotas;
+  friend bool operator==(const QuotasReply&, const QuotasReply&) = default;
+};
+
 using ClientReply =
     std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
-                 StatusReply, Done, Refused, UsersReply, ProjectsReply>;
+                 StatusReply, Done, Refused, UsersReply, ProjectsReply, QuotasReply>;
 
 }  // namespace lockstep

@@ -10,6 +10,7 @@
 #include "common/wire/assignment_codec.h"
 #include "common/wire/control_codec.h"
 #include "common/wire/environment_codec.h"
+#include "common/wire/quota_codec.h"
 
 namespace lockstep::wire {
 
@@ -81,6 +82,8 @@ struct BodyWriter {
   }
   void operator()(const UsersReply& m) const { pb::to_wire(m, wire->mutable_users_reply()); }
   void operator()(const ProjectsReply& m) const { pb::to_wire(m, wire->mutable_projects_reply()); }
+  void operator()(const ListQuotas& m) const { pb::to_wire(m, wire->mutable_list_quotas()); }
+  void operator()(const QuotasReply& m) const { pb::to_wire(m, wire->mutable_quotas_reply()); }
   void operator()(const EnvironmentReply& m) const {
     pb::to_wire(m, wire->mutable_environment_reply());
   }
@@ -173,6 +176,8 @@ Status read_body(const pb::Envelope& wire, Body* body) {
       return read<ChangePrincipals>(wire.change_principals(), body);
     case pb::Envelope::kUsersReply: return read<UsersReply>(wire.users_reply(), body);
     case pb::Envelope::kProjectsReply: return read<ProjectsReply>(wire.projects_reply(), body);
+    case pb::Envelope::kListQuotas: return read<ListQuotas>(wire.list_quotas(), body);
+    case pb::Envelope::kQuotasReply: return read<QuotasReply>(wire.quotas_reply(), body);
     case pb::Envelope::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");

@@ -103,6 +103,8 @@ constexpr std::string_view kRequired[] = {
     "agent:removed",
     "agent:clone_refused",
     "launcher:refuse_session",
+    "fact:QuotaSet",
+    "launcher:quota_reached",
     "fact:UserAdded",
     "fact:RoleGranted",
     "fact:UserKeyAdded",

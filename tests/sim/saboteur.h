@@ -54,6 +54,9 @@ enum class Defect {
   lock_of_another_definition,
   highest_virtual_packages,
   compaction_forgets_virtual_packages,
+  quota_overstated,
+  quota_forgotten,
+  compaction_forgets_quotas,
   // agent
   environment_not_awaited,
   parts_forgotten_at_start,

@@ -49,6 +49,7 @@ class Workload {
   void send(std::uint64_t id);
   void submit(const JobPlan& plan);
   void submit_next();
+  void limit_somebody();
   // Runs `answer` on the request after the reply's way, if it still waits then.
   void on_reply(const launcher::ReplyTo& to, std::function<void(const Request&)> answer);
 
@@ -61,6 +62,7 @@ class Workload {
   int jobs_left_ = 0;
   int submitted_ = 0;
   bool submitting_ = true;
+  bool limits_nodes_ = false;  // what needs more than there are would be refused
 };
 
 }  // namespace lockstep::sim
