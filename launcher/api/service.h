@@ -16,20 +16,12 @@
 #include <vector>
 
 #include "common/domain/client_messages.h"
+#include "launcher/api/asker.h"
 #include "launcher/api/queries.h"
+#include "launcher/api/watchers.h"
 #include "launcher/core/action.h"
 
 namespace lockstep::launcher {
-
-// Who asks, and where the answer goes.
-struct Asker {
-  Caller caller;
-  PublicKey key;           // that signed the request
-  std::string address;     // "" where it is not known
-  std::string connection;  // the adapter's name for it; updates go there until gone()
-  std::uint64_t sequence = 0;
-  Instant deadline = Instant::never();
-};
 
 // What a request wants, and of whose.
 struct Claim {
@@ -49,6 +41,9 @@ class Service {
     std::function<std::uint64_t()> random;
     // Is this tree whole in the blob store? Answered later, on the loop.
     std::function<void(const Digest& root, std::function<void(Result<bool> whole)>)> check_snapshot;
+    // How large it is; asked where a quota says how large it may be.
+    std::function<void(const Digest& root, std::function<void(Result<Bytes> size)>)>
+        measure_snapshot;
     std::function<std::string()> low_space;  // why no new work is taken; "": it is
     std::function<LauncherInfo()> info;
     std::function<BlobTraffic(NodeId)> traffic;
@@ -60,6 +55,7 @@ class Service {
     };
     std::function<NewToken(const CreateToken&)> make_token;
     std::function<void(const std::string& connection, std::uint64_t reply_to, ClientReply)> send;
+    std::function<bool(const std::string& connection)> is_gone;  // as far as is known
   };
   explicit Service(Ports ports);
 
@@ -88,7 +84,9 @@ class Service {
   void answer(const ReplyTo& to, ClientReply reply);
   void reply(const Asker& asker, ClientReply body);
   void refuse(const Asker& asker, ErrorCode code, std::string message);
+  Status watch(const Asker& asker, const JobId& job);
   void submit(const Asker& asker, Submit submit);
+  void submit_whole(const Asker& asker, const Submit& submit);
   void create_environment(const Asker& asker, CreateEnvironment create);
   void check_trees(const Asker& asker, std::vector<Digest> roots,
                    std::function<void(Result<bool> whole)> then);
@@ -97,7 +95,7 @@ class Service {
   const Ports ports_;
   std::map<std::uint64_t, Pending> pending_;
   std::uint64_t last_pending_ = 0;
-  std::map<JobId, std::map<std::string, Asker>> watchers_;  // by connection
+  Watchers watchers_{Watchers::Limits{}};
   std::set<JobId> changed_jobs_;
 };
 

@@ -33,12 +33,16 @@ class BlobService {
     std::uint64_t sequence = 0;
     // A user's tree is looked for once more when a job needs it; what a node brought is not.
     snapshot::Lease lease = snapshot::Lease::lasting;
+    std::string user = {};  // "": a node
   };
   void handle(From from, MissingBlobs request);
   void handle(From from, PutBlobs request);
   void handle(From from, GetBlobs request);
   // Is everything below `root` here? `then` runs on the loop.
   void check(const Digest& root, std::function<void(Result<bool>)> then);
+
+  // How large the tree is; `then` runs on the loop.
+  void measure(const Digest& root, std::function<void(Result<Bytes>)> then);
 
   // Answers that a full queue held back are tried again by retry(); call it soon while this is
   // true.
@@ -52,6 +56,7 @@ class BlobService {
     bool patient = false;  // of the few
     std::shared_ptr<const BulkMessage> next;
   };
+  std::string limit_reached(const From& from, std::size_t bytes) const;  // "": none
   bool admit(const From& from, std::size_t bytes);
   void release(const From& from, std::size_t bytes);
   void answer_later(From from, std::size_t bytes, std::function<BulkMessage()> work);
@@ -70,7 +75,8 @@ class BlobService {
   Send send_;
   std::map<std::string, std::size_t> in_flight_;  // requests of each peer
   std::size_t patient_ = 0;                       // streams of askers that would wait
-  std::size_t queued_bytes_ = 0;                  // of uploads that wait for the worker
+  std::size_t queued_bytes_ = 0;                  // of uploads that wait for the worker,
+  std::map<std::string, std::size_t> of_user_;    // and of these, each user's
   std::vector<std::shared_ptr<Stream>> held_;
   std::mutex puts_mutex_;
   std::vector<std::shared_ptr<Put>> puts_;  // stored, not durable yet; guarded by puts_mutex_
@@ -81,5 +87,6 @@ class BlobService {
 inline constexpr std::size_t kMaxBlobRequestsPerPeer = 256;
 inline constexpr std::size_t kMaxPatientStreams = 32;
 inline constexpr std::size_t kMaxQueuedUploadBytes = 256u << 20;
+inline constexpr std::size_t kMaxQueuedUploadBytesPerUser = 64u << 20;
 
 }  // namespace lockstep::launcher

@@ -68,7 +68,7 @@ struct BulkRequests {
   void operator()(const LogFollow& m) const {
     if (node) return refuse("this is a node's key: only a user may read logs");
     if (const auto why = server.why_not_read(from.key, m.job); !why.empty()) return refuse(why);
-    const Status follows = server.followers_.follow(from.peer, from.sequence, m);
+    const Status follows = server.follow(from, m);
     if (follows) server.keys_of_followers_[from.peer] = from.key;
     check(follows);
   }
@@ -140,8 +140,19 @@ BlobService::Sent BulkServer::send(const std::string& peer, std::uint64_t reply_
 
 void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
                         const BulkRefused& refusal) {
-  if (!refusal.for_now) spdlog::warn("a bulk message was refused: {}", refusal.message);
+  if (!refusal.for_now)
+    for (const std::string& line :
+         refusals_.take("a bulk message was refused: " + refusal.message, engine_.now()))
+      spdlog::warn("{}", line);
   (void)send(peer, sequence, refusal);
+}
+
+// Who left without a word is only looked for when that makes room.
+Status BulkServer::follow(const BlobService::From& from, const LogFollow& request) {
+  Status follows = followers_.follow(from.peer, from.sequence, request, from.user);
+  if (follows || follows.error().code != ErrorCode::resource_exhausted) return follows;
+  followers_.drop_gone([this](const std::string& peer) { return socket_.is_gone(peer); });
+  return followers_.follow(from.peer, from.sequence, request, from.user);
 }
 
 // As the door would say it; of a job that is not there the followers say so.
@@ -164,8 +175,9 @@ void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
   incoming.bytes = {};
   const auto node = gate_.node_of(incoming.key);
   const BlobService::From from{std::move(incoming.peer), incoming.key, envelope->sequence,
-                               node ? snapshot::Lease::lasting : snapshot::Lease::brief};
-  if (!node && !gate_.user_of(from.key))
+                               node ? snapshot::Lease::lasting : snapshot::Lease::brief,
+                               node ? "" : gate_.user_of(incoming.key).value_or("")};
+  if (!node && from.user.empty())
     return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
   std::visit(BulkRequests{*this, from, node}, envelope->body);
 }

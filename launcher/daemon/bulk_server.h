@@ -11,6 +11,7 @@
 #include "launcher/daemon/engine.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/peer_directory.h"
+#include "launcher/daemon/sampled_log.h"
 #include "launcher/daemon/worker.h"
 #include "launcher/logs/log_followers.h"
 #include "launcher/logs/log_intake.h"
@@ -31,6 +32,7 @@ class BulkServer {
   };
   explicit BulkServer(Parts parts);
 
+  bool is_full() const { return false; }  // its answers wait elsewhere
   void on_bulk(io::ServerSocket::Incoming incoming);
   void perform(const AwaitLogs& action);
   void perform(const JobChanged& action);
@@ -41,6 +43,9 @@ class BulkServer {
   void turn_end();
   void check_snapshot(const Digest& root, std::function<void(Result<bool>)> then) {
     desk_.check(root, std::move(then));
+  }
+  void measure_snapshot(const Digest& root, std::function<void(Result<Bytes>)> then) {
+    desk_.measure(root, std::move(then));
   }
   // Set when a log could not be made durable: nothing about it may be believed any more.
   const std::optional<Error>& failure() const { return failure_; }
@@ -64,6 +69,7 @@ class BulkServer {
 
   BlobService::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
   void refuse(const std::string& peer, std::uint64_t sequence, const BulkRefused& refusal);
+  Status follow(const BlobService::From& from, const LogFollow& request);
   std::string why_not_read(const PublicKey& key, const JobId& job);
   void logs_taken() { refuses_logs_ = false; }
   void logs_refused(const AttemptId& attempt, NodeId node);
@@ -84,6 +90,7 @@ class BulkServer {
   LogIntake intake_;
   std::map<std::string, PublicKey> keys_of_followers_;  // by peer
   std::uint64_t sequence_ = 0;
+  SampledLog refusals_;
   std::optional<Error> failure_;
   bool refuses_logs_ = false;  // the last ones that came found no space
   std::uint64_t spell_ = 0;    // so often that began

@@ -67,6 +67,7 @@ Service::Ports ControlServer::ports() {
   ports.now = [this] { return engine_.now(); };
   ports.random = [] { return io::random_u64(); };
   ports.check_snapshot = check_snapshot_;
+  ports.measure_snapshot = settings_.measure_snapshot;
   ports.low_space = [this] { return settings_.space->refusal(); };
   ports.info = [this] {
     LauncherInfo info = settings_.info;
@@ -88,6 +89,7 @@ Service::Ports ControlServer::ports() {
   ports.send = [this](const std::string& connection, std::uint64_t reply_to, ClientReply body) {
     outbox_.put(control_, connection, reply_to, std::move(body));
   };
+  ports.is_gone = [this](const std::string& connection) { return control_.is_gone(connection); };
   return ports;
 }
 
@@ -108,7 +110,7 @@ void ControlServer::on_node(Request request, const std::string& bytes) {
     return std::visit(NodeMessages{*this, request}, envelope->body);
   }
   Error& error = envelope.error();
-  spdlog::warn("a message of a node was refused: {}", error.message);
+  log_refusal("a message of a node was refused: " + error.message);
   if (error.code == ErrorCode::permission_denied)
     error.message = "this is a node's key: " + error.message;
   outbox_.put(control_, request.peer, wire::peek_sequence(bytes).value_or(0),
@@ -131,12 +133,14 @@ std::string ControlServer::limit_reached(const PublicKey& key, const std::string
 
 void ControlServer::on_user(io::ServerSocket::Incoming incoming, const std::string& user) {
   const std::uint64_t sequence = wire::peek_sequence(incoming.bytes).value_or(0);
-  if (const auto limit = limit_reached(incoming.key, user, incoming.bytes.size()); !limit.empty())
+  if (const auto limit = limit_reached(incoming.key, user, incoming.bytes.size()); !limit.empty()) {
+    log_refusal(limit);
     return refuse(incoming.peer, sequence, ErrorCode::resource_exhausted, limit);
+  }
   auto envelope = wire::decode_envelope<ClientRequest>(incoming.bytes);
   if (!envelope) {
     Error& error = envelope.error();
-    spdlog::warn("a message of user '{}' was refused: {}", user, error.message);
+    log_refusal("a message of user '" + user + "' was refused: " + error.message);
     if (error.code == ErrorCode::permission_denied)
       error.message = "this is the key of user '" + user + "': " + error.message;
     return refuse(incoming.peer, sequence, error.code, std::move(error.message));
@@ -146,6 +150,11 @@ void ControlServer::on_user(io::ServerSocket::Incoming incoming, const std::stri
   if (envelope->deadline_ms > 0)
     asker.deadline = engine_.now() + milliseconds(envelope->deadline_ms);
   service_.handle(std::move(asker), std::move(envelope->body));
+}
+
+void ControlServer::log_refusal(std::string line) {
+  for (const std::string& one : refusals_.take(std::move(line), engine_.now()))
+    spdlog::warn("{}", one);
 }
 
 // ---- joins --------------------------------------------------------------------------------------
@@ -165,7 +174,7 @@ void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
       std::move(incoming.peer), incoming.key,
       envelope ? envelope->sequence : wire::peek_sequence(incoming.bytes).value_or(0)};
   const auto refuse_join = [&](const std::string& reason) {
-    spdlog::warn("a join was refused: {}", reason);
+    log_refusal("a join was refused: " + reason);
     outbox_.put(join_, request.peer, request.sequence, JoinReply(JoinRefused{reason}));
   };
   if (!envelope) return refuse_join(envelope.error().message);

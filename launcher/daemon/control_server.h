@@ -21,6 +21,7 @@
 #include "launcher/daemon/node_links.h"
 #include "launcher/daemon/outbox.h"
 #include "launcher/daemon/rate_limit.h"
+#include "launcher/daemon/sampled_log.h"
 
 namespace lockstep::launcher {
 
@@ -37,8 +38,9 @@ class ControlServer {
     wire::JoinToken token;  // its secret and expiry are filled in for each new one
     int user_messages_per_second = kUserMessagesPerSecond;
     Duration heartbeat_interval = seconds(1);
-    const DiskMonitor* space = nullptr;          // never null in a daemon
-    std::string environments_map;                // see LauncherHome
+    const DiskMonitor* space = nullptr;  // never null in a daemon
+    std::string environments_map;        // see LauncherHome
+    std::function<void(const Digest& root, std::function<void(Result<Bytes>)>)> measure_snapshot;
     std::function<BlobTraffic(NodeId)> traffic;  // for the pictures of nodes
   };
   // Is this tree whole in the blob store? Answered later, on the loop.
@@ -56,6 +58,8 @@ class ControlServer {
   void flush();
   // To the node's session that was accepted last; lost when it has none.
   void tell_node(NodeId node, AgentReply body);
+  // Nothing more is taken in this turn: its answers are large enough.
+  bool is_full() const { return outbox_.is_full(); }
   bool exit_granted() const { return exit_granted_; }
 
   struct Request {  // a message of a node, and who sent it
@@ -90,6 +94,7 @@ class ControlServer {
   // Nullopt: nobody waits for it (any more), or it is no join's.
   std::optional<Joining> take_joining(const ReplyTo& to);
   void send_to_session(const PublicKey& key, SessionId session, AgentReply body);
+  void log_refusal(std::string line);
   bool may_join_now(const io::ServerSocket::Incoming& incoming);
   void send_all();
 
@@ -107,6 +112,7 @@ class ControlServer {
   std::set<NodeId> touched_nodes_;  // to be sent their desired state, once however often it changed
   RateLimit<PublicKey> messages_of_user_;
   JoinLimits join_limits_;
+  SampledLog refusals_;
   bool exit_granted_ = false;
 };
 

@@ -84,7 +84,7 @@ Daemon::~Daemon() {
 template <typename Server>
 void drain(io::ServerSocket& socket, Server& server,
            void (Server::*handle)(io::ServerSocket::Incoming)) {
-  for (int i = 0; i < kMessagesPerTurn; ++i) {
+  for (int i = 0; i < kMessagesPerTurn && !server.is_full(); ++i) {
     auto incoming = socket.receive();
     if (!incoming) return;
     (server.*handle)(std::move(*incoming));
@@ -94,7 +94,9 @@ void drain(io::ServerSocket& socket, Server& server,
 Status Daemon::open() {
   TRY_ASSIGN(keys, io::load_or_create_key_pair(home.launcher_key()));
   TRY_ASSIGN(blobs, snapshot::BlobStore::open(home.blobs()));
-  TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
+  TRY_ASSIGN(sockets,
+             Sockets::bind(transport, keys, options.listen, home.endpoint(),
+                           [this](const PublicKey& key) { return gate.node_of(key).has_value(); }));
   bulk.emplace(BulkServer::Parts{
       loop, engine, gate, sockets->bulk, *blobs, home.logs(), space,
       [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); }});
@@ -117,6 +119,9 @@ Status Daemon::open() {
   settings.user_messages_per_second = options.user_messages_per_second;
   settings.space = &space;
   settings.environments_map = home.environments_map();
+  settings.measure_snapshot = [this](const Digest& root, std::function<void(Result<Bytes>)> then) {
+    bulk->measure_snapshot(root, std::move(then));
+  };
   settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
   settings.heartbeat_interval = options.core.heartbeat_interval;
   control.emplace(
