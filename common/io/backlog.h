@@ -17,7 +17,7 @@ class Backlog {
   struct Limits {
     std::int64_t unread = 48 << 20;  // of one connection; more than an upload has in flight
     std::int64_t unsent = 32 << 20;
-    std::int64_t all = 256 << 20;   // in each direction; beyond, each has its share of that,
+    std::int64_t all = 256 << 20;  // in each direction; beyond, each has its share of that,
     std::int64_t share = 1 << 20;  // or this, if it is more
   };
   explicit Backlog(Limits limits) : limits_(limits) {}

@@ -39,9 +39,9 @@ ClientReply list_quotas(const Core& core, const Caller& caller, const ListQuotas
   Holders holders = own(principals, caller);
   if (question.holder) {
     if (!manages.allowed && holders.count(*question.holder) == 0)
-      return Refused{ErrorCode::permission_denied,
-                     "only an admin sees the quota of " + to_string(*question.holder) +
-                         "; `lockstep quota show` shows yours"};
+      return Refused{ErrorCode::permission_denied, "only an admin sees the quota of " +
+                                                       to_string(*question.holder) +
+                                                       "; `lockstep quota show` shows yours"};
     if (!is_there(principals, *question.holder))
       return Refused{ErrorCode::not_found, "there is no " + to_string(*question.holder) +
                                                "; `lockstep quota list` shows quotas"};

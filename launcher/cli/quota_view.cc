@@ -45,8 +45,7 @@ std::string quotas_text(const std::vector<QuotaView>& quotas, bool unlimited) {
       table.add({fmt::format("{} {}", to_string(view.holder.kind), view.holder.name),
                  std::string(to_string(line.limit)),
                  is_summed_up(line.limit) ? amount(line.limit, line.used) : "-",
-                 line.most ? amount(line.limit, *line.most) +
-                                 (line.is_default ? " (default)" : "")
+                 line.most ? amount(line.limit, *line.most) + (line.is_default ? " (default)" : "")
                            : "unlimited"});
     }
   }

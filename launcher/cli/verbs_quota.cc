@@ -153,9 +153,10 @@ void add_quota_verbs(VerbTable table) {
       "  Jobs over it wait and block nobody; what runs goes on.");
   for (const QuotaLimit limit : kQuotaLimits) {
     const std::string flag = "--" + std::string(to_string(limit));
-    set_verb->add_option_function<std::string>(
-        flag, [options, limit](const std::string& text) { options->values[limit] = text; },
-        what_of(limit))
+    set_verb
+        ->add_option_function<std::string>(
+            flag, [options, limit](const std::string& text) { options->values[limit] = text; },
+            what_of(limit))
         ->type_name(is_in_bytes(limit) ? "SIZE" : "N");
     unset_verb->add_flag(flag, options->unset[limit], what_of(limit));
   }

@@ -90,8 +90,8 @@ std::optional<Error> too_large_spec(const Cluster& cluster, const QuotaHolder& h
       "quota: variables, command and texts of the jobs of {} have {} beyond {} each, this job's "
       "would add {}, and {} are allowed; put what is large into a file of the job's code folder, "
       "or delete jobs that have ended (`lockstep job delete --all-final`){}",
-      to_string(holder), amount(kLimit, used), amount(kLimit, kFreeSpecBytes),
-      amount(kLimit, more), amount(kLimit, *most), who_may_change(holder, kLimit)));
+      to_string(holder), amount(kLimit, used), amount(kLimit, kFreeSpecBytes), amount(kLimit, more),
+      amount(kLimit, *most), who_may_change(holder, kLimit)));
 }
 
 std::optional<Error> too_large_snapshot(const State& state, const QuotaHolder& holder,

@@ -33,8 +33,7 @@ Usage& Usage::operator+=(const Usage& other) {
 }
 
 Usage operator-(const Usage& usage) {
-  return {-usage.queued, -usage.running, -usage.nodes,
-          -usage.cpus,   -usage.gpus,    -usage.spec_bytes};
+  return {-usage.queued, -usage.running, -usage.nodes, -usage.cpus, -usage.gpus, -usage.spec_bytes};
 }
 
 std::uint64_t of(const Usage& usage, QuotaLimit limit) {

@@ -50,14 +50,14 @@ class Quotas : public testing::Test {
   static JobSpec with_variables(const std::string& name, std::size_t bytes) {
     JobSpec spec = small(name);
     for (std::size_t part = 0; part < 16; ++part)
-      spec.environment_variables["V" + std::to_string(10 + part)] = std::string(bytes / 16 - 3, 'x');
+      spec.environment_variables["V" + std::to_string(10 + part)] =
+          std::string(bytes / 16 - 5, 'x');
     return spec;
   }
   void SetUp() override {
     for (const char* name : {"root", "alice", "bob"}) {
-      launcher.send(PrincipalInput{{},
-                                   AddUser{name, "user", {}, {Role::admin, ""}},
-                                   LauncherItself{}});
+      launcher.send(
+          PrincipalInput{{}, AddUser{name, "user", {}, {Role::admin, ""}}, LauncherItself{}});
       launcher.take<ReplyDone>();
     }
   }
@@ -191,8 +191,9 @@ TEST_F(Quotas, sources_that_are_too_large_are_refused) {
 TEST_F(Quotas, texts_and_variables_of_jobs_that_are_kept_have_a_bound_by_default) {
   const std::uint64_t most = launcher.config.spec_bytes_per_user.count;
   const std::size_t each = 1 << 20;
-  for (std::uint64_t i = 0; (i + 1) * (each - kFreeSpecBytes + 4) <= most; ++i)
-    submit(with_variables("j" + std::to_string(i), each), "alice");
+  std::uint64_t taken = 0;
+  while (try_submit(with_variables("j" + std::to_string(taken), each), "alice")) ++taken;
+  EXPECT_EQ(taken, most / each);
   const auto refused = try_submit(with_variables("more", each), "alice");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("job delete --all-final"));
@@ -203,15 +204,13 @@ TEST_F(Quotas, texts_and_variables_of_jobs_that_are_kept_have_a_bound_by_default
 }
 
 TEST_F(Quotas, only_admins_change_them) {
-  launcher.send(PrincipalInput{{},
-                               AddUser{"eve", "user", {}, {Role::submitter, "default"}},
-                               LauncherItself{}});
+  launcher.send(PrincipalInput{
+      {}, AddUser{"eve", "user", {}, {Role::submitter, "default"}}, LauncherItself{}});
   launcher.take<ReplyDone>();
-  launcher.send(PrincipalInput{launcher.next_reply(),
-                               SetQuota{{QuotaHolder::Kind::user, "eve"},
-                                        {{QuotaLimit::gpus, 100}},
-                                        {}},
-                               UserCaller{"eve"}});
+  launcher.send(
+      PrincipalInput{launcher.next_reply(),
+                     SetQuota{{QuotaHolder::Kind::user, "eve"}, {{QuotaLimit::gpus, 100}}, {}},
+                     UserCaller{"eve"}});
   EXPECT_EQ(launcher.expect_one<ReplyRefused>().code, ErrorCode::permission_denied);
 }
 

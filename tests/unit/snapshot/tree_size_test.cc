@@ -19,7 +19,8 @@ TEST(TreeSize, IsThatOfAllFilesHoweverOftenTheyAreNamed) {
   TempDir dir;
   const auto store = BlobStore::open(dir / "blobs").value();
   const Digest file = put(*store, std::string(1'000, 'x'));
-  const Digest folder = put(*store, std::vector<Entry>{{"f", EntryKind::file, 0644, 1'000, file, ""}});
+  const Digest folder =
+      put(*store, std::vector<Entry>{{"f", EntryKind::file, 0644, 1'000, file, ""}});
   const Digest root = put(*store, {{"a", EntryKind::directory, 0755, 0, folder, ""},
                                    {"b", EntryKind::directory, 0755, 0, folder, ""},
                                    {"c", EntryKind::file, 0644, 1'000, file, ""},
@@ -31,8 +32,8 @@ TEST(TreeSize, IsThatOfAllFilesHoweverOftenTheyAreNamed) {
 TEST(TreeSize, FoldersThatNameEachOtherManyTimesCostLittleAndAreTooLarge) {
   TempDir dir;
   const auto store = BlobStore::open(dir / "blobs").value();
-  Digest below = put(*store, std::vector<Entry>{
-                                 {"f", EntryKind::file, 0644, 5, put(*store, "12345"), ""}});
+  Digest below =
+      put(*store, std::vector<Entry>{{"f", EntryKind::file, 0644, 5, put(*store, "12345"), ""}});
   for (int level = 0; level < 100; ++level)
     below = put(*store, {{"a", EntryKind::directory, 0755, 0, below, ""},
                          {"b", EntryKind::directory, 0755, 0, below, ""}});
