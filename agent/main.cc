@@ -36,6 +36,8 @@ constexpr int kUsage = 2;  // the exit code for a command line that is wrong, as
 struct Options {
   std::string launcher, token_file, home, name, advertise, network, log_level = "info";
   std::string memory, log_spool = "1g", cache_size, environments_size = "20g", low_space, packages;
+  int max_pids_limit = kDefaultPidsCap;
+  std::string max_log_limit, max_disk_limit;
   std::string format = "table";
   Share share;
 };
@@ -79,6 +81,15 @@ void add_options(CLI::App& app, Options& options) {
       "--low-space", options.low_space,
       "with less free on the disk of --home this node takes no new work (default: 2 % of "
       "it, at least 1g; of a small one a tenth)");
+  app.add_option("--max-pids-limit", options.max_pids_limit,
+                 "the most processes and threads that a job may ask for each rank (default: 65536)")
+      ->check(CLI::Range(kLeastPidsLimit, kMostPidsLimit));
+  app.add_option("--max-log-limit", options.max_log_limit,
+                 "the most output of a job on this node that is kept (default: what it asks for)");
+  app.add_option(
+      "--max-disk-limit", options.max_disk_limit,
+      "the most that a job's folders on this node may hold, also of one that asks for no "
+      "limit (default: none)");
   app.add_option("--network", options.network, "label of the network that its nodes share");
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
@@ -228,9 +239,26 @@ Result<Bytes> low_space(const Options& options) {
   return parse_size_flag("--low-space", options.low_space, "500m or 5g");
 }
 
+Result<LimitCaps> caps(const Options& options) {
+  LimitCaps caps{options.max_pids_limit, {}, {}};
+  const auto read = [](const std::string& flag, const std::string& text, Bytes least,
+                       Bytes& cap) -> Status {
+    if (text.empty()) return {};
+    TRY_ASSIGN(cap, parse_size_flag(flag, text, "512m or 16g"));
+    if (cap >= least) return {};
+    return make_error(
+        ErrorCode::invalid_argument,
+        flag + " " + text + " is too small to run in; it must be at least " + to_string(least));
+  };
+  TRY(read("--max-log-limit", options.max_log_limit, kLeastLogLimit, caps.log));
+  TRY(read("--max-disk-limit", options.max_disk_limit, kLeastDiskLimit, caps.disk));
+  return caps;
+}
+
 Status run(const Options& options) {
   if (!options.name.empty()) TRY(check_node_name(options.name));
   const Home home(options.home.empty() ? default_home() : options.home);
+  io::forbid_core_dumps();
   TRY_ASSIGN(const std::string runner, io::find_program("lockstep-runner"));
   TRY_ASSIGN(const std::string environment_program, io::find_program("lockstep-env"));
   TRY(prepare_home(home));
@@ -248,6 +276,7 @@ Status run(const Options& options) {
   config.home = home;
   TRY_ASSIGN(config.log_spool, log_spool(options));
   TRY_ASSIGN(config.low_space, low_space(options));
+  TRY_ASSIGN(config.caps, caps(options));
   TRY_ASSIGN(config.environments.limit, environments_size(options));
   if (!options.packages.empty())
     config.environments.packages = std::filesystem::absolute(options.packages).lexically_normal();
@@ -256,6 +285,7 @@ Status run(const Options& options) {
   // Before it joins: a wrong flag shall not cost the token.
   TRY_ASSIGN(const Bytes cache_limit, cache_size(options, home));
   TRY_ASSIGN(config.inventory, measure(options, home, member.dialled));
+  config.inventory.caps = config.caps;
   TRY_ASSIGN(config.identity,
              become_member(options, home, std::move(member), config.keys, loop, transport));
   config.runner_program = runner;

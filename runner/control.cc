@@ -47,6 +47,8 @@ void ControlServer::receive(std::uint64_t connection, const std::string& frame) 
     return events_.on_assignment(std::move(update->assignment));
   if (const auto* taken = message ? std::get_if<LogsTaken>(&*message) : nullptr)
     return events_.on_logs_taken(*taken);
+  if (const auto* end = message ? std::get_if<EndPart>(&*message) : nullptr)
+    return events_.on_end(*end);
   spdlog::warn("connection {} sent what is no assignment: {}", connection,
                message ? "a status" : message.error().message);
 }

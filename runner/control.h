@@ -1,7 +1,7 @@
 #pragma once
 // The runner's end of control.sock: any number of agents may come and go (an agent restarts); each
-// gets the full status when it connects and at each change, and may send the assignment and what
-// the launcher has of the logs, again and again.
+// gets the full status when it connects and at each change, and may send the assignment, what the
+// launcher has of the logs, and that the part must end, again and again.
 
 #include <functional>
 #include <map>
@@ -20,6 +20,7 @@ class ControlServer {
     std::function<PartReport()> current;
     std::function<void(Assignment)> on_assignment;
     std::function<void(const LogsTaken&)> on_logs_taken;
+    std::function<void(const EndPart&)> on_end;
   };
 
   static Result<std::unique_ptr<ControlServer>> listen(io::EventLoop& loop,

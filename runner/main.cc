@@ -1,4 +1,5 @@
-// lockstep-runner --attempt-dir DIR [--log-spool BYTES]: supervises one attempt's ranks on this
+// lockstep-runner --attempt-dir DIR [--log-spool BYTES] [--max-pids-limit N] [--max-log-limit
+// BYTES] (0 = none): supervises one attempt's ranks on this
 // node, and outlives the agent that started it. lockstep-runner --template, started ahead of time,
 // is forked for each attempt (docs/decisions/018). lockstep-runner --self-test DIR is for
 // `lockstep doctor`. See runner.h.
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -78,7 +80,7 @@ void raise_file_limit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-Status run(const io::AttemptDir& directory, Bytes log_spool) {
+Status run(const io::AttemptDir& directory, const NodeBounds& bounds) {
   TRY(start_log(directory));
   TRY(claim(directory));
   // Only the attempt's end, or SIGKILL, ends a runner: a service stop leaves jobs alone.
@@ -86,11 +88,12 @@ Status run(const io::AttemptDir& directory, Bytes log_spool) {
   umask(022);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   raise_file_limit();
+  io::forbid_core_dumps();
   TRY_ASSIGN(Orders orders, read_orders(directory));
   spdlog::info("lockstep-runner {} for {}, node rank {}, pid {}", LOCKSTEP_VERSION,
                to_string(orders.assignment.attempt), orders.assignment.node_rank, getpid());
   io::EventLoop loop;
-  return Runner(loop, directory, std::move(orders), log_spool).run();
+  return Runner(loop, directory, std::move(orders), bounds).run();
 }
 
 // Whether MPI ranks could be served here: the server with its plug-ins, in DIR.
@@ -112,22 +115,30 @@ int self_test(const std::string& directory) {
 
 struct Invocation {
   std::string directory;
-  Bytes log_spool = kDefaultLogSpool;
+  NodeBounds bounds = {};
 };
 
 std::optional<Invocation> invocation_from(const std::vector<std::string>& words) {
-  const bool bounded = words.size() == 5 && words[3] == "--log-spool";
-  if ((words.size() != 3 && !bounded) || words[1] != "--attempt-dir") return std::nullopt;
+  if (words.size() < 3 || words.size() % 2 == 0 || words[1] != "--attempt-dir") return std::nullopt;
   Invocation invocation{words[2]};
-  if (!bounded) return invocation;
-  const auto spool = parse_bytes(words[4]);
-  if (!spool) return std::nullopt;
-  invocation.log_spool = *spool;
+  NodeBounds& bounds = invocation.bounds;
+  for (std::size_t i = 3; i < words.size(); i += 2) {
+    const auto number = parse_bytes(words[i + 1]);
+    if (!number) return std::nullopt;
+    if (words[i] == "--log-spool")
+      bounds.log_spool = *number;
+    else if (words[i] == "--max-pids-limit")
+      bounds.caps.pids = static_cast<int>(std::min<std::uint64_t>(number->count, kMostPidsLimit));
+    else if (words[i] == "--max-log-limit")
+      bounds.caps.log = *number;
+    else
+      return std::nullopt;
+  }
   return invocation;
 }
 
 int supervise(const Invocation& invocation) {
-  const auto done = run(io::AttemptDir(invocation.directory), invocation.log_spool);
+  const auto done = run(io::AttemptDir(invocation.directory), invocation.bounds);
   if (done) return 0;
   spdlog::error("{}", done.error().message);
   std::fprintf(stderr, "lockstep-runner: %s\n", done.error().message.c_str());
@@ -154,7 +165,8 @@ int be_template(char** argv) {
 
 int usage() {
   std::fputs(
-      "usage: lockstep-runner --attempt-dir DIR [--log-spool BYTES] | --template "
+      "usage: lockstep-runner --attempt-dir DIR [--log-spool BYTES] [--max-pids-limit N] "
+      "[--max-log-limit BYTES] | --template "
       "(it is started by lockstep-agent)\n",
       stderr);
   return kOurFailure;

@@ -33,7 +33,8 @@ Status make_tmp(const io::AttemptDir& directory, const io::User& owner) {
   return {};
 }
 
-io::CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignment& assignment) {
+io::CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignment& assignment,
+                                 const Limits& limits) {
   io::CgroupRequest request;
   const io::CgroupName name = io::cgroup_name(to_string(assignment.attempt), getpid());
   request.name = fmt::format("{}{}{}", name.lead, assignment.node_rank, name.tail);
@@ -42,6 +43,7 @@ io::CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignme
   if (request.memory && request.memory->count == 0) request.memory.reset();
   request.cpus = static_cast<int>(assignment.allotment.cpus.size());
   request.record = directory.cgroups();
+  request.pids_limit = limits.pids;
   return request;
 }
 
@@ -53,16 +55,17 @@ WorkspacePlan plan_on_host(const Orders& orders) {
 }
 
 Status start_container(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
-                       const std::string& spawn, ContainerProcess::Events events,
-                       NodeSetup* setup) {
+                       const std::string& spawn, const Limits& limits,
+                       ContainerProcess::Events events, NodeSetup* setup) {
   setup->isolation.kind = "container";
   setup->directory = directory_inside(orders.workspace, directory);
   if (orders.assignment.spec.resources.memory && !orders.container()->limits_memory)
     setup->isolation.notes.push_back(
         "the job's memory limit cannot be enforced on this node: its " +
         orders.container()->engine + " cannot");
-  TRY_ASSIGN(ContainerPlan plan, plan_container({directory, orders.assignment, orders.workspace,
-                                                 setup->run_as, spawn, io::host_name(), getpid()}));
+  TRY_ASSIGN(ContainerPlan plan,
+             plan_container({directory, orders.assignment, orders.workspace, setup->run_as, spawn,
+                             io::host_name(), getpid(), limits.pids}));
   TRY_ASSIGN(setup->container, ContainerProcess::start(loop, std::move(plan), directory,
                                                        setup->run_as, std::move(events)));
   return {};
@@ -81,7 +84,8 @@ Result<Orders> read_orders(const io::AttemptDir& directory) {
 }
 
 NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
-                      spawn::Client::Events events, ContainerProcess::Events container_events) {
+                      const Limits& limits, spawn::Client::Events events,
+                      ContainerProcess::Events container_events) {
   NodeSetup setup;
   const auto fail = [&](Cause cause, const Error& error) {
     setup.error = SetupError{cause, error.message};
@@ -102,13 +106,14 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
   if (orders.container() != nullptr) {
     if (const Status made = workspace->use_in_place(); !made)
       return fail(Cause::workspace_failed, made.error());
-    const Status started =
-        start_container(loop, directory, orders, *spawn, std::move(container_events), &setup);
+    const Status started = start_container(loop, directory, orders, *spawn, limits,
+                                           std::move(container_events), &setup);
     if (!started) return fail(Cause::start_failed, started.error());
     setup.isolation.spawn = spawn::Client::expect(loop, std::move(events));
     return setup;
   }
-  const IsolationRequest request{cgroup_request(directory, orders.assignment), *spawn, &*workspace};
+  const IsolationRequest request{cgroup_request(directory, orders.assignment, limits), *spawn,
+                                 &*workspace};
   auto isolation = isolate(loop, request, std::move(events));
   if (!isolation)
     return fail(workspace->must_mount() ? Cause::workspace_failed : Cause::start_failed,

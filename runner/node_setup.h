@@ -43,7 +43,8 @@ struct NodeSetup {
 
 // Never fails as a whole: an error is the core's to judge.
 NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
-                      spawn::Client::Events events, ContainerProcess::Events container_events);
+                      const Limits& limits, spawn::Client::Events events,
+                      ContainerProcess::Events container_events);
 
 // This node as a member of a gang of one.
 GangMember describe_self(const Assignment& assignment);

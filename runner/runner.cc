@@ -23,6 +23,7 @@ constexpr Duration kSettlePatience = seconds(60);
 constexpr Duration kLookIfSettledEvery = milliseconds(5);
 constexpr Bytes kReportReserve = kibibytes(256);
 constexpr Duration kLookAtLeaseEvery = seconds(1);
+constexpr Duration kLookAtLimitsEvery = seconds(2);
 constexpr Duration kBootstrapPatience = seconds(5);
 constexpr Duration kFarewellPatience = milliseconds(200);  // for the agent to take the last status
 
@@ -44,30 +45,33 @@ Result<std::uint64_t> append_to_log(const std::string& path, const std::string& 
 
 }  // namespace
 
-Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders, Bytes log_spool)
+Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders,
+               const NodeBounds& bounds)
     : loop_(loop),
       directory_(std::move(directory)),
       orders_(std::move(orders)),
-      logs_(loop, directory_, log_spool) {}
+      limits_(limits_of(orders_.assignment.spec.limits, bounds.caps)),
+      logs_(loop, directory_, bounds.log_spool, limits_.log),
+      limit_watch_(limits_),
+      awaits_secrets_(!secrets_of(orders_.assignment.spec.environment_variables).empty()) {}
 
 Runner::~Runner() = default;
 
 Status Runner::run() {
-  TRY_ASSIGN(control_,
-             ControlServer::listen(loop_, directory_.path(), directory_.control_socket_name(),
-                                   {[this] { return shown(core_.report()); },
-                                    [this](Assignment assignment) {
-                                      if (assignment.phase == WantedPhase::stop) settle_until_ = {};
-                                      feed(AssignmentChanged{std::move(assignment)});
-                                    },
-                                    [this](const LogsTaken& taken) { logs_.taken(taken.logs); }}));
+  TRY_ASSIGN(control_, ControlServer::listen(
+                           loop_, directory_.path(), directory_.control_socket_name(),
+                           {[this] { return shown(core_.report()); },
+                            [this](Assignment assignment) { on_assignment(std::move(assignment)); },
+                            [this](const LogsTaken& taken) { logs_.taken(taken.logs); },
+                            [this](const EndPart& order) { end(order); }}));
   // Before anyone hears that it runs: whatever fills the disk from then on, the report has its
   // place.
   if (const auto kept = io::make_reserve(directory_.report_reserve(), kReportReserve); !kept)
     spdlog::warn("on a full disk the final report will wait: {}", kept.error().message);
   if (orders_.assignment.lease > Duration::zero()) look_at_lease();
+  look_at_limits_at_ = clock_.now() + kLookAtLimitsEvery;  // not beside the start
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
-  setup_ = set_up_node(loop_, directory_, orders_, spawn_events(), container_events());
+  setup_ = set_up_node(loop_, directory_, orders_, limits_, spawn_events(), container_events());
   for (const auto& note : setup_.isolation.notes) spdlog::info("{}", note);
   if (setup_.error) {
     spdlog::error("setup failed: {}", setup_.error->why);
@@ -78,17 +82,26 @@ Status Runner::run() {
   }
   while (true) {
     take_inputs();
-    if (is_homeless_ || (leave_wanted_ && !final_report_)) break;
+    if (stage_ >= Stage::reported) break;
     loop_.turn(until_deadline());
     look_at_clock();
     if (logs_.blocked_reason() != blocked_shown_) perform(Report{core_.report()});
     drain_if_empty();
   }
   leave();
-  if (is_homeless_)
+  if (stage_ == Stage::homeless)
     return make_error(ErrorCode::not_found,
                       "its attempt directory was removed: " + directory_.path());
   return {};
+}
+
+void Runner::on_assignment(Assignment assignment) {
+  const bool stops = assignment.phase == WantedPhase::stop;
+  if (stops) settle_until_ = {};
+  if (awaits_secrets_ && assignment.secrets) launch_.secrets = *std::move(assignment.secrets);
+  if (assignment.secrets || stops) awaits_secrets_ = false;
+  assignment.secrets.reset();
+  feed(AssignmentChanged{std::move(assignment)});
 }
 
 void Runner::look_at_clock() {
@@ -98,14 +111,17 @@ void Runner::look_at_clock() {
   if (now >= look_at_lease_at_) look_at_lease();
   if (now >= join_at_) join_cgroups();
   if (now >= unpause_at_) unpause();
+  if (now >= sweep_at_) sweep();
+  if (now >= look_at_limits_at_) look_at_limits(false);
   if (setup_.container) setup_.container->expire(now);
   if (now >= core_.next_deadline()) feed(Tick{});
 }
 
 Duration Runner::until_deadline() {
-  const Instant next = std::min(
-      {core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_, join_at_,
-       unpause_at_, setup_.container ? setup_.container->connect_by() : Instant::never()});
+  const Instant next =
+      std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_,
+                join_at_, unpause_at_, sweep_at_, look_at_limits_at_,
+                setup_.container ? setup_.container->connect_by() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
   return std::max(Duration::zero(), next - clock_.now());
 }
@@ -119,6 +135,7 @@ void Runner::look_at_lease() {
 }
 
 void Runner::take_inputs() {
+  if (awaits_secrets_) return;
   while (!inputs_.empty()) {
     const Input input = std::move(inputs_.front());
     inputs_.pop_front();
@@ -133,7 +150,9 @@ spawn::Client::Events Runner::spawn_events() {
       [this](int rank, int pid) { rank_started(rank, pid); },
       [this](int rank, int error, spawn::SpawnStage stage) { rank_failed(rank, error, stage); },
       [this](int rank, int wait_status) { rank_exited(rank, wait_status); },
-      [this] { killing_ = false; },
+      [this] {
+        if (spawner_ == Spawner::kills) spawner_ = Spawner::serves;
+      },
       [this] { spawn_lost(); },
   };
 }
@@ -145,7 +164,7 @@ ContainerProcess::Events Runner::container_events() {
       },
       [this](Cause cause, const std::string& why) {
         spdlog::error("{}", why);
-        spawn_lost_ = true;
+        spawner_ = Spawner::gone;
         feed(SetupFailed{cause, why});
         feed(SpawnLost{});  // ranks that were ordered never start
       },
@@ -211,7 +230,7 @@ void Runner::send_to_gang(const GangMessage& message) {
 }
 
 void Runner::perform(const Report& action) {
-  if (final_report_) return;  // told when it is on disk
+  if (final_report_ && stage_ != Stage::reported) return;  // told when it is on disk
   blocked_shown_ = logs_.blocked_reason();
   spdlog::info("{}{}", to_string(action.report.state),
                blocked_shown_.empty() ? "" : ": " + blocked_shown_);
@@ -220,20 +239,71 @@ void Runner::perform(const Report& action) {
 
 // As the agent may know it: a part has ended when its final report is on disk.
 PartReport Runner::shown(PartReport report) const {
-  if (final_report_) {
+  if (stage_ == Stage::reported) {
+    report.exit = final_report_;
+  } else if (final_report_) {
     report.state = PartState::running;
     report.exit.reset();
   }
   if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
+  report.limits = limit_watch_.lines();
+  if (awaits_secrets_) {
+    report.attempt = orders_.assignment.attempt;
+    report.progress = "waiting for the values of its secrets";
+  }
   return report;
 }
 
 void Runner::perform(const WriteFinalReport& action) {
   final_report_ = action.report;
+  stage_ = Stage::settling;
+  tell_limits();
   if (action.report.cause == Cause::completed) settle_until_ = clock_.now() + kSettlePatience;
   spdlog::info("the end: {}{}", to_string(action.report.cause),
                action.report.message.empty() ? "" : ": " + action.report.message);
   write_final_report();
+}
+
+// The ranks are ended as after a failure of theirs; a part that ends already just goes on with it.
+void Runner::end(const EndPart& order) {
+  spdlog::error("the agent ends the part: {}", order.message);
+  limit_watch_.ended(order.message);
+  if (order.cause == Cause::disk_limit) logs_.give_up_on_disk();
+  feed(SetupFailed{order.cause, order.message});
+}
+
+LimitCounts Runner::count_limits() const {
+  LimitCounts counts;
+  if (setup_.container) {
+    counts.refused_in_container = setup_.container->refused_forks();
+    counts.container_pids = setup_.container->pids_limit();
+  } else if (const auto& cgroups = setup_.isolation.cgroups) {
+    for (int local_rank = 0; local_rank < orders_.assignment.ranks_here(); ++local_rank)
+      if (const long long refused = cgroups->refused_forks(local_rank); refused > 0)
+        counts.refused_forks[orders_.assignment.first_rank() + local_rank] = refused;
+  }
+  const LogCapture::Dropped dropped = logs_.dropped();
+  counts.dropped_of = dropped.first_rank;
+  counts.dropping_ranks = dropped.ranks;
+  counts.dropped = Bytes{dropped.bytes};
+  return counts;
+}
+
+void Runner::look_at_limits(bool final) {
+  look_at_limits_at_ = clock_.now() + kLookAtLimitsEvery;
+  if (limit_watch_.look(count_limits(), final) && !final) perform(Report{core_.report()});
+}
+
+// A rank that could not fork seldom says so itself.
+void Runner::tell_limits() {
+  look_at_limits(true);
+  final_report_->limits = limit_watch_.lines();
+  if (!final_report_->first_failed_rank) return;
+  const LimitCounts counts = count_limits();
+  for (RankExit& exit : final_report_->ranks)
+    if (exit.rank == *final_report_->first_failed_rank && exit.detail.empty())
+      if (const std::string why = limit_watch_.refusal_of(exit.rank, counts); !why.empty())
+        exit.detail = "it " + why;
 }
 
 // Ranks of another node may still need our last FenceDone, over a network that loses or is cut for
@@ -252,7 +322,7 @@ bool Runner::container_ends() {
 
 // People look there for what kept the ranks from their start: no rank has a log then.
 void Runner::tell_environment_log() {
-  if (!orders_.assignment.spec.environment || std::exchange(is_environment_told_, true)) return;
+  if (!orders_.assignment.spec.environment) return;
   const bool never_started =
       final_report_->started.ns == 0 && (is_infrastructure(final_report_->cause) ||
                                          final_report_->cause == Cause::environment_failed);
@@ -274,11 +344,14 @@ void Runner::tell_environment_log() {
 
 // The agent trusts nothing else: a runner does not leave before it is on disk.
 void Runner::write_final_report() {
-  if (others_need_us() || container_ends()) {
-    write_again_at_ = clock_.now() + kLookIfSettledEvery;
-    return;
+  if (stage_ == Stage::settling) {
+    if (others_need_us() || container_ends()) {
+      write_again_at_ = clock_.now() + kLookIfSettledEvery;
+      return;
+    }
+    tell_environment_log();
+    stage_ = Stage::writing;
   }
-  tell_environment_log();
   const std::string report = wire::encode(*final_report_);
   // The reserve becomes the report: no other file is made and none removed.
   auto written =
@@ -286,7 +359,7 @@ void Runner::write_final_report() {
   if (!written) written = io::write_file_atomically(directory_.final_report(), report);
   if (written) {
     io::release_reserve(directory_.report_reserve());
-    final_report_.reset();
+    stage_ = Stage::reported;
     const bool late = write_again_at_ != Instant::never();
     write_again_at_ = Instant::never();
     if (late) perform(Report{core_.report()});
@@ -294,13 +367,14 @@ void Runner::write_final_report() {
   }
   spdlog::error("final report: {}", written.error().message);
   if (was_removed(directory_.path())) {
-    is_homeless_ = true;
+    stage_ = Stage::homeless;
     return;
   }
   write_again_at_ = clock_.now() + kWriteAgainAfter;
 }
 
-void Runner::perform(const Leave&) { leave_wanted_ = true; }
+// It leaves once its report is on disk, which was ordered before.
+void Runner::perform(const Leave&) {}
 
 void Runner::leave() {
   link_.reset();

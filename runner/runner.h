@@ -19,15 +19,21 @@
 #include "runner/core/core.h"
 #include "runner/node_setup.h"
 #include "runner/steps/cgroup_joiner.h"
+#include "runner/steps/limit_watch.h"
 #include "runner/steps/log_capture.h"
 #include "runner/steps/step.h"
 
 namespace lockstep::runner {
 
+// What the node allows an attempt.
+struct NodeBounds {
+  Bytes log_spool = kDefaultLogSpool;  // see LogCapture
+  LimitCaps caps;
+};
+
 class Runner {
  public:
-  // `log_spool`: see LogCapture.
-  Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders, Bytes log_spool);
+  Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders, const NodeBounds& bounds);
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
@@ -36,7 +42,27 @@ class Runner {
   Status run();
 
  private:
+  // What serves our orders to ranks: lockstep-spawn, on the node or in a container.
+  enum class Spawner {
+    serves,
+    kills,     // kill_all was ordered and is not yet answered
+    sweeping,  // it is gone; what it left is being killed
+    removing,  // the same, with its container
+    gone,
+  };
+  bool spawner_is_lost() const { return spawner_ >= Spawner::sweeping; }
+  // Something that may still write into the ranks' pipes is being ended.
+  bool is_killing() const { return spawner_ != Spawner::serves && spawner_ != Spawner::gone; }
+  enum class Stage {
+    supervising,
+    settling,  // the final report is made; neighbours, or the container, are waited for
+    writing,   // it is to be put on disk, again and again
+    reported,  // it is there
+    homeless,  // it has no place to go: its directory was removed
+  };
+
   // runner.cc: the loop, and the actions that need no rank
+  void on_assignment(Assignment assignment);
   void look_at_clock();
   spawn::Client::Events spawn_events();
   ContainerProcess::Events container_events();
@@ -51,6 +77,10 @@ class Runner {
   PartReport shown(PartReport report) const;
   void perform(const WriteFinalReport& action);
   void perform(const Leave& action);
+  void end(const EndPart& order);
+  LimitCounts count_limits() const;
+  void look_at_limits(bool final);
+  void tell_limits();
   bool others_need_us();
   bool container_ends();
   void tell_environment_log();
@@ -77,16 +107,20 @@ class Runner {
   bool was_out_of_memory(int rank);
   void rank_exited(int rank, int wait_status);
   void spawn_lost();
+  void sweep();
   void container_lost();
   void drain_if_empty();
 
   io::EventLoop& loop_;
   io::AttemptDir directory_;
   Orders orders_;
+  const Limits limits_;
   io::SystemClock clock_;
   Core core_;
   std::deque<Input> inputs_;
   LogCapture logs_;
+  LimitWatch limit_watch_;
+  Instant look_at_limits_at_ = Instant::never();
   NodeSetup setup_;
   std::unique_ptr<CgroupJoiner> joiner_;
   std::unique_ptr<ControlServer> control_;
@@ -96,18 +130,17 @@ class Runner {
   std::unique_ptr<Bootstrap> bootstrap_;
   std::vector<GangMessage> early_;  // for the bootstrap, from runners that were faster
   LaunchContext launch_;
-  bool killing_ = false;     // kill_all was ordered and not yet answered
-  bool spawn_lost_ = false;  // or its container, which may not even have started
-  bool port_taken_ = false;
+  Spawner spawner_ = Spawner::serves;
+  Instant sweep_at_ = Instant::never(), sweep_until_;  // while sweeping
+  Stage stage_ = Stage::supervising;
   bool drain_wanted_ = false;
-  bool is_start_noted_ = false;
-  bool is_environment_told_ = false;
+  std::string cannot_start_;  // why no further rank is started; "" = they are
+  Instant noted_start_;
   std::string blocked_shown_;                   // the reason the agent was last told
-  std::optional<NodeExitReport> final_report_;  // not yet on disk
+  std::optional<NodeExitReport> final_report_;  // from `settling` on
   Instant write_again_at_ = Instant::never();
-  Instant settle_until_;  // until then it waits for neighbours that lack our last words
-  bool leave_wanted_ = false;
-  bool is_homeless_ = false;  // the report has no place to go: its directory was removed
+  Instant settle_until_;         // until then it waits for neighbours that lack our last words
+  bool awaits_secrets_ = false;  // they come from the agent, by no file; until then nothing begins
   Instant look_at_lease_at_ = Instant::never();
   Instant join_at_ = Instant::never();
   Instant unpause_at_ = Instant::never();  // ranks that hear no signal by then may be frozen

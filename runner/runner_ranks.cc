@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +21,8 @@ namespace {
 
 constexpr Duration kJoinAfter = milliseconds(10);
 constexpr Duration kHearsWithin = seconds(1);  // a signal, unless it is frozen
-constexpr int kSweepRounds = 1000;  // 5 ms apart; a process in the kernel's hands may take longer
+constexpr Duration kSweepEvery = milliseconds(5);
+constexpr Duration kSweepPatience = seconds(5);  // one in the kernel's hands may take longer
 
 const char* name_of(spawn::SpawnStage stage) {
   switch (stage) {
@@ -117,11 +117,11 @@ BootstrapEvents Runner::bootstrap_events() {
 
 void Runner::perform(const StartRank& action) {
   if (action.local_rank == 0 && master_port_ && master_port_->taken()) {
-    port_taken_ = true;
+    cannot_start_ = "MASTER_PORT was taken";
     feed(MasterPortTaken{});
   }
-  if (port_taken_)  // every StartRank is answered
-    return feed(RankStartFailed{action.rank, 125, "MASTER_PORT was taken"});
+  if (!cannot_start_.empty())  // every StartRank is answered
+    return feed(RankStartFailed{action.rank, 125, cannot_start_});
   if (const Status started = start_rank(action); !started) {
     spdlog::error("rank {}: {}", action.rank, started.error().message);
     feed(RankStartFailed{action.rank, 125, started.error().message});
@@ -129,7 +129,7 @@ void Runner::perform(const StartRank& action) {
 }
 
 Status Runner::start_rank(const StartRank& action) {
-  if (!setup_.isolation.spawn || spawn_lost_)
+  if (!setup_.isolation.spawn || spawner_is_lost())
     return make_error(ErrorCode::unavailable, "lockstep-spawn is gone");
   TRY(ensure_bootstrap());
   RankLaunch launch;
@@ -171,10 +171,9 @@ void Runner::join_cgroups() {
 
 // For whoever reports in our place, should we be killed before we told it.
 void Runner::note_started() {
-  if (is_start_noted_) return;
   const Instant started = core_.report().started;
-  if (started.ns == 0) return;
-  is_start_noted_ = true;
+  if (started == noted_start_) return;
+  noted_start_ = started;
   const Status noted =
       io::write_file_atomically(directory_.started(), std::to_string(started.ns), 0644, false);
   if (!noted) spdlog::warn("{}", noted.error().message);
@@ -218,47 +217,54 @@ void Runner::perform(const SignalRanks& action) {
 
 void Runner::unpause() {
   unpause_at_ = Instant::never();
-  if (setup_.container && setup_.container->is_connected() && !spawn_lost_)
+  if (setup_.container && setup_.container->is_connected() && !spawner_is_lost())
     setup_.container->unpause();
 }
 
 void Runner::perform(const KillEverything&) {
-  if (!setup_.isolation.spawn || spawn_lost_) return;
-  if (killing_) {
+  if (!setup_.isolation.spawn || spawner_is_lost()) return;
+  if (spawner_ == Spawner::kills) {
     // A lockstep-spawn that is frozen answers nobody.
     if (setup_.container && !setup_.container->is_removing()) setup_.container->remove([] {});
     return;
   }
   if (setup_.container && !setup_.container->is_connected()) {  // nothing was started in it
     setup_.container->give_up();
-    spawn_lost_ = true;
+    spawner_ = Spawner::gone;
     return feed(SpawnLost{});
   }
-  killing_ = true;
+  spawner_ = Spawner::kills;
   setup_.isolation.spawn->kill_all();
 }
 
 // Its ranks died with it; what they had forked came back to us, or is in the cgroup.
 void Runner::spawn_lost() {
   spdlog::error("lockstep-spawn is gone");
-  spawn_lost_ = true;
   if (setup_.container) return container_lost();
-  killing_ = false;
-  for (int round = 0; round < kSweepRounds; ++round) {
-    if (setup_.isolation.cgroups) setup_.isolation.cgroups->kill_all();
-    spawn::kill_descendants();
-    while (waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-    if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) break;
-    poll(nullptr, 0, 5);
+  spawner_ = Spawner::sweeping;
+  sweep_until_ = clock_.now() + kSweepPatience;
+  sweep();
+}
+
+void Runner::sweep() {
+  if (setup_.isolation.cgroups) setup_.isolation.cgroups->kill_all();
+  spawn::kill_descendants();
+  while (waitpid(-1, nullptr, WNOHANG) > 0) {
   }
+  const bool is_empty = waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD;
+  if (!is_empty && clock_.now() < sweep_until_) {
+    sweep_at_ = clock_.now() + kSweepEvery;
+    return;
+  }
+  sweep_at_ = Instant::never();
+  spawner_ = Spawner::gone;
   feed(SpawnLost{});
 }
 
 // Where it was not PID 1 of the container, ranks may have outlived it.
 void Runner::container_lost() {
-  killing_ = true;
-  setup_.container->remove([this] { killing_ = false; });
+  spawner_ = Spawner::removing;
+  setup_.container->remove([this] { spawner_ = Spawner::gone; });
   feed(SpawnLost{"the container was stopped or removed from outside"});
 }
 
@@ -272,7 +278,7 @@ void Runner::perform(const DrainLogs&) {
 }
 
 void Runner::drain_if_empty() {
-  if (!drain_wanted_ || killing_ || !logs_.drain()) return;
+  if (!drain_wanted_ || is_killing() || !logs_.drain()) return;
   drain_wanted_ = false;
   feed(LogsDrained{logs_.sizes()});
 }

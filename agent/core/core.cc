@@ -114,6 +114,10 @@ void Core::Impl::want(const Assignment& assignment) {
     part->assignment.environment = assignment.environment;
     if (more && part->stage == Stage::equipping)
       out.push_back(PrepareEnvironment{part->assignment});
+    if (assignment.secrets && !part->assignment.secrets) {  // it was read from a file
+      part->assignment.secrets = assignment.secrets;
+      part->runner_told = false;
+    }
     if (assignment.phase <= part->assignment.phase) return;
     part->assignment = assignment;
     part->runner_told = false;
@@ -145,6 +149,7 @@ void Core::Impl::converge(Part& part) {
       out.push_back(StageWorkspace{part.assignment});
       return;
     case Stage::staging:
+    case Stage::staged:
     case Stage::equipping:
       if (part.wanted && part.assignment.phase != WantedPhase::stop) return;
       return end(part,
@@ -215,7 +220,8 @@ Instant Core::next_deadline() const {
     if (part.stage == Stage::alive) {
       next = std::min({next, part.tell_again, part.kill_at});
       if (impl.link == Link::open) next = std::min({next, part.capture_at, part.checkpoint_at});
-      const bool ends = part.assignment.lease > Duration::zero() && !part.is_lease_over;
+      const bool ends =
+          part.assignment.lease > Duration::zero() && part.killed != Part::Killed::lease_over;
       if (ends) next = std::min(next, part.lease_until);
     }
   }

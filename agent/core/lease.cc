@@ -32,9 +32,9 @@ void Core::Impl::hear(const HeartbeatAck& message) {
 }
 
 void Core::Impl::renew(Part& part, Instant heard_after) {
-  if (part.is_lease_over) return;
+  if (part.killed == Part::Killed::lease_over) return;
   part.lease_until = std::max(part.lease_until, heard_after + part.assignment.lease);
-  if (part.stage == Stage::staging && part.is_staged && has_lease(part)) start(part);
+  if (part.stage == Stage::staged && has_lease(part)) start(part);
   const bool runs = part.stage == Stage::starting || part.stage == Stage::alive;
   if (!runs || part.lease_until - part.lease_written < part.assignment.lease / kRenewals) return;
   part.lease_written = part.lease_until;
@@ -43,8 +43,7 @@ void Core::Impl::renew(Part& part, Instant heard_after) {
 
 // Its runner does the same by itself a moment later, should nobody be left here to do it.
 void Core::Impl::end_lease(Part& part) {
-  part.is_lease_over = true;
-  part.killed = true;
+  part.killed = Part::Killed::lease_over;
   part.kill_at = now + kInsistEvery;
   out.push_back(KillRunner{part.assignment.attempt});
 }

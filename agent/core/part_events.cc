@@ -96,8 +96,7 @@ void Core::Impl::on(const WorkspaceStaged& input) {
 // Its directory and its environment are ready.
 void Core::Impl::staged(Part& part) {
   if (has_lease(part)) return start(part);
-  part.stage = Stage::staging;
-  part.is_staged = true;
+  part.stage = Stage::staged;
 }
 
 void Core::Impl::on(const EnvironmentProgress& input) {
@@ -127,8 +126,7 @@ void Core::Impl::on(const EnvironmentFailed& input) {
 
 void Core::Impl::start(Part& part) {
   part.stage = Stage::starting;
-  part.is_staged = false;
-  part.runner_told = true;
+  part.runner_told = !part.assignment.secrets;  // these are in no file that it could read
   if (part.assignment.lease > Duration::zero()) {
     part.lease_written = part.lease_until;
     out.push_back(RenewLease{part.assignment.attempt, part.lease_until});
@@ -193,7 +191,7 @@ void Core::Impl::on(const RunnerGone& input) {
   if (part == nullptr || (part->stage != Stage::alive && part->stage != Stage::starting)) return;
   if (part->report.started.ns == 0) part->report.started = input.started;
   out.push_back(KillRunner{input.attempt});  // what it may have left
-  if (part->is_lease_over) {
+  if (part->killed == Part::Killed::lease_over) {
     const std::string lease = format_duration(part->assignment.lease);
     return collect(*part, unreported_exit(Cause::node_lost,
                                           "the launcher was not heard for " + lease +
@@ -201,8 +199,9 @@ void Core::Impl::on(const RunnerGone& input) {
                                           now, input.logs));
   }
   const std::string why =
-      part->killed ? "the runner did not stop in time and was killed"
-                   : with_last_words("the runner died without a final report", input.last_words);
+      part->killed != Part::Killed::no
+          ? "the runner did not stop in time and was killed"
+          : with_last_words("the runner died without a final report", input.last_words);
   collect(*part, unreported_exit(Cause::runner_lost, why, now, input.logs));
 }
 
@@ -283,7 +282,7 @@ void Core::Impl::on(const PartRemoved& input) {
 }
 
 void Core::Impl::end(Part& part, NodeExitReport exit) {
-  const bool is_at_work = part.stage == Stage::staging && !part.is_staged;
+  const bool is_at_work = part.stage == Stage::staging;
   if (part.stage == Stage::equipping) out.push_back(LeaveEnvironment{part.assignment.attempt});
   part.stage = is_at_work ? Stage::discarding : Stage::ended;
   part.kill_at = Instant::never();
@@ -316,7 +315,8 @@ void Core::Impl::run_part_timers() {
       out.push_back(SettleOutputs{attempt});
     }
     if (part.stage != Stage::alive) continue;
-    if (part.assignment.lease > Duration::zero() && !part.is_lease_over && !has_lease(part))
+    if (part.assignment.lease > Duration::zero() && part.killed != Part::Killed::lease_over &&
+        !has_lease(part))
       end_lease(part);
     if (link == Link::open) capture(part);
     if (now >= part.tell_again) {
@@ -326,7 +326,7 @@ void Core::Impl::run_part_timers() {
     }
     if (now >= part.kill_at) {
       part.kill_at = now + kInsistEvery;
-      part.killed = true;
+      if (part.killed == Part::Killed::no) part.killed = Part::Killed::overdue;
       out.push_back(KillRunner{attempt});
     }
   }

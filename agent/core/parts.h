@@ -15,6 +15,7 @@ struct Part {
   enum class Stage {
     found,       // its directory was met at start, it never had a runner
     staging,     // StageWorkspace is at work
+    staged,      // all is ready, and it waits for its lease
     equipping,   // PrepareEnvironment is at work
     discarding,  // staging still is, but its result is of no use: report.exit says why
     starting,    // StartRunner is at work
@@ -23,6 +24,7 @@ struct Part {
     ended,       // report.exit says how; its directory may be there
     removing,    // RemovePart is at work
   };
+  enum class Killed { no, overdue, lease_over };
   Stage stage = Stage::staging;
   Assignment assignment;    // the newest that was wanted, or as found
   bool wanted = true;       // by the desired state that is applied
@@ -35,7 +37,6 @@ struct Part {
   Instant checkpoint_at = Instant::never();
   std::optional<Instant> writing_since;     // the checkpoint was never seen at rest since
   std::optional<CollectedOutput> restored;  // what its ranks begin with
-  bool is_staged = false;                   // and only waits for its lease
   Instant lease_until;                      // when its assignment has one
   Instant lease_written;                    // until when the runner knows
   std::optional<NodeExitReport> exit;       // while collecting: what is told at its end
@@ -44,8 +45,7 @@ struct Part {
   bool is_settled = false;                  // SettleOutputs was ordered
   Instant tell_again = Instant::never();    // while the runner lags behind what is wanted
   Instant kill_at = Instant::never();       // a stop was ordered: the runner is killed then
-  bool killed = false;                      // it was
-  bool is_lease_over = false;               // that is why
+  Killed killed = Killed::no;               // its runner, by us
   Instant remove_again = Instant::never();
 };
 

@@ -70,12 +70,21 @@ Agent::Agent(io::EventLoop& loop, io::Transport& transport, io::Clock& clock, Ag
       workers_(kWorkers),
       environments_(loop, config_.home, config_.environments,
                     [this](Input input) { emit(std::move(input)); }),
-      supervisor_(loop, workers_, config_.home, {config_.runner_program, config_.log_spool},
-                  [this](Input input) { emit(std::move(input)); }) {
+      supervisor_(loop, workers_, config_.home,
+                  {config_.runner_program, config_.log_spool, config_.caps},
+                  [this](Input input) { emit(std::move(input)); }),
+      disk_watch_(loop, clock, workers_, config_.home, config_.low_space, config_.caps.disk,
+                  {[this](const AttemptId& attempt) { return supervisor_.is_running(attempt); },
+                   [this](const MustEnd& found) {
+                     supervisor_.end(found.attempt, {Cause::disk_limit, found.why});
+                   }}) {
   Recovered recovered = supervisor_.recover(config_.same_boot);
   for (FoundPart& part : recovered.parts)
     part.lease_until = lease_of(config_.home.attempt(part.assignment.attempt), clock_.now());
-  for (const FoundPart& part : recovered.parts) recovered_.insert(part.assignment.attempt);
+  for (const FoundPart& part : recovered.parts) {
+    recovered_.insert(part.assignment.attempt);
+    disk_watch_.watch(part.assignment.attempt, part.assignment.spec.limits);
+  }
   if (!recovered_.empty()) spdlog::info("found {} parts of an earlier agent", recovered_.size());
   emit(std::move(recovered));
   dial();
@@ -109,12 +118,13 @@ void Agent::turn(Duration longest) {
   if (redial_at_ <= now) redial();
   environments_.tick(now);
   supervisor_.tick(now);
+  disk_watch_.tick(now);
   bulk_.tick(now);
 }
 
 Instant Agent::next_deadline() const {
   return std::min({core_.next_deadline(), supervisor_.next_deadline(), bulk_.next_deadline(),
-                   environments_.next_deadline(), redial_at_});
+                   environments_.next_deadline(), disk_watch_.next_deadline(), redial_at_});
 }
 
 void Agent::handle_inputs() {
@@ -179,7 +189,7 @@ void Agent::receive() {
       continue;
     }
     if (const auto* allow = std::get_if<AllowPeers>(&envelope->body)) {
-      if (config_.allow_peers) config_.allow_peers(allow->keys);
+      if (config_.allow_peers) config_.allow_peers(*allow);
       continue;
     }
     emit(FromLauncher{std::move(envelope->body)});
@@ -267,7 +277,13 @@ void Agent::perform(ShipLogs& action) {
              recovered_.count(action.attempt) > 0);
 }
 
+void Agent::perform(StartRunner& action) {
+  disk_watch_.watch(action.assignment.attempt, action.assignment.spec.limits);
+  supervisor_.start(action.assignment);
+}
+
 void Agent::perform(RemovePart& action) {
+  disk_watch_.forget(action.attempt);
   bulk_.forget(action.attempt);
   collections_.forget(action.attempt);
   recovered_.erase(action.attempt);

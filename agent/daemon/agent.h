@@ -14,6 +14,7 @@
 #include "agent/daemon/collections.h"
 #include "agent/daemon/identity.h"
 #include "agent/environment/environments.h"
+#include "agent/supervise/disk_watch.h"
 #include "agent/supervise/home.h"
 #include "agent/supervise/supervisor.h"
 #include "agent/supervise/workers.h"
@@ -35,10 +36,11 @@ struct AgentConfig {
   std::string runner_program;
   Bytes log_spool = gibibytes(1);  // of one attempt here: see runner/steps/log_capture.h
   Bytes low_space = {};            // less free takes no new part; 0: io::default_low_space
+  LimitCaps caps = {};
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
   EnvironmentConfig environments = {};
-  std::function<void(const std::vector<PublicKey>&)> allow_peers = {};  // to fetch from this node
+  std::function<void(const AllowPeers&)> allow_peers = {};  // to fetch from this node
   SessionId session;
   BootId boot;
   bool same_boot = true;  // as the agent that was here before
@@ -77,7 +79,7 @@ class Agent {
   void perform(PrepareEnvironment& action) { environments_.prepare(action.assignment); }
   void perform(LeaveEnvironment& action) { environments_.leave(action.attempt); }
   void perform(PruneUnused& action) { environments_.prune(action.unused_since); }
-  void perform(StartRunner& action) { supervisor_.start(action.assignment); }
+  void perform(StartRunner& action);
   void perform(UpdateRunner& action) { supervisor_.update(action.assignment); }
   void perform(ShipLogs& action);
   void perform(KillRunner& action) { supervisor_.kill(action.attempt); }
@@ -104,6 +106,7 @@ class Agent {
   Workers workers_;
   Environments environments_;
   Supervisor supervisor_;
+  DiskWatch disk_watch_;
   std::set<AttemptId> recovered_;  // parts of an earlier agent: their logs may be half sent
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late
   // Of several in a row only the newest is sent: it holds all of what was not acknowledged.

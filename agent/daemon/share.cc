@@ -69,11 +69,11 @@ Status write_file(const Digest& file, const std::string& path, const snapshot::B
 ShareFunctions share_functions(std::shared_ptr<Workspace> workspace,
                                std::shared_ptr<LauncherBlobs> blobs) {
   ShareFunctions functions;
-  functions.fetch = [workspace, blobs](const std::vector<PackageFile>& files,
+  functions.fetch = [workspace, blobs](const Digest& lock, const std::vector<PackageFile>& files,
                                        const std::set<Digest>& wanted, transfer::Origin& origin,
                                        const transfer::OnProgress& progress) -> Status {
     TRY_ASSIGN(const Digest root, put_tree(files, workspace->blobs()));
-    return blobs->fetch_files(root, wanted, workspace->blobs(), origin, progress);
+    return blobs->fetch_files(root, lock, wanted, workspace->blobs(), origin, progress);
   };
   functions.take = [workspace](const std::string& path, const PackageFile& file) {
     return take_file(path, file, workspace->blobs());

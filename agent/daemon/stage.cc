@@ -43,7 +43,7 @@ const auto kQuietly = [](const transfer::Progress&) {};
 
 // The lock alone: beside it there may be the image that it names, which few need from us.
 Result<std::string> read_lock(const Digest& tree, snapshot::BlobStore& store, BlobSource& source) {
-  if (!store.has(tree)) TRY(source.fetch({{tree, 0, true}}, store, kQuietly));
+  if (!store.has(tree)) TRY(source.fetch(tree, {{tree, 0, true}}, store, kQuietly));
   TRY_ASSIGN(const std::string bytes, store.get(tree));
   TRY_ASSIGN(const snapshot::Directory folder, snapshot::decode_directory(bytes));
   const auto file =
@@ -54,7 +54,7 @@ Result<std::string> read_lock(const Digest& tree, snapshot::BlobStore& store, Bl
   if (folder.entries.size() == 1 && !store.has(file->digest))
     TRY(source.fetch_tree(tree, store, kQuietly));
   else if (!store.has(file->digest))
-    TRY(source.fetch({{file->digest, file->size, false}}, store, kQuietly));
+    TRY(source.fetch(tree, {{file->digest, file->size, false}}, store, kQuietly));
   return store.get(file->digest, Bytes{envs::kMaxLockBytes});
 }
 
@@ -108,9 +108,12 @@ Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity&
   if (auto serving = serve_peers(inventory, keys, *workspace, *board)) {
     blobs->serves_at((*serving)->server->port());
     // The server's store and board live as long as it does.
-    functions.allow_peers = [workspace, board,
-                             serving = *serving](const std::vector<PublicKey>& keys_of_peers) {
-      serving->server->allow(keys_of_peers);
+    functions.allow_peers = [workspace, board, serving = *serving](const AllowPeers& said) {
+      serving->server->forbid(said.revoked);
+      if (said.withdrawn)
+        serving->server->withdraw(said.keys, said.root);
+      else
+        serving->server->allow(said.keys, said.root);
     };
   } else {
     spdlog::warn("other nodes cannot fetch from this one: {}", serving.error().message);

@@ -11,7 +11,7 @@ struct WorkspaceFunctions {
   StageWorkspaceFunction stage;
   OutputFunctions outputs;
   LockFunctions locks;
-  std::function<void(const std::vector<PublicKey>&)> allow_peers;  // empty: it serves nobody
+  std::function<void(const AllowPeers&)> allow_peers;  // empty: it serves nobody
 };
 
 // `transport` outlives the functions.

@@ -20,17 +20,12 @@ namespace {
 
 constexpr Duration kLookEvery = milliseconds(50);
 constexpr Duration kShareEvery = milliseconds(100);  // log and progress, with those who wait
-constexpr Duration kTryAgainAfter = seconds(2);      // a launcher that is away
 constexpr std::size_t kMaxProgressBytes = 200;
 constexpr Bytes kFullDisk = mebibytes(16);  // what fails with less is not remembered
 constexpr std::size_t kCopyBytes = 256 << 10;
 constexpr std::size_t kTagBytes = 16;  // of the key
 
 Instant now() { return io::SystemClock().now(); }
-
-bool may_pass(const Error& error) {
-  return error.code == ErrorCode::unavailable || error.code == ErrorCode::resource_exhausted;
-}
 
 // It fails now, whatever this node does, but somebody may put there what lacks or is damaged, or
 // give us the right to read it: the next job asks again.
@@ -252,12 +247,7 @@ Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs:
   show(doing + " the environment");
   auto said = envs::run_lockstep_env(order);
   EnvironmentCache::drop_scratch(entry_);
-  if (!said && cgroup_ && cgroup_->out_of_memory() && target_.memory)
-    return make_error(
-        ErrorCode::unavailable,
-        fmt::format("making the environment needs more memory than this job's builds may "
-                    "have ({}); ask for more (--memory). {}",
-                    to_string(*target_.memory), said.error().message));
+  if (!said && cgroup_) return cgroup_->explain(said.error());
   return said;
 }
 
@@ -329,7 +319,7 @@ Result<envs::Event> Build::run_build(const std::optional<envs::Lock>& lock, cons
 
 Status Build::begin() {
   TRY(parts_.cache.begin(entry_, target_.user));
-  cgroup_.emplace(entry_, target_.memory, target_.cpus);
+  cgroup_.emplace(entry_, target_.memory, target_.cpus, target_.pids);
   if (!cgroup_->lacks().empty() && ::geteuid() == 0) line("note: " + cgroup_->lacks());
   return {};
 }
@@ -392,59 +382,6 @@ void Build::solve(const EntryLock& held) {
   EnvironmentCache::forget_solved(entry_);
   line(fmt::format("its lock is {}", tree->hex()));
   finish([&](const auto& waiter) { tell_solved(parts_, waiter, target_, *tree); });
-}
-
-// ---- trees of the launcher's store
-
-Status Build::fetch_tree(const Digest& tree, const std::string& folder, const std::string& what) {
-  for (;;) {
-    TRY(io::remove_tree(folder));
-    const Status fetched = parts_.locks.write_out(tree, folder, [&](const std::string& text) {
-      show(fmt::format("fetching {}: {}", what, text));
-      share();
-    });
-    if (fetched) return {};
-    const Error error = fetched.error().within("cannot fetch " + what);
-    if (!may_pass(error)) return make_error(ErrorCode::unavailable, error.message);
-    show("waiting for the launcher: " + error.message);
-    if (!pause(kTryAgainAfter)) return error;
-  }
-}
-
-Status Build::fetch_context() {
-  const auto* docker = std::get_if<DockerEnvironment>(&target_.definition);
-  if (docker == nullptr || !docker->build) return {};
-  return fetch_tree(docker->build->context, entry_.context(), "the build's context");
-}
-
-// ---- locks
-
-// A lock that the launcher lost, or that is damaged, may be there at the next try.
-Result<envs::Lock> Build::fetch_lock() {
-  for (;;) {
-    show("fetching the lock of the environment");
-    const auto text = parts_.locks.fetch(*target_.lock);
-    if (text) {
-      auto lock = envs::lock_from_json(*text);
-      if (lock) return lock;
-      return make_error(ErrorCode::unavailable,
-                        "the lock of the environment: " + lock.error().message);
-    }
-    const Error error = text.error().within("cannot fetch the lock of the environment");
-    if (!may_pass(error)) return make_error(ErrorCode::unavailable, error.message);
-    show("waiting for the launcher: " + error.message);
-    if (!pause(kTryAgainAfter)) return error;
-  }
-}
-
-Result<Digest> Build::store_lock() {
-  for (;;) {
-    show("sending the lock of the environment");
-    auto tree = parts_.locks.store(entry_.solved_folder());
-    if (tree || !may_pass(tree.error())) return tree;
-    show("waiting to send the lock of the environment: " + tree.error().message);
-    if (!pause(kTryAgainAfter)) return tree;
-  }
 }
 
 }  // namespace lockstep::agent

@@ -20,11 +20,13 @@ std::string name_of(const CacheEntry& entry) {
 
 }  // namespace
 
-BuildCgroup::BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, int cpus) {
+BuildCgroup::BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, int cpus, int pids)
+    : memory_(memory), pids_(pids) {
   io::CgroupRequest request;
   request.name = name_of(entry);
   request.memory = memory;
   request.cpus = cpus;
+  request.pids_limit = pids;
   request.record = entry.cgroups();
   auto made = io::Cgroups::create(request);
   if (!made) {
@@ -42,6 +44,22 @@ BuildCgroup::~BuildCgroup() {
   cgroups_->kill_all();
   if (const Status removed = cgroups_->remove(); !removed)
     spdlog::warn("{}", removed.error().message);
+}
+
+Error BuildCgroup::explain(const Error& error) const {
+  if (memory_ && cgroups_ && cgroups_->out_of_memory(0))
+    return make_error(
+        ErrorCode::unavailable,
+        fmt::format("making the environment needs more memory than this job's builds may "
+                    "have ({}); ask for more (--memory). {}",
+                    to_string(*memory_), error.message));
+  if (const long long refused = cgroups_ ? cgroups_->refused_forks(0) : 0; refused > 0)
+    return make_error(
+        ErrorCode::unavailable,
+        fmt::format("making the environment was refused {} of the processes or threads that it "
+                    "started: this job's builds may have {}; ask for more (--pids-limit). {}",
+                    with_commas(refused), with_commas(pids_), error.message));
+  return error;
 }
 
 std::vector<std::string> BuildCgroup::procs_files() const {

@@ -8,25 +8,29 @@
 #include <vector>
 
 #include "agent/environment/cache.h"
+#include "common/base/result.h"
 #include "common/io/cgroups.h"
 
 namespace lockstep::agent {
 
 class BuildCgroup {
  public:
-  // `memory`: nullopt = the job asked for none.
-  BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, int cpus);
+  // `memory`: nullopt = the job asked for none. `pids`: processes and threads.
+  BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, int cpus, int pids);
   ~BuildCgroup();  // kills what is left in it; may block for a moment
   BuildCgroup(const BuildCgroup&) = delete;
   BuildCgroup& operator=(const BuildCgroup&) = delete;
 
   // What joins writes itself into each of them; none where there is no cgroup.
   std::vector<std::string> procs_files() const;
-  bool out_of_memory() const { return cgroups_ && cgroups_->out_of_memory(0); }
+  // Why what ran in it failed: tools seldom know that it was a limit. `error`, where it was none.
+  Error explain(const Error& error) const;
   // Why a limit does not hold here; "" = all do.
   const std::string& lacks() const { return lacks_; }
 
  private:
+  const std::optional<Bytes> memory_;
+  const int pids_;
   std::optional<io::Cgroups> cgroups_;
   std::string lacks_;
 };

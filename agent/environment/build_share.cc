@@ -110,11 +110,12 @@ void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
                           }},
                          parts_.locks.share);
     if (const Status ready = EnvironmentCache::renew_scratch(entry_, target_.user); !ready) return;
-    fetched = parts_.locks.share.fetch(files, wanted, origin, [&](const transfer::Progress& now) {
-      last = now;
-      show(fmt::format("building: packages {}/{} MB", now.done_bytes / kMegabyte,
-                       (now.total_bytes + kMegabyte - 1) / kMegabyte));
-    });
+    fetched = parts_.locks.share.fetch(
+        *target_.lock, files, wanted, origin, [&](const transfer::Progress& now) {
+          last = now;
+          show(fmt::format("building: packages {}/{} MB", now.done_bytes / kMegabyte,
+                           (now.total_bytes + kMegabyte - 1) / kMegabyte));
+        });
     if (fetched)
       line(summary(write_archives(lock, wanted), wanted.size(), last.peers, origin.bytes()));
   }

@@ -79,7 +79,7 @@ Result<Interpreter> Interpreters::start(const std::string& name, const io::User&
   order.order.definition = HostEnvironment{name};
   order.order.site.prefix = entry.prefix();
   order.order.site.cache = entry.packages();
-  const BuildCgroup cgroup(entry, std::nullopt, 1);
+  const BuildCgroup cgroup(entry, std::nullopt, 1, kDefaultPidsLimit);
   order.cgroup_procs = cgroup.procs_files();
   order.lock = lock->fd();
   order.on_log = [](std::string_view) {};

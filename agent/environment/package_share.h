@@ -19,9 +19,11 @@ using PackageFile = snapshot::BlobWanted;
 
 // How such files come and go: the node's blob cache, and the nodes that it knows.
 struct ShareFunctions {
-  // All that lack of `wanted`, which is a part of `files`; into the cache.
-  std::function<Status(const std::vector<PackageFile>& files, const std::set<Digest>& wanted,
-                       transfer::Origin& origin, const transfer::OnProgress& progress)>
+  // All that lack of `wanted`, which is a part of `files`, all that the lock in the tree `lock`
+  // names; into the cache.
+  std::function<Status(const Digest& lock, const std::vector<PackageFile>& files,
+                       const std::set<Digest>& wanted, transfer::Origin& origin,
+                       const transfer::OnProgress& progress)>
       fetch;
   // A file that a user wrote, into the cache. corrupt: it is not the one that it should be.
   std::function<Status(const std::string& path, const PackageFile& file)> take;

@@ -78,6 +78,7 @@ EnvironmentTarget target_of(const Assignment& assignment, const Interpreter& int
   target.share = assignment.environment.share;
   target.user = user;
   target.run_as = assignment.spec.run_as;
+  target.pids = limits_of(assignment.spec.limits, {}).pids;
   if (assignment.spec.resources.memory && assignment.allotment.memory.count > 0)
     target.memory = std::max(assignment.allotment.memory, kLeastBuildMemory);
   target.cpus = static_cast<int>(assignment.allotment.cpus.size());

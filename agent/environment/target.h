@@ -37,6 +37,7 @@ struct EnvironmentTarget {
   io::User user;               // whose it is
   // Of the job that asks, where it said so: its builds have no more, but kLeastBuildMemory.
   std::optional<Bytes> memory;
+  int pids = kDefaultPidsLimit;  // as each of the job's ranks may have
   int cpus = 1;
   std::string run_as;  // of the job that asks; "" = the agent's user
   std::string job;     // that asks, for people

@@ -53,6 +53,12 @@ void RunnerProcess::logs_taken(const std::vector<LogSize>& logs) {
   if (socket_) socket_->send(wire::encode(RunnerControl(LogsTaken{logs})));
 }
 
+void RunnerProcess::end(const EndPart& order) {
+  if (!end_.empty()) return;
+  end_ = wire::encode(RunnerControl(order));
+  if (socket_) socket_->send(end_);
+}
+
 Status RunnerProcess::kill() { return io::signal_process(identity_, SIGKILL); }
 
 void RunnerProcess::dial(Instant now) {
@@ -73,6 +79,7 @@ void RunnerProcess::connected(io::Fd fd) {
         next_dial_ = {};  // the pidfd tells whether it died; until then, dial again
       });
   if (!assignment_.empty()) socket_->send(assignment_);
+  if (!end_.empty()) socket_->send(end_);
   LogsTaken taken;
   for (const auto& [rank, size] : logs_taken_) taken.logs.push_back(size);
   if (!taken.logs.empty()) socket_->send(wire::encode(RunnerControl(std::move(taken))));

@@ -33,6 +33,8 @@ class RunnerProcess {
   void update(const Assignment& assignment);
   // The same for what the launcher has of its logs.
   void logs_taken(const std::vector<LogSize>& logs);
+  // And for that it must end the part.
+  void end(const EndPart& order);
   Status kill();
   // Its socket may be there now.
   void dial(Instant now);
@@ -51,6 +53,7 @@ class RunnerProcess {
   io::Fd process_;  // pidfd
   std::unique_ptr<io::FramedSocket> socket_;
   std::string assignment_;  // encoded; "" = nothing to tell
+  std::string end_;         // the same
   std::map<int, LogSize> logs_taken_;
   Instant next_dial_{};
   Duration dial_pause_;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration kPauseAfterFailure = seconds(10);
 // An attempt's directory name, and what else a runner's command line holds.
-constexpr std::size_t kRestOfCommandLine = 255 + 128;
+constexpr std::size_t kRestOfCommandLine = 255 + 256;
 
 // A runner inherits nothing of the agent's shell but how to find its libraries and our own
 // switches.
@@ -77,8 +77,15 @@ void RunnerStarter::drop(const Template& broken, const Error& why) {
 }
 
 Result<io::ProcessIdentity> RunnerStarter::start(const io::AttemptDir& directory) {
-  const std::vector<std::string> words = {"lockstep-runner", "--attempt-dir", directory.path(),
-                                          "--log-spool", std::to_string(program_.log_spool.count)};
+  const std::vector<std::string> words = {"lockstep-runner",
+                                          "--attempt-dir",
+                                          directory.path(),
+                                          "--log-spool",
+                                          std::to_string(program_.log_spool.count),
+                                          "--max-pids-limit",
+                                          std::to_string(program_.caps.pids),
+                                          "--max-log-limit",
+                                          std::to_string(program_.caps.log.count)};
   if (const Template ready = current()) {
     auto forked = ready->fork({words, directory.runner_log()});
     if (forked || forked.error().code != ErrorCode::unavailable) {

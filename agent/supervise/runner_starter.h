@@ -10,6 +10,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/time.h"
+#include "common/domain/limits.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/clock.h"
 #include "common/io/fork_server.h"
@@ -20,6 +21,7 @@ namespace lockstep::agent {
 struct RunnerProgram {
   std::string path;
   Bytes log_spool = gibibytes(1);
+  LimitCaps caps = {};
 };
 
 // For worker threads, all of it.

@@ -117,6 +117,16 @@ void Supervisor::logs_taken(const AttemptId& attempt, const std::vector<LogSize>
   if (found != parts_.end() && found->second.process) found->second.process->logs_taken(logs);
 }
 
+void Supervisor::end(const AttemptId& attempt, const EndPart& order) {
+  const auto found = parts_.find(attempt);
+  if (found != parts_.end() && found->second.process) found->second.process->end(order);
+}
+
+bool Supervisor::is_running(const AttemptId& attempt) const {
+  const auto found = parts_.find(attempt);
+  return found != parts_.end() && found->second.process;
+}
+
 void Supervisor::kill(const AttemptId& attempt) {
   const auto found = parts_.find(attempt);
   if (found == parts_.end() || !found->second.process) return clean(attempt, [] {});

@@ -34,6 +34,9 @@ class Supervisor {
   void start(const Assignment& assignment);  // -> RunnerStarted, RunnerReported…, RunnerGone
   void update(const Assignment& assignment);
   void logs_taken(const AttemptId& attempt, const std::vector<LogSize>& logs);
+  // Its runner ends the ranks for that reason, unless they end already.
+  void end(const AttemptId& attempt, const EndPart& order);
+  bool is_running(const AttemptId& attempt) const;
   void kill(const AttemptId& attempt);
   void remove(const AttemptId& attempt);  // -> PartRemoved; asked again, it kills first
 

@@ -27,20 +27,21 @@ Status LauncherBlobs::fetch_tree(const Digest& root, snapshot::BlobStore& cache,
   return transfer::fetch_tree(std::move(socket), root, cache, site, progress);
 }
 
-Status LauncherBlobs::fetch(const std::vector<snapshot::BlobWanted>& wanted,
+Status LauncherBlobs::fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
                             snapshot::BlobStore& cache, const transfer::OnProgress& progress) {
   TRY_ASSIGN(io::ClientSocket socket,
              io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
-  return transfer::download(socket, wanted, cache, progress);
+  return transfer::download(socket, root, wanted, cache, progress);
 }
 
-Status LauncherBlobs::fetch_files(const Digest& root, const std::set<Digest>& wanted,
-                                  snapshot::BlobStore& cache, transfer::Origin& origin,
-                                  const transfer::OnProgress& progress) {
+Status LauncherBlobs::fetch_files(const Digest& root, const Digest& lock,
+                                  const std::set<Digest>& wanted, snapshot::BlobStore& cache,
+                                  transfer::Origin& origin, const transfer::OnProgress& progress) {
   TRY_ASSIGN(io::ClientSocket socket,
              io::ClientSocket::connect(transport_, endpoint_, launcher_key_, keys_));
   const transfer::SwarmSite site{transport_, keys_, *board_, port_};
-  return transfer::fetch_files(std::move(socket), root, wanted, cache, site, origin, progress);
+  return transfer::fetch_files(std::move(socket), root, lock, wanted, cache, site, origin,
+                               progress);
 }
 
 Status LauncherBlobs::push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) {

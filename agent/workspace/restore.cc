@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "agent/workspace/act_as.h"
 #include "common/io/beneath.h"
 #include "common/snapshot/manifest.h"
+#include "common/snapshot/reachable.h"
 #include "common/snapshot/tree_merge.h"
 
 namespace lockstep::agent {
@@ -20,7 +23,7 @@ Status fetch_folders(const RestoreParts& parts, const Digest& root) {
       return !blob.directory && blob.digest != root;
     });
     if (wanted.empty()) return {};
-    TRY(parts.blobs.fetch(wanted, parts.cache, {}));
+    TRY(parts.blobs.fetch(root, wanted, parts.cache, {}));
   }
 }
 
@@ -42,13 +45,26 @@ Result<Digest> join(const RestoreParts& parts) {
   return joined.root;
 }
 
+// The joined tree is this node's own: each file is asked for as one of the tree that it came from.
 Status fetch_files(const RestoreParts& parts, const Digest& root) {
-  TRY_ASSIGN(const std::vector<snapshot::BlobWanted> wanted, parts.cache.missing_blobs_from(root));
-  if (wanted.empty()) return {};
-  return parts.blobs.fetch(wanted, parts.cache, [&](const transfer::Progress& done) {
-    parts.tell(fmt::format("fetching the checkpoint: {} of {}", to_string(Bytes{done.done_bytes}),
-                           to_string(Bytes{done.total_bytes})));
-  });
+  TRY_ASSIGN(std::vector<snapshot::BlobWanted> wanted, parts.cache.missing_blobs_from(root));
+  std::vector<Digest> from;
+  for (const NodeTree& tree : parts.source.trees) from.push_back(tree.root);
+  if (parts.source.base && from.size() != 1) from.push_back(*parts.source.base);
+  for (const Digest& tree : from) {
+    if (wanted.empty()) return {};
+    TRY_ASSIGN(const snapshot::Reachable below, snapshot::reachable_from(parts.cache, tree));
+    const auto rest = std::stable_partition(
+        wanted.begin(), wanted.end(), [&](const auto& blob) { return below.has(blob.digest); });
+    const std::vector<snapshot::BlobWanted> here(wanted.begin(), rest);
+    wanted.erase(wanted.begin(), rest);
+    if (here.empty()) continue;
+    TRY(parts.blobs.fetch(tree, here, parts.cache, [&](const transfer::Progress& done) {
+      parts.tell(fmt::format("fetching the checkpoint: {} of {}", to_string(Bytes{done.done_bytes}),
+                             to_string(Bytes{done.total_bytes})));
+    }));
+  }
+  return {};
 }
 
 Status count(const RestoreParts& parts, const Digest& folder, CollectedOutput& out) {

@@ -30,9 +30,9 @@ class BlobSource {
   // at once.
   virtual Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                             const transfer::OnProgress& progress) = 0;
-  // These alone.
-  virtual Status fetch(const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& cache,
-                       const transfer::OnProgress& progress) = 0;
+  // These alone, which are `root` or below it.
+  virtual Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
+                       snapshot::BlobStore& cache, const transfer::OnProgress& progress) = 0;
   // Sends what the other side lacks of a tree.
   virtual Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) = 0;
 };
@@ -47,12 +47,13 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   void serves_at(std::uint16_t port) { port_ = port; }
   Status fetch_tree(const Digest& root, snapshot::BlobStore& cache,
                     const transfer::OnProgress& progress) override;
-  Status fetch(const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& cache,
-               const transfer::OnProgress& progress) override;
+  Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
+               snapshot::BlobStore& cache, const transfer::OnProgress& progress) override;
   Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override;
   // What lacks of these, from peers and `origin`: see transfer::fetch_files.
-  Status fetch_files(const Digest& root, const std::set<Digest>& wanted, snapshot::BlobStore& cache,
-                     transfer::Origin& origin, const transfer::OnProgress& progress);
+  Status fetch_files(const Digest& root, const Digest& lock, const std::set<Digest>& wanted,
+                     snapshot::BlobStore& cache, transfer::Origin& origin,
+                     const transfer::OnProgress& progress);
 
  private:
   io::Transport& transport_;

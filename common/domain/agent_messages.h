@@ -81,9 +81,14 @@ struct Desired {
   friend bool operator==(const Desired&, const Desired&) = default;
 };
 
-// These nodes fetch what this one has: they are let in where it serves blobs, for kPeerAllowedFor.
+// These nodes fetch a tree that this one has: they are let in where it serves blobs, and given what
+// is below `root`, for kPeerAllowedFor. Withdrawn: not any more, from now on. Those of `revoked`
+// are given nothing any more, at once.
 struct AllowPeers {
   std::vector<PublicKey> keys;
+  Digest root = {};
+  bool withdrawn = false;
+  std::vector<PublicKey> revoked = {};
   friend bool operator==(const AllowPeers&, const AllowPeers&) = default;
 };
 inline constexpr Duration kPeerAllowedFor = seconds(60);

@@ -14,6 +14,7 @@
 #include "common/domain/exit_report.h"
 #include "common/domain/job_spec.h"
 #include "common/domain/node.h"
+#include "common/domain/secrets.h"
 
 namespace lockstep {
 
@@ -69,6 +70,9 @@ struct Assignment {
   Duration lease{0};
   std::optional<CheckpointSource> checkpoint;  // what its ranks begin with
   EnvironmentPlan environment = {};            // of spec.environment, as far as it is known
+  // Of those that spec.environment_variables names, all that there are. In memory and in messages
+  // alone: what is read from a file has none, and waits for them.
+  std::optional<SecretValues> secrets = {};
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
   int nodes() const { return spec.resources.instance_count; }
@@ -103,11 +107,13 @@ struct PartReport {
   std::vector<CollectedOutput> outputs;
   std::optional<CollectedOutput> restored;  // the checkpoint that its ranks begin with, once staged
   std::optional<EnvironmentReport> environment = {};  // once the node has looked at it
+  std::vector<std::string> limits = {};  // that its ranks ran into, a line each; also in `exit`
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };
 
 // Named bounds.
 inline constexpr std::size_t kMaxAssignmentsPerNode = 4'096;
 inline constexpr std::size_t kMaxHeldParts = 8'192;
+inline constexpr std::size_t kMaxLimitLines = 16;  // of PartReport::limits
 
 }  // namespace lockstep

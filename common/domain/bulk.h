@@ -42,11 +42,14 @@ struct PutBlobsReply {  // durable when this arrives
 };
 // Answered by BlobData until all are sent. With one digest, `offset` and `limit` (raw bytes; 0 = to
 // the end; the piece that reaches the limit is sent whole) ask for a part: the receiver's credit.
+// Who may read the tree `root` is given what is below it; knowing a digest gives nothing.
 struct GetBlobs {
   std::vector<Digest> digests;
   std::uint64_t offset = 0;  // a multiple of kMaxPieceBytes
   std::uint64_t limit = 0;
-  bool patient = false;  // a refusal for now is welcome: there are others to ask
+  bool patient = false;             // a refusal for now is welcome: there are others to ask
+  std::optional<Digest> root = {};  // absent: from a program of before it was asked for
+  JobId job = {};                   // of users: the job that has this tree
   friend bool operator==(const GetBlobs&, const GetBlobs&) = default;
 };
 struct BlobData {
@@ -61,6 +64,8 @@ struct BlobData {
 struct FindPeers {
   Digest root;
   std::uint16_t port = 0;  // where this node serves what it has of it; 0 = it does not
+  // `root` is of the packages that the lock in this tree names: no store of the launcher has it.
+  std::optional<Digest> lock = {};
   friend bool operator==(const FindPeers&, const FindPeers&) = default;
 };
 struct BlobPeer {
@@ -91,6 +96,7 @@ struct FetchReport {
   bool whole = false;
   std::uint64_t from_launcher_bytes = 0;
   std::vector<Share> peers;
+  std::optional<Digest> lock = {};  // as in FindPeers
   friend bool operator==(const FetchReport&, const FetchReport&) = default;
 };
 // One node asks another: which units (see common/transfer/tree_units.h) of this tree do you have?

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "common/domain/access.h"
+#include "common/domain/audit.h"
 #include "common/domain/envelope.h"
 #include "common/domain/quota.h"
+#include "common/domain/secrets.h"
 #include "common/domain/views.h"
 
 namespace lockstep {
@@ -137,7 +139,8 @@ using ClientRequest =
     std::variant<Submit, CancelJob, DeleteJobs, ListJobs, ShowJob, ExplainJob, ListEvents, WatchJob,
                  ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
                  ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
-                 ListUsers, ListProjects, ChangePrincipals, ListQuotas>;
+                 ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
+                 RemoveSecret, ListSecrets, ListQuotas>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -225,6 +228,7 @@ struct QuotasReply {
 using ClientReply =
     std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
-                 StatusReply, Done, Refused, UsersReply, ProjectsReply, QuotasReply>;
+                 StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
+                 SecretsReply, QuotasReply>;
 
 }  // namespace lockstep

@@ -128,6 +128,7 @@ Status check_docker_value(std::string_view option, const std::string& value) {
 
 bool is_operators_value(std::string_view option, std::string_view value) {
   if (option == "ipc") return value.starts_with("container:");
+  if (option == "pids-limit") return number_in(std::string(value)).value_or(1) <= 0;
   if (option == "security-opt") return !value.starts_with(kNoNewPrivileges);
   const std::string_view name = value.substr(0, value.find('='));
   return option == "ulimit" && std::find(kOperatorsLimits.begin(), kOperatorsLimits.end(), name) !=

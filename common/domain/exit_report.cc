@@ -22,6 +22,7 @@ std::string_view to_string(Cause cause) {
     case Cause::node_lost: return "node_lost";
     case Cause::account_missing: return "account_missing";
     case Cause::environment_failed: return "environment_failed";
+    case Cause::disk_limit: return "disk_limit";
   }
   return "start_failed";
 }
@@ -45,7 +46,8 @@ bool is_infrastructure(Cause cause) {
     case Cause::command_not_executable:
     case Cause::timeout:
     case Cause::canceled:
-    case Cause::environment_failed: return false;
+    case Cause::environment_failed:
+    case Cause::disk_limit: return false;
   }
   return false;
 }
@@ -63,7 +65,8 @@ int exit_code_of(const RankExit& exit) {
     case Cause::runner_lost:
     case Cause::node_lost:
     case Cause::account_missing:
-    case Cause::environment_failed: return 125;
+    case Cause::environment_failed:
+    case Cause::disk_limit: return 125;
     case Cause::exit_code:
     case Cause::signal:
     case Cause::out_of_memory:

@@ -34,6 +34,7 @@ enum class Cause {
                        // launcher for as long as the attempt's lease
   account_missing,     // the node cannot run anything as the job's user: tried elsewhere, uncharged
   environment_failed,  // it cannot be solved or built, and could not the next time
+  disk_limit,          // the attempt filled more disk than it may, or most of a full one
 };
 std::string_view to_string(Cause cause);
 
@@ -73,6 +74,7 @@ struct NodeExitReport {
   std::vector<LogSize> logs;
   Instant started;  // first rank started; 0 when none did
   Instant ended;
+  std::vector<std::string> limits = {};  // see PartReport
   friend bool operator==(const NodeExitReport&, const NodeExitReport&) = default;
 };
 

@@ -1,8 +1,10 @@
 #include "common/domain/job_spec.h"
 
 #include <cctype>
+#include <cstdlib>
 
 #include "common/domain/docker_args.h"
+#include "common/domain/secrets.h"
 #include "common/domain/variables.h"
 
 namespace lockstep {
@@ -56,6 +58,19 @@ Status validate_numbers(const JobSpec& spec) {
   return {};
 }
 
+// Fewer it may have; more are asked for by the key that a node's operator bounds.
+Status validate_pids_of_container(const JobSpec& spec) {
+  const int pids = spec.limits.pids.value_or(kDefaultPidsLimit);
+  const int ranks = spec.distribution.processes_per_node;
+  TRY_ASSIGN(const auto given, read_docker_args(spec.resources.docker_args));
+  for (const DockerArg& arg : given)
+    if (arg.option->name == "pids-limit" && std::atoll(arg.value.c_str()) > 1LL * pids * ranks)
+      return invalid("resources.docker_args: --pids-limit " + arg.value +
+                     " is more than its ranks may have (" + std::to_string(ranks) + " x " +
+                     with_commas(pids) + "); write lockstep.limits.pids instead");
+  return {};
+}
+
 Status validate_retry(const JobSpec& spec) {
   const RetryPolicy& retry = spec.retry;
   if (retry.max < 0 || retry.max > kMaxRetries)
@@ -92,9 +107,12 @@ Status validate(const JobSpec& spec) {
   if (!spec.name.empty()) TRY(validate_job_name(spec.name));
   TRY(validate_command(spec.command));
   TRY(validate_variables("environment_variables", spec.environment_variables));
+  TRY(validate_secrets(spec));
   TRY(validate(spec.outputs));
   TRY(validate_numbers(spec));
+  TRY(validate(spec.limits));
   TRY(check_docker_args(spec.resources.docker_args));
+  TRY(validate_pids_of_container(spec));
   TRY(validate_retry(spec));
   if (spec.environment) TRY(validate(*spec.environment));
   if (!spec.compute.empty() && spec.compute != "local")

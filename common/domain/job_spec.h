@@ -14,6 +14,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/environment.h"
+#include "common/domain/limits.h"
 #include "common/domain/outputs.h"
 
 namespace lockstep {
@@ -107,6 +108,7 @@ struct JobSpec {
   std::string run_as;              // user name, resolved on each node
   CheckpointPolicy checkpoint;
   std::optional<EnvironmentSpec> environment;  // absent: each node's PATH as it is
+  LimitRequest limits = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool in_container() const {

@@ -9,6 +9,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/ids.h"
+#include "common/domain/limits.h"
 
 namespace lockstep {
 
@@ -53,6 +54,7 @@ struct Inventory {
   std::string isolation;                 // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
   std::string workdir_mode;              // overlay | overlay-userns | reflink | copy
   std::vector<std::string> limitations;  // what this node cannot do, in words
+  LimitCaps caps = {};
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 

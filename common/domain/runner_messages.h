@@ -15,8 +15,8 @@ namespace lockstep {
 
 // ---- agent <-> runner (framed: u32 little-endian length, then one RunnerEnvelope) ---------------
 // The runner sends its whole status on each connection and at each change; the agent sends the
-// assignment again whenever its phase moved, and what the launcher has of its logs. All are states,
-// so a lost connection loses nothing.
+// assignment again whenever its phase moved, what the launcher has of its logs, and that it must
+// end. All are states, so a lost connection loses nothing.
 struct RunnerStatus {
   PartReport report;
   friend bool operator==(const RunnerStatus&, const RunnerStatus&) = default;
@@ -30,7 +30,13 @@ struct LogsTaken {  // durable with the launcher, from the start of each log; no
   std::vector<LogSize> logs;
   friend bool operator==(const LogsTaken&, const LogsTaken&) = default;
 };
-using RunnerControl = std::variant<RunnerStatus, UpdateAssignment, LogsTaken>;
+// The part ends for this cause, unless it ends already: its node cannot let it run on.
+struct EndPart {
+  Cause cause = Cause::disk_limit;
+  std::string message;
+  friend bool operator==(const EndPart&, const EndPart&) = default;
+};
+using RunnerControl = std::variant<RunnerStatus, UpdateAssignment, LogsTaken, EndPart>;
 
 // ---- runner <-> runner (CURVE, k-ary tree by node rank, one ordered path) -----------------------
 struct GangHello {  // child -> parent, first message

@@ -43,6 +43,7 @@ struct PartView {
   Allotment allotment;
   std::vector<CollectedOutput> outputs;  // see PartReport
   std::optional<EnvironmentReport> environment = {};
+  std::vector<std::string> limits = {};  // see PartReport
   friend bool operator==(const PartView&, const PartView&) = default;
 };
 

@@ -9,9 +9,6 @@
 
 namespace lockstep::io {
 
-// Processes and threads that one rank may have, so that a fork bomb leaves the node alive.
-inline constexpr int kPidsOfARank = 4'096;
-
 // Kills every process in the cgroups that the file names (one directory a line) and removes them.
 Status clean_cgroups(const std::string& record_file);
 

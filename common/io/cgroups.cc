@@ -13,6 +13,7 @@
 #include <sstream>
 #include <utility>
 
+#include "common/io/attempt_cgroups.h"
 #include "common/io/cgroup_layout.h"
 #include "common/io/file_system.h"
 
@@ -123,6 +124,10 @@ void kill_members(const std::string& directory) {
 
 long long oom_kills(const std::string& directory, int version) {
   return keyed(directory + (version == 2 ? "/memory.events" : "/memory.oom_control"), "oom_kill");
+}
+
+long long refused_forks(const std::string& directory) {
+  return keyed(directory + "/pids.events", "max");
 }
 
 Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
@@ -248,7 +253,7 @@ std::vector<std::string> Cgroups::first_files(int local_rank) const {
 
 long long Cgroups::refused_forks(int local_rank) const {
   const auto pids = pids_hierarchy();
-  return pids ? keyed(rank_directory(*pids, local_rank) + "/pids.events", "max") : 0;
+  return pids ? io::refused_forks(rank_directory(*pids, local_rank)) : 0;
 }
 
 bool Cgroups::out_of_memory(int local_rank) const {

@@ -10,21 +10,23 @@
 
 #include "common/base/bytes.h"
 #include "common/base/result.h"
-#include "common/io/attempt_cgroups.h"
+#include "common/domain/limits.h"
 
 namespace lockstep::io {
 
 struct CgroupRequest {
   std::string name;  // unique on this host
   int ranks = 1;
-  std::optional<Bytes> memory;    // limit of all ranks together
-  int cpus = 1;                   // weight
-  std::string record;             // file that names the directories before they are made
-  int pids_limit = kPidsOfARank;  // processes and threads of each rank
+  std::optional<Bytes> memory;         // limit of all ranks together
+  int cpus = 1;                        // weight
+  std::string record;                  // file that names the directories before they are made
+  int pids_limit = kDefaultPidsLimit;  // processes and threads of each rank
 };
 
 // How many processes of that cgroup the kernel has killed for memory.
 long long oom_kills(const std::string& directory, int version);
+// How often the kernel refused it a process or thread for its number of them.
+long long refused_forks(const std::string& directory);
 
 class Cgroups {
  public:

@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <signal.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -224,6 +226,14 @@ std::optional<std::string> bundle_directory() {
   const std::string top = here.substr(0, here.rfind('/'));
   if (!exists(top + "/lockstep-bundle.json")) return std::nullopt;
   return top;
+}
+
+void forbid_core_dumps() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
+  // 0 would hold for files alone; a program that dumps are piped to is not started at 1.
+  limit.rlim_cur = std::min<rlim_t>(1, limit.rlim_max);
+  ::setrlimit(RLIMIT_CORE, &limit);
 }
 
 std::uint64_t random_u64() {

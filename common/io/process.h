@@ -65,6 +65,9 @@ Result<std::string> find_program(const std::string& name);
 std::optional<std::string> bundle_directory();
 // The variables of this process.
 std::map<std::string, std::string> own_environment();
+// No core dump of this process or its children is written, unless they raise their limit again, as
+// ranks do: it holds secrets.
+void forbid_core_dumps();
 // 64 bits from getrandom(2).
 std::uint64_t random_u64();
 

@@ -54,6 +54,7 @@ void Transport::Impl::answer_zap() {
     if (well_formed) {
       zmq_z85_encode(key, reinterpret_cast<const std::uint8_t*>(frames[6].data()), 32);
       allowed = gate(frames[2], PublicKey(key));
+      if (!allowed && refused) refused(frames[2], PublicKey(key), frames[3]);
     }
     const std::string request = frames.size() > 1 ? frames[1] : "";
     const char* code = allowed ? "200" : "400";
@@ -81,6 +82,7 @@ Transport::Transport(EventLoop& loop, Gate gate)
 Transport::~Transport() = default;
 
 void* Transport::context() const { return impl_->context; }
+void Transport::on_refused(Refused refused) { impl_->refused = std::move(refused); }
 
 // ---- server ------------------------------------------------------------------------------------
 

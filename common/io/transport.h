@@ -31,11 +31,16 @@ class Transport {
   // Called for each CURVE handshake: may this key talk to this domain?
   using Gate = std::function<bool(const std::string& domain, const PublicKey& key)>;
 
+  // Told of each handshake that the gate refused.
+  using Refused = std::function<void(const std::string& domain, const PublicKey& key,
+                                     const std::string& address)>;
+
   Transport(EventLoop& loop, Gate gate);
   ~Transport();
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
   void* context() const;
+  void on_refused(Refused refused);
 
  private:
   friend class ServerSocket;

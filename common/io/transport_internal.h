@@ -131,6 +131,7 @@ struct Transport::Impl {
 
   EventLoop& loop;
   Gate gate;
+  Refused refused;
   void* context;
   std::atomic<int> open_sockets{0};
   std::shared_ptr<Admission> admission = make_admission();  // of all servers of this transport

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,11 @@ struct PutAnswer {
   BulkMessage reply;  // to be sent once it is durable
   std::uint64_t losses = 0;
 };
+// Of each piece: was its blob here before it came (the store does not look at it then), and is it
+// here now? An error refuses the request.
+using OnPiece = std::function<Status(const BlobPiece& piece, bool was_here, bool is_here)>;
 PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer,
-              snapshot::Lease lease = snapshot::Lease::lasting);
+              snapshot::Lease lease = snapshot::Lease::lasting, const OnPiece& on_piece = {});
 // What could not be made durable is refused.
 void make_durable(snapshot::BlobStore& store, const std::vector<PutAnswer*>& answers);
 

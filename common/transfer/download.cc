@@ -19,15 +19,19 @@ constexpr int kMaxRounds = 3;
 
 class Downloader {
  public:
-  Downloader(io::ClientSocket& socket, snapshot::BlobStore& into, const OnProgress& on_progress,
-             const TransferOptions& options)
-      : channel_(socket, options), into_(into), on_progress_(on_progress) {}
+  Downloader(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
+             const OnProgress& on_progress, const TransferOptions& options)
+      : channel_(socket, options),
+        root_(root),
+        job_(options.of_job),
+        into_(into),
+        on_progress_(on_progress) {}
 
   Status run(const std::vector<BlobWanted>& wanted);
   // Directories level by level.
-  Status run_directories(const Digest& root);
+  Status run_directories();
   // Then all files.
-  Status run_tree(const Digest& root);
+  Status run_tree();
 
  private:
   Status fetch(const std::vector<BlobWanted>& wanted);
@@ -36,6 +40,8 @@ class Downloader {
   Result<bool> take(BulkMessage& answer);
 
   Channel channel_;
+  const Digest root_;  // of the tree that all of it belongs to
+  const JobId job_;
   snapshot::BlobStore& into_;
   const OnProgress& on_progress_;
   Progress progress_;
@@ -96,14 +102,15 @@ Status Downloader::fetch(const std::vector<BlobWanted>& wanted) {
 }
 
 Status Downloader::fetch_all(std::vector<Digest> digests, std::uint64_t bytes) {
-  return channel_.request(GetBlobs{std::move(digests), 0, 0}, std::max<std::uint64_t>(bytes, 1),
+  return channel_.request(GetBlobs{std::move(digests), 0, 0, false, root_, job_},
+                          std::max<std::uint64_t>(bytes, 1),
                           [this](BulkMessage& answer) { return take(answer); });
 }
 
 Status Downloader::fetch_part(const BlobWanted& blob, std::uint64_t offset) {
   const bool is_unknown = blob.size == 0;
   return channel_.request(
-      GetBlobs{{blob.digest}, offset, kBytesPerRequest}, kBytesPerRequest,
+      GetBlobs{{blob.digest}, offset, kBytesPerRequest, false, root_, job_}, kBytesPerRequest,
       [this, is_unknown](BulkMessage& answer) -> Result<bool> {
         const auto* data = std::get_if<BlobData>(&answer);
         if (is_unknown && data != nullptr && !data->pieces.empty() && data->pieces[0].offset == 0) {
@@ -131,45 +138,37 @@ Result<bool> Downloader::take(BulkMessage& answer) {
   return data->last;
 }
 
-Status Downloader::run_directories(const Digest& root) {
+Status Downloader::run_directories() {
   for (;;) {
-    TRY_ASSIGN(std::vector<BlobWanted> wanted, into_.missing_blobs_from(root));
+    TRY_ASSIGN(std::vector<BlobWanted> wanted, into_.missing_blobs_from(root_));
     std::erase_if(wanted, [](const BlobWanted& blob) { return !blob.directory; });
     if (wanted.empty()) return {};
     TRY(run(wanted));
   }
 }
 
-Status Downloader::run_tree(const Digest& root) {
-  TRY(run_directories(root));
-  TRY_ASSIGN(const std::vector<BlobWanted> wanted, into_.missing_blobs_from(root));
+Status Downloader::run_tree() {
+  TRY(run_directories());
+  TRY_ASSIGN(const std::vector<BlobWanted> wanted, into_.missing_blobs_from(root_));
   return wanted.empty() ? Status() : run(wanted);
 }
 
 }  // namespace
 
-Status download(io::ClientSocket& socket, const std::vector<BlobWanted>& wanted,
+Status download(io::ClientSocket& socket, const Digest& root, const std::vector<BlobWanted>& wanted,
                 snapshot::BlobStore& into, const OnProgress& progress, TransferOptions options) {
-  return Downloader(socket, into, progress, options).run(wanted);
-}
-
-Status download(io::ClientSocket& socket, const std::vector<Digest>& wanted,
-                snapshot::BlobStore& into, const OnProgress& progress, TransferOptions options) {
-  std::vector<BlobWanted> blobs;
-  // Of unknown size, so that large ones come in parts.
-  for (const Digest& digest : wanted) blobs.push_back({digest, 0, true});
-  return download(socket, blobs, into, progress, options);
+  return Downloader(socket, root, into, progress, options).run(wanted);
 }
 
 Status download_directories(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
                             TransferOptions options) {
   const OnProgress nobody;
-  return Downloader(socket, into, nobody, options).run_directories(root);
+  return Downloader(socket, root, into, nobody, options).run_directories();
 }
 
 Status download_tree(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
                      const OnProgress& progress, TransferOptions options) {
-  return Downloader(socket, into, progress, options).run_tree(root);
+  return Downloader(socket, root, into, progress, options).run_tree();
 }
 
 }  // namespace lockstep::transfer

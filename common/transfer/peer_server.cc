@@ -7,9 +7,11 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
+#include "common/snapshot/reachable.h"
 #include "common/transfer/blob_service.h"
 #include "common/wire/bulk.h"
 
@@ -17,7 +19,8 @@ namespace lockstep::transfer {
 namespace {
 
 constexpr const char* kZapDomain = "peer";
-constexpr std::size_t kMaxAllowedKeys = 10'000;
+constexpr std::size_t kMaxAllowed = 100'000;  // keys, each with a tree
+constexpr std::size_t kMaxReachableBytes = 64u << 20;
 constexpr std::size_t kMaxLooks = 1'000;
 constexpr std::size_t kMaxOwed = 1'000;
 constexpr std::size_t kBytesPerMessage = 256u << 10;  // so that eight streams take turns often
@@ -35,10 +38,12 @@ Instant steady_now() {
 
 struct PeerServer::Impl {
   Impl(snapshot::BlobStore& blobs, const FetchBoard& fetches, PeerServerLimits most)
-      : store(blobs), board(fetches), limits(most) {}
+      : store(blobs), board(fetches), limits(most), trees(blobs, kMaxReachableBytes) {}
 
   struct Stream {
     std::string asker;
+    PublicKey key;
+    Digest root;
     std::uint64_t sequence = 0;
     BlobReader reader;
     std::optional<BulkMessage> next;
@@ -54,9 +59,11 @@ struct PeerServer::Impl {
   };
 
   void run(std::string endpoint, io::KeyPair keys, std::promise<Status> bound);
-  bool is_allowed(const PublicKey& key);
+  bool is_allowed(const PublicKey& key);  // for any tree
+  bool is_allowed(const PublicKey& key, const Digest& root);
   void on_message(io::ServerSocket::Incoming incoming);
-  void on_get(const std::string& asker, std::uint64_t sequence, GetBlobs request);
+  void on_get(const io::ServerSocket::Incoming& from, std::uint64_t sequence, GetBlobs request);
+  bool is_below(const Digest& root, const std::vector<Digest>& wanted);
   bool admit(const std::string& asker, Instant now);
   UnitsReply units(const Digest& root);
   Status reply(const std::string& asker, std::uint64_t sequence, BulkMessage body);
@@ -71,9 +78,11 @@ struct PeerServer::Impl {
   const PeerServerLimits limits;
   std::string endpoint;
   std::mutex mutex;
-  std::map<PublicKey, Instant> allowed;  // until then; guarded by mutex
+  std::set<PublicKey> revoked;                              // guarded by mutex
+  std::map<std::pair<PublicKey, Digest>, Instant> allowed;  // until then; guarded by mutex
 
   // Of the thread.
+  snapshot::ReachableTrees trees;
   io::EventLoop loop;
   io::ServerSocket* socket = nullptr;
   std::list<Stream> streams;
@@ -122,21 +131,60 @@ std::uint16_t PeerServer::port() const {
   return static_cast<std::uint16_t>(std::stoul(text.substr(text.rfind(':') + 1)));
 }
 
-void PeerServer::allow(const std::vector<PublicKey>& keys) {
+void PeerServer::allow(const std::vector<PublicKey>& keys, const Digest& root) {
   const Instant now = steady_now();
   std::lock_guard guard(impl_->mutex);
   auto& allowed = impl_->allowed;
   std::erase_if(allowed, [now](const auto& key) { return key.second <= now; });
   for (const PublicKey& key : keys) {
-    if (allowed.size() >= kMaxAllowedKeys && allowed.count(key) == 0) return;
-    allowed[key] = now + impl_->limits.allowed_for;
+    if (allowed.size() >= kMaxAllowed && allowed.count({key, root}) == 0) return;
+    allowed[{key, root}] = now + impl_->limits.allowed_for;
   }
+}
+
+void PeerServer::withdraw(const std::vector<PublicKey>& keys, const Digest& root) {
+  {
+    std::lock_guard guard(impl_->mutex);
+    for (const PublicKey& key : keys) impl_->allowed.erase({key, root});
+  }
+  impl_->loop.post([] {});
+}
+
+void PeerServer::forbid(const std::vector<PublicKey>& keys) {
+  if (keys.empty()) return;
+  {
+    std::lock_guard guard(impl_->mutex);
+    // A key that was revoked is not named again; what it was sent has long ended.
+    if (impl_->revoked.size() + keys.size() > kMaxAllowed) impl_->revoked.clear();
+    for (const PublicKey& key : keys) {
+      impl_->revoked.insert(key);
+      std::erase_if(impl_->allowed, [&](const auto& one) { return one.first.first == key; });
+    }
+  }
+  impl_->loop.post([] {});
 }
 
 bool PeerServer::Impl::is_allowed(const PublicKey& key) {
   std::lock_guard guard(mutex);
-  const auto found = allowed.find(key);
+  const Instant now = steady_now();
+  for (auto it = allowed.lower_bound({key, Digest()}); it != allowed.end(); ++it) {
+    if (it->first.first != key) return false;
+    if (it->second > now) return true;
+  }
+  return false;
+}
+
+bool PeerServer::Impl::is_allowed(const PublicKey& key, const Digest& root) {
+  std::lock_guard guard(mutex);
+  const auto found = allowed.find({key, root});
   return found != allowed.end() && found->second > steady_now();
+}
+
+// Whether all of them are parts of the tree, as far as this node has its folders.
+bool PeerServer::Impl::is_below(const Digest& root, const std::vector<Digest>& wanted) {
+  const auto below = trees.find(root);
+  return below && std::all_of(wanted.begin(), wanted.end(),
+                              [&](const Digest& one) { return (*below)->has(one); });
 }
 
 void PeerServer::Impl::run(std::string at, io::KeyPair keys, std::promise<Status> bound) {
@@ -180,12 +228,19 @@ void PeerServer::Impl::on_message(io::ServerSocket::Incoming incoming) {
   if (!envelope) return;
   const std::string& asker = incoming.peer;
   const std::uint64_t to = envelope->sequence;
-  if (!is_allowed(incoming.key))
+  const auto* ask = std::get_if<AskUnits>(&envelope->body);
+  auto* get = std::get_if<GetBlobs>(&envelope->body);
+  const std::optional<Digest> root = ask != nullptr ? ask->root : get ? get->root : std::nullopt;
+  if (!is_allowed(incoming.key) || (root && !is_allowed(incoming.key, *root)))
+    return answer(
+        asker, to,
+        BulkRefused{"the launcher did not name this key to this node, for this tree, of late"});
+  if (ask != nullptr) return answer(asker, to, units(ask->root));
+  if (get != nullptr && root) return on_get(incoming, to, std::move(*get));
+  if (get != nullptr)
     return answer(asker, to,
-                  BulkRefused{"the launcher did not name this key to this node of late"});
-  if (const auto* ask = std::get_if<AskUnits>(&envelope->body))
-    return answer(asker, to, units(ask->root));
-  if (auto* get = std::get_if<GetBlobs>(&envelope->body)) return on_get(asker, to, std::move(*get));
+                  BulkRefused{"the request names no tree: the program that sent it is "
+                              "older than this node's"});
   answer(asker, to, BulkRefused{"this message is not one for a peer"});
 }
 
@@ -219,18 +274,28 @@ bool PeerServer::Impl::admit(const std::string& asker, Instant now) {
   return false;
 }
 
-void PeerServer::Impl::on_get(const std::string& asker, std::uint64_t to, GetBlobs request) {
+void PeerServer::Impl::on_get(const io::ServerSocket::Incoming& from, std::uint64_t to,
+                              GetBlobs request) {
+  const std::string& asker = from.peer;
+  const Digest root = *request.root;
   const Instant now = steady_now();
   if (!admit(asker, now)) {
     refused_at = now;
     return answer(asker, to, BulkRefused{"this node serves as many as it may", true});
   }
+  if (!is_below(root, request.digests))
+    return answer(asker, to, BulkRefused{"not all of that is a part of the tree"});
   served.try_emplace(asker);
-  streams.push_back(
-      {asker, to, BlobReader(store, std::move(request), kBytesPerMessage), std::nullopt, now});
+  streams.push_back({asker, from.key, root, to,
+                     BlobReader(store, std::move(request), kBytesPerMessage), std::nullopt, now});
 }
 
 bool PeerServer::Impl::pump(Stream& stream, Instant now, bool* moved) {
+  if (!is_allowed(stream.key, stream.root)) {
+    answer(stream.asker, stream.sequence,
+           BulkRefused{"this node may not fetch this tree any more"});
+    return false;
+  }
   if (!stream.next) stream.next = stream.reader.next();
   if (!stream.next) return false;
   const Status sent = reply(stream.asker, stream.sequence, *stream.next);

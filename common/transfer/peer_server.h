@@ -1,8 +1,8 @@
 #pragma once
 // Where a node serves the blobs of its cache to other nodes: a socket with a thread of its own, so
 // that heartbeats never wait for it. Only keys that the launcher named a short while ago are let
-// in; only so many askers are served at once, others are refused for now. It changes nothing in the
-// store.
+// in, each for the trees for which it was named; only so many askers are served at once, others are
+// refused for now. It changes nothing in the store.
 
 #include <cstdint>
 #include <memory>
@@ -41,7 +41,12 @@ class PeerServer {
 
   std::string endpoint() const;
   std::uint16_t port() const;
-  void allow(const std::vector<PublicKey>& keys);  // from any thread
+  // From any thread. They may fetch what is below `root`.
+  void allow(const std::vector<PublicKey>& keys, const Digest& root);
+  // Not any more: what they are sent of it ends.
+  void withdraw(const std::vector<PublicKey>& keys, const Digest& root);
+  // The same of any tree, for good.
+  void forbid(const std::vector<PublicKey>& keys);
 
  private:
   struct Impl;

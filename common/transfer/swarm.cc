@@ -33,12 +33,13 @@ bool is_wrong(const Error& error) {
 
 Swarm::Swarm(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore& into,
              const SwarmSite& site, const OnProgress& progress, const TransferOptions& options,
-             Origin* origin)
+             Origin* origin, std::optional<Digest> lock)
     : root_(root),
       into_(into),
       site_(site),
       on_progress_(progress),
       options_(options),
+      lock_(lock),
       origin_(origin) {
   add(kLauncher, std::make_unique<io::ClientSocket>(std::move(launcher)), "");
 }
@@ -70,7 +71,7 @@ void Swarm::request(NodeId to, BulkMessage body, std::optional<std::size_t> unit
 void Swarm::find_peers() {
   find_at_ = steady_now() + kFindEvery;
   requests_.erase(finding_);
-  request(kLauncher, FindPeers{root_, site_.port});
+  request(kLauncher, FindPeers{root_, site_.port, lock_});
   finding_ = next_sequence_;
 }
 
@@ -94,13 +95,15 @@ void Swarm::ask(const FetchPlan::Ask& ask) {
   if (unit.bytes > kUnitBytes && unit.blobs.size() == 1) return ask_part(ask.from, ask.unit, 0);
   GetBlobs get;
   get.patient = true;
+  get.root = root_;
   for (const auto& blob : unit.blobs)
     if (!into_.has(blob.digest)) get.digests.push_back(blob.digest);
   request(ask.from, std::move(get), ask.unit);
 }
 
 void Swarm::ask_part(NodeId from, std::size_t unit, std::uint64_t offset) {
-  request(from, GetBlobs{{units_[unit].blobs[0].digest}, offset, kBytesPerAsk, true}, unit, offset);
+  request(from, GetBlobs{{units_[unit].blobs[0].digest}, offset, kBytesPerAsk, true, root_}, unit,
+          offset);
 }
 
 // What finds no connection stays, and is tried again at the next turn.
@@ -355,7 +358,7 @@ void Swarm::forget_dropped() {
 
 // Nothing waits for that but the launcher's log and `node show`.
 void Swarm::report(bool whole) {
-  FetchReport said{root_, whole, origin_ == nullptr ? plan_->from_launcher_bytes() : 0, {}};
+  FetchReport said{root_, whole, origin_ == nullptr ? plan_->from_launcher_bytes() : 0, {}, lock_};
   for (const auto& [id, peer] : plan_->peers()) {
     if (said.peers.size() >= kMaxBlobPeers) break;
     if (peer.given_bytes > 0 || peer.lied)
@@ -378,16 +381,16 @@ Status fetch_tree(io::ClientSocket launcher, const Digest& root, snapshot::BlobS
   TRY_ASSIGN(const std::vector<snapshot::BlobWanted> missing, into.missing_blobs_from(root));
   std::uint64_t bytes = 0;
   for (const auto& blob : missing) bytes += blob.size;
-  if (bytes < kWorthPeersBytes) return download(launcher, missing, into, progress, options);
+  if (bytes < kWorthPeersBytes) return download(launcher, root, missing, into, progress, options);
   TRY_ASSIGN(std::vector<TreeUnit> units, units_of(into, root));
   return Swarm(std::move(launcher), root, into, site, progress, options).run(std::move(units));
 }
 
-Status fetch_files(io::ClientSocket launcher, const Digest& root, const std::set<Digest>& wanted,
-                   snapshot::BlobStore& into, const SwarmSite& site, Origin& origin,
-                   const OnProgress& progress) {
+Status fetch_files(io::ClientSocket launcher, const Digest& root, const Digest& lock,
+                   const std::set<Digest>& wanted, snapshot::BlobStore& into, const SwarmSite& site,
+                   Origin& origin, const OnProgress& progress) {
   TRY_ASSIGN(std::vector<TreeUnit> units, units_of(into, root));
-  return Swarm(std::move(launcher), root, into, site, progress, {}, &origin)
+  return Swarm(std::move(launcher), root, into, site, progress, {}, &origin, lock)
       .run(std::move(units), &wanted);
 }
 

@@ -45,8 +45,9 @@ class Origin {
 
 // Of a tree whose directories are all in `into`, these files: from peers, and what is this node's
 // share from `origin`. What neither brings is left out, which is no error.
-Status fetch_files(io::ClientSocket launcher, const Digest& root, const std::set<Digest>& wanted,
-                   snapshot::BlobStore& into, const SwarmSite& site, Origin& origin,
-                   const OnProgress& progress = {});
+// `lock`: the tree with the lock that names them all; whoever has it assigned may have them.
+Status fetch_files(io::ClientSocket launcher, const Digest& root, const Digest& lock,
+                   const std::set<Digest>& wanted, snapshot::BlobStore& into, const SwarmSite& site,
+                   Origin& origin, const OnProgress& progress = {});
 
 }  // namespace lockstep::transfer

@@ -21,7 +21,7 @@ class Swarm {
  public:
   Swarm(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore& into,
         const SwarmSite& site, const OnProgress& progress, const TransferOptions& options,
-        Origin* origin = nullptr);
+        Origin* origin = nullptr, std::optional<Digest> lock = {});
   ~Swarm();
   Swarm(const Swarm&) = delete;
   Swarm& operator=(const Swarm&) = delete;
@@ -81,6 +81,7 @@ class Swarm {
   const SwarmSite& site_;
   const OnProgress& on_progress_;
   const TransferOptions options_;
+  const std::optional<Digest> lock_;       // of packages: what names them
   Origin* const origin_;                   // in the launcher's place; nullptr = there is none
   std::set<std::size_t> asked_of_origin_;  // units
   bool is_origin_gone_ = false;

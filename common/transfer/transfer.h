@@ -34,6 +34,7 @@ struct TransferOptions {
   Duration send_within = seconds(5);       // a connection is waited for so long at each sending
   // Of capture_and_send: raw bytes that were read and are not in a message yet.
   std::uint64_t held_bytes = 96u << 20;
+  JobId of_job = {};  // of downloads by users: the job that has the tree
 };
 
 struct UploadResult {
@@ -60,14 +61,12 @@ Result<Captured> capture_and_send(io::ClientSocket& socket, const std::string& d
                                   snapshot::CaptureOptions capture, const OnProgress& progress = {},
                                   TransferOptions options = {});
 
-// Fetches blobs into a store. `size` may be 0 when it is not known. not_found names what the other
-// side lacks as well.
-Status download(io::ClientSocket& socket, const std::vector<snapshot::BlobWanted>& wanted,
-                snapshot::BlobStore& into, const OnProgress& progress = {},
-                TransferOptions options = {});
-Status download(io::ClientSocket& socket, const std::vector<Digest>& wanted,
-                snapshot::BlobStore& into, const OnProgress& progress = {},
-                TransferOptions options = {});
+// Fetches blobs of the tree `root` into a store. `size` may be 0 when it is not known. not_found
+// names what the other side lacks as well; conflict: it does not give this tree, or not these as
+// parts of it.
+Status download(io::ClientSocket& socket, const Digest& root,
+                const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& into,
+                const OnProgress& progress = {}, TransferOptions options = {});
 
 // The directories that lack of the tree below `root`, level by level.
 Status download_directories(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,

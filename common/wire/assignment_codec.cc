@@ -3,6 +3,7 @@
 #include "common/wire/environment_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
+#include "common/wire/secrets_codec.h"
 
 namespace lockstep::pb {
 
@@ -149,6 +150,7 @@ void to_wire(const lockstep::Assignment& from, Assignment* to) {
   to->set_lease_ns(from.lease.count());
   if (from.checkpoint) to_wire(*from.checkpoint, to->mutable_checkpoint());
   to_wire(from.environment, to->mutable_environment());
+  if (from.secrets) to_wire(*from.secrets, to->mutable_secrets());
 }
 
 Status from_wire(const Assignment& from, lockstep::Assignment* to) {
@@ -169,6 +171,7 @@ Status from_wire(const Assignment& from, lockstep::Assignment* to) {
   to->solo = from.solo();
   TRY(read_duration(from.lease_ns(), "assignment.lease", &to->lease));
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
+  if (from.has_secrets()) TRY(from_wire(from.secrets(), &to->secrets.emplace()));
   return from_wire(from.environment(), &to->environment);
 }
 
@@ -220,6 +223,7 @@ void to_wire(const lockstep::PartReport& from, PartReport* to) {
   write_list(from.outputs, to->mutable_outputs());
   if (from.restored) to_wire(*from.restored, to->mutable_restored());
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
+  write_texts(from.limits, to->mutable_limits());
 }
 
 Status from_wire(const PartReport& from, lockstep::PartReport* to) {
@@ -234,7 +238,7 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   TRY(read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs));
   if (from.has_restored()) TRY(from_wire(from.restored(), &to->restored.emplace()));
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
-  return {};
+  return read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits);
 }
 
 }  // namespace lockstep::pb

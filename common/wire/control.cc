@@ -8,9 +8,11 @@
 
 #include "common/wire/access_codec.h"
 #include "common/wire/assignment_codec.h"
+#include "common/wire/audit_codec.h"
 #include "common/wire/control_codec.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/quota_codec.h"
+#include "common/wire/secrets_codec.h"
 
 namespace lockstep::wire {
 
@@ -80,10 +82,18 @@ struct BodyWriter {
   void operator()(const ChangePrincipals& m) const {
     pb::to_wire(m, wire->mutable_change_principals());
   }
+  void operator()(const SetSecret& m) const { pb::to_wire(m, wire->mutable_set_secret()); }
+  void operator()(const RemoveSecret& m) const { pb::to_wire(m, wire->mutable_remove_secret()); }
+  void operator()(const ListSecrets& m) const { pb::to_wire(m, wire->mutable_list_secrets()); }
+  void operator()(const SecretsReply& m) const { pb::to_wire(m, wire->mutable_secrets_reply()); }
   void operator()(const UsersReply& m) const { pb::to_wire(m, wire->mutable_users_reply()); }
   void operator()(const ProjectsReply& m) const { pb::to_wire(m, wire->mutable_projects_reply()); }
   void operator()(const ListQuotas& m) const { pb::to_wire(m, wire->mutable_list_quotas()); }
   void operator()(const QuotasReply& m) const { pb::to_wire(m, wire->mutable_quotas_reply()); }
+  void operator()(const QueryAudit& m) const { pb::to_wire(m, wire->mutable_query_audit()); }
+  void operator()(const VerifyAudit& m) const { pb::to_wire(m, wire->mutable_verify_audit()); }
+  void operator()(const AuditReply& m) const { pb::to_wire(m, wire->mutable_audit_reply()); }
+  void operator()(const AuditVerified& m) const { pb::to_wire(m, wire->mutable_audit_verified()); }
   void operator()(const EnvironmentReply& m) const {
     pb::to_wire(m, wire->mutable_environment_reply());
   }
@@ -171,6 +181,10 @@ Status read_body(const pb::Envelope& wire, Body* body) {
       return read<EnvironmentsReply>(wire.environments_reply(), body);
     case pb::Envelope::kWhoAmI: return read<WhoAmI>(wire.who_am_i(), body);
     case pb::Envelope::kListUsers: return read<ListUsers>(wire.list_users(), body);
+    case pb::Envelope::kSetSecret: return read<SetSecret>(wire.set_secret(), body);
+    case pb::Envelope::kRemoveSecret: return read<RemoveSecret>(wire.remove_secret(), body);
+    case pb::Envelope::kListSecrets: return read<ListSecrets>(wire.list_secrets(), body);
+    case pb::Envelope::kSecretsReply: return read<SecretsReply>(wire.secrets_reply(), body);
     case pb::Envelope::kListProjects: return read<ListProjects>(wire.list_projects(), body);
     case pb::Envelope::kChangePrincipals:
       return read<ChangePrincipals>(wire.change_principals(), body);
@@ -178,6 +192,10 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kProjectsReply: return read<ProjectsReply>(wire.projects_reply(), body);
     case pb::Envelope::kListQuotas: return read<ListQuotas>(wire.list_quotas(), body);
     case pb::Envelope::kQuotasReply: return read<QuotasReply>(wire.quotas_reply(), body);
+    case pb::Envelope::kQueryAudit: return read<QueryAudit>(wire.query_audit(), body);
+    case pb::Envelope::kVerifyAudit: return read<VerifyAudit>(wire.verify_audit(), body);
+    case pb::Envelope::kAuditReply: return read<AuditReply>(wire.audit_reply(), body);
+    case pb::Envelope::kAuditVerified: return read<AuditVerified>(wire.audit_verified(), body);
     case pb::Envelope::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");

@@ -439,12 +439,19 @@ Status from_wire(const JoinRefused& from, lockstep::JoinRefused* to) {
 
 void to_wire(const lockstep::AllowPeers& from, AllowPeers* to) {
   for (const PublicKey& key : from.keys) to->add_keys(key.value);
+  to->set_root(std::string(from.root.view()));
+  to->set_withdrawn(from.withdrawn);
+  for (const PublicKey& key : from.revoked) to->add_revoked(key.value);
 }
 Status from_wire(const AllowPeers& from, lockstep::AllowPeers* to) {
   TRY(check_count(from.keys_size(), kMaxAllowedAtOnce, "allow_peers.keys"));
   for (const auto& key : from.keys())
     TRY(read_key(key, "allow_peers.key", &to->keys.emplace_back()));
-  return {};
+  TRY(check_count(from.revoked_size(), kMaxAllowedAtOnce, "allow_peers.revoked"));
+  for (const auto& key : from.revoked())
+    TRY(read_key(key, "allow_peers.revoked", &to->revoked.emplace_back()));
+  to->withdrawn = from.withdrawn();
+  return read_digest(from.root(), "allow_peers.root", &to->root);
 }
 
 }  // namespace lockstep::pb

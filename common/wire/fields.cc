@@ -70,6 +70,12 @@ Status read_digest(const std::string& value, const char* field, Digest* out) {
   return {};
 }
 
+Status read_optional_digest(const std::string& value, const char* field,
+                            std::optional<Digest>* out) {
+  out->reset();
+  return value.empty() ? Status() : read_digest(value, field, &out->emplace());
+}
+
 Status read_job(const std::string& value, const char* field, JobId* out) {
   if (const auto valid = validate_job_name(value); !valid)
     return bad_field(field, valid.error().message);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,9 @@ Status read_duration(std::int64_t ns, const char* field, Duration* out);
 // Empty, or 40 characters of the z85 alphabet.
 Status read_key(const std::string& value, const char* field, PublicKey* out);
 Status read_digest(const std::string& value, const char* field, Digest* out);
+// Empty: absent.
+Status read_optional_digest(const std::string& value, const char* field,
+                            std::optional<Digest>* out);
 // A name that may become part of a path.
 Status read_job(const std::string& value, const char* field, JobId* out);
 // Digests one after the other, 32 bytes each.

@@ -39,6 +39,7 @@ static_assert(pair(lockstep::Cause::runner_lost, CAUSE_RUNNER_LOST));
 static_assert(pair(lockstep::Cause::node_lost, CAUSE_NODE_LOST));
 static_assert(pair(lockstep::Cause::account_missing, CAUSE_ACCOUNT_MISSING));
 static_assert(pair(lockstep::Cause::environment_failed, CAUSE_ENVIRONMENT_FAILED));
+static_assert(pair(lockstep::Cause::disk_limit, CAUSE_DISK_LIMIT));
 
 static_assert(static_cast<int>(lockstep::RetryOn::infrastructure) + 1 == RETRY_ON_INFRASTRUCTURE);
 static_assert(static_cast<int>(lockstep::RetryOn::node_lost) + 1 == RETRY_ON_NODE_LOST);
@@ -71,6 +72,21 @@ Status read_resources(const ResourceRequest& from, lockstep::ResourceRequest* to
   to->isolate_gpus = from.isolate_gpus();
   if (from.has_shm_bytes()) to->shm_size = Bytes{from.shm_bytes()};
   TRY(read_texts(from.docker_args(), kMaxDockerArgs, "resources.docker_args", &to->docker_args));
+  return {};
+}
+
+void write_limits(const lockstep::LimitRequest& from, LimitRequest* to) {
+  if (from.pids) to->set_pids(*from.pids);
+  if (from.log) to->set_log_bytes(from.log->count);
+  if (from.disk) to->set_disk_bytes(from.disk->count);
+}
+
+Status read_limits(const LimitRequest& from, lockstep::LimitRequest* to) {
+  if (from.has_pids())
+    TRY(read_number(from.pids(), kLeastPidsLimit, kMostPidsLimit, "limits.pids",
+                    &to->pids.emplace()));
+  if (from.has_log_bytes()) to->log = Bytes{from.log_bytes()};
+  if (from.has_disk_bytes()) to->disk = Bytes{from.disk_bytes()};
   return {};
 }
 
@@ -149,6 +165,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   if (from.snapshot) to->set_snapshot(std::string(from.snapshot->view()));
   to->set_submitter(from.submitter);
   to->set_project(from.project);
+  if (from.limits != lockstep::LimitRequest()) write_limits(from.limits, to->mutable_limits());
   to->set_run_as(from.run_as);
   write_retry(from.retry, to->mutable_retry());
   to->set_checkpoint_every_ns(from.checkpoint.every.count());
@@ -179,6 +196,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   if (from.has_snapshot()) TRY(read_digest(from.snapshot(), "snapshot", &to->snapshot.emplace()));
   TRY(read_text(from.submitter(), "submitter", &to->submitter));
   TRY(read_text(from.project(), "project", &to->project));
+  TRY(read_limits(from.limits(), &to->limits));
   if (from.has_retry()) TRY(read_retry(from.retry(), &to->retry));
   if (from.has_checkpoint_every_ns())
     TRY(read_duration(from.checkpoint_every_ns(), "checkpoint.every", &to->checkpoint.every));
@@ -187,7 +205,7 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
 }
 
 Status read_cause(int value, const char* field, lockstep::Cause* out) {
-  return read_enum(value, lockstep::Cause::environment_failed, field, out);
+  return read_enum(value, lockstep::Cause::disk_limit, field, out);
 }
 
 void to_wire(const lockstep::RankExit& from, RankExit* to) {
@@ -239,6 +257,7 @@ void to_wire(const lockstep::NodeExitReport& from, NodeExitReport* to) {
   write_list(from.logs, to->mutable_logs());
   to->set_started_ns(from.started.ns);
   to->set_ended_ns(from.ended.ns);
+  write_texts(from.limits, to->mutable_limits());
 }
 
 Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
@@ -250,6 +269,7 @@ Status from_wire(const NodeExitReport& from, lockstep::NodeExitReport* to) {
   TRY(read_list(from.ranks(), kMaxRanksInReport, "exit.ranks", &to->ranks));
   TRY(read_list(from.logs(), kMaxRanksInReport, "exit.logs", &to->logs));
   TRY(read_instant(from.started_ns(), "exit.started", &to->started));
+  TRY(read_texts(from.limits(), kMaxLimitLines, "exit.limits", &to->limits));
   return read_instant(from.ended_ns(), "exit.ended", &to->ended);
 }
 

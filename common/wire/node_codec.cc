@@ -74,6 +74,9 @@ void to_wire(const lockstep::Inventory& from, Inventory* to) {
   to->set_isolation(from.isolation);
   to->set_workdir_mode(from.workdir_mode);
   write_texts(from.limitations, to->mutable_limitations());
+  to->mutable_caps()->set_pids(from.caps.pids);
+  to->mutable_caps()->set_log_bytes(from.caps.log.count);
+  to->mutable_caps()->set_disk_bytes(from.caps.disk.count);
 }
 
 Status from_wire(const Inventory& from, lockstep::Inventory* to) {
@@ -97,6 +100,9 @@ Status from_wire(const Inventory& from, lockstep::Inventory* to) {
   TRY(read_text(from.user(), "inventory.user", &to->user));
   TRY(read_text(from.isolation(), "inventory.isolation", &to->isolation));
   TRY(read_text(from.workdir_mode(), "inventory.workdir_mode", &to->workdir_mode));
+  TRY(read_number(from.caps().pids(), 0, kMostPidsLimit, "inventory.caps.pids", &to->caps.pids));
+  to->caps.log = Bytes{from.caps().log_bytes()};
+  to->caps.disk = Bytes{from.caps().disk_bytes()};
   return read_texts(from.limitations(), 1'000, "inventory.limitations", &to->limitations);
 }
 

@@ -7,10 +7,12 @@ namespace lockstep::pb {
 void to_wire(const lockstep::FindPeers& from, FindPeers* to) {
   to->set_root(std::string(from.root.view()));
   to->set_port(from.port);
+  if (from.lock) to->set_lock(std::string(from.lock->view()));
 }
 
 Status from_wire(const FindPeers& from, lockstep::FindPeers* to) {
   TRY(read_digest(from.root(), "find_peers.root", &to->root));
+  TRY(read_optional_digest(from.lock(), "find_peers.lock", &to->lock));
   return read_port(from.port(), "find_peers.port", &to->port);
 }
 
@@ -64,10 +66,12 @@ void to_wire(const lockstep::FetchReport& from, FetchReport* to) {
   to->set_whole(from.whole);
   to->set_from_launcher_bytes(from.from_launcher_bytes);
   write_list(from.peers, to->mutable_peers());
+  if (from.lock) to->set_lock(std::string(from.lock->view()));
 }
 
 Status from_wire(const FetchReport& from, lockstep::FetchReport* to) {
   TRY(read_digest(from.root(), "fetch.root", &to->root));
+  TRY(read_optional_digest(from.lock(), "fetch.lock", &to->lock));
   to->whole = from.whole();
   to->from_launcher_bytes = from.from_launcher_bytes();
   return read_list(from.peers(), kMaxBlobPeers, "fetch.peers", &to->peers);

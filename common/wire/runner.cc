@@ -25,6 +25,11 @@ Status open(std::string_view bytes, const char* what, Wire* wire) {
   return pb::check_version(wire->version(), kRunnerVersion, what);
 }
 
+void write_end(const EndPart& from, pb::EndPart* to) {
+  to->set_cause(pb::wire_enum<pb::Cause>(from.cause));
+  to->set_message(pb::fitting_text(from.message));
+}
+
 }  // namespace
 
 std::string encode(const RunnerControl& message) {
@@ -34,6 +39,8 @@ std::string encode(const RunnerControl& message) {
     pb::to_wire(status->report, wire.mutable_status());
   else if (const auto* taken = std::get_if<LogsTaken>(&message))
     pb::write_list(taken->logs, wire.mutable_logs_taken()->mutable_logs());
+  else if (const auto* end = std::get_if<EndPart>(&message))
+    write_end(*end, wire.mutable_end_part());
   else
     pb::to_wire(std::get<UpdateAssignment>(message).assignment, wire.mutable_update());
   return pb::serialize(wire);
@@ -54,6 +61,12 @@ Result<RunnerControl> decode_runner_control(std::string_view bytes) {
       TRY(pb::read_list(wire.logs_taken().logs(), kMaxRanksOfLogs, "logs_taken.logs",
                         &message.emplace<LogsTaken>().logs));
       return message;
+    case pb::RunnerControl::kEndPart: {
+      EndPart& end = message.emplace<EndPart>();
+      TRY(pb::read_cause(wire.end_part().cause(), "end_part.cause", &end.cause));
+      TRY(pb::read_text(wire.end_part().message(), "end_part.message", &end.message));
+      return message;
+    }
     case pb::RunnerControl::BODY_NOT_SET: break;
   }
   return pb::bad_field("body", "is missing or of a kind that this version does not know");
@@ -63,6 +76,7 @@ std::string encode(const Assignment& assignment) {
   pb::StoredAssignment wire;
   wire.set_version(kRunnerVersion);
   pb::to_wire(assignment, wire.mutable_assignment());
+  wire.mutable_assignment()->clear_secrets();
   return pb::serialize(wire);
 }
 

@@ -20,7 +20,8 @@ Result<RunnerControl> decode_runner_control(std::string_view bytes);
 std::string encode(const GangMessage& message);
 Result<GangMessage> decode_gang(std::string_view bytes);
 
-// Files of the attempt directory: assignment.pb, final_report.pb, workspace.pb.
+// Files of the attempt directory: assignment.pb, final_report.pb, workspace.pb. An assignment
+// is written without its secrets.
 std::string encode(const Assignment& assignment);
 Result<Assignment> decode_assignment(std::string_view bytes);
 std::string encode(const NodeExitReport& report);

@@ -61,6 +61,7 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   to->set_progress(fitting_text(from.progress));
   to_wire(from.allotment, to->mutable_allotment());
   write_list(from.outputs, to->mutable_outputs());
+  write_texts(from.limits, to->mutable_limits());
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
 }
 
@@ -72,6 +73,7 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(read_rank(from.ranks(), "part.ranks", &to->ranks));
   TRY(read_part_state(from.state(), "part.state", &to->state));
   TRY(read_text(from.progress(), "part.progress", &to->progress));
+  TRY(read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits));
   TRY(from_wire(from.allotment(), &to->allotment));
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
   return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "launcher/api/outcome.h"
 #include "launcher/core/authority.h"
 
 namespace lockstep::launcher {
@@ -15,6 +16,7 @@ struct Asker {
   std::string connection;  // the adapter's name for it; updates go there until gone()
   std::uint64_t sequence = 0;
   Instant deadline = Instant::never();
+  Asked asked = {};  // the service's: what is told to the audit log
 };
 
 }  // namespace lockstep::launcher

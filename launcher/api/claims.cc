@@ -59,6 +59,19 @@ struct ClaimOf {
   Claim operator()(const Shutdown&) const { return {Permission::shut_down, {}, ""}; }
   // Who somebody is may be asked about oneself; the rest is held against the table by the core.
   Claim operator()(const WhoAmI&) const { return {Permission::see_cluster, {}, ""}; }
+  // Wherever they may submit.
+  Claim of_own_secrets() const {
+    Object object = own("");
+    if (const User* user = state.principals().user(object.owner))
+      for (const Grant& grant : user->grants)
+        if (grant.role == Role::submitter) object.project = grant.project;
+    return {Permission::use_secrets, std::move(object), ""};
+  }
+  Claim operator()(const SetSecret&) const { return of_own_secrets(); }
+  Claim operator()(const RemoveSecret&) const { return of_own_secrets(); }
+  Claim operator()(const ListSecrets&) const { return of_own_secrets(); }
+  Claim operator()(const QueryAudit&) const { return {Permission::read_audit, {}, ""}; }
+  Claim operator()(const VerifyAudit&) const { return {Permission::read_audit, {}, ""}; }
   Claim operator()(const ListUsers&) const { return {Permission::manage_users, {}, ""}; }
   Claim operator()(const ListProjects&) const { return {Permission::see_cluster, {}, ""}; }
   // Whose quotas are in the answer says quota_queries.

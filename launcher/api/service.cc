@@ -85,6 +85,13 @@ struct RequestHandler {
   void operator()(const ChangePrincipals& m) const {
     feed(PrincipalInput{expect(), m.change, asker.caller});
   }
+  void operator()(const SetSecret& m) const {
+    if (const auto low = door.ports_.low_space(); !low.empty())
+      return door.refuse(asker, ErrorCode::resource_exhausted, low);
+    door.change_secrets(asker, m);
+  }
+  void operator()(const RemoveSecret& m) const { door.change_secrets(asker, m); }
+  void operator()(const ListSecrets& m) const { door.change_secrets(asker, m); }
   void operator()(const WhoAmI&) const {
     UsersReply reply;
     if (const User* user = door.state().principals().user(name_of(asker.caller)))
@@ -105,6 +112,22 @@ struct RequestHandler {
     door.reply(asker, list_quotas(*door.ports_.core, asker.caller, m));
   }
   void operator()(const ListProjects&) const { door.reply(asker, projects()); }
+
+  void operator()(const QueryAudit& m) const {
+    if (!door.ports_.audit) return no_audit();
+    door.ports_.audit->query(m, later());
+  }
+  void operator()(const VerifyAudit& m) const {
+    if (!door.ports_.audit) return no_audit();
+    door.ports_.audit->verify(m, later());
+  }
+  void no_audit() const {
+    door.refuse(asker, ErrorCode::unsupported, "this launcher keeps no audit log");
+  }
+  std::function<void(ClientReply)> later() const {
+    return
+        [&door = door, asker = asker](ClientReply reply) { door.reply(asker, std::move(reply)); };
+  }
 
   // Of a project in which the caller has no role they learn nothing, unless they manage users.
   ProjectsReply projects() const {
@@ -132,7 +155,23 @@ struct RequestHandler {
     auto reply = launcher::answer(*door.ports_.core, door.ports_.info(), viewer, query);
     if (auto* nodes = std::get_if<NodesReply>(&reply); nodes && door.ports_.traffic)
       for (NodeView& node : nodes->nodes) node.blobs = door.ports_.traffic(node.id);
-    door.reply(asker, std::move(reply));
+    Asker noted = asker;
+    note_read(viewer, reply, &noted.asked);
+    door.reply(noted, std::move(reply));
+  }
+  // An admin is shown more of others' jobs than who may only see them.
+  static void note_read(const Viewer& viewer, const ClientReply& reply, Asked* asked) {
+    std::set<std::string> owners;
+    const auto look = [&](const JobView& job) {
+      if (viewer.is_audited(job.spec)) owners.insert(job.spec.submitter);
+    };
+    if (const auto* one = std::get_if<JobReply>(&reply)) look(one->job);
+    if (const auto* one = std::get_if<ExplainReply>(&reply)) look(one->explain.job);
+    if (const auto* all = std::get_if<JobsReply>(&reply))
+      for (const JobView& job : all->jobs) look(job);
+    if (owners.empty()) return;
+    asked->reads_others = true;
+    asked->detail = fmt::format("of {}", fmt::join(owners, ", "));
   }
   void feed(const Input& input) const { door.ports_.feed(input); }
   ReplyTo expect() const { return door.expect_reply(asker); }
@@ -141,10 +180,15 @@ struct RequestHandler {
 Service::Service(Ports ports) : ports_(std::move(ports)) {}
 
 void Service::handle(Asker asker, ClientRequest request) {
+  asker.asked = asked_of(request, state());
   const Claim claim = claim_of(request, state(), asker.caller);
   if (!claim.absent.empty()) return refuse(asker, ErrorCode::not_found, claim.absent);
   Decision decision = may(state().principals(), asker.caller, claim.permission, claim.object);
   if (!decision.allowed) return refuse(asker, ErrorCode::permission_denied, decision.why);
+  asker.asked.reads_others = decision.audited;
+  if (asker.asked.changes && ports_.audit)
+    if (std::string why = ports_.audit->is_stuck(); !why.empty())
+      return refuse(asker, ErrorCode::resource_exhausted, std::move(why));
   std::visit(RequestHandler{*this, asker}, request);
 }
 
@@ -152,6 +196,9 @@ void Service::submit(const Asker& asker, Submit submit) {
   JobSpec& spec = submit.spec;
   if (const auto fits = check_variables_size(spec.environment_variables); !fits)
     return refuse(asker, fits.error().code, fits.error().message);
+  const auto named = secrets_of(spec.environment_variables);
+  if (const auto there = ports_.expect_secrets(name_of(asker.caller), named); !there)
+    return refuse(asker, there.error().code, there.error().message);
   // One that was taken already is answered: it takes nothing more.
   const auto low = ports_.low_space();
   if (!low.empty() && state().job_of_submission(submit.submission) == nullptr)
@@ -184,6 +231,12 @@ void Service::submit_whole(const Asker& asker, const Submit& submit) {
   });
 }
 
+void Service::change_secrets(const Asker& asker, const SecretRequest& request) {
+  auto done = ports_.secrets(name_of(asker.caller), request);
+  if (!done) return refuse(asker, done.error().code, std::move(done.error().message));
+  reply(asker, *std::move(done));
+}
+
 void Service::create_environment(const Asker& asker, CreateEnvironment create) {
   if (const auto low = ports_.low_space(); !low.empty())
     return refuse(asker, ErrorCode::resource_exhausted, low);
@@ -208,12 +261,13 @@ void Service::check_trees(const Asker& asker, std::vector<Digest> roots,
   if (roots.empty()) return then(true);
   const Digest root = roots.back();
   roots.pop_back();
-  ports_.check_snapshot(root, [this, asker, roots = std::move(roots),
-                               then = std::move(then)](Result<bool> whole) mutable {
-    if (asker.deadline < ports_.now()) return;
-    if (!whole || !*whole) return then(std::move(whole));
-    check_trees(asker, std::move(roots), std::move(then));
-  });
+  ports_.check_snapshot(
+      asker.caller, root,
+      [this, asker, roots = std::move(roots), then = std::move(then)](Result<bool> whole) mutable {
+        if (asker.deadline < ports_.now()) return;
+        if (!whole || !*whole) return then(std::move(whole));
+        check_trees(asker, std::move(roots), std::move(then));
+      });
 }
 
 // ---- replies ------------------------------------------------------------------------------------
@@ -232,6 +286,7 @@ void Service::answer(const ReplyTo& to, ClientReply body) {
 }
 
 void Service::reply(const Asker& asker, ClientReply body) {
+  if (ports_.audit) ports_.audit->on_outcome(asker, body);
   ports_.send(asker.connection, asker.sequence, std::move(body));
 }
 

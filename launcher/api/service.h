@@ -17,11 +17,14 @@
 
 #include "common/domain/client_messages.h"
 #include "launcher/api/asker.h"
+#include "launcher/api/outcome.h"
 #include "launcher/api/queries.h"
 #include "launcher/api/watchers.h"
 #include "launcher/core/action.h"
 
 namespace lockstep::launcher {
+
+using SecretRequest = std::variant<SetSecret, RemoveSecret, ListSecrets>;
 
 // What a request wants, and of whose.
 struct Claim {
@@ -39,8 +42,11 @@ class Service {
     std::function<void(const Input&)> feed;
     std::function<Instant()> now;
     std::function<std::uint64_t()> random;
-    // Is this tree whole in the blob store? Answered later, on the loop.
-    std::function<void(const Digest& root, std::function<void(Result<bool> whole)>)> check_snapshot;
+    // Is this tree whole in the blob store, and all of it the caller's? Answered later, on the
+    // loop.
+    std::function<void(const Caller& caller, const Digest& root,
+                       std::function<void(Result<bool> whole)>)>
+        check_snapshot;
     // How large it is; asked where a quota says how large it may be.
     std::function<void(const Digest& root, std::function<void(Result<Bytes> size)>)>
         measure_snapshot;
@@ -49,6 +55,11 @@ class Service {
     std::function<BlobTraffic(NodeId)> traffic;
     // The answer to ShowEnvironment, the operator's map included.
     std::function<ClientReply(const std::string& reference)> show_environment;
+    // Of this owner.
+    std::function<Result<ClientReply>(const std::string& owner, const SecretRequest&)> secrets;
+    // An error: names the first that they lack.
+    std::function<Status(const std::string& owner, const std::set<std::string>& names)>
+        expect_secrets;
     struct NewToken {
       Digest secret_hash;
       TokenReply reply;
@@ -56,6 +67,14 @@ class Service {
     std::function<NewToken(const CreateToken&)> make_token;
     std::function<void(const std::string& connection, std::uint64_t reply_to, ClientReply)> send;
     std::function<bool(const std::string& connection)> is_gone;  // as far as is known
+    // The audit log. It is told of each answer before send(); the answers come later, on the loop.
+    struct Audit {
+      std::function<void(const Asker&, const ClientReply&)> on_outcome;
+      std::function<std::string()> is_stuck;  // why nothing may change now; "": it may
+      std::function<void(const QueryAudit&, std::function<void(ClientReply)>)> query;
+      std::function<void(const VerifyAudit&, std::function<void(ClientReply)>)> verify;
+    };
+    std::optional<Audit> audit = {};
   };
   explicit Service(Ports ports);
 
@@ -88,6 +107,7 @@ class Service {
   void submit(const Asker& asker, Submit submit);
   void submit_whole(const Asker& asker, const Submit& submit);
   void create_environment(const Asker& asker, CreateEnvironment create);
+  void change_secrets(const Asker& asker, const SecretRequest& request);
   void check_trees(const Asker& asker, std::vector<Digest> roots,
                    std::function<void(Result<bool> whole)> then);
   const State& state() const { return ports_.core->state(); }

@@ -13,6 +13,7 @@ ExitReport without_words(ExitReport report) {
 JobView outline_of(JobView view) {
   JobSpec& spec = view.spec;
   spec.description.clear();
+  spec.tags.clear();
   spec.command = ShellCommand{kHiddenValue};
   spec.environment_variables.clear();
   spec.inputs.clear();
@@ -40,6 +41,12 @@ JobView outline_of(JobView view) {
 
 bool Viewer::may_of(Permission permission, const JobSpec& spec) const {
   return is_allowed(principals_, caller_, permission, {spec.submitter, spec.project, false, {}});
+}
+
+bool Viewer::is_audited(const JobSpec& spec) const {
+  return may_of(Permission::read_job, spec) &&
+         may(principals_, caller_, Permission::read_job, {spec.submitter, spec.project, false, {}})
+             .audited;
 }
 
 bool Viewer::sees(const EnvironmentVersion& version) const {

@@ -17,6 +17,8 @@ class Viewer {
 
   bool sees(const Job& job) const { return may_of(Permission::see_job, job.spec); }
   bool reads(const Job& job) const { return may_of(Permission::read_job, job.spec); }
+  // It is read by right of a role alone, and that is written down.
+  bool is_audited(const JobSpec& spec) const;
   bool sees(const EnvironmentVersion& version) const;
   JobView cut(JobView view) const;
 

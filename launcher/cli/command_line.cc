@@ -85,7 +85,8 @@ std::string usage_of_group(const CLI::App& app, const std::vector<std::string>& 
     if (verbs.empty()) return "";
     group = verbs.front();
   }
-  const bool is_group = !group->get_subcommands([](const CLI::App*) { return true; }).empty();
+  const bool is_group = !group->get_subcommands([](const CLI::App*) { return true; }).empty() &&
+                        group->get_require_subcommand_min() > 0;
   return is_group ? group->help() : "";
 }
 
@@ -151,6 +152,8 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   add_environment_verbs(table);
   add_node_verbs(table);
   add_user_verbs(table);
+  add_secret_verbs(table);
+  add_audit_verbs(table);
   add_quota_verbs(table);
   add_snapshot_verb(table);
   add_doctor_verb(table);

@@ -70,10 +70,11 @@ class Beginnings {
   bool is_kept_ = false;
 };
 
-Status fetch(Connection& connection, const DownloadPlan::Tree& tree, snapshot::BlobStore& blobs,
-             const OnText& progress) {
+Status fetch(Connection& connection, const JobId& job, const DownloadPlan::Tree& tree,
+             snapshot::BlobStore& blobs, const OnText& progress) {
   transfer::TransferOptions options;
   options.give_up_after = kSilenceOfLauncher;
+  options.of_job = job;
   std::vector<NodeTree> wanted = tree.from;
   if (tree.base) wanted.push_back({0, *tree.base});
   for (const NodeTree& from : wanted) {
@@ -125,7 +126,7 @@ Result<Downloaded> make_ready(Connection& connection, const JobId& job, Download
     TRY_ASSIGN(const std::unique_ptr<snapshot::BlobStore> blobs,
                snapshot::BlobStore::open(begun / "blobs"));
     for (DownloadPlan::Tree& tree : plan.trees) {
-      TRY(fetch(connection, tree, *blobs, progress));
+      TRY(fetch(connection, job, tree, *blobs, progress));
       TRY_ASSIGN(const Digest root, merge(tree, *blobs));
       const std::string path = begun / ("ready/" + tree.to.path);
       TRY(io::make_directories(path.substr(0, path.rfind('/'))));

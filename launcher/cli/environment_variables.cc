@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "common/domain/secrets.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::cli {
@@ -51,6 +52,20 @@ Status read_env_file(const std::string& path, Variables& variables) {
     const auto end = rest.find('\n');
     TRY(read_line(rest.substr(0, end), fmt::format("--env-file {}:{}", path, number), variables));
     rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+  }
+  return {};
+}
+
+Status read_secret_words(const std::vector<std::string>& words, Variables& variables) {
+  for (const std::string& word : words) {
+    const auto equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    if (name.empty())
+      return wrong(fmt::format("--secret '{}' is not of the form VARIABLE=SECRET", word));
+    const std::string secret = equals == std::string::npos ? name : word.substr(equals + 1);
+    if (const auto good = validate_secret_name(secret); !good)
+      return good.error().within("--secret");
+    variables[name] = secret_expression(secret);
   }
   return {};
 }

@@ -19,6 +19,9 @@ using Variables = std::map<std::string, std::string>;
 // never a value.
 Status read_env_file(const std::string& path, Variables& variables);
 
+// SECRET or VARIABLE=SECRET: the variable that has the secret, by default of the same name.
+Status read_secret_words(const std::vector<std::string>& words, Variables& variables);
+
 // NAME=VALUE or NAME.
 Status read_env_words(const std::vector<std::string>& words, Variables& variables);
 

@@ -51,7 +51,8 @@ std::string how_it_ended(const ExitReport& report) {
     case Cause::runner_lost:
     case Cause::node_lost:
     case Cause::account_missing:
-    case Cause::environment_failed: break;
+    case Cause::environment_failed:
+    case Cause::disk_limit: break;
   }
   return "";
 }

@@ -119,6 +119,18 @@ Status read_container(const RunArguments& arguments, ResourceRequest& resources)
   return {};
 }
 
+Status read_limits(const RunArguments& arguments, LimitRequest& limits) {
+  limits.pids = arguments.pids_limit;
+  const auto read = [](const char* option, const std::string& text, std::optional<Bytes>& limit) {
+    if (text.empty()) return Status();
+    limit = parse_bytes(text);
+    if (limit) return Status();
+    return Status(wrong(fmt::format("{} '{}' is not a size; write 512m or 2g", option, text)));
+  };
+  TRY(read("--log-limit", arguments.log_limit, limits.log));
+  return read("--disk-limit", arguments.disk_limit, limits.disk);
+}
+
 // An error that is of no line of the file is the option's.
 Result<spec::ReadEnvironment> conda_of(const std::string& path, spec::Notes& notes) {
   bool opened = false;
@@ -150,6 +162,7 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
   for (const std::string& file : arguments.env_files)
     TRY(read_env_file(file, spec.environment_variables));
   TRY(read_env_words(arguments.env, spec.environment_variables));
+  TRY(read_secret_words(arguments.secrets, spec.environment_variables));
   TRY_ASSIGN(spec.distribution.kind, distribution_from(arguments.distribution));
   spec.distribution.processes_per_node = arguments.ranks;
   spec.resources.instance_count = arguments.nodes;
@@ -164,6 +177,7 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
                                arguments.memory, to_string(*spec.resources.memory)));
   }
   TRY(read_container(arguments, spec.resources));
+  TRY(read_limits(arguments, spec.limits));
   if (!arguments.timeout.empty()) {
     const Duration timeout = parse_duration(arguments.timeout);
     if (timeout == Duration::zero())

@@ -19,12 +19,15 @@ struct RunArguments {
   std::string code;              // "" = the current directory
   std::vector<std::string> env;  // K=V, or K
   std::vector<std::string> env_files;
+  std::vector<std::string> secrets;  // VARIABLE=SECRET, or SECRET for both
   std::string name;
   std::string project;  // "" = the default one
   std::string timeout;
   std::optional<int> cpus;
   std::string memory;
   std::optional<int> gpus;
+  std::optional<int> pids_limit;
+  std::string log_limit, disk_limit;  // "" = the default
   std::optional<int> retry;
   std::string retry_on;      // "" = the default
   std::string interpreter;   // of these six, which say what the environment is, one,

@@ -37,6 +37,8 @@ void add_delete_verb(CLI::App& group, VerbTable table);    // job delete
 void add_environment_verbs(VerbTable table);  // environment create|list|show|prepare|prune|log
 void add_node_verbs(VerbTable table);         // node list|show|token|drain|resume
 void add_user_verbs(VerbTable table);         // user …, project …
+void add_secret_verbs(VerbTable table);       // secret set|list|remove
+void add_audit_verbs(VerbTable table);        // audit, audit verify
 void add_quota_verbs(VerbTable table);        // quota …
 void add_snapshot_verb(VerbTable table);      // snapshot
 void add_doctor_verb(VerbTable table);        // doctor

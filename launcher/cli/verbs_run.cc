@@ -248,6 +248,12 @@ void add_run_verb(VerbTable table) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("name the file"));
+  verb->add_option("--secret", arguments->secrets,
+                   "SECRET or VARIABLE=SECRET: a variable with one of your secrets, see `lockstep "
+                   "secret`; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(filled("`lockstep secret list` shows the names"));
   verb->add_option("--project", arguments->project, "the project it belongs to (default: default)")
       ->check(filled("leave it out for the project default"));
   verb->add_option("--name", arguments->name, "the job's name (default: a generated one)")
@@ -260,6 +266,15 @@ void add_run_verb(VerbTable table) {
       ->check(filled("leave it out to hold all"));
   verb->add_option("--gpus", arguments->gpus, "GPUs on each node, 0 for none (default: all)")
       ->check(whole_number(0));
+  verb->add_option("--pids-limit", arguments->pids_limit,
+                   "processes and threads that each rank may have (default: 4096)")
+      ->check(whole_number(kLeastPidsLimit, kMostPidsLimit));
+  verb->add_option("--log-limit", arguments->log_limit,
+                   "how much of the ranks' output on each node is kept (default: 16g)")
+      ->check(filled("leave it out to keep 16g"));
+  verb->add_option("--disk-limit", arguments->disk_limit,
+                   "end it when its folders on a node hold more than this (default: the node's)")
+      ->check(filled("leave it out for what the node allows"));
   verb->add_option("--retry", arguments->retry, "further attempts, 0 for none (default: 3)")
       ->check(whole_number(0, kMaxRetries));
   verb->add_option("--retry-on", arguments->retry_on,

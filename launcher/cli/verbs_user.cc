@@ -180,32 +180,48 @@ int revoke_key(Context& context, const UserOptions& options) {
   return change(context, {RevokeKey{*key}});
 }
 
-// The launcher knows the new key before the file has it, and the old one is revoked with that: a
-// cut in between leaves a key that works in one of the two files.
+// One file takes the place of another; either is there whole.
+Status move_key(const std::string& from, const std::string& to) {
+  TRY_ASSIGN(const std::string text, io::read_file(from));
+  return io::write_file_atomically(to, text, 0600);
+}
+
+// Three steps, and after each of them the key in the file works: the launcher is told the new key,
+// the file gets it, and with it the old one is revoked. Whatever was cut off, the next turn goes on
+// with the same two keys.
+Result<std::string> rotate(Context& context) {
+  const std::string file = context.home.user_key();
+  const std::string fresh_file = file + ".new", old_file = file + ".old";
+  if (!io::exists(old_file)) {
+    TRY_ASSIGN(const io::KeyPair fresh, io::load_or_create_key_pair(fresh_file));
+    TRY_ASSIGN(const auto connection, context.connect(Context::Need::launcher));
+    TRY_ASSIGN(const auto self, connection->ask_for<UsersReply>(WhoAmI{}));
+    if (self.users.empty())
+      return make_error(ErrorCode::not_found, "the launcher knows no user of this key");
+    TRY(connection->ask_for<Done>(
+        ChangePrincipals{AddKey{self.users.front().name, fresh.public_key, {}}}));
+    TRY(move_key(file, old_file));
+  }
+  if (io::exists(fresh_file)) {
+    TRY(move_key(fresh_file, file));
+    TRY(io::remove_tree(fresh_file));
+  }
+  TRY_ASSIGN(const io::KeyPair old, io::load_or_create_key_pair(old_file));
+  TRY_ASSIGN(const auto connection, context.connect(Context::Need::launcher));
+  TRY(connection->ask_for<Done>(ChangePrincipals{RevokeKey{old.public_key}}));
+  TRY(io::remove_tree(old_file));
+  TRY_ASSIGN(const io::KeyPair now, user_keys(context.home));
+  return fmt::format("your key is {} now; {} is revoked", key_word(now.public_key),
+                     key_word(old.public_key));
+}
+
 int rotate_key(Context& context, const UserOptions&) {
-  const auto old = user_keys(context.home);
-  if (!old) return fail(context.terminal, old.error());
-  const std::string beside = context.home.user_key() + ".new";
-  const auto fresh = io::load_or_create_key_pair(beside);
-  if (!fresh) return fail(context.terminal, fresh.error());
-  const auto connection = context.connect(Context::Need::launcher);
-  if (!connection) return fail(context.terminal, connection.error());
-  const auto self = (*connection)->ask_for<UsersReply>(WhoAmI{});
-  if (!self) return fail(context.terminal, self.error());
-  if (self->users.empty())
-    return fail(context.terminal, make_error(ErrorCode::not_found,
-                                             "the launcher knows no user of "
-                                             "this key"));
-  const auto reply = (*connection)
-                         ->ask_for<Done>(ChangePrincipals{
-                             AddKey{self->users.front().name, fresh->public_key, old->public_key}});
-  if (!reply) return fail(context.terminal, reply.error());
-  const auto text = io::read_file(beside);
-  Status moved =
-      text ? io::write_file_atomically(context.home.user_key(), *text, 0600) : Status(text.error());
-  if (moved) moved = io::remove_tree(beside);
-  if (!moved) return fail(context.terminal, moved.error());
-  context.terminal.note(reply->message);
+  const auto done = rotate(context);
+  if (!done)
+    return fail(
+        context.terminal,
+        Error(done.error()).within("rotating was cut off, and goes on when you run it again"));
+  context.terminal.note(*done);
   return 0;
 }
 

@@ -93,6 +93,7 @@ Json part_json(const PartView& part) {
   json["ranks"] = part.ranks;
   json["state"] = std::string(to_string(part.state));
   json["progress"] = part.progress;
+  json["limits"] = part.limits;
   json["cpus"] = part.allotment.cpus;
   json["memory"] = part.allotment.memory.count;
   json["gpus"] = part.allotment.gpus;
@@ -147,7 +148,16 @@ Json ours_of(const JobSpec& spec) {
   json["gpus_per_rank"] = spec.resources.isolate_gpus ? "isolated" : "all";
   json["retry"] = retry_of(spec.retry);
   json["checkpoint"] = {{"every", seconds_of(spec.checkpoint.every)}};
+  json["limits"] = {{"pids", spec.limits.pids ? Json(*spec.limits.pids) : Json(nullptr)},
+                    {"log", spec.limits.log ? Json(spec.limits.log->count) : Json(nullptr)},
+                    {"disk", spec.limits.disk ? Json(spec.limits.disk->count) : Json(nullptr)}};
   return json;
+}
+
+Json caps_json(const LimitCaps& caps) {
+  const auto said = [](auto number) { return number == 0 ? Json(nullptr) : Json(number); };
+  return {
+      {"pids", said(caps.pids)}, {"log", said(caps.log.count)}, {"disk", said(caps.disk.count)}};
 }
 
 Json gpu_json(const GpuDevice& gpu) {
@@ -194,6 +204,7 @@ Json inventory_json(const Inventory& inventory) {
   json["isolation"] = inventory.isolation;
   json["workdir_mode"] = inventory.workdir_mode;
   json["limitations"] = inventory.limitations;
+  json["caps"] = caps_json(inventory.caps);
   return json;
 }
 

@@ -115,6 +115,21 @@ std::string part_line(const PartView& part) {
   return line + "\n";
 }
 
+std::string limit_lines(const PartView& part) {
+  std::string text;
+  for (const auto& line : part.limits) text += "      limit: " + in_one_line(line) + "\n";
+  return text;
+}
+
+// "4,096 processes a rank; 1.0 GiB of logs": what the job's file says of them.
+std::string limits_of(const LimitRequest& asked) {
+  std::vector<std::string> all;
+  if (asked.pids) all.push_back(with_commas(*asked.pids) + " processes a rank");
+  if (asked.log) all.push_back(to_string(*asked.log) + " of logs");
+  if (asked.disk) all.push_back(to_string(*asked.disk) + " of disk");
+  return fmt::format("{}", fmt::join(all, "; "));
+}
+
 std::string counted_files(std::uint64_t files, Bytes size) {
   return fmt::format("{} file{}, {}", files, files == 1 ? "" : "s", to_string(size));
 }
@@ -150,7 +165,7 @@ std::string attempt_text(const AttemptView& attempt) {
   text += "\n";
   if (attempt.checkpoint) text += begins_with(*attempt.checkpoint);
   for (const auto& part : attempt.parts)
-    text += part_line(part) + environment_line(part) + output_lines(part);
+    text += part_line(part) + environment_line(part) + limit_lines(part) + output_lines(part);
   if (!attempt.retried.empty())  // it opens with the report's message
     return text + "    ended: " + in_lines(attempt.retried, 6) + "\n";
   if (attempt.report && attempt.report->cause != Cause::completed)
@@ -163,6 +178,14 @@ std::string names_of(const std::vector<OutputSpec>& outputs) {
   for (const auto& output : outputs)
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", output.name, to_string(output.type));
   return text;
+}
+
+std::string caps_of(const LimitCaps& caps) {
+  std::vector<std::string> all;
+  if (caps.pids != 0) all.push_back(with_commas(caps.pids) + " processes a rank");
+  if (caps.log.count != 0) all.push_back(to_string(caps.log) + " of logs");
+  if (caps.disk.count != 0) all.push_back(to_string(caps.disk) + " of disk");
+  return all.empty() ? "" : fmt::format("at most {}", fmt::join(all, ", "));
 }
 
 std::string node_state(const NodeView& node) {
@@ -221,6 +244,7 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("container", container_of(spec));
   lines.add("holds", asked_of(spec.resources));
   if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
+  lines.add("limits", limits_of(spec.limits));
   lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),
                                      ago(job.submitted, now), spec.submitter));
   if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
@@ -237,6 +261,10 @@ std::string explain_text(const ExplainView& explain) {
   if (!explain.job.reason.empty()) text += " (" + in_one_line(explain.job.reason) + ")";
   text += "\n";
   for (const auto& line : explain.lines) text += "  " + in_lines(line, 4) + "\n";
+  if (!explain.job.attempts.empty())
+    for (const auto& part : explain.job.attempts.back().parts)
+      for (const auto& line : part.limits)
+        text += fmt::format("  limit on {}: {}\n", part.node_name, in_one_line(line));
   return text + environment_paragraph(explain.job);
 }
 
@@ -277,6 +305,7 @@ std::string node_text(const NodeView& node, Instant now) {
   lines.add("user", have.user);
   lines.add("isolation", have.isolation);
   lines.add("workdir", have.workdir_mode);
+  lines.add("allows a job", caps_of(have.caps));
   for (const auto& limitation : have.limitations) lines.add("cannot", limitation);
   if (!(node.blobs == BlobTraffic{}))
     lines.add("fetched", fmt::format("{} from the launcher, {} from other nodes; gave them {}",

@@ -72,6 +72,12 @@ struct RevokeUser {
 struct UserChanged {
   std::string user;
 };
+// The node said something of what is not its own, which counts for nothing: for the audit.
+struct ReportRefused {
+  NodeId node;
+  std::string object;  // "job train"
+  std::string why;
+};
 struct ReplySubmitted {
   ReplyTo to;
   JobId job;
@@ -112,6 +118,6 @@ using Action =
     std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
                  AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode, ReplySubmitted,
                  ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ReplyEnvironment,
-                 ExitDaemon, AllowUser, RevokeUser, UserChanged>;
+                 ExitDaemon, AllowUser, RevokeUser, UserChanged, ReportRefused>;
 
 }  // namespace lockstep::launcher

@@ -44,6 +44,31 @@ std::vector<Digest> Core::trees() const {
   return {trees.begin(), trees.end()};
 }
 
+std::vector<Digest> Core::trees_of(const JobId& id) const {
+  std::vector<Digest> trees;
+  const Job* job = state().job(id);
+  if (job == nullptr) return trees;
+  each_tree_of(*job, [&](const Digest& tree) { trees.push_back(tree); });
+  if (job->attempts.empty()) return trees;
+  const Attempt& last = job->attempts.back();
+  for (const Part& part : last.parts) {
+    const auto watch = impl_->context.watches.all().find(part.node);
+    if (watch == impl_->context.watches.all().end()) continue;
+    const auto told = watch->second.logs_so_far.find(last.id);
+    if (told == watch->second.logs_so_far.end()) continue;
+    for (const CollectedOutput& output : told->second)
+      if (output.tree) trees.push_back(*output.tree);
+  }
+  return trees;
+}
+
+std::vector<Digest> Core::trees_of(NodeId id) const {
+  std::vector<Digest> trees;
+  if (const Node* node = state().node(id))
+    each_tree_of(state(), *node, [&](const Digest& tree) { trees.push_back(tree); });
+  return trees;
+}
+
 std::optional<JobView> Core::job_view(const JobId& id) const {
   const Job* job = state().job(id);
   if (job == nullptr) return std::nullopt;

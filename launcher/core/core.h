@@ -48,6 +48,9 @@ class Core {
   const CoreConfig& config() const;
   // All trees that are referred to, by State (roots.h) or by what nodes told of jobs that run.
   std::vector<Digest> trees() const;
+  // Of these, what a job has, and what is assigned to a node or was told by it (roots.h).
+  std::vector<Digest> trees_of(const JobId& job) const;
+  std::vector<Digest> trees_of(NodeId node) const;
   std::optional<JobView> job_view(const JobId& job) const;
   // Newest first, those submitted before `after` (empty: all), until `take` returns false.
   void each_job_view(const JobId& after, const std::function<bool(const Job&)>& wanted,

@@ -61,6 +61,7 @@ struct Effects {
     watch.progress.erase(fact.attempt);
     if (fact.report.state == PartState::finished) {
       watch.logs_so_far.erase(fact.attempt);
+      watch.limits.erase(fact.attempt);
       core.scheduler.capacity_changed();
     }
     const auto& exit = fact.report.exit;
@@ -71,6 +72,7 @@ struct Effects {
     core.pending.touched_nodes.insert(fact.node);
     NodeWatch& watch = core.watches.at(fact.node);
     watch.logs_so_far.erase(fact.attempt);
+    watch.limits.erase(fact.attempt);
     watch.logs_refused.erase(fact.attempt);
     core.scheduler.capacity_changed();
   }
@@ -111,6 +113,7 @@ struct Effects {
     watch.live.reset();
     watch.progress.clear();
     watch.logs_so_far.clear();
+    watch.limits.clear();
     watch.logs_refused.clear();
     core.scheduler.topology_changed();
   }

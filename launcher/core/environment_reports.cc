@@ -27,10 +27,11 @@ void note_refused_lock(Context& core, const AttemptId& id, NodeId node,
       if (note.event.kind == Event::Kind::lock_refused && note.event.node == node &&
           note.event.attempt == id.number)
         return;
-  core.note(id.job, {core.now, Event::Kind::lock_refused, id.number, node,
-                     fmt::format("its lock for {} is refused, for the launcher did not ask this "
-                                 "node to solve the environment",
-                                 platform)});
+  std::string why = fmt::format(
+      "its lock for {} is refused, for the launcher did not ask this node to solve the environment",
+      platform);
+  core.act(ReportRefused{node, "job " + id.job.value, why});
+  core.note(id.job, {core.now, Event::Kind::lock_refused, id.number, node, std::move(why)});
 }
 
 void take_lock(Context& core, NodeId node, const PartReport& report, const Digest& definition) {

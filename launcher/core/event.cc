@@ -30,6 +30,7 @@ std::string_view to_string(Event::Kind kind) {
     case Event::Kind::logs_wait: return "LogsWait";
     case Event::Kind::logs_go_on: return "LogsGoOn";
     case Event::Kind::lock_refused: return "LockRefused";
+    case Event::Kind::limit_reached: return "LimitReached";
   }
   return "";
 }
@@ -103,7 +104,8 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
     case Event::Kind::node_heard:
     case Event::Kind::logs_wait:
     case Event::Kind::logs_go_on:
-    case Event::Kind::lock_refused: break;
+    case Event::Kind::lock_refused:
+    case Event::Kind::limit_reached: break;
   }
   return "";
 }
@@ -134,7 +136,8 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
     case Event::Kind::node_heard:
     case Event::Kind::logs_wait:
     case Event::Kind::logs_go_on:
-    case Event::Kind::lock_refused: break;
+    case Event::Kind::lock_refused:
+    case Event::Kind::limit_reached: break;
   }
   const Attempt* attempt = state.attempt({job.id, event.attempt});
   return attempt == nullptr ? "" : attempt_text(state, *attempt, event);

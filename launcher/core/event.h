@@ -43,6 +43,7 @@ struct Event {
     logs_wait,
     logs_go_on,
     lock_refused,  // of a node that was not asked to solve
+    limit_reached,
   };
   Instant at;
   Kind kind = Kind::submitted;

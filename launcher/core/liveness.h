@@ -64,6 +64,7 @@ struct NodeWatch {
   std::map<AttemptId, std::string> progress;  // of parts that have not finished, in words
   std::uint64_t words_of = 0;                 // sequence of the newest Observed of this session
   std::map<AttemptId, std::vector<CollectedOutput>> logs_so_far;  // ./logs of parts that run
+  std::map<AttemptId, std::vector<std::string>> limits;           // that parts that run met
   struct Refused {
     std::uint64_t spell = 0;
     Instant since;  // polled time

@@ -73,7 +73,7 @@ std::optional<std::string> too_small(const Inventory& inventory, const Shape& sh
   if (static_cast<std::size_t>(shape.gpus_at_least) > inventory.gpus.size())
     return fmt::format("has {} gpus, but gpus_per_rank: isolated needs one for each of {} ranks",
                        inventory.gpus.size(), shape.gpus_at_least);
-  return std::nullopt;
+  return beyond(shape.limits, inventory.caps);
 }
 
 std::optional<std::string> never_fits(const Node& node, const Shape& shape) {

@@ -189,7 +189,7 @@ std::optional<Placement> first_fit(const Cluster& cluster, const Shape& shape, c
 Shape shape_of(const JobSpec& spec) {
   const ResourceRequest& r = spec.resources;
   const int own = r.isolate_gpus ? spec.distribution.processes_per_node : 0;
-  return {r.instance_count, r.cpus, r.memory, r.gpus, own, spec.run_as};
+  return {r.instance_count, r.cpus, r.memory, r.gpus, own, spec.run_as, spec.limits};
 }
 
 std::string describe(const Shape& shape) {

@@ -76,6 +76,31 @@ void take_words(Context& core, NodeId node, const PartReport& report) {
              report.attempt.number, node, waits ? report.progress : "the ranks go on"});
 }
 
+// What never was assigned there. (What was, and is not any more, an honest node may still report.)
+void refuse_foreign(Context& core, NodeId node, const PartReport& report) {
+  const Attempt* attempt = core.state.attempt(report.attempt);
+  if (attempt == nullptr) return;
+  for (const Part& part : attempt->parts)
+    if (part.node == node) return;
+  core.act(ReportRefused{node, "job " + report.attempt.job.value,
+                         fmt::format("it reports attempt {}, which was never assigned to it",
+                                     to_string(report.attempt))});
+}
+
+// A line for each limit, which only grows in number; a known one may say more of the same.
+void take_limits(Context& core, NodeId node, const PartReport& report) {
+  const std::vector<std::string>& lines = report.exit ? report.exit->limits : report.limits;
+  auto& all = core.watches.at(node).limits;
+  if (lines.empty() && all.count(report.attempt) == 0) return;
+  std::vector<std::string>& known = all[report.attempt];
+  if (lines == known) return;
+  for (std::size_t i = known.size(); i < lines.size(); ++i)
+    core.note(report.attempt.job,
+              {core.now, Event::Kind::limit_reached, report.attempt.number, node, lines[i]});
+  known = lines;
+  core.pending.job_changed(report.attempt.job);
+}
+
 }  // namespace
 
 void take_report(Context& core, NodeId node, const PartReport& report, bool newest) {
@@ -85,9 +110,11 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     const bool ended = report.state == PartState::finished;
     if (ended && watch.leftovers.erase(report.attempt) != 0) core.scheduler.capacity_changed();
     if (ended) lift_fence(core, report.attempt, node, "the node says that it ended");
+    refuse_foreign(core, node, report);
     return;
   }
   if (is_new(part->report, report)) {
+    take_limits(core, node, report);
     const JobSpec& spec = core.state.job(report.attempt.job)->spec;
     core.emit(PartChanged{report.attempt, node, checked(report, part->report, spec)});
     if (report.state == PartState::finished) return;
@@ -96,6 +123,7 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
     take_environment(core, node, report);
   } else if (report.state < PartState::finished && part->report->state == report.state) {
     if (newest) take_words(core, node, report);
+    if (newest) take_limits(core, node, report);
     take_checkpoint(core, node, report);
     take_environment(core, node, report);
   }

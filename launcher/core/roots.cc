@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace lockstep::launcher {
 
 namespace {
@@ -20,7 +22,67 @@ void each_output(const State& state, const Attempt& attempt, const Part& part,
   for (const CollectedOutput& output : part.report->outputs) take_one(output);
 }
 
+constexpr std::size_t kMaxJobsLookedAt = 2'000;
+
+void each_source(const Job& job, const TakeTree& take) {
+  if (job.spec.snapshot) take(*job.spec.snapshot);
+  if (const Digest* context =
+          job.spec.environment ? context_of(job.spec.environment->definition) : nullptr)
+    take(*context);
+}
+
+void each_begun_with(const Attempt& attempt, const TakeTree& take) {
+  if (!attempt.checkpoint) return;
+  if (attempt.checkpoint->base) take(*attempt.checkpoint->base);
+  for (const NodeTree& tree : attempt.checkpoint->trees) take(tree.root);
+}
+
+void each_told(const Part& part, const TakeTree& take) {
+  if (part.saved && part.saved->checkpoint.tree) take(*part.saved->checkpoint.tree);
+  if (!part.report) return;
+  if (part.report->restored && part.report->restored->tree) take(*part.report->restored->tree);
+  for (const CollectedOutput& output : part.report->outputs)
+    if (output.tree) take(*output.tree);
+}
+
 }  // namespace
+
+void each_tree_of(const Job& job, const TakeTree& take) {
+  each_source(job, take);
+  for (const Attempt& attempt : job.attempts) {
+    each_begun_with(attempt, take);
+    for (const Part& part : attempt.parts) each_told(part, take);
+  }
+}
+
+void each_tree_of(const State& state, const Node& node, const TakeTree& take) {
+  for (const auto& [id, node_rank] : node.parts) {
+    const Job& job = *state.job(id.job);
+    const Attempt& attempt = *state.attempt(id);
+    each_source(job, take);
+    each_begun_with(attempt, take);
+    each_told(attempt.parts[static_cast<std::size_t>(node_rank)], take);
+    const Environment* environment =
+        job.environment ? state.environment(*job.environment) : nullptr;
+    if (environment == nullptr) continue;
+    for (const auto& [platform, lock] : environment->locks) take(lock.tree);
+  }
+}
+
+std::vector<Digest> newest_sources(const State& state, const std::string& user, std::size_t most) {
+  std::vector<Digest> sources;
+  std::size_t looked_at = 0;
+  const auto& all = state.submitted();
+  for (auto it = all.rbegin(); it != all.rend() && sources.size() < most; ++it) {
+    if (++looked_at > kMaxJobsLookedAt) break;
+    const Job& job = *state.job(it->second);
+    if (job.spec.submitter != user) continue;
+    each_source(job, [&](const Digest& tree) {
+      if (std::find(sources.begin(), sources.end(), tree) == sources.end()) sources.push_back(tree);
+    });
+  }
+  return sources;
+}
 
 std::string describe(const Root& root) {
   return root.job.value.empty() ? root.what : fmt::format("job {}, {}", root.job.value, root.what);

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "common/base/digest.h"
 #include "launcher/core/state.h"
@@ -19,5 +20,14 @@ struct Root {
 std::string describe(const Root& root);
 
 void each_root(const State& state, const std::function<void(const Root&)>& take);
+
+using TakeTree = std::function<void(const Digest& tree)>;
+// What may be read of a job by who may read it: its source, what its image is built from, what its
+// attempts began with, saved and left.
+void each_tree_of(const Job& job, const TakeTree& take);
+// What a node needs for the parts that are assigned to it, and what it told of them.
+void each_tree_of(const State& state, const Node& node, const TakeTree& take);
+// Sources of the user's newest jobs, each tree once; `most` of them.
+std::vector<Digest> newest_sources(const State& state, const std::string& user, std::size_t most);
 
 }  // namespace lockstep::launcher

@@ -55,6 +55,8 @@ bool is_about_own_key(const Principals& principals, const Caller& caller,
   if (const auto* added = std::get_if<AddKey>(&ask)) return added->user == user->name;
   const auto* revoked = std::get_if<RevokeKey>(&ask);
   if (revoked == nullptr) return false;
+  // Asked again, because the answer was lost: nothing is left to change.
+  if (principals.was_revoked(revoked->key)) return true;
   const User* holder = principals.user_with_key(revoked->key);
   return holder != nullptr && holder->name == user->name;
 }

@@ -49,7 +49,8 @@ bool belongs_to_rank(Cause cause) {
     case Cause::runner_lost:
     case Cause::node_lost:
     case Cause::account_missing:
-    case Cause::environment_failed: return false;
+    case Cause::environment_failed:
+    case Cause::disk_limit: return false;
   }
   return false;
 }
@@ -167,7 +168,8 @@ std::string rank_in_words(const RankExit& rank, const std::string& node) {
     case Cause::runner_lost:
     case Cause::node_lost:
     case Cause::account_missing:
-    case Cause::environment_failed: break;
+    case Cause::environment_failed:
+    case Cause::disk_limit: break;
   }
   return with_detail(who + " failed (" + std::string(to_string(rank.cause)) + ")", rank.detail);
 }
@@ -190,6 +192,7 @@ std::string node_in_words(Cause cause, const std::string& node, const std::strin
     case Cause::node_lost: return with_detail("node " + node + " was lost", detail);
     case Cause::environment_failed:
       return with_detail("the environment could not be made on node " + node, detail);
+    case Cause::disk_limit: return with_detail("the job was ended on node " + node, detail);
     case Cause::account_missing:
       return with_detail(fmt::format("node {} cannot run jobs as {}", node, spec.run_as), detail);
     case Cause::completed:

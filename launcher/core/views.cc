@@ -82,12 +82,14 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   if (part.ended()) {
     view.state = PartState::finished;
     view.outputs = outputs_of(part, nullptr);
+    if (part.report && part.report->exit) view.limits = part.report->exit->limits;
     if (part.gone) view.progress = part.gone->why;
     return view;
   }
   if (part.report) {
     view.state = part.report->state;
     view.progress = part.report->progress;
+    view.limits = part.report->limits;
   } else {
     view.progress = "the node has not answered yet";
   }
@@ -96,6 +98,8 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   if (watch != nullptr) {
     const auto logs = watch->logs_so_far.find(attempt.id);
     if (logs != watch->logs_so_far.end()) fresh = &logs->second;
+    const auto limits = watch->limits.find(attempt.id);
+    if (limits != watch->limits.end()) view.limits = limits->second;
     const auto newer = watch->progress.find(attempt.id);
     if (newer != watch->progress.end()) view.progress = newer->second;
   }

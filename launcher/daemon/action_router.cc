@@ -27,13 +27,17 @@ struct Router {
   void operator()(const ReplyDeleted& action) const { owners.control.perform(action); }
   void operator()(const ReplyEnvironment& action) const { owners.control.perform(action); }
   void operator()(const ExitDaemon& action) const { owners.control.perform(action); }
+  void operator()(const ReportRefused& action) const { owners.control.perform(action); }
 
   // What a key may no longer read ends before anything more of it is sent.
   void operator()(const RevokeUser& action) const {
     owners.control.perform(action);
     owners.bulk.check_followers();
   }
-  void operator()(const UserChanged&) const { owners.bulk.check_followers(); }
+  void operator()(const UserChanged& action) const {
+    owners.control.perform(action);
+    owners.bulk.check_followers();
+  }
 
   // Those who watch the job are told; then those who follow its logs.
   void operator()(const JobChanged& action) const {

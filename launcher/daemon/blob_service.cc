@@ -2,14 +2,44 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "common/snapshot/tree_size.h"
 
 namespace lockstep::launcher {
+namespace {
 
-BlobService::BlobService(io::EventLoop& loop, snapshot::BlobStore& store, Send send)
-    : loop_(loop), store_(store), send_(std::move(send)) {}
+// The same whether there is such a blob or not.
+constexpr const char* kNotBelow = "what is asked for is not a part of the tree that is named";
+constexpr const char* kWithdrawn = "this tree may not be read any more with this key";
+
+// What lacks, and what is not the owner's, in the order of the question.
+BulkMessage answer_missing(snapshot::BlobStore& store, BlobRights& rights, const BlobOwner& owner,
+                           const MissingBlobs& request, snapshot::Lease lease) {
+  auto missing = store.missing(request.digests, lease);
+  if (!missing) return transfer::refusal(missing.error());
+  if (missing->size() == request.digests.size()) return MissingBlobsReply{*std::move(missing)};
+  const std::unordered_set<Digest> lacking(missing->begin(), missing->end());
+  std::vector<Digest> here;
+  for (const Digest& digest : request.digests)
+    if (lacking.count(digest) == 0) here.push_back(digest);
+  auto foreign = rights.foreign(owner, here);
+  if (!foreign) return transfer::refusal(foreign.error());
+  if (foreign->empty()) return MissingBlobsReply{*std::move(missing)};
+  const std::unordered_set<Digest> others(foreign->begin(), foreign->end());
+  MissingBlobsReply reply;
+  for (const Digest& digest : request.digests)
+    if (lacking.count(digest) != 0 || others.count(digest) != 0) reply.missing.push_back(digest);
+  return reply;
+}
+
+}  // namespace
+
+BlobService::BlobService(io::EventLoop& loop, snapshot::BlobStore& store, BlobLedger& ledger,
+                         Send send)
+    : loop_(loop), store_(store), send_(std::move(send)), rights_(store, ledger) {}
 
 std::string BlobService::limit_reached(const From& from, std::size_t bytes) const {
   const auto requests = in_flight_.find(from.peer);
@@ -56,9 +86,11 @@ void BlobService::answer_later(From from, std::size_t bytes, std::function<BulkM
 void BlobService::handle(From from, MissingBlobs request) {
   if (!admit(from, 0)) return;
   const snapshot::Lease lease = from.lease;
-  answer_later(std::move(from), 0, [this, lease, request = std::move(request)] {
-    return transfer::answer(store_, request, lease);
-  });
+  BlobOwner owner = from.owner;
+  answer_later(std::move(from), 0,
+               [this, lease, owner = std::move(owner), request = std::move(request)] {
+                 return answer_missing(store_, rights_, owner, request, lease);
+               });
 }
 
 void BlobService::handle(From from, PutBlobs request) {
@@ -68,13 +100,26 @@ void BlobService::handle(From from, PutBlobs request) {
   auto pieces = std::make_shared<const PutBlobs>(std::move(request));
   auto put = std::make_shared<Put>(Put{std::move(from), bytes, {}});
   worker_.run([this, pieces = std::move(pieces), put = std::move(put)] {
-    put->answer = transfer::put(store_, *pieces, put->from.key.value, put->from.lease);
+    put->answer = transfer::put(store_, *pieces, put->from.key.value, put->from.lease,
+                                [&](const BlobPiece& piece, bool was_here, bool is_here) {
+                                  return take(*put, piece, was_here, is_here);
+                                });
     {
       const std::lock_guard guard(puts_mutex_);
       puts_.push_back(put);
     }
     syncer_.run([this] { sync_puts(); });
   });
+}
+
+// One that came whole was verified; of one that is here already what is sent is compared.
+Status BlobService::take(Put& put, const BlobPiece& piece, bool was_here, bool is_here) {
+  bool is_proven = is_here;
+  if (was_here) {
+    TRY_ASSIGN(is_proven, rights_.shown(put.from.owner, piece));
+  }
+  if (is_proven) put.proven.push_back(piece.digest);
+  return {};
 }
 
 void BlobService::sync_puts() {
@@ -87,6 +132,11 @@ void BlobService::sync_puts() {
   std::vector<transfer::PutAnswer*> answers;
   for (const auto& put : puts) answers.push_back(&put->answer);
   transfer::make_durable(store_, answers);
+  for (const auto& put : puts) {
+    if (std::holds_alternative<BulkRefused>(put->answer.reply)) continue;
+    const Status noted = rights_.sent(put->from.owner, put->proven);
+    if (!noted) put->answer.reply = transfer::refusal(noted.error());
+  }
   loop_.post([this, puts = std::move(puts)] {
     for (const auto& put : puts) {
       release(put->from, put->bytes);
@@ -107,30 +157,54 @@ void BlobService::handle(From from, GetBlobs request) {
   stream->patient = request.patient;
   patient_ += stream->patient ? 1 : 0;
   stream->from = std::move(from);
+  stream->root = *request.root;
+  stream->job = request.job;
+  stream->unchecked = request.digests;
+  streams_.insert(stream);
   stream->reader = std::make_unique<transfer::BlobReader>(store_, std::move(request));
   read_next(std::move(stream));
 }
 
-void BlobService::finish(const Stream& stream) {
-  patient_ -= stream.patient ? 1 : 0;
-  release(stream.from, 0);
+void BlobService::finish(const std::shared_ptr<Stream>& stream) {
+  if (streams_.erase(stream) == 0) return;
+  patient_ -= stream->patient ? 1 : 0;
+  release(stream->from, 0);
+}
+
+bool BlobService::is_below(const Stream& stream) {
+  const auto below = rights_.trees().find(stream.root);
+  return below && std::all_of(stream.unchecked.begin(), stream.unchecked.end(),
+                              [&](const Digest& one) { return (*below)->has(one); });
 }
 
 // One message is read ahead at a time; the next only when that one was sent.
 void BlobService::read_next(std::shared_ptr<Stream> stream) {
-  worker_.run([this, stream = std::move(stream)] {
-    auto message = stream->reader->next();
+  const bool needs_walk = !stream->unchecked.empty() && !rights_.trees().known(stream->root);
+  (needs_walk ? walker_ : worker_).run([this, stream = std::move(stream)] {
+    std::optional<BulkMessage> message;
+    if (!stream->is_over && !stream->unchecked.empty() && !is_below(*stream)) {
+      stream->is_over = true;
+      message = BulkRefused{kNotBelow};
+    } else if (!stream->is_over) {
+      message = stream->reader->next();
+    }
+    stream->unchecked.clear();
     stream->next = message ? std::make_shared<const BulkMessage>(std::move(*message)) : nullptr;
     loop_.post([this, stream] { send_next(stream); });
   });
 }
 
 void BlobService::send_next(const std::shared_ptr<Stream>& stream) {
-  if (stream->next == nullptr) return finish(*stream);
+  if (stream->next == nullptr) return finish(stream);
+  if (is_let_in_ && !is_let_in_(stream->from.key)) return finish(stream);
+  if (stream->is_withdrawn && !stream->is_over) {  // told even if the queue is full just now
+    stream->is_over = true;
+    stream->next = std::make_shared<const BulkMessage>(BulkRefused{kWithdrawn});
+  }
   switch (send_(stream->from.peer, stream->from.sequence, *stream->next)) {
     case Sent::yes: read_next(stream); break;
     case Sent::full: held_.push_back(stream); break;
-    case Sent::gone: finish(*stream); break;
+    case Sent::gone: finish(stream); break;
   }
 }
 
@@ -138,12 +212,17 @@ void BlobService::retry() {
   for (const auto& stream : std::exchange(held_, {})) send_next(stream);
 }
 
-void BlobService::check(const Digest& root, std::function<void(Result<bool>)> then) {
-  worker_.run([this, root, then = std::move(then)] {
+void BlobService::look_again(const May& may) {
+  for (const auto& stream : streams_)
+    if (!stream->is_withdrawn) stream->is_withdrawn = !may(stream->from, stream->root, stream->job);
+}
+
+void BlobService::check(BlobOwner owner, const Digest& root,
+                        std::function<void(Result<bool>)> then) {
+  walker_.run([this, owner = std::move(owner), root, then = std::move(then)] {
     store_.lease(root);
-    auto missing = store_.missing_from(root);
-    Result<bool> whole = missing ? Result<bool>(missing->empty()) : Result<bool>(missing.error());
-    loop_.post([then, whole = std::move(whole)] { then(whole); });
+    auto owns = rights_.owns_tree(owner, root);
+    loop_.post([then, owns = std::move(owns)] { then(owns); });
   });
 }
 

@@ -2,12 +2,15 @@
 // Blobs for clients and nodes: requests go to a worker that owns the store's time, answers come
 // back on the loop. Each peer has a bounded number of requests in flight; what is beyond is
 // refused. So is, for now, what nodes may as well get from each other, beyond a few at once.
+// Who may read which tree is decided by its owner, before and while it is sent; that a blob is a
+// part of that tree, or sent by who names it, is looked up here.
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,7 @@
 #include "common/io/event_loop.h"
 #include "common/snapshot/blob_store.h"
 #include "common/transfer/blob_service.h"
+#include "launcher/daemon/blob_rights.h"
 #include "launcher/daemon/worker.h"
 
 namespace lockstep::launcher {
@@ -25,7 +29,7 @@ class BlobService {
   enum class Sent { yes, full, gone };
   using Send =
       std::function<Sent(const std::string& peer, std::uint64_t reply_to, const BulkMessage&)>;
-  BlobService(io::EventLoop& loop, snapshot::BlobStore& store, Send send);
+  BlobService(io::EventLoop& loop, snapshot::BlobStore& store, BlobLedger& ledger, Send send);
 
   struct From {
     std::string peer;
@@ -33,13 +37,23 @@ class BlobService {
     std::uint64_t sequence = 0;
     // A user's tree is looked for once more when a job needs it; what a node brought is not.
     snapshot::Lease lease = snapshot::Lease::lasting;
+    BlobOwner owner = {};
     std::string user = {};  // "": a node
   };
+  // What lacks, and what is not the sender's: whoever sends it has it.
   void handle(From from, MissingBlobs request);
   void handle(From from, PutBlobs request);
+  // Of a tree that the sender may read; what is not below `request.root` is refused.
   void handle(From from, GetBlobs request);
-  // Is everything below `root` here? `then` runs on the loop.
-  void check(const Digest& root, std::function<void(Result<bool>)> then);
+  // Is everything below `root` here, and the owner's? `then` runs on the loop.
+  void check(BlobOwner owner, const Digest& root, std::function<void(Result<bool>)> then);
+  // Ends the streams of those who may not read what they are sent any more.
+  using May = std::function<bool(const From& from, const Digest& root, const JobId& job)>;
+  void look_again(const May& may);
+  // Who is not let in any more is sent no more. Without it: all are.
+  void only_to(std::function<bool(const PublicKey&)> is_let_in) {
+    is_let_in_ = std::move(is_let_in);
+  }
 
   // How large the tree is; `then` runs on the loop.
   void measure(const Digest& root, std::function<void(Result<Bytes>)> then);
@@ -54,6 +68,11 @@ class BlobService {
     From from;
     std::unique_ptr<transfer::BlobReader> reader;
     bool patient = false;  // of the few
+    Digest root;
+    JobId job;
+    std::vector<Digest> unchecked;  // what was asked for, until it is known to be below the root
+    bool is_over = false;           // `next` is the last
+    bool is_withdrawn = false;
     std::shared_ptr<const BulkMessage> next;
   };
   std::string limit_reached(const From& from, std::size_t bytes) const;  // "": none
@@ -64,23 +83,30 @@ class BlobService {
     From from;
     std::size_t bytes = 0;
     transfer::PutAnswer answer;
+    std::vector<Digest> proven = {};  // that the sender has
   };
+  Status take(Put& put, const BlobPiece& piece, bool was_here, bool is_here);
+  bool is_below(const Stream& stream);
   void sync_puts();
-  void finish(const Stream& stream);
+  void finish(const std::shared_ptr<Stream>& stream);
   void read_next(std::shared_ptr<Stream> stream);
   void send_next(const std::shared_ptr<Stream>& stream);
 
   io::EventLoop& loop_;
   snapshot::BlobStore& store_;
   Send send_;
+  std::function<bool(const PublicKey&)> is_let_in_;
+  BlobRights rights_;
   std::map<std::string, std::size_t> in_flight_;  // requests of each peer
   std::size_t patient_ = 0;                       // streams of askers that would wait
   std::size_t queued_bytes_ = 0;                  // of uploads that wait for the worker,
   std::map<std::string, std::size_t> of_user_;    // and of these, each user's
+  std::set<std::shared_ptr<Stream>> streams_;
   std::vector<std::shared_ptr<Stream>> held_;
   std::mutex puts_mutex_;
   std::vector<std::shared_ptr<Put>> puts_;  // stored, not durable yet; guarded by puts_mutex_
   Worker syncer_;  // makes durable what came while it made durable what had come before
+  Worker walker_;  // of large trees, so that what is small does not wait for them
   Worker worker_;  // last: it ends first
 };
 

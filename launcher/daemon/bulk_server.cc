@@ -3,11 +3,34 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "common/wire/bulk.h"
+#include "launcher/api/outcome.h"
+#include "launcher/core/roots.h"
 #include "launcher/core/state.h"
 #include "launcher/core/users.h"
+#include "launcher/daemon/auditor.h"
 
 namespace lockstep::launcher {
+namespace {
+
+constexpr Duration kLookAtRightsEvery = milliseconds(500);
+constexpr std::size_t kMaxOwnSources = 16;  // in which an upload's blobs are looked for
+
+std::string owner_name(const Caller& caller) {
+  return std::holds_alternative<NodeCaller>(caller) ? name_of(caller) : "user " + name_of(caller);
+}
+
+// Also of one that was removed.
+std::optional<PublicKey> key_of_node(const State& state, NodeId id) {
+  if (const Node* node = state.node(id)) return node->key;
+  const auto removed = state.removed_nodes().find(id);
+  if (removed == state.removed_nodes().end()) return std::nullopt;
+  return removed->second.key;
+}
+
+}  // namespace
 
 std::optional<LogDirectory::JobInfo> BulkServer::Directory::job(const JobId& id) const {
   const Job* job = engine_.core().state().job(id);
@@ -38,10 +61,16 @@ std::optional<LogDirectory::Place> BulkServer::Directory::place(const LogKey& lo
 struct BulkRequests {
   BulkServer& server;
   const BlobService::From& from;
+  const Caller& caller;
   std::optional<NodeId> node;  // absent: a user
 
-  void operator()(MissingBlobs& m) const { server.desk_.handle(from, std::move(m)); }
-  void operator()(GetBlobs& m) const { server.desk_.handle(from, std::move(m)); }
+  void operator()(MissingBlobs& m) const {
+    if (const auto why = why_not_write(); !why.empty()) return refuse(why);
+    BlobService::From asker = from;
+    asker.owner = server.owner_of(caller);
+    server.desk_.handle(std::move(asker), std::move(m));
+  }
+  void operator()(GetBlobs& m) const { server.get_blobs(from, std::move(m)); }
   // Users send source trees, nodes what their jobs left.
   void operator()(PutBlobs& m) const {
     // In the words of a try that found none, so that whoever waits hears one thing.
@@ -49,7 +78,10 @@ struct BulkRequests {
       return server.refuse(from.peer, from.sequence, {server.blobs_.no_space(), true, true});
     const auto low = server.space_.refusal();
     if (!node && !low.empty()) return refuse(low);
-    server.desk_.handle(from, std::move(m));
+    if (const auto why = why_not_write(); !why.empty()) return refuse(why);
+    BlobService::From sender = from;
+    sender.owner = {owner_name(caller), {}, node.has_value()};
+    server.desk_.handle(std::move(sender), std::move(m));
   }
   void operator()(const LogAppend& m) const {
     if (!node) return refuse("only a node may send logs");
@@ -67,9 +99,11 @@ struct BulkRequests {
   }
   void operator()(const LogFollow& m) const {
     if (node) return refuse("this is a node's key: only a user may read logs");
-    if (const auto why = server.why_not_read(from.key, m.job); !why.empty()) return refuse(why);
+    const Decision reads = server.may_read(from.key, m.job);
+    if (!reads.allowed) return refuse(reads.why);
     const Status follows = server.follow(from, m);
     if (follows) server.keys_of_followers_[from.peer] = from.key;
+    if (follows && reads.audited) server.audit(AuditOutcome::read, "");
     check(follows);
   }
   void operator()(const LogCredit& m) const {
@@ -77,6 +111,8 @@ struct BulkRequests {
   }
   void operator()(const FindPeers& m) const {
     if (!node) return refuse("only a node may ask for peers");
+    if (!server.is_assigned(*node, m.lock ? *m.lock : m.root))
+      return refuse("this tree is not of what is assigned to this node");
     server.find_peers(from, *node, m);
   }
   void operator()(const FetchReport& m) const {
@@ -88,6 +124,11 @@ struct BulkRequests {
     refuse("this message is not one for a launcher");
   }
 
+  std::string why_not_write() const {
+    if (node) return "";
+    const Principals& principals = server.engine_.core().state().principals();
+    return may(principals, caller, Permission::write_blobs, {}).why;
+  }
   void check(const Status& done) const {
     if (!done) refuse(done.error().message);
   }
@@ -110,11 +151,14 @@ BulkServer::BulkServer(Parts parts)
                    return send(peer, reply_to, body) == BlobService::Sent::yes;
                  }),
       intake_(logs_, directory_, intake_sinks()),
+      audit_(parts.audit),
       tell_node_(std::move(parts.tell_node)),
-      desk_(parts.loop, parts.blobs,
+      desk_(parts.loop, parts.blobs, parts.ledger,
             [this](const std::string& peer, std::uint64_t reply_to, const BulkMessage& body) {
               return send(peer, reply_to, body);
-            }) {}
+            }) {
+  desk_.only_to([this](const PublicKey& key) { return gate_.node_of(key) || gate_.user_of(key); });
+}
 
 LogIntake::Sinks BulkServer::intake_sinks() {
   LogIntake::Sinks sinks;
@@ -144,6 +188,7 @@ void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
     for (const std::string& line :
          refusals_.take("a bulk message was refused: " + refusal.message, engine_.now()))
       spdlog::warn("{}", line);
+  if (!refusal.for_now) audit(AuditOutcome::refused, refusal.message);
   (void)send(peer, sequence, refusal);
 }
 
@@ -156,12 +201,64 @@ Status BulkServer::follow(const BlobService::From& from, const LogFollow& reques
 }
 
 // As the door would say it; of a job that is not there the followers say so.
-std::string BulkServer::why_not_read(const PublicKey& key, const JobId& id) {
+Decision BulkServer::may_read(const PublicKey& key, const JobId& id) {
   const State& state = engine_.core().state();
   const Job* job = state.job(id);
   const auto user = gate_.user_of(key);
-  if (job == nullptr || !user) return "";
-  return may(state.principals(), UserCaller{*user}, Permission::read_job, object_of(*job)).why;
+  if (job == nullptr || !user) return {true, false, ""};
+  return may(state.principals(), UserCaller{*user}, Permission::read_job, object_of(*job));
+}
+
+std::string BulkServer::why_not_read(const PublicKey& key, const JobId& job) {
+  return may_read(key, job).why;
+}
+
+namespace {
+
+// As people call it, for the audit log; a new message does not compile until it is here.
+constexpr std::string_view kAsked[] = {"ask which files are missing",
+                                       "answer",
+                                       "send files",
+                                       "answer",
+                                       "fetch files",
+                                       "answer",
+                                       "send logs",
+                                       "answer",
+                                       "resume logs",
+                                       "read logs",
+                                       "answer",
+                                       "read logs",
+                                       "answer",
+                                       "answer",
+                                       "find peers",
+                                       "answer",
+                                       "report a fetch",
+                                       "ask for units",
+                                       "answer"};
+static_assert(std::size(kAsked) == std::variant_size_v<BulkMessage>);
+
+std::string object_of(const BulkMessage& message) {
+  if (const auto* follow = std::get_if<LogFollow>(&message)) return "job " + follow->job.value;
+  if (const auto* logs = std::get_if<LogAppend>(&message))
+    return "job " + logs->key.attempt.job.value;
+  return "the launcher";
+}
+
+}  // namespace
+
+void BulkServer::audit(AuditOutcome outcome, std::string detail) {
+  if (audit_ == nullptr || !handling_) return;
+  const auto node = gate_.node_of(handling_->key);
+  const auto user = gate_.user_of(handling_->key);
+  AuditEntry entry;
+  entry.who = node ? audited_node(engine_.core().state(), *node) : user ? *user : name_of(Nobody{});
+  entry.key = handling_->key.value;
+  entry.address = handling_->address;
+  entry.what = handling_->what;
+  entry.object = handling_->object;
+  entry.outcome = outcome;
+  entry.detail = std::move(detail);
+  audit_->note(std::move(entry));
 }
 
 void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
@@ -171,15 +268,100 @@ void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
   auto envelope = wire::decode_bulk(incoming.bytes);
+  handling_ = Handling{incoming.key, std::move(incoming.address),
+                       envelope ? kAsked[envelope->body.index()] : "send a message",
+                       envelope ? object_of(envelope->body) : "the launcher"};
+  handle(incoming, envelope);
+  handling_.reset();
+}
+
+void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelope>& envelope) {
   if (!envelope) return refuse(incoming.peer, 0, {envelope.error().message});
   incoming.bytes = {};
   const auto node = gate_.node_of(incoming.key);
   const BlobService::From from{std::move(incoming.peer), incoming.key, envelope->sequence,
                                node ? snapshot::Lease::lasting : snapshot::Lease::brief,
+                               {},
                                node ? "" : gate_.user_of(incoming.key).value_or("")};
-  if (!node && from.user.empty())
-    return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
-  std::visit(BulkRequests{*this, from, node}, envelope->body);
+  const auto caller = caller_of(from.key);
+  if (!caller) return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
+  std::visit(BulkRequests{*this, from, *caller, node}, envelope->body);
+}
+
+// ---- who may have which blobs ------------------------------------------------------------------
+
+std::optional<Caller> BulkServer::caller_of(const PublicKey& key) {
+  if (const auto node = gate_.node_of(key)) return Caller(NodeCaller{*node});
+  if (const auto user = gate_.user_of(key)) return Caller(UserCaller{*user});
+  return std::nullopt;
+}
+
+BlobOwner BulkServer::owner_of(const Caller& caller) const {
+  const Core& core = engine_.core();
+  BlobOwner owner{owner_name(caller), {}, false};
+  if (const auto* node = std::get_if<NodeCaller>(&caller)) {
+    owner.is_node = true;
+    owner.trees = core.trees_of(node->node);
+  } else {
+    owner.trees = newest_sources(core.state(), name_of(caller), kMaxOwnSources);
+  }
+  return owner;
+}
+
+void BulkServer::check_tree(const Caller& caller, const Digest& root,
+                            std::function<void(Result<bool>)> then) {
+  desk_.check(owner_of(caller), root, std::move(then));
+}
+
+bool BulkServer::is_assigned(NodeId node, const Digest& tree) const {
+  const auto trees = engine_.core().trees_of(node);
+  return std::find(trees.begin(), trees.end(), tree) != trees.end();
+}
+
+bool BulkServer::may_read(const PublicKey& key, const Digest& root, const JobId& id) {
+  if (const auto node = gate_.node_of(key)) return is_assigned(*node, root);
+  const auto user = gate_.user_of(key);
+  const Job* job = engine_.core().state().job(id);
+  if (!user || job == nullptr) return false;
+  const Principals& principals = engine_.core().state().principals();
+  if (!is_allowed(principals, UserCaller{*user}, Permission::read_blobs, object_of(*job)))
+    return false;
+  const auto trees = engine_.core().trees_of(id);
+  return std::find(trees.begin(), trees.end(), root) != trees.end();
+}
+
+// One answer for a tree that is not there and for one that is somebody else's.
+void BulkServer::get_blobs(const BlobService::From& from, GetBlobs request) {
+  if (!request.root)
+    return refuse(
+        from.peer, from.sequence,
+        {"the request names no tree: the program that sent it is older than the launcher; "
+         "install the launcher's version"});
+  if (!may_read(from.key, *request.root, request.job))
+    return refuse(
+        from.peer, from.sequence,
+        {gate_.node_of(from.key) ? "this tree is not of what is assigned to this node"
+                                 : "this tree is not of a job whose files this user may read"});
+  desk_.handle(from, std::move(request));
+}
+
+// Assignments, keys, roles and jobs end in many ways: what is being sent is held against them again
+// and again, so that none of these has to think of it.
+void BulkServer::look_at_rights() {
+  const Instant now = engine_.now();
+  if (now - rights_looked_at_ < kLookAtRightsEvery && now >= rights_looked_at_) return;
+  rights_looked_at_ = now;
+  desk_.look_again([this](const BlobService::From& from, const Digest& root, const JobId& job) {
+    return may_read(from.key, root, job);
+  });
+  const auto ended = peers_.withdraw(now, [this](NodeId node, const FindPeers& ask) {
+    return is_assigned(node, ask.lock ? *ask.lock : ask.root);
+  });
+  for (const auto& one : ended) {
+    const auto key = key_of_node(engine_.core().state(), one.asker);
+    if (!key) continue;
+    for (const NodeId peer : one.peers) tell_node_(peer, AllowPeers{{*key}, one.root, true});
+  }
 }
 
 // ---- nodes that fetch from each other ----------------------------------------------------------
@@ -211,7 +393,8 @@ void BulkServer::find_peers(const BlobService::From& from, NodeId id, const Find
   if (const Node* node = core.state().node(id); node != nullptr) {
     const auto found = peers_.find(
         engine_.now(), id, ask, [&](NodeId, NodeId peer) { return can_reach(core, *node, peer); });
-    for (const NodeId peer : found.to_tell) tell_node_(peer, AllowPeers{{from.key}});
+    for (const NodeId peer : found.to_tell)
+      tell_node_(peer, AllowPeers{{from.key}, ask.root, false});
     reply.core = found.core;
     for (const auto& peer : found.peers) {
       const Node& there = *core.state().node(peer.node);
@@ -274,6 +457,7 @@ void BulkServer::give_up(const SyncBatch& batch, const Error& why) {
 }
 
 void BulkServer::turn_end() {
+  look_at_rights();
   desk_.retry();
   auto batch = intake_.turn_end();
   if (!batch) return;

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "common/domain/audit.h"
 #include "common/io/event_loop.h"
 #include "common/io/transport.h"
 #include "launcher/daemon/blob_service.h"
@@ -18,6 +19,8 @@
 
 namespace lockstep::launcher {
 
+class Auditor;
+
 class BulkServer {
  public:
   struct Parts {
@@ -26,9 +29,11 @@ class BulkServer {
     KeyRegistry& gate;
     io::ServerSocket& socket;
     snapshot::BlobStore& blobs;
+    BlobLedger& ledger;
     std::string log_root;
     const DiskMonitor& space;
     std::function<void(NodeId, AgentReply)> tell_node;  // over its control connection
+    Auditor* audit = nullptr;                           // never null in a daemon
   };
   explicit BulkServer(Parts parts);
 
@@ -41,9 +46,8 @@ class BulkServer {
   void check_followers();
   // The end of a turn: logs that were written are made durable by a worker.
   void turn_end();
-  void check_snapshot(const Digest& root, std::function<void(Result<bool>)> then) {
-    desk_.check(root, std::move(then));
-  }
+  // Is this tree whole here, and all of it of who names it: sent by them, or theirs already?
+  void check_tree(const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then);
   void measure_snapshot(const Digest& root, std::function<void(Result<Bytes>)> then) {
     desk_.measure(root, std::move(then));
   }
@@ -67,10 +71,20 @@ class BulkServer {
     const Engine& engine_;
   };
 
+  void handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelope>& envelope);
   BlobService::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
   void refuse(const std::string& peer, std::uint64_t sequence, const BulkRefused& refusal);
   Status follow(const BlobService::From& from, const LogFollow& request);
   std::string why_not_read(const PublicKey& key, const JobId& job);
+  Decision may_read(const PublicKey& key, const JobId& job);
+  // Of the message that is handled now.
+  void audit(AuditOutcome outcome, std::string detail);
+  std::optional<Caller> caller_of(const PublicKey& key);
+  BlobOwner owner_of(const Caller& caller) const;
+  void get_blobs(const BlobService::From& from, GetBlobs request);
+  bool may_read(const PublicKey& key, const Digest& root, const JobId& job);
+  bool is_assigned(NodeId node, const Digest& tree) const;
+  void look_at_rights();
   void logs_taken() { refuses_logs_ = false; }
   void logs_refused(const AttemptId& attempt, NodeId node);
   void give_up(const SyncBatch& batch, const Error& why);
@@ -91,7 +105,16 @@ class BulkServer {
   std::map<std::string, PublicKey> keys_of_followers_;  // by peer
   std::uint64_t sequence_ = 0;
   SampledLog refusals_;
+  Instant rights_looked_at_;
   std::optional<Error> failure_;
+  struct Handling {
+    PublicKey key;
+    std::string address;
+    std::string_view what;
+    std::string object;
+  };
+  std::optional<Handling> handling_;  // a message of this sender
+  Auditor* const audit_;
   bool refuses_logs_ = false;  // the last ones that came found no space
   std::uint64_t spell_ = 0;    // so often that began
   std::function<void(NodeId, AgentReply)> tell_node_;

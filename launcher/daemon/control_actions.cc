@@ -9,17 +9,17 @@ namespace lockstep::launcher {
 struct Performer {
   ControlServer& server;
 
-  const Core& core() const { return server.engine_.core(); }
-
   void operator()(const SendDesired& action) const { server.touched_nodes_.insert(action.node); }
   void operator()(const AcceptSession& action) const {
     server.links_.accepted(action.node, action.key, action.session);
     server.send_to_session(action.key, action.session,
                            SessionAccepted{action.session, server.settings_.heartbeat_interval,
-                                           core().desired_for(action.node)});
+                                           server.desired_for(action.node)});
   }
   void operator()(const RefuseSession& action) const {
     spdlog::warn("session {:x} was refused: {}", action.session.value, action.reason);
+    server.audit(server.holder_of(action.key), action.key, server.links_.address_of(action.key),
+                 "open a session", "the launcher", AuditOutcome::refused, action.reason);
     server.send_to_session(action.key, action.session,
                            SessionRefused{action.session, action.reason, action.removed});
   }
@@ -38,7 +38,13 @@ struct Performer {
   void operator()(const AllowNode& action) const {
     server.gate_.allow_node(action.key, action.node);
   }
-  void operator()(const RevokeNode& action) const { server.gate_.revoke_node(action.key); }
+  // Other nodes may be sending it files just now.
+  void operator()(const RevokeNode& action) const {
+    server.gate_.revoke_node(action.key);
+    for (const auto& [node, link] : server.links_.all())
+      if (link.key != action.key)
+        server.send_to_session(link.key, link.session, AllowPeers{{}, {}, false, {action.key}});
+  }
 
   void operator()(const AllowUser& action) const {
     server.gate_.allow_user(action.key, action.user, action.from_file);
@@ -47,26 +53,42 @@ struct Performer {
     server.gate_.revoke_user(action.key);
     server.service_.perform(action);
   }
+  void operator()(const UserChanged&) const {
+    server.settings_.secrets->follow(server.engine_.core().state().principals());
+  }
   void operator()(const ReplySubmitted& action) const { server.service_.perform(action); }
   void operator()(const ReplyJoined& action) const {
     spdlog::info("node {} joined as '{}'", action.node.value, action.name);
-    if (const auto joining = server.take_joining(action.to))
-      server.outbox_.put(server.join_, joining->peer, joining->sequence,
-                         JoinReply(JoinAccepted{action.node, action.name}));
+    const auto joining = server.take_joining(action.to);
+    if (!joining) return;
+    server.audit("node " + action.name, joining->key, joining->address, "join",
+                 "node " + action.name, AuditOutcome::done, "");
+    server.outbox_.put(server.join_, joining->peer, joining->sequence,
+                       JoinReply(JoinAccepted{action.node, action.name}));
   }
   void operator()(const ReplyDone& action) const { server.service_.perform(action); }
   void operator()(const ReplyDeleted& action) const { server.service_.perform(action); }
   void operator()(const ReplyEnvironment& action) const { server.service_.perform(action); }
   void operator()(const ForgetJob&) const {}  // the compactor's part
   void operator()(const ReplyRefused& action) const {
-    if (const auto joining = server.take_joining(action.to))
+    if (const auto joining = server.take_joining(action.to)) {
+      server.audit(server.holder_of(joining->key), joining->key, joining->address, "join",
+                   "node " + joining->name, AuditOutcome::refused, action.message);
       return server.outbox_.put(server.join_, joining->peer, joining->sequence,
                                 JoinReply(JoinRefused{action.message}));
+    }
     server.service_.perform(action);
   }
   void operator()(const ExitDaemon& action) const {
     server.service_.perform(action);
     server.exit_granted_ = true;
+  }
+
+  void operator()(const ReportRefused& action) const {
+    const Node* node = server.engine_.core().state().node(action.node);
+    if (node == nullptr) return;
+    server.audit("node " + node->name, node->key, server.links_.address_of(node->key), "report",
+                 action.object, AuditOutcome::refused, action.why);
   }
 
   void to_node(NodeId node, SessionId session, AgentReply body) const {
@@ -85,14 +107,15 @@ void ControlServer::flush() {
   for (const NodeId node : std::exchange(touched_nodes_, {})) {
     const auto current = links_.current(node);
     if (!current) continue;
-    send_to_session(current->key, current->session,
-                    Desired{current->session, engine_.core().desired_for(node)});
+    send_to_session(current->key, current->session, Desired{current->session, desired_for(node)});
     send_all();
   }
   outbox_.forget_gangs();
 }
 
+// What was done is written down before anybody hears of it.
 void ControlServer::send_all() {
+  if (settings_.audit != nullptr) settings_.audit->write();
   outbox_.flush([this](const std::string& peer) { service_.gone(peer); });
 }
 

@@ -32,15 +32,15 @@ struct NodeMessages {
 
   void operator()(SessionOpen& open) const {
     spdlog::info("node {} opens session {:x}", open.node.value, open.session.value);
-    server.links_.heard(from.key, open.session, from.peer);
+    server.links_.heard(from.key, open.session, from.peer, from.address);
     server.engine_.feed(SessionInput{from.key, std::move(open)});
   }
   void operator()(Heartbeat& beat) const {
-    server.links_.heard(from.key, beat.session, from.peer);
+    server.links_.heard(from.key, beat.session, from.peer, from.address);
     server.engine_.feed(HeartbeatInput{from.key, beat});
   }
   void operator()(Observed& observed) const {
-    server.links_.heard(from.key, observed.session, from.peer);
+    server.links_.heard(from.key, observed.session, from.peer, from.address);
     server.engine_.feed(ObservedInput{from.key, std::move(observed)});
   }
 };
@@ -54,6 +54,10 @@ ControlServer::ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket
       join_(join),
       check_snapshot_(std::move(check_snapshot)),
       settings_(std::move(settings)),
+      reports_(engine.core(), check_snapshot_,
+               [this](const NodeRequest& from, AgentMessage message) {
+                 std::visit(NodeMessages{*this, from}, message);
+               }),
       service_(ports()),
       messages_of_user_(
           {static_cast<double>(settings_.user_messages_per_second * kUserBurstSeconds),
@@ -80,6 +84,12 @@ Service::Ports ControlServer::ports() {
   ports.show_environment = [this](const std::string& reference) {
     return with_map(engine_.core().state(), settings_.environments_map, reference);
   };
+  ports.secrets = [this](const std::string& owner, const SecretRequest& request) {
+    return settings_.secrets->perform(owner, request, engine_.now());
+  };
+  ports.expect_secrets = [this](const std::string& owner, const std::set<std::string>& names) {
+    return settings_.secrets->expect(owner, names);
+  };
   ports.make_token = [this](const CreateToken& create) {
     auto token = settings_.token;
     token.secret = random_secret();
@@ -90,15 +100,19 @@ Service::Ports ControlServer::ports() {
     outbox_.put(control_, connection, reply_to, std::move(body));
   };
   ports.is_gone = [this](const std::string& connection) { return control_.is_gone(connection); };
+  if (settings_.audit != nullptr) ports.audit = audit_ports();
   return ports;
 }
 
 void ControlServer::on_control(io::ServerSocket::Incoming incoming) {
   // A removed node's key is a node's too: the core tells it.
   if (gate_.node_of(incoming.key) || gate_.is_revoked(incoming.key))
-    return on_node({std::move(incoming.peer), incoming.key, 0}, incoming.bytes);
+    return on_node({std::move(incoming.peer), incoming.key, 0, std::move(incoming.address)},
+                   incoming.bytes);
   // Asked again for each message: a key that was revoked is out at once.
   if (const auto user = gate_.user_of(incoming.key)) return on_user(std::move(incoming), *user);
+  audit("nobody", incoming.key, incoming.address, "send a request", "the launcher",
+        AuditOutcome::refused, "this key is not authorised any more");
   refuse(incoming.peer, wire::peek_sequence(incoming.bytes).value_or(0),
          ErrorCode::permission_denied, "this key is not authorised any more");
 }
@@ -107,12 +121,16 @@ void ControlServer::on_node(Request request, const std::string& bytes) {
   auto envelope = wire::decode_envelope<AgentMessage>(bytes);
   if (envelope) {
     request.sequence = envelope->sequence;
+    const auto node = gate_.node_of(request.key);
+    if (node) return reports_.take(*node, std::move(request), std::move(envelope->body));
     return std::visit(NodeMessages{*this, request}, envelope->body);
   }
   Error& error = envelope.error();
   log_refusal("a message of a node was refused: " + error.message);
   if (error.code == ErrorCode::permission_denied)
     error.message = "this is a node's key: " + error.message;
+  audit(holder_of(request.key), request.key, request.address, "send a message", "the launcher",
+        AuditOutcome::refused, error.message);
   outbox_.put(control_, request.peer, wire::peek_sequence(bytes).value_or(0),
               AgentReply(Refused{error.code, std::move(error.message)}));
 }
@@ -133,9 +151,14 @@ std::string ControlServer::limit_reached(const PublicKey& key, const std::string
 
 void ControlServer::on_user(io::ServerSocket::Incoming incoming, const std::string& user) {
   const std::uint64_t sequence = wire::peek_sequence(incoming.bytes).value_or(0);
-  if (const auto limit = limit_reached(incoming.key, user, incoming.bytes.size()); !limit.empty()) {
+  const auto refuse_all = [&](ErrorCode code, std::string why) {
+    audit(user, incoming.key, incoming.address, "send a request", "the launcher",
+          AuditOutcome::refused, why);
+    refuse(incoming.peer, sequence, code, std::move(why));
+  };
+  if (auto limit = limit_reached(incoming.key, user, incoming.bytes.size()); !limit.empty()) {
     log_refusal(limit);
-    return refuse(incoming.peer, sequence, ErrorCode::resource_exhausted, limit);
+    return refuse_all(ErrorCode::resource_exhausted, std::move(limit));
   }
   auto envelope = wire::decode_envelope<ClientRequest>(incoming.bytes);
   if (!envelope) {
@@ -143,7 +166,7 @@ void ControlServer::on_user(io::ServerSocket::Incoming incoming, const std::stri
     log_refusal("a message of user '" + user + "' was refused: " + error.message);
     if (error.code == ErrorCode::permission_denied)
       error.message = "this is the key of user '" + user + "': " + error.message;
-    return refuse(incoming.peer, sequence, error.code, std::move(error.message));
+    return refuse_all(error.code, std::move(error.message));
   }
   Asker asker{UserCaller{user},         incoming.key,       incoming.address,
               std::move(incoming.peer), envelope->sequence, Instant::never()};
@@ -157,6 +180,47 @@ void ControlServer::log_refusal(std::string line) {
     spdlog::warn("{}", one);
 }
 
+// ---- the audit log ------------------------------------------------------------------------------
+
+Service::Ports::Audit ControlServer::audit_ports() {
+  Auditor& auditor = *settings_.audit;
+  Service::Ports::Audit ports;
+  ports.on_outcome = [&auditor](const Asker& asker, const ClientReply& reply) {
+    for (AuditEntry& entry : entries_of(asker, reply)) auditor.note(std::move(entry));
+  };
+  ports.is_stuck = [&auditor] { return auditor.is_stuck(); };
+  ports.query = [&auditor](const QueryAudit& query, std::function<void(ClientReply)> then) {
+    auditor.query(query, std::move(then));
+  };
+  ports.verify = [&auditor](const VerifyAudit& ask, std::function<void(ClientReply)> then) {
+    auditor.verify(ask, std::move(then));
+  };
+  return ports;
+}
+
+void ControlServer::audit(const std::string& who, const PublicKey& key, const std::string& address,
+                          std::string what, std::string object, AuditOutcome outcome,
+                          std::string detail) {
+  if (settings_.audit == nullptr) return;
+  AuditEntry entry;
+  entry.who = who;
+  entry.key = key.value;
+  entry.address = address;
+  entry.what = std::move(what);
+  entry.object = std::move(object);
+  entry.outcome = outcome;
+  entry.detail = std::move(detail);
+  settings_.audit->note(std::move(entry));
+}
+
+// Of a node, also one that was removed.
+std::string ControlServer::holder_of(const PublicKey& key) const {
+  const State& state = engine_.core().state();
+  if (const Node* node = state.node_with_key(key)) return "node " + node->name;
+  if (const RemovedNode* removed = state.removed_with_key(key)) return "node " + removed->name;
+  return "nobody";
+}
+
 // ---- joins --------------------------------------------------------------------------------------
 
 // Anybody may send here, so nothing is spent on more than a few a second; and whoever floods is
@@ -168,13 +232,19 @@ bool ControlServer::may_join_now(const io::ServerSocket::Incoming& incoming) {
 }
 
 void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
-  if (incoming.bytes.size() > kMaxJoinMessageBytes || !may_join_now(incoming)) return;
+  if (incoming.bytes.size() > kMaxJoinMessageBytes || !may_join_now(incoming)) {
+    if (settings_.audit != nullptr) settings_.audit->left_out(incoming.address);
+    return;
+  }
   const auto envelope = wire::decode_envelope<JoinMessage>(incoming.bytes);
   const Request request{
       std::move(incoming.peer), incoming.key,
-      envelope ? envelope->sequence : wire::peek_sequence(incoming.bytes).value_or(0)};
+      envelope ? envelope->sequence : wire::peek_sequence(incoming.bytes).value_or(0),
+      incoming.address};
   const auto refuse_join = [&](const std::string& reason) {
     log_refusal("a join was refused: " + reason);
+    audit("nobody", request.key, request.address, "join", "the launcher", AuditOutcome::refused,
+          reason);
     outbox_.put(join_, request.peer, request.sequence, JoinReply(JoinRefused{reason}));
   };
   if (!envelope) return refuse_join(envelope.error().message);
@@ -183,7 +253,8 @@ void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
     return refuse_join("this key belongs to a user; a node needs a key of its own");
   if (const auto low = settings_.space->refusal(); !low.empty()) return refuse_join(low);
   if (joining_.size() >= kMaxJoining) joining_.erase(joining_.begin());
-  joining_[++last_joining_] = {request.peer, request.sequence};
+  joining_[++last_joining_] = {request.peer, request.sequence, request.key, request.address,
+                               join.name};
   engine_.feed(JoinInput{
       {last_joining_, request.sequence}, sha256(join.token_secret), request.key, join.name});
 }
@@ -206,6 +277,12 @@ void ControlServer::refuse(const std::string& peer, std::uint64_t sequence, Erro
 void ControlServer::tell_node(NodeId node, AgentReply body) {
   if (const auto current = links_.current(node))
     send_to_session(current->key, current->session, std::move(body));
+}
+
+DesiredState ControlServer::desired_for(NodeId node) {
+  DesiredState desired = engine_.core().desired_for(node);
+  settings_.secrets->give(desired);
+  return desired;
 }
 
 void ControlServer::send_to_session(const PublicKey& key, SessionId session, AgentReply body) {

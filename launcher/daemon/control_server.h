@@ -15,21 +15,25 @@
 #include "common/io/transport.h"
 #include "common/wire/join_token.h"
 #include "launcher/api/service.h"
+#include "launcher/daemon/auditor.h"
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/engine.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/node_links.h"
 #include "launcher/daemon/outbox.h"
 #include "launcher/daemon/rate_limit.h"
+#include "launcher/daemon/report_check.h"
+#include "launcher/daemon/user_secrets.h"
 #include "launcher/daemon/sampled_log.h"
 
 namespace lockstep::launcher {
 
 // Those of the core's actions that are messages, or say whose messages are let in.
-using ControlAction = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession,
-                                   AckObserved, AckHeartbeat, JobChanged, AllowNode, RevokeNode,
-                                   AllowUser, RevokeUser, ReplySubmitted, ReplyJoined, ReplyDone,
-                                   ReplyRefused, ReplyDeleted, ReplyEnvironment, ExitDaemon>;
+using ControlAction =
+    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
+                 AckHeartbeat, JobChanged, AllowNode, RevokeNode, AllowUser, RevokeUser,
+                 ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
+                 ReplyEnvironment, ExitDaemon, ReportRefused, UserChanged>;
 
 class ControlServer {
  public:
@@ -42,10 +46,11 @@ class ControlServer {
     std::string environments_map;        // see LauncherHome
     std::function<void(const Digest& root, std::function<void(Result<Bytes>)>)> measure_snapshot;
     std::function<BlobTraffic(NodeId)> traffic;  // for the pictures of nodes
+    UserSecrets* secrets = nullptr;              // never null in a daemon
+    Auditor* audit = nullptr;                    // never null in a daemon
   };
-  // Is this tree whole in the blob store? Answered later, on the loop.
-  using CheckSnapshot =
-      std::function<void(const Digest& root, std::function<void(Result<bool> whole)>)>;
+  // Is this tree whole in the blob store, and all of it the caller's? Answered later, on the loop.
+  using CheckSnapshot = ReportCheck::CheckTree;
 
   ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket& control,
                 io::ServerSocket& join, CheckSnapshot check_snapshot, Settings settings);
@@ -62,11 +67,7 @@ class ControlServer {
   bool is_full() const { return outbox_.is_full(); }
   bool exit_granted() const { return exit_granted_; }
 
-  struct Request {  // a message of a node, and who sent it
-    std::string peer;
-    PublicKey key;
-    std::uint64_t sequence = 0;
-  };
+  using Request = NodeRequest;
 
  private:
   friend struct NodeMessages;
@@ -84,8 +85,15 @@ class ControlServer {
   struct Joining {  // the core owes an answer
     std::string peer;
     std::uint64_t sequence = 0;
+    PublicKey key = {};
+    std::string address = {}, name = {};  // the name that it wants
   };
   Service::Ports ports();
+  Service::Ports::Audit audit_ports();
+  // Of what no request of a user says.
+  void audit(const std::string& who, const PublicKey& key, const std::string& address,
+             std::string what, std::string object, AuditOutcome outcome, std::string detail);
+  std::string holder_of(const PublicKey& key) const;
   void on_node(Request request, const std::string& bytes);
   // "": none.
   std::string limit_reached(const PublicKey& key, const std::string& user, std::size_t bytes);
@@ -93,6 +101,8 @@ class ControlServer {
   void refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code, std::string message);
   // Nullopt: nobody waits for it (any more), or it is no join's.
   std::optional<Joining> take_joining(const ReplyTo& to);
+  // With the secrets that its jobs name.
+  DesiredState desired_for(NodeId node);
   void send_to_session(const PublicKey& key, SessionId session, AgentReply body);
   void log_refusal(std::string line);
   bool may_join_now(const io::ServerSocket::Incoming& incoming);
@@ -106,6 +116,7 @@ class ControlServer {
   Settings settings_;
   Outbox outbox_;
   NodeLinks links_;
+  ReportCheck reports_;
   Service service_;
   std::map<std::uint64_t, Joining> joining_;
   std::uint64_t last_joining_ = kFirstJoining;

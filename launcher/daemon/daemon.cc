@@ -17,6 +17,7 @@
 #include "common/io/version_file.h"
 #include "common/snapshot/blob_store.h"
 #include "launcher/daemon/action_router.h"
+#include "launcher/daemon/auditor.h"
 #include "launcher/daemon/bulk_server.h"
 #include "launcher/daemon/control_server.h"
 #include "launcher/daemon/disk_monitor.h"
@@ -27,6 +28,7 @@
 #include "launcher/daemon/sockets.h"
 #include "launcher/daemon/start_record.h"
 #include "launcher/daemon/store_compactor.h"
+#include "launcher/daemon/user_secrets.h"
 #include "launcher/tools/home_lock.h"
 
 namespace lockstep::launcher {
@@ -52,6 +54,8 @@ struct Daemon {
   ~Daemon();
 
   Status open();
+  Status open_audit();
+  void take_keys(std::vector<KeysFile::Line> lines);
   Status announce() const;
   ExitCode run();
   // Everything that follows from what came in. False: leave, with `code`.
@@ -66,8 +70,11 @@ struct Daemon {
   io::Transport transport;
   io::KeyPair keys;
   std::unique_ptr<snapshot::BlobStore> blobs;
+  std::unique_ptr<BlobLedger> ledger;
   std::optional<Sockets> sockets;
+  std::optional<Auditor> auditor;
   std::optional<BulkServer> bulk;
+  std::optional<UserSecrets> secrets;
   std::optional<ControlServer> control;
   std::optional<StoreCompactor> compactor;
   std::string owner;  // the account that runs this launcher
@@ -94,19 +101,23 @@ void drain(io::ServerSocket& socket, Server& server,
 Status Daemon::open() {
   TRY_ASSIGN(keys, io::load_or_create_key_pair(home.launcher_key()));
   TRY_ASSIGN(blobs, snapshot::BlobStore::open(home.blobs()));
+  TRY(open_audit());
+  TRY_ASSIGN(ledger, BlobLedger::open(home.blobs_sent()));
   TRY_ASSIGN(sockets,
              Sockets::bind(transport, keys, options.listen, home.endpoint(),
                            [this](const PublicKey& key) { return gate.node_of(key).has_value(); }));
   bulk.emplace(BulkServer::Parts{
-      loop, engine, gate, sockets->bulk, *blobs, home.logs(), space,
-      [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); }});
+      loop, engine, gate, sockets->bulk, *blobs, *ledger, home.logs(), space,
+      [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); },
+      &*auditor});
   compactor.emplace(StoreCompactor::Parts{loop,
                                           engine,
                                           *blobs,
                                           bulk->logs(),
                                           home,
                                           {options.blob_lease, options.compact_after},
-                                          space});
+                                          space,
+                                          ledger.get()});
   ControlServer::Settings settings;
   settings.info = {advertised(sockets->control.endpoint(), options.advertise), getpid(),
                    home.path(), engine.started()};
@@ -118,16 +129,19 @@ Status Daemon::open() {
   settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
   settings.user_messages_per_second = options.user_messages_per_second;
   settings.space = &space;
+  settings.secrets = &secrets.emplace(home.secrets());
+  settings.audit = &*auditor;
   settings.environments_map = home.environments_map();
   settings.measure_snapshot = [this](const Digest& root, std::function<void(Result<Bytes>)> then) {
     bulk->measure_snapshot(root, std::move(then));
   };
   settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
   settings.heartbeat_interval = options.core.heartbeat_interval;
+  secrets->follow(engine.core().state().principals());
   control.emplace(
       engine, gate, sockets->control, sockets->join,
-      [this](const Digest& root, std::function<void(Result<bool>)> then) {
-        bulk->check_snapshot(root, std::move(then));
+      [this](const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then) {
+        bulk->check_tree(caller, root, std::move(then));
       },
       std::move(settings));
   loop.watch_socket(sockets->control.handle(),
@@ -137,6 +151,38 @@ Status Daemon::open() {
   loop.watch_socket(sockets->bulk.handle(),
                     [this] { drain(sockets->bulk, *bulk, &BulkServer::on_bulk); });
   return {};
+}
+
+Status Daemon::open_audit() {
+  TRY_ASSIGN(auto log,
+             AuditLog::open(home.audit(), audit_limits(options.keep_audit), engine.now()));
+  auditor.emplace(loop, std::move(log), [this] { return engine.now(); });
+  AuditEntry entry;
+  entry.who = name_of(LauncherItself{});
+  entry.what = "start";
+  entry.object = "the launcher";
+  entry.detail = fmt::format("version {}, pid {}", LOCKSTEP_VERSION, getpid());
+  auditor->note(std::move(entry));
+  transport.on_refused(
+      [this](const std::string& domain, const PublicKey& key, const std::string& address) {
+        AuditEntry refused;
+        refused.who = name_of(Nobody{});
+        refused.key = key.value;
+        refused.address = address;
+        refused.what = "connect";
+        refused.object = "the " + domain + " port";
+        refused.outcome = AuditOutcome::refused;
+        refused.detail = "this key is not authorised";
+        auditor->note(std::move(refused));
+      });
+  return {};
+}
+
+void Daemon::take_keys(std::vector<KeysFile::Line> lines) {
+  const Principals& principals = engine.core().state().principals();
+  const std::map<PublicKey, std::string> before = principals.keys();
+  engine.feed(KeysFileInput{{owner, std::move(lines)}});
+  auditor->note_keys(before, principals.keys());
 }
 
 Status Daemon::announce() const {
@@ -157,7 +203,7 @@ Status Daemon::announce() const {
 bool Daemon::settle() {
   do {
     space.look(engine.now());
-    if (auto lines = gate.file().look()) engine.feed(KeysFileInput{{owner, *std::move(lines)}});
+    if (auto lines = gate.file().look()) take_keys(*std::move(lines));
     engine.tick();
     auto actions = engine.commit();
     if (!actions) {
@@ -174,6 +220,7 @@ bool Daemon::settle() {
     bulk->turn_end();
   } while (!engine.idle());
   compactor->turn_end();
+  auditor->turn_end();
   if (bulk->failure()) {
     spdlog::critical("{}; jobs go on, mend the disk and start lockstepd again",
                      bulk->failure()->message);
@@ -186,7 +233,7 @@ bool Daemon::settle() {
 ExitCode Daemon::run() {
   while (settle()) {
     Duration wait = std::min(engine.wait(), compactor->wait());
-    wait = std::min(wait, Duration(kLookAgain));
+    wait = std::min({wait, Duration(kLookAgain), auditor->wait()});
     loop.turn(bulk->stalled() ? std::min(wait, kStalledRetry) : wait);
   }
   return code;
@@ -242,7 +289,7 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
   if (const auto done = daemon.loop.watch_signals({SIGTERM, SIGINT}, on_signal); !done)
     return report(ExitCode::internal, done.error());
   if (const auto done = daemon.open(); !done)
-    return report(daemon.blobs ? ExitCode::cannot_listen : ExitCode::store_refused, done.error());
+    return report(daemon.auditor ? ExitCode::cannot_listen : ExitCode::store_refused, done.error());
   // The recovered state is whole before anybody is told where to find us.
   if (!daemon.settle()) return daemon.code;
   if (const auto done = daemon.announce(); !done)
@@ -258,6 +305,7 @@ ExitCode run_daemon(const Options& options) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not our death
   io::raise_open_files_limit();
+  io::forbid_core_dumps();
   const LauncherHome home(options.home);
   const auto lock = take_home(home);
   if (!lock)

@@ -17,10 +17,17 @@
 //     reserve                     blocks that the daemon gives back when the disk is full
 //     stores.lock                 held by who changes what lies below; shared by a backup, which
 //                                 needs all that its copy of the journal refers to
+//     secrets/                    launcher/store/secret_store.h; in no backup
 //     logs/                       launcher/logs/log_store.h
+//     audit/                      launcher/audit/folder.h
 //     blobs/                      common/snapshot/blob_store.h
+//     blobs.sent                  0600: who sent which of them, blob_ledger.h; without it they are
+//     sent
+//                                 again
 
 #include <string>
+
+#include "launcher/audit/folder.h"
 
 namespace lockstep::launcher {
 
@@ -42,8 +49,11 @@ class LauncherHome {
   std::string reserve() const { return path_ + "/reserve"; }
   std::string version() const { return path_ + "/version"; }
   std::string stores_lock() const { return path_ + "/stores.lock"; }
+  std::string secrets() const { return path_ + "/secrets"; }
+  std::string audit() const { return audit_folder(path_); }
   std::string logs() const { return path_ + "/logs"; }
   std::string blobs() const { return path_ + "/blobs"; }
+  std::string blobs_sent() const { return path_ + "/blobs.sent"; }
 
  private:
   std::string path_;

@@ -13,11 +13,12 @@ namespace lockstep::launcher {
 
 class NodeLinks {
  public:
-  void heard(const PublicKey& key, SessionId session, const std::string& peer) {
+  void heard(const PublicKey& key, SessionId session, const std::string& peer,
+             const std::string& address) {
     auto& links = links_[key];
     std::erase_if(links, [session](const Link& link) { return link.session == session; });
     if (links.size() >= kMaxSessionsPerKey) links.erase(links.begin());
-    links.push_back({session, peer});
+    links.push_back({session, peer, address});
   }
   std::optional<std::string> peer_of(const PublicKey& key, SessionId session) const {
     const auto it = links_.find(key);
@@ -26,6 +27,11 @@ class NodeLinks {
       if (link.session == session) return link.peer;
     return std::nullopt;
   }
+  // That its newest message came from; "": not known.
+  std::string address_of(const PublicKey& key) const {
+    const auto it = links_.find(key);
+    return it == links_.end() || it->second.empty() ? "" : it->second.back().address;
+  }
   void accepted(NodeId node, const PublicKey& key, SessionId session) {
     current_[node] = {key, session};
   }
@@ -33,6 +39,7 @@ class NodeLinks {
     PublicKey key;
     SessionId session;
   };
+  const std::map<NodeId, Current>& all() const { return current_; }
   std::optional<Current> current(NodeId node) const {
     const auto it = current_.find(node);
     if (it == current_.end()) return std::nullopt;
@@ -43,7 +50,7 @@ class NodeLinks {
   static constexpr std::size_t kMaxSessionsPerKey = 4;
   struct Link {
     SessionId session;
-    std::string peer;
+    std::string peer, address;
   };
   std::map<PublicKey, std::vector<Link>> links_;
   std::map<NodeId, Current> current_;

@@ -67,7 +67,7 @@ Status read_docker_args(const std::string& text, std::vector<std::string>* out) 
 
 struct Texts {
   std::string listen, heartbeat, lost, grace, stop, logs, lease;
-  std::string low_space, reserve;
+  std::string low_space, reserve, keep_audit;
   std::string keep_jobs_for, keep_logs, keep_outputs, blob_lease;
   std::vector<std::string> docker_args;
   int fixed_nodes = 0;
@@ -89,6 +89,10 @@ Status complete(const Texts& texts, Options* options) {
     TRY(read_duration("--keep-jobs-for", texts.keep_jobs_for, &keeps.jobs_for));
   TRY(read_size("--keep-logs", texts.keep_logs, &keeps.logs));
   TRY(read_size("--keep-outputs", texts.keep_outputs, &keeps.outputs));
+  TRY(read_limit("--keep-audit", texts.keep_audit, &options->keep_audit));
+  if (options->keep_audit < kLeastAudit)
+    return bad(
+        fmt::format("--keep-audit {}: name {} or more", texts.keep_audit, to_string(kLeastAudit)));
   TRY(read_limit("--low-space", texts.low_space, &options->low_space));
   TRY(read_limit("--reserve", texts.reserve, &options->reserve));
   TRY(read_duration("--blob-lease", texts.blob_lease, &options->blob_lease));
@@ -129,6 +133,9 @@ void add_retention(CLI::App& app, Texts& texts, Options& options) {
       ->group("What is kept");
   app.add_option("--keep-outputs", texts.keep_outputs,
                  "the same for what jobs left (default unlimited)")
+      ->group("What is kept");
+  app.add_option("--keep-audit", texts.keep_audit,
+                 "when the audit log is larger, its oldest file is removed (default 1g)")
       ->group("What is kept");
   app.add_option("--low-space", texts.low_space,
                  "with less free on the disk of --home no new jobs, uploads and nodes are taken "

@@ -8,6 +8,7 @@
 
 #include "common/base/result.h"
 #include "common/domain/client_limits.h"
+#include "launcher/audit/log.h"
 #include "launcher/core/core.h"
 
 namespace lockstep::launcher {
@@ -40,6 +41,7 @@ struct Options {
   Duration blob_lease = minutes(60);     // what nobody refers to is kept so long after its last use
   Bytes low_space = {};                  // 0: io::default_low_space
   Bytes reserve = {};                    // 0: DiskMonitor's default
+  Bytes keep_audit = kDefaultAudit;      // of the audit log, in all
   std::uint64_t compact_after = 10'000;  // facts, and when the journal has doubled
   CoreConfig core;
 };

@@ -1,7 +1,11 @@
 #include "launcher/daemon/peer_directory.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
+
+#include "common/domain/agent_messages.h"
 
 namespace lockstep::launcher {
 namespace {
@@ -9,6 +13,12 @@ namespace {
 constexpr Duration kTellAgainAfter = seconds(15);  // well within kPeerAllowedFor
 constexpr std::size_t kMaxTold = 200'000;
 constexpr std::size_t kMaxNamed = 200'000;
+
+// Trees of packages are apart from those of the launcher's store: a node that calls a foreign tree
+// its packages finds nobody. They are of the lock that names them.
+Digest key_of_tree(const Digest& root, const std::optional<Digest>& lock) {
+  return lock ? sha256(std::string(lock->view()) + std::string(root.view())) : root;
+}
 
 // Another order for each asker, and the same each time: splitmix64's finalizer.
 std::uint64_t mix(NodeId asker, NodeId peer) {
@@ -60,7 +70,8 @@ std::uint64_t PeerDirectory::enter(Tree& tree, std::uint64_t order, NodeId node,
 
 PeerDirectory::Answer PeerDirectory::find(Instant now, NodeId asker, const FindPeers& ask,
                                           const Reach& reach) {
-  Tree& there = tree(ask.root, now);
+  const Digest key = key_of_tree(ask.root, ask.lock);
+  Tree& there = tree(key, now);
   const std::uint64_t order = enter(there, ++last_order_, asker, ask, now);
   Answer answer;
   std::size_t in_core = 0;
@@ -99,15 +110,23 @@ PeerDirectory::Answer PeerDirectory::find(Instant now, NodeId asker, const FindP
     take_some(earlier, kEarlierPeers);
   }
   take_some(whole, kWholePeers);
-  if (told_.size() > kMaxTold) told_.clear();
+  if (told_count_ > kMaxTold) {
+    told_.clear();
+    told_count_ = 0;
+  }
   if (named_count_ > kMaxNamed) {
     named_.clear();
     named_count_ = 0;
   }
-  std::set<NodeId>* named = answer.peers.empty() ? nullptr : &named_[{asker, ask.root}];
+  std::set<NodeId>* named = answer.peers.empty() ? nullptr : &named_[{asker, key}];
+  if (answer.peers.empty()) return answer;
+  Told& told = told_[{asker, key}];
+  told.ask = ask;
+  told.last = now;
   for (const Found& peer : answer.peers) {
     named_count_ += named->insert(peer.node).second;
-    const auto [it, is_new] = told_.try_emplace({peer.node, asker}, now);
+    const auto [it, is_new] = told.peers.try_emplace(peer.node, now);
+    told_count_ += is_new ? 1 : 0;
     if (!is_new && now - it->second < kTellAgainAfter) continue;
     it->second = now;
     answer.to_tell.push_back(peer.node);
@@ -115,9 +134,29 @@ PeerDirectory::Answer PeerDirectory::find(Instant now, NodeId asker, const FindP
   return answer;
 }
 
+std::vector<PeerDirectory::Withdrawal> PeerDirectory::withdraw(Instant now, const May& may) {
+  std::vector<Withdrawal> all;
+  for (auto it = told_.begin(); it != told_.end();) {
+    const NodeId asker = it->first.first;
+    const Told& told = it->second;
+    const bool is_over = now - told.last >= kPeerAllowedFor;  // by itself
+    if (!is_over && may(asker, told.ask)) {
+      ++it;
+      continue;
+    }
+    Withdrawal one{asker, told.ask.root, {}};
+    for (const auto& [peer, at] : told.peers) one.peers.push_back(peer);
+    told_count_ -= one.peers.size();
+    if (!is_over) all.push_back(std::move(one));
+    it = told_.erase(it);
+  }
+  return all;
+}
+
 FetchReport PeerDirectory::take(NodeId from, FetchReport report) {
+  const Digest key = key_of_tree(report.root, report.lock);
   std::set<NodeId> named;
-  if (const auto it = named_.find({from, report.root}); it != named_.end()) {
+  if (const auto it = named_.find({from, key}); it != named_.end()) {
     named = std::move(it->second);
     named_count_ -= named.size();
     named_.erase(it);
@@ -134,7 +173,7 @@ FetchReport PeerDirectory::take(NodeId from, FetchReport report) {
     ++theirs.lies;
     theirs.last_lie = share.fault;
   }
-  const auto found = trees_.find(report.root);
+  const auto found = trees_.find(key);
   if (found == trees_.end()) return report;
   auto& nodes = found->second.nodes;
   for (auto it = nodes.begin(); it != nodes.end(); ++it) {

@@ -33,6 +33,14 @@ class PeerDirectory {
     std::vector<NodeId> to_tell;  // of these, who are to let the asker in: told long ago, or never
   };
   Answer find(Instant now, NodeId asker, const FindPeers& ask, const Reach& reach);
+  // Trees that an asker may not have any more, and who was told of it lately that it may.
+  struct Withdrawal {
+    NodeId asker;
+    Digest root;
+    std::vector<NodeId> peers;
+  };
+  using May = std::function<bool(NodeId asker, const FindPeers& ask)>;
+  std::vector<Withdrawal> withdraw(Instant now, const May& may);
   // Returns the part that counts: of peers that were named to this node for this tree since its
   // last report. What it says of others is dropped.
   FetchReport take(NodeId from, FetchReport report);
@@ -55,7 +63,13 @@ class PeerDirectory {
 
   std::map<Digest, Tree> trees_;
   std::uint64_t last_order_ = 0;
-  std::map<std::pair<NodeId, NodeId>, Instant> told_;  // whom, of whom
+  struct Told {
+    FindPeers ask;
+    Instant last;
+    std::map<NodeId, Instant> peers;
+  };
+  std::map<std::pair<NodeId, Digest>, Told> told_;  // of whom and for which tree: whom
+  std::size_t told_count_ = 0;
   // Which peers a node was told of, for a tree, since its last report of that.
   std::map<std::pair<NodeId, Digest>, std::set<NodeId>> named_;
   std::size_t named_count_ = 0;

@@ -36,6 +36,7 @@ StoreCompactor::StoreCompactor(Parts parts)
       home_(parts.home),
       settings_(parts.settings),
       space_(parts.space),
+      ledger_(parts.ledger),
       collect_at_(engine_.started() + settings_.blob_lease) {
   // Of the thread alone, on Linux: it makes way for the loop.
   worker_.run([] { (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10); });
@@ -199,6 +200,18 @@ void StoreCompactor::collect() {
   });
 }
 
+// On the worker.
+Status StoreCompactor::forget_senders() {
+  if (ledger_ == nullptr) return {};
+  ledger_->begin_trim();
+  TRY_ASSIGN(const std::vector<Digest> here, blobs_.list());
+  std::vector<snapshot::DigestKey> keys;
+  keys.reserve(here.size());
+  for (const Digest& digest : here) keys.push_back(snapshot::key_of(digest));
+  std::sort(keys.begin(), keys.end());
+  return ledger_->keep_only(keys);
+}
+
 // What has come to be referred to since is named now: until here it was committed.
 void StoreCompactor::condemned(const Result<std::size_t>& count) {
   if (!count) return collected(count.error());
@@ -206,6 +219,9 @@ void StoreCompactor::condemned(const Result<std::size_t>& count) {
   worker_.run([this, trees = engine_.core().trees()] {
     const Status spared = collecting_->spare(trees);
     auto result = spared ? collecting_->sweep() : Result<snapshot::Collected>(spared.error());
+    if (const Status forgot = result && result->blobs > 0 ? forget_senders() : Status(); !forgot)
+      spdlog::warn("who sent the files that were removed is still noted: {}",
+                   forgot.error().message);
     loop_.post([this, result] { collected(result); });
   });
 }

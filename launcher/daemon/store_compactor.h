@@ -13,6 +13,7 @@
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
 #include "common/snapshot/blob_gc.h"
+#include "launcher/daemon/blob_ledger.h"
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/engine.h"
 #include "launcher/daemon/home.h"
@@ -41,6 +42,7 @@ class StoreCompactor {
     const LauncherHome& home;
     Settings settings;
     const DiskMonitor& space;
+    BlobLedger* ledger = nullptr;  // loses the rows of blobs that go
   };
   explicit StoreCompactor(Parts parts);
   ~StoreCompactor();
@@ -66,6 +68,7 @@ class StoreCompactor {
   void adopt(const Result<CompactedJournal>& compacted);
   bool is_low() const { return space_.level() != DiskMonitor::Level::well; }
   void collect();
+  Status forget_senders();
   void condemned(const Result<std::size_t>& count);
   void collected(const Result<snapshot::Collected>& result);
 
@@ -76,6 +79,7 @@ class StoreCompactor {
   const LauncherHome& home_;
   const Settings settings_;
   const DiskMonitor& space_;
+  BlobLedger* const ledger_;
   std::optional<io::FileLock> lock_;  // while something is at work
   bool orphans_listed_ = false;
   std::deque<LogFolder> doomed_;

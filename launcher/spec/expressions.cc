@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/nearest.h"
+#include "common/domain/secrets.h"
 
 namespace lockstep::spec {
 
@@ -43,8 +44,8 @@ Error unknown_name(std::string_view kind, const std::string& name, const std::st
   return make_error(ErrorCode::invalid_argument, message);
 }
 
-Result<std::string> value_of(std::string_view inner, const JobSpec& spec) {
-  constexpr std::string_view kInputs = "inputs.", kOutputs = "outputs.";
+Result<std::string> value_of(std::string_view inner, const JobSpec& spec, Secrets secrets) {
+  constexpr std::string_view kInputs = "inputs.", kOutputs = "outputs.", kSecrets = "secrets.";
   const std::string whole = fmt::format("${{{{{}}}}}", inner);
   for (std::string_view later : {"search_space.", "parent."})
     if (inner.rfind(later, 0) == 0)
@@ -64,15 +65,25 @@ Result<std::string> value_of(std::string_view inner, const JobSpec& spec) {
     }
     return unknown_name("output", name, whole, names);
   }
+  if (inner.rfind(kSecrets, 0) == 0) {
+    const std::string name(inner.substr(kSecrets.size()));
+    TRY(validate_secret_name(name));
+    if (secrets == Secrets::allowed) return secret_expression(name);
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("'{}' is possible in values of environment_variables alone: "
+                                  "here others could read it",
+                                  whole));
+  }
   return make_error(ErrorCode::invalid_argument,
-                    fmt::format("'{}' is not an expression; write ${{{{inputs.NAME}}}} or "
-                                "${{{{outputs.NAME}}}}",
+                    fmt::format("'{}' is not an expression; write ${{{{inputs.NAME}}}}, "
+                                "${{{{outputs.NAME}}}} or ${{{{secrets.NAME}}}}",
                                 whole));
 }
 
 }  // namespace
 
-Result<std::string> substitute(const Source& source, const YamlNode& node, const JobSpec& spec) {
+Result<std::string> substitute(const Source& source, const YamlNode& node, const JobSpec& spec,
+                               Secrets secrets) {
   const std::string& text = node.text;
   std::string out;
   std::size_t at = 0;
@@ -90,7 +101,7 @@ Result<std::string> substitute(const Source& source, const YamlNode& node, const
     const std::string_view expression =
         std::string_view(text).substr(open, close + kClose.size() - open);
     const auto inner = expression.substr(kOpen.size(), expression.size() - 5);
-    auto value = value_of(trim(inner), spec);
+    auto value = value_of(trim(inner), spec, secrets);
     if (!value)
       return source.error(place_of_expression(source, node, expression), value.error().message,
                           value.error().code);

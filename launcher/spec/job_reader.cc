@@ -187,7 +187,7 @@ Status JobReader::fill_command(JobSpec& spec) const {
   spec.command = ShellCommand{std::move(shell_text)};
   if (const YamlNode* variables = at("environment_variables")) {
     for (const auto& entry : variables->entries) {
-      TRY_ASSIGN(std::string value, substitute(source_, entry.value, spec));
+      TRY_ASSIGN(std::string value, substitute(source_, entry.value, spec, Secrets::allowed));
       if (entry.key.empty() || entry.key.find('=') != std::string::npos)
         return error(entry.place, fmt::format("'{}' is not a variable's name", entry.key));
       spec.environment_variables[entry.key] = std::move(value);
@@ -234,6 +234,9 @@ Status JobReader::fill_resources(JobSpec& spec) const {
   if (const YamlNode* args = at("resources.docker_args")) {
     TRY_ASSIGN(resources.docker_args, read_docker_args(source_, *args));
   }
+  spec.limits.pids = number("lockstep.limits.pids");
+  if (const YamlNode* log = at("lockstep.limits.log")) spec.limits.log = parse_bytes(log->text);
+  if (const YamlNode* disk = at("lockstep.limits.disk")) spec.limits.disk = parse_bytes(disk->text);
   if (at("lockstep.gpus_per_rank") != nullptr) {
     const Result<std::string> mode = word("lockstep.gpus_per_rank");
     if (!mode) return mode.error();

@@ -110,6 +110,21 @@ Status copy_logs(const State& state, const LauncherHome& from, const LauncherHom
   return {};
 }
 
+// The head first: what it names is in the segments by then, however far the launcher goes on.
+Status copy_audit(const LauncherHome& from, const LauncherHome& to) {
+  if (!io::exists(from.audit())) return {};
+  TRY(io::make_directories(to.audit(), 0700));
+  const std::string head = audit_head_path(from.audit());
+  if (io::exists(head)) TRY(io::copy_file(head, audit_head_path(to.audit())));
+  TRY_ASSIGN(const auto segments, audit_segments(from.audit()));
+  for (const auto& segment : segments) {
+    const Status copied =
+        io::copy_file(segment.path, audit_segment_path(to.audit(), segment.number));
+    if (!copied && io::exists(segment.path)) return copied;  // else it was the oldest, and went
+  }
+  return io::sync_directory(to.audit());
+}
+
 Status copy_identity(const LauncherHome& from, const LauncherHome& to) {
   TRY(copy_directory(from.keys(), to.keys(), copy_whole));
   for (const auto& [source, target] :
@@ -201,6 +216,7 @@ Result<BackupReport> backup(const std::string& home_path, const std::string& to)
   TRY(copy_blobs(home.blobs(), copy.blobs()));
   TRY(settle_blobs(state, copy.blobs(), &report));
   TRY(copy_logs(state, home, copy, &report));
+  TRY(copy_audit(home, copy));
   TRY(write_about(about(beside.path()), report));
   TRY(beside.finish());
   return report;
@@ -231,6 +247,7 @@ Result<BackupReport> restore(const std::string& from, const std::string& home_pa
   TRY(copy_blobs(source.blobs(), home.blobs()));
   TRY(settle_blobs(state, home.blobs(), &report));
   TRY(copy_logs(state, source, home, &report));
+  TRY(copy_audit(source, home));
   TRY(beside.finish());
   return report;
 }

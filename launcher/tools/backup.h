@@ -4,7 +4,7 @@
 // the launcher's keys, so that agents and users find the restored launcher to be the same one.
 //
 //   <backup>/ backup.json (what, of when, by which version), version, endpoint.json, started.json,
-//             keys/, journal.db, blobs/, logs/
+//             keys/, journal.db, blobs/, logs/, audit/
 
 #include <cstdint>
 #include <string>

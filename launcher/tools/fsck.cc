@@ -9,6 +9,7 @@
 #include "common/base/quoted_name.h"
 #include "common/io/disk.h"
 #include "common/snapshot/blob_check.h"
+#include "launcher/audit/verify.h"
 #include "launcher/core/invariants.h"
 #include "launcher/core/roots.h"
 #include "launcher/core/state.h"
@@ -31,6 +32,7 @@ class Fsck {
     TRY(check_journal_and_state());
     TRY(check_blobs());
     TRY(check_logs());
+    TRY(check_audit());
     return std::move(report_);
   }
 
@@ -46,6 +48,7 @@ class Fsck {
   Status check_logs();
   void check_log(const LogKey& key, std::uint64_t size);
   Status check_log_folders();
+  Status check_audit();
 
   const FsckOptions& options_;
   const LauncherHome& home_;
@@ -190,6 +193,16 @@ Status Fsck::check_log_folders() {
     }
     if (options_.repair) io::disk::rmdir((home_.logs() + "/" + job).c_str());
   }
+  return {};
+}
+
+Status Fsck::check_audit() {
+  if (!io::exists(home_.audit())) return {};  // no launcher of this version was ever here
+  const auto found = verify_audit(home_.audit(), {}, {});
+  if (!found && found.error().code == ErrorCode::not_found) return {};
+  if (!found) return found.error();
+  for (const auto& note : found->notes) report_.notes.push_back("audit log: " + note);
+  if (!found->problem.empty()) problem("audit log: {}", found->problem);
   return {};
 }
 

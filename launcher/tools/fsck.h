@@ -1,6 +1,6 @@
 #pragma once
 // `lockstepd fsck`: a look at a launcher's home that no launcher uses. Journal (chain, pages,
-// facts), the state they fold to, every blob that it refers to, and the logs of ranks.
+// facts), the state they fold to, every blob that it refers to, the logs of ranks, the audit log.
 
 #include <cstdint>
 #include <optional>

@@ -149,6 +149,7 @@ void ContainerProcess::accept() {
   state_ = State::connected;
   if (plan_.memory) memory_ = MemoryEvents::of(peer.pid);
   if (plan_.memory && !memory_) spdlog::warn("the container's cgroup is not seen from here");
+  pids_ = PidsEvents::of(peer.pid);
   events_.connected(*std::move(socket));
 }
 

@@ -15,6 +15,7 @@
 #include "common/io/process.h"
 #include "runner/container/engine_program.h"
 #include "runner/container/memory_events.h"
+#include "runner/container/pids_events.h"
 #include "runner/container/plan.h"
 
 namespace lockstep::runner {
@@ -65,6 +66,9 @@ class ContainerProcess {
   Status name_gang(const GangTable& gang);
   // Of a job with a memory limit: the kernel has killed something in it since this was asked last.
   bool is_out_of_memory();
+  // How many processes and threads its ranks were refused together, and their limit.
+  long long refused_forks() const { return pids_ ? pids_->refused() : 0; }
+  int pids_limit() const { return plan_.pids_limit; }
 
  private:
   enum class State { starting, connected, failed };
@@ -92,6 +96,7 @@ class ContainerProcess {
   io::Fd listener_;
   std::string stranger_;  // who connected and was not let in, for the error
   std::optional<MemoryEvents> memory_;
+  std::optional<PidsEvents> pids_;
   Instant remove_at_ = Instant::never(), leave_at_ = Instant::never();
   std::string why_left_;
   std::unique_ptr<EngineProgram> running_, removing_, unpausing_;

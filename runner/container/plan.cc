@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include "common/io/attempt_cgroups.h"
 #include "common/io/file_system.h"
@@ -67,6 +70,23 @@ std::vector<Mount> mounts_of(const PlanRequest& request, const io::User& inside)
   return mounts;
 }
 
+// A job's docker_args may ask for fewer. None at all, which an operator has allowed then, stays
+// among them.
+void lower_pids_limit(ContainerPlan& plan) {
+  constexpr std::string_view kOption = "--pids-limit=";
+  const bool is_lifted = std::atoll(Arguments(plan.arguments).last("pids-limit").c_str()) <= 0;
+  std::vector<std::string> others;
+  for (const std::string& word : plan.arguments) {
+    if (!word.starts_with(kOption) || is_lifted) {
+      others.push_back(word);
+      continue;
+    }
+    const long long asked = std::atoll(word.c_str() + kOption.size());
+    if (asked > 0) plan.pids_limit = static_cast<int>(std::min<long long>(plan.pids_limit, asked));
+  }
+  plan.arguments = std::move(others);
+}
+
 Error no_gpus(const PlanRequest& request) {
   const std::string& engine = request.workspace.activation->container->engine;
   return make_error(
@@ -115,12 +135,13 @@ Result<ContainerPlan> plan_container(const PlanRequest& request) {
   if (resources.memory && assignment.allotment.memory.count > 0 && container.limits_memory)
     plan.memory = assignment.allotment.memory;
   plan.cpus = std::max(1, static_cast<int>(assignment.allotment.cpus.size()));
-  plan.pids_limit = assignment.ranks_here() * io::kPidsOfARank + kPidsOfSpawn;
   plan.gpus = assignment.allotment.gpus;
   if (assignment.nodes() > 1 && io::exists(kInfiniband)) plan.devices.push_back(kInfiniband);
   const Arguments arguments(resources.docker_args);
   plan.arguments = arguments.without_variables();
   plan.variables = arguments.variables();
+  plan.pids_limit = request.pids_limit * assignment.ranks_here() + kPidsOfSpawn;
+  lower_pids_limit(plan);
   if (!plan.variables.empty()) plan.variables_file = request.directory.container_env();
   plan.socket = kSocketName;
   return plan;

@@ -23,6 +23,7 @@ struct PlanRequest {
   std::string spawn_program;
   std::string hostname;
   int runner_pid = 0;
+  int pids_limit = kDefaultPidsLimit;  // of each rank
 };
 
 // The run-as user as ranks of a container see themselves. In rootless docker that is root; a home

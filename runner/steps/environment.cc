@@ -32,7 +32,10 @@ Status set_environment(const LaunchContext& context, RankLaunch& rank) {
   TRY_ASSIGN(const auto bootstrap, context.bootstrap->environment(rank.rank, rank.local_rank));
   for (const auto& [name, value] : bootstrap) environment[name] = value;
   for (const auto& [name, value] : context.gang->assignment.spec.environment_variables)
-    if (bootstrap.count(name) == 0) environment[name] = put_in_outputs(value, context.outputs);
+    if (bootstrap.count(name) == 0) {
+      TRY_ASSIGN(environment[name],
+                 put_in_secrets(put_in_outputs(value, context.outputs), context.secrets));
+    }
   rank.process.environment = std::move(environment);
   return {};
 }

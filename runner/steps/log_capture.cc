@@ -30,6 +30,10 @@ constexpr std::uint64_t kWorthwhile = 64 << 10;  // room, before a paused stream
 }  // namespace
 
 struct LogCapture::Stream {
+  struct Cut {
+    std::uint64_t dropped = 0;
+    std::string tail;  // of these, for failure reports
+  };
   Stream(int r, LogStream w, const std::string& p) : rank(r), which(w), path(p), times(p) {}
 
   int rank = 0;
@@ -44,14 +48,17 @@ struct LogCapture::Stream {
   std::string pending;      // read, and refused by the disk: the pipe is not watched meanwhile
   bool paused = false;      // the spool has no room: the pipe is not watched meanwhile
   Instant next_stamp;
+  char last = '\n';        // in the file
+  std::optional<Cut> cut;  // nothing more is kept
 
   std::uint64_t spooled() const { return bytes - taken; }
 };
 
-LogCapture::LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool)
+LogCapture::LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool, Bytes limit)
     : loop_(loop),
       directory_(std::move(directory)),
       spool_bytes_(spool.count),
+      limit_bytes_(limit.count),
       buffer_(std::make_unique_for_overwrite<char[]>(kReadBytes)) {}
 
 LogCapture::~LogCapture() {
@@ -82,7 +89,7 @@ Result<LogCapture::Writers> LogCapture::open(int rank, std::uint32_t uid) {
 
 void LogCapture::watch(Stream& stream) {
   loop_.watch(stream.pipe.get(), io::EventLoop::Interest::read,
-              [this, &stream] { read_some(stream, room(stream)); });
+              [this, &stream] { take_some(stream); });
 }
 
 // ---- the spool ----------------------------------------------------------------------------------
@@ -94,6 +101,14 @@ std::uint64_t LogCapture::room(const Stream& stream) const {
   const std::uint64_t common = spool_bytes_ / 2 - std::min(spool_bytes_ / 2, spooled_);
   const std::uint64_t own = share() - std::min(share(), stream.spooled());
   return std::max(common, own);
+}
+
+// In the same way, so that one loud rank does not cost the others their last lines.
+std::uint64_t LogCapture::left_to_keep(const Stream& stream) const {
+  const std::uint64_t half = limit_bytes_ / 2;
+  const std::uint64_t common = half - std::min(half, kept_);
+  const std::uint64_t mine = half / streams_.size();
+  return std::max(common, mine - std::min(mine, stream.bytes));
 }
 
 void LogCapture::pause(Stream& stream) {
@@ -162,14 +177,27 @@ std::string LogCapture::spool_reason() const {
 
 // ---- reading and writing ------------------------------------------------------------------------
 
-void LogCapture::read_some(Stream& stream, std::size_t most) {
-  if (most == 0) return pause(stream);
+void LogCapture::take_some(Stream& stream) {
+  if (!stream.cut && room(stream) == 0) return pause(stream);
+  read_some(stream, room(stream));
+}
+
+// > 0: so much is in the buffer; else nothing is there now, or the stream was closed.
+ssize_t LogCapture::read_pipe(Stream& stream, std::uint64_t most) {
   ssize_t length = 0;
   do {
-    length = read(stream.pipe.get(), buffer_.get(), std::min(most, kReadBytes));
+    length = read(stream.pipe.get(), buffer_.get(), std::min<std::uint64_t>(most, kReadBytes));
   } while (length < 0 && errno == EINTR);
-  if (length < 0 && errno == EAGAIN) return;
-  if (length <= 0) return close(stream);
+  if (length == 0 || (length < 0 && errno != EAGAIN)) close(stream);
+  return length;
+}
+
+// How much was read, kept or not.
+std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
+  if (!stream.cut && left_to_keep(stream) == 0) stream.cut.emplace();
+  if (stream.cut) return drop_some(stream);
+  const ssize_t length = read_pipe(stream, std::min(most, left_to_keep(stream)));
+  if (length <= 0) return 0;
   const Instant now = clock_.now();
   if (now >= stream.next_stamp) {
     // A time that cannot be written is not worth a rank's wait.
@@ -177,6 +205,41 @@ void LogCapture::read_some(Stream& stream, std::size_t most) {
   }
   stream.pending.assign(buffer_.get(), static_cast<std::size_t>(length));
   if (!flush(stream)) loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
+  return static_cast<std::uint64_t>(length);
+}
+
+// Once something comes that is not kept, so that a log that just fits says nothing.
+std::uint64_t LogCapture::drop_some(Stream& stream) {
+  const ssize_t length = stream.pipe ? read_pipe(stream, kReadBytes) : 0;
+  if (length <= 0) return 0;
+  const auto bytes = static_cast<std::uint64_t>(length);
+  Stream::Cut& cut = *stream.cut;
+  if (std::exchange(cut.dropped, cut.dropped + bytes) == 0) {
+    stream.pending = fmt::format(
+        "{}[lockstep: this log is cut here: the limit of the job's logs on a node, {}, is reached, "
+        "and what rank {} writes to {} from here on is not kept (--log-limit)]\n",
+        stream.last == '\n' ? "" : "\n", to_string(Bytes{limit_bytes_}), stream.rank,
+        stream.which == LogStream::out ? "stdout" : "stderr");
+    if (!flush(stream) && stream.pipe)
+      loop_.unwatch(stream.pipe.get(), io::EventLoop::Interest::read);
+  }
+  if (stream.which != LogStream::err) return bytes;
+  cut.tail.append(buffer_.get() + bytes - std::min<std::uint64_t>(bytes, kStderrTailBytes),
+                  std::min<std::uint64_t>(bytes, kStderrTailBytes));
+  if (cut.tail.size() > kStderrTailBytes) cut.tail.erase(0, cut.tail.size() - kStderrTailBytes);
+  return bytes;
+}
+
+LogCapture::Dropped LogCapture::dropped() const {
+  Dropped all;
+  int last = -1;
+  for (const auto& stream : streams_) {
+    if (!stream->cut || stream->cut->dropped == 0) continue;
+    all.bytes += stream->cut->dropped;
+    if (std::exchange(last, stream->rank) == stream->rank) continue;
+    if (all.ranks++ == 0) all.first_rank = stream->rank;
+  }
+  return all;
 }
 
 // False, with a reason and a time to retry, when something is left.
@@ -185,6 +248,11 @@ bool LogCapture::flush(Stream& stream) {
     const ssize_t written =
         io::disk::write(stream.file.get(), stream.pending.data(), stream.pending.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written <= 0 && !waits_for_disk_) {
+      if (!stream.cut) stream.cut.emplace();
+      stream.cut->dropped += std::exchange(stream.pending, {}).size();
+      return true;
+    }
     if (written <= 0) {
       reason_ = fmt::format("ranks wait: their output cannot be written to {}: {}", stream.path,
                             std::strerror(errno));
@@ -193,9 +261,16 @@ bool LogCapture::flush(Stream& stream) {
     }
     stream.bytes += static_cast<std::uint64_t>(written);
     spooled_ += static_cast<std::uint64_t>(written);
+    kept_ += static_cast<std::uint64_t>(written);
+    stream.last = stream.pending[static_cast<std::size_t>(written) - 1];
     stream.pending.erase(0, static_cast<std::size_t>(written));
   }
   return true;
+}
+
+void LogCapture::give_up_on_disk() {
+  waits_for_disk_ = false;
+  if (retry_at_ != Instant::never()) retry_at_ = {};
 }
 
 bool LogCapture::retry_disk() {
@@ -244,9 +319,7 @@ bool LogCapture::drain() {
     const int capacity = stream->pipe ? fcntl(stream->pipe.get(), F_GETPIPE_SZ) : 0;
     auto left = static_cast<std::uint64_t>(std::max(capacity, static_cast<int>(kBlock)));
     while (stream->pipe && stream->pending.empty()) {
-      const std::uint64_t before = stream->bytes;
-      read_some(*stream, left);
-      const std::uint64_t got = stream->bytes - before + stream->pending.size();
+      const std::uint64_t got = read_some(*stream, left);
       left -= std::min(left, got);
       if (stream->pending.empty() && (got == 0 || left == 0)) close(*stream);
     }
@@ -293,7 +366,8 @@ std::string LogCapture::stderr_tail(int rank) const {
   std::string text(kStderrTailBytes, '\0');
   const ssize_t length = pread(file->get(), text.data(), text.size(), static_cast<off_t>(skip));
   text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-  return text;
+  if (stream.cut) text += stream.cut->tail;
+  return text.substr(text.size() - std::min(text.size(), kStderrTailBytes));
 }
 
 }  // namespace lockstep::runner

@@ -2,7 +2,8 @@
 // The ranks' stdout and stderr: one pipe per stream and rank, drained on the loop into append-only
 // files, with the times of their bytes beside. What cannot be written (a full disk), or is more
 // than the spool may hold before the launcher has taken it, stays in the pipe: the rank blocks,
-// nothing is lost. What the launcher has taken is given back to the disk, up to the tail that a
+// nothing is lost. What is more than the limit of a job's logs is read and not kept; a line in the
+// log says where. What the launcher has taken is given back to the disk, up to the tail that a
 // failure report quotes. It owns pipes and files; it never interprets a byte, and shows nobody
 // anything.
 
@@ -15,6 +16,7 @@
 
 #include "common/base/bytes.h"
 #include "common/domain/exit_report.h"
+#include "common/domain/limits.h"
 #include "common/io/attempt_dir.h"
 #include "common/io/clock.h"
 #include "common/io/event_loop.h"
@@ -28,7 +30,9 @@ class LogCapture {
  public:
   // `spool`: of all ranks together, bytes that the launcher has not taken. One half is for whoever
   // needs it; of the other each stream has its share, so that one rank does not silence the others.
-  LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool = kDefaultLogSpool);
+  // `limit`: of all ranks together, bytes that are kept; shared out in the same way.
+  LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool = kDefaultLogSpool,
+             Bytes limit = kDefaultLogLimit);
   ~LogCapture();
   LogCapture(const LogCapture&) = delete;
   LogCapture& operator=(const LogCapture&) = delete;
@@ -48,7 +52,19 @@ class LogCapture {
   // retry_at().
   bool drain();
   std::vector<LogSize> sizes() const;
-  std::string stderr_tail(int rank) const;  // the last kStderrTailBytes
+  std::string stderr_tail(int rank) const;  // the last kStderrTailBytes, kept or not
+
+  // From now on what the disk refuses is not waited for: it is dropped. For an attempt that must go
+  // because it fills the disk.
+  void give_up_on_disk();
+
+  // What was read beyond the limit, or given up.
+  struct Dropped {
+    int ranks = 0;
+    int first_rank = -1;
+    std::uint64_t bytes = 0;
+  };
+  Dropped dropped() const;
 
   // While a rank may have to wait: when to call retry(), and, once it does, why; never() and ""
   // otherwise.
@@ -59,7 +75,10 @@ class LogCapture {
  private:
   struct Stream;
   void watch(Stream& stream);
-  void read_some(Stream& stream, std::size_t most);
+  void take_some(Stream& stream);
+  std::uint64_t read_some(Stream& stream, std::uint64_t most);
+  ssize_t read_pipe(Stream& stream, std::uint64_t most);
+  std::uint64_t drop_some(Stream& stream);
   bool flush(Stream& stream);
   void make_durable(const std::vector<Stream*>& dirty);
   void pause(Stream& stream);
@@ -67,19 +86,22 @@ class LogCapture {
   void close(Stream& stream);
   std::uint64_t share() const;
   std::uint64_t room(const Stream& stream) const;
+  std::uint64_t left_to_keep(const Stream& stream) const;
   void free_taken(Stream& stream, std::uint64_t at_least);
   bool retry_disk();
   std::string spool_reason() const;
 
   io::EventLoop& loop_;
   io::AttemptDir directory_;
-  const std::uint64_t spool_bytes_;
+  const std::uint64_t spool_bytes_, limit_bytes_;
   io::SystemClock clock_;  // stamps what is read
   std::vector<std::unique_ptr<Stream>> streams_;
   std::map<std::pair<int, LogStream>, Stream*> by_key_;
   std::uint64_t spooled_ = 0;  // written and not taken, all streams
+  std::uint64_t kept_ = 0;     // written, all streams
   // Not filled with zeros: only the pages that are read into take memory.
   const std::unique_ptr<char[]> buffer_;
+  bool waits_for_disk_ = true;
   Instant retry_at_ = Instant::never();
   std::optional<Instant> paused_since_;  // no stream that was paused has gone on since
   std::string reason_;

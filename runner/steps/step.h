@@ -24,6 +24,7 @@ struct LaunchContext {
   bool become_run_as = false;                       // we are root: ids are changed to gang->run_as
   const Container* container = nullptr;             // the ranks run in one
   std::map<std::string, std::string> outputs = {};  // named output -> its path for the ranks
+  SecretValues secrets = {};                        // of those that the job names
 };
 
 struct RankLaunch {

@@ -105,7 +105,7 @@ class NoSource final : public agent::BlobSource {
   Status fetch_tree(const Digest&, snapshot::BlobStore&, const transfer::OnProgress&) override {
     return nothing();
   }
-  Status fetch(const std::vector<snapshot::BlobWanted>&, snapshot::BlobStore&,
+  Status fetch(const Digest&, const std::vector<snapshot::BlobWanted>&, snapshot::BlobStore&,
                const transfer::OnProgress&) override {
     return nothing();
   }

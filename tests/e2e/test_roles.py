@@ -171,6 +171,31 @@ def test_a_rotated_key_replaces_the_old_one(site, people):
     assert keys == [new]
 
 
+@pytest.mark.parametrize("step", ["told", "moved"])
+def test_a_rotation_that_was_cut_off_goes_on(site, people, step):
+    bob = people["bob"]
+    keys = site.directory / "home-bob" / "keys"
+    file, fresh, old = keys / "user.key", keys / "user.key.new", keys / "user.key.old"
+    before = file.read_bytes()
+    bob.ok("user", "key", "rotate")
+    after = file.read_bytes()
+    assert after != before and not fresh.exists() and not old.exists()
+    if step == "told":  # the launcher knows a new key, and nobody heard that it does
+        file.write_bytes(after)
+        other = Person(site, "bob-elsewhere")
+        site.ok("user", "key", "add", "bob", other.key)
+        fresh.write_bytes((site.directory / "home-bob-elsewhere" / "keys" / "user.key").read_bytes())
+        fresh.chmod(0o600)
+    else:  # the file has the new key, the old one is not revoked yet
+        old.write_bytes(before)
+        old.chmod(0o600)
+    bob.ok("user", "key", "rotate")
+    assert not fresh.exists() and not old.exists()
+    assert [key["key"] for key in site.json("user", "show", "bob")["keys"]] == [
+        bob.ok("user", "key", "show").strip()]
+    assert file.read_bytes() == after or step == "told"
+
+
 def test_keys_are_one_word_and_users_survive_a_restart(site, people):
     for person in people.values():
         assert person.key.isalnum() and person.key.startswith("lskey")

@@ -27,6 +27,7 @@ void LauncherHost::start() {
   cluster_.world.note("launcher starts with {} facts", journal_.size());
   core_ = std::make_unique<launcher::Core>(config_);
   inbox_.clear();
+  users_.clear();
   sessions_.clear();
   awaited_.clear();
   liveness_.clear();
@@ -73,6 +74,25 @@ void LauncherHost::deliver(launcher::Input input) {
   if (!core_) return;
   inbox_.push_back(std::move(input));
   plan_turn(cluster_.world.random.between(milliseconds(0), milliseconds(2)));
+}
+
+void LauncherHost::deliver_from(const PublicKey& key, launcher::Input input) {
+  if (!core_) return;
+  const auto user = users_.find(key);
+  std::visit(
+      [&](auto& in) {
+        if constexpr (requires {
+                        in.caller;
+                        in.reply;
+                      }) {
+          if (user == users_.end())
+            return cluster_.workload.refused(in.reply, ErrorCode::permission_denied,
+                                             "this key is not authorised any more");
+          in.caller = launcher::UserCaller{user->second};
+          deliver(in);
+        }
+      },
+      input);
 }
 
 void LauncherHost::plan_turn(Duration delay) {
@@ -417,6 +437,10 @@ void LauncherHost::act(const launcher::ReplyJoined& action) {
 }
 
 void LauncherHost::act(const launcher::ReplyDone& action) { cluster_.workload.done(action.to); }
+
+void LauncherHost::act(const launcher::ReplyEnvironment& action) {
+  cluster_.workload.done(action.to);
+}
 
 void LauncherHost::act(const launcher::ReplyRefused& action) {
   cluster_.workload.refused(action.to, action.code, action.message);

@@ -23,6 +23,8 @@ class LauncherHost {
   explicit LauncherHost(Cluster& cluster);
   void start();
   void deliver(launcher::Input input);
+  // What is signed with a user's key: refused at the door once the key is out.
+  void deliver_from(const PublicKey& key, launcher::Input input);
   void crash();
   void stop_for(Duration duration);  // SIGSTOP … SIGCONT
   bool up() const { return core_ != nullptr; }
@@ -71,10 +73,11 @@ class LauncherHost {
   void act(const launcher::ReplyRefused& action);
   void act(const launcher::ReplyDeleted& action);
   void act(const launcher::ForgetJob&) {}
-  void act(const launcher::ReplyEnvironment&) {}
-  void act(const launcher::AllowUser&) {}
-  void act(const launcher::RevokeUser&) {}
+  void act(const launcher::ReplyEnvironment& action);
+  void act(const launcher::AllowUser& action) { users_[action.key] = action.user; }
+  void act(const launcher::RevokeUser& action) { users_.erase(action.key); }
   void act(const launcher::UserChanged&) {}
+  void act(const launcher::ReportRefused&) {}
   void act(const launcher::ExitDaemon& action);
 
   Cluster& cluster_;
@@ -97,6 +100,7 @@ class LauncherHost {
   bool left_ = false;
   Instant wake_ = Instant::never();
   std::uint64_t turns_ = 0;
+  std::map<PublicKey, std::string> users_;
   std::map<NodeId, SessionId> sessions_;
   std::set<std::pair<AttemptId, NodeId>> awaited_;
   std::map<NodeId, Liveness> liveness_;

@@ -27,7 +27,8 @@ bool matches(Cause cause, Ending ending) {
     case Cause::runner_lost:
     case Cause::node_lost:
     case Cause::account_missing:
-    case Cause::environment_failed: break;
+    case Cause::environment_failed:
+    case Cause::disk_limit: break;
   }
   return true;  // no rank is to blame
 }

@@ -44,6 +44,10 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::lock_of_another_definition, "lock_of_another_definition"},
       {Defect::highest_virtual_packages, "highest_virtual_packages"},
       {Defect::compaction_forgets_virtual_packages, "compaction_forgets_virtual_packages"},
+      {Defect::roles_ignored, "roles_ignored"},
+      {Defect::scopes_ignored, "scopes_ignored"},
+      {Defect::revocation_unheard, "revocation_unheard"},
+      {Defect::compaction_forgets_revocations, "compaction_forgets_revocations"},
       {Defect::quota_overstated, "quota_overstated"},
       {Defect::quota_forgotten, "quota_forgotten"},
       {Defect::compaction_forgets_quotas, "compaction_forgets_quotas"},
@@ -174,6 +178,13 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
         for (auto& [limit, value] : quota->set) value += 4;
   if (has(Defect::low_disk_unheard))
     if (auto* beat = std::get_if<launcher::HeartbeatInput>(&input)) beat->beat.low_disk.clear();
+  if (has(Defect::roles_ignored))
+    if (auto* drain = std::get_if<launcher::DrainInput>(&input))
+      drain->caller = launcher::LauncherItself{};
+  if (has(Defect::scopes_ignored))
+    if (auto* principal = std::get_if<launcher::PrincipalInput>(&input))
+      if (auto* added = std::get_if<AddUser>(&principal->ask))
+        added->grant.project = kDefaultProject;
   std::vector<launcher::Input> inputs{std::move(input)};
   if (has(Defect::logs_never_given_up)) swallow<launcher::LogsRefusedInput>(inputs);
   if (has(Defect::heartbeats_unheard)) swallow<launcher::HeartbeatInput>(inputs);
@@ -184,6 +195,7 @@ void Saboteur::launcher_acts(std::vector<launcher::Action>& actions, bool resumi
   if (has(Defect::resume_forgets_logs) && resuming) swallow<launcher::AwaitLogs>(actions);
   // Then only an accepted session carries it.
   if (has(Defect::desired_sent_once)) swallow<launcher::SendDesired>(actions);
+  if (has(Defect::revocation_unheard)) swallow<launcher::RevokeUser>(actions);
 }
 
 int Saboteur::launcher_records(const launcher::StampedFact& fact) {
@@ -217,6 +229,8 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
     erase(static_cast<launcher::QuotaSet*>(nullptr), true);
   if (has(Defect::compaction_forgets_not_solved))
     erase(static_cast<launcher::EnvironmentNotSolved*>(nullptr), false);
+  if (has(Defect::compaction_forgets_revocations))
+    erase(static_cast<launcher::UserKeyRevoked*>(nullptr), false);
   if (has(Defect::compaction_forgets_virtual_packages))
     for (auto& fact : facts)
       if (auto* placed = std::get_if<launcher::AttemptPlaced>(&fact.fact))

@@ -109,6 +109,33 @@ void Workload::begin() {
   jobs_left_ = cluster_.world.random.between(3, 14);
   if (cluster_.world.random.chance(0.4)) limit_somebody();
   cluster_.world.after(seconds(3), [this] { submit_next(); });
+  meddle();
+}
+
+// Mallory may submit in project vision. She tries what needs another role, and another project;
+// then her key is revoked, and she tries what everybody may do with a key.
+void Workload::meddle() {
+  static const PublicKey kKey(std::string(40, 'm')), kAnother(std::string(40, 'a'));
+  switch (++meddled_) {
+    case 1: return ask(launcher::PrincipalInput{{}, CreateProject{"vision"}}, "meddle: project");
+    case 2:
+      return ask(
+          launcher::PrincipalInput{
+              {}, AddUser{"mallory", "mallory", kKey, {Role::submitter, "vision"}}},
+          "meddle: user");
+    case 3: return ask_forbidden(launcher::DrainInput{{}, "no-node", true, ""}, "drain");
+    case 4: {
+      RegisteredEnvironment tools;
+      tools.spec.name = "tools";
+      tools.spec.definition = VenvEnvironment{"python3", {}, {"numpy==1"}, {}};
+      return ask_forbidden(
+          launcher::CreateEnvironmentInput{{}, tools, std::string(kDefaultProject)}, "name");
+    }
+    case 5: return ask(launcher::PrincipalInput{{}, RevokeKey{kKey}}, "meddle: revoke");
+    case 6:
+      return ask_forbidden(launcher::PrincipalInput{{}, AddKey{"mallory", kAnother, {}}}, "key");
+    default: cluster_.world.count("fault:intruder"); return;
+  }
 }
 
 // Some quota of the one user or project there is; no job asks for more than it.
@@ -234,6 +261,14 @@ void Workload::shut_down() { ask(launcher::ShutdownInput{{}, false}, "shutdown")
 // ---- asking until answered ---------------------------------------------------------------------
 
 void Workload::ask(launcher::Input input, std::string what) {
+  begin_asking(std::move(input), std::move(what), false);
+}
+
+void Workload::ask_forbidden(launcher::Input input, std::string what) {
+  begin_asking(std::move(input), "forbidden: " + what, true);
+}
+
+void Workload::begin_asking(launcher::Input input, std::string what, bool is_forbidden) {
   const std::uint64_t id = next_++;
   std::visit(
       [id](auto& in) {
@@ -241,7 +276,7 @@ void Workload::ask(launcher::Input input, std::string what) {
         if constexpr (requires { in.caller; }) in.caller = launcher::UserCaller{"ada"};
       },
       input);
-  waiting_[id] = Request{std::move(input), std::move(what), 0};
+  waiting_[id] = Request{std::move(input), std::move(what), 0, is_forbidden};
   send(id);
 }
 
@@ -249,7 +284,10 @@ void Workload::send(std::uint64_t id) {
   const auto it = waiting_.find(id);
   if (it == waiting_.end()) return;
   if (++it->second.sent > 1) cluster_.world.count("fault:client_asks_again");
-  cluster_.over_network([this, input = it->second.input] { cluster_.launcher.deliver(input); });
+  cluster_.over_network([this, input = it->second.input, forbidden = it->second.is_forbidden] {
+    if (forbidden) return cluster_.launcher.deliver_from(PublicKey(std::string(40, 'm')), input);
+    cluster_.launcher.deliver(input);
+  });
   cluster_.world.after(seconds(1), [this, id] { send(id); });
 }
 
@@ -287,8 +325,12 @@ void Workload::joined(const launcher::ReplyTo& to, NodeId node) {
 void Workload::done(const launcher::ReplyTo& to) {
   on_reply(to, [this](const Request& request) {
     const auto& state = cluster_.launcher.committed();
+    if (request.is_forbidden)
+      return cluster_.world.violate("oracle:authority", request.what + " was granted");
+    if (request.what.starts_with("meddle")) return meddle();
     if (const auto* change = std::get_if<launcher::PrincipalInput>(&request.input))
-      cluster_.oracle.quota_agreed(std::get<SetQuota>(change->ask));
+      if (const auto* quota = std::get_if<SetQuota>(&change->ask))
+        cluster_.oracle.quota_agreed(*quota);
     if (std::holds_alternative<launcher::TokenInput>(request.input)) {
       for (auto& node : cluster_.nodes) join(*node);
     }
@@ -311,6 +353,10 @@ void Workload::done(const launcher::ReplyTo& to) {
 void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::string& message) {
   on_reply(to, [this, code, message](const Request& request) {
     cluster_.world.note("{} refused: {}", request.what, message);
+    if (request.is_forbidden && code == ErrorCode::permission_denied) return meddle();
+    if (request.is_forbidden)
+      return cluster_.world.violate("oracle:authority",
+                                    request.what + " came past the door: " + message);
     const bool cancel = std::holds_alternative<launcher::CancelInput>(request.input);
     const auto& state = cluster_.launcher.committed();
     const auto* cancels = std::get_if<launcher::CancelInput>(&request.input);

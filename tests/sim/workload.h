@@ -21,6 +21,8 @@ class Workload {
 
   void begin();  // token, joins, and submissions over time
   void ask(launcher::Input input, std::string what);
+  // Signed by the intruder; never to be granted.
+  void ask_forbidden(launcher::Input input, std::string what);
   void cancel(const JobId& job);
   void join(const Node& node);
   void drain(const std::string& node, bool drain);
@@ -45,10 +47,14 @@ class Workload {
     launcher::Input input;
     std::string what;
     int sent = 0;
+    bool is_forbidden = false;
   };
+  void begin_asking(launcher::Input input, std::string what, bool is_forbidden);
   void send(std::uint64_t id);
   void submit(const JobPlan& plan);
   void submit_next();
+  // Somebody with few rights tries what they may not: one step after the other.
+  void meddle();
   void limit_somebody();
   // Runs `answer` on the request after the reply's way, if it still waits then.
   void on_reply(const launcher::ReplyTo& to, std::function<void(const Request&)> answer);
@@ -62,6 +68,7 @@ class Workload {
   int jobs_left_ = 0;
   int submitted_ = 0;
   bool submitting_ = true;
+  int meddled_ = 0;  // steps
   bool limits_nodes_ = false;  // what needs more than there are would be refused
 };
 

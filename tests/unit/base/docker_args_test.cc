@@ -63,7 +63,7 @@ TEST(DockerArgs, WhatGivesNoRightsIsForEverybody) {
            Words{"--read-only", "--read-only=false", "--init", "--init=T"},
            Words{"--add-host", "store:10.0.0.7", "--add-host=a=::1", "--add-host=b:host-gateway"},
            Words{"--cap-drop", "ALL", "--cap-drop=NET_RAW"},
-           Words{"--pids-limit=-1", "--pids-limit", "4096"},
+           Words{"--pids-limit=512", "--pids-limit", "4096"},
            Words{"--security-opt", "no-new-privileges", "--security-opt=no-new-privileges:true"},
            // Its value, whatever it looks like.
            Words{"--env", "--privileged=1"},
@@ -273,6 +273,9 @@ TEST(DockerArgs, LettersAndValuesOfOperatorsOptionsAreSeen) {
             "'--security-opt seccomp=unconfined'" + allow + "--security-opt");
   EXPECT_EQ(refusal({"--ulimit=rtprio=99"}), "'--ulimit rtprio=99'" + allow + "--ulimit");
   EXPECT_TRUE(check_docker_args({"--ulimit=rtprio=99"}, {"--ulimit"}));
+  EXPECT_EQ(refusal({"--pids-limit", "-1"}), "'--pids-limit -1'" + allow + "--pids-limit");
+  EXPECT_EQ(refusal({"--pids-limit=0"}), "'--pids-limit 0'" + allow + "--pids-limit");
+  EXPECT_TRUE(check_docker_args({"--pids-limit=-1"}, {"--pids-limit"}));
   // The value of one is no option.
   EXPECT_EQ(refusal({"--volume", "--init"}), "'--volume'" + allow + "--volume");
 }

@@ -25,9 +25,10 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"snapshot", "--bogus"}, "--bogus"},
       {{"fly"},
        "unknown verb 'fly'; there are up, down, status, run, job, environment, node, user, "
-       "project, snapshot"},
+       "project, secret, audit, snapshot"},
       {{"jbo", "list"}, "unknown verb 'jbo'; did you mean 'job'?"},
       {{"job", "lsit"}, "unknown verb 'job lsit'; did you mean 'job list'?"},
+      {{"audit", "verfy"}, "unknown verb 'audit verfy'; did you mean 'audit verify'?"},
       {{"run"}, "lockstep: run: there is no COMMAND; write it behind --, as in: "},
       {{"run", "--"}, "lockstep: run: there is no COMMAND; write it behind --, as in: "},
       {{"run", "python", "t.py"}, "the command stands behind --, as in: lockstep run -- python"},

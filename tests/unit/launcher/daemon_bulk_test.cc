@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include "common/snapshot/manifest.h"
 #include "tests/unit/launcher/daemon_process.h"
 
 namespace lockstep {
@@ -40,19 +41,27 @@ TEST_F(DaemonBulkTest, BlobsAreKeptOverAKill) {
   ASSERT_TRUE(daemon_.start()) << daemon_.log();
   ann_->send_bulk(MissingBlobs{{sha256(data)}});
   EXPECT_THAT(ann_->next_bulk<MissingBlobsReply>()->missing, IsEmpty());
-  ann_->send_bulk(GetBlobs{{sha256(data), sha256("absent")}, 0, 0});
+  // As a file of a job's tree.
+  snapshot::Directory directory;
+  directory.entries.push_back(
+      {"file", snapshot::EntryKind::file, 0644, data.size(), sha256(data), ""});
+  const std::string folder = snapshot::encode(directory);
+  ann_->send_bulk(PutBlobs{{piece(folder)}});
+  ASSERT_TRUE(ann_->next_bulk<PutBlobsReply>()) << daemon_.log();
+  auto spec = small_job("has_it");
+  spec.snapshot = sha256(folder);
+  ASSERT_FALSE(ann_->ask_for<SubmitReply>(Submit{"s", spec})->snapshot_missing);
+  ann_->send_bulk(GetBlobs{{sha256(data)}, 0, 0, false, spec.snapshot, JobId("has_it")});
   std::string got;
-  std::vector<Digest> absent;
   for (bool last = false; !last;) {
     const auto reply = ann_->next_bulk<BlobData>();
     ASSERT_TRUE(reply) << daemon_.log();
     for (const auto& part : reply->pieces)
       if (!part.compressed) got += part.data;
-    absent.insert(absent.end(), reply->absent.begin(), reply->absent.end());
+    EXPECT_THAT(reply->absent, IsEmpty());
     last = reply->last;
   }
   EXPECT_EQ(got, data);
-  EXPECT_THAT(absent, ElementsAre(sha256("absent")));
 }
 
 TEST_F(DaemonBulkTest, ABlobThatIsNotWhatItSaysIsRefused) {

@@ -120,16 +120,22 @@ class Peer {
   std::optional<Body> next_bulk() {
     std::optional<Body> found;
     wait([&] {
-      for (auto it = bulk_in_.begin(); it != bulk_in_.end(); ++it) {
-        const auto* body = std::get_if<Body>(&it->body);
-        if (body == nullptr) continue;
-        found = *body;
-        bulk_in_.erase(it);
-        return true;
-      }
-      return false;
+      found = take_bulk<Body>();
+      return found.has_value();
     });
     return found;
+  }
+  // The first of this type that has come.
+  template <typename Body>
+  std::optional<Body> take_bulk() {
+    for (auto it = bulk_in_.begin(); it != bulk_in_.end(); ++it) {
+      auto* body = std::get_if<Body>(&it->body);
+      if (body == nullptr) continue;
+      std::optional<Body> found = std::move(*body);
+      bulk_in_.erase(it);
+      return found;
+    }
+    return std::nullopt;
   }
   bool wait(const std::function<bool()>& condition, Duration patience = kPatience);
 

@@ -49,6 +49,7 @@ struct Environments : ::testing::Test {
     made.environment->lock = sha256(lock);
     launcher.observe(node, made);
     launcher.drop_notices();
+    for (const auto& refused : launcher.take<ReportRefused>()) audited.push_back(refused.node);
   }
   // Told to solve, it cannot.
   void fails(FakeNode& node, const AttemptId& id, const std::string& why,
@@ -78,6 +79,7 @@ struct Environments : ::testing::Test {
   }
 
   TestLauncher launcher;
+  std::vector<NodeId> audited;  // whose locks were refused
   FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
   std::uint64_t generation = 0;
 };

@@ -74,6 +74,7 @@ TEST_F(Solvers, a_lock_of_a_node_that_was_not_asked_is_refused_and_noted_once) {
   solves(n1, id, "lock");
   EXPECT_EQ(locks(n2, id), (std::vector<EnvironmentLock>{{"py311", sha256("lock")}}));
   EXPECT_EQ(refusals(id), std::vector<std::string>{"n2"});
+  EXPECT_EQ(audited, std::vector<NodeId>{n2.id});
 }
 
 TEST_F(Solvers, a_lock_is_refused_from_who_was_asked_for_another_platform_or_passed_it_on) {

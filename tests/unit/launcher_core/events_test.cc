@@ -136,6 +136,30 @@ TEST_F(Events, logs_that_wait_are_shown_and_told_and_go_on) {
   EXPECT_EQ(last(job).what, "LogsGoOn");
 }
 
+TEST_F(Events, a_limit_that_ranks_ran_into_is_told_once_and_stays_shown) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  PartReport limited = report(attempt(job), PartState::running);
+  limited.limits = {"rank 0 was refused 1 process or thread"};
+  launcher.observe(n1, limited);
+  EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
+  EXPECT_EQ(last(job).what, "LimitReached");
+  EXPECT_EQ(last(job).message, limited.limits[0]);
+  EXPECT_EQ(last(job).node_name, "n1");
+  const std::size_t told_before = told(job).events.size();
+  limited.limits = {"rank 0 was refused 512 processes or threads"};
+  launcher.observe(n1, limited);
+  launcher.drop_notices();
+  EXPECT_EQ(told(job).events.size(), told_before) << "more of the same";
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].limits, limited.limits);
+  NodeExitReport exit = node_exit({rank_exit(0, Cause::exit_code, 254)});
+  exit.limits = {"rank 0 was refused 600 processes or threads", "its log is cut"};
+  launcher.finished(n1, attempt(job), exit);
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].limits, exit.limits);
+  EXPECT_THAT(words(job), ::testing::Contains("LimitReached").Times(2));
+}
+
 // A late copy of an earlier message must not show what is over.
 TEST_F(Events, late_words_are_passed_over) {
   FakeNode n1 = launcher.join("n1");

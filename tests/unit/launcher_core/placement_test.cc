@@ -44,6 +44,22 @@ TEST(Placement, partial_requests_share_a_node_without_overlap) {
   EXPECT_THAT(launcher.assignment(n1, attempt(c)).allotment.cpus, ElementsAre(0));
 }
 
+TEST(Placement, a_node_whose_operator_allows_less_takes_no_job_that_asks_for_more) {
+  TestLauncher launcher;
+  Inventory strict = inventory();
+  strict.caps.pids = 8'192;
+  FakeNode n1 = launcher.join("n1", strict);
+  JobSpec spec = job_spec("many");
+  spec.limits.pids = 8'193;
+  const JobId many = launcher.submit(spec);
+  EXPECT_EQ(launcher.status(many), JobStatus::queued);
+  EXPECT_THAT(launcher.view(many).reason,
+              HasSubstr("allows a job at most 8,192 processes a rank, 8,193 asked for "
+                        "(lockstep-agent --max-pids-limit)"));
+  FakeNode n2 = launcher.join("n2");
+  EXPECT_EQ(launcher.assignment(n2, attempt(many)).spec.limits.pids, 8'193);
+}
+
 TEST(Placement, a_node_that_offers_less_than_is_held_of_it_takes_nothing_more) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1", inventory(4, gibibytes(8), 2));

@@ -188,6 +188,7 @@ TEST_F(Session, reports_of_attempts_that_are_not_the_nodes_are_ignored) {
   run_job();
   const std::size_t facts = launcher.all_facts().size();
   launcher.finished(n2, first, node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.expect_one<ReportRefused>().node, n2.id) << "for the audit";
   launcher.finished(n1, attempt(job, 7), node_exit({rank_exit(0)}));
   launcher.finished(n1, attempt(JobId("ghost")), node_exit({rank_exit(0)}));
   EXPECT_EQ(launcher.all_facts().size(), facts);

@@ -293,6 +293,22 @@ TEST_F(ContainerPlanTest, NamesTheAttemptAndShowsOfItOnlyWhatRanksNeed) {
   EXPECT_EQ(made->hostname, "n7");
 }
 
+TEST_F(ContainerPlanTest, ProcessesAreLimitedAndDockerArgsOnlyLowerThat) {
+  assignment_.spec.distribution.processes_per_node = 2;
+  const auto limit = [&](std::vector<std::string> args) {
+    assignment_.spec.resources.docker_args = std::move(args);
+    return plan()->pids_limit;
+  };
+  EXPECT_EQ(limit({}), 2 * 4'096 + 16);
+  EXPECT_EQ(limit({"--pids-limit", "100"}), 100);
+  EXPECT_EQ(plan()->arguments, std::vector<std::string>());
+  EXPECT_EQ(limit({"--pids-limit=1000000"}), 2 * 4'096 + 16);
+  EXPECT_EQ(plan()->arguments, std::vector<std::string>());
+  limit({"--init", "--pids-limit=-1"});
+  EXPECT_EQ(plan()->arguments, (std::vector<std::string>{"--init=true", "--pids-limit=-1"}))
+      << "an operator has allowed it";
+}
+
 TEST_F(ContainerPlanTest, MemoryIsLimitedForThoseWhoAskWhereItCanBe) {
   assignment_.spec.resources.memory = gibibytes(1);
   EXPECT_EQ(plan()->memory, gibibytes(1));

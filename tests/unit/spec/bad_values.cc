@@ -182,8 +182,18 @@ std::vector<BadInput> bad_values() {
       {"no_expression",
        "command: run ${{name}}\n",
        {},
-       "job.yml:1:14: '${{name}}' is not an expression; write ${{inputs.NAME}} or "
-       "${{outputs.NAME}}"},
+       "job.yml:1:14: '${{name}}' is not an expression; write ${{inputs.NAME}}, "
+       "${{outputs.NAME}} or ${{secrets.NAME}}"},
+      {"secret_in_command",
+       "command: run ${{secrets.TOKEN}}\n",
+       {},
+       "job.yml:1:14: '${{secrets.TOKEN}}' is possible in values of environment_variables alone: "
+       "here others could read it"},
+      {"name_of_a_secret",
+       "command: x\nenvironment_variables:\n  A: ${{secrets.a-b}}\n",
+       {},
+       "job.yml:3:6: 'a-b' is not a secret's name: 1 to 128 letters, digits or '_', not beginning "
+       "with a digit"},
       {"expression_in_variable",
        "command: x\nenvironment_variables:\n  A: v\n  B: ${{inputs.q}}\n",
        {},

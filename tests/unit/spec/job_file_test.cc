@@ -110,6 +110,12 @@ TEST(JobFile, DefaultsAreAzures) {
             1);
 }
 
+TEST(JobFile, LimitsOfRanksAreUnderLockstep) {
+  const auto limits = good("command: x\nlockstep: {limits: {pids: 100, log: 1g, disk: 20g}}\n");
+  EXPECT_EQ(limits.spec.limits, (LimitRequest{100, gibibytes(1), gibibytes(20)}));
+  EXPECT_EQ(good("command: x\n").spec.limits, LimitRequest{});
+}
+
 TEST(JobFile, WhatIsRetriedMayBeWrittenInSeveralWays) {
   const auto on = [](const std::string& text) {
     return good("command: x\nlockstep: {retry: {on: " + text + "}}\n").spec.retry;

@@ -51,7 +51,8 @@ struct Channels : Peers {
                                             launcher.keys().public_key, node.keys);
     SwarmSite site{transport, node.keys, node.board, node.server->port(), {}};
     site.limits.patience = patience;
-    return fetch_files(*std::move(socket), tree.root, wanted, *node.store, site, channels[number]);
+    return fetch_files(*std::move(socket), tree.root, sha256("lock"), wanted, *node.store, site,
+                       channels[number]);
   }
 
   void fetch_all() {
@@ -123,7 +124,7 @@ TEST_F(Channels, AnErrorOfOursEndsIt) {
                                           launcher.keys().public_key, node.keys);
   const SwarmSite site{transport, node.keys, node.board, node.server->port(), {}};
   const Status fetched =
-      fetch_files(*std::move(socket), tree.root, files, *node.store, site, stopped);
+      fetch_files(*std::move(socket), tree.root, sha256("lock"), files, *node.store, site, stopped);
   ASSERT_FALSE(fetched);
   EXPECT_EQ(fetched.error().message, "stopped");
 }

@@ -60,11 +60,11 @@ struct Serving : ::testing::Test {
   }
   std::unique_ptr<Asker> friend_of() {
     auto made = std::make_unique<Asker>(*server, keys.public_key);
-    server->allow({made->keys.public_key});
+    server->allow({made->keys.public_key}, blob);
     return made;
   }
   bool is_refused_for_now(Asker& asker) {
-    asker.send(GetBlobs{{blob}, 0, 1 << 20});
+    asker.send(GetBlobs{{blob}, 0, 1 << 20, false, blob});
     const auto answer = asker.receive();
     EXPECT_TRUE(answer) << "no answer";
     const auto* refused = answer ? std::get_if<BulkRefused>(&*answer) : nullptr;
@@ -82,11 +82,12 @@ struct Serving : ::testing::Test {
 TEST_F(Serving, AStrangersKeyIsRefusedUntilTheLauncherNamesIt) {
   start({});
   Asker stranger(*server, keys.public_key);
-  const std::string message = wire::encode(BulkEnvelope{1, 1, 0, GetBlobs{{blob}, 0, 1 << 20}});
+  const std::string message =
+      wire::encode(BulkEnvelope{1, 1, 0, GetBlobs{{blob}, 0, 1 << 20, false, blob}});
   const Status sent = stranger.socket.send_within(message, seconds(5));
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().code, ErrorCode::permission_denied);
-  server->allow({stranger.keys.public_key});
+  server->allow({stranger.keys.public_key}, blob);
   const auto until = std::chrono::steady_clock::now() + seconds(10);
   while (!stranger.socket.send_within(message, seconds(1)))
     ASSERT_LT(std::chrono::steady_clock::now(), until);
@@ -99,12 +100,32 @@ TEST_F(Serving, AKeyThatWasNotNamedAgainLosesItsPlaceThoughItIsConnected) {
   start(limits);
   const auto asker = friend_of();
   for (;;) {  // it is let in first
-    asker->send(AskUnits{sha256("no tree")});
+    asker->send(AskUnits{blob});
     const auto answer = asker->receive();
     ASSERT_TRUE(answer);
     if (std::holds_alternative<BulkRefused>(*answer)) break;
-    EXPECT_EQ(std::get<UnitsReply>(*answer), UnitsReply{});
+    EXPECT_FALSE(std::get<UnitsReply>(*answer).fetching);
   }
+}
+
+// It is connected, let in, and in the middle of a blob.
+TEST_F(Serving, AKeyThatWasRevokedIsSentNothingMore) {
+  start({});
+  const auto asker = friend_of();
+  asker->send(GetBlobs{{blob}, 0, 0, false, blob});
+  ASSERT_TRUE(std::holds_alternative<BlobData>(*asker->receive()));
+  server->forbid({asker->keys.public_key});
+  std::size_t got = 0;
+  while (const auto more = asker->receive(seconds(1))) {
+    if (std::holds_alternative<BulkRefused>(*more)) break;
+    const auto* data = std::get_if<BlobData>(&*more);
+    ASSERT_TRUE(data != nullptr);
+    EXPECT_FALSE(data->last) << "all of it came";
+    for (const BlobPiece& piece : data->pieces) got += piece.data.size();
+  }
+  EXPECT_LT(got, kBlob) << "what its queue held, and no more";
+  asker->send(AskUnits{sha256("no tree")});
+  EXPECT_TRUE(std::holds_alternative<BulkRefused>(*asker->receive()));
 }
 
 TEST_F(Serving, BeyondTheCapAskersAreRefusedForNowUntilOneIsDone) {
@@ -113,7 +134,7 @@ TEST_F(Serving, BeyondTheCapAskersAreRefusedForNowUntilOneIsDone) {
   start(limits);
   const auto one = friend_of(), two = friend_of(), three = friend_of();
   for (auto* asker : {one.get(), two.get()}) {
-    asker->send(GetBlobs{{blob}, 0, 0});
+    asker->send(GetBlobs{{blob}, 0, 0, false, blob});
     ASSERT_TRUE(std::holds_alternative<BlobData>(*asker->receive()));
   }
   EXPECT_TRUE(is_refused_for_now(*three));
@@ -133,8 +154,9 @@ TEST_F(Serving, WhoHasHadItsTurnMakesRoomForOneThatWasRefused) {
   start(limits);
   const auto greedy = friend_of(), waiting = friend_of();
   const auto until = std::chrono::steady_clock::now() + seconds(30);
-  greedy->send(GetBlobs{{blob}, 0, 0});
-  greedy->send(GetBlobs{{blob}, 0, 0});  // the next is always asked for before one is done
+  greedy->send(GetBlobs{{blob}, 0, 0, false, blob});
+  greedy->send(
+      GetBlobs{{blob}, 0, 0, false, blob});  // the next is always asked for before one is done
   ASSERT_TRUE(std::holds_alternative<BlobData>(*greedy->receive()));
   EXPECT_TRUE(is_refused_for_now(*waiting));
   while (is_refused_for_now(*waiting)) {
@@ -142,7 +164,7 @@ TEST_F(Serving, WhoHasHadItsTurnMakesRoomForOneThatWasRefused) {
     while (auto bytes = greedy->socket.receive()) {
       const auto body = wire::decode_bulk(*bytes)->body;
       const auto* data = std::get_if<BlobData>(&body);
-      if (data != nullptr && data->last) greedy->send(GetBlobs{{blob}, 0, 0});
+      if (data != nullptr && data->last) greedy->send(GetBlobs{{blob}, 0, 0, false, blob});
     }
   }
 }
@@ -152,12 +174,45 @@ TEST_F(Serving, OneAskerHasOnlySoManyRequestsOpen) {
   limits.requests = 2;
   start(limits);
   const auto asker = friend_of();
-  for (int i = 0; i < 3; ++i) asker->send(GetBlobs{{blob}, 0, 0});
+  for (int i = 0; i < 3; ++i) asker->send(GetBlobs{{blob}, 0, 0, false, blob});
   for (;;) {
     const auto answer = asker->receive();
     ASSERT_TRUE(answer);
     if (std::holds_alternative<BulkRefused>(*answer)) break;
   }
+}
+
+TEST_F(Serving, AKeyGetsOnlyTheTreesForWhichItWasNamedAndOnlyWhatIsBelowThem) {
+  start({});
+  const std::string foreign = "somebody else's";
+  ASSERT_TRUE(store->put(sha256(foreign), foreign));
+  const auto asker = friend_of();
+  const auto is_refused = [&](const BulkMessage& request) {
+    asker->send(request);
+    const auto answer = asker->receive();
+    const auto* refused = answer ? std::get_if<BulkRefused>(&*answer) : nullptr;
+    return refused != nullptr && !refused->for_now;
+  };
+  EXPECT_TRUE(is_refused(GetBlobs{{sha256(foreign)}, 0, 0, false, sha256(foreign)}));
+  EXPECT_TRUE(is_refused(GetBlobs{{sha256(foreign)}, 0, 0, false, blob}));
+  EXPECT_TRUE(is_refused(GetBlobs{{blob}, 0, 0}));
+  EXPECT_TRUE(is_refused(AskUnits{sha256(foreign)}));
+}
+
+TEST_F(Serving, WhatIsWithdrawnEndsInMidStream) {
+  start({});
+  const auto asker = friend_of();
+  asker->send(GetBlobs{{blob}, 0, 0, false, blob});
+  ASSERT_TRUE(std::holds_alternative<BlobData>(*asker->receive()));
+  server->withdraw({asker->keys.public_key}, blob);
+  const auto withdrawn = std::chrono::steady_clock::now();
+  for (;;) {
+    const auto answer = asker->receive();
+    ASSERT_TRUE(answer);
+    if (std::holds_alternative<BulkRefused>(*answer)) break;
+    ASSERT_FALSE(std::get<BlobData>(*answer).last);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - withdrawn, seconds(2));
 }
 
 }  // namespace

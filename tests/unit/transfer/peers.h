@@ -79,7 +79,7 @@ struct Peers : ::testing::Test {
     auto made = std::make_unique<Node>(dir / ("holder" + std::to_string(peers.size())));
     snapshot::store_all(tree, *made->store);
     made->serve();
-    made->server->allow({asker.keys.public_key});
+    made->server->allow({asker.keys.public_key}, tree.root);
     add_peer(made->server->endpoint(), made->keys.public_key);
     return made;
   }
@@ -94,7 +94,7 @@ struct Peers : ::testing::Test {
       peers.back().fetching = peers.back().core = true;
     }
     for (const auto& node : nodes)
-      for (const auto& other : nodes) node->server->allow({other->keys.public_key});
+      for (const auto& other : nodes) node->server->allow({other->keys.public_key}, tree.root);
     launcher.find_peers = [this](const PublicKey& asker) {
       FindPeersReply reply{{}, true, {}};
       for (const BlobPeer& peer : peers) {

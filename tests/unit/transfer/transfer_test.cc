@@ -183,8 +183,9 @@ TEST(Transfer, BlobsOfUnknownSizeComeInParts) {
   ASSERT_TRUE(f.launcher->put(sha256(large), large));
   ASSERT_TRUE(f.launcher->put(sha256(small), small));
   auto agent = f.connect();
-  const Status downloaded =
-      download(agent, std::vector<Digest>{sha256(large), sha256(small), sha256(large)}, *f.node);
+  const std::vector<snapshot::BlobWanted> wanted{
+      {sha256(large), 0, true}, {sha256(small), 0, true}, {sha256(large), 0, true}};
+  const Status downloaded = download(agent, sha256("root"), wanted, *f.node);
   ASSERT_TRUE(downloaded) << downloaded.error().message;
   EXPECT_EQ(*f.node->get(sha256(large)), large);
   EXPECT_EQ(*f.node->get(sha256(small)), small);

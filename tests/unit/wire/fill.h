@@ -75,11 +75,17 @@ class Filler {
     each(b, c, d, e, f, g);
     nodes = 2;  // the filled gang table has two members
   }
+  void fill(LimitRequest& v) {
+    auto& [pids, b, c] = v;
+    each(b, c);
+    pids = 100;
+  }
+  void fill(LimitCaps& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(RetryPolicy& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(CheckpointPolicy& v) { auto& [a] = v; each(a); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
   }
 
   // common/domain/access.h
@@ -98,6 +104,11 @@ class Filler {
   void fill(ListUsers& v) { auto& [a] = v; each(a); }
   void fill(UsersReply& v) { auto& [a] = v; each(a); }
   void fill(ProjectsReply& v) { auto& [a] = v; each(a); }
+  void fill(SetSecret& v) { auto& [a, b] = v; each(a, b); }
+  void fill(RemoveSecret& v) { auto& [a] = v; each(a); }
+  void fill(ListSecrets&) {}
+  void fill(SecretView& v) { auto& [a, b] = v; each(a, b); }
+  void fill(SecretsReply& v) { auto& [a] = v; each(a); }
   void fill(WhoAmI&) {}
   void fill(ListProjects&) {}
   void fill(QuotaHolder& v) { auto& [a, b] = v; each(a, b); }
@@ -108,6 +119,14 @@ class Filler {
   void fill(ListQuotas& v) { auto& [a, b] = v; each(a, b); }
   void fill(QuotasReply& v) { auto& [a] = v; each(a); }
   void fill(ChangePrincipals& v) { fill(v.change.emplace<ChangeRole>()); }
+
+  // common/domain/audit.h
+  void fill(AuditEntry& v) { auto& [a, b, c, d, e, f, g, h, i] = v; each(a, b, c, d, e, f, g, h, i); }
+  void fill(AuditMark& v) { auto& [a, b] = v; each(a, b); }
+  void fill(QueryAudit& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(VerifyAudit& v) { auto& [a] = v; each(a); }
+  void fill(AuditReply& v) { auto& [a, b] = v; each(a, b); }
+  void fill(AuditVerified& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
 
   // common/domain/environment.h
   void fill(HostEnvironment& v) { auto& [a] = v; each(a); }
@@ -151,8 +170,8 @@ class Filler {
   }
   void fill(LogSize& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(NodeExitReport& v) {
-    auto& [a, b, c, d, e, f, g] = v;
-    each(a, b, c, d, e, f, g);
+    auto& [a, b, c, d, e, f, g, h] = v;
+    each(a, b, c, d, e, f, g, h);
   }
   void fill(ExitReport& v) {
     auto& [a, b, c, d, e, f, g, h, i] = v;
@@ -163,8 +182,8 @@ class Filler {
   void fill(GpuDevice& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(NetworkInterface& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Inventory& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w);
   }
 
   // common/domain/assignment.h
@@ -172,14 +191,14 @@ class Filler {
   void fill(GangMember& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(GangTable& v) { auto& [a, b] = v; each(a, b); }
   void fill(Assignment& v) {
-    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m] = v;
-    each(a, b, d, e, f, g, h, i, j, k, l, m);
+    auto& [a, b, node_rank, d, e, f, g, h, i, j, k, l, m, n] = v;
+    each(a, b, d, e, f, g, h, i, j, k, l, m, n);
     node_rank = 1;
   }
   void fill(DesiredState& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PartReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
   }
   void fill(WorkspacePlan& v) {
     auto& [mode, b, c, d, e] = v;
@@ -189,8 +208,8 @@ class Filler {
 
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(a, b, c, d, e, f, g, h, i, j);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
@@ -260,7 +279,7 @@ class Filler {
   void fill(JoinRequest& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(JoinAccepted& v) { auto& [a, b] = v; each(a, b); }
   void fill(JoinRefused& v) { auto& [a] = v; each(a); }
-  void fill(AllowPeers& v) { auto& [a] = v; each(a); }
+  void fill(AllowPeers& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
   // common/domain/bulk.h
   void fill(MissingBlobs& v) { auto& [a] = v; each(a); }
@@ -269,8 +288,8 @@ class Filler {
   void fill(PutBlobs& v) { auto& [a] = v; each(a); }
   void fill(PutBlobsReply& v) { auto& [a] = v; each(a); }
   void fill(GetBlobs& v) {
-    auto& [a, offset, c, d] = v;
-    each(a, c, d);
+    auto& [a, offset, c, d, e, f] = v;
+    each(a, c, d, e, f);
     offset = 3 * kMaxPieceBytes;
   }
   void fill(BlobData& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -288,11 +307,11 @@ class Filler {
   void fill(LogCredit& v) { auto& [a] = v; each(a); }
   void fill(LogEnd& v) { auto& [a] = v; each(a); }
   void fill(BulkRefused& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(FindPeers& v) { auto& [a, b] = v; each(a, b); }
+  void fill(FindPeers& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(BlobPeer& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(FindPeersReply& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(FetchReport::Share& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(FetchReport& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(FetchReport& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(AskUnits& v) { auto& [a] = v; each(a); }
   void fill(UnitsReply& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
 
@@ -300,6 +319,7 @@ class Filler {
   void fill(RunnerStatus& v) { auto& [a] = v; each(a); }
   void fill(UpdateAssignment& v) { auto& [a] = v; each(a); }
   void fill(LogsTaken& v) { auto& [a] = v; each(a); }
+  void fill(EndPart& v) { auto& [a, b] = v; each(a, b); }
   void fill(GangHello& v) { auto& [a, b] = v; each(a, b); }
   void fill(GangReady& v) { auto& [a] = v; each(a); }
   void fill(GangStart&) {}

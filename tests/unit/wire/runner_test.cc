@@ -45,7 +45,8 @@ TEST(RunnerCodec, ADrainedNodeThatSaysNoIsNotOneThatSaysNothing) {
 }
 
 TEST(RunnerCodec, StoredFilesSurviveARoundTrip) {
-  const auto assignment = filled<Assignment>();
+  auto assignment = filled<Assignment>();
+  assignment.secrets.reset();  // never in a file
   const auto report = filled<NodeExitReport>();
   const auto plan = filled<WorkspacePlan>();
   const auto read_assignment = wire::decode_assignment(wire::encode(assignment));
@@ -57,8 +58,19 @@ TEST(RunnerCodec, StoredFilesSurviveARoundTrip) {
   EXPECT_TRUE(*read_plan == plan);
 }
 
+TEST(RunnerCodec, SecretsGoToARunnerButToNoFile) {
+  auto assignment = filled<Assignment>();
+  assignment.secrets = SecretValues{{"TOKEN", "canary-in-a-file"}};
+  EXPECT_EQ(wire::encode(assignment).find("canary-in-a-file"), std::string::npos);
+  const auto told =
+      wire::decode_runner_control(wire::encode(RunnerControl(UpdateAssignment{assignment})));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(std::get<UpdateAssignment>(*told).assignment.secrets, assignment.secrets);
+}
+
 TEST(RunnerCodec, AnAssignmentWithoutAGangSurvives) {
   auto assignment = filled<Assignment>();
+  assignment.secrets.reset();
   assignment.gang.reset();
   assignment.spec.command = ShellCommand{"echo hello"};
   const auto read = wire::decode_assignment(wire::encode(assignment));

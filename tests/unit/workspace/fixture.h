@@ -6,6 +6,7 @@
 #include <string>
 
 #include "agent/workspace/workspace.h"
+#include "common/snapshot/reachable.h"
 #include "tests/unit/snapshot/trees.h"
 
 namespace lockstep::agent {
@@ -28,9 +29,12 @@ class FakeSource final : public BlobSource {
     }
   }
 
-  Status fetch(const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& cache,
-               const transfer::OnProgress&) override {
+  Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
+               snapshot::BlobStore& cache, const transfer::OnProgress&) override {
+    const auto below = snapshot::reachable_from(*store, root);
+    EXPECT_TRUE(below);
     for (const auto& blob : wanted) {
+      EXPECT_TRUE(below->has(blob.digest)) << "a launcher would not give it";
       TRY_ASSIGN(const std::string raw, store->get(blob.digest));
       TRY(cache.put(blob.digest, raw));
       fetched.push_back(blob.digest);

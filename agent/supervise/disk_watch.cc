@@ -1,0 +1,113 @@
+#include "agent/supervise/disk_watch.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/io/tree_size.h"
+
+namespace lockstep::agent {
+namespace {
+
+constexpr Duration kLookEvery = seconds(1);
+constexpr Duration kMeasureEvery = seconds(5);    // those with a limit
+constexpr Duration kMeasureAtMost = seconds(20);  // one attempt; then what was found so far counts
+constexpr int kShareOfTime = 20;
+
+Bytes critical(Bytes low) { return Bytes{low.count / 4}; }
+
+}  // namespace
+
+std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
+                                    const io::DiskSpace& space, Bytes low) {
+  for (const AttemptDisk& each : attempts)
+    if (each.limit.count != 0 && each.used > each.limit)
+      return MustEnd{each.attempt, fmt::format("its files hold {} of this node's disk: its limit "
+                                               "is {} (--disk-limit)",
+                                               to_string(each.used), to_string(each.limit))};
+  if (space.free >= critical(low)) return std::nullopt;
+  const auto most =
+      std::max_element(attempts.begin(), attempts.end(),
+                       [](const AttemptDisk& a, const AttemptDisk& b) { return a.used < b.used; });
+  if (most == attempts.end() || space.free.count + most->used.count < low.count)
+    return std::nullopt;
+  return MustEnd{most->attempt,
+                 fmt::format("this node's disk is full ({} of {} are free), and of all jobs here "
+                             "it holds most, {}; write less, or ask for a node with more",
+                             to_string(space.free), to_string(space.total), to_string(most->used))};
+}
+
+DiskWatch::DiskWatch(io::EventLoop& loop, io::Clock& clock, Workers& workers, Home home, Bytes low,
+                     Bytes cap, Events events)
+    : loop_(loop),
+      clock_(clock),
+      workers_(workers),
+      home_(std::move(home)),
+      low_(low),
+      cap_(cap),
+      events_(std::move(events)) {}
+
+DiskWatch::~DiskWatch() { *alive_ = false; }
+
+void DiskWatch::watch(const AttemptId& attempt, const LimitRequest& asked) {
+  limits_[attempt] = limits_of(asked, {0, {}, cap_}).disk;
+}
+
+void DiskWatch::forget(const AttemptId& attempt) {
+  limits_.erase(attempt);
+  ended_.erase(attempt);
+}
+
+std::vector<AttemptDisk> DiskWatch::to_measure(bool all) const {
+  std::vector<AttemptDisk> attempts;
+  for (const auto& [attempt, limit] : limits_)
+    if ((all || limit.count != 0) && ended_.count(attempt) == 0 && events_.is_running(attempt))
+      attempts.push_back({attempt, {}, limit});
+  return attempts;
+}
+
+void DiskWatch::tick(Instant now) {
+  if (now < look_at_ || limits_.empty()) return;
+  look_at_ = now + kLookEvery;
+  if (now < measure_at_) return;
+  const auto space = io::disk_space(home_.attempts());
+  if (!space) return;
+  const Bytes low = low_.count != 0 ? low_ : io::default_low_space(space->total);
+  const bool is_full = space->free < critical(low) && ended_.empty();
+  if (!is_full && now < limits_due_at_) return;
+  std::vector<AttemptDisk> attempts = to_measure(is_full);
+  if (attempts.empty()) return;
+  measure_at_ = Instant::never();
+  workers_.submit([this, alive = alive_, now, attempts = std::move(attempts), home = home_,
+                   &loop = loop_]() mutable {
+    for (AttemptDisk& each : attempts) {
+      const io::AttemptDir directory = home.attempt(each.attempt);
+      const std::string logs = directory.logs().substr(directory.path().size() + 1);
+      const auto size = io::measure_tree(directory.path(), {logs}, kMeasureAtMost);
+      if (size) each.used = size->bytes;
+    }
+    loop.post([this, alive, now, attempts] {
+      if (*alive) measured(attempts, now);
+    });
+  });
+}
+
+void DiskWatch::measured(const std::vector<AttemptDisk>& attempts, Instant began) {
+  const Instant now = clock_.now();
+  const Duration took = now - began;
+  measure_at_ = now + std::max<Duration>(kLookEvery, took * kShareOfTime);
+  limits_due_at_ = now + std::max<Duration>(kMeasureEvery, took * kShareOfTime);
+  const auto space = io::disk_space(home_.attempts());
+  if (!space) return;
+  Bytes low = low_.count != 0 ? low_ : io::default_low_space(space->total);
+  if (!ended_.empty()) low = {};  // limits alone count until their space is back
+  const auto found = who_must_end(attempts, *space, low);
+  if (!found || !events_.is_running(found->attempt)) return;
+  spdlog::warn("{} is ended: {}", to_string(found->attempt), found->why);
+  ended_.insert(found->attempt);
+  events_.end(*found);
+}
+
+}  // namespace lockstep::agent

@@ -1,0 +1,78 @@
+#pragma once
+// Keeps the disk of this node from being filled by one attempt: it measures what the folders of
+// running attempts hold, and says which of them must end. One that has a limit is measured all the
+// time; the others only while the disk is about to be full. A walk over many files costs: the next
+// one waits until the last took a twentieth of the time. Logs do not count: they have a limit of
+// their own, and wait where the disk is full.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/supervise/home.h"
+#include "agent/supervise/workers.h"
+#include "common/domain/limits.h"
+#include "common/io/clock.h"
+#include "common/io/disk_space.h"
+#include "common/io/event_loop.h"
+
+namespace lockstep::agent {
+
+struct AttemptDisk {
+  AttemptId attempt;
+  Bytes used;
+  Bytes limit;  // 0 = none
+};
+
+struct MustEnd {
+  AttemptId attempt;
+  std::string why;
+};
+
+// Who is over its limit; else, of a disk with less than a quarter of `low` free, the one that holds
+// most, if its end makes the disk no longer low: files of others are no reason to end anybody.
+std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
+                                    const io::DiskSpace& space, Bytes low);
+
+class DiskWatch {
+ public:
+  struct Events {
+    std::function<bool(const AttemptId&)> is_running;  // its runner lives
+    std::function<void(const MustEnd&)> end;
+  };
+  // `low`: see Agent::low_disk; 0 = io::default_low_space.
+  DiskWatch(io::EventLoop& loop, io::Clock& clock, Workers& workers, Home home, Bytes low,
+            Bytes cap, Events events);
+  ~DiskWatch();
+  DiskWatch(const DiskWatch&) = delete;
+  DiskWatch& operator=(const DiskWatch&) = delete;
+
+  void watch(const AttemptId& attempt, const LimitRequest& asked);
+  void forget(const AttemptId& attempt);
+
+  Instant next_deadline() const { return limits_.empty() ? Instant::never() : look_at_; }
+  void tick(Instant now);
+
+ private:
+  std::vector<AttemptDisk> to_measure(bool all) const;
+  void measured(const std::vector<AttemptDisk>& attempts, Instant began);
+
+  io::EventLoop& loop_;
+  io::Clock& clock_;
+  Workers& workers_;
+  const Home home_;
+  const Bytes low_, cap_;
+  const Events events_;
+  std::map<AttemptId, Bytes> limits_;
+  std::set<AttemptId> ended_;  // what they hold comes back only when they are removed
+  Instant look_at_;
+  Instant measure_at_;     // not before; never() while a worker is at it
+  Instant limits_due_at_;  // of those with a limit
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late
+};
+
+}  // namespace lockstep::agent

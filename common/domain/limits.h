@@ -1,0 +1,58 @@
+#pragma once
+// What bounds the ranks of one job on one node beside its cpus, memory and gpus: how many processes
+// they may have, how much of their output is kept, and how much disk they may fill. The job asks,
+// the operator of a node caps; what holds there is the smaller one. Plain values.
+
+#include <compare>
+#include <optional>
+#include <string>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+
+namespace lockstep {
+
+// Under lockstep.limits of a job file. Absent: the defaults below.
+struct LimitRequest {
+  std::optional<int> pids;    // processes and threads of each rank
+  std::optional<Bytes> log;   // kept of what its ranks on one node write
+  std::optional<Bytes> disk;  // of its attempt's folders on one node
+  friend auto operator<=>(const LimitRequest&, const LimitRequest&) = default;
+};
+
+// What a node's operator allows at most; 0 = nothing was said.
+struct LimitCaps {
+  int pids = 0;
+  Bytes log;
+  Bytes disk;
+  friend bool operator==(const LimitCaps&, const LimitCaps&) = default;
+};
+
+// What holds for a job on a node.
+struct Limits {
+  int pids = 0;
+  Bytes log;
+  Bytes disk;  // 0 = none
+  friend bool operator==(const Limits&, const Limits&) = default;
+};
+
+inline constexpr int kDefaultPidsLimit = 4'096;  // so that a fork bomb leaves the node alive
+inline constexpr int kLeastPidsLimit = 16;
+inline constexpr int kMostPidsLimit = 4'194'304;  // more pids has no Linux
+inline constexpr Bytes kDefaultLogLimit = gibibytes(16);
+inline constexpr Bytes kLeastLogLimit = mebibytes(1);
+inline constexpr Bytes kLeastDiskLimit = mebibytes(16);
+inline constexpr int kDefaultPidsCap = 65'536;  // of an agent whose operator said nothing
+
+Limits limits_of(const LimitRequest& asked, const LimitCaps& caps);
+
+// Errors begin with the key: "lockstep.limits.pids: ".
+Status validate(const LimitRequest& asked);
+
+// Why a node with these caps cannot take such a job; nullopt when it can.
+std::optional<std::string> beyond(const LimitRequest& asked, const LimitCaps& caps);
+
+// 4096 -> "4,096".
+std::string with_commas(long long number);
+
+}  // namespace lockstep

@@ -1,0 +1,70 @@
+#pragma once
+// Which blobs a tree consists of: what is asked before a blob is given to somebody who may read
+// that tree. 16 bytes a blob are kept, its digest's first: to find another blob with the same ones
+// is as hard as to find a digest of 128 bits twice. A tree never changes, so that a set that is
+// whole stays true.
+
+#include <array>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/result.h"
+#include "common/snapshot/blob_store.h"
+
+namespace lockstep::snapshot {
+
+// A digest's first 16 bytes.
+using DigestKey = std::array<std::uint8_t, 16>;
+DigestKey key_of(const Digest& digest);
+
+inline constexpr std::size_t kMaxReachable = 8'000'000;  // blobs of one tree
+
+class Reachable {
+ public:
+  Reachable(std::vector<DigestKey> sorted, bool is_whole)
+      : keys_(std::move(sorted)), is_whole_(is_whole) {}
+  bool has(const Digest& digest) const;
+  bool is_whole() const { return is_whole_; }  // no directory of it was missing
+  const std::vector<DigestKey>& keys() const { return keys_; }
+  std::size_t bytes() const { return keys_.size() * sizeof(DigestKey); }
+
+ private:
+  std::vector<DigestKey> keys_;
+  bool is_whole_;
+};
+
+// The root, and all that is below it. A root that is no directory is a tree of one blob.
+// resource_exhausted: more than kMaxReachable.
+Result<Reachable> reachable_from(const BlobStore& store, const Digest& root);
+
+// The sets that were asked for last, up to so many bytes, and always the very last. From any
+// thread; a walk holds up nobody but who asks for the same thread's time.
+class ReachableTrees {
+ public:
+  ReachableTrees(const BlobStore& store, std::size_t most_bytes)
+      : store_(store), most_bytes_(most_bytes) {}
+  using Set = std::shared_ptr<const Reachable>;
+  Set known(const Digest& root);  // null: a walk is needed
+  Result<Set> find(const Digest& root);
+  std::size_t bytes() const;
+
+ private:
+  const BlobStore& store_;
+  const std::size_t most_bytes_;
+  mutable std::mutex mutex_;  // of what follows
+  struct Known {
+    Set set;
+    std::list<Digest>::iterator place;
+  };
+  std::map<Digest, Known> known_;
+  std::list<Digest> by_use_;  // the last one used first
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace lockstep::snapshot

@@ -1,0 +1,216 @@
+#include "launcher/api/outcome.h"
+
+#include <fmt/format.h>
+
+#include "common/domain/key_word.h"
+#include "launcher/api/service.h"
+
+namespace lockstep::launcher {
+namespace {
+
+constexpr std::size_t kObjectBytes = 1'500;  // of the names in one entry; more make another
+
+std::string job(const JobId& id) { return "job " + id.value; }
+std::string user(const std::string& name) { return "user " + name; }
+
+struct AskedOfChange {
+  const Principals& principals;
+
+  Asked operator()(const AddUser& m) const {
+    return {"add user", user(m.name), "as " + to_string(m.grant), true};
+  }
+  Asked operator()(const RemoveUser& m) const { return {"remove user", user(m.name), "", true}; }
+  Asked operator()(const SetAccount& m) const {
+    return {"change account", user(m.name), "to " + m.account, true};
+  }
+  Asked operator()(const ChangeRole& m) const {
+    return {m.withdraw ? "take role" : "give role", user(m.name), to_string(m.grant), true};
+  }
+  Asked operator()(const AddKey& m) const {
+    return {m.replaces ? "replace key" : "add key", user(m.user), key_word(m.key), true};
+  }
+  Asked operator()(const RevokeKey& m) const {
+    const User* holder = principals.user_with_key(m.key);
+    return {"revoke key", holder != nullptr ? user(holder->name) : "key " + key_word(m.key),
+            key_word(m.key), true};
+  }
+  Asked operator()(const SetQuota& m) const {
+    return {"set quota", to_string(m.holder), "", true};
+  }
+  Asked operator()(const CreateProject& m) const {
+    return {"create project", "project " + m.name, "", true};
+  }
+  Asked operator()(const RemoveProject& m) const {
+    return {"remove project", "project " + m.name, "", true};
+  }
+};
+
+struct AskedOf {
+  const State& state;
+
+  Asked operator()(const Submit& m) const {
+    Asked asked{"submit job", m.spec.name.empty() ? "a job" : "job " + m.spec.name, "", true};
+    asked.detail =
+        "in project " + (m.spec.project.empty() ? std::string(kDefaultProject) : m.spec.project);
+    if (!m.spec.run_as.empty()) asked.detail += ", as account " + m.spec.run_as;
+    asked.holds_values = true;
+    return asked;
+  }
+  Asked operator()(const CancelJob& m) const { return {"cancel job", job(m.job), "", true}; }
+  Asked operator()(const DeleteJobs& m) const {
+    return {"delete jobs", m.all_final ? "all ended jobs" : "jobs", "", true};
+  }
+  Asked operator()(const ListJobs&) const { return {"list jobs", "jobs"}; }
+  Asked operator()(const ShowJob& m) const { return {"show job", job(m.job)}; }
+  Asked operator()(const ExplainJob& m) const { return {"explain job", job(m.job)}; }
+  Asked operator()(const ListEvents& m) const { return {"list events", job(m.job)}; }
+  Asked operator()(const WatchJob& m) const { return {"watch job", job(m.job)}; }
+  Asked operator()(const ListNodes&) const { return {"list nodes", "nodes"}; }
+  Asked operator()(const ShowNode& m) const {
+    return {"show node", audited_node(state, m.name_or_id)};
+  }
+  Asked operator()(const CreateToken& m) const {
+    return {"create token", fmt::format("a join token for {} nodes", m.uses), "", true};
+  }
+  Asked operator()(const DrainNode& m) const {
+    return {m.drain ? "drain node" : "resume node", audited_node(state, m.name_or_id), "", true};
+  }
+  Asked operator()(const RemoveNode& m) const {
+    return {m.now ? "revoke node" : "remove node", audited_node(state, m.name_or_id), "", true};
+  }
+  Asked operator()(const CreateEnvironment& m) const {
+    const EnvironmentSpec& spec = m.environment.spec;
+    Asked asked{"create environment",
+                "environment " + spec.name + (spec.version.empty() ? "" : ":" + spec.version), "",
+                true};
+    asked.holds_values = true;
+    return asked;
+  }
+  Asked operator()(const ShowEnvironment& m) const {
+    return {"show environment", "environment " + m.reference};
+  }
+  Asked operator()(const ListEnvironments&) const { return {"list environments", "environments"}; }
+  Asked operator()(const PruneEnvironments&) const {
+    return {"prune environments", "environments", "", true};
+  }
+  Asked operator()(const GetStatus&) const { return {"get status", "the launcher"}; }
+  Asked operator()(const Shutdown& m) const {
+    return {"shut down", "the launcher", m.cancel_jobs ? "jobs are canceled" : "", true};
+  }
+  Asked operator()(const WhoAmI&) const { return {"ask who it is", "itself"}; }
+  Asked operator()(const ListUsers& m) const {
+    return {"list users", m.name.empty() ? "users" : user(m.name)};
+  }
+  Asked operator()(const ListProjects&) const { return {"list projects", "projects"}; }
+  Asked operator()(const ChangePrincipals& m) const {
+    return std::visit(AskedOfChange{state.principals()}, m.change);
+  }
+  Asked operator()(const SetSecret& m) const {
+    return {"set secret", "secret " + m.name, "", true};
+  }
+  Asked operator()(const RemoveSecret& m) const {
+    return {"remove secret", "secret " + m.name, "", true};
+  }
+  Asked operator()(const ListSecrets&) const { return {"list secrets", "its own secrets"}; }
+  Asked operator()(const ListQuotas&) const { return {"list quotas", "quotas"}; }
+  Asked operator()(const QueryAudit&) const { return {"read the audit log", "audit log"}; }
+  Asked operator()(const VerifyAudit&) const { return {"verify the audit log", "audit log"}; }
+};
+
+AuditEntry entry_of(const Asker& asker, AuditOutcome outcome, std::string detail) {
+  AuditEntry entry;
+  entry.who = name_of(asker.caller);
+  entry.key = asker.key.value;
+  entry.address = asker.address;
+  entry.what = asker.asked.what;
+  entry.object = asker.asked.object;
+  entry.outcome = outcome;
+  entry.detail = std::move(detail);
+  return entry;
+}
+
+// Every job is named, in as many entries as that takes.
+void add_deleted(const Asker& asker, const JobsDeleted& reply, std::vector<AuditEntry>* entries) {
+  std::string names;
+  const auto flush = [&] {
+    if (names.empty()) return;
+    entries->push_back(entry_of(asker, AuditOutcome::done, ""));
+    entries->back().object = std::move(names);
+    names.clear();
+  };
+  for (const JobId& id : reply.jobs) {
+    names += (names.empty() ? "job " : ", job ") + id.value;
+    if (names.size() > kObjectBytes) flush();
+  }
+  flush();
+  for (const auto& kept : reply.kept) {
+    entries->push_back(entry_of(asker, AuditOutcome::refused, kept.message));
+    entries->back().object = job(kept.job);
+  }
+}
+
+struct EntriesOf {
+  const Asker& asker;
+  std::vector<AuditEntry>& entries;
+
+  void operator()(const Refused& m) const {
+    const bool is_told = m.code == ErrorCode::permission_denied;
+    if (!asker.asked.changes && !is_told) return;
+    const bool may_quote = asker.asked.holds_values && !is_told;
+    add(AuditOutcome::refused, may_quote ? std::string(to_string(m.code)) : m.message);
+  }
+  void operator()(const SubmitReply& m) const {
+    if (m.snapshot_missing) return;  // it is asked again, with the files
+    add(AuditOutcome::done, asker.asked.detail);
+    entries.back().object = job(m.job);
+  }
+  void operator()(const JobsDeleted& m) const { add_deleted(asker, m, &entries); }
+  void operator()(const Done& m) const {
+    if (asker.asked.changes)
+      add(AuditOutcome::done, asker.asked.detail.empty() ? m.message : asker.asked.detail);
+  }
+  void operator()(const EnvironmentReply& m) const {
+    const EnvironmentSpec& spec = m.environment.environment.spec;
+    if (!asker.asked.changes) return read();
+    add(AuditOutcome::done, "");
+    entries.back().object = fmt::format("environment {}:{}", spec.name, spec.version);
+  }
+  void operator()(const TokenReply& m) const {
+    add(AuditOutcome::done, "until " + to_string(m.expires));
+  }
+  template <typename Answer>
+  void operator()(const Answer&) const {
+    if (asker.asked.changes) return add(AuditOutcome::done, asker.asked.detail);
+    read();
+  }
+  void read() const {
+    if (asker.asked.reads_others) add(AuditOutcome::read, asker.asked.detail);
+  }
+  void add(AuditOutcome outcome, std::string detail) const {
+    entries.push_back(entry_of(asker, outcome, std::move(detail)));
+  }
+};
+
+}  // namespace
+
+Asked asked_of(const ClientRequest& request, const State& state) {
+  return std::visit(AskedOf{state}, request);
+}
+
+std::vector<AuditEntry> entries_of(const Asker& asker, const ClientReply& reply) {
+  std::vector<AuditEntry> entries;
+  std::visit(EntriesOf{asker, entries}, reply);
+  return entries;
+}
+
+std::string audited_node(const State& state, const std::string& name_or_id) {
+  const Node* node = state.node_called(name_or_id);
+  return "node " + (node != nullptr ? node->name : name_or_id);
+}
+
+std::string audited_node(const State& state, NodeId node) {
+  const std::string name = state.node_name(node);
+  return name.starts_with("node ") ? name : "node " + name;  // one that nobody knows any more
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,40 @@
+#pragma once
+// The on-disk tree of the audit log; no path in it is put together anywhere else.
+//
+//   <launcher's home>/audit/      0700
+//     audit-00000001.jsonl        0600; a segment: one entry a line (line.h); appended to, and
+//                                 removed as a whole when it is the oldest of too many
+//     head                        0600: "NUMBER DIGEST" of an entry that is on disk; that one and
+//                                 those before it cannot be missing
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/audit.h"
+
+namespace lockstep::launcher {
+
+std::string audit_folder(const std::string& launcher_home);
+
+struct AuditSegment {
+  std::uint64_t number = 0;
+  std::string path;
+};
+std::string audit_segment_path(const std::string& folder, std::uint64_t number);
+// Oldest first; none where there is no folder.
+Result<std::vector<AuditSegment>> audit_segments(const std::string& folder);
+
+std::string audit_head_path(const std::string& folder);
+Status write_audit_head(const std::string& folder, const AuditMark& head);
+// nullopt: there is none, or it cannot be read (it is written without a sync).
+std::optional<AuditMark> read_audit_head(const std::string& folder);
+// "NUMBER:DIGEST" or, in the file, with a blank. nullopt: it is neither.
+std::optional<AuditMark> audit_mark_from(const std::string& text);
+
+// A segment is no larger than this, whatever its limit is: one entry goes over it at most.
+inline constexpr std::uint64_t kMaxSegmentBytes = 64u << 20;
+
+}  // namespace lockstep::launcher

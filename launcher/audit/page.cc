@@ -1,0 +1,110 @@
+#include "launcher/audit/page.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/io/file_system.h"
+#include "launcher/audit/folder.h"
+#include "launcher/audit/line.h"
+
+namespace lockstep::launcher {
+
+namespace {
+
+constexpr int kSegmentsInAPage = 2;  // what one answer reads at most
+constexpr std::size_t kPageBytes = 1u << 20;
+
+std::uint64_t number_of(std::string_view line) {
+  const auto link = audit_link(line);
+  return link ? link->number : 0;
+}
+
+// 0: it has no entry that can be read.
+std::uint64_t first_number(const std::string& path) {
+  auto file = io::open_file(path, O_RDONLY);
+  if (!file) return 0;
+  std::string text(32u << 10, '\0');
+  const ssize_t got = ::pread(file->get(), text.data(), text.size(), 0);
+  if (got <= 0) return 0;
+  text.resize(static_cast<std::size_t>(got));
+  return number_of(std::string_view(text).substr(0, text.find('\n')));
+}
+
+class Page {
+ public:
+  explicit Page(const QueryAudit& query) : query_(query) {
+    most_ = query.limit == 0 ? kMaxAuditEntriesInReply
+                             : std::min<std::size_t>(query.limit, kMaxAuditEntriesInReply);
+  }
+  // From its end; false: the page is full, or all that is older is too old.
+  bool take(std::string_view text) {
+    while (!text.empty()) {
+      text.remove_suffix(1);
+      const auto begin = text.rfind('\n') + 1;
+      if (!take_line(text.substr(begin))) return false;
+      text = text.substr(0, begin);
+    }
+    return true;
+  }
+  AuditReply finish(bool is_more) {
+    std::reverse(reply_.entries.begin(), reply_.entries.end());
+    reply_.before = is_more && oldest_ > 1 ? oldest_ : 0;
+    return std::move(reply_);
+  }
+  bool is_over() const { return is_over_; }
+
+ private:
+  bool take_line(std::string_view line) {
+    const auto entry = audit_entry(line);
+    if (!entry) return true;  // damaged: verify tells
+    if (query_.before != 0 && entry->number >= query_.before) return true;
+    if (reply_.entries.size() >= most_ || bytes_ > kPageBytes) return false;
+    oldest_ = entry->number;
+    if (entry->at < query_.since) {
+      is_over_ = true;
+      return false;
+    }
+    if (!is_wanted(*entry, query_)) return true;
+    bytes_ += line.size();
+    reply_.entries.push_back(*entry);
+    return true;
+  }
+
+  const QueryAudit& query_;
+  std::size_t most_ = 0, bytes_ = 0;
+  std::uint64_t oldest_ = 0;  // that was looked at
+  bool is_over_ = false;
+  AuditReply reply_;
+};
+
+}  // namespace
+
+bool is_wanted(const AuditEntry& entry, const QueryAudit& query) {
+  const bool of_user =
+      query.user.empty() || entry.who == query.user || entry.object == "user " + query.user;
+  const std::string node = "node " + query.node;
+  return of_user && (query.node.empty() || entry.who == node || entry.object == node);
+}
+
+Result<AuditReply> audit_page(const std::string& folder, const QueryAudit& query) {
+  TRY_ASSIGN(auto segments, audit_segments(folder));
+  // Those that hold only what was shown already.
+  while (query.before != 0 && segments.size() > 1 &&
+         first_number(segments.back().path) >= query.before)
+    segments.pop_back();
+  Page page(query);
+  bool is_full = false;
+  int read = 0;
+  while (!segments.empty() && !is_full && read++ < kSegmentsInAPage) {
+    const auto text = io::read_regular_file(segments.back().path, Bytes{2 * kMaxSegmentBytes});
+    if (!text && io::exists(segments.back().path)) return text.error();
+    // The launcher writes while we read: what is not finished yet is left for the next time.
+    if (text) is_full = !page.take(std::string_view(*text).substr(0, text->rfind('\n') + 1));
+    segments.pop_back();
+  }
+  return page.finish((is_full || !segments.empty()) && !page.is_over());
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,183 @@
+// The audit log: who did what, and whether the log is as it was written.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/io/clock.h"
+#include "launcher/audit/folder.h"
+#include "launcher/audit/verify.h"
+#include "launcher/cli/log_selection.h"
+#include "launcher/cli/verbs.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr Duration kPatience = seconds(60);        // for one page
+constexpr Duration kVerifyPatience = minutes(10);  // a large log is read as a whole
+constexpr Duration kVerifyRepeated = minutes(5);
+constexpr int kNewest = 1'000;
+
+struct AuditOptions {
+  std::string since, user, node, home, mark;
+  int limit = kNewest;
+  Format format = Format::table;
+};
+
+Json to_json(const AuditEntry& entry) {
+  return {{"number", entry.number},   {"time", to_string(entry.at)},
+          {"who", entry.who},         {"key", entry.key},
+          {"address", entry.address}, {"what", entry.what},
+          {"object", entry.object},   {"outcome", std::string(to_string(entry.outcome))},
+          {"detail", entry.detail}};
+}
+
+std::vector<std::string> cells_of(const AuditEntry& entry) {
+  const auto filled = [](const std::string& text) {
+    return text.empty() ? "-" : in_one_line(text);
+  };
+  return {to_string(entry.at), filled(entry.who),    filled(entry.address),
+          filled(entry.what),  filled(entry.object), std::string(to_string(entry.outcome)),
+          filled(entry.detail)};
+}
+
+// Page after page, from the newest on; false in `whole`: there are older ones.
+Result<std::vector<AuditEntry>> ask_for_entries(Connection& connection, QueryAudit query, int limit,
+                                                bool* whole) {
+  std::vector<AuditEntry> newest_first;
+  const auto most = static_cast<std::size_t>(limit);
+  for (;;) {
+    // One more than is shown, to know whether there is one.
+    if (limit > 0) query.limit = static_cast<std::uint32_t>(most + 1 - newest_first.size());
+    TRY_ASSIGN(const AuditReply page, connection.ask_for<AuditReply>(query, kPatience));
+    newest_first.insert(newest_first.end(), page.entries.rbegin(), page.entries.rend());
+    query.before = page.before;
+    *whole = limit == 0 || newest_first.size() <= most;
+    if (!*whole) newest_first.resize(most);
+    if (page.before == 0 || !*whole) break;
+  }
+  std::reverse(newest_first.begin(), newest_first.end());
+  return newest_first;
+}
+
+int list(Context& context, const AuditOptions& options) {
+  QueryAudit query;
+  query.user = options.user;
+  query.node = options.node;
+  if (!options.since.empty()) {
+    const auto since = parse_since(options.since, io::SystemClock().now());
+    if (!since) return fail(context.terminal, since.error().within("audit"), kExitUsage);
+    query.since = *since;
+  }
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  bool whole = true;
+  const auto entries = ask_for_entries(**connection, query, options.limit, &whole);
+  if (!entries) return fail(context.terminal, entries.error());
+  Json json = Json::array();
+  Table table({"TIME", "WHO", "ADDRESS", "WHAT", "OBJECT", "OUTCOME", "DETAIL"});
+  for (const AuditEntry& entry : *entries) {
+    json.push_back(to_json(entry));
+    table.add(cells_of(entry));
+  }
+  const int code = print(context, options.format, json, table.text());
+  if (!whole)
+    context.terminal.note(
+        fmt::format("these are the newest {}; --limit 0 shows all", options.limit));
+  return code;
+}
+
+int print_verified(Context& context, const AuditOptions& options, const AuditVerified& found) {
+  const bool whole = found.problem.empty();
+  const Json json{{"whole", whole},
+                  {"entries", found.entries},
+                  {"first", found.first},
+                  {"last", found.last.number},
+                  {"digest", found.last.digest},
+                  {"problem", whole ? Json(nullptr) : Json(found.problem)},
+                  {"notes", found.notes}};
+  std::string text;
+  for (const auto& line : found.notes) text += "note: " + line + "\n";
+  if (!whole)
+    text +=
+        fmt::format("broken: {}\n{} before it {} as written\n", found.problem,
+                    found.entries == 1 ? "the entry" : fmt::format("the {} entries", found.entries),
+                    found.entries == 1 ? "is" : "are");
+  else if (found.entries == 0)
+    text += "whole: it has no entries yet\n";
+  else
+    text += fmt::format(
+        "whole: entries {} to {}\nTo know later that nothing of it was written anew, keep this "
+        "elsewhere:\n  lockstep audit verify --mark {}:{}\n",
+        found.first, found.last.number, found.last.number, found.last.digest);
+  const int code = print(context, options.format, json, text);
+  return code == 0 && !whole ? kExitFailure : code;
+}
+
+int verify(Context& context, const AuditOptions& options) {
+  VerifyAudit ask;
+  if (!options.mark.empty()) {
+    const auto mark = launcher::audit_mark_from(options.mark);
+    if (!mark)
+      return fail(context.terminal,
+                  make_error(ErrorCode::invalid_argument,
+                             fmt::format("audit verify: --mark '{}' is not NUMBER:DIGEST, as an "
+                                         "earlier `lockstep audit verify` printed it",
+                                         options.mark)),
+                  kExitUsage);
+    ask.mark = *mark;
+  }
+  if (!options.home.empty()) {
+    const auto found = launcher::verify_audit(launcher::audit_folder(options.home), {}, ask.mark);
+    if (!found) return fail(context.terminal, found.error());
+    return print_verified(context, options, *found);
+  }
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask(ask, kVerifyPatience, kVerifyRepeated);
+  if (!reply) return fail(context.terminal, reply.error());
+  const auto* found = std::get_if<AuditVerified>(&*reply);
+  if (found == nullptr)
+    return fail(
+        context.terminal,
+        make_error(ErrorCode::internal, "the launcher answered something else than was asked"));
+  return print_verified(context, options, *found);
+}
+
+}  // namespace
+
+void add_audit_verbs(VerbTable table) {
+  const auto options = std::make_shared<AuditOptions>();
+  auto& group = *table.app.add_subcommand("audit", "who did what, and who was refused");
+  group.add_option("--since", options->since, "only since then: 1h (ago), or 2026-01-31T12:00:00Z")
+      ->check(filled("leave it out for all"));
+  group.add_option("--user", options->user, "only what this user did, or what was done to them")
+      ->check(filled("leave it out for all"));
+  group.add_option("--node", options->node, "the same of a node")
+      ->check(filled("leave it out for all"));
+  group.add_option("--limit", options->limit, "the newest so many (default 1000; 0: all)")
+      ->check(whole_number(0));
+  add_format(group, options->format);
+  group.footer(
+      "\n  The newest is last. Only admins may read it. Values of variables, secrets and tokens\n"
+      "  are not in it.");
+  group.callback([table, options, &group] {
+    if (!group.get_subcommands().empty()) return;  // verify has its own
+    table.action = [options](Context& context) { return list(context, *options); };
+  });
+  auto* check = group.add_subcommand("verify", "whether it is as it was written");
+  check->add_option("--home", options->home,
+                    "of a launcher that may be stopped (its directory); read here, by you");
+  check->add_option("--mark", options->mark,
+                    "NUMBER:DIGEST that an earlier verify printed: the log must still have it");
+  add_format(*check, options->format);
+  check->footer(
+      "\n  Exit code 0: it is whole. 1: it is not; the first entry that is wrong is named.");
+  check->callback([table, options] {
+    table.action = [options](Context& context) { return verify(context, *options); };
+  });
+}
+
+}  // namespace lockstep::cli

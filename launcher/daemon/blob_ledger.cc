@@ -1,0 +1,158 @@
+#include "launcher/daemon/blob_ledger.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "common/io/disk.h"
+
+namespace lockstep::launcher {
+
+using snapshot::DigestKey;
+
+namespace {
+
+constexpr std::size_t kKeyBytes = sizeof(DigestKey);
+constexpr std::size_t kRowBytes = sizeof(std::uint64_t) + kKeyBytes;
+constexpr std::size_t kSparedRows = 100'000;  // of what is gone, before the file is written anew
+
+void append_row(std::string& to, std::uint64_t owner, const DigestKey& key) {
+  to.append(reinterpret_cast<const char*>(&owner), sizeof owner);
+  to.append(reinterpret_cast<const char*>(key.data()), kKeyBytes);
+}
+
+}  // namespace
+
+std::size_t BlobLedger::KeyHash::operator()(const DigestKey& key) const noexcept {
+  std::size_t hash = 0;
+  std::memcpy(&hash, key.data(), sizeof hash);
+  return hash;
+}
+
+BlobLedger::OwnerId BlobLedger::id_of(const std::string& owner) {
+  OwnerId id = 0;
+  std::memcpy(&id, sha256(owner).bytes.data(), sizeof id);
+  return id;
+}
+
+Result<std::unique_ptr<BlobLedger>> BlobLedger::open(const std::string& path,
+                                                     std::size_t most_rows) {
+  std::unique_ptr<BlobLedger> ledger(new BlobLedger(path, most_rows));
+  ledger->file_.reset(
+      io::disk::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!ledger->file_) return errno_error(errno, "cannot open " + path);
+  TRY(ledger->load());
+  return ledger;
+}
+
+Status BlobLedger::load() {
+  TRY_ASSIGN(const std::string bytes, io::read_file(path_, gibibytes(1)));
+  for (std::size_t at = 0; at + kRowBytes <= bytes.size(); at += kRowBytes) {
+    OwnerId owner = 0;
+    DigestKey key;
+    std::memcpy(&owner, bytes.data() + at, sizeof owner);
+    std::memcpy(key.data(), bytes.data() + at + sizeof owner, kKeyBytes);
+    rows_ += owners_[owner].keys.insert(key).second;
+    owners_[owner].used = ++uses_;
+    if (rows_ > most_) make_room(owner);
+  }
+  rows_in_file_ = bytes.size() / kRowBytes;
+  const bool is_cut = bytes.size() % kRowBytes != 0;
+  return is_cut || rows_in_file_ > rows_ * 2 + kSparedRows ? rewrite() : Status();
+}
+
+bool BlobLedger::has(const std::string& owner, const DigestKey& key) {
+  return not_sent(owner, {key}).empty();
+}
+
+std::vector<DigestKey> BlobLedger::not_sent(const std::string& owner,
+                                            const std::vector<DigestKey>& keys) {
+  const OwnerId id = id_of(owner);
+  const std::lock_guard guard(mutex_);
+  const auto found = owners_.find(id);
+  if (found == owners_.end()) return keys;
+  found->second.used = ++uses_;
+  std::vector<DigestKey> others;
+  for (const DigestKey& key : keys)
+    if (found->second.keys.count(key) == 0) others.push_back(key);
+  return others;
+}
+
+Status BlobLedger::add(const std::string& owner, const std::vector<DigestKey>& keys, bool durable) {
+  const OwnerId id = id_of(owner);
+  const std::lock_guard guard(mutex_);
+  Owner& mine = owners_[id];
+  mine.used = ++uses_;
+  std::string rows;
+  for (const DigestKey& key : keys) {
+    if (is_trimming_) fresh_.insert(key);
+    if (mine.keys.insert(key).second) append_row(rows, id, key);
+  }
+  if (rows.empty()) return {};
+  rows_ += rows.size() / kRowBytes;
+  rows_in_file_ += rows.size() / kRowBytes;
+  if (rows_ > most_) make_room(id);
+  if (rows_in_file_ > rows_ * 2 + kSparedRows) return rewrite();
+  if (const Status written = io::write_all(file_.get(), rows); !written)
+    return written.error().within(path_);
+  if (durable && io::disk::fdatasync(file_.get()) != 0)
+    return errno_error(errno, "cannot make durable what was written into " + path_);
+  return {};
+}
+
+// Its owner sends again what is asked for, or has it in the sources of its jobs.
+void BlobLedger::make_room(OwnerId except) {
+  while (rows_ > most_) {
+    auto oldest = owners_.end();
+    for (auto it = owners_.begin(); it != owners_.end(); ++it)
+      if (it->first != except && (oldest == owners_.end() || it->second.used < oldest->second.used))
+        oldest = it;
+    if (oldest == owners_.end()) return;
+    rows_ -= oldest->second.keys.size();
+    owners_.erase(oldest);
+  }
+}
+
+void BlobLedger::begin_trim() {
+  const std::lock_guard guard(mutex_);
+  is_trimming_ = true;
+}
+
+Status BlobLedger::keep_only(const std::vector<DigestKey>& here) {
+  const std::lock_guard guard(mutex_);
+  const Keys fresh = std::exchange(fresh_, {});
+  is_trimming_ = false;
+  rows_ = 0;
+  for (auto it = owners_.begin(); it != owners_.end();) {
+    std::erase_if(it->second.keys, [&](const DigestKey& key) {
+      return fresh.count(key) == 0 && !std::binary_search(here.begin(), here.end(), key);
+    });
+    rows_ += it->second.keys.size();
+    it = it->second.keys.empty() ? owners_.erase(it) : std::next(it);
+  }
+  return rows_in_file_ > rows_ * 2 + kSparedRows ? rewrite() : Status();
+}
+
+Status BlobLedger::rewrite() {
+  std::string rows;
+  rows.reserve(rows_ * kRowBytes);
+  for (const auto& [id, owner] : owners_)
+    for (const DigestKey& key : owner.keys) append_row(rows, id, key);
+  TRY(io::write_file_atomically(path_, rows, 0600));
+  file_.reset(io::disk::open(path_.c_str(), O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0));
+  if (!file_) return errno_error(errno, "cannot open " + path_);
+  rows_in_file_ = rows_;
+  return {};
+}
+
+std::size_t BlobLedger::rows() const {
+  const std::lock_guard guard(mutex_);
+  return rows_;
+}
+
+}  // namespace lockstep::launcher

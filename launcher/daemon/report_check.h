@@ -1,0 +1,57 @@
+#pragma once
+// What nodes report, before the core hears it: a tree that a node names (an output, a checkpoint, a
+// lock) must be of blobs that it sent, or that are of what is assigned to it. Else whoever may read
+// the job could read through it what they have only heard the digest of. Messages of one node stay
+// in their order; those that name nothing new do not wait.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "common/base/result.h"
+#include "common/domain/agent_messages.h"
+#include "launcher/core/authority.h"
+#include "launcher/core/core.h"
+
+namespace lockstep::launcher {
+
+struct NodeRequest {  // a message of a node, and who sent it
+  std::string peer;
+  PublicKey key;
+  std::uint64_t sequence = 0;
+  std::string address = {};
+};
+
+class ReportCheck {
+ public:
+  // Is this tree whole, and all of it the caller's? Answered later, on the loop.
+  using CheckTree = std::function<void(const Caller& caller, const Digest& root,
+                                       std::function<void(Result<bool> whole)>)>;
+  using Deliver = std::function<void(const NodeRequest& from, AgentMessage message)>;
+  ReportCheck(const Core& core, CheckTree check, Deliver deliver)
+      : core_(core), check_(std::move(check)), deliver_(std::move(deliver)) {}
+
+  void take(NodeId node, NodeRequest from, AgentMessage message);
+
+ private:
+  struct Waiting {
+    NodeRequest from;
+    AgentMessage message;
+    std::set<Digest> open, refused;
+  };
+  void checked(NodeId node, const Digest& root, bool is_its_own);
+  void deliver_ready(NodeId node);
+
+  const Core& core_;
+  const CheckTree check_;
+  const Deliver deliver_;
+  std::map<NodeId, std::deque<Waiting>> waiting_;
+};
+
+// What is beyond is dropped: a node says again what was not acknowledged.
+inline constexpr std::size_t kMaxWaitingReports = 64;
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,85 @@
+#include "launcher/daemon/user_secrets.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+namespace lockstep::launcher {
+
+namespace {
+
+struct Performer {
+  SecretStore& store;
+  const std::string& owner;
+  Instant now;
+
+  Result<ClientReply> operator()(const SetSecret& m) const {
+    TRY(store.set(owner, m.name, m.value, now));
+    return ClientReply(Done{fmt::format("the secret '{}' is set", m.name)});
+  }
+  Result<ClientReply> operator()(const RemoveSecret& m) const {
+    TRY(store.remove(owner, m.name));
+    return ClientReply(Done{fmt::format("the secret '{}' is removed", m.name)});
+  }
+  Result<ClientReply> operator()(const ListSecrets&) const {
+    TRY_ASSIGN(auto secrets, store.list(owner));
+    return ClientReply(SecretsReply{std::move(secrets)});
+  }
+};
+
+}  // namespace
+
+UserSecrets::UserSecrets(const std::string& folder) {
+  auto opened = SecretStore::open(folder);
+  if (opened) {
+    store_ = *std::move(opened);
+    return;
+  }
+  broken_ = opened.error();
+  spdlog::error("secrets cannot be used: {}", broken_.message);
+}
+
+Result<ClientReply> UserSecrets::perform(const std::string& owner, const SecretRequest& request,
+                                         Instant now) {
+  if (!store_) return broken_;
+  return std::visit(Performer{*store_, owner, now}, request);
+}
+
+Status UserSecrets::expect(const std::string& owner, const std::set<std::string>& names) {
+  if (names.empty()) return {};
+  if (!store_) return broken_;
+  for (const std::string& name : names) {
+    TRY_ASSIGN(const bool known, store_->has(owner, name));
+    if (!known)
+      return make_error(ErrorCode::not_found,
+                        fmt::format("environment_variables: user '{}' has no secret '{}'; set it "
+                                    "with `lockstep secret set {}`",
+                                    owner, name, name));
+  }
+  return {};
+}
+
+void UserSecrets::give(DesiredState& desired) {
+  for (Assignment& assignment : desired.assignments) {
+    if (assignment.phase == WantedPhase::stop) continue;
+    const auto names = secrets_of(assignment.spec.environment_variables);
+    if (names.empty()) continue;
+    assignment.secrets.emplace();
+    if (!store_) continue;
+    auto values = store_->values(assignment.spec.submitter, names);
+    if (values)
+      assignment.secrets = *std::move(values);
+    else
+      spdlog::error("{} begins without its secrets: {}", to_string(assignment.attempt),
+                    values.error().message);
+  }
+}
+
+void UserSecrets::follow(const Principals& principals) {
+  if (!store_) return;
+  std::set<std::string> names;
+  for (const auto& [name, user] : principals.users()) names.insert(name);
+  if (const auto done = store_->keep_only(names); !done)
+    spdlog::error("secrets of removed users stay: {}", done.error().message);
+}
+
+}  // namespace lockstep::launcher

@@ -1,0 +1,63 @@
+#pragma once
+// A launcher's door over a real core, with a user of each role, and for each thing that can be
+// asked for one of the asker's own, one of a colleague's in the same project, and one of another
+// project's. Nothing of it is on a wire.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/api/service.h"
+#include "launcher/core/core.h"
+
+namespace lockstep::launcher {
+
+// Who asks. The column of an attempt stands for a credential that no key has yet.
+enum class Kind { nobody, admin, operator_, submitter, viewer, stranger, node, attempt };
+inline constexpr Kind kKinds[] = {Kind::nobody, Kind::admin,    Kind::operator_, Kind::submitter,
+                                  Kind::viewer, Kind::stranger, Kind::node,      Kind::attempt};
+std::string_view to_string(Kind kind);
+
+enum class Whose { own, near, far };
+inline constexpr Whose kWhose[] = {Whose::own, Whose::near, Whose::far};
+
+inline constexpr const char* kCanaryValue = "canary-value-of-a-variable";
+inline constexpr const char* kCanaryCommand = "canary-command-of-a-job";
+
+class PermissionWorld {
+ public:
+  explicit PermissionWorld(Kind kind);
+
+  // What the door answered; nullopt: nothing.
+  std::optional<ClientReply> ask(ClientRequest request);
+  // Facts that the last question led to, and what the audit log was told.
+  std::size_t facts() const { return facts_; }
+  const std::vector<AuditEntry>& entries() const { return entries_; }
+
+  Caller caller() const;
+  std::string user(Whose whose) const;  // its owner's name
+  std::string project(Whose whose) const;
+  JobId job(Whose whose) const;
+  std::string environment(Whose whose) const;
+  PublicKey key(Whose whose) const;
+  static std::string node() { return "n1"; }
+  void end_jobs();  // so that they can be deleted
+
+  static RegisteredEnvironment definition(const std::string& name, const std::string& image);
+
+ private:
+  Service::Ports ports();
+  void feed(const Input& input);
+  void add_user(const std::string& name, const Grant& grant);
+  void add_things(Whose whose);
+
+  const Kind kind_;
+  Core core_{CoreConfig{}};
+  Instant now_{1'700'000'000'000'000'000};
+  std::vector<ClientReply> replies_;
+  std::vector<AuditEntry> entries_;
+  std::size_t facts_ = 0;
+  Service service_;
+};
+
+}  // namespace lockstep::launcher

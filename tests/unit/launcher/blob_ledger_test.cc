@@ -1,0 +1,82 @@
+// Who sent which blob, over restarts, collections and too many rows.
+
+#include "launcher/daemon/blob_ledger.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tests/unit/support/temp_dir.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using snapshot::DigestKey;
+using snapshot::key_of;
+
+std::vector<DigestKey> keys(const std::string& prefix, int count) {
+  std::vector<DigestKey> made;
+  for (int i = 0; i < count; ++i) made.push_back(key_of(sha256(prefix + std::to_string(i))));
+  std::sort(made.begin(), made.end());
+  return made;
+}
+
+struct BlobLedgerTest : ::testing::Test {
+  std::unique_ptr<BlobLedger> open(std::size_t most = kMaxLedgerRows) {
+    auto opened = BlobLedger::open(path, most);
+    EXPECT_TRUE(opened) << opened.error().message;
+    return *std::move(opened);
+  }
+  test::TempDir dir;
+  const std::string path = dir / "blobs.sent";
+};
+
+TEST_F(BlobLedgerTest, WhatOneSentIsNotAnothers) {
+  const auto ledger = open();
+  ASSERT_TRUE(ledger->add("user alice", keys("a", 3), false));
+  EXPECT_TRUE(ledger->not_sent("user alice", keys("a", 3)).empty());
+  EXPECT_EQ(ledger->not_sent("user bob", keys("a", 3)).size(), 3u);
+  EXPECT_EQ(ledger->not_sent("node 1", keys("a", 3)).size(), 3u);
+}
+
+TEST_F(BlobLedgerTest, RowsOutliveTheLauncherAndACutOneIsDropped) {
+  ASSERT_TRUE(open()->add("node 7", keys("a", 100), true));
+  const auto size = static_cast<off_t>(io::read_file(path)->size());
+  ASSERT_EQ(::truncate(path.c_str(), size - 5), 0);
+  {
+    const auto ledger = open();
+    EXPECT_EQ(ledger->rows(), 99u);
+    ASSERT_TRUE(ledger->add("node 7", keys("b", 1), true));
+  }
+  const auto again = open();
+  EXPECT_EQ(again->rows(), 100u);
+  EXPECT_TRUE(again->has("node 7", keys("b", 1)[0]));
+}
+
+TEST_F(BlobLedgerTest, RowsGoWithTheirBlobsButNotThoseThatCameMeanwhile) {
+  const auto ledger = open();
+  ASSERT_TRUE(ledger->add("user alice", keys("old", 10), false));
+  ASSERT_TRUE(ledger->add("user alice", keys("kept", 10), false));
+  ledger->begin_trim();
+  ASSERT_TRUE(ledger->add("node 1", keys("new", 10), true));
+  ASSERT_TRUE(ledger->keep_only(keys("kept", 10)));
+  EXPECT_EQ(ledger->not_sent("user alice", keys("old", 10)).size(), 10u);
+  EXPECT_TRUE(ledger->not_sent("user alice", keys("kept", 10)).empty());
+  EXPECT_TRUE(ledger->not_sent("node 1", keys("new", 10)).empty());
+}
+
+TEST_F(BlobLedgerTest, BeyondTheBoundWhoWasNotHeardForLongestLosesTheirs) {
+  const auto ledger = open(250);
+  ASSERT_TRUE(ledger->add("user a", keys("a", 100), false));
+  ASSERT_TRUE(ledger->add("user b", keys("b", 100), false));
+  EXPECT_TRUE(ledger->has("user a", keys("a", 1)[0]));
+  ASSERT_TRUE(ledger->add("user c", keys("c", 100), false));
+  EXPECT_FALSE(ledger->has("user b", keys("b", 1)[0]));
+  EXPECT_TRUE(ledger->has("user a", keys("a", 1)[0]));
+  EXPECT_TRUE(ledger->has("user c", keys("c", 1)[0]));
+  EXPECT_LE(ledger->rows(), 250u);
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
