@@ -33,8 +33,9 @@ struct MustEnd {
   std::string why;
 };
 
-// Who is over its limit; else, of a disk with less than a quarter of `low` free, the one that holds
-// most, if its end makes the disk no longer low: files of others are no reason to end anybody.
+// The attempt that is over its limit. Without one, and with less than a quarter of `low` free: the
+// attempt that holds most, if the disk is no longer low once that attempt has ended. (What others
+// than attempts wrote ends no attempt.)
 std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
                                     const io::DiskSpace& space, Bytes low);
 

@@ -65,7 +65,7 @@ struct AuditReply {
 struct AuditVerified {
   std::uint64_t entries = 0, first = 0;  // how many were looked at, and the number of the first
   AuditMark last;
-  std::string problem;             // the first one: file, line and what is wrong; "": it is whole
+  std::string problem;             // file, line and what is wrong there, of the first; "": none
   std::vector<std::string> notes;  // nothing to worry about
   friend bool operator==(const AuditVerified&, const AuditVerified&) = default;
 };

@@ -20,7 +20,7 @@ struct LimitRequest {
   friend auto operator<=>(const LimitRequest&, const LimitRequest&) = default;
 };
 
-// What a node's operator allows at most; 0 = nothing was said.
+// The most that a node's operator allows; 0 = the operator set no cap.
 struct LimitCaps {
   int pids = 0;
   Bytes log;

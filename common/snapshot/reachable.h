@@ -1,8 +1,8 @@
 #pragma once
-// Which blobs a tree consists of: what is asked before a blob is given to somebody who may read
-// that tree. 16 bytes a blob are kept, its digest's first: to find another blob with the same ones
-// is as hard as to find a digest of 128 bits twice. A tree never changes, so that a set that is
-// whole stays true.
+// The set of blobs that a tree consists of. Whoever may read the tree may be given these blobs.
+// Of each blob the first 16 bytes of its digest are kept: another blob with the same 16 bytes is as
+// hard to find as a collision of a 128-bit digest. A tree never changes, so a complete set stays
+// valid.
 
 #include <array>
 #include <cstdint>
@@ -39,7 +39,7 @@ class Reachable {
   bool is_whole_;
 };
 
-// The root, and all that is below it. A root that is no directory is a tree of one blob.
+// The root and all blobs below it. If the root is no directory, the set has that one blob.
 // resource_exhausted: more than kMaxReachable.
 Result<Reachable> reachable_from(const BlobStore& store, const Digest& root);
 

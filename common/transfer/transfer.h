@@ -61,9 +61,9 @@ Result<Captured> capture_and_send(io::ClientSocket& socket, const std::string& d
                                   snapshot::CaptureOptions capture, const OnProgress& progress = {},
                                   TransferOptions options = {});
 
-// Fetches blobs of the tree `root` into a store. `size` may be 0 when it is not known. not_found
-// names what the other side lacks as well; conflict: it does not give this tree, or not these as
-// parts of it.
+// Fetches blobs of the tree `root` into a store. `size` may be 0 when it is not known. Errors:
+// not_found names blobs that the other side lacks too; conflict says that the other side may not
+// give us this tree, or that the blobs are no parts of it.
 Status download(io::ClientSocket& socket, const Digest& root,
                 const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& into,
                 const OnProgress& progress = {}, TransferOptions options = {});
