@@ -48,6 +48,15 @@ int fail(Terminal& terminal, const Error& error, int code) {
   return code;
 }
 
+int ask_to_change(Context& context, const ClientRequest& request) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<Done>(request);
+  if (!reply) return fail(context.terminal, reply.error());
+  context.terminal.note(reply->message);
+  return 0;
+}
+
 int print(Context& context, Format format, const Json& json, const std::string& table) {
   switch (format) {
     case Format::table: context.terminal.out(table); break;

@@ -43,6 +43,9 @@ int fail(Terminal& terminal, const Error& error, int code = kExitFailure);
 // SIGINT, SIGTERM and SIGHUP wait (for a Follower) or end us, in this thread and those it starts.
 void hold_interrupts(bool hold);
 
+// Asks for a change that is answered by Done, and says what was done. The exit code.
+int ask_to_change(Context& context, const ClientRequest& request);
+
 // Writes `text` as a table, or the JSON in the format asked for.
 int print(Context& context, Format format, const Json& json, const std::string& table);
 

@@ -75,15 +75,6 @@ Result<std::string> value_of(Context& context, const SecretOptions& options) {
   return value;
 }
 
-int ask_to_change(Context& context, const ClientRequest& request) {
-  const auto connection = context.connect(Context::Need::launcher);
-  if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<Done>(request);
-  if (!reply) return fail(context.terminal, reply.error());
-  context.terminal.note(reply->message);
-  return 0;
-}
-
 int set(Context& context, const SecretOptions& options) {
   if (const auto good = validate_secret_name(options.name); !good)
     return fail(context.terminal, good.error(), kExitUsage);

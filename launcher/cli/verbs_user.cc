@@ -55,14 +55,8 @@ std::string text_of(const UserView& user) {
   return text;
 }
 
-// Asks, and prints what was done. A function that makes the request from the options.
 int change(Context& context, const ChangePrincipals& request) {
-  const auto connection = context.connect(Context::Need::launcher);
-  if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<Done>(request);
-  if (!reply) return fail(context.terminal, reply.error());
-  context.terminal.note(reply->message);
-  return 0;
+  return ask_to_change(context, request);
 }
 
 // A role of a project without one is of the default project.
