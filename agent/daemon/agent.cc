@@ -97,6 +97,7 @@ Agent::~Agent() {
 
 Status Agent::run() {
   while (!leaving_) turn(Duration::max());
+  environments_.end_builds();
   if (refused_) return make_error(ErrorCode::permission_denied, *refused_);
   return {};
 }

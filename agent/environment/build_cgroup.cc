@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/digest.h"
+#include "common/io/attempt_cgroups.h"
 
 namespace lockstep::agent {
 namespace {
@@ -21,13 +22,13 @@ std::string name_of(const CacheEntry& entry) {
 }  // namespace
 
 BuildCgroup::BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, int cpus, int pids)
-    : memory_(memory), pids_(pids) {
+    : record_(entry.cgroups()), memory_(memory), pids_(pids) {
   io::CgroupRequest request;
   request.name = name_of(entry);
   request.memory = memory;
   request.cpus = cpus;
   request.pids_limit = pids;
-  request.record = entry.cgroups();
+  request.record = record_;
   auto made = io::Cgroups::create(request);
   if (!made) {
     lacks_ = fmt::format("{}the number of its processes cannot be limited on this node: {}",
@@ -41,8 +42,8 @@ BuildCgroup::BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, i
 
 BuildCgroup::~BuildCgroup() {
   if (!cgroups_) return;
-  cgroups_->kill_all();
-  if (const Status removed = cgroups_->remove(); !removed)
+  // Again and again: what is killed may have just started another.
+  if (const Status removed = io::clean_cgroups(record_); !removed)
     spdlog::warn("{}", removed.error().message);
 }
 

@@ -29,6 +29,7 @@ class BuildCgroup {
   const std::string& lacks() const { return lacks_; }
 
  private:
+  const std::string record_;  // names the directories
   const std::optional<Bytes> memory_;
   const int pids_;
   std::optional<io::Cgroups> cgroups_;

@@ -286,18 +286,30 @@ std::vector<EnvironmentCache::Item> EnvironmentCache::list() const {
   return items;
 }
 
-std::vector<envs::ImageRecord> EnvironmentCache::image_records() const {
-  std::vector<envs::ImageRecord> records;
+std::vector<CacheEntry> EnvironmentCache::entries() const {
+  std::vector<CacheEntry> found;
   const auto none = std::vector<std::string>();
   for (const std::string& owner : io::list_directory(root_).value_or(none)) {
     const std::string folder = root_ + "/" + owner;
-    for (const std::string& name : io::list_directory(folder).value_or(none)) {
-      if (!is_entry_name(name)) continue;
-      auto record = image_record_of(CacheEntry(folder, name));
-      if (!record.engine.empty()) records.push_back(std::move(record));
-    }
+    for (const std::string& name : io::list_directory(folder).value_or(none))
+      if (is_entry_name(name)) found.emplace_back(folder, name);
+  }
+  return found;
+}
+
+std::vector<envs::ImageRecord> EnvironmentCache::image_records() const {
+  std::vector<envs::ImageRecord> records;
+  for (const CacheEntry& entry : entries()) {
+    auto record = image_record_of(entry);
+    if (!record.engine.empty()) records.push_back(std::move(record));
   }
   return records;
+}
+
+std::vector<CacheEntry> EnvironmentCache::with_cgroups() const {
+  std::vector<CacheEntry> found = entries();
+  std::erase_if(found, [](const CacheEntry& entry) { return !io::any_cgroup(entry.cgroups()); });
+  return found;
 }
 
 Result<bool> EnvironmentCache::remove(const Item& item, const InUse& in_use) const {

@@ -160,6 +160,8 @@ class EnvironmentCache {
   static std::optional<Instant> last_used(const CacheEntry& entry);
   // Of all entries that an engine was given something for.
   std::vector<envs::ImageRecord> image_records() const;
+  // Those whose build's cgroup is still there: at work, or left by an agent that was killed.
+  std::vector<CacheEntry> with_cgroups() const;
   // False: it is at work. `in_use` is asked for the name before and after it is out of the way.
   using InUse = std::function<bool(const std::string& name)>;
   Result<bool> remove(const Item& item, const InUse& in_use) const;
@@ -170,6 +172,8 @@ class EnvironmentCache {
   std::string owner_of(const io::User& user) const;
   CacheEntry entry(const io::User& user, std::string name) const;
   std::vector<std::string> owners() const;
+  // In the root of this agent, whose builds are no other's.
+  std::vector<CacheEntry> entries() const;
   Result<std::string> put_aside(const Item& item) const;
   static Status put_back(const Item& item, const std::string& aside);
   static Status remove_aside(const Item& item, const std::string& aside);

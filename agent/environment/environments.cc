@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <thread>
 #include <utility>
 #include <variant>
 
 #include "agent/environment/container_sweep.h"
+#include "common/io/attempt_cgroups.h"
+#include "common/io/clock.h"
 #include "envs/env_process.h"
 
 namespace lockstep::agent {
@@ -15,6 +18,8 @@ namespace {
 constexpr int kBuilders = 4;  // solvings and buildings at once
 constexpr int kLookers = 2;
 constexpr Duration kSweepEvery = seconds(60);
+constexpr Duration kBuildsEndWithin = seconds(6);  // tools have five of them after SIGTERM
+constexpr Duration kLookEvery = milliseconds(20);
 
 // What it said of a plan that has been replaced, before it had seen that.
 bool is_obsolete(const Input& input, const Waiter& waiter) {
@@ -102,6 +107,17 @@ void Environments::tick(Instant now) {
 
 void Environments::prune(Instant unused_since) {
   builders_.submit([this, unused_since] { cache_limit_.prune(unused_since); });
+}
+
+void Environments::end_builds() {
+  leaving_ = true;
+  io::SystemClock clock;
+  const Instant end = clock.now() + kBuildsEndWithin;
+  while (!cache_.with_cgroups().empty() && clock.now() < end)
+    std::this_thread::sleep_for(kLookEvery);
+  for (const CacheEntry& entry : cache_.with_cgroups())
+    if (const Status ended = io::clean_cgroups(entry.cgroups()); !ended)
+      spdlog::warn("{}", ended.error().message);
 }
 
 // ---- on worker threads

@@ -40,6 +40,9 @@ class Environments {
   void prepare(const Assignment& assignment);
   void leave(const AttemptId& attempt);
   void prune(Instant unused_since);
+  // Ends all solving and building, for an agent that leaves: when this returns, nothing that users
+  // chose runs in a build's cgroup, and the cgroups are gone. Blocks for some seconds at most.
+  void end_builds();
   // Removes containers that were left over, from time to time.
   Instant next_deadline() const { return sweep_at_; }
   void tick(Instant now);

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <optional>
+#include <utility>
+
 #include "agent/environment/build_cgroup.h"
 #include "common/io/clock.h"
 #include "envs/env_process.h"
@@ -79,12 +82,13 @@ Result<Interpreter> Interpreters::start(const std::string& name, const io::User&
   order.order.definition = HostEnvironment{name};
   order.order.site.prefix = entry.prefix();
   order.order.site.cache = entry.packages();
-  const BuildCgroup cgroup(entry, std::nullopt, 1, kDefaultPidsLimit);
-  order.cgroup_procs = cgroup.procs_files();
+  std::optional<BuildCgroup> cgroup(std::in_place, entry, std::nullopt, 1, kDefaultPidsLimit);
+  order.cgroup_procs = cgroup->procs_files();
   order.lock = lock->fd();
   order.on_log = [](std::string_view) {};
   order.go_on = [&] { return go_on_() && clock.now() < end; };
   auto said = envs::run_lockstep_env(order);
+  cgroup.reset();  // before the file that names it goes
   EnvironmentCache::remove_scratch(entry);
   if (clock.now() >= end)
     return make_error(ErrorCode::deadline_exceeded,

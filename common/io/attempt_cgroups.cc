@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <sstream>
@@ -110,6 +111,21 @@ void find_below(const std::string& path, bool is_parent, const CgroupName& wante
   }
 }
 
+Result<std::vector<std::string>> recorded(const std::string& record_file) {
+  std::vector<std::string> directories;
+  const auto record = read_file(record_file);
+  if (!record) {
+    if (record.error().code == ErrorCode::not_found) return directories;
+    return record.error();
+  }
+  std::istringstream lines(*record);
+  for (std::string line; std::getline(lines, line);) {
+    // Ours lie below a directory of ours: a damaged file must not make us empty another cgroup.
+    if (line.find("/lockstep/") != std::string::npos) directories.push_back(line);
+  }
+  return directories;
+}
+
 }  // namespace
 
 CgroupName cgroup_name(const std::string& attempt, int runner_pid) {
@@ -117,17 +133,13 @@ CgroupName cgroup_name(const std::string& attempt, int runner_pid) {
 }
 
 Status clean_cgroups(const std::string& record_file) {
-  const auto record = read_file(record_file);
-  if (!record) {
-    return record.error().code == ErrorCode::not_found ? Status{} : Status(record.error());
-  }
-  std::istringstream lines(*record);
-  std::vector<std::string> directories;
-  for (std::string line; std::getline(lines, line);) {
-    // Ours lie below a directory of ours: a damaged file must not make us empty another cgroup.
-    if (line.find("/lockstep/") != std::string::npos) directories.push_back(line);
-  }
+  TRY_ASSIGN(const std::vector<std::string> directories, recorded(record_file));
   return clean(directories);
+}
+
+bool any_cgroup(const std::string& record_file) {
+  const auto directories = recorded(record_file);
+  return directories && std::any_of(directories->begin(), directories->end(), exists);
 }
 
 Status clean_cgroups_of(const std::string& attempt, int runner_pid) {

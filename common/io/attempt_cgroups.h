@@ -12,6 +12,9 @@ namespace lockstep::io {
 // Kills every process in the cgroups that the file names (one directory a line) and removes them.
 Status clean_cgroups(const std::string& record_file);
 
+// Whether one that the file names exists. False, where there is no such file.
+bool any_cgroup(const std::string& record_file);
+
 // The same for a runner whose record is gone, with its attempt's directory: its cgroups, by their
 // name, wherever they are mounted. `attempt`: the name of that directory.
 Status clean_cgroups_of(const std::string& attempt, int runner_pid);

@@ -1,9 +1,12 @@
 """Environments on real nodes: solved once, built once on each, reused, and whole after kill -9."""
 import json
+import os
 import re
+import signal
 import zipfile
 
 import pytest
+from harness import leftovers
 from harness.environments import built_environments
 from harness.silent import Silent
 from harness.site import wait_until
@@ -138,6 +141,25 @@ def test_what_cannot_be_solved_fails_at_once_the_next_time(prepared):
     site.write("requirements.txt", f"--no-index\n--find-links {site.directory / 'wheels'}\ninner\n")
     submit(site, "third")
     site.wait_for_status("third", "Completed")
+
+
+def build_cgroups():
+    return [path for path in leftovers.cgroups() if "/lockstep/build-" in path]
+
+
+def test_an_agent_that_leaves_in_mid_build_ends_it_first(prepared):
+    site = prepared
+    site.ok("node", "drain", "local-1")
+    silent = Silent()
+    site.write("requirements.txt", f"--index-url {silent.address}\nsix\n")
+    job_file(site, nodes=1)
+    submit(site, "j")
+    wait_until(lambda: silent.taken, "pip waits for an answer")
+    assert site._pids("lockstep-env", "") and (build_cgroups() or os.getuid() != 0)
+    site.kill(site.agent_pids("local-0"), signal.SIGTERM)
+    wait_until(lambda: not site.agent_pids("local-0"), "the agent leaves")
+    assert not build_cgroups() and not site._pids("lockstep-env", "")
+    silent.close()
 
 
 def test_cancel_in_mid_build_leaves_nothing_at_work(prepared):
