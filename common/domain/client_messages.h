@@ -10,6 +10,7 @@
 #include "common/domain/access.h"
 #include "common/domain/audit.h"
 #include "common/domain/envelope.h"
+#include "common/domain/quota.h"
 #include "common/domain/secrets.h"
 #include "common/domain/views.h"
 
@@ -122,9 +123,16 @@ struct ListProjects {
 // Answered by Done.
 struct ChangePrincipals {
   std::variant<AddUser, RemoveUser, SetAccount, ChangeRole, AddKey, RevokeKey, CreateProject,
-               RemoveProject>
+               RemoveProject, SetQuota>
       change;
   friend bool operator==(const ChangePrincipals&, const ChangePrincipals&) = default;
+};
+// Answered by QuotasReply: of `holder`; else of all that have one or take something, as far as the
+// asker may see them; else of the asker and their projects.
+struct ListQuotas {
+  std::optional<QuotaHolder> holder;
+  bool all = false;
+  friend bool operator==(const ListQuotas&, const ListQuotas&) = default;
 };
 
 using ClientRequest =
@@ -132,7 +140,7 @@ using ClientRequest =
                  ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
                  ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
                  ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
-                 RemoveSecret, ListSecrets>;
+                 RemoveSecret, ListSecrets, ListQuotas>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -212,10 +220,15 @@ struct ProjectsReply {
   friend bool operator==(const ProjectsReply&, const ProjectsReply&) = default;
 };
 
+struct QuotasReply {
+  std::vector<QuotaView> quotas;
+  friend bool operator==(const QuotasReply&, const QuotasReply&) = default;
+};
+
 using ClientReply =
     std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
-                 SecretsReply>;
+                 SecretsReply, QuotasReply>;
 
 }  // namespace lockstep

@@ -19,6 +19,7 @@
 
 #include "common/base/check.h"
 #include "common/io/admission.h"
+#include "common/io/backlog.h"
 
 namespace lockstep::io {
 namespace {
@@ -104,6 +105,7 @@ int accept_guarded(Admission& admission, int listener, sockaddr* address, sockle
       return -1;
     }
   }
+  process_backlog().opened(fd);
   if (address != nullptr && size != nullptr) {
     const socklen_t room = *size < from_size ? *size : from_size;
     __builtin_memcpy(address, &from, room);

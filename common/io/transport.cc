@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <unordered_map>
 #include <vector>
 
 #include "common/io/admission.h"
+#include "common/io/backlog.h"
 #include "common/io/transport_internal.h"
 
 namespace lockstep::io {
@@ -18,7 +20,10 @@ constexpr int kListenBacklog = 1024;
 // Messages of one peer that wait for the loop, which takes fewer in a turn: a peer that sends
 // faster waits in its own queue.
 constexpr int kMostReceived = 512;
-constexpr std::size_t kZapFrames = 7;  // RFC 27, CURVE: version … credentials
+// What CURVE and ZMTP add to a message, at least and at most (RFC 23 and 26).
+constexpr std::int64_t kLeastFraming = 33 + 2, kMostFraming = 33 + 9;
+constexpr std::size_t kMostConnections = 4'096;  // remembered before those that ended are forgotten
+constexpr std::size_t kZapFrames = 7;            // RFC 27, CURVE: version … credentials
 
 // nullopt: not over TCP.
 std::optional<std::uint16_t> tcp_port(const std::string& endpoint) {
@@ -88,7 +93,34 @@ struct ServerSocket::Impl {
   std::shared_ptr<Admission> admission;  // null: not over TCP
   std::optional<ListenerGuard> guard;
   bool open_to_all = false;
+  std::function<bool(const PublicKey&)> trusts;
+
+  // The connection of each peer that was heard, to count what is sent to it.
+  struct Connection {
+    int fd = -1;
+    std::uint64_t life = 0;
+    bool is_there() const { return process_backlog().life(fd) == life; }
+  };
+  void heard(const std::string& peer, const PublicKey& key, int fd, std::size_t bytes);
+  const Connection* connection_of(const std::string& peer) const {
+    const auto found = connections.find(peer);
+    return found != connections.end() && found->second.is_there() ? &found->second : nullptr;
+  }
+  std::unordered_map<std::string, Connection> connections;
+  std::size_t sweep_at = kMostConnections;
 };
+
+void ServerSocket::Impl::heard(const std::string& peer, const PublicKey& key, int fd,
+                               std::size_t bytes) {
+  Backlog& backlog = process_backlog();
+  backlog.took(fd, static_cast<std::int64_t>(bytes) + kMostFraming);
+  if (!trusts || trusts(key)) return backlog.trust(fd);
+  const std::uint64_t life = backlog.life(fd);
+  if (life == 0 || !connections.try_emplace(peer, Connection{fd, life}).second) return;
+  if (connections.size() < sweep_at) return;
+  std::erase_if(connections, [](const auto& one) { return !one.second.is_there(); });
+  sweep_at = std::max(kMostConnections, 2 * connections.size());
+}
 
 ServerSocket::ServerSocket(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ServerSocket::~ServerSocket() = default;
@@ -117,6 +149,7 @@ Result<ServerSocket> ServerSocket::bind(Transport& transport, const std::string&
   }
   impl->endpoint = bound;
   impl->open_to_all = limits.open_to_all;
+  impl->trusts = std::move(limits.trusts);
   if (const auto port = tcp_port(impl->endpoint)) {
     impl->admission = transport.impl_->admission;
     impl->guard.emplace(*port, impl->admission);
@@ -131,7 +164,10 @@ std::optional<ServerSocket::Incoming> ServerSocket::receive() {
   void* raw = impl_->socket.get();
   for (;;) {
     Frame peer;
-    if (!receive_frame(raw, peer)) return std::nullopt;
+    if (!receive_frame(raw, peer)) {
+      process_backlog().all_taken();
+      return std::nullopt;
+    }
     Frame body;
     if (!peer.more() || !receive_frame(raw, body)) continue;
     if (body.more()) {  // none of our programs sends two frames
@@ -142,27 +178,39 @@ std::optional<ServerSocket::Incoming> ServerSocket::receive() {
     if (!key || *key == '\0') continue;
     const char* from = zmq_msg_gets(&body.message, "Peer-Address");
     const std::string address = from ? from : "";
-    if (impl_->admission && !impl_->open_to_all)
-      impl_->admission->proven(zmq_msg_get(&body.message, ZMQ_SRCFD), address);
-    return Incoming{peer.text(), PublicKey(key), body.text(), address};
+    const int fd = zmq_msg_get(&body.message, ZMQ_SRCFD);
+    if (impl_->admission && !impl_->open_to_all) impl_->admission->proven(fd, address);
+    Incoming incoming{peer.text(), PublicKey(key), body.text(), address};
+    impl_->heard(incoming.peer, incoming.key, fd, incoming.bytes.size());
+    return incoming;
   }
 }
 
 Status ServerSocket::send(const std::string& peer, std::string_view bytes) {
   void* raw = impl_->socket.get();
-  const int error = send_frame(raw, peer, ZMQ_SNDMORE | ZMQ_DONTWAIT);
+  const auto size = static_cast<std::int64_t>(bytes.size()) + kLeastFraming;
+  const Impl::Connection* to = impl_->connection_of(peer);
+  const bool fits = to == nullptr || process_backlog().may_give(to->fd, size);
+  const int error = fits ? send_frame(raw, peer, ZMQ_SNDMORE | ZMQ_DONTWAIT) : EAGAIN;
   if (error == EAGAIN) {
     return make_error(ErrorCode::resource_exhausted,
                       "send to a peer of " + impl_->endpoint + ": its queue is full");
   }
   if (error != 0) {
+    impl_->connections.erase(peer);
     return make_error(ErrorCode::unavailable,
                       "send to a peer of " + impl_->endpoint + ": it is gone");
   }
+  if (to != nullptr) process_backlog().gave(to->fd, size);
   // The queue took the first frame, so it takes the second; a peer that left meanwhile costs
   // nothing.
   send_frame(raw, bytes, ZMQ_DONTWAIT);
   return {};
+}
+
+bool ServerSocket::is_gone(const std::string& peer) const {
+  const auto found = impl_->connections.find(peer);
+  return found != impl_->connections.end() && !found->second.is_there();
 }
 
 }  // namespace lockstep::io

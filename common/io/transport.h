@@ -55,6 +55,9 @@ struct SocketLimits {
   // Servers: any key is let in, so that a message proves nothing about who is connected: see
   // admission.h.
   bool open_to_all = false;
+  // Servers: whose connections have no bound in bytes (backlog.h). Empty: everybody's, once a
+  // message of theirs was taken.
+  std::function<bool(const PublicKey& key)> trusts = {};
 };
 
 // ROUTER + CURVE server.
@@ -76,8 +79,11 @@ class ServerSocket {
   void* handle() const;               // for EventLoop::watch_socket
   std::string endpoint() const;       // with the real port when bound to tcp://…:*
   std::optional<Incoming> receive();  // nullopt when nothing waits; never blocks
-  // unavailable: the peer is gone; resource_exhausted: its queue is full. Never blocks.
+  // unavailable: the peer is gone; resource_exhausted: its queue is full, in messages or, of a peer
+  // that is not trusted, in bytes. Never blocks.
   Status send(const std::string& peer, std::string_view bytes);
+  // Its connection is known to have ended; of peers that are trusted nothing is known.
+  bool is_gone(const std::string& peer) const;
 
  private:
   struct Impl;

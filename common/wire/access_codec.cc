@@ -1,5 +1,7 @@
 #include "common/wire/access_codec.h"
 
+#include "common/wire/quota_codec.h"
+
 namespace lockstep::pb {
 
 namespace {
@@ -105,6 +107,7 @@ struct ChangeWriter {
   void operator()(const lockstep::RemoveProject& m) const {
     to_wire(m, wire->mutable_remove_project());
   }
+  void operator()(const lockstep::SetQuota& m) const { to_wire(m, wire->mutable_set_quota()); }
 };
 
 }  // namespace
@@ -193,6 +196,8 @@ Status from_wire(const ChangePrincipals& from, lockstep::ChangePrincipals* to) {
       return from_wire(from.create_project(), &to->change.emplace<lockstep::CreateProject>());
     case ChangePrincipals::kRemoveProject:
       return from_wire(from.remove_project(), &to->change.emplace<lockstep::RemoveProject>());
+    case ChangePrincipals::kSetQuota:
+      return from_wire(from.set_quota(), &to->change.emplace<lockstep::SetQuota>());
     case ChangePrincipals::CHANGE_NOT_SET: break;
   }
   return bad_field("change", "is missing or of a kind that this version does not know");

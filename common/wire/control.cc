@@ -11,6 +11,7 @@
 #include "common/wire/audit_codec.h"
 #include "common/wire/control_codec.h"
 #include "common/wire/environment_codec.h"
+#include "common/wire/quota_codec.h"
 #include "common/wire/secrets_codec.h"
 
 namespace lockstep::wire {
@@ -87,6 +88,8 @@ struct BodyWriter {
   void operator()(const SecretsReply& m) const { pb::to_wire(m, wire->mutable_secrets_reply()); }
   void operator()(const UsersReply& m) const { pb::to_wire(m, wire->mutable_users_reply()); }
   void operator()(const ProjectsReply& m) const { pb::to_wire(m, wire->mutable_projects_reply()); }
+  void operator()(const ListQuotas& m) const { pb::to_wire(m, wire->mutable_list_quotas()); }
+  void operator()(const QuotasReply& m) const { pb::to_wire(m, wire->mutable_quotas_reply()); }
   void operator()(const QueryAudit& m) const { pb::to_wire(m, wire->mutable_query_audit()); }
   void operator()(const VerifyAudit& m) const { pb::to_wire(m, wire->mutable_verify_audit()); }
   void operator()(const AuditReply& m) const { pb::to_wire(m, wire->mutable_audit_reply()); }
@@ -187,6 +190,8 @@ Status read_body(const pb::Envelope& wire, Body* body) {
       return read<ChangePrincipals>(wire.change_principals(), body);
     case pb::Envelope::kUsersReply: return read<UsersReply>(wire.users_reply(), body);
     case pb::Envelope::kProjectsReply: return read<ProjectsReply>(wire.projects_reply(), body);
+    case pb::Envelope::kListQuotas: return read<ListQuotas>(wire.list_quotas(), body);
+    case pb::Envelope::kQuotasReply: return read<QuotasReply>(wire.quotas_reply(), body);
     case pb::Envelope::kQueryAudit: return read<QueryAudit>(wire.query_audit(), body);
     case pb::Envelope::kVerifyAudit: return read<VerifyAudit>(wire.verify_audit(), body);
     case pb::Envelope::kAuditReply: return read<AuditReply>(wire.audit_reply(), body);

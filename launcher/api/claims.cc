@@ -74,6 +74,8 @@ struct ClaimOf {
   Claim operator()(const VerifyAudit&) const { return {Permission::read_audit, {}, ""}; }
   Claim operator()(const ListUsers&) const { return {Permission::manage_users, {}, ""}; }
   Claim operator()(const ListProjects&) const { return {Permission::see_cluster, {}, ""}; }
+  // Whose quotas are in the answer says quota_queries.
+  Claim operator()(const ListQuotas&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ChangePrincipals& m) const {
     const bool about_keys =
         std::holds_alternative<AddKey>(m.change) || std::holds_alternative<RevokeKey>(m.change);

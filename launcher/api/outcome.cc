@@ -34,6 +34,9 @@ struct AskedOfChange {
     return {"revoke key", holder != nullptr ? user(holder->name) : "key " + key_word(m.key),
             key_word(m.key), true};
   }
+  Asked operator()(const SetQuota& m) const {
+    return {"set quota", to_string(m.holder), "", true};
+  }
   Asked operator()(const CreateProject& m) const {
     return {"create project", "project " + m.name, "", true};
   }
@@ -109,6 +112,7 @@ struct AskedOf {
     return {"remove secret", "secret " + m.name, "", true};
   }
   Asked operator()(const ListSecrets&) const { return {"list secrets", "its own secrets"}; }
+  Asked operator()(const ListQuotas&) const { return {"list quotas", "quotas"}; }
   Asked operator()(const QueryAudit&) const { return {"read the audit log", "audit log"}; }
   Asked operator()(const VerifyAudit&) const { return {"verify the audit log", "audit log"}; }
 };

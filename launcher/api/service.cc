@@ -5,13 +5,14 @@
 #include "common/domain/client_limits.h"
 #include "launcher/api/environment_queries.h"
 #include "launcher/api/job_name.h"
+#include "launcher/api/quota_queries.h"
 #include "launcher/api/viewer.h"
+#include "launcher/core/quotas.h"
 
 namespace lockstep::launcher {
 namespace {
 
 constexpr std::size_t kMaxPending = 100'000;
-constexpr std::size_t kMaxWatchersPerJob = 1'000;
 
 Status check_variables_size(const std::map<std::string, std::string>& variables) {
   std::size_t bytes = 0;
@@ -57,11 +58,11 @@ struct RequestHandler {
                     m.uses, asker.caller});
   }
   void operator()(const WatchJob& m) const {
-    question(m);
     const Job* job = door.state().job(m.job);
-    if (job == nullptr || is_final(job->status())) return;
-    auto& watchers = door.watchers_[m.job];
-    if (watchers.size() < kMaxWatchersPerJob) watchers.insert_or_assign(asker.connection, asker);
+    if (job != nullptr && !is_final(job->status()))
+      if (const Status added = door.watch(asker, m.job); !added)
+        return door.refuse(asker, added.error().code, added.error().message);
+    question(m);
   }
   void operator()(const DeleteJobs& m) const {
     feed(DeleteInput{expect(), m.jobs, m.all_final, m.older_than, asker.caller});
@@ -106,6 +107,9 @@ struct RequestHandler {
           asker, ErrorCode::not_found,
           fmt::format("there is no user '{}'; `lockstep user list` shows all", m.name));
     door.reply(asker, std::move(reply));
+  }
+  void operator()(const ListQuotas& m) const {
+    door.reply(asker, list_quotas(*door.ports_.core, asker.caller, m));
   }
   void operator()(const ListProjects&) const { door.reply(asker, projects()); }
 
@@ -203,13 +207,28 @@ void Service::submit(const Asker& asker, Submit submit) {
   if (spec.snapshot) roots.push_back(*spec.snapshot);
   if (const Digest* context = spec.environment ? context_of(spec.environment->definition) : nullptr)
     roots.push_back(*context);
-  check_trees(
-      asker, std::move(roots), [this, asker, submit = std::move(submit)](Result<bool> whole) {
-        if (!whole) return refuse(asker, whole.error().code, whole.error().message);
-        if (!*whole) return reply(asker, SubmitReply{JobId(submit.spec.name), true});
-        ports_.feed(SubmitInput{expect_reply(asker), submit.submission, submit.spec,
-                                generated_job_name(ports_.random()), submit.rebuild, asker.caller});
-      });
+  check_trees(asker, std::move(roots),
+              [this, asker, submit = std::move(submit)](Result<bool> whole) {
+                if (!whole) return refuse(asker, whole.error().code, whole.error().message);
+                if (!*whole) return reply(asker, SubmitReply{JobId(submit.spec.name), true});
+                submit_whole(asker, submit);
+              });
+}
+
+void Service::submit_whole(const Asker& asker, const Submit& submit) {
+  const auto feed = [this, asker, submit](Bytes size) {
+    ports_.feed(SubmitInput{expect_reply(asker), submit.submission, submit.spec,
+                            generated_job_name(ports_.random()), submit.rebuild, asker.caller,
+                            size});
+  };
+  JobSpec owned;  // as the core will take it
+  owned.submitter = name_of(asker.caller);
+  owned.project = submit.spec.project;
+  if (!submit.spec.snapshot || !limits_snapshot(state(), owned)) return feed({});
+  ports_.measure_snapshot(*submit.spec.snapshot, [this, asker, feed](Result<Bytes> size) {
+    if (!size) return refuse(asker, size.error().code, size.error().message);
+    feed(*size);
+  });
 }
 
 void Service::change_secrets(const Asker& asker, const SecretRequest& request) {
@@ -297,35 +316,37 @@ void Service::perform(const ExitDaemon& action) { answer(action.to, Done{"the la
 
 // ---- watching -----------------------------------------------------------------------------------
 
-void Service::perform(const RevokeUser& action) {
-  for (auto& [job, watchers] : watchers_)
-    std::erase_if(watchers, [&](const auto& one) { return one.second.key == action.key; });
-  std::erase_if(watchers_, [](const auto& job) { return job.second.empty(); });
+void Service::perform(const RevokeUser& action) { watchers_.remove_key(action.key); }
+
+// Who left without a word is only looked for when that makes room.
+Status Service::watch(const Asker& asker, const JobId& job) {
+  Status added = watchers_.add(job, asker);
+  if (added || !ports_.is_gone) return added;
+  watchers_.drop_gone(ports_.is_gone);
+  return watchers_.add(job, asker);
 }
 
 void Service::flush() {
   for (const auto& id : std::exchange(changed_jobs_, {})) {
-    const auto found = watchers_.find(id);
-    if (found == watchers_.end()) continue;
+    if (watchers_.of(id) == nullptr) continue;
     const auto view = ports_.core->job_view(id);
     if (!view) {
-      watchers_.erase(found);
+      watchers_.job_is_over(id);
       continue;
     }
     const Job& job = *state().job(id);
     // Roles may have changed since they began to watch.
-    std::erase_if(found->second, [&](const auto& one) {
-      return !Viewer(state().principals(), one.second.caller).sees(job);
+    watchers_.remove_if(id, [&](const Asker& asker) {
+      return !Viewer(state().principals(), asker.caller).sees(job);
     });
-    for (const auto& [connection, asker] : found->second)
-      ports_.send(connection, 0, JobUpdate{Viewer(state().principals(), asker.caller).cut(*view)});
-    if (is_final(view->status)) watchers_.erase(found);
+    if (const auto* watchers = watchers_.of(id))
+      for (const auto& [connection, asker] : *watchers)
+        ports_.send(connection, 0,
+                    JobUpdate{Viewer(state().principals(), asker.caller).cut(*view)});
+    if (is_final(view->status)) watchers_.job_is_over(id);
   }
 }
 
-void Service::gone(const std::string& connection) {
-  for (auto& [job, watchers] : watchers_) watchers.erase(connection);
-  std::erase_if(watchers_, [](const auto& job) { return job.second.empty(); });
-}
+void Service::gone(const std::string& connection) { watchers_.gone(connection); }
 
 }  // namespace lockstep::launcher

@@ -16,24 +16,15 @@
 #include <vector>
 
 #include "common/domain/client_messages.h"
+#include "launcher/api/asker.h"
 #include "launcher/api/outcome.h"
 #include "launcher/api/queries.h"
+#include "launcher/api/watchers.h"
 #include "launcher/core/action.h"
 
 namespace lockstep::launcher {
 
 using SecretRequest = std::variant<SetSecret, RemoveSecret, ListSecrets>;
-
-// Who asks, and where the answer goes.
-struct Asker {
-  Caller caller;
-  PublicKey key;           // that signed the request
-  std::string address;     // "" where it is not known
-  std::string connection;  // the adapter's name for it; updates go there until gone()
-  std::uint64_t sequence = 0;
-  Instant deadline = Instant::never();
-  Asked asked = {};  // the service's: what is told to the audit log
-};
 
 // What a request wants, and of whose.
 struct Claim {
@@ -56,6 +47,9 @@ class Service {
     std::function<void(const Caller& caller, const Digest& root,
                        std::function<void(Result<bool> whole)>)>
         check_snapshot;
+    // How large it is; asked where a quota says how large it may be.
+    std::function<void(const Digest& root, std::function<void(Result<Bytes> size)>)>
+        measure_snapshot;
     std::function<std::string()> low_space;  // why no new work is taken; "": it is
     std::function<LauncherInfo()> info;
     std::function<BlobTraffic(NodeId)> traffic;
@@ -72,6 +66,7 @@ class Service {
     };
     std::function<NewToken(const CreateToken&)> make_token;
     std::function<void(const std::string& connection, std::uint64_t reply_to, ClientReply)> send;
+    std::function<bool(const std::string& connection)> is_gone;  // as far as is known
     // The audit log. It is told of each answer before send(); the answers come later, on the loop.
     struct Audit {
       std::function<void(const Asker&, const ClientReply&)> on_outcome;
@@ -108,7 +103,9 @@ class Service {
   void answer(const ReplyTo& to, ClientReply reply);
   void reply(const Asker& asker, ClientReply body);
   void refuse(const Asker& asker, ErrorCode code, std::string message);
+  Status watch(const Asker& asker, const JobId& job);
   void submit(const Asker& asker, Submit submit);
+  void submit_whole(const Asker& asker, const Submit& submit);
   void create_environment(const Asker& asker, CreateEnvironment create);
   void change_secrets(const Asker& asker, const SecretRequest& request);
   void check_trees(const Asker& asker, std::vector<Digest> roots,
@@ -118,7 +115,7 @@ class Service {
   const Ports ports_;
   std::map<std::uint64_t, Pending> pending_;
   std::uint64_t last_pending_ = 0;
-  std::map<JobId, std::map<std::string, Asker>> watchers_;  // by connection
+  Watchers watchers_{Watchers::Limits{}};
   std::set<JobId> changed_jobs_;
 };
 

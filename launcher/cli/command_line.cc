@@ -154,6 +154,7 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   add_user_verbs(table);
   add_secret_verbs(table);
   add_audit_verbs(table);
+  add_quota_verbs(table);
   add_snapshot_verb(table);
   add_doctor_verb(table);
   const bool has_dashes = dashes != words.end();

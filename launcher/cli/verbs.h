@@ -39,6 +39,7 @@ void add_node_verbs(VerbTable table);         // node list|show|token|drain|resu
 void add_user_verbs(VerbTable table);         // user …, project …
 void add_secret_verbs(VerbTable table);       // secret set|list|remove
 void add_audit_verbs(VerbTable table);        // audit, audit verify
+void add_quota_verbs(VerbTable table);        // quota …
 void add_snapshot_verb(VerbTable table);      // snapshot
 void add_doctor_verb(VerbTable table);        // doctor
 

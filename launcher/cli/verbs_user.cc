@@ -7,6 +7,7 @@
 #include "common/domain/key_word.h"
 #include "common/io/file_system.h"
 #include "launcher/cli/local_processes.h"
+#include "launcher/cli/quota_view.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
 
@@ -129,8 +130,21 @@ int list(Context& context, const UserOptions& options) {
 int show(Context& context, const UserOptions& options) {
   return print_users(context, options, ListUsers{options.name}, true);
 }
+// With what they may take, and take now.
 int whoami(Context& context, const UserOptions& options) {
-  return print_users(context, options, WhoAmI{}, true);
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto users = (*connection)->ask_for<UsersReply>(WhoAmI{});
+  if (!users) return fail(context.terminal, users.error());
+  if (users->users.empty())
+    return fail(context.terminal,
+                make_error(ErrorCode::not_found, "the launcher knows no user of this key"));
+  const auto quotas = (*connection)->ask_for<QuotasReply>(ListQuotas{});
+  if (!quotas) return fail(context.terminal, quotas.error());
+  Json json = to_json(users->users.front());
+  json["quotas"] = quotas_json(quotas->quotas);
+  return print(context, options.format, json,
+               text_of(users->users.front()) + "\n" + quotas_text(quotas->quotas, true));
 }
 
 // ---- keys

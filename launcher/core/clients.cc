@@ -5,6 +5,7 @@
 #include "common/domain/docker_args.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/placement.h"
+#include "launcher/core/quotas.h"
 #include "launcher/core/retention.h"
 #include "launcher/core/users.h"
 
@@ -31,6 +32,9 @@ std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
                       fmt::format("the queue is full: {} jobs wait, the most allowed; submit "
                                   "again later, or cancel some",
                                   cluster.state.queue().size()));
+  const bool is_ours = std::holds_alternative<LauncherItself>(input.caller);
+  if (auto error = refused_by_quota(cluster, spec, input.snapshot_size); error && !is_ours)
+    return error;
   return never_possible(cluster, spec);
 }
 

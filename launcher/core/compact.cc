@@ -125,6 +125,7 @@ struct Compaction::Keeper {
   bool operator()(RoleWithdrawn&) const { return true; }
   bool operator()(UserKeyAdded&) const { return true; }
   bool operator()(UserKeyRevoked&) const { return true; }
+  bool operator()(QuotaSet&) const { return true; }
   bool operator()(GangFormed&) const { return true; }
   bool operator()(PartGone&) const { return true; }
   bool operator()(AttemptDoomed&) const { return true; }

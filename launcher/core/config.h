@@ -30,6 +30,9 @@ struct CoreConfig {
   Duration fence_margin = seconds(10);  // for what ending them takes; more for clocks that differ
   bool allow_root = false;              // ranks may run as root
   std::size_t max_queued_jobs = 100'000;
+  // Of one user who has no quota of their own for it: see quotas.h.
+  std::uint64_t queued_jobs_per_user = 20'000;
+  Bytes spec_bytes_per_user = mebibytes(32);
   // What operators allow of docker_args beyond what gives no rights: "--privileged".
   std::vector<std::string> allowed_docker_args;
   // Set by `lockstep up`: the target has exactly these nodes, and a job that needs more is refused.

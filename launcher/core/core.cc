@@ -1,6 +1,7 @@
 #include "launcher/core/core.h"
 
 #include "launcher/core/desired.h"
+#include "launcher/core/quotas.h"
 #include "launcher/core/reactor.h"
 #include "launcher/core/roots.h"
 #include "launcher/core/views.h"
@@ -117,6 +118,10 @@ std::optional<EventsReply> Core::job_events(const JobId& id, Instant since) cons
   if (job == nullptr) return std::nullopt;
   return EventsReply{events_of(state(), *job, impl_->context.notes, since), job->events.left_out,
                      job->phase == Job::Phase::final};
+}
+
+QuotaView Core::quota_view(const QuotaHolder& holder) const {
+  return launcher::quota_view(impl_->context.cluster(), holder);
 }
 
 std::optional<NodeId> Core::node_with_key(const PublicKey& key) const {

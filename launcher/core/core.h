@@ -62,6 +62,7 @@ class Core {
   std::optional<ExplainView> explain(const JobId& job) const;
   // What happened to it, oldest first, from `since` on.
   std::optional<EventsReply> job_events(const JobId& job, Instant since) const;
+  QuotaView quota_view(const QuotaHolder& holder) const;
   std::optional<NodeId> node_with_key(const PublicKey& key) const;
   // The nodes that ran an attempt, in node-rank order (for log names); empty when unknown.
   std::vector<NodeId> nodes_of(const AttemptId& attempt) const;

@@ -53,6 +53,7 @@ struct Effects {
   void operator()(const AttemptEnded& fact) const {
     changed(fact.attempt.job);
     core.timers.clear({TimerKey::Kind::prepare, {}, fact.attempt});
+    core.scheduler.use_fell();
   }
   void operator()(const PartChanged& fact) const {
     changed(fact.attempt.job);
@@ -141,6 +142,7 @@ struct Effects {
     core.act(AllowUser{fact.key, fact.user, fact.from_file});
   }
   void operator()(const UserKeyRevoked& fact) const { core.act(RevokeUser{fact.key}); }
+  void operator()(const QuotaSet&) const { core.scheduler.quota_changed(); }
 
   // What follows from every fact about a job that is still there.
   const Job& changed(const JobId& id) const {

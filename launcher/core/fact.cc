@@ -44,6 +44,7 @@ struct JobOf {
   const JobId* operator()(const RoleWithdrawn&) const { return nullptr; }
   const JobId* operator()(const UserKeyAdded&) const { return nullptr; }
   const JobId* operator()(const UserKeyRevoked&) const { return nullptr; }
+  const JobId* operator()(const QuotaSet&) const { return nullptr; }
 };
 
 }  // namespace

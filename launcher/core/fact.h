@@ -226,7 +226,7 @@ using Fact =
                  EnvironmentRegistered, EnvironmentWanted, EnvironmentLocked, EnvironmentReset,
                  EnvironmentsPruned, EnvironmentNotSolved, ProjectCreated, ProjectRemoved,
                  UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn, UserKeyAdded,
-                 UserKeyRevoked>;
+                 UserKeyRevoked, QuotaSet>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -27,6 +27,7 @@ struct SubmitInput {
   std::string generated_name;  // used when spec.name is empty
   bool rebuild = false;        // its environment is solved and built anew
   Caller caller = {};
+  Bytes snapshot_size = {};  // where a quota asks for it
 };
 struct CreateEnvironmentInput {
   ReplyTo reply;
@@ -85,7 +86,7 @@ struct ShutdownInput {
 // Users, keys, roles, projects.
 struct PrincipalInput {
   using Ask = std::variant<AddUser, RemoveUser, SetAccount, ChangeRole, AddKey, RevokeKey,
-                           CreateProject, RemoveProject>;
+                           CreateProject, RemoveProject, SetQuota>;
   ReplyTo reply;
   Ask ask;
   Caller caller = {};

@@ -26,6 +26,7 @@ class Checker {
     }
     for (const auto& [definition, environment] : state_.environments())
       check_environment(definition, environment);
+    check_usage();
     for (const auto& [hash, token] : state_.tokens())
       expect(token.used <= token.uses, "token", "was used more often than it allows");
     return std::move(violations_);
@@ -155,6 +156,25 @@ class Checker {
                "attempt " + to_string(attempt.id), "waits for a lock that somebody solves");
       }
     }
+  }
+
+  void check_usage() {
+    UsageTable counted;
+    for (const auto& [id, job] : state_.jobs()) {
+      Usage usage{.spec_bytes = spec_bytes(job.spec)};
+      usage.queued = state_.queue().count(job.order) != 0 ? 1 : 0;
+      for (const Attempt& attempt : job.attempts) {
+        usage.running += attempt.ended ? 0 : 1;
+        for (const Part& part : attempt.parts) {
+          if (part.ended()) continue;
+          usage.nodes += 1;
+          usage.cpus += static_cast<std::int64_t>(part.allotment.cpus.size());
+          usage.gpus += static_cast<std::int64_t>(part.allotment.gpus.size());
+        }
+      }
+      counted.add(job.spec, usage);
+    }
+    expect(counted == state_.usage(), "usage", "is what the jobs of each user and project take");
   }
 
   void check_removed(NodeId id, const RemovedNode& node) {

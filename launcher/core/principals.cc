@@ -21,6 +21,7 @@ void Principals::apply(Instant, const ProjectRemoved& fact) {
   projects_.erase(fact.name);
   for (auto& [name, user] : users_)
     std::erase_if(user.grants, [&](const Grant& grant) { return grant.project == fact.name; });
+  quotas_.erase({QuotaHolder::Kind::project, fact.name});
 }
 
 void Principals::apply(Instant at, const UserAdded& fact) {
@@ -42,6 +43,7 @@ void Principals::apply(Instant, const UserRemoved& fact) {
     revoked_.insert(key);
   }
   users_.erase(fact.name);
+  quotas_.erase({QuotaHolder::Kind::user, fact.name});
   removed_.insert(fact.name);
 }
 
@@ -65,6 +67,15 @@ void Principals::apply(Instant, const UserKeyRevoked& fact) {
     keys_.erase(found);
   }
   if (fact.for_good) revoked_.insert(fact.key);
+}
+
+void Principals::apply(Instant, const QuotaSet& fact) {
+  Quota& quota = quotas_[fact.holder];
+  if (fact.value)
+    quota[fact.limit] = *fact.value;
+  else
+    quota.erase(fact.limit);
+  if (quota.empty()) quotas_.erase(fact.holder);
 }
 
 const User* Principals::user(const std::string& name) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/domain/access.h"
+#include "common/domain/quota.h"
 
 namespace lockstep::launcher {
 
@@ -67,6 +68,14 @@ struct UserKeyRevoked {
   friend bool operator==(const UserKeyRevoked&, const UserKeyRevoked&) = default;
 };
 
+struct QuotaSet {
+  QuotaHolder holder;
+  QuotaLimit limit = QuotaLimit::queued_jobs;
+  std::optional<std::uint64_t> value;  // absent: it does not bind any more
+  std::string by;
+  friend bool operator==(const QuotaSet&, const QuotaSet&) = default;
+};
+
 // ---- state -------------------------------------------------------------------------------------
 
 struct User {
@@ -105,6 +114,7 @@ class Principals {
   void apply(Instant at, const RoleWithdrawn& fact);
   void apply(Instant at, const UserKeyAdded& fact);
   void apply(Instant at, const UserKeyRevoked& fact);
+  void apply(Instant at, const QuotaSet& fact);
 
   const std::map<std::string, User>& users() const { return users_; }
   const User* user(const std::string& name) const;
@@ -115,6 +125,8 @@ class Principals {
   // Those that somebody created; kDefaultProject is always there.
   const std::map<std::string, Project>& projects() const { return projects_; }
   bool has_project(const std::string& name) const;
+  // Those that have any limit; see quotas.h.
+  const std::map<QuotaHolder, Quota>& quotas() const { return quotas_; }
   // Of users who have a key.
   int admins() const;
 
@@ -126,6 +138,7 @@ class Principals {
   std::set<PublicKey> revoked_;
   std::set<std::string> removed_;
   std::map<std::string, Project> projects_;
+  std::map<QuotaHolder, Quota> quotas_;
 };
 
 }  // namespace lockstep::launcher

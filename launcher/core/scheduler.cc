@@ -12,6 +12,7 @@ void Scheduler::add(const Job& job) {
 
 void Scheduler::remove(const Job& job) {
   ready_.erase(job.order);
+  over_quota_.remove(job);
   const auto parked = parked_.find(shape_of(job.spec));
   if (parked != parked_.end()) {
     parked->second.orders.erase(job.order);
@@ -26,32 +27,57 @@ void Scheduler::remove(const Job& job) {
 void Scheduler::run(const Cluster& cluster, const Moves& moves) {
   if (!dirty_) return;
   dirty_ = false;
-  if (std::exchange(topology_dirty_, false)) unpark(cluster, moves);
+  if (std::exchange(topology_dirty_, false)) {
+    unpark(cluster, moves);
+    over_quota_.nodes_changed();
+  }
+  ready_.merge(over_quota_.take_fitting(cluster.state));
   while (!ready_.empty()) {
-    const std::uint64_t order = *ready_.begin();
-    const Job& job = *cluster.state.job(cluster.state.queue().at(order));
-    const Shape shape = shape_of(job.spec);
-    const auto known = parked_.find(shape);
-    if (known != parked_.end()) {
-      park(job, shape, known->second.reason, moves);
-      continue;
-    }
-    Placement placement = place(cluster, job);
-    if (auto* placed = std::get_if<Placed>(&placement)) {
-      moves.place(job, std::move(*placed));
-      CHECK(ready_.count(order) == 0, "a placed job has left the queue");
-    } else if (const auto* impossible = std::get_if<Impossible>(&placement)) {
-      park(job, shape, impossible->reason, moves);
-    } else {
-      const std::string& reason = std::get<Blocked>(placement).reason;
-      const bool news = !blocked_ || blocked_->first != order || blocked_->second != reason;
-      blocked_ = {order, reason};
-      if (news) moves.waits(job);
-      break;
-    }
+    const Job& job = *cluster.state.job(cluster.state.queue().at(*ready_.begin()));
+    if (!take_turn(cluster, job, moves)) break;
+    if (const auto next = over_quota_.take_next(cluster.state, job.spec)) ready_.insert(*next);
   }
   if (blocked_ && ready_.count(blocked_->first) == 0) blocked_.reset();
   dirty_ = false;
+}
+
+// Places the job, or takes it out of those that are ready. False: it blocks them.
+bool Scheduler::take_turn(const Cluster& cluster, const Job& job, const Moves& moves) {
+  const Shape shape = shape_of(job.spec);
+  if (const auto known = parked_.find(shape); known != parked_.end()) {
+    park(job, shape, known->second.reason, moves);
+    return true;
+  }
+  if (over_quota(cluster.state, job.spec, least_demand(cluster.state, job.spec))) {
+    hold(job, std::nullopt, moves);
+    return true;
+  }
+  Placement placement = place(cluster, job);
+  if (const auto* impossible = std::get_if<Impossible>(&placement)) {
+    park(job, shape, impossible->reason, moves);
+    return true;
+  }
+  if (auto* placed = std::get_if<Placed>(&placement)) {
+    const Demand demand = demand_of(*placed);
+    if (over_quota(cluster.state, job.spec, demand)) {
+      hold(job, demand, moves);
+      return true;
+    }
+    moves.place(job, std::move(*placed));
+    CHECK(ready_.count(job.order) == 0, "a placed job has left the queue");
+    return true;
+  }
+  const std::string& reason = std::get<Blocked>(placement).reason;
+  const bool news = !blocked_ || blocked_->first != job.order || blocked_->second != reason;
+  blocked_ = {job.order, reason};
+  if (news) moves.waits(job);
+  return false;
+}
+
+void Scheduler::hold(const Job& job, std::optional<Demand> measured, const Moves& moves) {
+  ready_.erase(job.order);
+  over_quota_.hold(job, measured);
+  moves.waits(job);
 }
 
 void Scheduler::unpark(const Cluster& cluster, const Moves& moves) {
@@ -83,6 +109,7 @@ std::string Scheduler::reason(const State& state, const Job& job) const {
   const auto parked = parked_.find(shape_of(job.spec));
   if (parked != parked_.end() && parked->second.orders.count(job.order) != 0)
     return parked->second.reason;
+  if (over_quota_.holds(job)) return over_quota_.reason(state, job).value_or("waits to be placed");
   if (!blocked_ || ready_.count(job.order) == 0) return "waits to be placed";
   if (blocked_->first == job.order) return blocked_->second;
   const auto head = state.queue().find(blocked_->first);

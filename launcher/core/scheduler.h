@@ -1,7 +1,8 @@
 #pragma once
 // Whose turn it is: strict order of submission among the jobs that could be placed. A job for which
 // the cluster has no nodes at all is parked and blocks nobody; the first one that merely has to
-// wait for busy nodes blocks all behind it. Holds only what can be rebuilt from State's queue, so
+// wait for busy nodes blocks all behind it. One whose user or project is at a quota waits apart,
+// and blocks nobody either (quota_queue.h). Holds only what can be rebuilt from State's queue, so
 // that a step costs the jobs it moves, not the jobs that wait.
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "launcher/core/placement.h"
+#include "launcher/core/quota_queue.h"
 
 namespace lockstep::launcher {
 
@@ -29,6 +31,8 @@ class Scheduler {
   void remove(const Job& job);
   void capacity_changed() { dirty_ = true; }                    // something was freed, or came back
   void topology_changed() { dirty_ = topology_dirty_ = true; }  // what could ever be placed changed
+  void use_fell() { dirty_ = dirty_ || !over_quota_.empty(); }  // of a quota, and of no node
+  void quota_changed() { dirty_ = true; }
   bool dirty() const { return dirty_; }
 
   void run(const Cluster& cluster, const Moves& moves);
@@ -41,11 +45,14 @@ class Scheduler {
     std::set<std::uint64_t> orders;
     std::string reason;
   };
+  bool take_turn(const Cluster& cluster, const Job& job, const Moves& moves);
+  void hold(const Job& job, std::optional<Demand> measured, const Moves& moves);
   void unpark(const Cluster& cluster, const Moves& moves);
   void park(const Job& job, const Shape& shape, const std::string& reason, const Moves& moves);
 
   std::set<std::uint64_t> ready_;
   std::map<Shape, Parked> parked_;
+  QuotaQueue over_quota_;
   std::optional<std::pair<std::uint64_t, std::string>> blocked_;  // the head, and why
   bool dirty_ = false;
   bool topology_dirty_ = false;

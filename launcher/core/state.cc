@@ -145,6 +145,14 @@ Part& State::part_ref(Attempt& attempt, NodeId node) {
   return *it;
 }
 
+void State::enqueue(const Job& job) {
+  if (queue_.emplace(job.order, job.id).second) usage_.add(job.spec, {.queued = 1});
+}
+
+void State::dequeue(const Job& job) {
+  if (queue_.erase(job.order) != 0) usage_.add(job.spec, {.queued = -1});
+}
+
 void State::touch_nodes(const Attempt& attempt) {
   for (const Part& part : attempt.parts)
     if (part.assigned()) ++node_ref(part.node).revision;

@@ -15,6 +15,7 @@
 #include "launcher/core/event.h"
 #include "launcher/core/fact.h"
 #include "launcher/core/principals.h"
+#include "launcher/core/usage.h"
 
 namespace lockstep::launcher {
 
@@ -232,6 +233,7 @@ class State {
   const JobSize& ended_size() const { return ended_size_; }
   const DeletedJobs& deleted() const { return deleted_; }
   const Principals& principals() const { return principals_; }
+  const UsageTable& usage() const { return usage_; }                   // by user and project
   std::uint64_t era() const { return era_; }                           // of new attempts, at least
   std::optional<Instant> restored_at() const { return restored_at_; }  // out of a backup
 
@@ -269,6 +271,8 @@ class State {
   Attempt& attempt_ref(const AttemptId& id);
   Node& node_ref(NodeId id);
   Part& part_ref(Attempt& attempt, NodeId node);
+  void enqueue(const Job& job);
+  void dequeue(const Job& job);
   void touch_nodes(const Attempt& attempt);  // their desired state changed
   void unassign(Attempt& attempt, Part& part);
   void unfence(Part& part, const AttemptId& attempt);
@@ -290,6 +294,7 @@ class State {
   JobSize ended_size_;
   DeletedJobs deleted_;
   Principals principals_;
+  UsageTable usage_;
   std::uint64_t era_ = 0;
   std::optional<Instant> restored_at_;
   std::map<NodeId, std::set<AttemptId>> fenced_;

@@ -144,7 +144,8 @@ struct State::Applier {
     job.spec = fact.spec;
     job.submitted = at;
     state.submitted_.emplace(job.order, job.id);
-    state.queue_.emplace(job.order, job.id);
+    state.enqueue(job);
+    state.usage_.add(job.spec, {.spec_bytes = spec_bytes(job.spec)});
     state.unfinished_.insert(job.id);
     note(job, Event::Kind::submitted);
     if (!fact.submission.empty()) state.submissions_.emplace(fact.submission, job.id);
@@ -161,7 +162,7 @@ struct State::Applier {
     Job& job = state.job_ref(fact.job);
     job.cancel_by = fact.by;
     note(job, Event::Kind::cancel_requested);
-    state.queue_.erase(job.order);
+    state.dequeue(job);
     if (job.phase == Job::Phase::placed) state.touch_nodes(job.attempts.back());
     solver_may_change(job);
   }
@@ -185,13 +186,15 @@ struct State::Applier {
       part.allotment = placement.allotment;
       part.whole = placement.whole.value_or(took_whole_node_in_0_5(job.spec));
       use(node, part, +1);
+      state.usage_.add(job.spec, usage_of(part));
       part.revision = placement.revision == 0 ? node.revision : placement.revision;
       attempt.parts.push_back(std::move(part));
     }
     job.attempts.push_back(std::move(attempt));
     note(job, Event::Kind::placed, fact.attempt);
     job.phase = Job::Phase::placed;
-    state.queue_.erase(job.order);
+    state.usage_.add(job.spec, {.running = 1});
+    state.dequeue(job);
   }
 
   void operator()(const GangFormed& fact) const {
@@ -214,7 +217,7 @@ struct State::Applier {
     part.report->restored = std::move(restored);
     part.report->environment = std::move(environment);
     count(attempt.tally, part, +1);
-    if (attempt.tally.ended > before.ended) free(part);
+    if (attempt.tally.ended > before.ended) free(fact.attempt.job, part);
     if (part.finished()) note_end(fact, part);
     note_part(fact, attempt, before);
     solver_may_change(state.job_ref(fact.attempt.job));
@@ -223,7 +226,7 @@ struct State::Applier {
   void operator()(const PartGone& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Part& part = state.part_ref(attempt, fact.node);
-    if (!part.ended()) free(part);
+    if (!part.ended()) free(fact.attempt.job, part);
     count(attempt.tally, part, -1);
     part.gone = Part::Gone{fact.cause, fact.why, at, fact.fenced_until, fact.revoked};
     if (part.fenced()) state.fenced_[fact.node].insert(fact.attempt);
@@ -245,9 +248,10 @@ struct State::Applier {
 
   void operator()(const AttemptEnded& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
+    Job& job = state.job_ref(fact.attempt.job);
+    if (!attempt.ended) state.usage_.add(job.spec, {.running = -1});
     attempt.ended = fact.report;
     attempt.ended_at = at;
-    Job& job = state.job_ref(fact.attempt.job);
     job.phase = Job::Phase::ended;
     note(job, Event::Kind::ended, fact.attempt);
   }
@@ -260,7 +264,7 @@ struct State::Applier {
     job.not_before = fact.not_before;
     state.attempt_ref(fact.after).retried = fact.why;
     ++(fact.charged ? job.charged_retries : job.uncharged_retries);
-    if (!job.cancel_by) state.queue_.emplace(job.order, job.id);
+    if (!job.cancel_by) state.enqueue(job);
   }
 
   void operator()(const PartReleased& fact) const {
@@ -288,7 +292,7 @@ struct State::Applier {
     job.phase = Job::Phase::final;
     job.finish = Job::Finish{fact.status, fact.report, at};
     note(job, Event::Kind::finished);
-    state.queue_.erase(job.order);
+    state.dequeue(job);
     state.unfinished_.erase(job.id);
     if (job.environment) state.environments_[*job.environment].live.erase(job.order);
     state.ended_.emplace(std::pair(at, job.order), job.id);
@@ -306,6 +310,7 @@ struct State::Applier {
       const JobSize size = size_of(job);
       state.ended_size_.logs.count -= size.logs.count;
       state.ended_size_.outputs.count -= size.outputs.count;
+      state.usage_.add(job.spec, {.spec_bytes = -spec_bytes(job.spec)});
       state.ended_.erase(std::pair(job.finish->at, job.order));
       state.submitted_.erase(job.order);
       state.submissions_.erase(job.submission);
@@ -377,6 +382,7 @@ struct State::Applier {
   void operator()(const RoleWithdrawn& fact) const { state.principals_.apply(at, fact); }
   void operator()(const UserKeyAdded& fact) const { state.principals_.apply(at, fact); }
   void operator()(const UserKeyRevoked& fact) const { state.principals_.apply(at, fact); }
+  void operator()(const QuotaSet& fact) const { state.principals_.apply(at, fact); }
 
   static void use(Node& node, const Part& part, int by) {
     node.use.parts += by;
@@ -385,7 +391,15 @@ struct State::Applier {
     node.use.gpus += by * static_cast<int>(part.allotment.gpus.size());
     node.use.memory.count += static_cast<std::uint64_t>(by) * part.allotment.memory.count;
   }
-  void free(const Part& part) const { use(state.node_ref(part.node), part, -1); }
+  static Usage usage_of(const Part& part) {
+    return {.nodes = 1,
+            .cpus = static_cast<std::int64_t>(part.allotment.cpus.size()),
+            .gpus = static_cast<std::int64_t>(part.allotment.gpus.size())};
+  }
+  void free(const JobId& job, const Part& part) const {
+    use(state.node_ref(part.node), part, -1);
+    state.usage_.add(state.job_ref(job).spec, -usage_of(part));
+  }
 
   static void count(Attempt::Tally& tally, const Part& part, int by) {
     if (part.at_least(PartState::prepared)) tally.prepared += by;

@@ -200,6 +200,45 @@ Result<PrincipalChange> change_of(const Principals& now, const RemoveProject& as
   return change;
 }
 
+Result<PrincipalChange> change_of(const Principals& now, const SetQuota& ask,
+                                  const std::string& by) {
+  if (ask.holder.kind == QuotaHolder::Kind::user)
+    TRY(must_have(now, ask.holder.name));
+  else if (!now.has_project(ask.holder.name))
+    return refusal(ErrorCode::not_found,
+                   fmt::format("there is no project '{}'; `lockstep project list` shows all",
+                               ask.holder.name));
+  const auto known = now.quotas().find(ask.holder);
+  const Quota quota = known == now.quotas().end() ? Quota{} : known->second;
+  PrincipalChange change;
+  std::string text;
+  const auto say = [&](QuotaLimit limit, const std::string& what) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(limit), what);
+  };
+  for (const auto& [limit, value] : ask.set) {
+    if (value > kMaxQuotaValue)
+      return refusal(ErrorCode::invalid_argument,
+                     fmt::format("{}: {} is more than a quota can be ({}); `quota unset` takes the "
+                                 "limit away",
+                                 to_string(limit), value, kMaxQuotaValue));
+    say(limit, amount(limit, value));
+    const auto before = quota.find(limit);
+    if (before == quota.end() || before->second != value)
+      change.facts.push_back(QuotaSet{ask.holder, limit, value, by});
+  }
+  for (const QuotaLimit limit : ask.unset) {
+    if (ask.set.count(limit) != 0)
+      return refusal(ErrorCode::invalid_argument,
+                     fmt::format("{}: set and unset at once", to_string(limit)));
+    say(limit, "as by default");
+    if (quota.count(limit) != 0)
+      change.facts.push_back(QuotaSet{ask.holder, limit, std::nullopt, by});
+  }
+  if (text.empty()) return refusal(ErrorCode::invalid_argument, "a quota needs at least one limit");
+  change.message = fmt::format("quota of {}: {}", to_string(ask.holder), text);
+  return change;
+}
+
 // ---- keys/authorized_users ----------------------------------------------------------------------
 
 AdoptedKeys adopt(Principals now, Instant at, const KeysFile& file) {

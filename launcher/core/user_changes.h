@@ -13,7 +13,7 @@ namespace lockstep::launcher {
 
 using PrincipalFact =
     std::variant<ProjectCreated, ProjectRemoved, UserAdded, UserAccountSet, UserRemoved,
-                 RoleGranted, RoleWithdrawn, UserKeyAdded, UserKeyRevoked>;
+                 RoleGranted, RoleWithdrawn, UserKeyAdded, UserKeyRevoked, QuotaSet>;
 
 struct PrincipalChange {
   std::vector<PrincipalFact> facts;
@@ -34,6 +34,9 @@ Result<PrincipalChange> change_of(const Principals& now, const RevokeKey& ask,
 Result<PrincipalChange> change_of(const Principals& now, const CreateProject& ask,
                                   const std::string& by);
 Result<PrincipalChange> change_of(const Principals& now, const RemoveProject& ask,
+                                  const std::string& by);
+
+Result<PrincipalChange> change_of(const Principals& now, const SetQuota& ask,
                                   const std::string& by);
 
 // keys/authorized_users as it is now: who is new in it becomes a submitter of the default project,

@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "common/snapshot/tree_size.h"
+
 namespace lockstep::launcher {
 namespace {
 
@@ -39,22 +41,36 @@ BlobService::BlobService(io::EventLoop& loop, snapshot::BlobStore& store, BlobLe
                          Send send)
     : loop_(loop), store_(store), send_(std::move(send)), rights_(store, ledger) {}
 
+std::string BlobService::limit_reached(const From& from, std::size_t bytes) const {
+  const auto requests = in_flight_.find(from.peer);
+  const bool is_busy = requests != in_flight_.end() && requests->second >= kMaxBlobRequestsPerPeer;
+  if (is_busy || queued_bytes_ + bytes > kMaxQueuedUploadBytes)
+    return "the launcher has too many blob requests in flight";
+  const auto mine = of_user_.find(from.user);
+  const std::size_t queued = mine == of_user_.end() ? 0 : mine->second;
+  if (from.user.empty() || queued + bytes <= kMaxQueuedUploadBytesPerUser) return "";
+  return fmt::format(
+      "user '{}' has {} bytes of uploads in flight, and {} are possible; what is "
+      "refused is sent again when some of it is stored",
+      from.user, queued, kMaxQueuedUploadBytesPerUser);
+}
+
 bool BlobService::admit(const From& from, std::size_t bytes) {
-  auto& count = in_flight_[from.peer];
-  if (count >= kMaxBlobRequestsPerPeer || queued_bytes_ + bytes > kMaxQueuedUploadBytes) {
-    if (count == 0) in_flight_.erase(from.peer);
-    (void)send_(from.peer, from.sequence,
-                BulkRefused{"the launcher has too many blob requests in flight", true});
+  if (auto limit = limit_reached(from, bytes); !limit.empty()) {
+    (void)send_(from.peer, from.sequence, BulkRefused{std::move(limit), true});
     return false;
   }
-  ++count;
+  ++in_flight_[from.peer];
   queued_bytes_ += bytes;
+  if (!from.user.empty() && bytes > 0) of_user_[from.user] += bytes;
   return true;
 }
 
 void BlobService::release(const From& from, std::size_t bytes) {
   queued_bytes_ -= bytes;
   if (--in_flight_[from.peer] == 0) in_flight_.erase(from.peer);
+  const auto mine = of_user_.find(from.user);
+  if (mine != of_user_.end() && (mine->second -= bytes) == 0) of_user_.erase(mine);
 }
 
 void BlobService::answer_later(From from, std::size_t bytes, std::function<BulkMessage()> work) {
@@ -207,6 +223,13 @@ void BlobService::check(BlobOwner owner, const Digest& root,
     store_.lease(root);
     auto owns = rights_.owns_tree(owner, root);
     loop_.post([then, owns = std::move(owns)] { then(owns); });
+  });
+}
+
+void BlobService::measure(const Digest& root, std::function<void(Result<Bytes>)> then) {
+  worker_.run([this, root, then = std::move(then)] {
+    auto size = snapshot::tree_size(store_, root);
+    loop_.post([then, size = std::move(size)] { then(size); });
   });
 }
 

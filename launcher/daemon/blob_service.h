@@ -38,6 +38,7 @@ class BlobService {
     // A user's tree is looked for once more when a job needs it; what a node brought is not.
     snapshot::Lease lease = snapshot::Lease::lasting;
     BlobOwner owner = {};
+    std::string user = {};  // "": a node
   };
   // What lacks, and what is not the sender's: whoever sends it has it.
   void handle(From from, MissingBlobs request);
@@ -53,6 +54,9 @@ class BlobService {
   void only_to(std::function<bool(const PublicKey&)> is_let_in) {
     is_let_in_ = std::move(is_let_in);
   }
+
+  // How large the tree is; `then` runs on the loop.
+  void measure(const Digest& root, std::function<void(Result<Bytes>)> then);
 
   // Answers that a full queue held back are tried again by retry(); call it soon while this is
   // true.
@@ -71,6 +75,7 @@ class BlobService {
     bool is_withdrawn = false;
     std::shared_ptr<const BulkMessage> next;
   };
+  std::string limit_reached(const From& from, std::size_t bytes) const;  // "": none
   bool admit(const From& from, std::size_t bytes);
   void release(const From& from, std::size_t bytes);
   void answer_later(From from, std::size_t bytes, std::function<BulkMessage()> work);
@@ -94,7 +99,8 @@ class BlobService {
   BlobRights rights_;
   std::map<std::string, std::size_t> in_flight_;  // requests of each peer
   std::size_t patient_ = 0;                       // streams of askers that would wait
-  std::size_t queued_bytes_ = 0;                  // of uploads that wait for the worker
+  std::size_t queued_bytes_ = 0;                  // of uploads that wait for the worker,
+  std::map<std::string, std::size_t> of_user_;    // and of these, each user's
   std::set<std::shared_ptr<Stream>> streams_;
   std::vector<std::shared_ptr<Stream>> held_;
   std::mutex puts_mutex_;
@@ -107,5 +113,6 @@ class BlobService {
 inline constexpr std::size_t kMaxBlobRequestsPerPeer = 256;
 inline constexpr std::size_t kMaxPatientStreams = 32;
 inline constexpr std::size_t kMaxQueuedUploadBytes = 256u << 20;
+inline constexpr std::size_t kMaxQueuedUploadBytesPerUser = 64u << 20;
 
 }  // namespace lockstep::launcher

@@ -101,7 +101,7 @@ struct BulkRequests {
     if (node) return refuse("this is a node's key: only a user may read logs");
     const Decision reads = server.may_read(from.key, m.job);
     if (!reads.allowed) return refuse(reads.why);
-    const Status follows = server.followers_.follow(from.peer, from.sequence, m);
+    const Status follows = server.follow(from, m);
     if (follows) server.keys_of_followers_[from.peer] = from.key;
     if (follows && reads.audited) server.audit(AuditOutcome::read, "");
     check(follows);
@@ -184,9 +184,20 @@ BlobService::Sent BulkServer::send(const std::string& peer, std::uint64_t reply_
 
 void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
                         const BulkRefused& refusal) {
-  if (!refusal.for_now) spdlog::warn("a bulk message was refused: {}", refusal.message);
+  if (!refusal.for_now)
+    for (const std::string& line :
+         refusals_.take("a bulk message was refused: " + refusal.message, engine_.now()))
+      spdlog::warn("{}", line);
   if (!refusal.for_now) audit(AuditOutcome::refused, refusal.message);
   (void)send(peer, sequence, refusal);
+}
+
+// Who left without a word is only looked for when that makes room.
+Status BulkServer::follow(const BlobService::From& from, const LogFollow& request) {
+  Status follows = followers_.follow(from.peer, from.sequence, request, from.user);
+  if (follows || follows.error().code != ErrorCode::resource_exhausted) return follows;
+  followers_.drop_gone([this](const std::string& peer) { return socket_.is_gone(peer); });
+  return followers_.follow(from.peer, from.sequence, request, from.user);
 }
 
 // As the door would say it; of a job that is not there the followers say so.
@@ -269,7 +280,9 @@ void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelop
   incoming.bytes = {};
   const auto node = gate_.node_of(incoming.key);
   const BlobService::From from{std::move(incoming.peer), incoming.key, envelope->sequence,
-                               node ? snapshot::Lease::lasting : snapshot::Lease::brief};
+                               node ? snapshot::Lease::lasting : snapshot::Lease::brief,
+                               {},
+                               node ? "" : gate_.user_of(incoming.key).value_or("")};
   const auto caller = caller_of(from.key);
   if (!caller) return refuse(from.peer, from.sequence, {"this key is not authorised any more"});
   std::visit(BulkRequests{*this, from, *caller, node}, envelope->body);

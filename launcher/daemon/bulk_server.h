@@ -12,6 +12,7 @@
 #include "launcher/daemon/engine.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/peer_directory.h"
+#include "launcher/daemon/sampled_log.h"
 #include "launcher/daemon/worker.h"
 #include "launcher/logs/log_followers.h"
 #include "launcher/logs/log_intake.h"
@@ -36,6 +37,7 @@ class BulkServer {
   };
   explicit BulkServer(Parts parts);
 
+  bool is_full() const { return false; }  // its answers wait elsewhere
   void on_bulk(io::ServerSocket::Incoming incoming);
   void perform(const AwaitLogs& action);
   void perform(const JobChanged& action);
@@ -46,6 +48,9 @@ class BulkServer {
   void turn_end();
   // Is this tree whole here, and all of it of who names it: sent by them, or theirs already?
   void check_tree(const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then);
+  void measure_snapshot(const Digest& root, std::function<void(Result<Bytes>)> then) {
+    desk_.measure(root, std::move(then));
+  }
   // Set when a log could not be made durable: nothing about it may be believed any more.
   const std::optional<Error>& failure() const { return failure_; }
   BlobTraffic traffic(NodeId node) const { return peers_.traffic(node); }
@@ -69,6 +74,7 @@ class BulkServer {
   void handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelope>& envelope);
   BlobService::Sent send(const std::string& peer, std::uint64_t reply_to, const BulkMessage& body);
   void refuse(const std::string& peer, std::uint64_t sequence, const BulkRefused& refusal);
+  Status follow(const BlobService::From& from, const LogFollow& request);
   std::string why_not_read(const PublicKey& key, const JobId& job);
   Decision may_read(const PublicKey& key, const JobId& job);
   // Of the message that is handled now.
@@ -98,6 +104,7 @@ class BulkServer {
   LogIntake intake_;
   std::map<std::string, PublicKey> keys_of_followers_;  // by peer
   std::uint64_t sequence_ = 0;
+  SampledLog refusals_;
   Instant rights_looked_at_;
   std::optional<Error> failure_;
   struct Handling {

@@ -71,6 +71,7 @@ Service::Ports ControlServer::ports() {
   ports.now = [this] { return engine_.now(); };
   ports.random = [] { return io::random_u64(); };
   ports.check_snapshot = check_snapshot_;
+  ports.measure_snapshot = settings_.measure_snapshot;
   ports.low_space = [this] { return settings_.space->refusal(); };
   ports.info = [this] {
     LauncherInfo info = settings_.info;
@@ -98,6 +99,7 @@ Service::Ports ControlServer::ports() {
   ports.send = [this](const std::string& connection, std::uint64_t reply_to, ClientReply body) {
     outbox_.put(control_, connection, reply_to, std::move(body));
   };
+  ports.is_gone = [this](const std::string& connection) { return control_.is_gone(connection); };
   if (settings_.audit != nullptr) ports.audit = audit_ports();
   return ports;
 }
@@ -124,7 +126,7 @@ void ControlServer::on_node(Request request, const std::string& bytes) {
     return std::visit(NodeMessages{*this, request}, envelope->body);
   }
   Error& error = envelope.error();
-  spdlog::warn("a message of a node was refused: {}", error.message);
+  log_refusal("a message of a node was refused: " + error.message);
   if (error.code == ErrorCode::permission_denied)
     error.message = "this is a node's key: " + error.message;
   audit(holder_of(request.key), request.key, request.address, "send a message", "the launcher",
@@ -154,12 +156,14 @@ void ControlServer::on_user(io::ServerSocket::Incoming incoming, const std::stri
           AuditOutcome::refused, why);
     refuse(incoming.peer, sequence, code, std::move(why));
   };
-  if (auto limit = limit_reached(incoming.key, user, incoming.bytes.size()); !limit.empty())
+  if (auto limit = limit_reached(incoming.key, user, incoming.bytes.size()); !limit.empty()) {
+    log_refusal(limit);
     return refuse_all(ErrorCode::resource_exhausted, std::move(limit));
+  }
   auto envelope = wire::decode_envelope<ClientRequest>(incoming.bytes);
   if (!envelope) {
     Error& error = envelope.error();
-    spdlog::warn("a message of user '{}' was refused: {}", user, error.message);
+    log_refusal("a message of user '" + user + "' was refused: " + error.message);
     if (error.code == ErrorCode::permission_denied)
       error.message = "this is the key of user '" + user + "': " + error.message;
     return refuse_all(error.code, std::move(error.message));
@@ -169,6 +173,11 @@ void ControlServer::on_user(io::ServerSocket::Incoming incoming, const std::stri
   if (envelope->deadline_ms > 0)
     asker.deadline = engine_.now() + milliseconds(envelope->deadline_ms);
   service_.handle(std::move(asker), std::move(envelope->body));
+}
+
+void ControlServer::log_refusal(std::string line) {
+  for (const std::string& one : refusals_.take(std::move(line), engine_.now()))
+    spdlog::warn("{}", one);
 }
 
 // ---- the audit log ------------------------------------------------------------------------------
@@ -233,7 +242,7 @@ void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
       envelope ? envelope->sequence : wire::peek_sequence(incoming.bytes).value_or(0),
       incoming.address};
   const auto refuse_join = [&](const std::string& reason) {
-    spdlog::warn("a join was refused: {}", reason);
+    log_refusal("a join was refused: " + reason);
     audit("nobody", request.key, request.address, "join", "the launcher", AuditOutcome::refused,
           reason);
     outbox_.put(join_, request.peer, request.sequence, JoinReply(JoinRefused{reason}));

@@ -24,6 +24,7 @@
 #include "launcher/daemon/rate_limit.h"
 #include "launcher/daemon/report_check.h"
 #include "launcher/daemon/user_secrets.h"
+#include "launcher/daemon/sampled_log.h"
 
 namespace lockstep::launcher {
 
@@ -41,8 +42,9 @@ class ControlServer {
     wire::JoinToken token;  // its secret and expiry are filled in for each new one
     int user_messages_per_second = kUserMessagesPerSecond;
     Duration heartbeat_interval = seconds(1);
-    const DiskMonitor* space = nullptr;          // never null in a daemon
-    std::string environments_map;                // see LauncherHome
+    const DiskMonitor* space = nullptr;  // never null in a daemon
+    std::string environments_map;        // see LauncherHome
+    std::function<void(const Digest& root, std::function<void(Result<Bytes>)>)> measure_snapshot;
     std::function<BlobTraffic(NodeId)> traffic;  // for the pictures of nodes
     UserSecrets* secrets = nullptr;              // never null in a daemon
     Auditor* audit = nullptr;                    // never null in a daemon
@@ -61,6 +63,8 @@ class ControlServer {
   void flush();
   // To the node's session that was accepted last; lost when it has none.
   void tell_node(NodeId node, AgentReply body);
+  // Nothing more is taken in this turn: its answers are large enough.
+  bool is_full() const { return outbox_.is_full(); }
   bool exit_granted() const { return exit_granted_; }
 
   using Request = NodeRequest;
@@ -100,6 +104,7 @@ class ControlServer {
   // With the secrets that its jobs name.
   DesiredState desired_for(NodeId node);
   void send_to_session(const PublicKey& key, SessionId session, AgentReply body);
+  void log_refusal(std::string line);
   bool may_join_now(const io::ServerSocket::Incoming& incoming);
   void send_all();
 
@@ -118,6 +123,7 @@ class ControlServer {
   std::set<NodeId> touched_nodes_;  // to be sent their desired state, once however often it changed
   RateLimit<PublicKey> messages_of_user_;
   JoinLimits join_limits_;
+  SampledLog refusals_;
   bool exit_granted_ = false;
 };
 

@@ -91,7 +91,7 @@ Daemon::~Daemon() {
 template <typename Server>
 void drain(io::ServerSocket& socket, Server& server,
            void (Server::*handle)(io::ServerSocket::Incoming)) {
-  for (int i = 0; i < kMessagesPerTurn; ++i) {
+  for (int i = 0; i < kMessagesPerTurn && !server.is_full(); ++i) {
     auto incoming = socket.receive();
     if (!incoming) return;
     (server.*handle)(std::move(*incoming));
@@ -103,7 +103,9 @@ Status Daemon::open() {
   TRY_ASSIGN(blobs, snapshot::BlobStore::open(home.blobs()));
   TRY(open_audit());
   TRY_ASSIGN(ledger, BlobLedger::open(home.blobs_sent()));
-  TRY_ASSIGN(sockets, Sockets::bind(transport, keys, options.listen, home.endpoint()));
+  TRY_ASSIGN(sockets,
+             Sockets::bind(transport, keys, options.listen, home.endpoint(),
+                           [this](const PublicKey& key) { return gate.node_of(key).has_value(); }));
   bulk.emplace(BulkServer::Parts{
       loop, engine, gate, sockets->bulk, *blobs, *ledger, home.logs(), space,
       [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); },
@@ -130,6 +132,9 @@ Status Daemon::open() {
   settings.secrets = &secrets.emplace(home.secrets());
   settings.audit = &*auditor;
   settings.environments_map = home.environments_map();
+  settings.measure_snapshot = [this](const Digest& root, std::function<void(Result<Bytes>)> then) {
+    bulk->measure_snapshot(root, std::move(then));
+  };
   settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
   settings.heartbeat_interval = options.core.heartbeat_interval;
   secrets->follow(engine.core().state().principals());

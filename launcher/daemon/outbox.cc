@@ -26,7 +26,16 @@ std::string Outbox::encode(Envelope<ClientReply>& envelope) {
 
 std::string Outbox::encode(Envelope<JoinReply>& envelope) { return wire::encode(envelope); }
 
+// Those that may have megabytes.
+bool Outbox::is_page(const ClientReply& body) {
+  return std::holds_alternative<JobsReply>(body) || std::holds_alternative<NodesReply>(body) ||
+         std::holds_alternative<EnvironmentsReply>(body) ||
+         std::holds_alternative<EventsReply>(body) || std::holds_alternative<UsersReply>(body) ||
+         std::holds_alternative<QuotasReply>(body);
+}
+
 void Outbox::flush(const std::function<void(const std::string& peer)>& gone) {
+  pages_ = 0;
   for (auto& item : std::exchange(items_, {})) {
     const auto bytes =
         std::visit([this](auto& envelope) { return encode(envelope); }, item.envelope);

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -21,15 +22,20 @@ class Outbox {
  public:
   template <typename Body>
   void put(io::ServerSocket& socket, std::string peer, std::uint64_t reply_to, Body body) {
+    if constexpr (std::is_same_v<Body, ClientReply>) pages_ += is_page(body) ? 1 : 0;
     items_.push_back({&socket, std::move(peer),
                       Envelope<Body>{kProtocolVersion, ++sequence_, reply_to, 0, std::move(body)}});
   }
+  // As many large answers wait as may: nothing more is asked before they are sent.
+  bool is_full() const { return pages_ >= kMostPages; }
   // Sends everything; `gone` is told the peers that could not be reached.
   void flush(const std::function<void(const std::string& peer)>& gone);
   // The tables of gangs are kept encoded between flushes until then.
   void forget_gangs() { desired_.forget_gangs(); }
 
  private:
+  static constexpr int kMostPages = 4;
+  static bool is_page(const ClientReply& body);
   struct Item {
     io::ServerSocket* socket;
     std::string peer;
@@ -42,6 +48,7 @@ class Outbox {
   std::vector<Item> items_;
   wire::DesiredEncoder desired_;
   std::uint64_t sequence_ = 0;
+  int pages_ = 0;
 };
 
 }  // namespace lockstep::launcher

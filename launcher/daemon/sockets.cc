@@ -37,12 +37,14 @@ Endpoints from(const Listen& listen) {
   return {at(0), at(1), at(2)};
 }
 
-Result<Sockets> bind_all(io::Transport& transport, const io::KeyPair& keys, const Endpoints& at) {
+Result<Sockets> bind_all(io::Transport& transport, const io::KeyPair& keys, const Endpoints& at,
+                         const Sockets::Trusts& trusts) {
   constexpr std::int64_t kEnvelopeBytes = 1 << 20;  // beside the largest body
   io::SocketLimits control, bulk, join;
   control.max_message_bytes = kLargestReportBytes;
   bulk.max_message_bytes = static_cast<std::int64_t>(kMaxBulkMessageBytes) + kEnvelopeBytes;
   bulk.high_water_mark = 512;
+  control.trusts = bulk.trusts = trusts;
   join.max_message_bytes = static_cast<std::int64_t>(kMaxJoinMessageBytes);
   join.high_water_mark = 100;
   join.open_to_all = true;
@@ -64,10 +66,10 @@ Error explained(const Error& error, const Listen& listen) {
 }  // namespace
 
 Result<Sockets> Sockets::bind(io::Transport& transport, const io::KeyPair& keys,
-                              const std::optional<Listen>& listen,
-                              const std::string& endpoint_file) {
+                              const std::optional<Listen>& listen, const std::string& endpoint_file,
+                              Trusts trusts) {
   if (listen) {
-    auto bound = bind_all(transport, keys, from(*listen));
+    auto bound = bind_all(transport, keys, from(*listen), trusts);
     return bound ? std::move(bound) : Result<Sockets>(explained(bound.error(), *listen));
   }
   const auto before = read_endpoint_file(endpoint_file);
@@ -76,13 +78,13 @@ Result<Sockets> Sockets::bind(io::Transport& transport, const io::KeyPair& keys,
   };
   if (before && loopback(before->local_control) && loopback(before->local_bulk) &&
       loopback(before->local_join)) {
-    auto again =
-        bind_all(transport, keys, {before->local_control, before->local_bulk, before->local_join});
+    auto again = bind_all(transport, keys,
+                          {before->local_control, before->local_bulk, before->local_join}, trusts);
     if (again) return again;
     spdlog::warn("the ports of last time are taken, so agents must be started again: {}",
                  again.error().message);
   }
-  return bind_all(transport, keys, any_on("127.0.0.1"));
+  return bind_all(transport, keys, any_on("127.0.0.1"), trusts);
 }
 
 namespace {

@@ -34,7 +34,7 @@ bool LogFollowers::wants(const Follower& follower, const LogKey& key) const {
 }
 
 Status LogFollowers::follow(const std::string& peer, std::uint64_t sequence,
-                            const LogFollow& request) {
+                            const LogFollow& request, const std::string& user) {
   const auto job = directory_.job(request.job);
   if (!job)
     return make_error(
@@ -49,7 +49,14 @@ Status LogFollowers::follow(const std::string& peer, std::uint64_t sequence,
     return make_error(
         ErrorCode::resource_exhausted,
         fmt::format("{} clients follow logs already, the most that are served", kMaxFollowers));
+  const auto mine = of_user_.find(user);
+  if (!user.empty() && mine != of_user_.end() && mine->second >= kMaxFollowersPerUser)
+    return make_error(ErrorCode::resource_exhausted,
+                      fmt::format("user '{}' follows logs {} times, the most one user may; end "
+                                  "some of these commands",
+                                  user, mine->second));
   Follower follower;
+  follower.user = user;
   follower.filter = request;
   follower.sequence = sequence;
   follower.credit = std::min(request.credit, kMaxFollowCredit);
@@ -65,6 +72,7 @@ Status LogFollowers::follow(const std::string& peer, std::uint64_t sequence,
   follower.filter.resume.clear();
   by_job_[request.job].insert(peer);
   followers_.emplace(peer, std::move(follower));
+  ++of_user_[user];
   drop_if_over(peer);
   return {};
 }
@@ -72,8 +80,24 @@ Status LogFollowers::follow(const std::string& peer, std::uint64_t sequence,
 void LogFollowers::end(const std::string& peer) {
   const auto old = followers_.find(peer);
   if (old == followers_.end()) return;
-  by_job_[old->second.filter.job].erase(peer);
-  followers_.erase(old);
+  forget(old);
+}
+
+void LogFollowers::drop_gone(const std::function<bool(const std::string& peer)>& is_gone) {
+  for (auto it = followers_.begin(); it != followers_.end();) {
+    const auto next = std::next(it);
+    if (is_gone(it->first)) forget(it);
+    it = next;
+  }
+}
+
+void LogFollowers::forget(std::map<std::string, Follower>::iterator follower) {
+  const auto peers = by_job_.find(follower->second.filter.job);
+  peers->second.erase(follower->first);
+  if (peers->second.empty()) by_job_.erase(peers);
+  const auto mine = of_user_.find(follower->second.user);
+  if (--mine->second == 0) of_user_.erase(mine);
+  followers_.erase(follower);
 }
 
 std::optional<JobId> LogFollowers::followed_by(const std::string& peer) const {
@@ -140,11 +164,7 @@ void LogFollowers::job_changed(const JobId& job) {
 void LogFollowers::drop_if_over(const std::string& peer) {
   const auto it = followers_.find(peer);
   if (it == followers_.end() || pump(peer, it->second)) return;
-  const auto job = it->second.filter.job;
-  followers_.erase(it);
-  const auto peers = by_job_.find(job);
-  peers->second.erase(peer);
-  if (peers->second.empty()) by_job_.erase(peers);
+  forget(it);
 }
 
 bool LogFollowers::pump(const std::string& peer, Follower& follower) {

@@ -17,7 +17,8 @@
 
 namespace lockstep::launcher {
 
-inline constexpr std::size_t kMaxFollowers = 1'000;
+inline constexpr std::size_t kMaxFollowers = 4'000;
+inline constexpr std::size_t kMaxFollowersPerUser = 1'000;
 inline constexpr std::uint32_t kMaxFollowCredit = 256;
 inline constexpr std::size_t kFollowChunkBytes = 64u << 10;
 
@@ -28,9 +29,11 @@ class LogFollowers {
   LogFollowers(LogStore& store, const LogDirectory& directory, Send send);
 
   // Begins, or replaces, the peer's follow. not_found: no such job. resource_exhausted: too many.
-  Status follow(const std::string& peer, std::uint64_t sequence, const LogFollow& request);
+  Status follow(const std::string& peer, std::uint64_t sequence, const LogFollow& request,
+                const std::string& user = "");
   void credit(const std::string& peer, std::uint32_t chunks);
   void end(const std::string& peer);  // it may not follow any more
+  void drop_gone(const std::function<bool(const std::string& peer)>& is_gone);
   std::optional<JobId> followed_by(const std::string& peer) const;
 
   void grew(const LogKey& key);        // a log got longer
@@ -44,6 +47,7 @@ class LogFollowers {
   };
   struct Follower {
     LogFollow filter;
+    std::string user;
     std::uint64_t sequence = 0;
     std::uint32_t first_attempt = 1, last_attempt = UINT32_MAX;
     std::uint32_t credit = 0;
@@ -60,11 +64,13 @@ class LogFollowers {
   bool send_next(const std::string& peer, Follower& follower);
   bool send_end(const std::string& peer, const Follower& follower);
   void drop_if_over(const std::string& peer);
+  void forget(std::map<std::string, Follower>::iterator follower);
 
   LogStore& store_;
   const LogDirectory& directory_;
   Send send_;
   std::map<std::string, Follower> followers_;
+  std::map<std::string, std::size_t> of_user_;
   std::map<JobId, std::set<std::string>> by_job_;
 };
 

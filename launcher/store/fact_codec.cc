@@ -56,6 +56,7 @@ struct FactWriter {
   void operator()(const launcher::UserKeyRevoked& f) const {
     to_wire(f, wire->mutable_user_key_revoked());
   }
+  void operator()(const launcher::QuotaSet& f) const { to_wire(f, wire->mutable_quota_set()); }
   void operator()(const launcher::TokenCreated& f) const {
     auto* to = wire->mutable_token_created();
     to->set_secret_hash(std::string(f.secret_hash.view()));
@@ -447,6 +448,7 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kUserKeyAdded: return read_into<launcher::UserKeyAdded>(from.user_key_added(), to);
     case Fact::kUserKeyRevoked:
       return read_into<launcher::UserKeyRevoked>(from.user_key_revoked(), to);
+    case Fact::kQuotaSet: return read_into<launcher::QuotaSet>(from.quota_set(), to);
     case Fact::BODY_NOT_SET: break;
   }
   return bad_field("body", "is missing or of a kind that this version does not know");

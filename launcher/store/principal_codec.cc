@@ -2,6 +2,7 @@
 
 #include "common/wire/access_codec.h"
 #include "common/wire/fields.h"
+#include "common/wire/quota_codec.h"
 
 namespace lockstep::pb {
 
@@ -97,6 +98,19 @@ void to_wire(const launcher::UserKeyRevoked& from, UserKeyRevoked* to) {
 Status from_wire(const UserKeyRevoked& from, launcher::UserKeyRevoked* to) {
   TRY(read_key(from.key(), "key", &to->key));
   to->for_good = from.for_good();
+  return read_text(from.by(), "by", &to->by);
+}
+
+void to_wire(const launcher::QuotaSet& from, QuotaSet* to) {
+  to_wire(from.holder, to->mutable_holder());
+  to->set_limit(number_of(from.limit));
+  if (from.value) to->set_value(*from.value);
+  to->set_by(from.by);
+}
+Status from_wire(const QuotaSet& from, launcher::QuotaSet* to) {
+  TRY(from_wire(from.holder(), &to->holder));
+  TRY(read_limit(from.limit(), "limit", &to->limit));
+  if (from.has_value()) to->value = from.value();
   return read_text(from.by(), "by", &to->by);
 }
 

@@ -24,5 +24,7 @@ void to_wire(const launcher::UserKeyAdded& from, UserKeyAdded* to);
 Status from_wire(const UserKeyAdded& from, launcher::UserKeyAdded* to);
 void to_wire(const launcher::UserKeyRevoked& from, UserKeyRevoked* to);
 Status from_wire(const UserKeyRevoked& from, launcher::UserKeyRevoked* to);
+void to_wire(const launcher::QuotaSet& from, QuotaSet* to);
+Status from_wire(const QuotaSet& from, launcher::QuotaSet* to);
 
 }  // namespace lockstep::pb

@@ -106,6 +106,8 @@ constexpr std::string_view kRequired[] = {
     "fault:intruder",
     "fact:ProjectCreated",
     "fact:UserKeyRevoked",
+    "fact:QuotaSet",
+    "launcher:quota_reached",
     "fact:UserAdded",
     "fact:RoleGranted",
     "fact:UserKeyAdded",

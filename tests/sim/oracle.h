@@ -54,6 +54,8 @@ class Oracle {
   void logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t spell, bool is_awaited);
   void client_canceled(const JobId& job) { canceled_.insert(job); }
   void client_deletes(const JobId& job) { deleted_.insert(job); }
+  // From now on the launcher has said that this holds.
+  void quota_agreed(const SetQuota& quota) { quotas_.push_back(quota); }
   void set_kept_for(Duration kept_for) { kept_for_ = kept_for; }
   void runner_told(const Assignment& assignment, NodeId node);
   void runner_killed(const AttemptId& attempt, WantedPhase told);
@@ -149,6 +151,7 @@ class Oracle {
   void note_platform(const launcher::AttemptPlaced& fact);
   void check_platform(const Assignment& assignment, const std::string& platform);
   bool nobody_could_solve(const launcher::Job& job, const ExitReport& report) const;
+  void check_quotas(const launcher::Job& job, const launcher::AttemptPlaced& fact);
   void check_fence(const AttemptId& attempt, int node);
   void check_backoff(const launcher::Job& job, const launcher::JobRequeued& fact);
   void check_source(const launcher::Job& job, const launcher::AttemptPlaced& fact);
@@ -164,6 +167,7 @@ class Oracle {
   std::map<std::pair<int, AttemptId>, Live> live_;  // node index
   std::set<AttemptId> failed_;
   std::set<AttemptId> ports_taken_;
+  std::vector<SetQuota> quotas_;
   std::set<JobId> canceled_;
   std::set<JobId> deleted_;  // somebody asked for it, once
   Duration kept_for_{0};

@@ -48,6 +48,9 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::scopes_ignored, "scopes_ignored"},
       {Defect::revocation_unheard, "revocation_unheard"},
       {Defect::compaction_forgets_revocations, "compaction_forgets_revocations"},
+      {Defect::quota_overstated, "quota_overstated"},
+      {Defect::quota_forgotten, "quota_forgotten"},
+      {Defect::compaction_forgets_quotas, "compaction_forgets_quotas"},
       {Defect::environment_not_awaited, "environment_not_awaited"},
       {Defect::parts_forgotten_at_start, "parts_forgotten_at_start"},
       {Defect::parts_never_removed, "parts_never_removed"},
@@ -169,6 +172,10 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   }
   if (has(Defect::drain_forgotten))
     if (auto* drain = std::get_if<launcher::DrainInput>(&input)) drain->drain = false;
+  if (has(Defect::quota_overstated))
+    if (auto* change = std::get_if<launcher::PrincipalInput>(&input))
+      if (auto* quota = std::get_if<SetQuota>(&change->ask))
+        for (auto& [limit, value] : quota->set) value += 4;
   if (has(Defect::low_disk_unheard))
     if (auto* beat = std::get_if<launcher::HeartbeatInput>(&input)) beat->beat.low_disk.clear();
   if (has(Defect::roles_ignored))
@@ -196,6 +203,8 @@ int Saboteur::launcher_records(const launcher::StampedFact& fact) {
     return std::holds_alternative<launcher::PartChanged>(fact.fact) && ++counted_ % 10 == 0 ? 0 : 1;
   if (has(Defect::journal_doubles_facts))
     return std::holds_alternative<launcher::JobRequeued>(fact.fact) ? 2 : 1;
+  if (has(Defect::quota_forgotten))
+    return std::holds_alternative<launcher::QuotaSet>(fact.fact) ? 0 : 1;
   if (has(Defect::cancel_forgotten))
     return std::holds_alternative<launcher::CancelRequested>(fact.fact) ? 0 : 1;
   return 1;
@@ -216,6 +225,8 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
     erase(static_cast<launcher::NodeRevised*>(nullptr), false);
   if (has(Defect::compaction_forgets_deleted_names))
     erase(static_cast<launcher::JobDeleted*>(nullptr), false);
+  if (has(Defect::compaction_forgets_quotas))
+    erase(static_cast<launcher::QuotaSet*>(nullptr), true);
   if (has(Defect::compaction_forgets_not_solved))
     erase(static_cast<launcher::EnvironmentNotSolved*>(nullptr), false);
   if (has(Defect::compaction_forgets_revocations))

@@ -58,6 +58,9 @@ enum class Defect {
   scopes_ignored,
   revocation_unheard,
   compaction_forgets_revocations,
+  quota_overstated,
+  quota_forgotten,
+  compaction_forgets_quotas,
   // agent
   environment_not_awaited,
   parts_forgotten_at_start,

@@ -107,6 +107,7 @@ void Workload::begin() {
           {}, secret, World::kStart + minutes(600), 100 * static_cast<int>(cluster_.nodes.size())},
       "token");
   jobs_left_ = cluster_.world.random.between(3, 14);
+  if (cluster_.world.random.chance(0.4)) limit_somebody();
   cluster_.world.after(seconds(3), [this] { submit_next(); });
   meddle();
 }
@@ -137,6 +138,26 @@ void Workload::meddle() {
   }
 }
 
+// Some quota of the one user or project there is; no job asks for more than it.
+void Workload::limit_somebody() {
+  auto& random = cluster_.world.random;
+  const int nodes = static_cast<int>(cluster_.nodes.size());
+  const int widest = std::min(3, nodes);
+  SetQuota quota{{QuotaHolder::Kind::user, "ada"}, {}, {}};
+  if (random.chance(0.5)) quota.holder = {QuotaHolder::Kind::project, "default"};
+  const auto set = [&](QuotaLimit limit, int value) {
+    quota.set[limit] = static_cast<std::uint64_t>(value);
+  };
+  if (random.chance(0.5)) set(QuotaLimit::running_jobs, random.between(1, 3));
+  if (random.chance(0.4)) set(QuotaLimit::nodes, random.between(widest, nodes));
+  if (random.chance(0.4)) set(QuotaLimit::cpus, random.between(4 * widest, 4 * nodes));
+  if (quota.set.empty()) set(QuotaLimit::running_jobs, 1);
+  limits_nodes_ = quota.set.size() > quota.set.count(QuotaLimit::running_jobs);
+  cluster_.world.after(random.between(seconds(1), seconds(20)), [this, quota] {
+    ask(launcher::PrincipalInput{{}, quota}, "quota");
+  });
+}
+
 void Workload::submit_next() {
   auto& random = cluster_.world.random;
   if (jobs_left_ == 0 || cluster_.winding_down) {
@@ -148,6 +169,11 @@ void Workload::submit_next() {
   if (cluster_.weather.long_cuts) {
     plan.spec.retry.on_lost = OnLost::after_fence;
     plan.runs = random.between(seconds(10), seconds(40));
+  }
+  if (limits_nodes_ && plan.impossible) {
+    plan.impossible = plan.coupled = false;
+    plan.spec.resources.instance_count = 1;
+    plan.failing_rank.reset();
   }
   const JobId job(plan.spec.name);
   cluster_.oracle.job_planned(job, plan.spec);
@@ -302,6 +328,9 @@ void Workload::done(const launcher::ReplyTo& to) {
     if (request.is_forbidden)
       return cluster_.world.violate("oracle:authority", request.what + " was granted");
     if (request.what.starts_with("meddle")) return meddle();
+    if (const auto* change = std::get_if<launcher::PrincipalInput>(&request.input))
+      if (const auto* quota = std::get_if<SetQuota>(&change->ask))
+        cluster_.oracle.quota_agreed(*quota);
     if (std::holds_alternative<launcher::TokenInput>(request.input)) {
       for (auto& node : cluster_.nodes) join(*node);
     }

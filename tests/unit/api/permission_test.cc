@@ -61,6 +61,8 @@ VerifyAudit            -      y     -        -         -      -        -    -
 SetSecret              -      y     -        y         -      y        -    -
 RemoveSecret           -      y     -        y         -      y        -    -
 ListSecrets            -      y     -        y         -      y        -    -
+SetQuota               -      y     -        -         -      -        -    -
+ListQuotas             -      y     y        y         y      y        -    -
 )";
 
 // The rows of each message, in the order of ClientRequest.
@@ -88,14 +90,15 @@ const std::vector<std::vector<std::string>> kRows = {
     {"ListUsers"},
     {"ListProjects"},
     {"AddUser", "RemoveUser", "SetAccount", "ChangeRole", "AddKey", "RevokeKey", "CreateProject",
-     "RemoveProject"},
+     "RemoveProject", "SetQuota"},
     {"QueryAudit"},
     {"VerifyAudit"},
     {"SetSecret"},
     {"RemoveSecret"},
     {"ListSecrets"},
+    {"ListQuotas"},
 };
-constexpr std::size_t kMessages = 28;
+constexpr std::size_t kMessages = 29;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -197,6 +200,12 @@ const std::map<std::string, Make>& questions() {
        }},
       {"RemoveSecret", [](World&, Whose) { return RemoveSecret{"TOKEN"}; }},
       {"ListSecrets", [](World&, Whose) { return ListSecrets{}; }},
+      {"SetQuota",
+       [](World&, Whose) {
+         return change_of(
+             SetQuota{{QuotaHolder::Kind::user, "mate"}, {{QuotaLimit::running_jobs, 3}}, {}});
+       }},
+      {"ListQuotas", [](World&, Whose) { return ListQuotas{}; }},
   };
   return kAll;
 }

@@ -84,6 +84,8 @@ Service::Ports PermissionWorld::ports() {
   ports.now = [this] { return now_; };
   ports.random = [] { return 1; };
   ports.check_snapshot = [](const Caller&, const Digest&, auto then) { then(true); };
+  ports.measure_snapshot = [](const Digest&, auto then) { then(Bytes{}); };
+  ports.is_gone = [](const std::string&) { return false; };
   ports.low_space = [] { return std::string(); };
   ports.info = [] { return LauncherInfo{}; };
   ports.show_environment = [this](const std::string& reference) {

@@ -160,5 +160,98 @@ TEST_F(DaemonFlood, AUserWhoAsksWithoutEndIsToldToAskLessAndOthersAreAnswered) {
   EXPECT_TRUE(bob.ask_for<StatusReply>(GetStatus{}));
 }
 
+// Bytes of RAM; without what a sanitizer holds back.
+std::uint64_t resident(int pid) {
+  std::istringstream words(io::read_file("/proc/" + std::to_string(pid) + "/statm").value());
+  std::uint64_t pages = 0;
+  words >> pages >> pages;
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+#ifndef LOCKSTEP_SANITIZED
+TEST_F(DaemonFlood, ManyJobsWithLargeVariablesAreRefusedBeforeTheyFillTheMemory) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.log();
+  Peer ann(daemon_.endpoint(), user_);
+  ASSERT_TRUE(ann.ask_for<StatusReply>(GetStatus{}));
+  const std::uint64_t before = resident(daemon_.pid());
+  JobSpec job = small_job();
+  for (int i = 0; i < 16; ++i)
+    job.environment_variables["V" + std::to_string(i)] = std::string(62'000, 'x');
+  int taken = 0;
+  std::string refused;
+  for (int i = 0; i < 120; ++i) {
+    const auto reply = ann.ask(Submit{"large" + std::to_string(i), job});
+    ASSERT_TRUE(reply);
+    if (reply->get_if<SubmitReply>()) ++taken;
+    if (const auto* why = reply->get_if<Refused>()) refused = why->message;
+  }
+  EXPECT_LT(taken, 40);
+  EXPECT_THAT(refused, HasSubstr("lockstep job delete --all-final"));
+  EXPECT_THAT(refused, HasSubstr("lockstep quota set --user ann --spec-size"));
+  EXPECT_LT(resident(daemon_.pid()) - before, 96u << 20);
+  EXPECT_TRUE(ann.ask_for<SubmitReply>(Submit{"small", small_job()}));
+}
+
+// A launcher that does not get on, as with a slow disk, and a user who sends what it does not read.
+TEST_F(DaemonFlood, WhatWaitsUnreadOfAUserIsBoundedInBytes) {
+  const auto bobs = test::authorized_user(daemon_, "bob");
+  ASSERT_TRUE(daemon_.start({"--user-messages", "1000000"})) << daemon_.log();
+  Peer ann(daemon_.endpoint(), user_), bob(daemon_.endpoint(), bobs);
+  ASSERT_TRUE(bob.ask_for<StatusReply>(GetStatus{}));
+  ASSERT_TRUE(ann.ask_for<StatusReply>(GetStatus{}));
+  const std::uint64_t before = resident(daemon_.pid());
+  std::uint64_t most = 0;
+  const std::string junk(15 << 20, 'x');
+  for (int i = 0; i < 40; ++i) {
+    ann.send_raw(junk);
+    most = std::max(most, resident(daemon_.pid()));
+  }
+  EXPECT_LT(most - before, 160u << 20);
+  EXPECT_TRUE(bob.ask_for<StatusReply>(GetStatus{}));
+}
+
+// Sixty megabytes in one message: closed as soon as its length was read.
+TEST_F(DaemonFlood, AHugeMessageTakesNoMemory) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.log();
+  Peer ann(daemon_.endpoint(), user_), again(daemon_.endpoint(), user_);
+  ASSERT_TRUE(ann.ask_for<StatusReply>(GetStatus{}));
+  const std::uint64_t before = resident(daemon_.pid());
+  ann.send_raw(std::string(58u << 20, 'x'));
+  ASSERT_TRUE(again.ask_for<StatusReply>(GetStatus{}));
+  EXPECT_LT(resident(daemon_.pid()) - before, 32u << 20);
+}
+
+// Answers that nobody reads.
+TEST_F(DaemonFlood, WhatAUserDoesNotReadIsBoundedInBytes) {
+  const auto bobs = test::authorized_user(daemon_, "bob");
+  ASSERT_TRUE(daemon_.start({"--user-messages", "1000000"})) << daemon_.log();
+  Peer ann(daemon_.endpoint(), user_), bob(daemon_.endpoint(), bobs);
+  JobSpec job = small_job();
+  for (int i = 0; i < 8; ++i)
+    job.environment_variables["V" + std::to_string(i)] = std::string(62'000, 'x');
+  for (int i = 0; i < 16; ++i)
+    ASSERT_TRUE(ann.ask_for<SubmitReply>(Submit{"large" + std::to_string(i), job}));
+  const std::uint64_t before = resident(daemon_.pid());
+  for (int i = 0; i < 100; ++i) ann.send(ListJobs{});  // 8 MB each, and it reads none
+  ASSERT_TRUE(bob.ask_for<StatusReply>(GetStatus{}));
+  ASSERT_TRUE(bob.ask_for<StatusReply>(GetStatus{}));
+  EXPECT_LT(resident(daemon_.pid()) - before, 256u << 20);
+}
+#endif
+
+TEST_F(DaemonFlood, AFloodOfWhatIsRefusedIsAFewLinesInTheLog) {
+  ASSERT_TRUE(daemon_.start()) << daemon_.log();
+  Peer ann(daemon_.endpoint(), user_);
+  for (int i = 0; i < 900; ++i) ann.send_raw("no message");
+  ASSERT_TRUE(ann.ask_for<StatusReply>(GetStatus{}));
+  const std::string log = daemon_.log();
+  std::size_t lines = 0;
+  for (auto at = log.find("was refused"); at != std::string::npos;
+       at = log.find("was refused", at + 1))
+    ++lines;
+  EXPECT_GT(lines, 0U);
+  EXPECT_LT(lines, 100U);
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -111,6 +111,13 @@ class Filler {
   void fill(SecretsReply& v) { auto& [a] = v; each(a); }
   void fill(WhoAmI&) {}
   void fill(ListProjects&) {}
+  void fill(QuotaHolder& v) { auto& [a, b] = v; each(a, b); }
+  void fill(Quota& v) { fill_map(v); }
+  void fill(SetQuota& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(QuotaView::Line& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(QuotaView& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ListQuotas& v) { auto& [a, b] = v; each(a, b); }
+  void fill(QuotasReply& v) { auto& [a] = v; each(a); }
   void fill(ChangePrincipals& v) { fill(v.change.emplace<ChangeRole>()); }
 
   // common/domain/audit.h
@@ -351,6 +358,7 @@ class Filler {
   void fill(launcher::RoleWithdrawn& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::UserKeyAdded& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::UserKeyRevoked& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(launcher::QuotaSet& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::EnvironmentWanted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::EnvironmentNotSolved& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(launcher::EnvironmentLocked& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }

@@ -1,0 +1,42 @@
+#include "common/domain/quota.h"
+
+#include <fmt/format.h>
+
+#include "common/base/bytes.h"
+
+namespace lockstep {
+
+std::string_view to_string(QuotaLimit limit) {
+  switch (limit) {
+    case QuotaLimit::queued_jobs: return "queued-jobs";
+    case QuotaLimit::running_jobs: return "running-jobs";
+    case QuotaLimit::nodes: return "nodes";
+    case QuotaLimit::cpus: return "cpus";
+    case QuotaLimit::gpus: return "gpus";
+    case QuotaLimit::snapshot_bytes: return "snapshot-size";
+    case QuotaLimit::spec_bytes: return "spec-size";
+  }
+  return "?";
+}
+
+bool is_in_bytes(QuotaLimit limit) {
+  return limit == QuotaLimit::snapshot_bytes || limit == QuotaLimit::spec_bytes;
+}
+
+std::string amount(QuotaLimit limit, std::uint64_t n) {
+  return is_in_bytes(limit) ? to_string(Bytes{n}) : std::to_string(n);
+}
+
+std::string_view to_string(QuotaHolder::Kind kind) {
+  switch (kind) {
+    case QuotaHolder::Kind::user: return "user";
+    case QuotaHolder::Kind::project: return "project";
+  }
+  return "?";
+}
+
+std::string to_string(const QuotaHolder& holder) {
+  return fmt::format("{} '{}'", to_string(holder.kind), holder.name);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,55 @@
+#include "common/snapshot/tree_size.h"
+
+#include <unordered_map>
+
+#include "common/snapshot/manifest.h"
+
+namespace lockstep::snapshot {
+namespace {
+
+class Sizer {
+ public:
+  explicit Sizer(const BlobStore& store) : store_(store) {}
+
+  // A directory is looked at once, however often it is named: a small object may name 2^n files.
+  Result<std::uint64_t> size_of(const Digest& directory, int depth) {
+    if (const auto known = known_.find(directory); known != known_.end()) return known->second;
+    if (depth > kMaxTreeDepth)
+      return make_error(ErrorCode::corrupt,
+                        "the tree has more than " + std::to_string(kMaxTreeDepth) + " levels");
+    TRY_ASSIGN(const std::string object, store_.get(directory));
+    TRY_ASSIGN(const Directory entries, decode_directory(object));
+    std::uint64_t bytes = 0;
+    for (const Entry& entry : entries.entries) {
+      if (entry.kind == EntryKind::file)
+        bytes = sum(bytes, store_.size(entry.digest).value_or(entry.size));
+      if (entry.kind != EntryKind::directory) continue;
+      TRY_ASSIGN(const std::uint64_t below, size_of(entry.digest, depth + 1));
+      bytes = sum(bytes, below);
+    }
+    known_[directory] = bytes;
+    return bytes;
+  }
+
+ private:
+  static std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+  }
+  struct Hash {
+    std::size_t operator()(const Digest& digest) const {
+      return std::hash<std::string>()(digest.hex());
+    }
+  };
+
+  const BlobStore& store_;
+  std::unordered_map<Digest, std::uint64_t, Hash> known_;
+};
+
+}  // namespace
+
+Result<Bytes> tree_size(const BlobStore& store, const Digest& root) {
+  TRY_ASSIGN(const std::uint64_t bytes, Sizer(store).size_of(root, 0));
+  return Bytes{bytes};
+}
+
+}  // namespace lockstep::snapshot

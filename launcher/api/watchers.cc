@@ -1,0 +1,91 @@
+#include "launcher/api/watchers.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace lockstep::launcher {
+
+Status Watchers::add(const JobId& job, const Asker& asker) {
+  auto& watchers = by_job_[job];
+  if (const auto known = watchers.find(asker.connection); known != watchers.end()) {
+    known->second = asker;
+    return {};
+  }
+  const std::string user = name_of(asker.caller);
+  const auto refuse = [&](std::string why) {
+    if (watchers.empty()) by_job_.erase(job);
+    return make_error(ErrorCode::resource_exhausted,
+                      why +
+                          "; end some of the commands that wait for jobs, or ask now and then "
+                          "with `lockstep job show`");
+  };
+  if (watchers.size() >= limits_.of_job)
+    return refuse(fmt::format("{} connections watch job '{}', the most there may be",
+                              watchers.size(), job.value));
+  const auto mine = of_user_.find(user);
+  if (mine != of_user_.end() && mine->second >= limits_.of_user)
+    return refuse(
+        fmt::format("user '{}' watches jobs {} times, the most one user may", user, mine->second));
+  if (count_ >= limits_.all)
+    return refuse(fmt::format("jobs are watched {} times, the most there may be", count_));
+  watchers.emplace(asker.connection, asker);
+  by_connection_[asker.connection].insert(job);
+  ++of_user_[user];
+  ++count_;
+  return {};
+}
+
+const std::map<std::string, Asker>* Watchers::of(const JobId& job) const {
+  const auto found = by_job_.find(job);
+  return found == by_job_.end() ? nullptr : &found->second;
+}
+
+// All but the entry in by_job_.
+void Watchers::forget(const JobId& job, const Asker& asker) {
+  const auto jobs = by_connection_.find(asker.connection);
+  jobs->second.erase(job);
+  if (jobs->second.empty()) by_connection_.erase(jobs);
+  const auto mine = of_user_.find(name_of(asker.caller));
+  if (--mine->second == 0) of_user_.erase(mine);
+  --count_;
+}
+
+void Watchers::remove_if(const JobId& job, const std::function<bool(const Asker&)>& is_over) {
+  const auto found = by_job_.find(job);
+  if (found == by_job_.end()) return;
+  std::erase_if(found->second, [&](const auto& one) {
+    const Asker asker = one.second;
+    const bool goes = is_over(asker);
+    if (goes) forget(job, asker);
+    return goes;
+  });
+  if (found->second.empty()) by_job_.erase(found);
+}
+
+void Watchers::job_is_over(const JobId& job) {
+  remove_if(job, [](const Asker&) { return true; });
+}
+
+void Watchers::remove_key(const PublicKey& key) {
+  std::vector<JobId> jobs;
+  for (const auto& [job, watchers] : by_job_) jobs.push_back(job);
+  for (const JobId& job : jobs)
+    remove_if(job, [&](const Asker& asker) { return asker.key == key; });
+}
+
+void Watchers::gone(const std::string& connection) {
+  const auto found = by_connection_.find(connection);
+  if (found == by_connection_.end()) return;
+  for (const JobId& job : std::set<JobId>(found->second))
+    remove_if(job, [&](const Asker& asker) { return asker.connection == connection; });
+}
+
+void Watchers::drop_gone(const std::function<bool(const std::string& connection)>& is_gone) {
+  std::vector<std::string> connections;
+  for (const auto& [connection, jobs] : by_connection_)
+    if (is_gone(connection)) connections.push_back(connection);
+  for (const std::string& connection : connections) gone(connection);
+}
+
+}  // namespace lockstep::launcher

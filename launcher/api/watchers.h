@@ -1,0 +1,44 @@
+#pragma once
+// Who is told when a job changes: connections by job, bounded for each job, for each user, and in
+// all. It sends nothing.
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "common/base/result.h"
+#include "launcher/api/asker.h"
+
+namespace lockstep::launcher {
+
+class Watchers {
+ public:
+  struct Limits {
+    std::size_t of_job = 1'000, of_user = 1'000, all = 10'000;
+  };
+  explicit Watchers(Limits limits) : limits_(limits) {}
+
+  // Again by the same connection: in place of before. resource_exhausted: which limit, and what to
+  // do.
+  Status add(const JobId& job, const Asker& asker);
+  // Null: nobody watches it.
+  const std::map<std::string, Asker>* of(const JobId& job) const;
+  void remove_if(const JobId& job, const std::function<bool(const Asker&)>& is_over);
+  void job_is_over(const JobId& job);
+  void remove_key(const PublicKey& key);
+  void gone(const std::string& connection);
+  void drop_gone(const std::function<bool(const std::string& connection)>& is_gone);
+  std::size_t count() const { return count_; }
+
+ private:
+  void forget(const JobId& job, const Asker& asker);
+
+  const Limits limits_;
+  std::map<JobId, std::map<std::string, Asker>> by_job_;
+  std::map<std::string, std::set<JobId>> by_connection_;
+  std::map<std::string, std::size_t> of_user_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace lockstep::launcher

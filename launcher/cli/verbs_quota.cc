@@ -1,0 +1,166 @@
+// Quotas of users and projects.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+
+#include "common/base/bytes.h"
+#include "launcher/cli/quota_view.h"
+#include "launcher/cli/verbs.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+struct QuotaOptions {
+  std::string user, project;
+  std::map<QuotaLimit, std::string> values;
+  std::map<QuotaLimit, bool> unset;
+  bool unset_all = false;
+  Format format = Format::table;
+};
+
+std::optional<QuotaHolder> holder_of(const QuotaOptions& options) {
+  if (!options.user.empty()) return QuotaHolder{QuotaHolder::Kind::user, options.user};
+  if (!options.project.empty()) return QuotaHolder{QuotaHolder::Kind::project, options.project};
+  return std::nullopt;
+}
+
+Result<std::uint64_t> value_of(QuotaLimit limit, const std::string& text) {
+  if (is_in_bytes(limit)) {
+    if (const auto bytes = parse_bytes(text)) return bytes->count;
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("--{}: '{}' is not a size; write 500m or 2g", to_string(limit), text));
+  }
+  std::uint64_t value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure == std::errc{} && end == text.data() + text.size()) return value;
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("--{}: '{}' is not a whole number; `lockstep quota unset` takes a "
+                                "limit away",
+                                to_string(limit), text));
+}
+
+int change(Context& context, const SetQuota& ask) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<Done>(ChangePrincipals{ask});
+  if (!reply) return fail(context.terminal, reply.error());
+  context.terminal.note(reply->message);
+  return 0;
+}
+
+int no_limit(Context& context, const char* verb) {
+  return fail(context.terminal,
+              make_error(ErrorCode::invalid_argument,
+                         fmt::format("say whose and which: lockstep quota {} --user NAME or "
+                                     "--project NAME, and a limit such as --gpus; see lockstep "
+                                     "quota {} --help",
+                                     verb, verb)),
+              kExitUsage);
+}
+
+int set(Context& context, const QuotaOptions& options) {
+  const auto holder = holder_of(options);
+  if (!holder || options.values.empty()) return no_limit(context, "set");
+  SetQuota ask{*holder, {}, {}};
+  for (const auto& [limit, text] : options.values) {
+    const auto value = value_of(limit, text);
+    if (!value) return fail(context.terminal, value.error(), kExitUsage);
+    ask.set[limit] = *value;
+  }
+  return change(context, ask);
+}
+
+int unset(Context& context, const QuotaOptions& options) {
+  const auto holder = holder_of(options);
+  SetQuota ask;
+  for (const QuotaLimit limit : kQuotaLimits) {
+    const auto chosen = options.unset.find(limit);
+    if (options.unset_all || (chosen != options.unset.end() && chosen->second))
+      ask.unset.push_back(limit);
+  }
+  if (!holder || ask.unset.empty()) return no_limit(context, "unset");
+  ask.holder = *holder;
+  return change(context, ask);
+}
+
+int show_all(Context& context, const QuotaOptions& options, const ListQuotas& question) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto reply = (*connection)->ask_for<QuotasReply>(question);
+  if (!reply) return fail(context.terminal, reply.error());
+  return print(context, options.format, quotas_json(reply->quotas),
+               quotas_text(reply->quotas, !question.all));
+}
+
+int list(Context& context, const QuotaOptions& options) {
+  return show_all(context, options, {{}, true});
+}
+int show(Context& context, const QuotaOptions& options) {
+  return show_all(context, options, {holder_of(options), false});
+}
+
+const char* what_of(QuotaLimit limit) {
+  switch (limit) {
+    case QuotaLimit::queued_jobs: return "jobs that wait (default 20000 a user)";
+    case QuotaLimit::running_jobs: return "jobs that are placed and have not ended";
+    case QuotaLimit::nodes: return "nodes that these hold";
+    case QuotaLimit::cpus: return "cpus that these hold";
+    case QuotaLimit::gpus: return "gpus that these hold";
+    case QuotaLimit::snapshot_bytes: return "source of one job";
+    case QuotaLimit::spec_bytes:
+      return "variables and texts of all jobs that are kept, beyond 4k each (default 32m a user)";
+  }
+  return "";
+}
+
+void add_holder(CLI::App& verb, QuotaOptions& options) {
+  auto* user = verb.add_option("--user", options.user, "of this user's jobs")
+                   ->check(filled("`lockstep user list` shows the names"));
+  verb.add_option("--project", options.project, "of all jobs of this project")
+      ->check(filled("`lockstep project list` shows the names"))
+      ->excludes(user);
+}
+
+}  // namespace
+
+void add_quota_verbs(VerbTable table) {
+  const auto options = std::make_shared<QuotaOptions>();
+  auto& group = *table.app.add_subcommand("quota", "how much users and projects may take");
+  group.require_subcommand(1);
+  const auto add = [&](const char* name, const char* what,
+                       int (*work)(Context&, const QuotaOptions&)) {
+    auto* verb = group.add_subcommand(name, what);
+    verb->callback([table, options, work] {
+      table.action = [options, work](Context& context) { return work(context, *options); };
+    });
+    return verb;
+  };
+  add_format(*add("list", "quotas, and what is taken of them", list), options->format);
+  auto* show_verb = add("show", "your quota and your projects', or one", show);
+  add_holder(*show_verb, *options);
+  add_format(*show_verb, options->format);
+  auto* set_verb = add("set", "limit a user or project", set);
+  auto* unset_verb = add("unset", "take limits away", unset);
+  add_holder(*set_verb, *options);
+  add_holder(*unset_verb, *options);
+  set_verb->footer(
+      "\n  lockstep quota set --user alice --gpus 8 --running-jobs 20\n"
+      "  Jobs over it wait and block nobody; what runs goes on.");
+  for (const QuotaLimit limit : kQuotaLimits) {
+    const std::string flag = "--" + std::string(to_string(limit));
+    set_verb
+        ->add_option_function<std::string>(
+            flag, [options, limit](const std::string& text) { options->values[limit] = text; },
+            what_of(limit))
+        ->type_name(is_in_bytes(limit) ? "SIZE" : "N");
+    unset_verb->add_flag(flag, options->unset[limit], what_of(limit));
+  }
+  unset_verb->add_flag("--all", options->unset_all, "every limit");
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,207 @@
+#include "launcher/core/quotas.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::launcher {
+namespace {
+
+constexpr QuotaLimit kHeld[] = {QuotaLimit::running_jobs, QuotaLimit::nodes, QuotaLimit::cpus,
+                                QuotaLimit::gpus};
+
+std::uint64_t amount_of(const Demand& demand, QuotaLimit limit) {
+  std::int64_t value = 0;
+  switch (limit) {
+    case QuotaLimit::running_jobs: value = 1; break;
+    case QuotaLimit::nodes: value = demand.nodes; break;
+    case QuotaLimit::cpus: value = demand.cpus; break;
+    case QuotaLimit::gpus: value = demand.gpus; break;
+    case QuotaLimit::queued_jobs:
+    case QuotaLimit::snapshot_bytes:
+    case QuotaLimit::spec_bytes: break;
+  }
+  return static_cast<std::uint64_t>(value);
+}
+
+// "running jobs", "gpus".
+std::string_view noun_of(QuotaLimit limit) {
+  switch (limit) {
+    case QuotaLimit::queued_jobs: return "queued jobs";
+    case QuotaLimit::running_jobs: return "running jobs";
+    case QuotaLimit::nodes: return "nodes";
+    case QuotaLimit::cpus: return "cpus";
+    case QuotaLimit::gpus: return "gpus";
+    case QuotaLimit::snapshot_bytes: return "source";
+    case QuotaLimit::spec_bytes: return "texts and variables of jobs";
+  }
+  return "?";
+}
+
+// The least that one of the nodes would give of what was not asked for by number.
+template <typename CountOf>
+std::int64_t least_of_nodes(const State& state, CountOf count_of) {
+  std::optional<std::size_t> least;
+  for (const auto& [id, node] : state.nodes())
+    if (node.session && !node.lost)
+      least = std::min(least.value_or(SIZE_MAX), count_of(node.inventory));
+  return static_cast<std::int64_t>(least.value_or(0));
+}
+
+// The quota of the holder itself; defaults bind submissions only.
+std::optional<std::uint64_t> set_limit(const State& state, const QuotaHolder& holder,
+                                       QuotaLimit limit) {
+  const auto quota = state.principals().quotas().find(holder);
+  if (quota == state.principals().quotas().end()) return std::nullopt;
+  const auto value = quota->second.find(limit);
+  if (value == quota->second.end()) return std::nullopt;
+  return value->second;
+}
+
+std::string who_may_change(const QuotaHolder& holder, QuotaLimit limit) {
+  return fmt::format("; an admin may raise it with `lockstep quota set --{} {} --{} {}`",
+                     to_string(holder.kind), holder.name, to_string(limit),
+                     is_in_bytes(limit) ? "SIZE" : "N");
+}
+
+Error exhausted(std::string message) {
+  return make_error(ErrorCode::resource_exhausted, std::move(message));
+}
+
+std::optional<Error> too_much_waits(const Cluster& cluster, const QuotaHolder& holder) {
+  constexpr QuotaLimit kLimit = QuotaLimit::queued_jobs;
+  const auto most = limit_of(cluster, holder, kLimit);
+  const std::uint64_t used = of(cluster.state.usage().of(holder), kLimit);
+  if (!most || used < *most) return std::nullopt;
+  return exhausted(fmt::format(
+      "quota: {} has {} queued jobs, and {} are allowed; submit again when some have started, or "
+      "cancel some{}",
+      to_string(holder), used, *most, who_may_change(holder, kLimit)));
+}
+
+std::optional<Error> too_large_spec(const Cluster& cluster, const QuotaHolder& holder,
+                                    const JobSpec& spec) {
+  constexpr QuotaLimit kLimit = QuotaLimit::spec_bytes;
+  const auto most = limit_of(cluster, holder, kLimit);
+  const auto more = static_cast<std::uint64_t>(spec_bytes(spec));
+  const std::uint64_t used = of(cluster.state.usage().of(holder), kLimit);
+  if (!most || more == 0 || used + more <= *most) return std::nullopt;
+  return exhausted(fmt::format(
+      "quota: variables, command and texts of the jobs of {} have {} beyond {} each, this job's "
+      "would add {}, and {} are allowed; put what is large into a file of the job's code folder, "
+      "or delete jobs that have ended (`lockstep job delete --all-final`){}",
+      to_string(holder), amount(kLimit, used), amount(kLimit, kFreeSpecBytes), amount(kLimit, more),
+      amount(kLimit, *most), who_may_change(holder, kLimit)));
+}
+
+std::optional<Error> too_large_snapshot(const State& state, const QuotaHolder& holder,
+                                        Bytes snapshot) {
+  constexpr QuotaLimit kLimit = QuotaLimit::snapshot_bytes;
+  const auto most = set_limit(state, holder, kLimit);
+  if (!most || snapshot.count <= *most) return std::nullopt;
+  return exhausted(fmt::format(
+      "quota: the source of this job has {}, and {} may submit {}; leave out what the job does "
+      "not need with a .amlignore file{}",
+      amount(kLimit, snapshot.count), to_string(holder), amount(kLimit, *most),
+      who_may_change(holder, kLimit)));
+}
+
+std::optional<Error> never_within(const State& state, const QuotaHolder& holder,
+                                  const Demand& demand) {
+  for (const QuotaLimit limit : kHeld) {
+    const auto most = set_limit(state, holder, limit);
+    const std::uint64_t asked = amount_of(demand, limit);
+    if (!most || asked <= *most) continue;
+    return exhausted(fmt::format(
+        "quota: this job takes {} {}, and {} may hold {} at once, so that it would never start; "
+        "ask for less{}",
+        asked, noun_of(limit), to_string(holder), *most, who_may_change(holder, limit)));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Demand least_demand(const State& state, const JobSpec& spec) {
+  const Shape shape = shape_of(spec);
+  Demand demand{shape.nodes, 0, 0};
+  const auto cpus = [](const Inventory& inventory) { return inventory.cpus.size(); };
+  const auto gpus = [](const Inventory& inventory) { return inventory.gpus.size(); };
+  demand.cpus = shape.nodes * (shape.cpus ? *shape.cpus : least_of_nodes(state, cpus));
+  demand.gpus = shape.nodes * (shape.gpus ? *shape.gpus
+                                          : std::max<std::int64_t>(least_of_nodes(state, gpus),
+                                                                   shape.gpus_at_least));
+  return demand;
+}
+
+Demand demand_of(const Placed& placed) {
+  Demand demand{static_cast<std::int64_t>(placed.parts.size()), 0, 0};
+  for (const PartPlacement& part : placed.parts) {
+    demand.cpus += static_cast<std::int64_t>(part.allotment.cpus.size());
+    demand.gpus += static_cast<std::int64_t>(part.allotment.gpus.size());
+  }
+  return demand;
+}
+
+std::optional<std::uint64_t> limit_of(const Cluster& cluster, const QuotaHolder& holder,
+                                      QuotaLimit limit) {
+  if (auto set = set_limit(cluster.state, holder, limit)) return set;
+  if (holder.kind != QuotaHolder::Kind::user) return std::nullopt;
+  if (limit == QuotaLimit::queued_jobs) return cluster.config.queued_jobs_per_user;
+  if (limit == QuotaLimit::spec_bytes) return cluster.config.spec_bytes_per_user.count;
+  return std::nullopt;
+}
+
+bool limits_snapshot(const State& state, const JobSpec& spec) {
+  const auto holders = holders_of(spec);
+  return std::any_of(holders.begin(), holders.end(), [&](const QuotaHolder& holder) {
+    return set_limit(state, holder, QuotaLimit::snapshot_bytes).has_value();
+  });
+}
+
+std::optional<Error> refused_by_quota(const Cluster& cluster, const JobSpec& spec, Bytes snapshot) {
+  for (const QuotaHolder& holder : holders_of(spec)) {
+    if (auto error = too_much_waits(cluster, holder)) return error;
+    if (auto error = too_large_spec(cluster, holder, spec)) return error;
+    if (auto error = too_large_snapshot(cluster.state, holder, snapshot)) return error;
+  }
+  if (cluster.state.principals().quotas().empty()) return std::nullopt;
+  // What nodes have may change: only what is asked for by number can never be.
+  const Shape shape = shape_of(spec);
+  const Demand asked{shape.nodes, std::int64_t{shape.nodes} * shape.cpus.value_or(0),
+                     std::int64_t{shape.nodes} * shape.gpus.value_or(shape.gpus_at_least)};
+  for (const QuotaHolder& holder : holders_of(spec))
+    if (auto error = never_within(cluster.state, holder, asked)) return error;
+  return std::nullopt;
+}
+
+std::optional<std::string> over_quota(const State& state, const JobSpec& spec,
+                                      const Demand& demand) {
+  if (state.principals().quotas().empty()) return std::nullopt;
+  for (const QuotaHolder& holder : holders_of(spec)) {
+    if (state.principals().quotas().count(holder) == 0) continue;
+    const Usage usage = state.usage().of(holder);
+    for (const QuotaLimit limit : kHeld) {
+      const auto most = set_limit(state, holder, limit);
+      const std::uint64_t asked = amount_of(demand, limit);
+      if (!most || asked == 0 || of(usage, limit) + asked <= *most) continue;
+      if (limit == QuotaLimit::running_jobs)
+        return fmt::format("waits: {} has {} of {} running jobs", to_string(holder),
+                           of(usage, limit), *most);
+      return fmt::format("waits: {} holds {} of {} {}, and this job takes {}", to_string(holder),
+                         of(usage, limit), *most, noun_of(limit), asked);
+    }
+  }
+  return std::nullopt;
+}
+
+QuotaView quota_view(const Cluster& cluster, const QuotaHolder& holder) {
+  QuotaView view{holder, {}};
+  const Usage usage = cluster.state.usage().of(holder);
+  for (const QuotaLimit limit : kQuotaLimits)
+    view.lines.push_back({limit, limit_of(cluster, holder, limit),
+                          !set_limit(cluster.state, holder, limit), of(usage, limit)});
+  return view;
+}
+
+}  // namespace lockstep::launcher

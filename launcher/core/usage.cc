@@ -1,0 +1,79 @@
+#include "launcher/core/usage.h"
+
+#include <algorithm>
+
+#include "common/domain/access.h"
+
+namespace lockstep::launcher {
+namespace {
+
+std::size_t bytes_of(const std::map<std::string, std::string>& map) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : map) bytes += name.size() + value.size();
+  return bytes;
+}
+
+std::size_t bytes_of(const Command& command) {
+  if (const auto* shell = std::get_if<ShellCommand>(&command)) return shell->text.size();
+  std::size_t bytes = 0;
+  for (const std::string& word : std::get<Argv>(command).words) bytes += word.size();
+  return bytes;
+}
+
+}  // namespace
+
+Usage& Usage::operator+=(const Usage& other) {
+  queued += other.queued;
+  running += other.running;
+  nodes += other.nodes;
+  cpus += other.cpus;
+  gpus += other.gpus;
+  spec_bytes += other.spec_bytes;
+  return *this;
+}
+
+Usage operator-(const Usage& usage) {
+  return {-usage.queued, -usage.running, -usage.nodes, -usage.cpus, -usage.gpus, -usage.spec_bytes};
+}
+
+std::uint64_t of(const Usage& usage, QuotaLimit limit) {
+  std::int64_t value = 0;
+  switch (limit) {
+    case QuotaLimit::queued_jobs: value = usage.queued; break;
+    case QuotaLimit::running_jobs: value = usage.running; break;
+    case QuotaLimit::nodes: value = usage.nodes; break;
+    case QuotaLimit::cpus: value = usage.cpus; break;
+    case QuotaLimit::gpus: value = usage.gpus; break;
+    case QuotaLimit::spec_bytes: value = usage.spec_bytes; break;
+    case QuotaLimit::snapshot_bytes: break;
+  }
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
+}
+
+std::array<QuotaHolder, 2> holders_of(const JobSpec& spec) {
+  return {QuotaHolder{QuotaHolder::Kind::user, spec.submitter},
+          QuotaHolder{QuotaHolder::Kind::project,
+                      spec.project.empty() ? std::string(kDefaultProject) : spec.project}};
+}
+
+std::int64_t spec_bytes(const JobSpec& spec) {
+  const std::size_t bytes = bytes_of(spec.environment_variables) + bytes_of(spec.tags) +
+                            bytes_of(spec.inputs) + bytes_of(spec.command) +
+                            spec.description.size();
+  return static_cast<std::int64_t>(bytes - std::min<std::size_t>(bytes, kFreeSpecBytes));
+}
+
+void UsageTable::add(const JobSpec& spec, const Usage& change) {
+  for (QuotaHolder& holder : holders_of(spec)) {
+    const auto entry = usages_.try_emplace(std::move(holder)).first;
+    entry->second += change;
+    if (entry->second == Usage{}) usages_.erase(entry);
+  }
+}
+
+Usage UsageTable::of(const QuotaHolder& holder) const {
+  const auto found = usages_.find(holder);
+  return found == usages_.end() ? Usage{} : found->second;
+}
+
+}  // namespace lockstep::launcher
