@@ -1,7 +1,6 @@
 """Fixtures: a site as root or as an ordinary user, and the leftovers check around every test."""
 import os
 import pathlib
-import pwd
 import shutil
 import signal
 import subprocess
@@ -11,7 +10,7 @@ import tempfile
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from harness import leftovers  # noqa: E402
+from harness import accounts, leftovers  # noqa: E402
 from harness.site import BUILD, Site, wait_until  # noqa: E402
 
 # Under nohup, or behind a shell's '&', these are ignored, and what the tests start would inherit that.
@@ -38,15 +37,17 @@ def ordinary_user():
     """A user made for the tests; needs root."""
     if os.getuid() != 0:
         pytest.skip("only root can make another user")
-    made = False
-    try:
-        pwd.getpwnam(USER)
-    except KeyError:
-        subprocess.run(["useradd", "--create-home", "--shell", "/bin/bash", USER], check=True)
-        made = True
-    yield USER
-    if made:
-        subprocess.run(["userdel", "--remove", USER], check=True, stderr=subprocess.DEVNULL)
+    with accounts.existing(USER):
+        yield USER
+
+
+@pytest.fixture(scope="session")
+def two_accounts():
+    """Two users of one primary group; needs root."""
+    if os.getuid() != 0:
+        pytest.skip("only root can make other users")
+    with accounts.existing(*accounts.PEOPLE, group=accounts.GROUP):
+        yield accounts.PEOPLE
 
 
 @pytest.fixture(autouse=True)

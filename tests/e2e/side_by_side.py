@@ -10,7 +10,6 @@ import argparse
 import contextlib
 import os
 import pathlib
-import pwd
 import queue
 import signal
 import subprocess
@@ -19,12 +18,13 @@ import threading
 import time
 
 import conftest
+from harness import accounts
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # What takes minutes comes first, and what fetches from Debian's archive keeps this machine's network.
 LONG = ["test_chaos", "test_bundle", "test_packages", "test_environment_build", "test_reliability"]
-NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2", "test_environment_network",
+NETWORK = ["test_bundle", "test_packages", "test_cgroup_v2", "test_environment_network", "test_two_users",
            "test_environment_conda", "test_package_sharing", "test_pmix_versions"]
 SIDES = 2
 TESTS_FAILED, NO_TEST_CHOSEN = 1, 5  # pytest's exit codes
@@ -38,19 +38,10 @@ def modules():
 
 
 @contextlib.contextmanager
-def ordinary_user():
-    """The tests' user, made once for all modules: a module that made it would take it from its neighbour."""
-    try:
-        pwd.getpwnam(conftest.USER)
-        made = False
-    except KeyError:
-        subprocess.run(["useradd", "--create-home", "--shell", "/bin/bash", conftest.USER], check=True)
-        made = True
-    try:
+def ordinary_users():
+    """The tests' users, made once for all modules: a module that made one would take it from its neighbour."""
+    with accounts.existing(conftest.USER), accounts.existing(*accounts.PEOPLE, group=accounts.GROUP):
         yield
-    finally:
-        if made:
-            subprocess.run(["userdel", "--remove", conftest.USER], check=True, stderr=subprocess.DEVNULL)
 
 
 class Sides:
@@ -155,7 +146,7 @@ def main():
     sides = Sides(options.results.resolve(), ["-k", options.choose] if options.choose else [], isolated)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with ordinary_user() if os.geteuid() == 0 else contextlib.nullcontext():
+        with ordinary_users() if os.geteuid() == 0 else contextlib.nullcontext():
             sides.run(SIDES if isolated else 1)
     except KeyboardInterrupt:
         return 130

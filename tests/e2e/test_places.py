@@ -1,34 +1,18 @@
 """Names that others could take first, and values that others could read."""
 import os
 import pathlib
+import pwd
 import secrets
 
 import pytest
+from harness import squat
 from harness.site import wait_until
 
 
 @pytest.fixture
 def squatted(ordinary_user):
-    """The folders in /tmp that earlier versions used for root, taken by an ordinary user, with a fifo for each port."""
-    uid = int(os.popen(f"id -u {ordinary_user}").read())
-    namespace = os.stat("/proc/self/ns/net").st_ino
-    folders = [pathlib.Path("/tmp/lockstep-0"), pathlib.Path(f"/tmp/lockstep-ports-{namespace}")]
-    aside = []
-    for folder in folders:
-        if folder.exists():
-            folder.rename(f"{folder}.aside")
-            aside.append(folder)
-        folder.mkdir(mode=0o755)
-        os.chown(folder, uid, uid)
-    for port in range(6105, 6125):
-        os.mkfifo(folders[1] / str(port), 0o666)
-    yield
-    for folder in folders:
-        for entry in folder.iterdir():
-            entry.unlink()
-        folder.rmdir()
-    for folder in aside:
-        pathlib.Path(f"{folder}.aside").rename(folder)
+    with squat.taken_by(pwd.getpwnam(ordinary_user).pw_uid):
+        yield
 
 
 def test_folders_that_another_user_made_in_tmp_break_no_job_of_root(squatted, site):

@@ -1,0 +1,354 @@
+"""Two ordinary accounts, alice's and bob's, of one primary group, under a launcher and an agent of root's: what a
+review found that one could do to the machine or to the other is done here for real, on the host and with real
+engines. Unit tests put the same attacks between any two system calls, or against each message.
+
+| finding | shown by |
+|---|---|
+| 1 user code as the agent | `test_code_of_an_environment_runs_as_its_user`; agent/environment_uid_test |
+| 2 modes through symlinks | `test_what_is_swapped_while_a_checkpoint_is_restored_is_nobody_elses`; snapshot/materialize_test, workspace/privileged_test |
+| 3 a deep tree ends the agent | `test_a_deep_tree_ends_no_agent`; test_hostile_ranks, io/remove_tree_test |
+| 4 `<any directory>/checkpoint` | as 2: alice's folder has a `checkpoint` |
+| 5 links at outputs and logs | `test_links_at_outputs_and_logs_give_nothing_away`; runner/workspace_test |
+| 6 others' jobs, blobs, nodes | `test_bob_reads_nothing_of_alices`; test_permissions, test_roles, api/permission_test, launcher/bulk_permission_test |
+| 7 any user ends the launcher | test_permissions (`down`), api/permission_test |
+| 8 a name of an environment has no owner | test_roles, launcher_core/environment_names_test |
+| 9 foreign locks | launcher_core/environment_solvers_test |
+| 10 a stolen node key | test_revocation, launcher_core/remove_node_test |
+| 11 connections before authentication | io/admission_test, launcher/daemon_flood_test |
+| 12 no limits of a user | test_quota, launcher_core/quota_test, launcher/hostile_client_test |
+| 13 names in /tmp | `test_names_that_bob_took_in_tmp_harm_no_job_of_alices`; test_places, io/port_lease_test |
+| 14 files, variables, command lines | `test_bob_reads_nothing_of_alices`; test_places, test_secrets, io/places_test |
+| 15 builds outside of limits | agent/environment_hog_test, test_hostile_ranks |
+| 16 peers that report any node | launcher/peer_directory_test |
+"""
+import contextlib
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import tempfile
+
+import pytest
+from harness import squat
+from harness.accounts import Neighbour
+from harness.conda import channel, conda_file
+from harness.engine import Docker, Podman, import_debian
+from harness.site import Site, alive, wait_until
+
+IMAGE = "small:1"
+DEPTH = 25_000
+INSTALL_S = 300  # py-rattler is fetched first
+SHARE = ("--cpus", "1", "--memory", "128m", "--gpus", "0")
+FINAL = ("Completed", "Failed", "Canceled")
+
+
+class World:
+    """A launcher and a node of root's, and two people. Jobs of `runs` are on the host, or in an engine's image."""
+
+    def __init__(self, site, runs, engine):
+        self.site, self.engine = site, engine
+        site.ok("up", "--nodes", "1", env=engine.environment if engine else {})
+        self.alice, self.bob = (Neighbour(site, account) for account in ("lockstep-alice", "lockstep-bob"))
+        self.image = ["--image", IMAGE] if engine else []
+        self.runs = runs
+        self.attempts = site.home / "nodes" / "local-0" / "attempts"
+
+    def submit(self, person, name, *words, **options):
+        return person.submit("--name", name, "--retry", "0", *SHARE, *self.image, *words, **options)
+
+    @contextlib.contextmanager
+    def running(self, person, name, *words, **options):
+        """A job that has printed "up" and runs until the end of the block."""
+        self.submit(person, name, *words, **options)
+        try:
+            wait_until(lambda: b"up\n" in person.logs(name) or person.show(name)["status"] in FINAL, f"{name} runs")
+            yield name
+        finally:
+            person.ok("job", "cancel", name)
+            person.wait_for_status(name, *FINAL)
+
+
+@contextlib.contextmanager
+def on_a_disk_in_memory(folder):
+    """ext4 takes minutes to remove a deep tree, whoever does it."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755,size=3g", "two-users", folder], check=True)
+    try:
+        yield
+    finally:
+        wait_until(lambda: subprocess.run(["umount", folder], check=False, capture_output=True).returncode == 0,
+                   "the disk is free")
+        folder.rmdir()
+
+
+@pytest.fixture(scope="module")
+def world(request, shared_bin, two_accounts):
+    from conftest import _close
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="ls-e2e-"))
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(on_a_disk_in_memory(directory))
+        site = Site(directory, bin_directory=shared_bin)
+        engine = {"host": lambda: None, "docker": Docker, "podman": Podman}[request.param]()
+        if engine:
+            undo.callback(engine.close)
+            import_debian(engine, IMAGE)
+        undo.callback(_close, site)
+        yield World(site, request.param, engine)
+
+
+everywhere = pytest.mark.parametrize("world", ["host", "docker", "podman"], indirect=True)
+on_the_host = pytest.mark.parametrize("world", ["host"], indirect=True)
+
+
+def listing(folder):
+    """Owner, mode and content of all that is there; symlinks are not followed."""
+    found = {}
+    for path in [folder, *sorted(folder.rglob("*"))]:
+        info = path.lstat()
+        content = path.read_bytes() if stat.S_ISREG(info.st_mode) else b""
+        found[str(path)] = (info.st_uid, info.st_gid, oct(info.st_mode), content)
+    return found
+
+
+@pytest.fixture
+def precious(world):
+    """A folder of alice's, which nobody but her may change; bob knows its name."""
+    folder = world.alice.directory / "precious"
+    for part in (folder, folder / "checkpoint", folder / "closed"):
+        part.mkdir(mode=0o711, exist_ok=True)
+        (part / "kept").write_text("hers\n")
+    for path in [folder, *folder.rglob("*")]:
+        os.chown(path, world.alice.uid, world.alice.gid)
+    before = listing(folder)
+    yield folder
+    assert listing(folder) == before
+
+
+# ---- 1 -------------------------------------------------------------------------------------------
+
+
+@everywhere
+def test_code_of_an_environment_runs_as_its_user(world):
+    """The post-link script of a package from alice's own channel."""
+    said = world.alice.directory / "said"
+    said.mkdir(mode=0o1777)
+    said.chmod(0o1777)
+    script = f"#!/bin/sh\nid -u > {said}/uid.$$\ncp /bin/sh $PREFIX/raised && chmod 6755 $PREFIX/raised\n"
+    address, _ = channel(world.site, "ours", [{"name": "canary", "version": "1",
+                                               "files": {"bin/.canary-post-link.sh": {"text": script}}}])
+    conda_file(world.alice, "conda.yml", address, "canary")
+    name = world.submit(world.alice, "packages", "--conda-file", "conda.yml", "--",
+                        "bash", "-c", 'stat -c "%u %a" $CONDA_PREFIX/raised; id -u')
+    job = world.alice.wait_for_status(name, *FINAL, deadline_s=INSTALL_S)
+    assert job["status"] == "Completed", (job["attempts"], world.alice.ok("environment", "log", name))
+    assert {path.read_text() for path in said.iterdir()} == {f"{world.alice.uid}\n"}
+    owner, ranks = world.alice.logs(name).decode().splitlines()
+    assert ranks == str(world.alice.uid)
+    if world.engine:  # in an image files belong to root, and nothing of the package's is raised by that
+        assert owner == "0 755", owner
+    else:
+        assert owner.split()[0] == str(world.alice.uid), owner
+
+
+# ---- 2 and 4 -------------------------------------------------------------------------------------
+
+SAVE = """
+import os, sys
+if os.environ["LOCKSTEP_ATTEMPT"] == "1":
+    os.chdir(os.environ["LOCKSTEP_CHECKPOINT_DIR"])
+    for i in range(60):
+        os.mkdir(f"closed{i}")
+        for k in range(20):
+            open(f"closed{i}/{k}", "w").write(str(k))
+        os.chmod(f"closed{i}", 0o755 if i % 2 else 0o500)
+    sys.exit(1)
+print("restored", len(os.listdir(os.environ["LOCKSTEP_CHECKPOINT_DIR"])))
+"""
+
+# Puts links to the victim wherever this account can while the second attempt is staged.
+SWAP = """
+import os, sys
+attempt, victim = sys.argv[1:]
+def swap(folder, name):
+    at = f"{folder}/{name}"
+    if os.path.islink(at):
+        return
+    if os.path.lexists(at):
+        os.rename(at, f"{folder}/aside.{os.getpid()}.{name}")
+    os.symlink(victim, at)
+    print(at)
+print("ready")
+while True:
+    for folder, name in (("upper", ".lockstep"), ("code", ".lockstep"), ("checkpoint.part", "closed1"),
+                         ("", "checkpoint")):
+        try:
+            swap(os.path.join(attempt, folder), name)
+        except OSError:
+            pass
+"""
+
+
+@everywhere
+def test_what_is_swapped_while_a_checkpoint_is_restored_is_nobody_elses(world, precious):
+    bob = world.bob
+    bob.write("save.py", SAVE)
+    name = f"saves-{world.runs}"
+    command = ["python3", "save.py"]
+    if world.engine:
+        bob.write("save.sh", 'cd $LOCKSTEP_CHECKPOINT_DIR; [ $LOCKSTEP_ATTEMPT = 1 ] || exit 0\n'
+                             'for i in {0..59}; do mkdir closed$i; for k in {0..19}; do echo $k > closed$i/$k; done; '
+                             'chmod $((i % 2 ? 755 : 500)) closed$i; done; exit 1\n')
+        command = ["bash", "save.sh"]
+    swaps = bob.start_python(SWAP, world.attempts / f"{name}.2", precious)
+    try:
+        assert swaps.stdout.readline() == "ready\n"
+        bob.submit("--name", name, "--retry", "1", "--retry-on", "exit_code", *SHARE, *world.image, "--", *command)
+        job = bob.wait_for_status(name, *FINAL)
+    finally:
+        swaps.kill()
+        swapped, errors = swaps.communicate()
+    assert not errors
+    assert "/.lockstep" in swapped, "the attack took place"
+    assert len(job["attempts"]) == 2 and job["attempts"][0]["report"]["exit_code"] == 1, job
+
+
+# ---- 3 -------------------------------------------------------------------------------------------
+
+DEEP = f"""
+import os
+for i in range({DEPTH}):
+    os.mkdir("d")
+    os.chdir("d")
+"""
+
+
+@on_the_host
+def test_a_deep_tree_ends_no_agent(world):
+    agent, = world.site.agent_pids()
+    world.bob.write("deep.py", DEEP)
+    name = world.submit(world.bob, "deep", "--", "python3", "deep.py")
+    assert world.bob.wait_for_status(name, *FINAL)["status"] == "Completed"
+    other = world.submit(world.alice, "beside-it", "--", "true")
+    assert world.alice.wait_for_status(other, *FINAL)["status"] == "Completed"
+    wait_until(lambda: not (world.attempts / "deep.1").exists(), "the tree is removed")
+    assert alive(agent) and world.site.agent_pids() == [agent]
+
+
+# ---- 5 -------------------------------------------------------------------------------------------
+
+
+@everywhere
+def test_links_at_outputs_and_logs_give_nothing_away(world, precious):
+    bob = world.bob
+    for name in ("outputs", "logs"):
+        (bob.work / name).symlink_to(precious)
+    name = world.submit(bob, "links", "--", "bash", "-c", "touch outputs/x; id -u")
+    job = bob.wait_for_status(name, *FINAL)
+    assert job["status"] == "Completed", job
+    assert bob.logs(name, "--stdout").decode().split() == [str(bob.uid)]
+    bob.run("job", "download", name, "-p", "got")
+    taken = [path for path in bob.work.joinpath("got").rglob("*") if path.is_file() and path.name == "kept"]
+    for link in ("outputs", "logs"):
+        (bob.work / link).unlink()
+    assert not taken, "what is behind a link is not collected"
+
+
+# ---- 13 ------------------------------------------------------------------------------------------
+
+
+@everywhere
+def test_names_that_bob_took_in_tmp_harm_no_job_of_alices(world):
+    with squat.taken_by(world.bob.uid) as folders:
+        mine = world.submit(world.alice, "squatted", "-n", "2", "--distribution", "pytorch", "--",
+                            "bash", "-c", "pwd; echo port $MASTER_PORT")
+        job = world.alice.wait_for_status(mine, *FINAL)
+        assert job["status"] == "Completed", job
+        out = world.alice.logs(mine).decode()
+        assert out.count("port ") == 2 and not any(str(folder) in out for folder in folders), out
+        for folder in folders:
+            assert folder.stat().st_uid == world.bob.uid, "it is still his"
+            assert not [entry for entry in folder.iterdir() if not stat.S_ISFIFO(entry.lstat().st_mode)]
+
+
+# ---- 6 and 14 ------------------------------------------------------------------------------------
+
+# What this account can read that has the text (told on standard input): of processes, and of files below folders.
+PROBE = """
+import json, os, sys
+needle = sys.stdin.read().encode()
+found, opened = [], []
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    for name in ("cmdline", "environ"):
+        try:
+            if needle in open(f"/proc/{pid}/{name}", "rb").read() and int(pid) != os.getpid():
+                found.append(f"{name} of " + open(f"/proc/{pid}/cmdline").read().replace("\\0", " "))
+        except OSError:
+            pass
+for top in sys.argv[1:]:
+    for folder, _, names in os.walk(top):
+        for name in names:
+            path = os.path.join(folder, name)
+            try:
+                if not os.path.isfile(path):
+                    continue
+                with open(path, "rb") as file:
+                    opened.append(path)
+                    if needle in file.read():
+                        found.append(path)
+            except OSError:
+                pass
+print(json.dumps({"found": found, "opened": opened}))
+"""
+
+
+def probe(world, person, needle):
+    places = [world.site.home, world.alice.directory, "/run/lockstep", "/dev/shm", "/tmp"]
+    return json.loads(person.python(PROBE, *places, told=needle))
+
+
+@everywhere
+def test_bob_reads_nothing_of_alices(world):
+    alice, bob = world.alice, world.bob
+    canary = f"canary-4c1e-{world.runs}-" + "z" * 16
+    alice.write("source.txt", f"{canary}\n")
+    script = ('echo "$TOKEN"; cp source.txt outputs/of-hers; cp source.txt logs/of-hers; '
+              'cp source.txt $LOCKSTEP_CHECKPOINT_DIR/saved; cp source.txt /dev/shm/of-hers; chmod 600 /dev/shm/of-hers; '
+              'echo up; sleep 600')
+    try:
+        with world.running(alice, "hers", "--env", "TOKEN", "--", "bash", "-c", script, env={"TOKEN": canary}):
+            looks_for_it(world, canary)
+    finally:
+        pathlib.Path("/dev/shm/of-hers").unlink(missing_ok=True)
+    assert canary in alice.logs("hers").decode()
+    assert probe(world, bob, canary)["found"] == [], "nor of what is left of it"
+
+
+def looks_for_it(world, canary):
+    """Bob, while alice's job runs."""
+    alice, bob = world.alice, world.bob
+    hers = probe(world, alice, canary)["found"]
+    assert any(text.startswith("environ of ") for text in hers), hers
+    seen = probe(world, bob, canary)
+    assert seen["found"] == []
+    private = tuple(f"{place}/" for place in (world.site.home / "launcher", world.site.home / "nodes", "/run/lockstep"))
+    assert [path for path in seen["opened"] if path.startswith(private)] == [], "whatever it holds"
+
+    # The same from inside of a job of his, on the same node; his own source holds the text, wherever it is seen.
+    bob.write("probe.py", PROBE)
+    bob.write("needle", canary)
+    if not world.engine:
+        places = f"{world.site.home} {alice.directory} /run/lockstep /dev/shm /tmp"
+        out = bob.ok("run", *SHARE, "--", "bash", "-c", f"exec python3 probe.py {places} < needle")
+        assert [text for text in json.loads(out)["found"] if os.path.basename(text) != "needle"] == []
+    else:
+        out = bob.ok("run", *SHARE, *world.image, "--", "bash", "-c",
+                     'for file in /dev/shm/* /proc/[0-9]*/environ; do grep -aqs -f needle "$file" && echo "$file"; done; '
+                     "echo looked; ls /dev/shm")
+        assert out.split() == ["looked"], out
+    (bob.work / "needle").unlink()
+
+    shown = bob.ok("job", "show", "hers", "-o", "json") + bob.ok("job", "explain", "hers") + bob.ok("job", "list")
+    assert canary not in shown and "sleep 600" not in shown
+    for words in (("job", "logs", "hers"), ("job", "events", "hers"), ("job", "download", "hers", "-p", "got"),
+                  ("job", "cancel", "hers"), ("job", "delete", "hers")):
+        assert "belongs to user 'lockstep-alice'" in bob.refused(*words), words
