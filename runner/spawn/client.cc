@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,38 +73,39 @@ Result<std::unique_ptr<Client>> Client::launch(io::EventLoop& loop, const std::s
     return errno_error(errno, "socketpair for lockstep-spawn");
   io::Fd ours(sockets[0]), theirs(sockets[1]);
   TRY_ASSIGN(const int pid, start_in_namespaces(program, namespaces, theirs.get()));
-  return std::unique_ptr<Client>(new Client(loop, ours.release(), pid, std::move(events)));
-}
-
-Client::Client(io::EventLoop& loop, int socket, int pid, Events events)
-    : loop_(loop), socket_(socket), pid_(pid), events_(std::move(events)) {
-  if (socket_ >= 0) loop_.watch(socket_, io::EventLoop::Interest::read, [this] { receive(); });
-}
-
-std::unique_ptr<Client> Client::expect(io::EventLoop& loop, Events events) {
-  std::unique_ptr<Client> client(new Client(loop, -1, -1, std::move(events)));
-  client->is_expected_ = true;
+  std::unique_ptr<Client> client(new Client(loop, pid, std::move(events)));
+  client->connect(std::move(ours));
   return client;
 }
 
+Client::Client(io::EventLoop& loop, int pid, Events events)
+    : loop_(loop), pid_(pid), events_(std::move(events)) {}
+
+std::unique_ptr<Client> Client::expect(io::EventLoop& loop, Events events) {
+  return std::unique_ptr<Client>(new Client(loop, -1, std::move(events)));
+}
+
 void Client::connect(io::Fd socket) {
-  is_expected_ = false;
-  socket_ = socket.release();
-  loop_.watch(socket_, io::EventLoop::Interest::read, [this] { receive(); });
-  for (const Order& order : std::exchange(kept_, {})) {
-    std::vector<int> fds;
-    for (const io::Fd& fd : order.fds) fds.push_back(fd.get());
-    if (!send(order.header, fds.data(), static_cast<int>(fds.size()))) return lose();
-  }
+  link_ = Link::connected;
+  socket_ = std::move(socket);
+  loop_.watch(socket_.get(), io::EventLoop::Interest::read, [this] { receive(); });
+  flush();
 }
 
 Client::~Client() {
-  if (socket_ >= 0) {
-    loop_.unwatch(socket_, io::EventLoop::Interest::read);
-    close(socket_);
-  }
-  while (pid_ > 0 && waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  stop_watching();
+  socket_.reset();
+  if (pid_ <= 0) return;
+  const io::Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+  pollfd polled{process.get(), POLLIN, 0};
+  if (process) poll(&polled, 1, static_cast<int>(kSpawnEndPatience / milliseconds(1)));
+  waitpid(pid_, nullptr, WNOHANG);
+}
+
+void Client::stop_watching() {
+  if (!socket_) return;
+  loop_.unwatch(socket_.get(), io::EventLoop::Interest::read);
+  loop_.unwatch(socket_.get(), io::EventLoop::Interest::write);
 }
 
 Status Client::start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd) {
@@ -124,7 +127,12 @@ void Client::kill_all() {
   if (!send({kMagic, Type::kill_all, kAll, 0, 0}, nullptr, 0)) lose();
 }
 
+// A signal that is sent again and again is kept once.
 Status Client::keep(const Header& header, const int* fds, int count) {
+  const bool is_repeated = count == 0 && !kept_.empty() &&
+                           kept_.back().header.type == header.type &&
+                           kept_.back().header.value == header.value;
+  if (is_repeated) return {};
   Order order{header, {}};
   for (int i = 0; i < count; ++i) {
     order.fds.emplace_back(fcntl(fds[i], F_DUPFD_CLOEXEC, 0));
@@ -135,8 +143,33 @@ Status Client::keep(const Header& header, const int* fds, int count) {
 }
 
 Status Client::send(const Header& header, const int* fds, int count) {
-  if (is_expected_) return keep(header, fds, count);
-  if (socket_ < 0) return make_error(ErrorCode::unavailable, "lockstep-spawn is gone");
+  switch (link_) {
+    case Link::lost: return make_error(ErrorCode::unavailable, "lockstep-spawn is gone");
+    case Link::expected: return keep(header, fds, count);
+    case Link::connected: break;
+  }
+  if (!kept_.empty()) return keep(header, fds, count);
+  TRY_ASSIGN(const Sent sent, transmit(header, fds, count));
+  if (sent == Sent::yes) return {};
+  loop_.watch(socket_.get(), io::EventLoop::Interest::write, [this] { flush(); });
+  return keep(header, fds, count);
+}
+
+void Client::flush() {
+  while (!kept_.empty()) {
+    const Order& order = kept_.front();
+    std::vector<int> fds;
+    for (const io::Fd& fd : order.fds) fds.push_back(fd.get());
+    const auto sent = transmit(order.header, fds.data(), static_cast<int>(fds.size()));
+    if (!sent) return lose();
+    if (*sent == Sent::not_now)
+      return loop_.watch(socket_.get(), io::EventLoop::Interest::write, [this] { flush(); });
+    kept_.pop_front();
+  }
+  loop_.unwatch(socket_.get(), io::EventLoop::Interest::write);
+}
+
+Result<Client::Sent> Client::transmit(const Header& header, const int* fds, int count) const {
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kStartFds)] = {};
   Header copy = header;
   iovec body{&copy, sizeof copy};
@@ -152,15 +185,17 @@ Status Client::send(const Header& header, const int* fds, int count) {
     part->cmsg_len = CMSG_LEN(sizeof(int) * static_cast<std::size_t>(count));
     std::memcpy(CMSG_DATA(part), fds, sizeof(int) * static_cast<std::size_t>(count));
   }
-  while (sendmsg(socket_, &message, MSG_NOSIGNAL) < 0)
+  while (sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+    if (errno == EAGAIN) return Sent::not_now;
     if (errno != EINTR) return errno_error(errno, "an order to lockstep-spawn");
-  return {};
+  }
+  return Sent::yes;
 }
 
 void Client::receive() {
-  while (socket_ >= 0) {
+  while (socket_) {
     Header header;
-    const ssize_t length = recv(socket_, &header, sizeof header, MSG_DONTWAIT);
+    const ssize_t length = recv(socket_.get(), &header, sizeof header, MSG_DONTWAIT);
     if (length < 0 && errno == EINTR) continue;
     if (length < 0 && errno == EAGAIN) return;
     if (length != sizeof header || header.magic != kMagic) return lose();
@@ -180,10 +215,11 @@ void Client::receive() {
 }
 
 void Client::lose() {
-  if (socket_ < 0) return;
-  loop_.unwatch(socket_, io::EventLoop::Interest::read);
-  close(socket_);
-  socket_ = -1;
+  if (link_ == Link::lost) return;
+  stop_watching();
+  link_ = Link::lost;
+  socket_.reset();
+  kept_.clear();
   events_.lost();
 }
 

@@ -3,6 +3,7 @@
 // and turns what it says into calls on the loop. It owns the process and its socket; it decides
 // nothing, and knows nothing of jobs.
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/time.h"
 #include "common/io/event_loop.h"
 #include "common/io/file_system.h"
 #include "runner/spawn/protocol.h"
@@ -43,6 +45,8 @@ struct Namespaces {
   std::function<Status()> prepare_mounts;
 };
 
+inline constexpr Duration kSpawnEndPatience = seconds(10);
+
 class Client {
  public:
   struct Events {
@@ -60,11 +64,13 @@ class Client {
   static std::unique_ptr<Client> expect(io::EventLoop& loop, Events events);
   void connect(io::Fd socket);
   // Closes the socket, and waits until lockstep-spawn has killed everything and left, if it is our
-  // child.
+  // child; at most kSpawnEndPatience, for a rank in the kernel's hands holds it up. For a runner
+  // whose loop has ended.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
+  // None of these waits: what a lockstep-spawn that is frozen does not take is kept until it does.
   // The three descriptors stay the caller's.
   Status start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd);
   void signal_all(int signal_number);
@@ -76,18 +82,24 @@ class Client {
     Header header;
     std::vector<io::Fd> fds;
   };
-  Client(io::EventLoop& loop, int socket, int pid, Events events);
+  enum class Link { expected, connected, lost };
+  enum class Sent { yes, not_now };
+
+  Client(io::EventLoop& loop, int pid, Events events);
   void receive();
   void lose();
+  void stop_watching();
   Status send(const Header& header, const int* fds, int count);
   Status keep(const Header& header, const int* fds, int count);
+  Result<Sent> transmit(const Header& header, const int* fds, int count) const;
+  void flush();
 
   io::EventLoop& loop_;
-  int socket_;
+  Link link_ = Link::expected;
+  io::Fd socket_;
   int pid_;
   Events events_;
-  bool is_expected_ = false;  // it has not connected yet
-  std::vector<Order> kept_;   // until it does
+  std::deque<Order> kept_;  // until it connects, or takes more
 };
 
 }  // namespace lockstep::spawn

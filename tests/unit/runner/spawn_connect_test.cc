@@ -83,6 +83,24 @@ TEST_F(SpawnConnectTest, OrdersOfBeforeAreCarriedOutInTheirOrder) {
   EXPECT_EQ(WEXITSTATUS(exits_[2]), 4);
 }
 
+// As that of a container which is frozen: its socket takes only so much.
+TEST_F(SpawnConnectTest, OneThatTakesNothingHoldsUpNobodyAndGetsAllOfItLater) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  const io::Fd frozen(ends[1]);
+  client_->connect(io::Fd(ends[0]));
+  const int orders = 5'000;
+  for (int i = 0; i < orders; ++i) client_->signal_all(i % 2 == 0 ? SIGTERM : SIGUSR1);
+  for (int i = 0; i < orders; ++i) {
+    spawn::Header header;
+    ASSERT_TRUE(turn_until(loop_, [&] {
+      return recv(frozen.get(), &header, sizeof header, MSG_DONTWAIT) == sizeof header;
+    }));
+    ASSERT_EQ(header.value, i % 2 == 0 ? SIGTERM : SIGUSR1) << i;
+  }
+  EXPECT_FALSE(is_lost_);
+}
+
 TEST_F(SpawnConnectTest, ItEndsWithTheSocketAndAllItStartedWithIt) {
   start_spawn();
   accept_it();
