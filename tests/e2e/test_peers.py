@@ -5,10 +5,12 @@ import pathlib
 import signal
 import subprocess
 import tempfile
+import time
 
 import pytest
 from harness.namespaces import Cluster
 from harness.site import wait_until
+from test_roles import REVOKED_WITHIN_S
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="network namespaces need root")
 
@@ -49,6 +51,18 @@ def sent_by(host):
 def slow_down(host, megabits):
     subprocess.run(["tc", "-n", host.namespace, "qdisc", "add", "dev", "eth0", "root", "tbf", "rate",
                     f"{megabits}mbit", "burst", "256k", "latency", "200ms"], check=True)
+
+
+def stops_sending(host, seconds, since):
+    """Demands that no more than `seconds` after that moment it still sends more than heartbeats."""
+    counted, last, looked = sent_by(host), since, since
+    while looked - last < seconds + 2:
+        time.sleep(0.1)
+        now, looked = sent_by(host), time.monotonic()
+        if now - counted > 64 << 10:
+            last = looked
+        counted = now
+        assert last - since < seconds, f"{host.name} goes on to send"
 
 
 def agent_of(cluster, node):
@@ -127,3 +141,30 @@ def test_a_node_in_drain_still_serves(cluster):
     blobs = blobs_of(site)
     assert blobs["n2"] == {**blobs["n2"], "from_launcher_bytes": 0, "from_peers_bytes": size}, blobs
     assert blobs["n1"]["to_peers_bytes"] == size, blobs
+
+
+def test_a_node_that_is_revoked_gets_nothing_more_from_its_peers(cluster):
+    """A stolen key would not end its agent, as an honest node does: this one is cut off from the launcher, and from
+    nobody else."""
+    site, (n1, n2) = cluster.site, cluster.nodes[:2]
+    expected = fill(site, 200)
+    for node in ("n2", "n3", "n4"):
+        site.ok("node", "drain", node)
+    assert expected in site.ok("run", "-n", "1", "--", "sh", "-c", HASH_ALL, timeout=300)
+    site.ok("node", "drain", "n1")
+    site.ok("node", "resume", "n2")
+    slow_down(n1, 100)
+    before = sent_by(n1)
+    name = site.submit("-n", "1", "--", "sh", "-c", HASH_ALL)
+    wait_until(lambda: sent_by(n1) - before > 10 * MIB, "n2 fetches from n1")
+    subprocess.run(["ip", "-n", n2.namespace, "route", "add", "blackhole", cluster.launcher.address], check=True)
+    middle = sent_by(n1)
+    wait_until(lambda: sent_by(n1) - middle > 20 * MIB, "it goes on without the launcher", 30)
+    site.ok("node", "revoke", "n2", "--now")
+    stops_sending(n1, REVOKED_WITHIN_S, time.monotonic())
+    assert sent_by(n1) - before < 150 * MIB, "there was more to send"
+    assert agent_of(cluster, "n2"), "nobody told it"
+    subprocess.run(["ip", "-n", n2.namespace, "route", "del", "blackhole", cluster.launcher.address], check=True)
+    wait_until(lambda: not agent_of(cluster, "n2"), "it is told, and ends")
+    site.ok("job", "cancel", name)
+    site.wait_for_status(name, "Canceled")
