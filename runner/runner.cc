@@ -53,7 +53,9 @@ Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders,
       limits_(limits_of(orders_.assignment.spec.limits, bounds.caps)),
       logs_(loop, directory_, bounds.log_spool, limits_.log),
       limit_watch_(limits_),
-      awaits_secrets_(!secrets_of(orders_.assignment.spec.environment_variables).empty()) {}
+      stage_(secrets_of(orders_.assignment.spec.environment_variables).empty()
+                 ? Stage::supervising
+                 : Stage::awaiting_secrets) {}
 
 Runner::~Runner() = default;
 
@@ -98,8 +100,8 @@ Status Runner::run() {
 void Runner::on_assignment(Assignment assignment) {
   const bool stops = assignment.phase == WantedPhase::stop;
   if (stops) settle_until_ = {};
-  if (awaits_secrets_ && assignment.secrets) launch_.secrets = *std::move(assignment.secrets);
-  if (assignment.secrets || stops) awaits_secrets_ = false;
+  if (awaits_secrets() && assignment.secrets) launch_.secrets = *std::move(assignment.secrets);
+  if (awaits_secrets() && (assignment.secrets || stops)) stage_ = Stage::supervising;
   assignment.secrets.reset();
   feed(AssignmentChanged{std::move(assignment)});
 }
@@ -114,6 +116,7 @@ void Runner::look_at_clock() {
   if (now >= sweep_at_) sweep();
   if (now >= look_at_limits_at_) look_at_limits(false);
   if (setup_.container) setup_.container->expire(now);
+  if (bootstrap_) bootstrap_->expire(now);
   if (now >= core_.next_deadline()) feed(Tick{});
 }
 
@@ -121,7 +124,8 @@ Duration Runner::until_deadline() {
   const Instant next =
       std::min({core_.next_deadline(), logs_.retry_at(), write_again_at_, look_at_lease_at_,
                 join_at_, unpause_at_, sweep_at_, look_at_limits_at_,
-                setup_.container ? setup_.container->connect_by() : Instant::never()});
+                setup_.container ? setup_.container->next_deadline() : Instant::never(),
+                bootstrap_ ? bootstrap_->next_deadline() : Instant::never()});
   if (next == Instant::never()) return Duration::max();
   return std::max(Duration::zero(), next - clock_.now());
 }
@@ -135,7 +139,7 @@ void Runner::look_at_lease() {
 }
 
 void Runner::take_inputs() {
-  if (awaits_secrets_) return;
+  if (awaits_secrets()) return;
   while (!inputs_.empty()) {
     const Input input = std::move(inputs_.front());
     inputs_.pop_front();
@@ -207,7 +211,7 @@ void Runner::gang_received(int from, GangMessage message) {
   } else if (const auto* drained = std::get_if<GangDrained>(&message)) {
     spdlog::debug("the ranks of node rank {} are done", from);
     feed(PeerDrained{*drained});
-  } else if (bootstrap_) {
+  } else if (launching_ == Launching::ready) {
     bootstrap_->receive(message);
   } else {
     early_.push_back(std::move(message));
@@ -230,6 +234,9 @@ void Runner::send_to_gang(const GangMessage& message) {
 }
 
 void Runner::perform(const Report& action) {
+  // The core has begun to end the ranks: what is not started yet never is.
+  if (action.report.state == PartState::stopping)
+    give_up_starts("it was not started, since the ranks of this node were being ended");
   if (final_report_ && stage_ != Stage::reported) return;  // told when it is on disk
   blocked_shown_ = logs_.blocked_reason();
   spdlog::info("{}{}", to_string(action.report.state),
@@ -247,7 +254,7 @@ PartReport Runner::shown(PartReport report) const {
   }
   if (!logs_.blocked_reason().empty()) report.progress = logs_.blocked_reason();
   report.limits = limit_watch_.lines();
-  if (awaits_secrets_) {
+  if (awaits_secrets()) {
     report.attempt = orders_.assignment.attempt;
     report.progress = "waiting for the values of its secrets";
   }
@@ -329,10 +336,8 @@ void Runner::tell_environment_log() {
   std::string text;
   if (never_started && setup_.container) text += setup_.container->said();
   if (never_started) text += "failed: " + final_report_->message + "\n";
-  if (setup_.container && !setup_.container->why_left().empty()) {
-    spdlog::error("{}", setup_.container->why_left());
+  if (setup_.container && !setup_.container->why_left().empty())
     text += setup_.container->why_left() + "\n";
-  }
   if (text.empty()) return;
   const int node_rank = orders_.assignment.node_rank;
   const auto size = append_to_log(directory_.log(node_rank, LogStream::environment), text);
@@ -376,10 +381,12 @@ void Runner::write_final_report() {
 // It leaves once its report is on disk, which was ordered before.
 void Runner::perform(const Leave&) {}
 
+// The loop has ended and the final report is on disk: nobody waits for an answer of ours any more.
+// Each of these waits for a bounded time; the longest is Client's, for a rank in the kernel's
+// hands.
 void Runner::leave() {
   link_.reset();
   setup_.isolation.spawn.reset();
-  if (setup_.container) setup_.container->finish();
   joiner_.reset();
   if (auto& cgroups = setup_.isolation.cgroups)
     if (const auto removed = cgroups->remove(); !removed)

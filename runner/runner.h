@@ -53,8 +53,18 @@ class Runner {
   bool spawner_is_lost() const { return spawner_ >= Spawner::sweeping; }
   // Something that may still write into the ranks' pipes is being ended.
   bool is_killing() const { return spawner_ != Spawner::serves && spawner_ != Spawner::gone; }
+  // What orders to start ranks meet.
+  enum class Launching {
+    not_begun,
+    preparing,  // the bootstrap begins: ranks are pending
+    ready,      // each rank is pending until the bootstrap has prepared it
+    refused,    // no further rank is started: refusal_ says why
+  };
   enum class Stage {
+    awaiting_secrets,  // they come from the agent, by no file; until then nothing begins
     supervising,
+    draining,  // the core waits for the last bytes of the ranks' logs
+    drained,
     settling,  // the final report is made; neighbours, or the container, are waited for
     writing,   // it is to be put on disk, again and again
     reported,  // it is there
@@ -85,24 +95,34 @@ class Runner {
   bool container_ends();
   void tell_environment_log();
   void write_final_report();
+  bool awaits_secrets() const { return stage_ == Stage::awaiting_secrets; }
   void leave();
   void gang_received(int from, GangMessage message);
   void send_to_gang(const GangMessage& message);
 
-  // runner_ranks.cc: ranks, from start to drained
+  // runner_launch.cc: ranks, from the order to their start
   void perform(const StartRank& action);
+  void begin_launching();
+  void bootstrap_begun(const Status& begun);
+  Status describe_gang();
+  BootstrapEvents bootstrap_events();
+  void prepare_start(const StartRank& action);
+  void start_prepared(const StartRank& action, Result<Bootstrap::RankVariables> variables);
+  Status start_rank(const StartRank& action, Bootstrap::RankVariables variables);
+  void refuse_starts(const std::string& why);
+  void give_up_starts(const std::string& why);
+  void fail_start(int rank, const std::string& why);
+
+  // runner_ranks.cc: ranks, from start to drained
   void perform(const SignalRanks& action);
   void perform(const KillEverything& action);
   void perform(const ReadStderrTail& action);
   void perform(const DrainLogs& action);
-  Status ensure_bootstrap();
-  Status describe_gang();
-  BootstrapEvents bootstrap_events();
-  Status start_rank(const StartRank& action);
   void rank_started(int rank, int pid);
   void note_started();
   void join_cgroups();
   void unpause();
+  void frozen_removed();
   void rank_failed(int rank, int error, spawn::SpawnStage stage);
   bool was_out_of_memory(int rank);
   void rank_exited(int rank, int wait_status);
@@ -128,19 +148,19 @@ class Runner {
   std::unique_ptr<GangLink> link_;
   std::unique_ptr<GangContext> gang_;  // set once, before the bootstrap
   std::unique_ptr<Bootstrap> bootstrap_;
-  std::vector<GangMessage> early_;  // for the bootstrap, from runners that were faster
+  std::vector<GangMessage> early_;  // for the bootstrap, until it is ready
   LaunchContext launch_;
   Spawner spawner_ = Spawner::serves;
   Instant sweep_at_ = Instant::never(), sweep_until_;  // while sweeping
-  Stage stage_ = Stage::supervising;
-  bool drain_wanted_ = false;
-  std::string cannot_start_;  // why no further rank is started; "" = they are
+  Launching launching_ = Launching::not_begun;
+  std::string refusal_;
+  std::map<int, StartRank> pending_;  // by rank: ordered, and neither started nor answered
+  Stage stage_;
   Instant noted_start_;
   std::string blocked_shown_;                   // the reason the agent was last told
   std::optional<NodeExitReport> final_report_;  // from `settling` on
   Instant write_again_at_ = Instant::never();
-  Instant settle_until_;         // until then it waits for neighbours that lack our last words
-  bool awaits_secrets_ = false;  // they come from the agent, by no file; until then nothing begins
+  Instant settle_until_;  // until then it waits for neighbours that lack our last words
   Instant look_at_lease_at_ = Instant::never();
   Instant join_at_ = Instant::never();
   Instant unpause_at_ = Instant::never();  // ranks that hear no signal by then may be frozen

@@ -10,11 +10,8 @@
 
 #include "common/io/file_system.h"
 #include "common/io/process.h"
-#include "runner/container/arguments.h"
 #include "runner/runner.h"
 #include "runner/spawn/sweep.h"
-#include "runner/steps/activate.h"
-#include "runner/steps/binding.h"
 
 namespace lockstep::runner {
 namespace {
@@ -59,90 +56,6 @@ std::string program_of(const Command& command) {
 }
 
 }  // namespace
-
-Status Runner::ensure_bootstrap() {
-  if (bootstrap_) return {};
-  const Assignment& assignment = orders_.assignment;
-  TRY(describe_gang());
-  launch_.cpus = usable_cpus(assignment.allotment.cpus);
-  gang_->oversubscribed = assignment.ranks_here() > static_cast<int>(launch_.cpus.size());
-  if (gang_->oversubscribed)
-    spdlog::warn("oversubscribed: {} ranks share {} cpus; they are unbound and yield",
-                 assignment.ranks_here(), launch_.cpus.size());
-  auto bootstrap = make_bootstrap(*gang_, loop_, bootstrap_events());
-  TRY(bootstrap->begin());
-  bootstrap_ = std::move(bootstrap);
-  for (const GangMessage& message : std::exchange(early_, {})) bootstrap_->receive(message);
-  launch_.gang = gang_.get();
-  launch_.bootstrap = bootstrap_.get();
-  launch_.directory = setup_.directory;
-  launch_.outputs = output_paths(assignment.spec.outputs, setup_.directory);
-  launch_.cgroups = setup_.isolation.cgroups ? &*setup_.isolation.cgroups : nullptr;
-  launch_.container = orders_.container();
-  launch_.become_run_as = geteuid() == 0 && launch_.container == nullptr;
-  return {};
-}
-
-Status Runner::describe_gang() {
-  const Assignment& assignment = orders_.assignment;
-  gang_ = std::make_unique<GangContext>();
-  gang_->assignment = assignment;
-  gang_->assignment.gang = core_.gang();
-  gang_->tmp_directory = directory_.tmp();
-  gang_->run_as = setup_.run_as;
-  auto& variables = gang_->assignment.spec.environment_variables;
-  const auto& activation = orders_.workspace.activation;
-  if (const Container* container = orders_.container()) {
-    const auto& docker_args = assignment.spec.resources.docker_args;
-    gang_->container = {seen_inside(*container, setup_.run_as), has_own_gpus(docker_args)};
-    variables.merge(Arguments(docker_args).variables());
-    activate_image(*activation, gang_->rank_user().uid == 0, &variables);
-    if (assignment.nodes() > 1) TRY(setup_.container->name_gang(gang_->gang()));
-  } else if (activation) {
-    activate(*activation, &variables);
-  }
-  return {};
-}
-
-BootstrapEvents Runner::bootstrap_events() {
-  return {
-      [this](int rank) { feed(RankConnected{rank}); },
-      [this](int rank) { feed(RankFinalized{rank}); },
-      [this](int rank, int code, std::string message) {
-        feed(RankAborted{rank, code, std::move(message)});
-      },
-      [this](GangMessage message) { send_to_gang(message); },
-  };
-}
-
-void Runner::perform(const StartRank& action) {
-  if (action.local_rank == 0 && master_port_ && master_port_->taken()) {
-    cannot_start_ = "MASTER_PORT was taken";
-    feed(MasterPortTaken{});
-  }
-  if (!cannot_start_.empty())  // every StartRank is answered
-    return feed(RankStartFailed{action.rank, 125, cannot_start_});
-  if (const Status started = start_rank(action); !started) {
-    spdlog::error("rank {}: {}", action.rank, started.error().message);
-    feed(RankStartFailed{action.rank, 125, started.error().message});
-  }
-}
-
-Status Runner::start_rank(const StartRank& action) {
-  if (!setup_.isolation.spawn || spawner_is_lost())
-    return make_error(ErrorCode::unavailable, "lockstep-spawn is gone");
-  TRY(ensure_bootstrap());
-  RankLaunch launch;
-  launch.rank = action.rank;
-  launch.local_rank = action.local_rank;
-  TRY(prepare_launch(launch_, launch));
-  if (action.local_rank == 0 && launch.process.program == "/bin/sh")
-    spdlog::warn("there is no /bin/bash: the command runs under /bin/sh");
-  TRY_ASSIGN(const auto writers, logs_.open(action.rank, setup_.run_as.uid));
-  TRY_ASSIGN(const io::Fd null, io::open_file("/dev/null", O_RDONLY));
-  return setup_.isolation.spawn->start(action.rank, launch.process, null.get(), writers.out.get(),
-                                       writers.err.get());
-}
 
 void Runner::rank_started(int rank, int pid) {
   spdlog::info("rank {} started as pid {}", rank, pid);
@@ -225,7 +138,8 @@ void Runner::perform(const KillEverything&) {
   if (!setup_.isolation.spawn || spawner_is_lost()) return;
   if (spawner_ == Spawner::kills) {
     // A lockstep-spawn that is frozen answers nobody.
-    if (setup_.container && !setup_.container->is_removing()) setup_.container->remove([] {});
+    if (setup_.container && !setup_.container->is_removing())
+      setup_.container->remove([this] { frozen_removed(); });
     return;
   }
   if (setup_.container && !setup_.container->is_connected()) {  // nothing was started in it
@@ -237,8 +151,17 @@ void Runner::perform(const KillEverything&) {
   setup_.isolation.spawn->kill_all();
 }
 
+// Its lockstep-spawn may not be heard any more, since the engine did not end it: then its ranks are
+// given up. What is left of it, the final report says.
+void Runner::frozen_removed() {
+  if (spawner_ != Spawner::kills) return;
+  spawner_ = Spawner::gone;
+  feed(SpawnLost{"the container had to be removed"});
+}
+
 // Its ranks died with it; what they had forked came back to us, or is in the cgroup.
 void Runner::spawn_lost() {
+  if (spawner_is_lost()) return;
   spdlog::error("lockstep-spawn is gone");
   if (setup_.container) return container_lost();
   spawner_ = Spawner::sweeping;
@@ -273,13 +196,13 @@ void Runner::perform(const ReadStderrTail& action) {
 }
 
 void Runner::perform(const DrainLogs&) {
-  drain_wanted_ = true;
+  if (stage_ == Stage::supervising) stage_ = Stage::draining;
   drain_if_empty();
 }
 
 void Runner::drain_if_empty() {
-  if (!drain_wanted_ || is_killing() || !logs_.drain()) return;
-  drain_wanted_ = false;
+  if (stage_ != Stage::draining || is_killing() || !logs_.drain()) return;
+  stage_ = Stage::drained;
   feed(LogsDrained{logs_.sizes()});
 }
 

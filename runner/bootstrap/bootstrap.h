@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "common/base/time.h"
 #include "common/domain/runner_messages.h"
 #include "common/io/event_loop.h"
 #include "common/io/process.h"
@@ -42,14 +43,23 @@ struct BootstrapEvents {
       send;  // into the gang's tree (FencePart climbs, ModexRequest routes)
 };
 
+// begin() and environment() answer exactly once, at once or later: what they ask for may take long,
+// and the runner goes on meanwhile. After end() no answer comes.
 class Bootstrap {
  public:
+  using Begun = std::function<void(Status)>;
+  using RankVariables = std::map<std::string, std::string>;
+  using Prepared = std::function<void(Result<RankVariables>)>;
+
   virtual ~Bootstrap() = default;
-  virtual Status begin() = 0;  // before the first rank starts
+  virtual void begin(Begun begun) = 0;  // before the first rank starts
   // Variables of one rank, on top of those that every job has. Also called to register the client.
-  virtual Result<std::map<std::string, std::string>> environment(int rank, int local_rank) = 0;
+  virtual void environment(int rank, int local_rank, Prepared prepared) = 0;
   virtual void receive(const GangMessage& message) = 0;  // FencePart/FenceDone/Modex* for us
   virtual void end() = 0;                                // after the last rank is gone
+  // When to call expire(), which answers what took too long with an error.
+  virtual Instant next_deadline() const { return Instant::never(); }
+  virtual void expire(Instant) {}
 };
 
 std::unique_ptr<Bootstrap> make_none_bootstrap(const GangContext& gang);

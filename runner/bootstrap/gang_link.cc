@@ -19,6 +19,7 @@
 #include "common/wire/runner.h"
 #include "runner/bootstrap/gang_tree.h"
 #include "runner/bootstrap/link_stream.h"
+#include "runner/bootstrap/standing.h"
 
 namespace lockstep::runner {
 namespace {
@@ -33,13 +34,9 @@ constexpr Duration kByeAgainAfter = milliseconds(50);
 struct Neighbour {
   int node = 0;
   LinkStream stream;
-  std::string peer;      // routing id of a child's live connection; "" until its first frame
-  Instant heard;         // 0 = never
-  bool lost = false;     // said so
-  bool refused = false;  // greeted for another attempt, or speaks what we cannot read
-  bool ready = false;    // a child whose subtree is connected
-  bool leaving = false;  // it needs nothing more from us
-  bool knows = false;    // that we leave
+  std::string peer;  // routing id of a child's live connection; "" until its first frame
+  Instant heard;     // 0 = never
+  Standing standing = Standing::expected;
 };
 
 class TreeLink final : public GangLink {
@@ -74,7 +71,7 @@ class TreeLink final : public GangLink {
   void handle(Neighbour& from, const std::string& bytes);
   void deliver(Neighbour& via, LinkFrame frame);
   void consume(Neighbour& via, int from, GangMessage message);
-  void ready_if_all_are();
+  void start_when_all_are_ready();
   void start();
   void relay(int except, int from, int to, const std::string& payload);
   bool transmit(Neighbour& to, const LinkFrame& frame);
@@ -99,6 +96,7 @@ class TreeLink final : public GangLink {
   std::optional<GangTree> tree_;
   std::optional<Neighbour> up_;
   std::map<int, Neighbour> down_;
+  std::set<int> unready_;  // children whose subtrees are not connected yet
   bool started_ = false;
 
   io::SystemClock clock_;
@@ -135,7 +133,8 @@ Status TreeLink::open() {
 bool TreeLink::settled() {
   const Instant now = clock_.now();
   const auto awaited = [now](const Neighbour& n) {
-    return n.heard.ns != 0 && !n.leaving && !n.stream.flushed() && now - n.heard < kSettleSilence;
+    return n.heard.ns != 0 && needs_us(n.standing) && !n.stream.flushed() &&
+           now - n.heard < kSettleSilence;
   };
   return !(up_ && awaited(*up_)) &&
          std::none_of(down_.begin(), down_.end(), [&](const auto& c) { return awaited(c.second); });
@@ -143,12 +142,14 @@ bool TreeLink::settled() {
 
 // What was said last (GangDrained) must arrive although we leave, and so must the bye: a connection
 // that is closed while something unread comes in is reset, and what was sent last may be lost with
-// it. So wait a moment for the answers, but for neighbours that are silent or leave as well.
+// it. So wait a moment for the answers, but for neighbours that are silent or leave as well. The
+// loop has ended by then: nobody waits for it, and we wait no longer than kFlushPatience.
 TreeLink::~TreeLink() {
   *alive_ = false;
   events_ = Events{};
   const auto awaits_us = [](const Neighbour& n) {
-    return !n.lost && !n.leaving && n.heard.ns != 0 && !(n.knows && n.stream.flushed());
+    if (n.standing == Standing::informed) return !n.stream.flushed();
+    return n.standing == Standing::present;
   };
   const Instant end = clock_.now() + kFlushPatience;
   Instant bye_at = clock_.now();
@@ -157,7 +158,8 @@ TreeLink::~TreeLink() {
     if (clock_.now() >= bye_at) {
       bye_at = clock_.now() + kByeAgainAfter;
       for_neighbours([this](Neighbour& n) {
-        if (!n.knows) transmit(n, n.stream.control(LinkFrame::Kind::bye, tree_->node_rank()));
+        if (n.standing != Standing::informed)
+          transmit(n, n.stream.control(LinkFrame::Kind::bye, tree_->node_rank()));
       });
     }
     on_server();
@@ -180,7 +182,10 @@ void TreeLink::connect(const AttemptId& attempt, int node_rank, const GangTable&
   for (int node = 0; node < tree_->nodes(); ++node) {
     node_of_key_[gang.members[node].runner_key] = node;
   }
-  for (int child : tree_->children()) down_[child].node = child;
+  for (int child : tree_->children()) {
+    down_[child].node = child;
+    unready_.insert(child);
+  }
   connecting_since_ = last_tick_ = last_beat_ = clock_.now();
   if (tree_->parent() >= 0) {
     up_.emplace();
@@ -192,7 +197,7 @@ void TreeLink::connect(const AttemptId& attempt, int node_rank, const GangTable&
   arm(kBusyTick);
   // Not from within this call: the caller may not have finished its own turn.
   loop_.post([this, alive = alive_] {
-    if (*alive) ready_if_all_are();
+    if (*alive) start_when_all_are_ready();
   });
 }
 
@@ -249,11 +254,12 @@ void TreeLink::on_client() {
 
 void TreeLink::handle(Neighbour& from, const std::string& bytes) {
   auto frame = decode_frame(bytes);
-  if (!frame || from.refused) return;
+  if (!frame || !is_listened_to(from.standing)) return;
   from.heard = clock_.now();
-  from.knows |= frame->kind == LinkFrame::Kind::heard;
+  from.standing = after_frame(from.standing);
+  if (frame->kind == LinkFrame::Kind::heard) from.standing = after_answer(from.standing);
   if (frame->kind == LinkFrame::Kind::bye) {
-    from.leaving = true;
+    from.standing = after_bye(from.standing);
     transmit(from, from.stream.control(LinkFrame::Kind::heard, tree_->node_rank()));
   }
   if (from.stream.accept(*frame)) deliver(from, std::move(*frame));
@@ -274,7 +280,7 @@ void TreeLink::deliver(Neighbour& via, LinkFrame frame) {
   // Without this message a fence could wait for ever: a neighbour whose words we cannot read is
   // lost.
   if (!message) {
-    via.refused = true;
+    via.standing = after_refusal(via.standing);
     return;
   }
   consume(via, frame.from, std::move(*message));
@@ -294,12 +300,13 @@ void TreeLink::relay(int except, int from, int to, const std::string& payload) {
 void TreeLink::consume(Neighbour& via, int from, GangMessage message) {
   if (const auto* hello = std::get_if<GangHello>(&message)) {
     // Keys are per attempt, so another attempt's hello is our own bug or a forged one.
-    via.refused = hello->attempt != attempt_ || hello->node_rank != via.node;
+    if (hello->attempt != attempt_ || hello->node_rank != via.node)
+      via.standing = after_refusal(via.standing);
     return;
   }
   if (std::holds_alternative<GangReady>(message)) {
-    via.ready = true;
-    ready_if_all_are();
+    unready_.erase(via.node);
+    start_when_all_are_ready();
     return;
   }
   if (std::holds_alternative<GangStart>(message)) {
@@ -309,9 +316,8 @@ void TreeLink::consume(Neighbour& via, int from, GangMessage message) {
   if (events_.received) events_.received(from, std::move(message));
 }
 
-void TreeLink::ready_if_all_are() {
-  if (!std::all_of(down_.begin(), down_.end(), [](const auto& c) { return c.second.ready; }))
-    return;
+void TreeLink::start_when_all_are_ready() {
+  if (!unready_.empty()) return;
   if (tree_->parent() < 0) {
     start();
   } else {
@@ -389,7 +395,7 @@ void TreeLink::pump(Neighbour& to) {
 bool TreeLink::busy() const {
   if (up_ && (up_->heard.ns == 0 || up_->stream.next())) return true;
   return std::any_of(down_.begin(), down_.end(), [](const auto& c) {
-    return !c.second.peer.empty() && !c.second.lost && c.second.stream.next();
+    return !c.second.peer.empty() && !is_reported_lost(c.second.standing) && c.second.stream.next();
   });
 }
 
@@ -415,12 +421,12 @@ void TreeLink::check_silence(Instant now) {
   std::vector<int> lost;
   for_neighbours([&](Neighbour& n) {
     if (we_were_away && n.heard.ns != 0) n.heard = now;  // count only time in which we listened
-    if (n.lost) return;
+    if (is_reported_lost(n.standing)) return;
     const bool joined = n.heard.ns != 0;
     const Duration silent = now - (joined ? n.heard : connecting_since_);
     const bool patient = silent < (joined ? Duration(kNeighbourSilence) : Duration(kJoinPatience));
     if (patient && n.stream.waiting() < kMaxLinkBacklog) return;
-    n.lost = true;
+    n.standing = after_silence(n.standing);
     lost.push_back(n.node);
   });
   for (int node : lost) {

@@ -7,10 +7,8 @@ namespace {
 
 class NoneBootstrap final : public Bootstrap {
  public:
-  Status begin() override { return {}; }
-  Result<std::map<std::string, std::string>> environment(int, int) override {
-    return std::map<std::string, std::string>{};
-  }
+  void begin(Begun begun) override { begun({}); }
+  void environment(int, int, Prepared prepared) override { prepared(RankVariables{}); }
   void receive(const GangMessage&) override {}
   void end() override {}
 };

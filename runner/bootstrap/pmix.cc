@@ -34,12 +34,16 @@ class PmixBootstrap final : public Bootstrap {
                 gang.assignment.ranks_here()) {}
   ~PmixBootstrap() override { end(); }
 
-  Status begin() override;
-  Result<std::map<std::string, std::string>> environment(int rank, int local_rank) override;
+  void begin(Begun begun) override;
+  void environment(int rank, int local_rank, Prepared prepared) override;
   void receive(const GangMessage& message) override;
   void end() override;
+  Instant next_deadline() const override;
+  void expire(Instant now) override;
 
  private:
+  Status prepare_folders();
+  RankVariables complete(const RankVariables& connection, int rank, int local_rank) const;
   PmixServer::Requests requests();
   Status make_directory(const std::string& path);
   void on_fence(const std::set<int>& ranks, bool whole_job, std::string data,
@@ -78,7 +82,7 @@ Status PmixBootstrap::make_directory(const std::string& path) {
   return {};
 }
 
-Status PmixBootstrap::begin() {
+Status PmixBootstrap::prepare_folders() {
   if (!loopback_is_up()) {
     return make_error(
         ErrorCode::unavailable,
@@ -92,16 +96,30 @@ Status PmixBootstrap::begin() {
   for (int i = 0; i < assignment.ranks_here(); ++i) {
     TRY(make_directory(directories_.rank(assignment.first_rank() + i)));
   }
+  return {};
+}
+
+void PmixBootstrap::begin(Begun begun) {
+  if (Status made = prepare_folders(); !made) return begun(std::move(made));
+  const Assignment& assignment = gang_.assignment;
   PmixServer::Options options;
   options.name = to_string(assignment.attempt);
   options.server_name = "ls." + options.name;
   options.server_rank = assignment.node_rank;
   options.host = pmix_node_names(gang_.gang())[static_cast<std::size_t>(assignment.node_rank)];
   options.directory = directories_.server;
-  TRY_ASSIGN(server_, PmixServer::start(loop_, std::move(options), requests()));
-  PmixInfo info;
-  TRY(describe_job(gang_, directories_, &info));
-  return server_->register_job(assignment.ranks_here(), info);
+  server_ = std::make_unique<PmixServer>(loop_, std::move(options), requests());
+  // On the library's thread: nothing of what it reads changes.
+  const auto describe = [this](PmixInfo* info) { return describe_job(gang_, directories_, info); };
+  server_->start(PmixServer::Job{assignment.ranks_here(), describe}, std::move(begun));
+}
+
+Instant PmixBootstrap::next_deadline() const {
+  return server_ ? server_->next_deadline() : Instant::never();
+}
+
+void PmixBootstrap::expire(Instant now) {
+  if (server_) server_->expire(now);
 }
 
 PmixServer::Requests PmixBootstrap::requests() {
@@ -122,9 +140,16 @@ PmixServer::Requests PmixBootstrap::requests() {
   return requests;
 }
 
-Result<std::map<std::string, std::string>> PmixBootstrap::environment(int rank, int local_rank) {
-  TRY_ASSIGN(auto connection,
-             server_->register_rank(rank, gang_.rank_user().uid, gang_.rank_user().gid));
+void PmixBootstrap::environment(int rank, int local_rank, Prepared prepared) {
+  server_->register_rank(
+      rank, gang_.rank_user().uid, gang_.rank_user().gid,
+      [this, rank, local_rank, prepared = std::move(prepared)](Result<RankVariables> connection) {
+        prepared(connection ? complete(*connection, rank, local_rank) : std::move(connection));
+      });
+}
+
+PmixBootstrap::RankVariables PmixBootstrap::complete(const RankVariables& connection, int rank,
+                                                     int local_rank) const {
   Variables out(gang_);
   for (const auto& [name, value] : connection) out.force(name, value);
   out.force("PMIX_MCA_gds", "hash");  // as the server's

@@ -15,12 +15,12 @@ class TorchBootstrap final : public Bootstrap {
  public:
   explicit TorchBootstrap(const GangContext& gang) : gang_(gang) {}
 
-  Status begin() override {
+  void begin(Begun begun) override {
     CHECK(gang_.gang().master_port != 0, "a torch gang has a leased master port");
-    return {};
+    begun({});
   }
 
-  Result<std::map<std::string, std::string>> environment(int rank, int local_rank) override {
+  void environment(int rank, int local_rank, Prepared prepared) override {
     const Assignment& assignment = gang_.assignment;
     Variables out(gang_);
     out.set("MASTER_ADDR", gang_.gang().members.front().address);
@@ -39,7 +39,7 @@ class TorchBootstrap final : public Bootstrap {
     if (assignment.ranks_here() > 1) {
       out.set("OMP_NUM_THREADS", std::max(1, cpus / assignment.ranks_here()));
     }
-    return out.take();
+    prepared(out.take());
   }
 
   void receive(const GangMessage&) override {}

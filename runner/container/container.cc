@@ -28,7 +28,6 @@ namespace {
 constexpr std::size_t kLastWords = 2000;
 constexpr std::size_t kMostSaid = 64 << 10;
 constexpr Bytes kMostLog = mebibytes(16);
-constexpr Duration kLookEvery = milliseconds(10);
 
 // Given away when all is made, the deepest first: nobody else can change names in it before.
 Status make_home(const std::string& home, const std::vector<std::string>& folders,
@@ -127,7 +126,8 @@ Status ContainerProcess::run() {
 }
 
 EngineProgram::Order ContainerProcess::order(std::vector<std::string> words) const {
-  return {std::move(words), plan_.container.variables, directory_.container_log()};
+  return {std::move(words), plan_.container.variables, directory_.container_log(),
+          directory_.path()};
 }
 
 void ContainerProcess::accept() {
@@ -174,7 +174,15 @@ Instant ContainerProcess::connect_by() const {
   return state_ == State::starting ? connect_by_ : Instant::never();
 }
 
+Instant ContainerProcess::next_deadline() const { return std::min(connect_by(), removal_until_); }
+
 void ContainerProcess::expire(Instant now) {
+  if (now >= removal_until_) {
+    spdlog::error("{} has not removed the container {} within {}", plan_.container.engine,
+                  plan_.name, format_duration(kContainerGrace));
+    removing_->kill();
+    removal_ended();
+  }
   if (now < connect_by()) return;
   fail(Cause::start_failed,
        fmt::format("the container did not start within {}: {}{}",
@@ -211,17 +219,25 @@ std::string ContainerProcess::last_words() const {
 }
 
 void ContainerProcess::remove(std::function<void()> done) {
+  removed_ = std::move(done);
+  if (is_removing()) return;
   auto removing = EngineProgram::start(loop_, order(remove_words(plan_.container, plan_.name)),
-                                       [done](int) { done(); });
-  if (removing) {
-    removing_ = *std::move(removing);
-    return;
+                                       [this](int) { removal_ended(); });
+  if (!removing) {
+    spdlog::warn("{}", removing.error().message);
+    return loop_.post([this] { removal_ended(); });
   }
-  spdlog::warn("{}", removing.error().message);
-  loop_.post(done);
+  removing_ = *std::move(removing);
+  removal_until_ = io::SystemClock().now() + kContainerGrace;
+}
+
+void ContainerProcess::removal_ended() {
+  removal_until_ = Instant::never();
+  if (const auto done = std::exchange(removed_, nullptr)) done();
 }
 
 void ContainerProcess::unpause() {
+  if (unpausing_ && !unpausing_->has_ended()) return;
   EngineProgram::Order unpausing = order({plan_.container.engine, "unpause", plan_.name});
   unpausing.log = "/dev/null";  // mostly it was not paused
   auto started = EngineProgram::start(loop_, unpausing, nullptr);
@@ -236,6 +252,7 @@ bool ContainerProcess::has_ended(Instant now) {
   if (running_->has_ended() && !is_removing()) return true;
   if (now >= leave_at_) {
     why_left_ = fmt::format("the container {} could not be removed: {}", plan_.name, last_words());
+    spdlog::error("{}", why_left_);
     return true;
   }
   if (now >= remove_at_ && !is_removing()) {
@@ -244,13 +261,6 @@ bool ContainerProcess::has_ended(Instant now) {
     remove([] {});
   }
   return false;
-}
-
-void ContainerProcess::finish() {
-  io::SystemClock clock;
-  while (!has_ended(clock.now()))
-    (void)(running_->has_ended() ? removing_ : running_)->wait(kLookEvery);
-  if (!why_left_.empty()) spdlog::error("{}", why_left_);
 }
 
 Status ContainerProcess::name_gang(const GangTable& gang) {

@@ -1,7 +1,8 @@
 #pragma once
 // The container of one attempt on this node, from its start to its end: the engine's program as our
 // child, the folder where lockstep-spawn in it finds our socket, and what is told when it does not
-// come. Nothing here waits but finish(). It decides nothing, and knows nothing of ranks.
+// come. Nothing here waits: an engine that hangs is given kContainerGrace for each of its tasks,
+// and is left then. It decides nothing, and knows nothing of ranks.
 
 #include <functional>
 #include <memory>
@@ -40,8 +41,10 @@ class ContainerProcess {
   ContainerProcess(const ContainerProcess&) = delete;
   ContainerProcess& operator=(const ContainerProcess&) = delete;
 
-  // When to call expire(): it may take no longer to connect; never() once that is settled.
+  // It may take no longer to connect; never() once that is settled.
   Instant connect_by() const;
+  // When to call expire(): then, or when its removal may take no longer.
+  Instant next_deadline() const;
   void expire(Instant now);
 
   bool is_connected() const { return state_ == State::connected; }
@@ -49,7 +52,8 @@ class ContainerProcess {
   void give_up();
   // What somebody froze (`docker pause`) goes on, to hear signals.
   void unpause();
-  // Ends it, whatever runs in it; then calls `done` on the loop.
+  // Ends it, whatever runs in it; then calls `done` on the loop, also when the engine does not do
+  // it within kContainerGrace. Asked again meanwhile, only the newest `done` is called.
   void remove(std::function<void()> done);
   // The socket being closed: it is gone, or there is no more to be done. One that does not end
   // within kContainerGrace, or was given up, is removed.
@@ -57,8 +61,6 @@ class ContainerProcess {
   bool is_removing() const { return removing_ && !removing_->has_ended(); }
   // Why it is there still, once that is known; "" = it is not.
   const std::string& why_left() const { return why_left_; }
-  // The same at once, for a caller who has no loop any more.
-  void finish();
   // The last of what the engine's program printed.
   std::string said() const;
 
@@ -82,6 +84,7 @@ class ContainerProcess {
   void ended(int wait_status);
   void fail(Cause cause, std::string why);
   void stop_listening();
+  void removal_ended();
   std::string last_words() const;
   bool is_refused(int wait_status) const;
   EngineProgram::Order order(std::vector<std::string> words) const;
@@ -97,6 +100,8 @@ class ContainerProcess {
   std::string stranger_;  // who connected and was not let in, for the error
   std::optional<MemoryEvents> memory_;
   std::optional<PidsEvents> pids_;
+  std::function<void()> removed_;             // who is told of the end of the removal
+  Instant removal_until_ = Instant::never();  // while one runs
   Instant remove_at_ = Instant::never(), leave_at_ = Instant::never();
   std::string why_left_;
   std::unique_ptr<EngineProgram> running_, removing_, unpausing_;

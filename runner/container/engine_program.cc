@@ -11,15 +11,13 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/io/clock.h"
-
 namespace lockstep::runner {
 namespace {
 
 // Of its own session, with the signals of a program that was just started: we ignore most.
 class Attributes {
  public:
-  explicit Attributes(const std::string& log) {
+  explicit Attributes(const EngineProgram::Order& order) {
     sigset_t all, none;
     sigfillset(&all);
     sigemptyset(&none);
@@ -30,7 +28,9 @@ class Attributes {
                              POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    posix_spawn_file_actions_addchdir_np(&files, order.directory.c_str());
+    posix_spawn_file_actions_addopen(&files, 1, order.log.c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                     0600);
     posix_spawn_file_actions_adddup2(&files, 1, 2);
   }
   ~Attributes() {
@@ -57,7 +57,7 @@ Result<std::unique_ptr<EngineProgram>> EngineProgram::start(
     io::EventLoop& loop, const Order& order, std::function<void(int wait_status)> on_end) {
   std::vector<std::string> words = order.words, variables;
   for (const auto& [name, value] : order.variables) variables.push_back(name + "=" + value);
-  const Attributes with(order.log);
+  const Attributes with(order);
   pid_t pid = -1;
   const int error = posix_spawn(&pid, words[0].c_str(), &with.files, &with.attributes,
                                 pointers_to(words).data(), pointers_to(variables).data());
@@ -65,7 +65,7 @@ Result<std::unique_ptr<EngineProgram>> EngineProgram::start(
   io::Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!process) {
     const Error failed = errno_error(errno, "pidfd_open of " + words[0]);
-    kill(pid, SIGKILL);
+    ::kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
     return failed;
   }
@@ -79,12 +79,18 @@ EngineProgram::EngineProgram(io::EventLoop& loop, int pid, io::Fd process,
   loop_.watch(process_.get(), io::EventLoop::Interest::read, [this] { reap(); });
 }
 
+// After SIGKILL only one in the kernel's hands takes long: that one is left to init.
 EngineProgram::~EngineProgram() {
   if (has_ended_) return;
   loop_.unwatch(process_.get(), io::EventLoop::Interest::read);
-  kill(pid_, SIGKILL);
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  ::kill(pid_, SIGKILL);
+  pollfd polled{process_.get(), POLLIN, 0};
+  poll(&polled, 1, static_cast<int>(kReapPatience / milliseconds(1)));
+  waitpid(pid_, nullptr, WNOHANG);
+}
+
+void EngineProgram::kill() {
+  if (!has_ended_) ::kill(pid_, SIGKILL);
 }
 
 void EngineProgram::reap() {
@@ -93,20 +99,6 @@ void EngineProgram::reap() {
   has_ended_ = true;
   loop_.unwatch(process_.get(), io::EventLoop::Interest::read);
   if (on_end_) std::exchange(on_end_, nullptr)(status);
-}
-
-bool EngineProgram::wait(Duration patience) {
-  on_end_ = nullptr;
-  io::SystemClock clock;
-  const Instant until = clock.now() + patience;
-  for (;;) {
-    if (!has_ended_) reap();
-    if (has_ended_) return true;
-    const Duration left = until - clock.now();
-    if (left <= Duration::zero()) return false;
-    pollfd polled{process_.get(), POLLIN, 0};
-    poll(&polled, 1, static_cast<int>(left.count() / 1'000'000) + 1);
-  }
 }
 
 }  // namespace lockstep::runner

@@ -15,24 +15,26 @@
 
 namespace lockstep::runner {
 
+inline constexpr Duration kReapPatience = seconds(1);
+
 class EngineProgram {
  public:
   struct Order {
     std::vector<std::string> words;  // the program first, an absolute path
     std::map<std::string, std::string> variables;
-    std::string log;  // appended to
+    std::string log;        // appended to
+    std::string directory;  // that it works in: podman's conmon leaves a file `oom` there
   };
   // not_found: there is no such program.
   static Result<std::unique_ptr<EngineProgram>> start(io::EventLoop& loop, const Order& order,
                                                       std::function<void(int wait_status)> on_end);
-  // Kills it when it runs still.
+  // Kills it when it runs still, and waits for its end, at most kReapPatience.
   ~EngineProgram();
   EngineProgram(const EngineProgram&) = delete;
   EngineProgram& operator=(const EngineProgram&) = delete;
 
   bool has_ended() const { return has_ended_; }
-  // Without the loop, which hears nothing of its end then. False: it runs still.
-  bool wait(Duration patience);
+  void kill();  // its end comes as any other
 
  private:
   EngineProgram(io::EventLoop& loop, int pid, io::Fd process, std::function<void(int)> on_end);

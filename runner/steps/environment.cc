@@ -29,10 +29,9 @@ Status set_environment(const LaunchContext& context, RankLaunch& rank) {
     environment[name] = value;
   for (const auto& [name, path] : context.outputs) environment["AZURE_ML_OUTPUT_" + name] = path;
   environment["LOCKSTEP_CHECKPOINT_DIR"] = context.directory + "/" + std::string(kCheckpointFolder);
-  TRY_ASSIGN(const auto bootstrap, context.bootstrap->environment(rank.rank, rank.local_rank));
-  for (const auto& [name, value] : bootstrap) environment[name] = value;
+  for (const auto& [name, value] : rank.bootstrap) environment[name] = value;
   for (const auto& [name, value] : context.gang->assignment.spec.environment_variables)
-    if (bootstrap.count(name) == 0) {
+    if (rank.bootstrap.count(name) == 0) {
       TRY_ASSIGN(environment[name],
                  put_in_secrets(put_in_outputs(value, context.outputs), context.secrets));
     }

@@ -17,7 +17,6 @@ namespace lockstep::runner {
 // What all ranks of this node share. Lives longer than any launch.
 struct LaunchContext {
   const GangContext* gang = nullptr;
-  Bootstrap* bootstrap = nullptr;
   std::string directory;  // the working directory, as the ranks see it
   std::vector<int> cpus;  // what the ranks may use, neighbours of one core side by side
   const io::Cgroups* cgroups = nullptr;             // null: this node has none
@@ -30,6 +29,7 @@ struct LaunchContext {
 struct RankLaunch {
   int rank = 0;
   int local_rank = 0;
+  Bootstrap::RankVariables bootstrap;
   spawn::RankProcess process;  // what the steps fill
 };
 

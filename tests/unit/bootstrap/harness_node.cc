@@ -45,7 +45,8 @@ class Node {
  private:
   bool make_gang(const std::string& table);
   void start_ranks();
-  void start_rank(int local_rank);
+  void prepare_ranks();
+  void start_rank(int local_rank, const Bootstrap::RankVariables& own);
   void route(GangMessage message);
   void on_message(int from, GangMessage message);
   void reap();
@@ -71,6 +72,7 @@ class Node {
   std::map<int, int> rank_of_pid_;
   std::map<int, RankResult> results_;
   int children_drained_ = 0;
+  int prepared_ = 0;  // ranks
   bool failed_ = false, told_up_ = false, leave_ = false, started_ = false;
 };
 
@@ -154,23 +156,34 @@ void Node::start_ranks() {
   };
   events.send = [this](GangMessage message) { route(std::move(message)); };
   bootstrap_ = make_bootstrap(gang_, loop_, std::move(events));
-  const Status begun = bootstrap_->begin();
-  if (!begun) {
-    std::cerr << "harness: " << begun.error().message << "\n";
-    _exit(125);
-  }
-  stage("begun");
-  for (int i = 0; i < plan_.ranks_per_node; ++i) start_rank(i);
-  stage("started");
-  started_ = true;
+  bootstrap_->begin([this](Status begun) {
+    if (!begun) {
+      std::cerr << "harness: " << begun.error().message << "\n";
+      _exit(125);
+    }
+    stage("begun");
+    prepare_ranks();
+  });
 }
 
-void Node::start_rank(int local_rank) {
+void Node::prepare_ranks() {
+  for (int i = 0; i < plan_.ranks_per_node; ++i) {
+    bootstrap_->environment(gang_.assignment.first_rank() + i, i,
+                            [this, i](Result<Bootstrap::RankVariables> own) {
+                              CHECK(own, "the bootstrap's environment");
+                              if (!failed_ && !leave_) start_rank(i, *own);
+                              if (++prepared_ < plan_.ranks_per_node) return;
+                              stage("started");
+                              started_ = true;
+                              leave_if_drained();
+                            });
+  }
+}
+
+void Node::start_rank(int local_rank, const Bootstrap::RankVariables& own) {
   const int rank = gang_.assignment.first_rank() + local_rank;
   auto variables = common_environment(gang_, rank, local_rank);
-  auto own = bootstrap_->environment(rank, local_rank);
-  CHECK(own, "the bootstrap's environment");
-  variables.insert(own->begin(), own->end());
+  variables.insert(own.begin(), own.end());
   for (const auto& [name, value] : plan_.environment) variables.insert({name, value});
   variables["PATH"] = "/usr/bin:/bin";
   variables["HOME"] = "/tmp";

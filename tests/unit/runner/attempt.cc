@@ -82,9 +82,11 @@ void Attempt::start() {
   pid_ = fork();
   if (pid_ != 0) return;
   if (runner_uid && (setgid(*runner_uid) != 0 || setuid(*runner_uid) != 0)) _exit(99);
+  if (chdir(root_.path().c_str()) != 0) _exit(97);
   setenv("SECRET_OF_THE_AGENT", "1", 1);
   for (const char* name : {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX"})
     setenv(name, "/of/the/agent", 1);
+  for (const auto& [name, value] : runner_variables) setenv(name.c_str(), value.c_str(), 1);
   execl(program.c_str(), "lockstep-runner", "--attempt-dir", directory_.path().c_str(),
         "--log-spool", std::to_string(log_spool.count).c_str(), nullptr);
   _exit(98);

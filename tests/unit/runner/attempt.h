@@ -2,6 +2,7 @@
 // An attempt without an agent: a directory with an assignment, the real lockstep-runner on it, and
 // what it left. Each one's marker is in the environment of its ranks, so that survivors are found.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ class Attempt {
   // Start the runner as this user; the directory becomes theirs.
   std::optional<unsigned> runner_uid;
   Bytes log_spool = gibibytes(1);
+  std::map<std::string, std::string> runner_variables;  // on top of ours
 
   void write_assignment();
   void write_orders();  // all that an agent writes
@@ -43,6 +45,7 @@ class Attempt {
     return wait();
   }
 
+  const std::string& started_in() const { return root_.path(); }
   int pid() const { return pid_; }
   const io::AttemptDir& directory() const { return directory_; }
   bool has_report() const { return io::exists(directory_.final_report()); }

@@ -138,6 +138,7 @@ TEST_F(PodmanTest, OutOfMemoryIsSaid) {
   attempt_.assignment.allotment.memory = mebibytes(64);
   attempt_.shell("dd if=/dev/zero of=/dev/null bs=200M; exit $?");
   EXPECT_EQ(run_to_end().cause, Cause::out_of_memory);
+  EXPECT_FALSE(io::exists(attempt_.started_in() + "/oom")) << "conmon's, for its own folder";
 }
 
 TEST_F(PodmanTest, AnImageThatIsNotThereIsSaid) {

@@ -11,6 +11,7 @@
 
 #include <cstring>
 
+#include "common/io/clock.h"
 #include "runner/container/container.h"
 #include "tests/unit/runner/process_probe.h"
 
@@ -151,9 +152,28 @@ TEST_F(ContainerProcessTest, OneThatWasGivenUpIsRemovedAndSaysNothing) {
   start();
   ASSERT_TRUE(wait_until([&] { return !io::read_file(pid).value_or("").empty(); }));
   container_->give_up();
-  container_->finish();
+  io::SystemClock clock;
+  ASSERT_TRUE(turn_until(loop_, [&] { return container_->has_ended(clock.now()); }));
   EXPECT_EQ(io::read_file(folder_.path() + "/removed").value_or(""), "rm --force the-container\n");
   EXPECT_EQ(why_, "");
+}
+
+TEST_F(ContainerProcessTest, ARemovalThatHangsIsGivenUp) {
+  engine("exec sleep 1000");
+  start();
+  int removed = 0;
+  container_->give_up();
+  EXPECT_EQ(container_->next_deadline(), Instant::never());
+  container_->remove([&] { ++removed; });
+  const Instant deadline = container_->next_deadline();
+  ASSERT_NE(deadline, Instant::never());
+  container_->expire(deadline - milliseconds(1));
+  EXPECT_EQ(removed, 0);
+  container_->expire(deadline);
+  EXPECT_EQ(removed, 1);
+  EXPECT_EQ(container_->next_deadline(), Instant::never());
+  ASSERT_TRUE(turn_until(loop_, [&] { return !container_->is_removing(); })) << "it was killed";
+  EXPECT_EQ(removed, 1) << "it is told once";
 }
 
 TEST_F(ContainerProcessTest, TheEngineSeesItsOwnVariablesAlone) {

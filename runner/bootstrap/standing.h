@@ -1,0 +1,31 @@
+#pragma once
+// How a neighbour in the gang's tree stands to us, as a value: from its first frame to its end.
+// Each event is a function from one standing to the next; no socket and no clock here.
+
+namespace lockstep::runner {
+
+enum class Standing {
+  expected,  // not a frame of it has come yet
+  present,   // it was heard
+  informed,  // it has answered our bye
+  leaving,   // it said bye: it needs nothing more from us
+  refused,   // it greeted for another attempt, or sends what we cannot read: not heard any more
+  // The same three after a silence that was reported as its loss. It is reported once: one that
+  // comes back is heard again, since only the launcher says that a node is gone.
+  lost,
+  left,      // after `leaving`
+  expelled,  // after `refused`
+};
+
+Standing after_frame(Standing standing);
+Standing after_bye(Standing standing);
+Standing after_answer(Standing standing);  // to our bye
+Standing after_refusal(Standing standing);
+Standing after_silence(Standing standing);
+
+bool is_listened_to(Standing standing);
+bool is_reported_lost(Standing standing);
+// It may still need what was said to it.
+bool needs_us(Standing standing);
+
+}  // namespace lockstep::runner

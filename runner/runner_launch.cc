@@ -1,0 +1,142 @@
+// Ranks, from the order to start them to the moment when lockstep-spawn has them. The bootstrap may
+// take its time for each of them, or hang: until it answers, the rank is pending, and the loop goes
+// on.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "common/io/file_system.h"
+#include "runner/container/arguments.h"
+#include "runner/runner.h"
+#include "runner/steps/activate.h"
+#include "runner/steps/binding.h"
+
+namespace lockstep::runner {
+
+// Every order is answered.
+void Runner::perform(const StartRank& action) {
+  if (action.local_rank == 0 && master_port_ && master_port_->taken()) {
+    refuse_starts("MASTER_PORT was taken");
+    feed(MasterPortTaken{});
+  }
+  pending_[action.rank] = action;
+  switch (launching_) {
+    case Launching::not_begun: return begin_launching();
+    case Launching::preparing: return;
+    case Launching::ready: return prepare_start(action);
+    case Launching::refused: return give_up_starts(refusal_);
+  }
+}
+
+void Runner::begin_launching() {
+  launching_ = Launching::preparing;
+  if (!setup_.isolation.spawn || spawner_is_lost()) return refuse_starts("lockstep-spawn is gone");
+  if (const Status described = describe_gang(); !described)
+    return refuse_starts(described.error().message);
+  const Assignment& assignment = orders_.assignment;
+  launch_.cpus = usable_cpus(assignment.allotment.cpus);
+  gang_->oversubscribed = assignment.ranks_here() > static_cast<int>(launch_.cpus.size());
+  if (gang_->oversubscribed)
+    spdlog::warn("oversubscribed: {} ranks share {} cpus; they are unbound and yield",
+                 assignment.ranks_here(), launch_.cpus.size());
+  launch_.gang = gang_.get();
+  launch_.directory = setup_.directory;
+  launch_.outputs = output_paths(assignment.spec.outputs, setup_.directory);
+  launch_.cgroups = setup_.isolation.cgroups ? &*setup_.isolation.cgroups : nullptr;
+  launch_.container = orders_.container();
+  launch_.become_run_as = geteuid() == 0 && launch_.container == nullptr;
+  bootstrap_ = make_bootstrap(*gang_, loop_, bootstrap_events());
+  bootstrap_->begin([this](const Status& begun) { bootstrap_begun(begun); });
+}
+
+void Runner::bootstrap_begun(const Status& begun) {
+  if (launching_ != Launching::preparing) return;
+  if (!begun) return refuse_starts(begun.error().message);
+  launching_ = Launching::ready;
+  for (const GangMessage& message : std::exchange(early_, {})) bootstrap_->receive(message);
+  const auto ordered = pending_;
+  for (const auto& [rank, action] : ordered) prepare_start(action);
+}
+
+Status Runner::describe_gang() {
+  const Assignment& assignment = orders_.assignment;
+  gang_ = std::make_unique<GangContext>();
+  gang_->assignment = assignment;
+  gang_->assignment.gang = core_.gang();
+  gang_->tmp_directory = directory_.tmp();
+  gang_->run_as = setup_.run_as;
+  auto& variables = gang_->assignment.spec.environment_variables;
+  const auto& activation = orders_.workspace.activation;
+  if (const Container* container = orders_.container()) {
+    const auto& docker_args = assignment.spec.resources.docker_args;
+    gang_->container = {seen_inside(*container, setup_.run_as), has_own_gpus(docker_args)};
+    variables.merge(Arguments(docker_args).variables());
+    activate_image(*activation, gang_->rank_user().uid == 0, &variables);
+    if (assignment.nodes() > 1) TRY(setup_.container->name_gang(gang_->gang()));
+  } else if (activation) {
+    activate(*activation, &variables);
+  }
+  return {};
+}
+
+BootstrapEvents Runner::bootstrap_events() {
+  return {
+      [this](int rank) { feed(RankConnected{rank}); },
+      [this](int rank) { feed(RankFinalized{rank}); },
+      [this](int rank, int code, std::string message) {
+        feed(RankAborted{rank, code, std::move(message)});
+      },
+      [this](GangMessage message) { send_to_gang(message); },
+  };
+}
+
+void Runner::prepare_start(const StartRank& action) {
+  bootstrap_->environment(action.rank, action.local_rank,
+                          [this, action](Result<Bootstrap::RankVariables> variables) {
+                            start_prepared(action, std::move(variables));
+                          });
+}
+
+void Runner::start_prepared(const StartRank& action, Result<Bootstrap::RankVariables> variables) {
+  if (pending_.erase(action.rank) == 0) return;  // it was given up meanwhile
+  const Status started = variables ? start_rank(action, *std::move(variables)) : variables.error();
+  if (!started) fail_start(action.rank, started.error().message);
+}
+
+Status Runner::start_rank(const StartRank& action, Bootstrap::RankVariables variables) {
+  if (!setup_.isolation.spawn || spawner_is_lost())
+    return make_error(ErrorCode::unavailable, "lockstep-spawn is gone");
+  RankLaunch launch;
+  launch.rank = action.rank;
+  launch.local_rank = action.local_rank;
+  launch.bootstrap = std::move(variables);
+  TRY(prepare_launch(launch_, launch));
+  if (action.local_rank == 0 && launch.process.program == "/bin/sh")
+    spdlog::warn("there is no /bin/bash: the command runs under /bin/sh");
+  TRY_ASSIGN(const auto writers, logs_.open(action.rank, setup_.run_as.uid));
+  TRY_ASSIGN(const io::Fd null, io::open_file("/dev/null", O_RDONLY));
+  return setup_.isolation.spawn->start(action.rank, launch.process, null.get(), writers.out.get(),
+                                       writers.err.get());
+}
+
+void Runner::refuse_starts(const std::string& why) {
+  launching_ = Launching::refused;
+  refusal_ = why;
+  give_up_starts(why);
+}
+
+void Runner::give_up_starts(const std::string& why) {
+  const auto given_up = std::exchange(pending_, {});
+  for (const auto& [rank, action] : given_up) fail_start(rank, why);
+}
+
+void Runner::fail_start(int rank, const std::string& why) {
+  spdlog::error("rank {}: {}", rank, why);
+  feed(RankStartFailed{rank, 125, why});
+}
+
+}  // namespace lockstep::runner
