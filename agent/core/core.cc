@@ -116,11 +116,11 @@ void Core::Impl::want(const Assignment& assignment) {
       out.push_back(PrepareEnvironment{part->assignment});
     if (assignment.secrets && !part->assignment.secrets) {  // it was read from a file
       part->assignment.secrets = assignment.secrets;
-      part->runner_told = false;
+      must_tell(*part);
     }
     if (assignment.phase <= part->assignment.phase) return;
     part->assignment = assignment;
-    part->runner_told = false;
+    must_tell(*part);
     return;
   }
   Part part;
@@ -171,15 +171,19 @@ void Core::Impl::converge_alive(Part& part) {
   if (!part.wanted && wanted.phase != WantedPhase::stop) {
     wanted.phase = WantedPhase::stop;
     wanted.stop_reason = StopReason::superseded;
-    part.runner_told = false;
+    must_tell(part);
   }
   if (wanted.phase == WantedPhase::stop) part.capture_at = part.checkpoint_at = Instant::never();
   if (wanted.phase == WantedPhase::stop)
     part.kill_at = std::min(part.kill_at, now + wanted.grace + config.stop_overdue);
-  if (part.runner_told) return;
-  part.runner_told = true;
-  part.tell_again = now + kTellEvery;
-  out.push_back(UpdateRunner{wanted});
+  switch (part.told) {
+    case Part::Told::all:
+    case Part::Told::sent: return;
+    case Part::Told::nothing:
+      have_told(part, now + kTellEvery);
+      out.push_back(UpdateRunner{wanted});
+      return;
+  }
 }
 
 void Core::Impl::remove(Part& part) {
@@ -218,7 +222,7 @@ Instant Core::next_deadline() const {
     if (part.stage == Stage::removing) next = std::min(next, part.remove_again);
     next = std::min(next, settles_at(part, impl.config.space_patience));
     if (part.stage == Stage::alive) {
-      next = std::min({next, part.tell_again, part.kill_at});
+      next = std::min({next, part.look_again, part.kill_at});
       if (impl.link == Link::open) next = std::min({next, part.capture_at, part.checkpoint_at});
       const bool ends =
           part.assignment.lease > Duration::zero() && part.killed != Part::Killed::lease_over;

@@ -56,7 +56,7 @@ void Core::Impl::recover(const FoundPart& found) {
   using Runner = FoundPart::Runner;
   if (found.runner == Runner::never_started) return;
   if (found.runner == Runner::alive) {
-    part.runner_told = false;  // an agent may die between writing and telling
+    must_tell(part);  // an agent may die between writing and telling
     return attach(part);
   }
   out.push_back(ShipLogs{attempt});
@@ -126,7 +126,8 @@ void Core::Impl::on(const EnvironmentFailed& input) {
 
 void Core::Impl::start(Part& part) {
   part.stage = Stage::starting;
-  part.runner_told = !part.assignment.secrets;  // these are in no file that it could read
+  if (part.assignment.secrets) must_tell(part);  // these are in no file that it could read
+  if (!part.assignment.secrets) need_not_tell(part);
   if (part.assignment.lease > Duration::zero()) {
     part.lease_written = part.lease_until;
     out.push_back(RenewLease{part.assignment.attempt, part.lease_until});
@@ -212,7 +213,7 @@ void Core::Impl::collect(Part& part, NodeExitReport exit) {
   part.stage = Stage::collecting;
   part.exit = std::move(exit);
   part.kill_at = Instant::never();
-  part.tell_again = Instant::never();
+  need_not_tell(part);
   part.capture_at = part.checkpoint_at = Instant::never();
   part.report.attempt = part.assignment.attempt;
   out.push_back(CollectOutputs{part.assignment});
@@ -222,8 +223,7 @@ void Core::Impl::collect(Part& part, NodeExitReport exit) {
 void Core::Impl::on(const OutputsProgress& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || part->stage != Stage::collecting) return;
-  if (!input.no_space) part->no_space_since.reset();
-  if (input.no_space && !part->no_space_since) part->no_space_since = now;
+  hear_of_space(*part, input.no_space, now);
   const bool news = part->report.state != PartState::collecting;
   part->report.state = PartState::collecting;
   part->report.progress = input.text;
@@ -268,6 +268,7 @@ void Core::Impl::on(const OutputsCollected& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || part->stage != Stage::collecting) return;
   part->report.outputs = input.outputs;
+  part->report.not_kept = input.not_kept;
   part->report.progress.clear();
   end(*part, *std::move(part->exit));
 }
@@ -286,7 +287,7 @@ void Core::Impl::end(Part& part, NodeExitReport exit) {
   if (part.stage == Stage::equipping) out.push_back(LeaveEnvironment{part.assignment.attempt});
   part.stage = is_at_work ? Stage::discarding : Stage::ended;
   part.kill_at = Instant::never();
-  part.tell_again = Instant::never();
+  need_not_tell(part);
   part.report.attempt = part.assignment.attempt;
   part.exit.reset();
   // Whoever died before it told when its ranks started is not asked any more.
@@ -311,7 +312,7 @@ void Core::Impl::run_part_timers() {
   for (auto& [attempt, part] : parts) {
     if (part.stage == Stage::removing && now >= part.remove_again) remove(part);
     if (now >= settles_at(part, config.space_patience)) {
-      part.is_settled = true;
+      part.space = Part::Space::settled;
       out.push_back(SettleOutputs{attempt});
     }
     if (part.stage != Stage::alive) continue;
@@ -319,9 +320,9 @@ void Core::Impl::run_part_timers() {
         !has_lease(part))
       end_lease(part);
     if (link == Link::open) capture(part);
-    if (now >= part.tell_again) {
-      part.runner_told = !lags(part.report.state, part.assignment.phase);
-      part.tell_again = Instant::never();
+    if (part.told == Part::Told::sent && now >= part.look_again) {
+      need_not_tell(part);
+      if (lags(part.report.state, part.assignment.phase)) must_tell(part);
       converge(part);
     }
     if (now >= part.kill_at) {

@@ -64,10 +64,39 @@ NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
   return exit;
 }
 
+void hear_of_space(Part& part, bool lacks_space, Instant now) {
+  switch (part.space) {
+    case Part::Space::enough:
+      if (!lacks_space) return;
+      part.space = Part::Space::lacking;
+      part.no_space_since = now;
+      return;
+    case Part::Space::lacking:
+      if (!lacks_space) part.space = Part::Space::enough;
+      return;
+    case Part::Space::settled: return;
+  }
+}
+
+void must_tell(Part& part) {
+  part.told = Part::Told::nothing;
+  part.look_again = Instant::never();
+}
+
+void have_told(Part& part, Instant look_again) {
+  part.told = Part::Told::sent;
+  part.look_again = look_again;
+}
+
+void need_not_tell(Part& part) {
+  part.told = Part::Told::all;
+  part.look_again = Instant::never();
+}
+
 Instant settles_at(const Part& part, Duration patience) {
-  const bool waits = part.stage == Part::Stage::collecting && part.no_space_since &&
-                     part.canceled_at && !part.is_settled;
-  return waits ? std::max(*part.no_space_since, *part.canceled_at) + patience : Instant::never();
+  const bool waits = part.stage == Part::Stage::collecting && part.space == Part::Space::lacking &&
+                     part.canceled_at;
+  return waits ? std::max(part.no_space_since, *part.canceled_at) + patience : Instant::never();
 }
 
 }  // namespace lockstep::agent

@@ -25,10 +25,22 @@ struct Part {
     removing,    // RemovePart is at work
   };
   enum class Killed { no, overdue, lease_over };
+  // What its runner has been told of `assignment`, as far as an agent can know.
+  enum class Told {
+    all,      // nothing of it is news to the runner
+    nothing,  // an UpdateRunner is due, once it lives
+    sent,     // UpdateRunner was ordered; at look_again the runner must have followed
+  };
+  // The launcher's space for what is collected.
+  enum class Space {
+    enough,
+    lacking,  // since no_space_since: it refuses what is left
+    settled,  // SettleOutputs was ordered: nobody waits for space any more
+  };
   Stage stage = Stage::staging;
-  Assignment assignment;    // the newest that was wanted, or as found
-  bool wanted = true;       // by the desired state that is applied
-  bool runner_told = true;  // its runner was told `assignment`, as far as an agent can know
+  Assignment assignment;  // the newest that was wanted, or as found
+  bool wanted = true;     // by the desired state that is applied; a fact beside every stage
+  Told told = Told::all;
   PartReport report;
   std::uint64_t environment_log_bytes = 0;    // that its environment log holds
   std::optional<CollectedOutput> logs;        // ./logs, as they were captured last
@@ -40,10 +52,10 @@ struct Part {
   Instant lease_until;                      // when its assignment has one
   Instant lease_written;                    // until when the runner knows
   std::optional<NodeExitReport> exit;       // while collecting: what is told at its end
-  std::optional<Instant> no_space_since;    // while collecting: the launcher refuses what is left
+  Space space = Space::enough;              // the same
+  Instant no_space_since;                   // while it is lacking
   std::optional<Instant> canceled_at;       // when its launcher said so
-  bool is_settled = false;                  // SettleOutputs was ordered
-  Instant tell_again = Instant::never();    // while the runner lags behind what is wanted
+  Instant look_again = Instant::never();    // while `sent`
   Instant kill_at = Instant::never();       // a stop was ordered: the runner is killed then
   Killed killed = Killed::no;               // its runner, by us
   Instant remove_again = Instant::never();
@@ -86,6 +98,14 @@ class Unacknowledged {
 // The exit of a part that no runner reported.
 NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
                                std::vector<LogSize> logs = {});
+
+// Whether the launcher has space for what is collected.
+void hear_of_space(Part& part, bool lacks_space, Instant now);
+
+// UpdateRunner is due, or ordered now, or nothing of it is of interest any more.
+void must_tell(Part& part);
+void have_told(Part& part, Instant look_again);
+void need_not_tell(Part& part);
 
 // When what a canceled job left is not waited for any more; never while the launcher has space.
 Instant settles_at(const Part& part, Duration patience);
