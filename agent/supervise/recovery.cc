@@ -10,7 +10,6 @@
 
 #include "agent/supervise/quarantine.h"
 #include "common/io/file_system.h"
-#include "common/io/runners.h"
 #include "common/wire/runner.h"
 
 namespace lockstep::agent {
@@ -125,16 +124,17 @@ Result<NodeExitReport> read_final_report(const io::AttemptDir& directory) {
   return wire::decode_exit_report(bytes);
 }
 
-void end_unknown_runners(const Home& home, const std::vector<RecoveredPart>& known) {
+std::vector<io::Runner> unknown_runners(const Home& home, const std::vector<RecoveredPart>& known) {
+  std::vector<io::Runner> unknown;
   for (const io::Runner& runner : io::runners_below(home.attempts())) {
     if (std::any_of(known.begin(), known.end(),
                     [&](const RecoveredPart& part) { return part.runner == runner.process; }))
       continue;
     spdlog::warn("the runner {} of {} belongs to no attempt that is known here; it is ended",
                  runner.process.pid, runner.directory);
-    if (const Status ended = io::end_runner(runner); !ended)
-      spdlog::error("{}", ended.error().message);
+    unknown.push_back(runner);
   }
+  return unknown;
 }
 
 std::vector<RecoveredPart> find_parts(const Home& home, bool same_boot) {

@@ -9,6 +9,7 @@
 #include "agent/core/core.h"
 #include "agent/supervise/home.h"
 #include "common/io/process.h"
+#include "common/io/runners.h"
 
 namespace lockstep::agent {
 
@@ -20,9 +21,9 @@ struct RecoveredPart {
 // The parts below <home>/attempts. `same_boot`: false when nothing started earlier can live.
 std::vector<RecoveredPart> find_parts(const Home& home, bool same_boot);
 
-// Ends the runners below <home>/attempts that are none of `known`, with all that they started:
-// those whose attempt directory somebody removed. May block for some seconds.
-void end_unknown_runners(const Home& home, const std::vector<RecoveredPart>& known);
+// The runners below <home>/attempts that are none of `known`: those whose attempt directory
+// somebody removed. They are to be ended, which may take some seconds: see io::end_runner.
+std::vector<io::Runner> unknown_runners(const Home& home, const std::vector<RecoveredPart>& known);
 
 // The runner of an attempt directory: by its pid file, or, when it was started and has not written
 // that yet, by its command line. nullopt: none lives.

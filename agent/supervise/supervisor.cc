@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "agent/supervise/quarantine.h"
 #include "agent/supervise/recovery.h"
@@ -54,7 +55,7 @@ Supervisor::~Supervisor() {
 Recovered Supervisor::recover(bool same_boot) {
   Recovered recovered;
   std::vector<RecoveredPart> found = find_parts(home_, same_boot);
-  if (same_boot) end_unknown_runners(home_, found);
+  if (same_boot) end_unknown(unknown_runners(home_, found));
   for (RecoveredPart& part : found) {
     const AttemptId attempt = part.found.assignment.attempt;
     if (part.runner) attach(attempt, *part.runner);
@@ -63,7 +64,28 @@ Recovered Supervisor::recover(bool same_boot) {
   return recovered;
 }
 
+// Each may take seconds to end, or never do it.
+void Supervisor::end_unknown(std::vector<io::Runner> unknown) {
+  if (unknown.empty()) return;
+  held_starts_.emplace();
+  workers_.submit([this, alive = alive_, unknown = std::move(unknown), &loop = loop_] {
+    for (const io::Runner& runner : unknown)
+      if (const Status ended = io::end_runner(runner); !ended)
+        spdlog::error("{}", ended.error().message);
+    loop.post([this, alive] {
+      if (!*alive) return;
+      const auto held = *std::exchange(held_starts_, std::nullopt);
+      for (const Assignment& assignment : held) start_now(assignment);
+    });
+  });
+}
+
 void Supervisor::start(const Assignment& assignment) {
+  if (held_starts_) return held_starts_->push_back(assignment);
+  start_now(assignment);
+}
+
+void Supervisor::start_now(const Assignment& assignment) {
   const AttemptId attempt = assignment.attempt;
   parts_[attempt];
   watch_directory(attempt);
@@ -149,7 +171,7 @@ void Supervisor::on_death(const AttemptId& attempt) {
     last.state = PartState::finished;
     last.exit = *std::move(report);
     emit_(RunnerReported{attempt, std::move(last)});
-    if (found->second.removing) run_removal(attempt);
+    run_removal_if_asked(found->second, attempt);
     return;
   }
   if (report.error().code != ErrorCode::not_found) spdlog::error("{}", report.error().message);
@@ -173,34 +195,34 @@ void Supervisor::clean(const AttemptId& attempt, std::function<void()> then) {
       if (!status) spdlog::error("{}: {}", to_string(attempt), status.error().message);
       then();
       const auto found = parts_.find(attempt);
-      if (found != parts_.end() && found->second.removing) run_removal(attempt);
+      if (found != parts_.end()) run_removal_if_asked(found->second, attempt);
     });
   });
 }
 
 void Supervisor::remove(const AttemptId& attempt) {
   Part& part = parts_[attempt];
-  if (part.process) {
-    // It reported and leaves by itself in a moment; when asked again, it did not.
-    if (part.removing) kill(attempt);
-    part.removing = true;
-    return;
+  switch (part.removal) {
+    case Removal::not_asked: part.removal = Removal::asked; break;
+    case Removal::asked:
+      // It reported and leaves by itself in a moment; when asked again, it did not.
+      if (part.process) kill(attempt);
+      break;
+    case Removal::running: return;
   }
-  part.removing = true;
-  run_removal(attempt);
+  run_removal_if_asked(part, attempt);
 }
 
-void Supervisor::run_removal(const AttemptId& attempt) {
-  Part& part = parts_[attempt];
-  if (part.process || part.cleaning) return;
-  part.cleaning = true;
+void Supervisor::run_removal_if_asked(Part& part, const AttemptId& attempt) {
+  if (part.process || part.removal != Removal::asked) return;
+  part.removal = Removal::running;
   workers_.submit([this, alive = alive_, attempt, home = home_, &loop = loop_] {
     const Status status =
         remove_or_set_aside(home, home.attempt(attempt), io::code_mount_point(attempt));
     loop.post([this, alive, attempt, status] {
       if (!*alive) return;
-      parts_[attempt].cleaning = false;
       if (!status) {  // the core asks again
+        parts_[attempt].removal = Removal::asked;
         spdlog::error("{}: {}", to_string(attempt), status.error().message);
         return;
       }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "agent/supervise/runner_starter.h"
 #include "agent/supervise/workers.h"
 #include "common/io/event_loop.h"
+#include "common/io/runners.h"
 
 namespace lockstep::agent {
 
@@ -29,7 +31,8 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // Scans the attempts and attaches to the runners that live. `same_boot`: see find_parts.
+  // Scans the attempts and attaches to the runners that live. `same_boot`: see find_parts. Those
+  // that belong to no attempt are ended on a worker; until they are gone, none is started.
   Recovered recover(bool same_boot);
   void start(const Assignment& assignment);  // -> RunnerStarted, RunnerReported…, RunnerGone
   void update(const Assignment& assignment);
@@ -44,17 +47,23 @@ class Supervisor {
   void tick(Instant now);
 
  private:
+  enum class Removal {
+    not_asked,
+    asked,    // it begins when no runner lives; the core asks again, should it fail
+    running,  // a worker is at it
+  };
   struct Part {
     std::unique_ptr<RunnerProcess> process;  // null: none lives
     PartReport last_report;
-    bool cleaning = false;  // a worker is at it
-    bool removing = false;  // RemovePart was asked for
+    Removal removal = Removal::not_asked;
   };
+  void end_unknown(std::vector<io::Runner> unknown);
+  void start_now(const Assignment& assignment);
   void attach(const AttemptId& attempt, const io::ProcessIdentity& identity);
   void started(const AttemptId& attempt, Result<io::ProcessIdentity> result);
   void on_death(const AttemptId& attempt);
   void clean(const AttemptId& attempt, std::function<void()> then);
-  void run_removal(const AttemptId& attempt);
+  void run_removal_if_asked(Part& part, const AttemptId& attempt);
   void watch_directory(const AttemptId& attempt);
   void on_directory_change();
 
@@ -64,6 +73,8 @@ class Supervisor {
   std::shared_ptr<RunnerStarter> starter_;
   Emit emit_;
   std::map<AttemptId, Part> parts_;
+  // While runners of no attempt are being ended: what is to be started then.
+  std::optional<std::vector<Assignment>> held_starts_;
   Instant empty_quarantine_at_;       // at once, then each hour
   io::Fd inotify_;                    // tells when a control socket appears
   std::map<int, AttemptId> watched_;  // inotify watch -> attempt

@@ -258,8 +258,13 @@ TEST_F(SupervisorTest, ARunnerWhoseDirectoryWasRemovedIsEndedByTheNextAgent) {
   const Recovered recovered = supervisor_->recover(true);
   ASSERT_EQ(recovered.parts.size(), 1u);
   EXPECT_EQ(recovered.parts[0].runner, FoundPart::Runner::alive);
-  EXPECT_TRUE(io::is_alive(*known));
+  // Ending it may take seconds: nobody waits for that, but what is started now.
+  const Assignment next = make_assignment("next", "wait");
+  supervisor_->start(next);
+  ASSERT_TRUE(turn_until([&] { turn(); },
+                         [&] { return find_runner(home_.attempt(next.attempt)).has_value(); }));
   EXPECT_FALSE(io::is_alive(*unknown));
+  EXPECT_TRUE(io::is_alive(*known));
 }
 
 TEST_F(SupervisorTest, ARunnerThatDiesWithoutItsDirectoryIsToldAsSuch) {
