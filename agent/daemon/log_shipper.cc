@@ -79,7 +79,7 @@ void LogShipper::changed(const AttemptId& attempt, Attempt& entry, const std::st
   const auto [place, added] = entry.streams.try_emplace(*parsed);
   Stream& stream = place->second;
   if (added && entry.known) {
-    stream.resuming = true;
+    stream.state = Stream::State::resuming;
     stream.ask_at = {};
   }
   enqueue({attempt, parsed->first, parsed->second}, stream);
@@ -113,9 +113,14 @@ LogShipper::Stream* LogShipper::find(const LogKey& key) {
 }
 
 void LogShipper::enqueue(const LogKey& key, Stream& stream) {
-  if (stream.queued || stream.resuming) return;
-  stream.queued = true;
-  ready_.push_back(key);
+  switch (stream.state) {
+    case Stream::State::queued:
+    case Stream::State::resuming: return;
+    case Stream::State::idle:
+      stream.state = Stream::State::queued;
+      ready_.push_back(key);
+      return;
+  }
 }
 
 void LogShipper::on_link_down() { linked_ = false; }
@@ -128,8 +133,8 @@ void LogShipper::on_link_up() {
     for (auto& [name, stream] : entry.streams) {
       // What was in flight may be lost with the old connection, and what was taken with the old
       // launcher: the one that answers now may have been restored from a backup.
-      if (stream.sent != 0) stream.resuming = true;
-      if (stream.resuming) stream.ask_at = {};
+      if (stream.sent != 0) stream.state = Stream::State::resuming;
+      if (stream.state == Stream::State::resuming) stream.ask_at = {};
     }
   }
 }
@@ -139,13 +144,13 @@ void LogShipper::on_ack(const LogAck& ack, Instant now) {
   if (!stream) return;
   const std::uint64_t before = stream->sent - stream->acked;
   const std::uint64_t known = stream->acked;
-  if (stream->resuming) {
+  if (stream->state == Stream::State::resuming) {
     if (ack.durable < stream->acked)
       spdlog::error(
           "the launcher lost {} of the log of {} that it had; where this node has given "
           "them back to its disk they are sent as zeros",
           to_string(Bytes{stream->acked - ack.durable}), owner_of(ack.key));
-    stream->resuming = false;
+    stream->state = Stream::State::idle;
     stream->sent = stream->acked = ack.durable;
     stream->ask_at = Instant::never();
   } else if (ack.durable > stream->acked) {
@@ -205,9 +210,8 @@ void LogShipper::pump(Instant now) {
     const LogKey key = ready_.front();
     ready_.pop_front();
     Stream* stream = find(key);
-    if (!stream) continue;
-    stream->queued = false;
-    if (stream->resuming) continue;
+    if (!stream || stream->state != Stream::State::queued) continue;
+    stream->state = Stream::State::idle;
     const std::uint64_t before = in_flight_;
     switch (send_chunk(key, *stream, now)) {
       case Progress::at_end: break;
@@ -251,7 +255,7 @@ void LogShipper::ask(Instant now) {
   for (auto& [attempt, entry] : attempts_) {
     for (auto& [name, stream] : entry.streams) {
       if (stream.ask_at <= now && resume.keys.size() < kKeysPerResume) {
-        stream.resuming = true;
+        stream.state = Stream::State::resuming;
         stream.ask_at = now + limits_.resume_after;
         resume.keys.push_back({attempt, name.first, name.second});
       }

@@ -57,10 +57,14 @@ class LogShipper {
 
  private:
   struct Stream {
+    enum class State {
+      idle,      // all that was seen of it is sent
+      queued,    // in ready_
+      resuming,  // nothing is sent before the launcher says where to go on
+    };
+    State state = State::idle;
     std::uint64_t sent = 0, acked = 0;
-    bool resuming = false;  // nothing is sent before the launcher says where to go on
-    bool queued = false;    // in ready_
-    Instant ask_at = Instant::never();
+    Instant ask_at = Instant::never();  // its acknowledgement is overdue then
   };
   struct Attempt {
     io::AttemptDir directory;
@@ -89,7 +93,9 @@ class LogShipper {
   io::Fd inotify_;
   std::map<AttemptId, Attempt> attempts_;
   std::map<int, AttemptId> watched_;
-  std::deque<LogKey> ready_;  // streams that may have something to send, in turn
+  // Streams that may have something to send, in turn. One that resumes meanwhile leaves its key
+  // behind, which is skipped.
+  std::deque<LogKey> ready_;
   std::uint64_t in_flight_ = 0;
   Instant next_ = Instant::never();
   Instant blocked_until_{};
