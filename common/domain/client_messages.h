@@ -54,7 +54,9 @@ struct ListEvents {  // of one job, oldest first
   Instant since;  // those at this time or later
   friend bool operator==(const ListEvents&, const ListEvents&) = default;
 };
-struct WatchJob {  // answered by JobReply now and a JobUpdate at each change
+// Answered by JobReply now; then a JobUpdate at each change until the job is final, and
+// StillWatching in between.
+struct WatchJob {
   JobId job;
   friend bool operator==(const WatchJob&, const WatchJob&) = default;
 };
@@ -170,6 +172,14 @@ struct JobUpdate {
   JobView job;
   friend bool operator==(const JobUpdate&, const JobUpdate&) = default;
 };
+// Sent to each connection that watches a job: it was sent every change until now. A connection that
+// something could not be sent to watches no more: without this, a client asks again.
+struct StillWatching {
+  JobId job;
+  Instant launcher_started;  // another value: another launcher process
+  friend bool operator==(const StillWatching&, const StillWatching&) = default;
+};
+inline constexpr Duration kStillWatchingEvery = seconds(5);
 struct JobsReply {
   std::vector<JobView> jobs;
   std::int64_t more = 0;  // so many older ones were asked for and are not in here
@@ -229,6 +239,6 @@ using ClientReply =
     std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
-                 SecretsReply, QuotasReply>;
+                 SecretsReply, QuotasReply, StillWatching>;
 
 }  // namespace lockstep

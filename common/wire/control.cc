@@ -52,6 +52,7 @@ struct BodyWriter {
   void operator()(const JobReply& m) const { pb::to_wire(m, wire->mutable_job_reply()); }
   void operator()(const JobsDeleted& m) const { pb::to_wire(m, wire->mutable_jobs_deleted()); }
   void operator()(const JobUpdate& m) const { pb::to_wire(m, wire->mutable_job_update()); }
+  void operator()(const StillWatching& m) const { pb::to_wire(m, wire->mutable_still_watching()); }
   void operator()(const JobsReply& m) const { pb::to_wire(m, wire->mutable_jobs_reply()); }
   void operator()(const ExplainReply& m) const { pb::to_wire(m, wire->mutable_explain_reply()); }
   void operator()(const EventsReply& m) const { pb::to_wire(m, wire->mutable_events_reply()); }
@@ -154,6 +155,7 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kJobReply: return read<JobReply>(wire.job_reply(), body);
     case pb::Envelope::kJobsDeleted: return read<JobsDeleted>(wire.jobs_deleted(), body);
     case pb::Envelope::kJobUpdate: return read<JobUpdate>(wire.job_update(), body);
+    case pb::Envelope::kStillWatching: return read<StillWatching>(wire.still_watching(), body);
     case pb::Envelope::kJobsReply: return read<JobsReply>(wire.jobs_reply(), body);
     case pb::Envelope::kListEvents: return read<ListEvents>(wire.list_events(), body);
     case pb::Envelope::kEventsReply: return read<EventsReply>(wire.events_reply(), body);

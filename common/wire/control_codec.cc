@@ -339,6 +339,15 @@ Status from_wire(const JobUpdate& from, lockstep::JobUpdate* to) {
   return from_wire(from.job(), &to->job);
 }
 
+void to_wire(const lockstep::StillWatching& from, StillWatching* to) {
+  to->set_job(from.job.value);
+  to->set_launcher_started_ns(from.launcher_started.ns);
+}
+Status from_wire(const StillWatching& from, lockstep::StillWatching* to) {
+  TRY(read_job_named(from, &to->job));
+  return read_instant(from.launcher_started_ns(), "launcher_started", &to->launcher_started);
+}
+
 void to_wire(const lockstep::JobsReply& from, JobsReply* to) {
   write_list(from.jobs, to->mutable_jobs());
   to->set_more(from.more);

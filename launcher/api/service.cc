@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/domain/client_limits.h"
 #include "launcher/api/environment_queries.h"
 #include "launcher/api/job_name.h"
@@ -13,6 +15,7 @@ namespace lockstep::launcher {
 namespace {
 
 constexpr std::size_t kMaxPending = 100'000;
+constexpr Duration kRoundEvery = kStillWatchingEvery / Watchers::kRounds;
 
 Status check_variables_size(const std::map<std::string, std::string>& variables) {
   std::size_t bytes = 0;
@@ -327,24 +330,46 @@ Status Service::watch(const Asker& asker, const JobId& job) {
 }
 
 void Service::flush() {
-  for (const auto& id : std::exchange(changed_jobs_, {})) {
-    if (watchers_.of(id) == nullptr) continue;
-    const auto view = ports_.core->job_view(id);
-    if (!view) {
-      watchers_.job_is_over(id);
-      continue;
-    }
-    const Job& job = *state().job(id);
-    // Roles may have changed since they began to watch.
-    watchers_.remove_if(id, [&](const Asker& asker) {
-      return !Viewer(state().principals(), asker.caller).sees(job);
-    });
-    if (const auto* watchers = watchers_.of(id))
-      for (const auto& [connection, asker] : *watchers)
-        ports_.send(connection, 0,
-                    JobUpdate{Viewer(state().principals(), asker.caller).cut(*view)});
-    if (is_final(view->status)) watchers_.job_is_over(id);
+  for (const auto& id : std::exchange(changed_jobs_, {}))
+    if (watchers_.of(id) != nullptr) tell_of_change(id);
+  tell_next_rounds();
+}
+
+void Service::tell_of_change(const JobId& id) {
+  const auto view = ports_.core->job_view(id);
+  if (!view) return watchers_.job_is_over(id);
+  const Job& job = *state().job(id);
+  // Roles may have changed since they began to watch.
+  watchers_.remove_if(id, [&](const Asker& asker) {
+    return !Viewer(state().principals(), asker.caller).sees(job);
+  });
+  if (const auto* watchers = watchers_.of(id))
+    for (const auto& [connection, asker] : *watchers)
+      ports_.send(connection, 0, JobUpdate{Viewer(state().principals(), asker.caller).cut(*view)});
+  if (is_final(view->status)) watchers_.job_is_over(id);
+}
+
+// A loop that was held up makes up for the rounds of one interval, no more.
+void Service::tell_next_rounds() {
+  const Instant now = ports_.now();
+  if (watchers_.count() == 0) {
+    next_round_ = now + kRoundEvery;
+    return;
   }
+  next_round_ = std::max(next_round_, now - kStillWatchingEvery + kRoundEvery);
+  if (next_round_ > now) return;
+  const Instant started = ports_.info().started;
+  for (; next_round_ <= now; next_round_ = next_round_ + kRoundEvery)
+    for (const auto& [id, asker] : watchers_.next_round()) {
+      const Job* job = state().job(id);
+      if (job != nullptr && Viewer(state().principals(), asker.caller).sees(*job))
+        ports_.send(asker.connection, 0, StillWatching{id, started});
+    }
+}
+
+Duration Service::wait() const {
+  if (watchers_.count() == 0) return Duration::max();
+  return std::max(next_round_ - ports_.now(), Duration::zero());
 }
 
 void Service::gone(const std::string& connection) { watchers_.gone(connection); }

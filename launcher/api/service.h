@@ -89,8 +89,11 @@ class Service {
   void perform(const JobChanged& action) { changed_jobs_.insert(action.job); }
   // Nothing goes to what this key watches any more.
   void perform(const RevokeUser& action);
-  // After the last of a turn's actions: tells watchers of changed jobs as they are now.
+  // After the last of a turn's actions: tells watchers of changed jobs as they are now, and those
+  // whose round has come that they still watch.
   void flush();
+  // Until the next round; Duration::max(): nobody watches.
+  Duration wait() const;
   void gone(const std::string& connection);
 
  private:
@@ -104,6 +107,8 @@ class Service {
   void reply(const Asker& asker, ClientReply body);
   void refuse(const Asker& asker, ErrorCode code, std::string message);
   Status watch(const Asker& asker, const JobId& job);
+  void tell_of_change(const JobId& id);
+  void tell_next_rounds();
   void submit(const Asker& asker, Submit submit);
   void submit_whole(const Asker& asker, const Submit& submit);
   void create_environment(const Asker& asker, CreateEnvironment create);
@@ -117,6 +122,7 @@ class Service {
   std::uint64_t last_pending_ = 0;
   Watchers watchers_{Watchers::Limits{}};
   std::set<JobId> changed_jobs_;
+  Instant next_round_;  // of watchers
 };
 
 }  // namespace lockstep::launcher

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
 namespace lockstep::launcher {
 
 Status Watchers::add(const JobId& job, const Asker& asker) {
@@ -30,7 +28,9 @@ Status Watchers::add(const JobId& job, const Asker& asker) {
   if (count_ >= limits_.all)
     return refuse(fmt::format("jobs are watched {} times, the most there may be", count_));
   watchers.emplace(asker.connection, asker);
-  by_connection_[asker.connection].insert(job);
+  filled_last_ = (filled_last_ + 1) % kRounds;
+  rounds_[filled_last_].emplace(job, asker.connection);
+  by_connection_[asker.connection].emplace(job, filled_last_);
   ++of_user_[user];
   ++count_;
   return {};
@@ -44,7 +44,9 @@ const std::map<std::string, Asker>* Watchers::of(const JobId& job) const {
 // All but the entry in by_job_.
 void Watchers::forget(const JobId& job, const Asker& asker) {
   const auto jobs = by_connection_.find(asker.connection);
-  jobs->second.erase(job);
+  const auto watch = jobs->second.find(job);
+  rounds_[watch->second].erase({job, asker.connection});
+  jobs->second.erase(watch);
   if (jobs->second.empty()) by_connection_.erase(jobs);
   const auto mine = of_user_.find(name_of(asker.caller));
   if (--mine->second == 0) of_user_.erase(mine);
@@ -77,7 +79,9 @@ void Watchers::remove_key(const PublicKey& key) {
 void Watchers::gone(const std::string& connection) {
   const auto found = by_connection_.find(connection);
   if (found == by_connection_.end()) return;
-  for (const JobId& job : std::set<JobId>(found->second))
+  std::vector<JobId> jobs;
+  for (const auto& [job, round] : found->second) jobs.push_back(job);
+  for (const JobId& job : jobs)
     remove_if(job, [&](const Asker& asker) { return asker.connection == connection; });
 }
 
@@ -86,6 +90,14 @@ void Watchers::drop_gone(const std::function<bool(const std::string& connection)
   for (const auto& [connection, jobs] : by_connection_)
     if (is_gone(connection)) connections.push_back(connection);
   for (const std::string& connection : connections) gone(connection);
+}
+
+std::vector<std::pair<JobId, Asker>> Watchers::next_round() {
+  named_last_ = (named_last_ + 1) % kRounds;
+  std::vector<std::pair<JobId, Asker>> round;
+  for (const auto& [job, connection] : rounds_[named_last_])
+    round.emplace_back(job, by_job_.at(job).at(connection));
+  return round;
 }
 
 }  // namespace lockstep::launcher

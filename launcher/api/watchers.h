@@ -1,11 +1,14 @@
 #pragma once
 // Who is told when a job changes: connections by job, bounded for each job, for each user, and in
-// all. It sends nothing.
+// all; and in which round each is told that it still watches. It sends nothing and reads no clock.
 
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/base/result.h"
 #include "launcher/api/asker.h"
@@ -17,6 +20,7 @@ class Watchers {
   struct Limits {
     std::size_t of_job = 1'000, of_user = 1'000, all = 10'000;
   };
+  static constexpr std::size_t kRounds = 20;
   explicit Watchers(Limits limits) : limits_(limits) {}
 
   // Again by the same connection: in place of before. resource_exhausted: which limit, and what to
@@ -29,6 +33,9 @@ class Watchers {
   void remove_key(const PublicKey& key);
   void gone(const std::string& connection);
   void drop_gone(const std::function<bool(const std::string& connection)>& is_gone);
+  // Those of the next round. Each watch is of one round, and the rounds are about equally large, so
+  // that kRounds calls in a row name each watch once.
+  std::vector<std::pair<JobId, Asker>> next_round();
   std::size_t count() const { return count_; }
 
  private:
@@ -36,7 +43,9 @@ class Watchers {
 
   const Limits limits_;
   std::map<JobId, std::map<std::string, Asker>> by_job_;
-  std::map<std::string, std::set<JobId>> by_connection_;
+  std::map<std::string, std::map<JobId, std::size_t>> by_connection_;  // the number: its round
+  std::array<std::set<std::pair<JobId, std::string>>, kRounds> rounds_;
+  std::size_t filled_last_ = 0, named_last_ = 0;
   std::map<std::string, std::size_t> of_user_;
   std::size_t count_ = 0;
 };

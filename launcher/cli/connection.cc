@@ -38,19 +38,20 @@ struct Connection::Impl {
     watching = true;
     if (links_watched) return {};
     links_watched = true;
-    TRY(watch_link(*control, control_unsent, &Listener::on_control_up));
-    return watch_link(*bulk, bulk_unsent, &Listener::on_bulk_up);
+    TRY(watch_link(*control, control_unsent, &Listener::on_control_up, &Listener::on_control_down));
+    return watch_link(*bulk, bulk_unsent, &Listener::on_bulk_up, nullptr);
   }
-  Status watch_link(io::ClientSocket& socket, bool& unsent,
-                    std::function<void()> Listener::*handler) {
-    return socket.watch_link(loop, [this, &unsent, handler](Link link) {
+  Status watch_link(io::ClientSocket& socket, bool& unsent, std::function<void()> Listener::*on_up,
+                    std::function<void()> Listener::*on_down) {
+    return socket.watch_link(loop, [this, &unsent, on_up, on_down](Link link) {
       if (link != Link::up) {
         unsent = true;
+        if (on_down != nullptr && listener.*on_down) (listener.*on_down)();
         return;
       }
-      const bool tell = unsent && listener.*handler;
+      const bool tell = unsent && listener.*on_up;
       unsent = false;
-      if (tell) (listener.*handler)();
+      if (tell) (listener.*on_up)();
     });
   }
   void drain_control();

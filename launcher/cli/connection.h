@@ -50,6 +50,7 @@ class Connection {
     // knows nothing of what we follow.
     std::function<void()> on_control_up;
     std::function<void()> on_bulk_up;
+    std::function<void()> on_control_down = {};  // the link broke; dialling goes on
   };
   Status listen(Listener listener);
   void stop_listening();

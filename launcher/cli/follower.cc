@@ -16,11 +16,12 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kKeepAlive = seconds(1);
-constexpr Duration kSilence = seconds(3);        // without an answer: the launcher is gone
+constexpr Duration kTick = seconds(1);
 constexpr Duration kLogsAfterEnd = seconds(30);  // the rest of the logs of a final job
-constexpr Duration kResumeAfter = seconds(5);    // logs silent: ask for them again, by offset
 constexpr std::uint32_t kCredit = 64;
+// The launcher drops a follow whose connection takes nothing more: then more chunks than these are
+// on their way.
+constexpr std::uint32_t kBurst = 8;
 
 }  // namespace
 
@@ -44,15 +45,18 @@ struct Follower::Impl {
                 output_open = terminal.write(stream, bytes) && output_open;
               }) {}
 
-  Duration silence() const { return listening.since(answered_at); }
   Status listen();
   FollowEnd end(FollowEnd::How how);
   void subscribe();
   void follow_logs();
-  void keep_alive(Instant now);
+  void ask();
+  void tick(Instant now);
   void reconnect();
+  bool must_resume_logs() const;
   void on_control(const Envelope<ClientReply>& envelope);
   void on_bulk(const BulkEnvelope& envelope);
+  void on_still_watching(const StillWatching& still);
+  void on_launcher(Instant started);
   void on_job(const JobView& view);
   void on_chunk(const LogChunk& chunk);
   void on_signal(int signal);
@@ -80,12 +84,13 @@ struct Follower::Impl {
   FollowEnd::Cancel cancel = FollowEnd::Cancel::not_asked;
   std::uint64_t cancel_sequence = 0;
 
-  Listening listening{clock.now(), kKeepAlive};
-  Duration answered_at{};  // of what was listened, as those below
-  Duration logged_at{};
+  Listening listening{clock.now(), kTick};
+  WatchLease lease{options.watch};
+  Duration logged_at{};  // of what was listened, as the next
   Duration ended_at{};
-  Instant next_keep_alive;
+  Instant next_tick;
   std::uint32_t taken = 0;                  // chunks since credit was given back
+  std::uint32_t burst = 0;                  // chunks since the logs were asked for
   std::optional<Instant> launcher_started;  // another value: another launcher process
   bool lost_said = false;
 };
@@ -96,7 +101,7 @@ void Follower::Impl::follow_logs() {
   follow.follow = options.until_final;
   follow.credit = kCredit;
   follow.resume = merge.positions();
-  taken = 0;
+  taken = burst = 0;
   logged_at = listening.total();
   BulkEnvelope envelope;
   envelope.body = std::move(follow);
@@ -104,21 +109,31 @@ void Follower::Impl::follow_logs() {
 }
 
 void Follower::Impl::subscribe() {
-  connection.send(WatchJob{options.job});
+  ask();
   follow_logs();
-  connection.send(GetStatus{});
 }
 
-// Asks for the job and for the launcher itself: the answers prove that it lives, bring what a lost
-// push would have brought, and tell when it is another process that knows nothing of our follow.
-void Follower::Impl::keep_alive(Instant now) {
-  next_keep_alive = now + kKeepAlive;
-  if (silence() > kSilence) reconnect();
+// For the job and for the launcher itself: it tells us of the job from now on, and we learn whether
+// it is another process that knows nothing of our follow.
+void Follower::Impl::ask() {
   connection.send(WatchJob{options.job});
   connection.send(GetStatus{});
+  lease.expect_answer(listening.total());
+}
+
+void Follower::Impl::tick(Instant now) {
+  next_tick = now + kTick;
+  if (lease.is_lost(listening.total())) reconnect();
+  if (lease.must_ask(listening.total())) ask();
   if (cancel == FollowEnd::Cancel::unanswered) ask_to_cancel();
-  if (!log_end && listening.since(logged_at) > kResumeAfter) follow_logs();
+  if (must_resume_logs()) follow_logs();
   if (options.keep_nodes && !lost_said && !is_over) options.keep_nodes();
+}
+
+// While the job runs, silence is ordinary; after its end, LogEnd may be lost.
+bool Follower::Impl::must_resume_logs() const {
+  if (log_end || listening.since(logged_at) <= options.logs_quiet) return false;
+  return is_over || !options.until_final || burst >= kBurst;
 }
 
 void Follower::Impl::reconnect() {
@@ -128,22 +143,20 @@ void Follower::Impl::reconnect() {
                            : "the launcher has ended; the job goes on, waiting for a launcher: "
                              "`lockstep up` starts it again, Ctrl-C leaves");
   lost_said = true;
-  if (!endpoint || silence() < kSilence) return;
+  if (!endpoint) return;
   if (connection.reopen(*endpoint)) follow_logs();
 }
 
 void Follower::Impl::on_control(const Envelope<ClientReply>& envelope) {
-  answered_at = listening.total();
+  lease.heard();
   if (lost_said) terminal.note("the launcher is back");
   lost_said = false;
   if (const auto* reply = std::get_if<JobReply>(&envelope.body)) return on_job(reply->job);
   if (const auto* update = std::get_if<JobUpdate>(&envelope.body)) return on_job(update->job);
-  if (const auto* reply = std::get_if<StatusReply>(&envelope.body)) {
-    const Instant started = reply->status.started;
-    if (launcher_started && *launcher_started != started && !log_end) follow_logs();
-    launcher_started = started;
-    return;
-  }
+  if (const auto* still = std::get_if<StillWatching>(&envelope.body))
+    return on_still_watching(*still);
+  if (const auto* reply = std::get_if<StatusReply>(&envelope.body))
+    return on_launcher(reply->status.started);
   if (std::holds_alternative<Done>(envelope.body)) {
     cancel = FollowEnd::Cancel::agreed;  // nothing else is answered so
     return;
@@ -154,11 +167,24 @@ void Follower::Impl::on_control(const Envelope<ClientReply>& envelope) {
     cancel = FollowEnd::Cancel::agreed;  // it ended meanwhile
     return;
   }
+  lease.renewed(listening.total());  // asked again no sooner than a watch that is taken
   if (!job) failure = make_error(refused->code, refused->message);
+}
+
+void Follower::Impl::on_still_watching(const StillWatching& still) {
+  if (still.job != options.job) return;
+  lease.renewed(listening.total());
+  on_launcher(still.launcher_started);
+}
+
+void Follower::Impl::on_launcher(Instant started) {
+  if (launcher_started && *launcher_started != started && !log_end) follow_logs();
+  launcher_started = started;
 }
 
 void Follower::Impl::on_job(const JobView& view) {
   if (view.spec.name != options.job.value) return;
+  lease.renewed(listening.total());
   if (job && is_final(job->status)) return;  // an answer that was on its way
   job = view;
   const Instant now = clock.now();
@@ -200,6 +226,7 @@ void Follower::Impl::on_chunk(const LogChunk& chunk) {
   const Instant now = clock.now();
   if (chunk.key.attempt.job != options.job) return;
   logged_at = listening.total();
+  ++burst;
   switch (merge.add(chunk, now)) {
     case LogMerge::Outcome::gap: return follow_logs();
     case LogMerge::Outcome::taken:
@@ -237,6 +264,7 @@ void Follower::Impl::on_interrupt() {
 void Follower::Impl::ask_to_cancel() {
   cancel = FollowEnd::Cancel::unanswered;
   cancel_sequence = connection.send(CancelJob{options.job});
+  lease.expect_answer(listening.total());
 }
 
 bool Follower::Impl::finished() {
@@ -250,7 +278,7 @@ bool Follower::Impl::finished() {
 }
 
 Instant Follower::Impl::next_deadline() const {
-  return std::min({next_keep_alive, merge.next_deadline(), lines.next_deadline()});
+  return std::min({next_tick, merge.next_deadline(), lines.next_deadline()});
 }
 
 Follower::Follower(Connection& connection, Terminal& terminal, FindEndpoint find_endpoint,
@@ -269,7 +297,8 @@ Status Follower::Impl::listen() {
   Connection::Listener listener;
   listener.on_control = [this](const Envelope<ClientReply>& envelope) { on_control(envelope); };
   listener.on_bulk = [this](const BulkEnvelope& envelope) { on_bulk(envelope); };
-  listener.on_control_up = [this] { connection.send(WatchJob{options.job}); };
+  listener.on_control_up = [this] { ask(); };
+  listener.on_control_down = [this] { lease.expect_answer(listening.total()); };
   listener.on_bulk_up = [this] {
     if (!log_end) follow_logs();
   };
@@ -285,7 +314,7 @@ FollowEnd Follower::Impl::end(FollowEnd::How how) {
 Result<FollowEnd> Follower::run() {
   Impl& me = *impl_;
   TRY(me.listen());
-  me.next_keep_alive = me.clock.now() + kKeepAlive;
+  me.next_tick = me.clock.now() + kTick;
   me.subscribe();
   while (true) {
     const Instant now = me.clock.now();
@@ -296,7 +325,7 @@ Result<FollowEnd> Follower::run() {
     if (me.interrupts > (me.options.cancel_on_interrupt ? 1 : 0))
       return me.end(FollowEnd::How::detached);
     if (me.finished()) return me.end(FollowEnd::How::finished);
-    if (now >= me.next_keep_alive) me.keep_alive(now);
+    if (now >= me.next_tick) me.tick(now);
     if (now >= me.lines.next_deadline()) me.show_state(now);
     me.merge.show_partial(now);
     me.connection.loop().turn(me.next_deadline() - now);

@@ -11,6 +11,7 @@
 #include "launcher/cli/connection.h"
 #include "launcher/cli/log_merge.h"
 #include "launcher/cli/terminal.h"
+#include "launcher/cli/watch_lease.h"
 
 namespace lockstep::cli {
 
@@ -27,6 +28,8 @@ struct FollowOptions {
   std::function<bool(std::string_view)> wanted;  // lines to show; empty: all
   bool all_to_stderr = false;                    // standard output is for something else
   std::function<void()> keep_nodes;  // called now and then while the job goes on; may be empty
+  WatchLease::Limits watch = {};
+  Duration logs_quiet = seconds(5);  // after a burst: they are asked for again, by offset
 };
 
 struct FollowEnd {

@@ -61,6 +61,8 @@ class ControlServer {
   // After the last of a turn's actions, before anything else is fed: tells watchers of changed jobs
   // and nodes of their desired state as they are now, which is durable, and sends everything.
   void flush();
+  // How long flush() may wait for the next message; Duration::max() = without bound.
+  Duration wait() const { return service_.wait(); }
   // To the node's session that was accepted last; lost when it has none.
   void tell_node(NodeId node, AgentReply body);
   // Nothing more is taken in this turn: its answers are large enough.

@@ -233,7 +233,7 @@ bool Daemon::settle() {
 ExitCode Daemon::run() {
   while (settle()) {
     Duration wait = std::min(engine.wait(), compactor->wait());
-    wait = std::min({wait, Duration(kLookAgain), auditor->wait()});
+    wait = std::min({wait, Duration(kLookAgain), auditor->wait(), control->wait()});
     loop.turn(bulk->stalled() ? std::min(wait, kStalledRetry) : wait);
   }
   return code;

@@ -1,7 +1,8 @@
-// fleet: many simulated nodes in one process, or many jobs from one client; tests/bench/load.py
-// starts several of them beside a real lockstepd.
+// fleet: many simulated nodes in one process, many jobs from one client, or many followers of one
+// job; tests/bench/load.py and followers.py start several of them beside a real lockstepd.
 //   fleet nodes --token-file FILE --count K --first I [--cpus N]    until SIGTERM
 //   fleet submit --home DIR --endpoint FILE --jobs N [--nodes K] [--cpus N] [--no-wait]
+//   fleet followers --home DIR --endpoint FILE --job NAME --count N     until standard input ends
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 
 #include "common/io/file_system.h"
 #include "common/wire/join_token.h"
+#include "tests/bench/fleet/followers.h"
 #include "tests/bench/fleet/null_node.h"
 #include "tests/bench/fleet/submitter.h"
 
@@ -84,7 +86,7 @@ Status run_nodes(const NodeOptions& options) {
 int main(int argc, char** argv) {
   namespace fleet = lockstep::fleet;
   ::signal(SIGPIPE, SIG_IGN);
-  CLI::App app("Simulated nodes, and a client that submits many jobs.", "fleet");
+  CLI::App app("Simulated nodes, and clients that submit many jobs or follow one.", "fleet");
   app.require_subcommand(1);
   fleet::NodeOptions node_options;
   auto* nodes = app.add_subcommand("nodes", "simulated nodes until SIGTERM");
@@ -103,10 +105,17 @@ int main(int argc, char** argv) {
   submit->add_option("--nodes", submit_options.nodes, "of each job");
   submit->add_option("--cpus", submit_options.cpus, "of each job; 0: whole nodes");
   submit->add_flag("--no-wait", no_wait, "only until all are accepted");
+  fleet::FollowersOptions follow_options;
+  auto* followers = app.add_subcommand("followers", "follow one job until standard input ends");
+  followers->add_option("--home", follow_options.home)->required();
+  followers->add_option("--endpoint", follow_options.endpoint)->required();
+  followers->add_option("--job", follow_options.job)->required();
+  followers->add_option("--count", follow_options.count);
   CLI11_PARSE(app, argc, argv);
   submit_options.wait = !no_wait;
-  const lockstep::Status status =
-      nodes->parsed() ? fleet::run_nodes(node_options) : fleet::submit(submit_options);
+  const lockstep::Status status = nodes->parsed()       ? fleet::run_nodes(node_options)
+                                  : followers->parsed() ? fleet::follow(follow_options)
+                                                        : fleet::submit(submit_options);
   if (status) return 0;
   std::fprintf(stderr, "fleet: %s\n", status.error().message.c_str());
   return 1;

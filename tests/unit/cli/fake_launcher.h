@@ -4,6 +4,8 @@
 // offsets. It can break in the middle and come back at the same place as another process would:
 // without any memory of its clients.
 
+#include <unistd.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -15,6 +17,7 @@
 
 #include "common/domain/bulk.h"
 #include "common/domain/client_messages.h"
+#include "common/io/clock.h"
 #include "common/io/event_loop.h"
 #include "common/io/transport.h"
 #include "common/wire/bulk.h"
@@ -36,6 +39,9 @@ class FakeLauncher {
     int break_after_chunks = 0;  // 0 = never; each break is followed by a restart
     int breaks = 1;
     bool ends_by_itself = true;  // else only by CancelJob
+    Duration confirm_every{};    // StillWatching; 0: an older launcher, which has no such message
+    bool loses_updates = false;  // each JobUpdate, and the watch with it
+    int drop_follow_after_chunks = 0;  // once, without a word; 0 = never
     JobView final_job;
     JobView canceled_job;
   };
@@ -57,6 +63,10 @@ class FakeLauncher {
   io::KeyPair client_keys() const { return client_; }
   int lives() const { return lives_; }
   int cancels() const { return cancels_; }
+  int requests() const { return requests_; }  // over the control socket
+  int follows() const { return follows_; }
+  int confirmed() const { return confirmed_; }
+  void freeze(bool frozen) { frozen_ = frozen; }  // it takes and sends nothing, as in SIGSTOP
 
  private:
   struct Follow {
@@ -96,7 +106,12 @@ class FakeLauncher {
     ready_.notify_all();
     bool broken = false;
     while (!stop_ && !broken) {
+      if (frozen_) {
+        ::usleep(2000);
+        continue;
+      }
       loop.turn(milliseconds(2));
+      confirm(*control);
       broken = pump(*bulk);
       if (!broken && is_final(view().status) && last_told_ != view().status) tell(*control);
     }
@@ -119,7 +134,16 @@ class FakeLauncher {
   void tell(io::ServerSocket& socket) {
     if (watcher_.empty()) return;
     last_told_ = view().status;
+    if (script_.loses_updates) return watcher_.clear();
     send(socket, watcher_, 0, JobUpdate{view()});
+  }
+
+  void confirm(io::ServerSocket& socket) {
+    const Instant now = clock_.now();
+    if (script_.confirm_every == Duration{} || watcher_.empty() || now < confirm_at_) return;
+    confirm_at_ = now + script_.confirm_every;
+    send(socket, watcher_, 0, StillWatching{JobId(script_.job.spec.name), started_});
+    ++confirmed_;
   }
 
   void on_control(io::ServerSocket& socket, const io::ServerSocket::Incoming& incoming) {
@@ -129,6 +153,7 @@ class FakeLauncher {
       send(socket, incoming.peer, envelope->sequence, std::move(body));
     };
     const ClientRequest& body = envelope->body;
+    ++requests_;
     if (std::holds_alternative<WatchJob>(body)) {
       watcher_ = incoming.peer;
       reply(JobReply{view()});
@@ -151,6 +176,7 @@ class FakeLauncher {
     const auto envelope = wire::decode_bulk(incoming.bytes);
     if (!envelope) return;
     if (const auto* request = std::get_if<LogFollow>(&envelope->body)) {
+      ++follows_;
       follow_ = Follow{incoming.peer, *request, request->credit};
       for (const auto& log : script_.logs) {
         auto& at = positions_[log.key];
@@ -184,6 +210,10 @@ class FakeLauncher {
         --follow_->credit;
         more = true;
         if (!send_bulk(socket, chunk)) return false;
+        if (++sent_ == script_.drop_follow_after_chunks) {
+          follow_.reset();
+          return false;
+        }
         if (script_.break_after_chunks > 0 && lives_ <= script_.breaks &&
             ++chunks_ >= script_.break_after_chunks)
           return true;
@@ -207,15 +237,18 @@ class FakeLauncher {
   std::condition_variable ready_;
   std::optional<Endpoint> endpoint_;  // guarded by mutex_
   std::atomic<bool> stop_{false};
-  std::atomic<int> lives_{0}, cancels_{0};
+  std::atomic<bool> frozen_{false};
+  std::atomic<int> lives_{0}, cancels_{0}, requests_{0}, follows_{0}, confirmed_{0};
 
   // Of the serving thread alone.
   std::optional<Follow> follow_;
   std::map<LogKey, std::uint64_t> positions_;
   std::string watcher_;
   std::uint64_t sequence_ = 0;
-  Instant started_;
-  int chunks_ = 0;
+  io::SystemClock clock_;
+  Instant started_, confirm_at_;
+  int chunks_ = 0;  // in this life
+  int sent_ = 0;
   bool all_sent_ = false, canceled_ = false;
   std::optional<JobStatus> last_told_;
   std::thread thread_;

@@ -139,13 +139,17 @@ class Following : public testing::Test {
     return ended;
   }
 
-  static bool wait_for_text(const Child& child, const char* file, const std::string& text) {
+  static bool wait_until(const std::function<bool()>& condition) {
     for (int i = 0; i < 4000; ++i) {
-      if (read(child.base + file).find(text) != std::string::npos) return true;
+      if (condition()) return true;
       ::usleep(5000);
     }
     return false;
   }
+  static bool wait_for_text(const Child& child, const char* file, const std::string& text) {
+    return wait_until([&] { return read(child.base + file).find(text) != std::string::npos; });
+  }
+  static void interrupt(const Child& child) { ::kill(child.pid, SIGINT); }
 };
 
 constexpr int kCompleted = static_cast<int>(JobStatus::completed);
@@ -321,6 +325,84 @@ TEST_F(Following, ATrivialJobGivesNoLine) {
   const Ended ended = wait(start(plan, options));
   EXPECT_EQ(ended.out, "done\n");
   EXPECT_EQ(ended.err, "");
+}
+
+// Watching is pushed. It looks at its lease once a second, and this is three seconds.
+TEST_F(Following, AQuietJobIsAskedForOnceAndItsLogsToo) {
+  auto plan = script(1);
+  plan.ends_by_itself = false;
+  plan.confirm_every = milliseconds(20);
+  plan.logs = {{key(0, LogStream::out), "running\n"}};
+  FollowOptions options;
+  options.show_state = false;
+  options.single_log = true;
+  options.watch.quiet = milliseconds(500);
+  options.logs_quiet = milliseconds(500);
+  const Child child = start(plan, options);
+  EXPECT_TRUE(wait_until([&] { return launcher_->confirmed() >= 150; }));
+  EXPECT_EQ(launcher_->requests(), 2) << "for the job and for the launcher";
+  EXPECT_EQ(launcher_->follows(), 1);
+  interrupt(child);
+  EXPECT_EQ(wait(child).err, "");
+}
+
+TEST_F(Following, AnUpdateThatWasLostIsMadeGood) {
+  auto plan = script(1);
+  plan.confirm_every = milliseconds(20);
+  plan.loses_updates = true;
+  plan.logs = {{key(0, LogStream::out), "done\n"}};
+  FollowOptions options;
+  options.single_log = true;
+  options.watch.quiet = milliseconds(100);
+  const Ended ended = wait(start(plan, options));
+  EXPECT_EQ(ended.code, kCompleted) << ended.err;
+  EXPECT_EQ(ended.out, "done\n");
+  EXPECT_GT(launcher_->requests(), 2);
+}
+
+TEST_F(Following, AnOlderLauncherThatPushesNothingIsAskedAgain) {
+  auto plan = script(1);
+  plan.ends_by_itself = false;
+  FollowOptions options;
+  options.show_state = false;
+  options.watch.quiet = milliseconds(100);
+  const Child child = start(plan, options);
+  EXPECT_TRUE(wait_until([&] { return launcher_->requests() >= 6; }));
+  interrupt(child);
+  EXPECT_EQ(wait(child).err, "") << "it answers, so it is not said to be gone";
+}
+
+TEST_F(Following, ALauncherThatIsFrozenIsNoticedAndSoIsItsReturn) {
+  auto plan = script(1);
+  plan.ends_by_itself = false;
+  plan.confirm_every = milliseconds(20);
+  plan.logs = {{key(0, LogStream::out), "running\n"}};
+  FollowOptions options;
+  options.single_log = true;
+  options.watch = {milliseconds(100), milliseconds(500)};
+  const Child child = start(plan, options);
+  ASSERT_TRUE(wait_for_text(child, "/out", "running"));
+  launcher_->freeze(true);
+  EXPECT_TRUE(wait_for_text(child, "/err", "the launcher does not answer; the job goes on"));
+  launcher_->freeze(false);
+  EXPECT_TRUE(wait_for_text(child, "/err", "the launcher is back"));
+  interrupt(child);
+  EXPECT_EQ(wait(child).out, "running\n");
+}
+
+// As the launcher does when the connection takes nothing more.
+TEST_F(Following, AFollowThatWasDroppedIsAskedForAgain) {
+  auto plan = script(1);
+  plan.drop_follow_after_chunks = 20;
+  plan.confirm_every = milliseconds(20);
+  plan.logs = {{key(0, LogStream::out), numbered_lines(0, 300)}};
+  FollowOptions options;
+  options.single_log = true;
+  options.logs_quiet = milliseconds(500);
+  const Ended ended = wait(start(plan, options));
+  EXPECT_EQ(ended.code, kCompleted) << ended.err;
+  EXPECT_EQ(ended.out, numbered_lines(0, 300));
+  EXPECT_EQ(launcher_->follows(), 2);
 }
 
 TEST_F(Following, WithoutFollowOnlyWhatIsThere) {

@@ -77,6 +77,19 @@ TEST_F(DaemonTest, WatchersHearOfChanges) {
       [](const JobUpdate& update) { return update.job.status == JobStatus::canceled; }));
 }
 
+TEST_F(DaemonTest, WatchersOfAQuietJobAreToldThatTheyStillWatch) {
+  start();
+  Peer ann(daemon_.endpoint(), user_);
+  ASSERT_TRUE(ann.ask_for<SubmitReply>(Submit{"q", small_job("quiet")}));
+  ASSERT_TRUE(ann.ask_for<JobReply>(WatchJob{JobId("quiet")}));
+  const auto still = ann.next<StillWatching>();
+  ASSERT_TRUE(still) << daemon_.log();
+  EXPECT_EQ(still->job, JobId("quiet"));
+  const auto status = ann.ask_for<StatusReply>(GetStatus{});
+  ASSERT_TRUE(status);
+  EXPECT_EQ(still->launcher_started, status->status.started);
+}
+
 TEST_F(DaemonTest, AnUnknownKeyIsNotLetIn) {
   start();
   Peer stranger(daemon_.endpoint());

@@ -50,5 +50,24 @@ TEST(Watchers, WhoLeavesOrIsRevokedMakesRoom) {
   EXPECT_EQ(watchers.count(), 0U);
 }
 
+TEST(Watchers, RoundsNameEachWatchOnceAndAreEven) {
+  Watchers watchers({.of_job = 1'000, .of_user = 1'000, .all = 1'000});
+  const JobId a("a"), b("b");
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(watchers.add(a, asker("ann", std::to_string(i))));
+  EXPECT_TRUE(watchers.add(b, asker("ann", "7"))) << "one connection, two jobs";
+  watchers.gone("3");
+  std::map<std::pair<JobId, std::string>, int> named;
+  for (std::size_t i = 0; i < Watchers::kRounds; ++i) {
+    const auto round = watchers.next_round();
+    EXPECT_LE(round.size(), 6U);
+    for (const auto& [job, asker] : round) ++named[{job, asker.connection}];
+  }
+  EXPECT_EQ(named.size(), 100U);
+  for (const auto& [watch, times] : named) EXPECT_EQ(times, 1) << watch.second;
+  watchers.job_is_over(a);
+  watchers.job_is_over(b);
+  for (std::size_t i = 0; i < Watchers::kRounds; ++i) EXPECT_TRUE(watchers.next_round().empty());
+}
+
 }  // namespace
 }  // namespace lockstep::launcher

@@ -1,0 +1,161 @@
+// Those who watch a job are told of each change, and in between that they still watch; who could
+// not be sent something is told no more.
+
+#include <gmock/gmock.h>
+
+#include "launcher/api/service.h"
+#include "launcher/core/core.h"
+
+namespace lockstep::launcher {
+namespace {
+
+constexpr Duration kRound = kStillWatchingEvery / Watchers::kRounds;
+const Instant kStarted{1'600'000'000'000'000'000};
+const Grant kSubmitter{Role::submitter, "default"};
+
+PublicKey key_of(const std::string& user) {
+  return PublicKey((user + std::string(40, '0')).substr(0, 40));
+}
+
+class Watching : public testing::Test {
+ protected:
+  Watching() {
+    core_.recovered(now_);
+    const Grant viewer{Role::viewer, "default"};
+    feed(PrincipalInput{{}, AddUser{"ann", "ann", key_of("ann"), kSubmitter}, LauncherItself{}});
+    feed(PrincipalInput{{}, AddUser{"eve", "eve", key_of("eve"), viewer}, LauncherItself{}});
+    SubmitInput submit;
+    submit.submission = submit.spec.name = "j";
+    submit.spec.command = ShellCommand{"true"};
+    submit.spec.submitter = submit.spec.run_as = "ann";
+    submit.spec.project = "default";
+    submit.caller = LauncherItself{};
+    feed(submit);
+  }
+
+  Service::Ports ports() {
+    Service::Ports ports;
+    ports.core = &core_;
+    ports.feed = [this](const Input& input) { feed(input); };
+    ports.now = [this] { return now_; };
+    ports.info = [] {
+      LauncherInfo info;
+      info.started = kStarted;
+      return info;
+    };
+    ports.send = [this](const std::string& connection, std::uint64_t, ClientReply reply) {
+      sent_.emplace_back(connection, std::move(reply));
+    };
+    return ports;
+  }
+  void feed(const Input& input) {
+    for (const Action& action : core_.handle(now_, input).actions)
+      std::visit(
+          [this](const auto& one) {
+            if constexpr (requires { service_.perform(one); }) service_.perform(one);
+          },
+          action);
+    service_.flush();
+  }
+  void watch(const std::string& connection, const std::string& user = "ann") {
+    Asker asker;
+    asker.caller = UserCaller{user};
+    asker.key = key_of(user);
+    asker.connection = connection;
+    service_.handle(asker, WatchJob{JobId("j")});
+    service_.flush();
+  }
+  // As the daemon's loop does, until so much time has passed.
+  void turn_for(Duration time) {
+    for (const Instant end = now_ + time; now_ < end;) {
+      now_ = std::min(end, now_ + std::min(service_.wait(), Duration(seconds(1))));
+      service_.flush();
+    }
+  }
+  // How many of these came over a connection since the last look.
+  template <typename Reply>
+  std::map<std::string, int> take() {
+    std::map<std::string, int> counts;
+    for (const auto& [connection, reply] : std::exchange(sent_, {}))
+      if (std::holds_alternative<Reply>(reply)) ++counts[connection];
+    return counts;
+  }
+
+  Core core_{CoreConfig{}};
+  Instant now_{1'700'000'000'000'000'000};
+  std::vector<std::pair<std::string, ClientReply>> sent_;
+  Service service_{ports()};
+};
+
+TEST_F(Watching, EachConnectionIsToldOnceAnIntervalAndFewInOneTurn) {
+  for (int i = 0; i < 200; ++i) watch(std::to_string(i));
+  EXPECT_EQ(take<JobReply>().size(), 200U);
+  turn_for(kRound);
+  EXPECT_EQ(take<StillWatching>().size(), 10U) << "not all at once";
+  turn_for(kStillWatchingEvery - kRound);
+  EXPECT_EQ(take<StillWatching>().size(), 190U);
+  turn_for(kStillWatchingEvery);
+  const auto told = take<StillWatching>();
+  EXPECT_EQ(told.size(), 200U);
+  for (const auto& [connection, times] : told) EXPECT_EQ(times, 1) << connection;
+}
+
+TEST_F(Watching, ItNamesTheJobAndThisLauncher) {
+  watch("a");
+  sent_.clear();
+  turn_for(kStillWatchingEvery);
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(std::get<StillWatching>(sent_[0].second), (StillWatching{JobId("j"), kStarted}));
+}
+
+TEST_F(Watching, NobodyWakesTheLoopWithoutWatchers) {
+  EXPECT_EQ(service_.wait(), Duration::max());
+  watch("a");
+  EXPECT_LE(service_.wait(), kRound);
+  service_.gone("a");
+  EXPECT_EQ(service_.wait(), Duration::max());
+}
+
+// The outbox names a connection whose queue was full, or that is gone.
+TEST_F(Watching, AConnectionThatSomethingWasLostToHearsNothingUntilItAsksAgain) {
+  watch("full");
+  watch("other");
+  service_.gone("full");
+  sent_.clear();
+  turn_for(2 * kStillWatchingEvery);
+  EXPECT_EQ(take<StillWatching>(), (std::map<std::string, int>{{"other", 2}}));
+  watch("full");
+  sent_.clear();
+  turn_for(2 * kStillWatchingEvery);
+  EXPECT_EQ(take<StillWatching>(), (std::map<std::string, int>{{"full", 2}, {"other", 2}}));
+}
+
+TEST_F(Watching, AfterTheJobsEndNobodyIsTold) {
+  watch("a");
+  feed(CancelInput{{}, JobId("j"), UserCaller{"ann"}});
+  EXPECT_EQ(take<JobUpdate>().at("a"), 1);
+  turn_for(2 * kStillWatchingEvery);
+  EXPECT_TRUE(take<StillWatching>().empty());
+}
+
+TEST_F(Watching, AUserWhoMayNotSeeTheJobAnyMoreIsNotTold) {
+  watch("a", "eve");
+  turn_for(2 * kStillWatchingEvery);
+  EXPECT_EQ(take<StillWatching>().at("a"), 2);
+  feed(PrincipalInput{{}, RemoveUser{"eve"}, LauncherItself{}});
+  turn_for(2 * kStillWatchingEvery);
+  EXPECT_TRUE(take<StillWatching>().empty());
+}
+
+TEST_F(Watching, ALoopThatWasHeldUpTellsEachConnectionOnce) {
+  for (int i = 0; i < 40; ++i) watch(std::to_string(i));
+  sent_.clear();
+  now_ = now_ + minutes(60);
+  service_.flush();
+  const auto told = take<StillWatching>();
+  EXPECT_EQ(told.size(), 40U);
+  for (const auto& [connection, times] : told) EXPECT_EQ(times, 1) << connection;
+}
+
+}  // namespace
+}  // namespace lockstep::launcher
