@@ -1,5 +1,6 @@
 // A recorded journal folds to the same state whatever the launcher would decide today: this program
-// has the state and its facts, and in place of the placement one that always says no.
+// has the state and its facts, and in place of the placement one that always says no and counts who
+// asks. A fold that asks it nothing is the fold under the real one.
 
 #include <gtest/gtest.h>
 
@@ -15,13 +16,21 @@
 
 namespace lockstep::launcher {
 
+namespace {
+int asked_placement = 0;
+}
+
 // What the fold must not ask. A call from State would be linked to these.
 Shape shape_of(const JobSpec&) {
+  ++asked_placement;
   Shape nothing;
   nothing.cpus = 0;
   return nothing;
 }
-Placement place(const Cluster&, const Job&) { return Impossible{"no"}; }
+Placement place(const Cluster&, const Job&) {
+  ++asked_placement;
+  return Impossible{"no"};
+}
 
 namespace {
 
@@ -68,6 +77,23 @@ int wholes_of(const State& state, const Node& node) {
   return wholes;
 }
 
+// As the recording version, which had its own placement, wrote them down.
+std::string recorded_jobs(const fs::path& landing) {
+  std::ostringstream text;
+  text << std::ifstream(landing / "jobs.txt").rdbuf();
+  return text.str();
+}
+
+// Newest first.
+std::string jobs_of(const State& state) {
+  std::ostringstream text;
+  for (auto it = state.submitted().rbegin(); it != state.submitted().rend(); ++it) {
+    const Job& job = *state.job(it->second);
+    text << job.spec.name << " " << to_string(job.status()) << " " << job.attempts.size() << "\n";
+  }
+  return text.str();
+}
+
 TEST(Replay, of_every_recorded_journal_needs_no_placement) {
   ASSERT_FALSE(landings().empty());
   for (const fs::path& landing : landings()) {
@@ -81,6 +107,8 @@ TEST(Replay, of_every_recorded_journal_needs_no_placement) {
       }
     }
     EXPECT_GT(held, 0) << landing << " has no job that takes whole nodes";
+    EXPECT_EQ(jobs_of(state), recorded_jobs(landing)) << landing;
+    EXPECT_EQ(asked_placement, 0) << landing;
   }
 }
 
