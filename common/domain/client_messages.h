@@ -10,6 +10,7 @@
 #include "common/domain/access.h"
 #include "common/domain/audit.h"
 #include "common/domain/envelope.h"
+#include "common/domain/job_file.h"
 #include "common/domain/quota.h"
 #include "common/domain/secrets.h"
 #include "common/domain/views.h"
@@ -27,6 +28,12 @@ struct CancelJob {
   JobId job;
   friend bool operator==(const CancelJob&, const CancelJob&) = default;
 };
+// Members of its project may read it: command, logs, outputs and events, not values of variables.
+struct ShareJob {
+  JobId job;
+  bool shared = true;  // false: not any more
+  friend bool operator==(const ShareJob&, const ShareJob&) = default;
+};
 // Final jobs go with their logs and what they left. By name, or all that ended at least
 // `older_than` ago; asked for again while the answer says `more`.
 struct DeleteJobs {
@@ -35,10 +42,26 @@ struct DeleteJobs {
   Duration older_than{0};
   friend bool operator==(const DeleteJobs&, const DeleteJobs&) = default;
 };
+// Which jobs a list is of: those that meet every condition that is given.
+struct JobFilter {
+  struct Tag {
+    std::string key;
+    std::optional<std::string> value;  // absent: any
+    friend bool operator==(const Tag&, const Tag&) = default;
+  };
+  bool mine = false;                // submitted by the caller
+  std::vector<JobStatus> statuses;  // in one of these
+  std::string experiment;
+  std::string user;  // who submitted it
+  std::vector<Tag> tags;
+  Instant since;  // submitted then or later; ns = 0: at any time
+  friend bool operator==(const JobFilter&, const JobFilter&) = default;
+};
 struct ListJobs {   // newest first, a page at a time
   bool all = true;  // false: only jobs that are not final
   int limit = 0;    // 0 = as many as one reply holds
   JobId after;      // goes on behind this job; empty = from the newest
+  JobFilter filter = {};
   friend bool operator==(const ListJobs&, const ListJobs&) = default;
 };
 struct ShowJob {
@@ -70,6 +93,7 @@ struct ShowNode {
 struct CreateToken {
   Duration valid_for = minutes(60);
   int uses = 1;
+  Approval approval = Approval::as_configured;
   friend bool operator==(const CreateToken&, const CreateToken&) = default;
 };
 struct DrainNode {
@@ -77,6 +101,10 @@ struct DrainNode {
   bool drain = true;
   std::string reason;
   friend bool operator==(const DrainNode&, const DrainNode&) = default;
+};
+struct ApproveNode {  // one that waits for it gets work from now on
+  std::string name_or_id;
+  friend bool operator==(const ApproveNode&, const ApproveNode&) = default;
 };
 struct RemoveNode {  // for good: its key is revoked, its id not given again
   std::string name_or_id;
@@ -87,6 +115,8 @@ struct RemoveNode {  // for good: its key is revoked, its id not given again
 // no error, another definition under a name and version that is taken is.
 struct CreateEnvironment {
   RegisteredEnvironment environment;
+  // Of a name that is new; "": the only project that the asker submits into, else the default one.
+  std::string project = {};
   friend bool operator==(const CreateEnvironment&, const CreateEnvironment&) = default;
 };
 // Answered by EnvironmentReply. `reference` is as in a job file, without "azureml:": NAME,
@@ -142,7 +172,7 @@ using ClientRequest =
                  ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
                  ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
                  ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
-                 RemoveSecret, ListSecrets, ListQuotas>;
+                 RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, CheckJobFile>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -239,6 +269,6 @@ using ClientReply =
     std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
-                 SecretsReply, QuotasReply, StillWatching>;
+                 SecretsReply, QuotasReply, StillWatching, JobFileChecked>;
 
 }  // namespace lockstep

@@ -1,5 +1,6 @@
 #include "common/wire/control_codec.h"
 
+#include "common/wire/access_codec.h"
 #include "common/wire/assignment_codec.h"
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
@@ -12,6 +13,7 @@ namespace {
 constexpr std::size_t kMaxJobsInReply = 200'000;
 constexpr std::size_t kMaxNodesInReply = 100'000;
 constexpr std::size_t kMaxEventsInReply = 10'000;
+constexpr std::size_t kMaxFilterWords = 100;
 
 constexpr bool pair(lockstep::ErrorCode domain, ErrorCode wire) {
   return static_cast<int>(domain) + 1 == static_cast<int>(wire);
@@ -205,20 +207,60 @@ Status from_wire(const DeleteJobs& from, lockstep::DeleteJobs* to) {
   return read_duration(from.older_than_ns(), "older_than", &to->older_than);
 }
 
+void to_wire(const lockstep::JobFilter& from, JobFilter* to) {
+  to->set_mine(from.mine);
+  for (const auto status : from.statuses) to->add_statuses(wire_enum<JobStatus>(status));
+  to->set_experiment(from.experiment);
+  to->set_user(from.user);
+  for (const auto& tag : from.tags) {
+    auto* wire = to->add_tags();
+    wire->set_key(tag.key);
+    if (tag.value) wire->set_value(*tag.value);
+  }
+  to->set_since_ns(from.since.ns);
+}
+
+Status from_wire(const JobFilter& from, lockstep::JobFilter* to) {
+  to->mine = from.mine();
+  TRY(check_count(from.statuses_size(), kMaxFilterWords, "filter.statuses"));
+  for (const int status : from.statuses())
+    TRY(read_job_status(status, "filter.statuses", &to->statuses.emplace_back()));
+  TRY(read_text(from.experiment(), "filter.experiment", &to->experiment));
+  TRY(read_text(from.user(), "filter.user", &to->user, 1'024));
+  TRY(check_count(from.tags_size(), kMaxFilterWords, "filter.tags"));
+  for (const auto& tag : from.tags()) {
+    auto& read = to->tags.emplace_back();
+    TRY(read_text(tag.key(), "filter.tags.key", &read.key));
+    if (tag.has_value()) TRY(read_text(tag.value(), "filter.tags.value", &read.value.emplace()));
+  }
+  return read_instant(from.since_ns(), "filter.since", &to->since);
+}
+
 void to_wire(const lockstep::ListJobs& from, ListJobs* to) {
   to->set_all(from.all);
   to->set_limit(from.limit);
   to->set_after(from.after.value);
+  to_wire(from.filter, to->mutable_filter());
 }
 
 Status from_wire(const ListJobs& from, lockstep::ListJobs* to) {
   to->all = from.all();
   TRY(read_text(from.after(), "after", &to->after.value, 1'024));
+  TRY(from_wire(from.filter(), &to->filter));
   return read_number(from.limit(), 0, INT32_MAX, "limit", &to->limit);
 }
 
 void to_wire(const lockstep::ShowJob& from, ShowJob* to) { to->set_job(from.job.value); }
 Status from_wire(const ShowJob& from, lockstep::ShowJob* to) {
+  return read_job_named(from, &to->job);
+}
+
+void to_wire(const lockstep::ShareJob& from, ShareJob* to) {
+  to->set_job(from.job.value);
+  to->set_shared(from.shared);
+}
+Status from_wire(const ShareJob& from, lockstep::ShareJob* to) {
+  to->shared = from.shared();
   return read_job_named(from, &to->job);
 }
 
@@ -252,10 +294,12 @@ Status from_wire(const ShowNode& from, lockstep::ShowNode* to) {
 void to_wire(const lockstep::CreateToken& from, CreateToken* to) {
   to->set_valid_for_ns(from.valid_for.count());
   to->set_uses(from.uses);
+  to->set_approval(number_of(from.approval));
 }
 
 Status from_wire(const CreateToken& from, lockstep::CreateToken* to) {
   TRY(read_duration(from.valid_for_ns(), "valid_for", &to->valid_for));
+  TRY(read_approval(from.approval(), "approval", &to->approval));
   return read_number(from.uses(), 1, 1'000'000, "uses", &to->uses);
 }
 
@@ -277,6 +321,13 @@ void to_wire(const lockstep::RemoveNode& from, RemoveNode* to) {
 }
 Status from_wire(const RemoveNode& from, lockstep::RemoveNode* to) {
   to->now = from.now();
+  return read_text(from.name_or_id(), "name_or_id", &to->name_or_id, 1'024);
+}
+
+void to_wire(const lockstep::ApproveNode& from, ApproveNode* to) {
+  to->set_name_or_id(from.name_or_id);
+}
+Status from_wire(const ApproveNode& from, lockstep::ApproveNode* to) {
   return read_text(from.name_or_id(), "name_or_id", &to->name_or_id, 1'024);
 }
 

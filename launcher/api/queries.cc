@@ -59,7 +59,8 @@ struct Answerer {
     const auto limit = question.limit > 0 ? static_cast<std::size_t>(question.limit) : SIZE_MAX;
     const std::size_t most = std::min(limit, kMaxJobsPerPage);
     const auto wanted = [&](const Job& job) {
-      return (question.all || !is_final(job.status())) && viewer.sees(job);
+      return (question.all || !is_final(job.status())) && meets(question.filter, job) &&
+             viewer.sees(job);
     };
     JobsReply reply;
     std::size_t bytes = 0;
@@ -70,6 +71,25 @@ struct Answerer {
     });
     if (!reply.jobs.empty()) reply.more = count_before(JobId(reply.jobs.back().spec.name), wanted);
     return reply;
+  }
+  bool meets(const JobFilter& filter, const Job& job) const {
+    const JobSpec& spec = job.spec;
+    if (filter.since.ns != 0 && job.submitted < filter.since) return false;
+    if (filter.mine && spec.submitter != viewer.name()) return false;
+    if (!filter.user.empty() && spec.submitter != filter.user) return false;
+    if (!filter.experiment.empty() && spec.experiment_name != filter.experiment) return false;
+    if (!filter.statuses.empty() && std::find(filter.statuses.begin(), filter.statuses.end(),
+                                              job.status()) == filter.statuses.end())
+      return false;
+    // A job's tags are told to no more people by asking for them.
+    return filter.tags.empty() || (viewer.reads(job) && has_tags(spec.tags, filter.tags));
+  }
+  static bool has_tags(const std::map<std::string, std::string>& tags,
+                       const std::vector<JobFilter::Tag>& wanted) {
+    return std::all_of(wanted.begin(), wanted.end(), [&](const JobFilter::Tag& tag) {
+      const auto found = tags.find(tag.key);
+      return found != tags.end() && (!tag.value || *tag.value == found->second);
+    });
   }
   template <typename Wanted>
   std::int64_t count_before(const JobId& id, const Wanted& wanted) const {
@@ -115,8 +135,10 @@ struct Answerer {
         core.config().keeps, info.disk_free, info.low_space, info.low_reason};
     for (const auto& [id, job] : core.state().jobs())
       ++status.jobs[std::string(to_string(job.status()))];
-    for (const auto& node : core.node_views())
+    for (const auto& node : core.node_views()) {
       ++status.nodes[std::string(to_string(node.liveness))];
+      if (node.draining) ++status.draining;
+    }
     return StatusReply{std::move(status)};
   }
 

@@ -1,5 +1,8 @@
 #include "launcher/api/viewer.h"
 
+#include "launcher/core/environment_requests.h"
+#include "launcher/core/users.h"
+
 namespace lockstep::launcher {
 namespace {
 
@@ -7,6 +10,10 @@ ExitReport without_words(ExitReport report) {
   report.message.clear();
   report.stderr_tail.clear();
   return report;
+}
+
+Object object_of(const JobView& view) {
+  return {view.spec.submitter, view.spec.project, view.shared, {}};
 }
 
 // Name, state, place and resources.
@@ -18,6 +25,7 @@ JobView outline_of(JobView view) {
   spec.environment_variables.clear();
   spec.inputs.clear();
   spec.outputs.clear();
+  spec.keep.clear();
   spec.snapshot.reset();
   spec.environment.reset();
   spec.resources.docker_args.clear();
@@ -31,6 +39,7 @@ JobView outline_of(JobView view) {
     for (PartView& part : attempt.parts) {
       part.progress.clear();
       part.outputs.clear();
+      part.not_kept.reset();
       part.environment.reset();
     }
   }
@@ -39,24 +48,30 @@ JobView outline_of(JobView view) {
 
 }  // namespace
 
-bool Viewer::may_of(Permission permission, const JobSpec& spec) const {
-  return is_allowed(principals_, caller_, permission, {spec.submitter, spec.project, false, {}});
+bool Viewer::may_of(Permission permission, const JobView& view) const {
+  return is_allowed(principals_, caller_, permission, object_of(view));
 }
 
-bool Viewer::is_audited(const JobSpec& spec) const {
-  return may_of(Permission::read_job, spec) &&
-         may(principals_, caller_, Permission::read_job, {spec.submitter, spec.project, false, {}})
-             .audited;
+bool Viewer::sees(const Job& job) const {
+  return is_allowed(principals_, caller_, Permission::see_job, launcher::object_of(job));
+}
+
+bool Viewer::reads(const Job& job) const {
+  return is_allowed(principals_, caller_, Permission::read_job, launcher::object_of(job));
+}
+
+bool Viewer::is_audited(const JobView& view) const {
+  return may_of(Permission::read_job, view) &&
+         may(principals_, caller_, Permission::read_job, object_of(view)).audited;
 }
 
 bool Viewer::sees(const EnvironmentVersion& version) const {
-  return is_allowed(principals_, caller_, Permission::see_names,
-                    {version.owner, version.project, false, {}});
+  return may_see(principals_, caller_, version);
 }
 
 JobView Viewer::cut(JobView view) const {
-  if (!may_of(Permission::read_job, view.spec)) return outline_of(std::move(view));
-  if (may_of(Permission::read_values, view.spec)) return view;
+  if (!may_of(Permission::read_job, view)) return outline_of(std::move(view));
+  if (may_of(Permission::read_values, view)) return view;
   for (auto& [name, value] : view.spec.environment_variables) value = kHiddenValue;
   return view;
 }

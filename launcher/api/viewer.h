@@ -15,15 +15,16 @@ class Viewer {
   Viewer(const Principals& principals, const Caller& caller)
       : principals_(principals), caller_(caller) {}
 
-  bool sees(const Job& job) const { return may_of(Permission::see_job, job.spec); }
-  bool reads(const Job& job) const { return may_of(Permission::read_job, job.spec); }
+  std::string name() const { return name_of(caller_); }
+  bool sees(const Job& job) const;
+  bool reads(const Job& job) const;  // cut() leaves what its file says
   // It is read by right of a role alone, and that is written down.
-  bool is_audited(const JobSpec& spec) const;
+  bool is_audited(const JobView& view) const;
   bool sees(const EnvironmentVersion& version) const;
   JobView cut(JobView view) const;
 
  private:
-  bool may_of(Permission permission, const JobSpec& spec) const;
+  bool may_of(Permission permission, const JobView& view) const;
 
   const Principals& principals_;
   const Caller& caller_;

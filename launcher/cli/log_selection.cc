@@ -65,12 +65,14 @@ std::optional<Instant> parse_rfc3339(const std::string& text) {
 
 Result<Instant> parse_since(const std::string& text, Instant now) {
   if (const auto instant = parse_rfc3339(text)) return *instant;
+  if (text.size() == 10)
+    if (const auto midnight = parse_rfc3339(text + "T00:00:00Z")) return *midnight;
   const Duration before = parse_duration(text);
   if (before >= Duration::zero() && before.count() <= now.ns) return now - before;
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("--since '{}' is no time; write how long ago (90s, 10m, 2h, 1d), or "
-                  "a time with its zone (2026-01-31T12:00:00Z)",
+      fmt::format("--since '{}' is no time; write how long ago (90s, 10m, 2h, 1d), a day "
+                  "(2026-01-31), or a time with its zone (2026-01-31T12:00:00Z)",
                   text));
 }
 
@@ -89,7 +91,7 @@ void add_log_selection(CLI::App& verb, LogSelection& selection) {
   verb.add_option("--tail", selection.tail, "only the last lines of each rank and stream")
       ->check(whole_number(0));
   verb.add_option("--since", selection.since,
-                  "only lines since then: 10m (ago), or 2026-01-31T12:00:00Z")
+                  "only lines since then: 10m (ago), 2026-01-31, or 2026-01-31T12:00:00Z")
       ->check(filled("leave it out to begin at the first line"));
   verb.add_option("--grep", selection.grep, "only lines in which this regular expression is found")
       ->check(filled("leave it out to see all lines"));

@@ -23,7 +23,8 @@ struct LogSelection {
 
 void add_log_selection(CLI::App& verb, LogSelection& selection);
 
-// "10m" before `now`, or RFC 3339 with a zone (2026-01-31T12:00:00Z, …+01:00).
+// "10m" before `now`, RFC 3339 with a zone (2026-01-31T12:00:00Z, …+01:00), or a day (2026-01-31),
+// which begins at midnight UTC, as we print all times.
 Result<Instant> parse_since(const std::string& text, Instant now);
 
 // What it means for a job like this: filter, prefix and lines of `follow`. Errors are of the

@@ -20,6 +20,17 @@ std::size_t width_of(const std::string& text) {
   }));
 }
 
+// In at most `width` columns; what is cut ends in "…".
+std::string shortened(const std::string& text, std::size_t width) {
+  if (width_of(text) <= width) return text;
+  std::size_t at = 0;
+  for (std::size_t shown = 0; shown + 1 < width; ++shown) {
+    ++at;
+    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) ++at;
+  }
+  return text.substr(0, at) + "…";
+}
+
 // A word that no YAML reader takes for anything but a string stands bare; all else as in JSON,
 // which is YAML too.
 bool may_stand_bare(const std::string& text) {
@@ -138,10 +149,54 @@ void Table::add(std::vector<std::string> row) {
   rows_.push_back(std::move(row));
 }
 
-std::string Table::text() const {
+std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths(rows_[0].size());
   for (const auto& row : rows_)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  return widths;
+}
+
+std::size_t Table::column(const std::string& header) const {
+  const auto found = std::find(rows_[0].begin(), rows_[0].end(), header);
+  CHECK(found != rows_[0].end(), "a column of this table");
+  return static_cast<std::size_t>(found - rows_[0].begin());
+}
+
+void Table::drop(std::size_t column) {
+  for (auto& row : rows_) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+}
+
+std::string Table::text(std::size_t columns, const std::vector<std::string>& shrinks,
+                        const std::vector<std::string>& drops) const {
+  Table fit = *this;
+  // How much is too wide when every shrinking cell has `least` columns, or what it needs.
+  const auto excess = [&](std::size_t least) {
+    std::vector<std::size_t> widths = fit.widths();
+    for (const std::string& header : shrinks) {
+      const auto found = std::find(fit.rows_[0].begin(), fit.rows_[0].end(), header);
+      if (found == fit.rows_[0].end()) continue;
+      std::size_t& width = widths[static_cast<std::size_t>(found - fit.rows_[0].begin())];
+      width = std::min(width, std::max(least, width_of(header)));
+    }
+    std::size_t all = 2 * (widths.size() - 1);
+    for (const std::size_t width : widths) all += width;
+    return all > columns ? all - columns : 0;
+  };
+  for (const std::string& header : drops)
+    if (excess(kLeastCell) > 0) fit.drop(fit.column(header));
+  std::size_t most = columns;
+  while (most > kLeastCell && excess(most) > 0) --most;
+  for (const std::string& header : shrinks) {
+    const auto found = std::find(fit.rows_[0].begin(), fit.rows_[0].end(), header);
+    if (found == fit.rows_[0].end()) continue;
+    const auto at = static_cast<std::size_t>(found - fit.rows_[0].begin());
+    for (auto& row : fit.rows_) row[at] = shortened(row[at], std::max(most, width_of(header)));
+  }
+  return fit.text();
+}
+
+std::string Table::text() const {
+  const std::vector<std::size_t> widths = this->widths();
   std::string out;
   for (const auto& row : rows_) {
     std::string line;

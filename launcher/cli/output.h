@@ -1,14 +1,15 @@
 #pragma once
 // How an answer is written: a table for people, JSON or YAML for scripts. Pure text in, text out.
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "launcher/cli/view_json.h"
-
 namespace lockstep::cli {
+
+using Json = nlohmann::ordered_json;  // as launcher/api/json makes it
 
 enum class Format { table, json, yaml };
 std::optional<Format> format_from(std::string_view word);
@@ -24,8 +25,19 @@ class Table {
   explicit Table(std::vector<std::string> header);
   void add(std::vector<std::string> row);  // as many cells as the header
   std::string text() const;
+  // The same in at most so many columns, where that is possible: cells of `shrinks` are cut to what
+  // is left, but to no less than kLeastCell; then the columns of `drops` are left out, one after
+  // the other.
+  std::string text(std::size_t columns, const std::vector<std::string>& shrinks,
+                   const std::vector<std::string>& drops) const;
+
+  static constexpr std::size_t kLeastCell = 12;
 
  private:
+  std::vector<std::size_t> widths() const;
+  std::size_t column(const std::string& header) const;
+  void drop(std::size_t column);
+
   std::vector<std::vector<std::string>> rows_;
 };
 

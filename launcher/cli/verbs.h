@@ -30,10 +30,13 @@ struct VerbTable {
 void add_up_verbs(VerbTable table);   // up, down, status
 void add_run_verb(VerbTable table);   // run
 void add_job_verbs(VerbTable table);  // job create|list|show|stream|logs|download|cancel|…
+void add_list_verb(CLI::App& group, VerbTable table);      // job list
 void add_download_verb(CLI::App& group, VerbTable table);  // job download
 void add_events_verb(CLI::App& group, VerbTable table);    // job events
 void add_log_verbs(CLI::App& group, VerbTable table);      // job stream, job logs
 void add_delete_verb(CLI::App& group, VerbTable table);    // job delete
+void add_validate_verb(CLI::App& group, VerbTable table);  // job validate
+void add_share_verbs(CLI::App& group, VerbTable table);    // job share, job unshare
 void add_environment_verbs(VerbTable table);  // environment create|list|show|prepare|prune|log
 void add_node_verbs(VerbTable table);         // node list|show|token|drain|resume
 void add_user_verbs(VerbTable table);         // user …, project …

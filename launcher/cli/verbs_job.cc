@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
+#include "launcher/api/json/job.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
@@ -19,27 +19,30 @@ constexpr const char* kCreateExamples = R"(
   lockstep job create -f job.yml --set resources.instance_count=4 --set inputs.lr=0.01
 Without --stream the job's name is printed (or the whole job, with -o).)";
 
-constexpr int kJobsInTable = 50;  // unless told otherwise
-
 struct JobOptions {
   std::string name;
+  std::vector<std::string> names;  // of cancel
   std::string file;
   std::vector<std::string> overrides;
   std::string new_name;
   bool stream = false;
   bool rebuild = false;
   bool quiet = false;
-  std::optional<int> max_results;
-  bool all_results = false;
   Format format = Format::table;
 };
 
 Instant now() { return io::SystemClock().now(); }
 
+// What is wrong with the job file, a line each.
+int fail_with_all(Terminal& terminal, const Error& error) {
+  for (const Error& fault : spec::faults_of(error)) terminal.note(fault.message);
+  return kExitUsage;
+}
+
 int create(Context& context, const JobOptions& options) {
   const int otherwise = options.stream ? kExitLockstepFailed : kExitFailure;
   auto file = spec::load_job(options.file, options.overrides);
-  if (!file) return fail(context.terminal, file.error(), kExitUsage);
+  if (!file) return fail_with_all(context.terminal, file.error());
   if (!options.new_name.empty()) {
     if (const Status valid = validate_job_name(options.new_name); !valid)
       return fail(context.terminal, valid.error().within("--name"), kExitUsage);
@@ -70,42 +73,12 @@ int create(Context& context, const JobOptions& options) {
   return print_created(context, **connection, *job, options.format, otherwise);
 }
 
-// Page by page; `most` 0 = all.
-Result<JobsReply> newest_jobs(Connection& connection, int most) {
-  JobsReply all;
-  do {
-    ListJobs question;
-    if (most > 0) question.limit = most - static_cast<int>(all.jobs.size());
-    if (!all.jobs.empty()) question.after = JobId(all.jobs.back().spec.name);
-    TRY_ASSIGN(JobsReply page, connection.ask_for<JobsReply>(question));
-    std::move(page.jobs.begin(), page.jobs.end(), std::back_inserter(all.jobs));
-    all.more = page.jobs.empty() ? 0 : page.more;
-  } while (all.more > 0 && (most == 0 || all.jobs.size() < static_cast<std::size_t>(most)));
-  return all;
-}
-
-int list(Context& context, const JobOptions& options) {
-  const auto connection = context.connect(Context::Need::launcher);
-  if (!connection) return fail(context.terminal, connection.error());
-  // A person wants the newest; a script wants nothing left out that it did not ask to leave out.
-  const bool all = options.all_results || options.format != Format::table;
-  const auto listed =
-      newest_jobs(**connection, options.max_results.value_or(all ? 0 : kJobsInTable));
-  if (!listed) return fail(context.terminal, listed.error());
-  print(context, options.format, to_json(listed->jobs), job_table(listed->jobs, now()));
-  if (listed->more > 0)
-    context.terminal.note(fmt::format(
-        "these are the newest {} of {} jobs; --max-results N shows more, --all-results shows all",
-        listed->jobs.size(), static_cast<std::int64_t>(listed->jobs.size()) + listed->more));
-  return 0;
-}
-
 int show(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<JobReply>(ShowJob{JobId(options.name)});
   if (!reply) return fail(context.terminal, reply.error());
-  return print(context, options.format, to_json(reply->job),
+  return print(context, options.format, api::to_json(reply->job),
                job_text(reply->job, now()) + failure_report(reply->job));
 }
 
@@ -114,16 +87,23 @@ int explain(Context& context, const JobOptions& options) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<ExplainReply>(ExplainJob{JobId(options.name)});
   if (!reply) return fail(context.terminal, reply.error());
-  return print(context, options.format, to_json(reply->explain), explain_text(reply->explain));
+  return print(context, options.format, api::to_json(reply->explain), explain_text(reply->explain));
 }
 
+// Each of them is asked for, whatever becomes of the others.
 int cancel(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<Done>(CancelJob{JobId(options.name)});
-  if (!reply) return fail(context.terminal, reply.error());
-  if (!reply->message.empty()) context.terminal.note(reply->message);
-  return 0;
+  int code = 0;
+  for (const std::string& name : options.names) {
+    const auto reply = (*connection)->ask_for<Done>(CancelJob{JobId(name)});
+    if (!reply) {
+      code = fail(context.terminal, reply.error());
+    } else if (!reply->message.empty()) {
+      context.terminal.note(reply->message);
+    }
+  }
+  return code;
 }
 
 using Verb = int (*)(Context&, const JobOptions&);
@@ -166,6 +146,15 @@ void add_create(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptio
   add_format(*verb, options->format, "print the job's record (with --stream, in the end)");
 }
 
+void add_cancel(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptions>& options) {
+  auto* verb = add_verb(group, table, options, "cancel", "end jobs: one name or several", cancel);
+  auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
+  names->check(filled("`lockstep job list` shows the names"));
+  verb->parse_complete_callback([names] {
+    if (names->count() == 0) throw CLI::RequiredError("NAME");
+  });
+}
+
 }  // namespace
 
 void add_job_verbs(VerbTable table) {
@@ -173,21 +162,16 @@ void add_job_verbs(VerbTable table) {
   auto& group = *table.app.add_subcommand("job", "create, look at and cancel jobs");
   group.require_subcommand(1);
   add_create(group, table, options);
-  auto* list_verb = add_verb(group, table, options, "list", "jobs, newest first", list);
-  auto* all = list_verb->add_flag("-a,--all-results", options->all_results, "all jobs");
-  list_verb
-      ->add_option("-r,--max-results,--limit", options->max_results,
-                   "the newest so many (default: 50 in a table, all in json or yaml)")
-      ->check(whole_number(1))
-      ->excludes(all);
-  add_format(*list_verb, options->format);
+  add_list_verb(group, table);
   add_format(*named(add_verb(group, table, options, "show", "one job in full", show), options),
              options->format);
   add_log_verbs(group, table);
   add_events_verb(group, table);
   add_download_verb(group, table);
-  named(add_verb(group, table, options, "cancel", "end a job", cancel), options);
+  add_cancel(group, table, options);
   add_delete_verb(group, table);
+  add_validate_verb(group, table);
+  add_share_verbs(group, table);
   add_format(*named(add_verb(group, table, options, "explain",
                              "why it runs where it does, or waits", explain),
                     options),

@@ -1,4 +1,5 @@
 #include "launcher/cli/view_text.h"
+#include "launcher/api/json/job.h"
 
 #include <fmt/format.h>
 
@@ -6,6 +7,7 @@
 
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_view.h"
+#include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/output.h"
 
 namespace lockstep::cli {
@@ -156,7 +158,21 @@ std::string begins_with(const CheckpointView& checkpoint) {
                      checkpoint.attempt, to_string(checkpoint.saved), what);
 }
 
-std::string attempt_text(const AttemptView& attempt) {
+// How it ended and why another followed; what the attempt before ended with is not said again.
+std::string end_of(const AttemptView& attempt, const AttemptView* before) {
+  const bool failed = attempt.report && attempt.report->cause != Cause::completed;
+  std::string text = !attempt.retried.empty() ? attempt.retried  // it opens with the message
+                     : failed                 ? attempt.report->message
+                                              : "";
+  const bool same = failed && before != nullptr && before->report &&
+                    before->report->message == attempt.report->message &&
+                    text.starts_with(attempt.report->message);
+  if (same)
+    text.replace(0, attempt.report->message.size(), fmt::format("as attempt {}", before->number));
+  return text.empty() ? "" : "    ended: " + in_lines(text, 6) + "\n";
+}
+
+std::string attempt_text(const AttemptView& attempt, const AttemptView* before) {
   std::string text = fmt::format("attempt {}: ", attempt.number);
   text += attempt.started.ns != 0 ? "started " + to_string(attempt.started)
                                   : "placed " + to_string(attempt.placed);
@@ -166,11 +182,7 @@ std::string attempt_text(const AttemptView& attempt) {
   if (attempt.checkpoint) text += begins_with(*attempt.checkpoint);
   for (const auto& part : attempt.parts)
     text += part_line(part) + environment_line(part) + limit_lines(part) + output_lines(part);
-  if (!attempt.retried.empty())  // it opens with the report's message
-    return text + "    ended: " + in_lines(attempt.retried, 6) + "\n";
-  if (attempt.report && attempt.report->cause != Cause::completed)
-    text += "    ended: " + in_lines(attempt.report->message, 6) + "\n";
-  return text;
+  return text + end_of(attempt, before);
 }
 
 std::string names_of(const std::vector<OutputSpec>& outputs) {
@@ -189,7 +201,8 @@ std::string caps_of(const LimitCaps& caps) {
 }
 
 std::string node_state(const NodeView& node) {
-  return std::string(to_string(node.liveness)) + (node.draining ? ",draining" : "");
+  return std::string(to_string(node.liveness)) + (node.waits_for_approval ? ",unapproved" : "") +
+         (node.draining ? ",draining" : "");
 }
 
 }  // namespace
@@ -207,15 +220,20 @@ std::string ranges_of(std::vector<int> ids) {
   return text;
 }
 
-std::string job_table(const std::vector<JobView>& jobs, Instant now) {
+std::string job_table(const std::vector<JobView>& jobs, Instant now,
+                      std::optional<std::size_t> columns) {
   if (jobs.empty()) return "no jobs yet; try: lockstep run -- hostname\n";
-  Table table({"NAME", "STATUS", "NODESxRANKS", "SUBMITTED", "RAN", "RESTARTS", "REASON"});
+  Table table({"NAME", "STATUS", "USER", "EXPERIMENT", "DISPLAY NAME", "NODESxRANKS", "SUBMITTED",
+               "RAN", "RESTARTS", "REASON"});
   for (const auto& job : jobs)
-    table.add({job.spec.name, std::string(to_string(job.status)), shape_of(job.spec),
+    table.add({job.spec.name, std::string(to_string(job.status)), job.spec.submitter,
+               job.spec.experiment_name, job.spec.display_name, shape_of(job.spec),
                ago(job.submitted, now), running_time(job, now),
                std::to_string(job.attempts.empty() ? 0 : job.attempts.size() - 1),
                job.reason.substr(0, job.reason.find('\n'))});  // what a tool said is for `job show`
-  return table.text();
+  if (!columns) return table.text();
+  return table.text(*columns, {"REASON", "DISPLAY NAME", "EXPERIMENT"},
+                    {"RESTARTS", "NODESxRANKS", "RAN", "EXPERIMENT", "USER", "DISPLAY NAME"});
 }
 
 std::string job_text(const JobView& job, Instant now) {
@@ -231,6 +249,7 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("tags", pairs_of(spec.tags));
   lines.add("inputs", pairs_of(spec.inputs));
   lines.add("outputs", names_of(spec.outputs));
+  lines.add("keeps", shell_words(spec.keep));
   lines.add("command", command_text(spec.command));
   lines.add("shape", fmt::format("{} node{} x {} rank{} ({})", spec.resources.instance_count,
                                  spec.resources.instance_count == 1 ? "" : "s",
@@ -247,12 +266,20 @@ std::string job_text(const JobView& job, Instant now) {
   lines.add("limits", limits_of(spec.limits));
   lines.add("submitted", fmt::format("{} ({}) by {}", to_string(job.submitted),
                                      ago(job.submitted, now), spec.submitter));
+  if (job.shared)
+    lines.add("shared", "with project " +
+                            (spec.project.empty() ? std::string(kDefaultProject) : spec.project));
   if (job.ended.ns != 0) lines.add("ended", to_string(job.ended));
   lines.add("ran", all_running_times(job, now));
   if (job.report) lines.add("exit code", std::to_string(job.report->exit_code));
-  for (const auto& warning : unwritten_outputs(job)) lines.add("warning", warning);
+  for (const auto& warning : api::unwritten_outputs(job)) lines.add("warning", warning);
+  lines.add("not kept", not_kept_text(job));
   std::string text = lines.text();
-  for (const auto& attempt : job.attempts) text += attempt_text(attempt);
+  const AttemptView* before = nullptr;
+  for (const auto& attempt : job.attempts) {
+    text += attempt_text(attempt, before);
+    before = &attempt;
+  }
   return text;
 }
 
@@ -345,7 +372,10 @@ std::string status_text(const LauncherStatus& status, Instant now) {
                         to_string(status.started), ago(status.started, now)));
   lines.add("home", status.home);
   lines.add("endpoint", status.endpoint);
-  lines.add("nodes", counts(status.nodes));
+  lines.add("nodes", counts(status.nodes) + (status.draining == 0
+                                                 ? ""
+                                                 : fmt::format("; {} of them draining: no new jobs",
+                                                               status.draining)));
   lines.add("jobs", counts(status.jobs));
   lines.add("keeps", kept_text(status.keeps));
   if (status.low_space.count != 0)

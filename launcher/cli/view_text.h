@@ -1,6 +1,7 @@
 #pragma once
 // Views as tables and paragraphs for people. `now` is only used to say how long ago something was.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,9 @@
 
 namespace lockstep::cli {
 
-std::string job_table(const std::vector<JobView>& jobs, Instant now);
+// `columns`: of the terminal that it must fit into; nullopt: everything is shown in full.
+std::string job_table(const std::vector<JobView>& jobs, Instant now,
+                      std::optional<std::size_t> columns = std::nullopt);
 std::string job_text(const JobView& job, Instant now);
 std::string explain_text(const ExplainView& explain);
 std::string node_table(const std::vector<NodeView>& nodes);

@@ -24,9 +24,13 @@ TEST(ParseSince, Rfc3339WithItsZone) {
   EXPECT_EQ(parse_since(to_string(kNow), {}).value(), kNow) << "as we print it";
 }
 
+TEST(ParseSince, ADayBeginsAtMidnightAsTimesArePrinted) {
+  EXPECT_EQ(parse_since("2027-01-15", {}).value(), kNow - minutes(8 * 60));
+}
+
 TEST(ParseSince, WhatIsNoTimeIsRefusedWithWhatWouldBe) {
   for (const char* text :
-       {"", "soon", "-5m", "2027-01-15", "2027-01-15T08:00:00", "2027-13-15T08:00:00Z",
+       {"", "soon", "-5m", "2027-01-32", "2027-1-15", "2027-01-15T08:00:00", "2027-13-15T08:00:00Z",
         "2027-01-15T08:00:00+1:00", "2027-01-15T08:00:00.Z", "2027-01-15T08:00:00Zx",
         "1027-01-15T08:00:00Z", "2027-01-15 08:00:00Z"}) {
     const auto parsed = parse_since(text, kNow);

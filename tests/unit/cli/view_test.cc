@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
-#include "launcher/cli/view_json.h"
+#include "launcher/api/json/cluster.h"
+#include "launcher/api/json/job.h"
+#include "launcher/cli/not_kept_text.h"
+#include "launcher/cli/output.h"
 #include "launcher/cli/view_text.h"
 #include "tests/unit/cli/samples.h"
 
@@ -10,7 +14,7 @@ namespace lockstep::cli {
 namespace {
 
 TEST(JobJson, IsShapedLikeAzures) {
-  const Json json = to_json(sample_job());
+  const Json json = api::to_json(sample_job());
   const Json report = Json::parse(R"({
     "cause": "exit_code", "exit_code": 7, "rank": 3, "node_name": "local-1",
     "time": "2030-01-01T12:00:11.000Z", "message": "rank 3 on local-1 exited with code 7",
@@ -28,7 +32,8 @@ TEST(JobJson, IsShapedLikeAzures) {
                  "retry": {"max": 3, "on": ["infrastructure"], "backoff": 1,
                            "on_lost": "immediately"},
                  "checkpoint": {"every": 60},
-                 "limits": {"pids": null, "log": null, "disk": null}},
+                 "limits": {"pids": null, "log": null, "disk": null}, "keep": [],
+                 "shared": false},
     "reason": "rank 3 on local-1 exited with code 7", "queue_position": 0,
     "restarts": 0, "retry_at": null,
     "ended_at": "2030-01-01T12:00:12.000Z", "exit_code": 7, "report": null,
@@ -39,7 +44,7 @@ TEST(JobJson, IsShapedLikeAzures) {
                    "state": "finished", "progress": "", "limits": [], "cpus": [2, 3], "memory": 4294967296,
                    "gpus": [], "outputs": [{"kind": "named", "name": "model", "digest": null,
                                             "files": 2, "size": 300, "problems": ["a: a fifo"]}],
-                   "environment": null}],
+                   "not_kept": null, "environment": null}],
         "report": null, "retried": null, "checkpoint": null}],
     "warnings": []})");
   want["report"] = report;
@@ -50,7 +55,7 @@ TEST(JobJson, IsShapedLikeAzures) {
 TEST(JobJson, AnArgvIsAList) {
   JobView job;
   job.spec.command = Argv{{"echo", "a b"}};
-  const Json json = to_json(job);
+  const Json json = api::to_json(job);
   EXPECT_EQ(json["command"], Json::parse(R"(["echo", "a b"])"));
   EXPECT_TRUE(json["distribution"].is_null());
   EXPECT_TRUE(json["limits"].is_null());
@@ -64,12 +69,38 @@ TEST(JobTable, OneLineEach) {
   queued.reason = "waits for 2 free nodes";
   queued.submitted = kNoon + seconds(15);
   EXPECT_EQ(job_table({queued, sample_job()}, kNoon + seconds(20)),
-            "NAME      STATUS  NODESxRANKS  SUBMITTED  RAN    RESTARTS  REASON\n"
-            "next      Queued  1x1          5.0s ago   -      0         waits for 2 free nodes\n"
-            "gray_pig  Failed  2x2          20.0s ago  10.0s  0         rank 3 on local-1 exited "
-            "with code "
-            "7\n");
+            "NAME      STATUS  USER  EXPERIMENT   DISPLAY NAME  NODESxRANKS  SUBMITTED  RAN    "
+            "RESTARTS  REASON\n"
+            "next      Queued                                   1x1          5.0s ago   -      "
+            "0         waits for 2 free nodes\n"
+            "gray_pig  Failed  ada   handwriting  Digits        2x2          20.0s ago  10.0s  "
+            "0         rank 3 on local-1 exited with code 7\n");
   EXPECT_EQ(job_table({}, kNoon), "no jobs yet; try: lockstep run -- hostname\n");
+}
+
+TEST(JobTable, FitsTheTerminal) {
+  const auto widest = [](const std::string& table) {
+    std::size_t widest = 0;
+    std::istringstream lines(table);
+    for (std::string line; std::getline(lines, line);) {
+      std::size_t width = 0;
+      for (const char c : line) width += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+      widest = std::max(widest, width);
+    }
+    return widest;
+  };
+  JobView job = sample_job();
+  job.spec.display_name = "a display name with many words";
+  const std::string full = job_table({job}, kNoon);
+  for (std::size_t columns = 60; columns < 160; ++columns) {
+    const std::string table = job_table({job}, kNoon, columns);
+    EXPECT_LE(widest(table), columns) << table;
+    EXPECT_NE(table.find("gray_pig  Failed"), std::string::npos) << table;
+    EXPECT_NE(table.find("rank 3 on"), std::string::npos) << table;
+  }
+  EXPECT_EQ(job_table({job}, kNoon, widest(full)), full) << "nothing is cut that fits";
+  EXPECT_NE(job_table({job}, kNoon, widest(full) - 1).find("…"), std::string::npos);
+  EXPECT_EQ(job_table({job}, kNoon, 60).find("RESTARTS"), std::string::npos);
 }
 
 TEST(JobText, SaysAll) {
@@ -107,7 +138,43 @@ TEST(JobText, SaysWhichOutputsWereNeverWrittenOfAJobThatCompleted) {
   EXPECT_EQ(job_text(job, kNoon).find("warning:"), std::string::npos) << "it failed";
   job.status = JobStatus::completed;
   EXPECT_NE(job_text(job, kNoon).find(line), std::string::npos) << job_text(job, kNoon);
-  EXPECT_EQ(to_json(job)["warnings"].size(), 1u);
+  EXPECT_EQ(api::to_json(job)["warnings"].size(), 1u);
+}
+
+TEST(JobText, SaysWhichPatternsMatchedNothing) {
+  JobView job = sample_job();
+  job.spec.keep = {"*.pt", "checkpoints/"};
+  job.status = JobStatus::completed;
+  for (PartView& part : job.attempts.back().parts) part.not_kept.emplace().unmatched = {1};
+  EXPECT_EQ(api::to_json(job)["warnings"],
+            Json({"keep 'checkpoints/' matched no file that the ranks made outside ./outputs and "
+                  "./logs"}));
+  EXPECT_NE(job_text(job, kNoon).find("keeps:        '*.pt' checkpoints/\n"), std::string::npos)
+      << job_text(job, kNoon);
+}
+
+TEST(JobText, SaysWhatWasNotKept) {
+  JobView job = sample_job();
+  EXPECT_EQ(not_kept_text(job), "");
+  NotKept& first = job.attempts.back().parts[0].not_kept.emplace();
+  first.names = {"model.pt", "checkpoints/"};
+  first.files = 2;
+  first.size = mebibytes(41);
+  EXPECT_EQ(not_kept_text(job),
+            "model.pt, checkpoints/ (2 files, 41.0 MiB); write to outputs/ or use --keep");
+  EXPECT_NE(job_text(job, kNoon).find("not kept:     model.pt, checkpoints/ (2 files"),
+            std::string::npos);
+  const Json node = api::to_json(job)["attempts"].back()["parts"][0]["not_kept"];
+  EXPECT_EQ(node, Json::parse(R"({"names": ["model.pt", "checkpoints/"], "more": 0, "files": 2,
+                                  "size": 42991616, "at_least": false})"));
+  PartView second = job.attempts.back().parts[0];
+  second.not_kept->names = {"model.pt", "other"};
+  second.not_kept->more = 3;
+  second.not_kept->at_least = true;
+  job.attempts.back().parts.push_back(second);
+  EXPECT_EQ(not_kept_text(job),
+            "model.pt, checkpoints/, other and 3 more (at least 4 files on 2 nodes, 82.0 MiB); "
+            "write to outputs/ or use --keep");
 }
 
 TEST(JobText, SaysHowLongAllAttemptsRan) {
@@ -156,7 +223,7 @@ TEST(JobText, AnAttemptSaysWhatItBeganWithAndWhyAnotherFollows) {
   checkpoint.size = kibibytes(2);
   text = job_text(job, kNoon);
   EXPECT_NE(text.find(": 1 file, 2.0 KiB\n"), std::string::npos) << text;
-  const Json json = to_json(job)["attempts"][0];
+  const Json json = api::to_json(job)["attempts"][0];
   EXPECT_EQ(json["retried"], "node n2 was lost; retry 1 of 3");
   EXPECT_EQ(json["checkpoint"]["attempt"], 1);
   EXPECT_EQ(json["checkpoint"]["size"], 2048);
@@ -168,7 +235,30 @@ TEST(NodeTable, OneLineEach) {
             "local-1  ALIVE,draining  2     4.0 GiB  0     127.0.0.1  1     drained: disk\n");
   EXPECT_NE(node_text(sample_node(), kNoon).find("cannot:       no user namespaces\n"),
             std::string::npos);
-  EXPECT_EQ(to_json(sample_node())["jobs"], Json::parse(R"(["gray_pig.1"])"));
+  EXPECT_EQ(api::to_json(sample_node())["jobs"], Json::parse(R"(["gray_pig.1"])"));
+  NodeView waiting = sample_node();
+  waiting.draining = false;
+  waiting.waits_for_approval = true;
+  EXPECT_NE(node_table({waiting}).find("  ALIVE,unapproved  "), std::string::npos);
+  EXPECT_EQ(api::to_json(waiting)["waits_for_approval"], true);
+}
+
+TEST(JobText, AnEndInTheSameWordsIsNotSaidAgain) {
+  JobView job;
+  job.spec.name = "j";
+  job.status = JobStatus::queued;
+  job.attempts.resize(3);
+  for (int i = 0; i < 3; ++i) {
+    AttemptView& attempt = job.attempts[static_cast<std::size_t>(i)];
+    attempt.number = i + 1;
+    attempt.report.emplace().cause = Cause::start_failed;
+    attempt.report->message = i < 2 ? "docker: a page" : "podman: another";
+    attempt.retried = attempt.report->message + "; retry " + std::to_string(i + 1) + " of 3";
+  }
+  const std::string text = job_text(job, kNoon);
+  EXPECT_NE(text.find("    ended: docker: a page; retry 1 of 3\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("    ended: as attempt 1; retry 2 of 3\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("    ended: podman: another; retry 3 of 3\n"), std::string::npos) << text;
 }
 
 TEST(StatusText, CountsWhatThereIs) {
@@ -187,6 +277,11 @@ TEST(StatusText, CountsWhatThereIs) {
             "nodes:        none\n"
             "jobs:         3 Completed, 1 Running\n"
             "keeps:        jobs that have ended: for 365d, the newest 100000, 100.0 GiB of logs\n");
+  status.nodes = {{"ALIVE", 2}};
+  status.draining = 2;
+  EXPECT_NE(status_text(status, kNoon).find("nodes:        2 ALIVE; 2 of them draining: no new "),
+            std::string::npos);
+  EXPECT_EQ(api::to_json(status)["draining_nodes"], 2);
   status.keeps = {Duration(0), 0, {}, {}};
   EXPECT_NE(status_text(status, kNoon).find("keeps:        jobs that have ended: all\n"),
             std::string::npos);

@@ -22,6 +22,11 @@ class Jobs {
     spec.run_as = "ada";
     core_.handle(now_, SubmitInput{{}, "s" + std::to_string(i), spec, "", false, LauncherItself{}});
   }
+  static Instant submitted(int i) { return Instant{1'700'000'000'000'000'000} + seconds(i); }
+  void submit(const JobSpec& spec, int i) {
+    core_.handle(submitted(i),
+                 SubmitInput{{}, "s" + std::to_string(i), spec, "", false, LauncherItself{}});
+  }
   JobsReply list(ListJobs question) const {
     const Caller caller = LauncherItself{};
     return std::get<JobsReply>(
@@ -97,6 +102,55 @@ TEST(ListJobsQuestion, OnlyUnfinishedOnesAreCountedWhenAskedSo) {
   ASSERT_EQ(page.jobs.size(), 2u);
   EXPECT_EQ(page.more, 1);
   EXPECT_EQ(jobs.list({false, 0, JobId("job3")}).jobs.size(), 1u);
+}
+
+// What a filter asks for is counted and paged as if there were no other jobs.
+TEST(ListJobsQuestion, FilteredJobsComeInPagesToo) {
+  Jobs jobs;
+  for (int i = 1; i <= 100; ++i) {
+    JobSpec spec;
+    spec.name = "job" + std::to_string(i);
+    spec.command = ShellCommand{"true"};
+    spec.run_as = "ada";
+    spec.experiment_name = i % 2 == 0 ? "even" : "odd";
+    spec.tags = {{"tens", std::to_string(i / 10)}};
+    if (i == 42) spec.tags["answer"] = "";
+    jobs.submit(spec, i);
+  }
+  const auto names = [&](JobFilter filter, int limit, JobId after = {}) {
+    const JobsReply reply = jobs.list({true, limit, after, filter});
+    std::string text;
+    for (const auto& job : reply.jobs) text += job.spec.name.substr(3) + " ";
+    return text + "+" + std::to_string(reply.more);
+  };
+  JobFilter even;
+  even.experiment = "even";
+  EXPECT_EQ(names(even, 3), "100 98 96 +47");
+  EXPECT_EQ(names(even, 3, JobId("job96")), "94 92 90 +44");
+  even.tags = {{"tens", "4"}};
+  EXPECT_EQ(names(even, 0), "48 46 44 42 40 +0");
+  even.tags.push_back({"answer", std::nullopt});
+  EXPECT_EQ(names(even, 0), "42 +0");
+  even.tags.back().value = "yes";
+  EXPECT_EQ(names(even, 0), "+0");
+
+  JobFilter newest;
+  newest.since = jobs.submitted(98);
+  EXPECT_EQ(names(newest, 0), "100 99 98 +0");
+
+  jobs.core().handle(jobs.submitted(200), CancelInput{{}, JobId("job7"), LauncherItself{}});
+  JobFilter ended;
+  ended.statuses = {JobStatus::canceled, JobStatus::failed};
+  EXPECT_EQ(names(ended, 0), "7 +0");
+
+  JobFilter of_user;
+  of_user.user = "eve";
+  EXPECT_EQ(names(of_user, 0), "+0");
+  of_user.user = jobs.core().job_view(JobId("job1"))->spec.submitter;
+  EXPECT_EQ(names(of_user, 1), "100 +99");
+  JobFilter mine;
+  mine.mine = true;
+  EXPECT_EQ(names(mine, 1), of_user.user == name_of(LauncherItself{}) ? "100 +99" : "+0");
 }
 
 TEST(ListJobsQuestion, AnUnknownPlaceIsRefused) {

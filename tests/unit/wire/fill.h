@@ -84,8 +84,8 @@ class Filler {
   void fill(RetryPolicy& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(CheckpointPolicy& v) { auto& [a] = v; each(a); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w);
   }
 
   // common/domain/access.h
@@ -163,6 +163,8 @@ class Filler {
     name = "output_" + std::to_string(next_int());
   }
 
+  void fill(NotKept& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+
   // common/domain/exit_report.h
   void fill(RankExit& v) {
     auto& [a, b, c, d, e, f, g, h, i, j] = v;
@@ -197,8 +199,8 @@ class Filler {
   }
   void fill(DesiredState& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(PartReport& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
   void fill(WorkspacePlan& v) {
     auto& [mode, b, c, d, e] = v;
@@ -208,28 +210,28 @@ class Filler {
 
   // common/domain/views.h
   void fill(PartView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
   }
   void fill(CheckpointView& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(JobView& v) {
-    auto& [a, b, c, d, e, f, g, h, i] = v;
-    each(a, b, c, d, e, f, g, h, i);
-  }
-  void fill(NodeView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j] = v;
     each(a, b, c, d, e, f, g, h, i, j);
   }
+  void fill(NodeView& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k);
+  }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(EnvironmentView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(EnvironmentView& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
   void fill(ExplainView& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobEvent& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(Retention& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(LauncherStatus& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
   }
 
   // common/domain/*_messages.h
@@ -243,26 +245,32 @@ class Filler {
   void fill(ObservedAck& v) { auto& [a, b] = v; each(a, b); }
   void fill(Desired& v) { auto& [a, b] = v; each(a, b); }
   void fill(Submit& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(CreateEnvironment& v) { auto& [a] = v; each(a); }
+  void fill(CreateEnvironment& v) { auto& [a, b] = v; each(a, b); }
   void fill(ShowEnvironment& v) { auto& [a] = v; each(a); }
   void fill(ListEnvironments& v) { auto& [a] = v; each(a); }
   void fill(PruneEnvironments& v) { auto& [a] = v; each(a); }
   void fill(EnvironmentReply& v) { auto& [a] = v; each(a); }
   void fill(EnvironmentsReply& v) { auto& [a] = v; each(a); }
   void fill(CancelJob& v) { auto& [a] = v; each(a); }
+  void fill(ShareJob& v) { auto& [a, b] = v; each(a, b); }
   void fill(DeleteJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(ListJobs& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(JobFilter::Tag& v) { auto& [a, b] = v; each(a, b); }
+  void fill(JobFilter& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(ListJobs& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ShowJob& v) { auto& [a] = v; each(a); }
   void fill(ExplainJob& v) { auto& [a] = v; each(a); }
   void fill(ListEvents& v) { auto& [a, b] = v; each(a, b); }
   void fill(WatchJob& v) { auto& [a] = v; each(a); }
   void fill(ListNodes&) {}
   void fill(ShowNode& v) { auto& [a] = v; each(a); }
-  void fill(CreateToken& v) { auto& [a, b] = v; each(a, b); }
+  void fill(CreateToken& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(ApproveNode& v) { auto& [a] = v; each(a); }
   void fill(DrainNode& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(RemoveNode& v) { auto& [a, b] = v; each(a, b); }
   void fill(GetStatus&) {}
   void fill(Shutdown& v) { auto& [a] = v; each(a); }
+  void fill(CheckJobFile& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(JobFileChecked& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(SubmitReply& v) { auto& [a, b] = v; each(a, b); }
   void fill(JobReply& v) { auto& [a] = v; each(a); }
   void fill(JobsDeleted::Kept& v) { auto& [a, b, c] = v; each(a, b, c); }
@@ -332,8 +340,10 @@ class Filler {
   void fill(GangDrained& v) { auto& [a, b] = v; each(a, b); }
 
   // launcher/core/fact.h
-  void fill(launcher::TokenCreated& v) { auto& [a, b, c] = v; each(a, b, c); }
-  void fill(launcher::NodeJoined& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::TokenCreated& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(launcher::NodeJoined& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::NodeApproved& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::JobShared& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeSessionStarted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::NodeLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::NodeDrainChanged& v) { auto& [a, b, c] = v; each(a, b, c); }

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "common/io/clock.h"
+#include "launcher/api/json/job.h"
+#include "launcher/cli/job_filter.h"
+#include "launcher/cli/verbs.h"
+#include "launcher/cli/view_text.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+constexpr const char* kListExamples = R"(
+  lockstep job list --mine --status Queued,Running
+  lockstep job list --experiment digits --tag model=small --since 1d
+A job is listed when it meets every filter that is given.)";
+
+constexpr int kJobsInTable = 50;  // unless told otherwise
+
+struct ListOptions {
+  JobFilterWords filter;
+  std::optional<int> max_results;
+  bool all_results = false;
+  Format format = Format::table;
+};
+
+// Page by page; `most` 0 = all.
+Result<JobsReply> newest_jobs(Connection& connection, const JobFilter& filter, int most) {
+  JobsReply all;
+  do {
+    ListJobs question;
+    question.filter = filter;
+    if (most > 0) question.limit = most - static_cast<int>(all.jobs.size());
+    if (!all.jobs.empty()) question.after = JobId(all.jobs.back().spec.name);
+    TRY_ASSIGN(JobsReply page, connection.ask_for<JobsReply>(question));
+    std::move(page.jobs.begin(), page.jobs.end(), std::back_inserter(all.jobs));
+    all.more = page.jobs.empty() ? 0 : page.more;
+  } while (all.more > 0 && (most == 0 || all.jobs.size() < static_cast<std::size_t>(most)));
+  return all;
+}
+
+int list(Context& context, const ListOptions& options) {
+  const Instant now = io::SystemClock().now();
+  const auto filter = read_job_filter(options.filter, now);
+  if (!filter) return fail(context.terminal, filter.error(), kExitUsage);
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  // A person wants the newest; a script wants nothing left out that it did not ask to leave out.
+  const bool all = options.all_results || options.format != Format::table;
+  const auto listed =
+      newest_jobs(**connection, *filter, options.max_results.value_or(all ? 0 : kJobsInTable));
+  if (!listed) return fail(context.terminal, listed.error());
+  const bool filtered = *filter != JobFilter{};
+  print(context, options.format, api::to_json(listed->jobs),
+        listed->jobs.empty() && filtered
+            ? "no job meets these filters; `lockstep job list` without them shows all\n"
+            : job_table(listed->jobs, now, context.terminal.columns()));
+  if (listed->more > 0)
+    context.terminal.note(fmt::format(
+        "these are the newest {} of {} jobs{}; --max-results N shows more, --all-results shows all",
+        listed->jobs.size(), static_cast<std::int64_t>(listed->jobs.size()) + listed->more,
+        filtered ? " that meet the filters" : ""));
+  return 0;
+}
+
+}  // namespace
+
+void add_list_verb(CLI::App& group, VerbTable table) {
+  const auto options = std::make_shared<ListOptions>();
+  auto* verb = group.add_subcommand("list", "jobs, newest first");
+  verb->footer(kListExamples);
+  auto* all = verb->add_flag("-a,--all-results", options->all_results, "all jobs");
+  verb->add_option("-r,--max-results,--limit", options->max_results,
+                   "the newest so many (default: 50 in a table, all in json or yaml)")
+      ->check(whole_number(1))
+      ->excludes(all);
+  add_job_filters(*verb, options->filter);
+  add_format(*verb, options->format);
+  verb->callback([table, options] {
+    table.action = [options](Context& context) { return list(context, *options); };
+  });
+}
+
+}  // namespace lockstep::cli
