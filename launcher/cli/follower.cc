@@ -18,6 +18,7 @@ namespace {
 
 constexpr Duration kTick = seconds(1);
 constexpr Duration kLogsAfterEnd = seconds(30);  // the rest of the logs of a final job
+constexpr Duration kLiveEvery = milliseconds(100);
 constexpr std::uint32_t kCredit = 64;
 // The launcher drops a follow whose connection takes nothing more: then more chunks than these are
 // on their way.
@@ -63,6 +64,7 @@ struct Follower::Impl {
   void on_interrupt();
   void ask_to_cancel();
   void show_state(Instant now);
+  void show_live(Instant now);
   bool finished();
   Instant next_deadline() const;
 
@@ -93,6 +95,8 @@ struct Follower::Impl {
   std::uint32_t burst = 0;                  // chunks since the logs were asked for
   std::optional<Instant> launcher_started;  // another value: another launcher process
   bool lost_said = false;
+  Instant live_due = Instant::never();  // of the lines that are redrawn
+  Instant live_drawn;
 };
 
 void Follower::Impl::follow_logs() {
@@ -212,6 +216,14 @@ void Follower::Impl::show_state(Instant now) {
   terminal.progress(with_bars(text));
 }
 
+// Not each time that they change: a reader sees no more than a few states a second.
+void Follower::Impl::show_live(Instant now) {
+  if (now < live_due) return;
+  live_due = Instant::never();
+  live_drawn = now;
+  terminal.live(merge.live());
+}
+
 void Follower::Impl::on_bulk(const BulkEnvelope& envelope) {
   if (const auto* chunk = std::get_if<LogChunk>(&envelope.body)) return on_chunk(*chunk);
   if (const auto* end = std::get_if<LogEnd>(&envelope.body)) {
@@ -230,6 +242,8 @@ void Follower::Impl::on_chunk(const LogChunk& chunk) {
   switch (merge.add(chunk, now)) {
     case LogMerge::Outcome::gap: return follow_logs();
     case LogMerge::Outcome::taken:
+      if (terminal.redraws()) live_due = std::min(live_due, live_drawn + kLiveEvery);
+      break;
     case LogMerge::Outcome::seen_before: break;
   }
   if (++taken < kCredit / 2) return;
@@ -278,7 +292,7 @@ bool Follower::Impl::finished() {
 }
 
 Instant Follower::Impl::next_deadline() const {
-  return std::min({next_tick, merge.next_deadline(), lines.next_deadline()});
+  return std::min({next_tick, merge.next_deadline(), lines.next_deadline(), live_due});
 }
 
 Follower::Follower(Connection& connection, Terminal& terminal, FindEndpoint find_endpoint,
@@ -328,6 +342,7 @@ Result<FollowEnd> Follower::run() {
     if (now >= me.next_tick) me.tick(now);
     if (now >= me.lines.next_deadline()) me.show_state(now);
     me.merge.show_partial(now);
+    me.show_live(now);
     me.connection.loop().turn(me.next_deadline() - now);
   }
 }

@@ -5,12 +5,23 @@
 #include <algorithm>
 #include <array>
 
+#include "launcher/cli/output.h"
+
 namespace lockstep::cli {
 
 namespace {
 
 // Colours that are readable on dark and on light ground.
 constexpr std::array<int, 6> kColors = {36, 32, 33, 35, 34, 31};
+
+// Where the newest state of a line begins: behind its last carriage return that something follows,
+// but for those of its end ("\r\n").
+std::size_t newest_state(std::string_view line) {
+  const auto last = line.find_last_not_of("\r\n");
+  if (last == std::string_view::npos) return 0;
+  const auto begin = line.rfind('\r', last);
+  return begin == std::string_view::npos ? 0 : begin + 1;
+}
 
 }  // namespace
 
@@ -58,6 +69,43 @@ LogMerge::Outcome LogMerge::add(const LogChunk& chunk, Instant now) {
   return Outcome::taken;
 }
 
+// So that a line that is redrawn for hours stays small. Where lines are chosen, any of its states
+// may be wanted.
+void LogMerge::drop_old_states(Log& log) const {
+  if (options_.wanted || log.pending.empty()) return;
+  const std::size_t begin = newest_state(log.pending);
+  log.redrawn = log.redrawn || begin > 0;
+  log.pending.erase(0, begin);
+}
+
+bool LogMerge::waits_for_its_end(const Log& log) const {
+  return log.redrawn || log.pending.find('\r') != std::string::npos;
+}
+
+std::vector<std::string> LogMerge::live() const {
+  std::vector<std::string> lines;
+  for (const auto& [key, log] : logs_) {
+    if (log.pending.empty() || options_.wanted || !waits_for_its_end(log)) continue;
+    const auto end = log.pending.find('\r');
+    lines.push_back(log.prefix + in_one_line(log.pending.substr(0, end)));
+  }
+  return lines;
+}
+
+// Of a line its newest state that is wanted, with the line's end; "": none is.
+std::string LogMerge::shown_of(std::string_view line) const {
+  const auto text_end = line.find_last_not_of("\r\n") + 1;  // 0: nothing but its end
+  const std::string_view end = line.substr(text_end);
+  for (std::string_view text = line.substr(0, text_end);;) {
+    const std::size_t begin = newest_state(text);
+    std::string state = std::string(text.substr(begin)).append(end);
+    if (!options_.wanted || options_.wanted(state)) return state;
+    text = text.substr(0, begin);
+    text = text.substr(0, text.find_last_not_of('\r') + 1);
+    if (text.empty()) return {};
+  }
+}
+
 void LogMerge::take_times(Log& log, const std::vector<LogTime>& times) const {
   for (const LogTime& time : times)
     if (log.times.empty() || time.offset > log.times.back().offset) log.times.push_back(time);
@@ -69,6 +117,7 @@ void LogMerge::write_lines(const LogKey& key, Log& log, Instant now) {
     write_pending(key, log, last + 1);
     log.since = now;
   }
+  drop_old_states(log);
   if (log.pending.size() >= longest_held()) write_pending(key, log, log.pending.size());
 }
 
@@ -91,13 +140,17 @@ void LogMerge::write_pending(const LogKey& key, Log& log, std::size_t length) {
   while (!piece.empty()) {
     const auto newline = piece.find('\n');
     const auto size = newline == std::string_view::npos ? piece.size() : newline + 1;
-    if (!options_.wanted || options_.wanted(piece.substr(0, size))) {
-      // Only where lines are chosen: the rest of an open one was not.
+    const std::string shown = shown_of(piece.substr(0, size));
+    if (!shown.empty()) {
+      // What replaces a state that was shown already stands on a line of its own.
+      if (log.redrawn || shown.size() != size) at_line_start = true;
+      // The rest of an open line may be one that was not chosen.
       const bool unended = out.empty() ? open_line_ == key : out.back() != '\n';
       if (at_line_start && unended) out += '\n';
       if (at_line_start) out += head_of(log, offset);
-      out += piece.substr(0, size);
+      out += shown;
     }
+    log.redrawn = false;
     piece.remove_prefix(size);
     offset += size;
     at_line_start = true;
@@ -116,7 +169,8 @@ void LogMerge::write_pending(const LogKey& key, Log& log, std::size_t length) {
 void LogMerge::show_partial(Instant now) {
   if (options_.wanted) return;  // a line is judged as a whole
   for (auto& [key, log] : logs_) {
-    if (log.pending.empty() || log.since + options_.show_partial_after > now) continue;
+    if (log.pending.empty() || waits_for_its_end(log)) continue;
+    if (log.since + options_.show_partial_after > now) continue;
     write_pending(key, log, log.pending.size());
   }
 }
@@ -125,7 +179,8 @@ Instant LogMerge::next_deadline() const {
   Instant next = Instant::never();
   if (options_.wanted) return next;
   for (const auto& [key, log] : logs_)
-    if (!log.pending.empty()) next = std::min(next, log.since + options_.show_partial_after);
+    if (!log.pending.empty() && !waits_for_its_end(log))
+      next = std::min(next, log.since + options_.show_partial_after);
   return next;
 }
 

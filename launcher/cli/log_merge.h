@@ -6,6 +6,10 @@
 // its newline came, and then interrupted by a line of another log, goes on behind `node:rank + `,
 // `[environment node]+ `. It reads no clock and writes to no file: what shall be written is handed
 // to a sink.
+//
+// A carriage return begins a line anew (tqdm): of the line's states only the last is written, once
+// the line has ended. Until then a terminal redraws it: live() has one line for each log that has
+// such a line. A single rank's carriage returns pass through like its other bytes.
 
 #include <deque>
 #include <functional>
@@ -40,6 +44,10 @@ class LogMerge {
   // gap: bytes before this chunk are missing; nothing was taken, the follow must be resumed.
   Outcome add(const LogChunk& chunk, Instant now);
 
+  // The newest states of lines that carriage returns began anew, with their prefixes, in the order
+  // of the logs; empty where only bytes pass through. They are not written yet.
+  std::vector<std::string> live() const;
+
   // Shows lines that have waited for their newline until `now`.
   void show_partial(Instant now);
   Instant next_deadline() const;  // never() when no line waits
@@ -56,6 +64,7 @@ class LogMerge {
     std::string prefix;
     std::string continued;      // the prefix of the rest of an interrupted line
     bool interrupted = false;   // what comes next is such a rest
+    bool redrawn = false;       // of what is pending, an earlier state was dropped
     std::string pending;        // what is not shown yet: the line without its newline
     Instant since;              // of pending
     std::deque<LogTime> times;  // of what is pending, and of what comes
@@ -65,6 +74,9 @@ class LogMerge {
   std::size_t longest_held() const;
   void take_times(Log& log, const std::vector<LogTime>& times) const;
   void write_lines(const LogKey& key, Log& log, Instant now);
+  void drop_old_states(Log& log) const;
+  bool waits_for_its_end(const Log& log) const;
+  std::string shown_of(std::string_view line) const;
   void write_pending(const LogKey& key, Log& log, std::size_t length);
   std::string head_of(Log& log, std::uint64_t offset);
   std::string prefix_of(const LogChunk& chunk, char separator) const;

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "common/io/file_system.h"
@@ -13,10 +14,36 @@ namespace lockstep::cli {
 
 namespace {
 
-std::size_t columns() {
+struct Size {
+  std::size_t rows = 24, columns = 80;
+};
+
+Size size_of(int fd) {
   winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return {};
+  return {size.ws_row == 0 ? Size{}.rows : size.ws_row, size.ws_col};
+}
+
+// In at most so many columns: sequences that set a colour take none, and are kept.
+std::string cut_to(const std::string& line, std::size_t columns) {
+  std::string out;
+  for (std::size_t at = 0, shown = 0; at < line.size();) {
+    std::size_t length = 1;
+    const bool is_escape = line[at] == '\x1b';
+    if (is_escape)
+      length =
+          line.find('m', at) == std::string::npos ? line.size() - at : line.find('m', at) + 1 - at;
+    while (at + length < line.size() &&
+           (static_cast<unsigned char>(line[at + length]) & 0xC0) == 0x80)
+      ++length;
+    if (!is_escape && ++shown > columns) {
+      at += length;
+      continue;
+    }
+    out += line.substr(at, length);
+    at += length;
+  }
+  return out;
 }
 
 // A pipe or socket whose reader is gone says so; a full disk does not.
@@ -38,9 +65,14 @@ Terminal::Terminal()
 
 Terminal::~Terminal() { clear_status(); }
 
+std::optional<std::size_t> Terminal::columns() const {
+  if (!out_tty_) return std::nullopt;
+  return size_of(STDOUT_FILENO).columns;
+}
+
 bool Terminal::write(LogStream stream, std::string_view bytes) {
   if (bytes.empty()) return true;
-  clear_status();
+  erase();
   const bool to_out = stream == LogStream::out;
   if (to_out ? out_tty_ : err_tty_) at_line_start_ = bytes.back() == '\n';
   const Status written = io::write_all(to_out ? STDOUT_FILENO : STDERR_FILENO, bytes);
@@ -51,23 +83,52 @@ bool Terminal::write(LogStream stream, std::string_view bytes) {
 
 void Terminal::note(std::string_view text) {
   std::string line = "lockstep: " + printable(text) + "\n";
-  if (err_tty_ && !at_line_start_ && !status_shown_) line.insert(0, "\n");
+  if (err_tty_ && !at_line_start_) line.insert(0, "\n");
   err(line);
 }
 
 void Terminal::progress(std::string_view text) {
-  if (!err_tty_) return;
-  clear_status();
-  std::string line = printable(text).substr(0, columns() - 1);
-  if (!at_line_start_) line.insert(0, "\n");
-  at_line_start_ = true;
-  status_shown_ = io::write_all(STDERR_FILENO, line).has_value();
+  status_ = printable(text);
+  draw();
+}
+
+void Terminal::live(std::vector<std::string> lines) {
+  live_ = std::move(lines);
+  draw();
+}
+
+void Terminal::draw() {
+  erase();
+  if (!err_tty_ || !at_line_start_) return;
+  const Size size = size_of(STDERR_FILENO);
+  std::vector<std::string> rows = live_;
+  const std::size_t most = std::max<std::size_t>(size.rows, 4) - 2;
+  if (rows.size() > most) {
+    const std::size_t left = rows.size() - most + 1;
+    rows.resize(most - 1);
+    rows.push_back("... and " + std::to_string(left) + " more lines like these");
+  }
+  if (!status_.empty()) rows.push_back(status_);
+  if (rows.empty()) return;
+  std::string text;
+  for (const std::string& row : rows)
+    text += (text.empty() ? "" : "\n") + cut_to(row, size.columns - 1);
+  if (io::write_all(STDERR_FILENO, text)) drawn_rows_ = rows.size();
+}
+
+void Terminal::erase() {
+  if (drawn_rows_ == 0) return;
+  std::string sequence = "\r";
+  if (drawn_rows_ > 1) sequence += "\x1b[" + std::to_string(drawn_rows_ - 1) + "A";
+  sequence += drawn_rows_ > 1 ? "\x1b[J" : "\x1b[K";
+  drawn_rows_ = 0;
+  [[maybe_unused]] const auto erased = io::write_all(STDERR_FILENO, sequence);
 }
 
 void Terminal::clear_status() {
-  if (!status_shown_) return;
-  status_shown_ = false;
-  [[maybe_unused]] const auto cleared = io::write_all(STDERR_FILENO, "\r\x1b[K");
+  erase();
+  live_.clear();
+  status_.clear();
 }
 
 }  // namespace lockstep::cli

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/domain/bulk.h"
 
@@ -18,6 +19,8 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   bool color() const { return out_tty_ && color_; }
+  // How wide standard output is; nullopt: it is no terminal.
+  std::optional<std::size_t> columns() const;
   // False when it could not be written: see lost_output().
   // To standard output if it is that stream, to standard error otherwise.
   bool write(LogStream stream, std::string_view bytes);
@@ -32,17 +35,27 @@ class Terminal {
   void note(std::string_view text);
   // Text of ours on stderr, as it is.
   void err(std::string_view text) { write(LogStream::err, text); }
+  // Lines that are replaced as a whole, above the status line; nothing without a terminal. Where a
+  // line that was written is not ended yet, they and the status line wait for its end.
+  void live(std::vector<std::string> lines);
+  // Whether all that is written goes to a terminal that has a status line.
+  bool redraws() const { return err_tty_ && out_tty_; }
   // Whether there is a status line: standard error is a terminal.
   bool has_status_line() const { return err_tty_; }
   // The status line: replaces the last one on a terminal; nothing elsewhere.
   void progress(std::string_view text);
-  void clear_status();
+  void clear_status();  // and the lines above it
 
  private:
+  void draw();
+  void erase();
+
   bool out_tty_ = false;
   bool err_tty_ = false;
   bool color_ = false;
-  bool status_shown_ = false;
+  std::vector<std::string> live_;
+  std::string status_;
+  std::size_t drawn_rows_ = 0;  // of both, as they stand on the terminal
   std::optional<LostOutput> lost_output_;
   bool at_line_start_ = true;  // of the terminal, as far as we wrote to it
 };

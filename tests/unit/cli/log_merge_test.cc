@@ -157,6 +157,71 @@ TEST(LogMerge, AnEnvironmentsLinesNameTheirNode) {
             "[environment n1] ready\n");
 }
 
+TEST(LogMerge, OfALineThatIsRedrawnOnlyTheLastStateIsWritten) {
+  Written written;
+  LogMerge merge({}, written.sink());
+  std::string bar;
+  for (int i = 1; i <= 100; ++i) bar += "\r" + std::to_string(i) + "%";
+  merge.add(chunk(0, 0, bar.substr(0, 50)), at(0));
+  merge.show_partial(at(10));
+  EXPECT_EQ(written.out, "") << "it waits for its end";
+  EXPECT_EQ(merge.next_deadline(), Instant::never());
+  merge.add(chunk(1, 0, "hi\n"), at(10));
+  merge.add(chunk(0, 50, bar.substr(50)), at(11));
+  merge.add(chunk(0, bar.size(), "\nnext\r\n"), at(12));
+  EXPECT_EQ(written.out, "n0:1 | hi\nn0:0 | 100%\nn0:0 | next\r\n");
+}
+
+TEST(LogMerge, ALineThatIsRedrawnStandsAmongTheLiveOnes) {
+  Written written;
+  LogMerge merge({}, written.sink());
+  merge.add(chunk(0, 0, "\r 1%\r 2%"), at(0));
+  merge.add(chunk(2, 0, "1 of 9\r"), at(0));
+  merge.add(chunk(3, 0, "plain"), at(0));
+  EXPECT_EQ(merge.live(), (std::vector<std::string>{"n0:0 |  2%", "n1:2 | 1 of 9"}));
+  merge.add(chunk(2, 7, "2 of 9\r"), at(1));
+  EXPECT_EQ(merge.live().at(1), "n1:2 | 2 of 9");
+  merge.add(chunk(0, 8, "\n"), at(1));
+  EXPECT_EQ(merge.live(), std::vector<std::string>{"n1:2 | 2 of 9"});
+  merge.finish();
+  EXPECT_TRUE(merge.live().empty());
+  EXPECT_EQ(written.out, "n0:0 |  2%\nn1:2 | 2 of 9\r\nn1:3 | plain\n");
+}
+
+TEST(LogMerge, WhatReplacesAStateThatWasShownStandsOnALineOfItsOwn) {
+  Written written;
+  LogMerge merge({}, written.sink());
+  merge.add(chunk(0, 0, "loading"), at(0));
+  merge.show_partial(at(1));
+  merge.add(chunk(0, 7, "\r50%\r100%\n"), at(2));
+  EXPECT_EQ(written.out, "n0:0 | loading\nn0:0 | 100%\n");
+}
+
+TEST(LogMerge, ALineThatIsRedrawnForHoursStaysSmall) {
+  Written written;
+  LogMerge merge({}, written.sink());
+  std::uint64_t offset = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::string states;
+    for (int j = 0; j < 1'000; ++j) states += "\r" + std::string(100, 'x') + std::to_string(i);
+    merge.add(chunk(0, offset, states), at(i));
+    offset += states.size();
+    merge.show_partial(at(i));
+  }
+  EXPECT_EQ(written.out, "");
+  merge.finish();
+  EXPECT_EQ(written.out, "n0:0 | " + std::string(100, 'x') + "99\n");
+}
+
+TEST(LogMerge, AnyStateOfALineMayBeTheWantedOne) {
+  Written written;
+  MergeOptions options;
+  options.wanted = [](std::string_view line) { return line.find("nan") != line.npos; };
+  LogMerge merge(options, written.sink());
+  merge.add(chunk(0, 0, "\rloss 2\rloss nan\rloss 1\nloss 3\n"), at(0));
+  EXPECT_EQ(written.out, "n0:0 | loss nan\n");
+}
+
 TEST(LogMerge, TheEndShowsWhatIsLeft) {
   Written written;
   LogMerge merge({}, written.sink());
