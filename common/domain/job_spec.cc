@@ -103,23 +103,35 @@ Status validate_job_name(const std::string& name) {
                  "starting with a letter or a digit");
 }
 
-Status validate(const JobSpec& spec) {
-  if (!spec.name.empty()) TRY(validate_job_name(spec.name));
-  TRY(validate_command(spec.command));
-  TRY(validate_variables("environment_variables", spec.environment_variables));
-  TRY(validate_secrets(spec));
-  TRY(validate(spec.outputs));
-  TRY(validate_numbers(spec));
-  TRY(validate(spec.limits));
-  TRY(check_docker_args(spec.resources.docker_args));
-  TRY(validate_pids_of_container(spec));
-  TRY(validate_retry(spec));
-  if (spec.environment) TRY(validate(*spec.environment));
+std::vector<Error> errors_of(const JobSpec& spec) {
+  std::vector<Error> errors;
+  const auto add = [&](const Status& status) {
+    if (!status) errors.push_back(status.error());
+  };
+  if (!spec.name.empty()) add(validate_job_name(spec.name));
+  add(validate_command(spec.command));
+  add(validate_variables("environment_variables", spec.environment_variables));
+  add(validate_secrets(spec));
+  add(validate(spec.outputs));
+  add(validate_keep(spec.keep));
+  add(validate_numbers(spec));
+  add(validate(spec.limits));
+  const Status docker_args = check_docker_args(spec.resources.docker_args);
+  add(docker_args);
+  if (docker_args) add(validate_pids_of_container(spec));
+  add(validate_retry(spec));
+  if (spec.environment) add(validate(*spec.environment));
   if (!spec.compute.empty() && spec.compute != "local")
-    return make_error(
+    errors.push_back(make_error(
         ErrorCode::unsupported,
-        "compute: '" + spec.compute + "' is not known here; only 'local' is supported yet");
-  return {};
+        "compute: '" + spec.compute + "' is not known here; only 'local' is supported yet"));
+  return errors;
+}
+
+Status validate(const JobSpec& spec) {
+  const auto errors = errors_of(spec);
+  if (errors.empty()) return {};
+  return errors.front();
 }
 
 std::string_view to_string(RetryOn on) {

@@ -14,6 +14,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/environment.h"
+#include "common/domain/keep.h"
 #include "common/domain/limits.h"
 #include "common/domain/outputs.h"
 
@@ -109,6 +110,7 @@ struct JobSpec {
   CheckpointPolicy checkpoint;
   std::optional<EnvironmentSpec> environment;  // absent: each node's PATH as it is
   LimitRequest limits = {};
+  std::vector<std::string> keep = {};  // patterns of files that come back as well: see keep.h
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool in_container() const {
@@ -136,6 +138,8 @@ Status validate_job_name(const std::string& name);
 
 // Everything that can be said without knowing the cluster. Errors name the field.
 Status validate(const JobSpec& spec);
+// The first error of each field, or group of fields that are judged together.
+std::vector<Error> errors_of(const JobSpec& spec);
 
 std::string_view to_string(Distribution::Kind kind);
 

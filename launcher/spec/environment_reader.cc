@@ -6,6 +6,8 @@
 #include <array>
 
 #include "launcher/spec/environment_reference.h"
+#include "launcher/spec/faults.h"
+#include "launcher/spec/job_shapes.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/venv_reader.h"
 
@@ -43,6 +45,7 @@ class DefinitionReader {
   Status refuse_conda() const;
   bool is_of_show(const YamlEntry& entry) const;
   Status check_keys() const;
+  Status check_key(const YamlEntry& entry) const;
   Status check_value(const YamlEntry& entry, Shape shape) const;
   Status check_schema() const;
   Status check_os() const;
@@ -97,8 +100,8 @@ Error DefinitionReader::unknown_key(const YamlEntry& entry) const {
 
 // What `environment show` says of a registered one beside its definition, of use to readers alone.
 bool DefinitionReader::is_of_show(const YamlEntry& entry) const {
-  static constexpr std::array<std::string_view, 6> kInner{"created_at", "created_by", "provider",
-                                                          "definition", "locks",      "last_job"};
+  static constexpr std::array<std::string_view, 7> kInner{
+      "created_at", "created_by", "provider", "definition", "project", "locks", "last_job"};
   const bool is_key = entry.key == "creation_context" || entry.key == "lockstep";
   if (!is_key || !section_.empty() || entry.value.kind != YamlNode::Kind::mapping) return false;
   const auto& inner = entry.value.entries;
@@ -108,17 +111,19 @@ bool DefinitionReader::is_of_show(const YamlEntry& entry) const {
 }
 
 Status DefinitionReader::check_keys() const {
-  for (const YamlEntry& entry : mapping_.entries) {
-    if (is_of_show(entry)) continue;
-    const bool dotted = entry.key.find('.') != std::string::npos;
-    const KnownKey* key = dotted ? nullptr : find_key(fmt::format("{}.{}", kTable, entry.key));
-    if (key == nullptr) return unknown_key(entry);
-    if (key->shape == Shape::not_yet)
-      return error(entry.place, fmt::format("'{}' is not supported yet", shown(entry.key)),
-                   ErrorCode::unsupported);
-    TRY(check_value(entry, key->shape));
-  }
-  return {};
+  Faults faults;
+  for (const YamlEntry& entry : mapping_.entries) faults.add(entry.place, check_key(entry));
+  return faults.status();
+}
+
+Status DefinitionReader::check_key(const YamlEntry& entry) const {
+  if (is_of_show(entry)) return {};
+  const bool dotted = entry.key.find('.') != std::string::npos;
+  const KnownKey* key = dotted ? nullptr : find_key(fmt::format("{}.{}", kTable, entry.key));
+  if (key == nullptr) return unknown_key(entry);
+  if (key->shape != Shape::not_yet) return check_value(entry, key->shape);
+  if (is_empty(entry.value)) return {};
+  return not_yet(source_, entry.place, fmt::format("'{}'", shown(entry.key)));
 }
 
 Status DefinitionReader::check_value(const YamlEntry& entry, Shape shape) const {

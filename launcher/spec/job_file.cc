@@ -6,17 +6,24 @@
 
 #include "common/io/file_system.h"
 #include "launcher/spec/job_reader.h"
+#include "launcher/spec/script.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
 
 namespace {
 
+// Good, or with everything in `faults` that is wrong; an error is of a text that cannot be read.
 Result<ReadJob> read(const Source& source, const std::vector<std::string>& overrides,
-                     const ReadText& read_text) {
+                     const ReadText& read_text, Faults& faults) {
+  TRY(refuse_script(source));
   TRY_ASSIGN(YamlNode root, parse_yaml(source));
-  for (const auto& assignment : overrides) TRY(apply_override(root, assignment));
-  return read_job(source, root, read_text);
+  for (const auto& assignment : overrides) {
+    Place place;
+    place.override_text = assignment;
+    faults.add(place, apply_override(root, assignment));
+  }
+  return read_job(source, std::move(root), read_text, faults);
 }
 
 bool is_remote(const std::string& code) {
@@ -25,14 +32,17 @@ bool is_remote(const std::string& code) {
   return false;
 }
 
+Status check_is_local(const Source& source, const ReadJob& job) {
+  if (!job.code || !is_remote(*job.code)) return {};
+  return source.error(
+      job.code_place,
+      fmt::format("code '{}' is not supported yet; name a local directory", *job.code),
+      ErrorCode::unsupported);
+}
+
 // `code` is relative to the job file, as on Azure.
 Result<std::string> find_code(const Source& source, const ReadJob& job) {
   namespace fs = std::filesystem;
-  if (is_remote(*job.code))
-    return source.error(
-        job.code_place,
-        fmt::format("code '{}' is not supported yet; name a local directory", *job.code),
-        ErrorCode::unsupported);
   const fs::path directory = fs::path(source.name).parent_path() / *job.code;
   std::error_code failure;
   const fs::file_status status = fs::status(directory, failure);
@@ -44,16 +54,23 @@ Result<std::string> find_code(const Source& source, const ReadJob& job) {
 
 }  // namespace
 
-Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides) {
+Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides,
+                         const ReadText& read_text) {
   auto text = io::read_file(path, Bytes{kMaxFileBytes + 1});
   if (!text) return std::move(text).error();
   const Source source{path, without_mark(*text)};
-  TRY_ASSIGN(ReadJob job, read(source, overrides, read_text_file));
+  Faults faults;
+  TRY_ASSIGN(ReadJob job, read(source, overrides, read_text, faults));
   JobFile file{std::move(job.spec), std::nullopt, std::move(job.environment), std::move(job.build),
                std::move(job.notes)};
-  if (job.code) {
-    TRY_ASSIGN(file.code_dir, find_code(source, job));
+  if (const Status local = check_is_local(source, job); !local) {
+    faults.add(job.code_place, local);
+  } else if (job.code) {
+    auto found = find_code(source, job);
+    if (!found) faults.add(job.code_place, found.error());
+    if (found) file.code_dir = *std::move(found);
   }
+  TRY(faults.status());
   if (file.build) TRY(find_build(*file.build));
   return file;
 }
@@ -65,7 +82,10 @@ Result<JobFile> parse_job(const std::string& name, std::string_view text,
     read_text = [](const std::string& path) -> Result<std::string> {
       return make_error(ErrorCode::not_found, "there is no file " + path + " beside this text");
     };
-  TRY_ASSIGN(ReadJob job, read(source, overrides, read_text));
+  Faults faults;
+  TRY_ASSIGN(ReadJob job, read(source, overrides, read_text, faults));
+  faults.add(job.code_place, check_is_local(source, job));
+  TRY(faults.status());
   return JobFile{std::move(job.spec), std::move(job.code), std::move(job.environment),
                  std::move(job.build), std::move(job.notes)};
 }

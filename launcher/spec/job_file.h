@@ -1,8 +1,9 @@
 #pragma once
 // The door of launcher/spec: an Azure ML CLI v2 command-job file (YAML), with --set overrides,
-// becomes a JobSpec. Every error begins with FILE:LINE:COLUMN, or with "--set k.l=v" when an
-// override is at fault; one of a requirements file with its own FILE:LINE. It submits nothing and
-// captures nothing: the code directory and the folder of an image are only found and checked.
+// becomes a JobSpec. An error is all that is wrong, a line each (faults.h): each begins with
+// FILE:LINE:COLUMN, or with "--set k.l=v" when an override is at fault; one of a requirements file
+// with its own FILE:LINE. It submits nothing and captures nothing: the code directory and the
+// folder of an image are only found and checked.
 
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "common/base/result.h"
 #include "common/domain/job_spec.h"
 #include "launcher/spec/environment_reader.h"
+#include "launcher/spec/faults.h"
 
 namespace lockstep::spec {
 
@@ -24,8 +26,10 @@ struct JobFile {
   Notes notes = {};
 };
 
-// Reads the file; `overrides` are "k.l=v", applied in order before anything is checked.
-Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides = {});
+// Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. The files
+// that its environment names come from `read_text`.
+Result<JobFile> load_job(const std::string& path, const std::vector<std::string>& overrides = {},
+                         const ReadText& read_text = read_text_file);
 
 // The same without the file system, for text from anywhere: `code` is returned as written and not
 // looked for, nor is the folder of an image; an environment's files come from `read_text`, and

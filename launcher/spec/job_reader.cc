@@ -11,6 +11,7 @@
 #include "launcher/spec/docker_args_reader.h"
 #include "launcher/spec/expressions.h"
 #include "launcher/spec/job_shapes.h"
+#include "launcher/spec/keep_reader.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/retry_reader.h"
 
@@ -25,10 +26,10 @@ std::string lower(std::string text) {
 
 class JobReader {
  public:
-  JobReader(const Source& source, const YamlNode& root, const ReadText& read_text)
-      : source_(source), root_(root), read_text_(read_text) {}
+  JobReader(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults)
+      : source_(source), root_(std::move(root)), read_text_(read_text), faults_(faults) {}
 
-  Result<ReadJob> read();
+  ReadJob read();
 
  private:
   const YamlNode* at(std::string_view path) const;  // nullptr: absent, or null
@@ -46,20 +47,37 @@ class JobReader {
                               std::string_view shown) const;
   std::map<std::string, std::string> text_map(std::string_view path) const;
 
-  Status fill_texts(ReadJob& job) const;
-  Status fill_outputs(JobSpec& spec) const;
-  Status fill_command(JobSpec& spec) const;
-  Status fill_compute(JobSpec& spec) const;
-  Status fill_distribution(JobSpec& spec) const;
-  Status fill_resources(JobSpec& spec) const;
-  Status fill_retry(JobSpec& spec) const;
-  Status fill_environment(ReadJob& job) const;
+  void fill_texts(ReadJob& job) const;
+  void fill_outputs(JobSpec& spec) const;
+  void fill_command(JobSpec& spec) const;
+  void fill_compute(JobSpec& spec) const;
+  void fill_distribution(JobSpec& spec) const;
+  void fill_resources(JobSpec& spec) const;
+  void fill_retry(JobSpec& spec) const;
+  void fill_environment(ReadJob& job) const;
   void note_ignored(ReadJob& job) const;
-  Status validate_whole(const JobSpec& spec) const;
+  void validate_whole(const JobSpec& spec) const;
+  Place place_of(std::string_view path) const;
+  // What stands at this path is wrong.
+  void fault(std::string_view path, const Place& place, Error error) const {
+    faults_.add(place, std::move(error));
+    faults_.spoil(path);
+  }
+  void fault(std::string_view path, const Place& place, std::string_view message) const {
+    fault(path, place, error(place, message));
+  }
+  // The value, or nullopt behind a fault of this path.
+  template <typename T>
+  std::optional<T> good(std::string_view path, Result<T> read) const {
+    if (read) return *std::move(read);
+    fault(path, place_of(path), std::move(read).error());
+    return std::nullopt;
+  }
 
   const Source& source_;
-  const YamlNode& root_;
+  YamlNode root_;
   const ReadText& read_text_;
+  Faults& faults_;
 };
 
 const YamlNode* JobReader::at(std::string_view path) const {
@@ -133,11 +151,11 @@ std::map<std::string, std::string> JobReader::text_map(std::string_view path) co
   return map;
 }
 
-Status JobReader::fill_texts(ReadJob& job) const {
+void JobReader::fill_texts(ReadJob& job) const {
   JobSpec& spec = job.spec;
   spec.name = text("name");
   if (const YamlNode* name = at("name"); name != nullptr && spec.name.empty())
-    return error(name->place, "'name' is empty; leave it out to get a generated one");
+    fault("name", name->place, "'name' is empty; leave it out to get a generated one");
   spec.display_name = text("display_name");
   spec.experiment_name = text("experiment_name");
   if (spec.experiment_name.empty()) spec.experiment_name = "Default";
@@ -145,85 +163,102 @@ Status JobReader::fill_texts(ReadJob& job) const {
   spec.project = text("lockstep.project");
   if (const YamlNode* project = at("lockstep.project"))
     if (const Status named = validate_project_name(spec.project); !named)
-      return error(project->place, "lockstep.project: " + named.error().message);
+      fault("lockstep.project", project->place, "lockstep.project: " + named.error().message);
   spec.tags = text_map("tags");
   spec.inputs = text_map("inputs");
   if (const YamlNode* code = at("code")) {
-    if (code->text.empty()) return error(code->place, "'code' is empty; name a directory");
+    if (code->text.empty()) return fault("code", code->place, "'code' is empty; name a directory");
     job.code = code->text;
     job.code_place = code->place;
   }
-  return {};
 }
 
-Status JobReader::fill_outputs(JobSpec& spec) const {
+void JobReader::fill_outputs(JobSpec& spec) const {
+  if (const YamlNode* keep = at("lockstep.keep"))
+    spec.keep =
+        good("lockstep.keep", read_keep(source_, *keep)).value_or(std::vector<std::string>());
   const YamlNode* outputs = at("outputs");
-  if (outputs == nullptr) return {};
+  if (outputs == nullptr) return;
   for (const auto& entry : outputs->entries) {
     OutputSpec output;
     output.name = entry.key;
     for (const auto& inner : entry.value.entries) {
-      if (inner.value.kind == YamlNode::Kind::null) continue;
+      if (is_empty(inner.value)) continue;
       const std::string words = join("outputs.*", inner.key);
       const std::string shown = join(join("outputs", entry.key), inner.key);
-      TRY_ASSIGN(const std::string word, word_of(inner.value, words, shown));
+      const auto word = good(shown, word_of(inner.value, words, shown));
       if (word == "uri_file") output.type = OutputType::uri_file;
       if (word == "upload") output.mode = OutputMode::upload;
     }
     spec.outputs.push_back(std::move(output));
   }
-  return {};
 }
 
-Status JobReader::fill_command(JobSpec& spec) const {
+void JobReader::fill_command(JobSpec& spec) const {
+  // An input or output that is wrong is not called unknown as well.
+  const bool names_are_known = !faults_.is_spoilt("inputs") && !faults_.is_spoilt("outputs");
   const YamlNode* command = at("command");
-  if (command == nullptr) {
+  if (command == nullptr && !faults_.is_spoilt("command")) {
     const YamlEntry* entry = root_.find("command");
-    const Place place = entry ? entry->place : root_.place;
-    return error(place, entry ? "'command' is empty; say what to run"
-                              : "the required key 'command' is missing; say what to run");
+    fault("command", entry ? entry->place : root_.place,
+          entry ? "'command' is empty; say what to run"
+                : "the required key 'command' is missing; say what to run");
   }
-  TRY_ASSIGN(std::string shell_text, substitute(source_, *command, spec));
-  spec.command = ShellCommand{std::move(shell_text)};
-  if (const YamlNode* variables = at("environment_variables")) {
-    for (const auto& entry : variables->entries) {
-      TRY_ASSIGN(std::string value, substitute(source_, entry.value, spec, Secrets::allowed));
-      if (entry.key.empty() || entry.key.find('=') != std::string::npos)
-        return error(entry.place, fmt::format("'{}' is not a variable's name", entry.key));
-      spec.environment_variables[entry.key] = std::move(value);
+  if (command != nullptr) {
+    auto text = substitute(source_, *command, spec);
+    if (text) {
+      spec.command = ShellCommand{*std::move(text)};
+    } else if (names_are_known) {
+      fault("command", command->place, std::move(text).error());
+    } else {
+      faults_.spoil("command");
     }
   }
-  return {};
+  const YamlNode* variables = at("environment_variables");
+  if (variables == nullptr) return;
+  for (const auto& entry : variables->entries) {
+    const std::string path = join("environment_variables", entry.key);
+    auto value = substitute(source_, entry.value, spec, Secrets::allowed);
+    if (!value && names_are_known) fault(path, entry.place, std::move(value).error());
+    if (entry.key.empty() || entry.key.find('=') != std::string::npos)
+      fault(path, entry.place, fmt::format("'{}' is not a variable's name", entry.key));
+    else if (value)
+      spec.environment_variables[entry.key] = *std::move(value);
+  }
 }
 
-Status JobReader::fill_compute(JobSpec& spec) const {
+void JobReader::fill_compute(JobSpec& spec) const {
   const YamlNode* compute = at("compute");
-  if (compute == nullptr) return {};
+  if (compute == nullptr) return;
   std::string target = compute->text;
   if (target.rfind("azureml:", 0) == 0) target.erase(0, 8);
   if (target.empty())
-    return error(compute->place, "'compute' is empty; write local, or leave it out");
+    return fault("compute", compute->place, "'compute' is empty; write local, or leave it out");
   if (target != "local")
-    return source_.error(compute->place,
-                         fmt::format("compute '{}' is not supported yet; only 'local' is", target),
-                         ErrorCode::unsupported);
+    return fault(
+        "compute", compute->place,
+        source_.error(compute->place,
+                      fmt::format("compute '{}' is not supported yet; only 'local' is", target),
+                      ErrorCode::unsupported));
   spec.compute = target;
-  return {};
 }
 
-Status JobReader::fill_distribution(JobSpec& spec) const {
+void JobReader::fill_distribution(JobSpec& spec) const {
   const YamlNode* section = at("distribution");
-  if (section == nullptr) return {};
-  if (at("distribution.type") == nullptr)
-    return error(section->place, "'distribution' needs a 'type': mpi or pytorch");
-  TRY_ASSIGN(const std::string kind, word("distribution.type"));
-  spec.distribution.kind = kind == "mpi" ? Distribution::Kind::mpi : Distribution::Kind::pytorch;
+  if (section == nullptr) return;
+  if (at("distribution.type") == nullptr) {
+    const bool lost_all = section->entries.empty() && faults_.is_spoilt("distribution");
+    if (!lost_all && !faults_.is_spoilt("distribution.type"))
+      fault("distribution.type", section->place, "'distribution' needs a 'type': mpi or pytorch");
+    return;
+  }
+  if (const auto kind = good("distribution.type", word("distribution.type")))
+    spec.distribution.kind = *kind == "mpi" ? Distribution::Kind::mpi : Distribution::Kind::pytorch;
   spec.distribution.processes_per_node =
       number("distribution.process_count_per_instance").value_or(1);
-  return {};
 }
 
-Status JobReader::fill_resources(JobSpec& spec) const {
+void JobReader::fill_resources(JobSpec& spec) const {
   ResourceRequest& resources = spec.resources;
   resources.instance_count = number("resources.instance_count").value_or(1);
   resources.cpus = number("lockstep.resources.cpus");
@@ -231,47 +266,44 @@ Status JobReader::fill_resources(JobSpec& spec) const {
   if (const YamlNode* memory = at(kMemoryKey)) resources.memory = parse_bytes(memory->text);
   if (const YamlNode* shm_size = at("resources.shm_size"))
     resources.shm_size = parse_bytes(shm_size->text);
-  if (const YamlNode* args = at("resources.docker_args")) {
-    TRY_ASSIGN(resources.docker_args, read_docker_args(source_, *args));
-  }
+  if (const YamlNode* args = at("resources.docker_args"))
+    if (auto words = good("resources.docker_args", read_docker_args(source_, *args)))
+      resources.docker_args = *std::move(words);
   spec.limits.pids = number("lockstep.limits.pids");
   if (const YamlNode* log = at("lockstep.limits.log")) spec.limits.log = parse_bytes(log->text);
   if (const YamlNode* disk = at("lockstep.limits.disk")) spec.limits.disk = parse_bytes(disk->text);
-  if (at("lockstep.gpus_per_rank") != nullptr) {
-    const Result<std::string> mode = word("lockstep.gpus_per_rank");
-    if (!mode) return mode.error();
-    resources.isolate_gpus = *mode == "isolated";
-  }
+  if (at("lockstep.gpus_per_rank") != nullptr)
+    resources.isolate_gpus =
+        good("lockstep.gpus_per_rank", word("lockstep.gpus_per_rank")) == "isolated";
   if (const YamlNode* timeout = at("limits.timeout")) spec.timeout = parse_duration(timeout->text);
-  return {};
 }
 
-Status JobReader::fill_retry(JobSpec& spec) const {
+void JobReader::fill_retry(JobSpec& spec) const {
   spec.retry.max = number("lockstep.retry.max").value_or(RetryPolicy{}.max);
-  if (const YamlNode* on = at("lockstep.retry.on")) TRY(read_retry_on(source_, *on, spec.retry));
+  if (const YamlNode* on = at("lockstep.retry.on"))
+    if (const Status read = read_retry_on(source_, *on, spec.retry); !read)
+      fault("lockstep.retry.on", on->place, read.error());
   if (const YamlNode* backoff = at("lockstep.retry.backoff"))
     spec.retry.backoff = parse_duration(backoff->text);
-  if (at("lockstep.retry.on_lost") != nullptr) {
-    TRY_ASSIGN(const std::string on_lost, word("lockstep.retry.on_lost"));
-    if (on_lost == "after_fence") spec.retry.on_lost = OnLost::after_fence;
-  }
+  if (at("lockstep.retry.on_lost") != nullptr &&
+      good("lockstep.retry.on_lost", word("lockstep.retry.on_lost")) == "after_fence")
+    spec.retry.on_lost = OnLost::after_fence;
   if (const YamlNode* every = at("lockstep.checkpoint.every"))
     spec.checkpoint.every = parse_duration(every->text);
-  return {};
 }
 
-Status JobReader::fill_environment(ReadJob& job) const {
+void JobReader::fill_environment(ReadJob& job) const {
   const YamlNode* node = at("environment");
-  if (node == nullptr) return {};
-  TRY_ASSIGN(EnvironmentChoice choice, read_environment(source_, *node, read_text_, job.notes));
-  if (auto* reference = std::get_if<EnvironmentReference>(&choice)) {
+  if (node == nullptr) return;
+  auto choice = good("environment", read_environment(source_, *node, read_text_, job.notes));
+  if (!choice) return;
+  if (auto* reference = std::get_if<EnvironmentReference>(&*choice)) {
     job.environment = std::move(*reference);
   } else {
-    auto& content = std::get<ReadEnvironment>(choice);
+    auto& content = std::get<ReadEnvironment>(*choice);
     job.spec.environment = std::move(content.environment.spec);
     job.build = std::move(content.build);
   }
-  return {};
 }
 
 // What an environment is that has a name alone, the launcher knows.
@@ -281,44 +313,52 @@ void JobReader::note_ignored(ReadJob& job) const {
     job.notes.push_back(fmt::format("{}: {}", source_.where(at(key)->place), ignored(key)));
 }
 
-// The domain's own checks name the field before a colon: its place is looked up again.
-Status JobReader::validate_whole(const JobSpec& spec) const {
-  const Status valid = validate(spec);
-  if (valid) return {};
-  const std::string& message = valid.error().message;
-  std::string_view path = std::string_view(message).substr(0, message.find(':'));
-  Place place = root_.place;
-  for (; !path.empty(); path = path.substr(0, path.rfind('.'))) {
-    if (const YamlNode* node = at(path)) {
-      place = node->place;
-      break;
-    }
-    if (path.find('.') == std::string_view::npos) break;
+// Of a path that is absent, the place of what it would stand in.
+Place JobReader::place_of(std::string_view path) const {
+  while (true) {
+    if (const YamlNode* node = at(path)) return node->place;
+    const auto dot = path.rfind('.');
+    if (dot == std::string_view::npos) return root_.place;
+    path = path.substr(0, dot);
   }
-  return source_.error(place, message, valid.error().code);
 }
 
-Result<ReadJob> JobReader::read() {
-  TRY(check_kind());
-  TRY(check_shapes(source_, root_));
+// The domain's own checks name the field before a colon: its place is looked up again. Nothing is
+// said of a field that is wrong already.
+void JobReader::validate_whole(const JobSpec& spec) const {
+  for (const Error& error : errors_of(spec)) {
+    const std::string_view path =
+        std::string_view(error.message).substr(0, error.message.find(':'));
+    if (faults_.is_spoilt(path)) continue;
+    const Place place = place_of(path);
+    faults_.add(place, source_.error(place, error.message, error.code));
+  }
+}
+
+ReadJob JobReader::read() {
   ReadJob job;
-  TRY(fill_texts(job));
-  TRY(fill_outputs(job.spec));
-  TRY(fill_compute(job.spec));
-  TRY(fill_distribution(job.spec));
-  TRY(fill_resources(job.spec));
-  TRY(fill_retry(job.spec));
-  TRY(fill_environment(job));
-  TRY(fill_command(job.spec));
-  TRY(validate_whole(job.spec));
-  note_ignored(job);
+  if (const Status kind = check_kind(); !kind) {
+    faults_.add(place_of("type"), kind);
+    return job;
+  }
+  check_shapes(source_, root_, faults_);
+  fill_texts(job);
+  fill_outputs(job.spec);
+  fill_compute(job.spec);
+  fill_distribution(job.spec);
+  fill_resources(job.spec);
+  fill_retry(job.spec);
+  fill_environment(job);
+  fill_command(job.spec);
+  validate_whole(job.spec);
+  if (faults_.empty()) note_ignored(job);
   return job;
 }
 
 }  // namespace
 
-Result<ReadJob> read_job(const Source& source, const YamlNode& root, const ReadText& read_text) {
-  return JobReader(source, root, read_text).read();
+ReadJob read_job(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults) {
+  return JobReader(source, std::move(root), read_text, faults).read();
 }
 
 }  // namespace lockstep::spec

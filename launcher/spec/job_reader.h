@@ -8,6 +8,7 @@
 
 #include "common/domain/job_spec.h"
 #include "launcher/spec/environment_reader.h"
+#include "launcher/spec/faults.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
@@ -21,7 +22,8 @@ struct ReadJob {
   Notes notes;
 };
 
-// Errors name the first problem, with its place.
-Result<ReadJob> read_job(const Source& source, const YamlNode& root, const ReadText& read_text);
+// What is wrong goes into `faults`, all of it, each with its place; then what is returned is no
+// job.
+ReadJob read_job(const Source& source, YamlNode root, const ReadText& read_text, Faults& faults);
 
 }  // namespace lockstep::spec

@@ -14,21 +14,26 @@ namespace {
 
 class ShapeChecker {
  public:
-  explicit ShapeChecker(const Source& source) : source_(source) {}
+  ShapeChecker(const Source& source, Faults& faults) : source_(source), faults_(faults) {}
 
-  Status check_section(const YamlNode& node, const std::string& section) const;
+  void check_section(YamlNode& node, const std::string& section) const;
 
  private:
   Error error(const Place& place, std::string_view message) const {
     return source_.error(place, message);
   }
   Error unknown_key(const YamlEntry& entry, std::string_view section) const;
-  Status check_value(const YamlEntry& entry, const std::string& path, Shape shape) const;
-  Status check_text_map(const YamlNode& node, const std::string& path) const;
-  Status check_outputs(const YamlNode& node) const;
+  // `check` is asked for each entry; those that it finds wrong go.
+  template <typename Check>
+  void check_entries(YamlNode& node, const std::string& section, const Check& check) const;
+  Status check_key(YamlEntry& entry, const std::string& section, const std::string& shown) const;
+  Status check_value(YamlEntry& entry, const std::string& path, Shape shape) const;
+  Status check_text(const YamlEntry& entry, const std::string& path) const;
+  Status check_output(YamlEntry& output, const std::string& path) const;
   Status check_number(const YamlEntry& entry, const std::string& path, Shape shape) const;
 
   const Source& source_;
+  Faults& faults_;
 };
 
 Error ShapeChecker::unknown_key(const YamlEntry& entry, std::string_view section) const {
@@ -38,24 +43,44 @@ Error ShapeChecker::unknown_key(const YamlEntry& entry, std::string_view section
   return error(entry.place, message);
 }
 
-Status ShapeChecker::check_section(const YamlNode& node, const std::string& section) const {
-  for (const auto& entry : node.entries) {
-    const std::string path = join(section, entry.key);
-    const KnownKey* key = entry.key.find('.') == std::string::npos ? find_key(path) : nullptr;
-    if (key == nullptr) return unknown_key(entry, section);
-    if (key->shape == Shape::not_yet)
-      return not_yet(source_, entry.place, fmt::format("'{}'", path));
-    TRY(check_value(entry, path, key->shape));
-  }
-  return {};
+template <typename Check>
+void ShapeChecker::check_entries(YamlNode& node, const std::string& section,
+                                 const Check& check) const {
+  std::erase_if(node.entries, [&](YamlEntry& entry) {
+    const Status good = check(entry);
+    if (good) return false;
+    faults_.add(entry.place, good);
+    faults_.spoil(join(section, entry.key));
+    return true;
+  });
 }
 
-Status ShapeChecker::check_value(const YamlEntry& entry, const std::string& path,
-                                 Shape shape) const {
-  const YamlNode& node = entry.value;
+void ShapeChecker::check_section(YamlNode& node, const std::string& section) const {
+  check_entries(node, section,
+                [&](YamlEntry& entry) { return check_key(entry, section, section); });
+}
+
+// `section` as the table has it, `shown` as the file does: "outputs.*", "outputs.model".
+Status ShapeChecker::check_key(YamlEntry& entry, const std::string& section,
+                               const std::string& shown) const {
+  const std::string path = join(section, entry.key);
+  const KnownKey* key = entry.key.find('.') == std::string::npos ? find_key(path) : nullptr;
+  if (key == nullptr) {
+    const std::string meant = nearest_key(section, entry.key);
+    if (!meant.empty()) faults_.spoil(meant);
+    return unknown_key(entry, section);
+  }
+  const std::string name = join(shown, entry.key);
+  if (key->shape != Shape::not_yet) return check_value(entry, name, key->shape);
+  if (is_empty(entry.value)) return {};
+  return not_yet(source_, entry.place, fmt::format("'{}'", name));
+}
+
+Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shape shape) const {
+  YamlNode& node = entry.value;
   if (node.kind == YamlNode::Kind::null) return {};  // a key whose value is commented out
   // Their readers check them.
-  if (shape == Shape::environment || shape == Shape::words) return {};
+  if (shape == Shape::environment || shape == Shape::words || shape == Shape::patterns) return {};
   const bool wants_mapping =
       shape == Shape::section || shape == Shape::text_map || shape == Shape::outputs;
   if (wants_mapping && node.kind != YamlNode::Kind::mapping)
@@ -70,12 +95,19 @@ Status ShapeChecker::check_value(const YamlEntry& entry, const std::string& path
     case Shape::retry_on:
     case Shape::words:
     case Shape::lines:
+    case Shape::patterns:
     case Shape::conda_file:
     case Shape::environment:
     case Shape::not_yet: return {};
-    case Shape::section: return check_section(node, path);
-    case Shape::text_map: return check_text_map(node, path);
-    case Shape::outputs: return check_outputs(node);
+    case Shape::section: check_section(node, path); return {};
+    case Shape::text_map:
+      check_entries(node, path, [&](YamlEntry& text) { return check_text(text, path); });
+      return {};
+    case Shape::outputs:
+      check_entries(node, path, [&](YamlEntry& output) {
+        return check_output(output, join(path, output.key));
+      });
+      return {};
     case Shape::whole_number:
     case Shape::duration:
     case Shape::bytes: return check_number(entry, path, shape);
@@ -83,59 +115,46 @@ Status ShapeChecker::check_value(const YamlEntry& entry, const std::string& path
   return {};
 }
 
-Status ShapeChecker::check_text_map(const YamlNode& node, const std::string& path) const {
+Status ShapeChecker::check_text(const YamlEntry& entry, const std::string& path) const {
   const std::string inner = path + ".*";
   const bool has_inner_keys =
       std::any_of(known_keys().begin(), known_keys().end(),
                   [&](const KnownKey& key) { return key.path.rfind(inner + ".", 0) == 0; });
-  for (const auto& entry : node.entries) {
-    const std::string name = join(path, entry.key);
-    if (path == "inputs" && !valid_output_name(entry.key))
+  const std::string name = join(path, entry.key);
+  if (path == "inputs" && !valid_output_name(entry.key))
+    return error(entry.place,
+                 fmt::format("'{}' is not an input's name: letters, digits and '_', not starting "
+                             "with a digit",
+                             entry.key));
+  switch (entry.value.kind) {
+    case YamlNode::Kind::scalar: return {};
+    case YamlNode::Kind::null:
       return error(entry.place,
-                   fmt::format("'{}' is not an input's name: letters, digits and '_', not starting "
-                               "with a digit",
-                               entry.key));
-    switch (entry.value.kind) {
-      case YamlNode::Kind::scalar: continue;
-      case YamlNode::Kind::null:
-        return error(entry.place,
-                     fmt::format("'{}' has no value; write \"\" for an empty one", name));
-      case YamlNode::Kind::sequence:
-        return error(entry.value.place, fmt::format("'{}' must be a text, not a list", name));
-      case YamlNode::Kind::mapping: break;
-    }
-    if (!has_inner_keys || entry.value.entries.empty())
-      return error(entry.value.place, fmt::format("'{}' must be a text, not a mapping", name));
-    const YamlEntry& first = entry.value.entries.front();
-    if (find_key(join(inner, first.key)) == nullptr) return unknown_key(first, inner);
-    return not_yet(source_, first.place, fmt::format("'{}'", join(name, first.key)));
+                   fmt::format("'{}' has no value; write \"\" for an empty one", name));
+    case YamlNode::Kind::sequence:
+      return error(entry.value.place, fmt::format("'{}' must be a text, not a list", name));
+    case YamlNode::Kind::mapping: break;
   }
-  return {};
+  if (!has_inner_keys || entry.value.entries.empty())
+    return error(entry.value.place, fmt::format("'{}' must be a text, not a mapping", name));
+  const YamlEntry& first = entry.value.entries.front();
+  if (find_key(join(inner, first.key)) == nullptr) return unknown_key(first, inner);
+  return not_yet(source_, first.place, fmt::format("'{}'", join(name, first.key)));
 }
 
-Status ShapeChecker::check_outputs(const YamlNode& node) const {
-  for (const auto& output : node.entries) {
-    const std::string path = join("outputs", output.key);
-    if (!valid_output_name(output.key))
-      return error(
-          output.place,
-          fmt::format("'{}' is not an output's name: letters, digits and '_', not starting "
-                      "with a digit",
-                      output.key));
-    if (output.value.kind == YamlNode::Kind::null) continue;
-    if (output.value.kind != YamlNode::Kind::mapping)
-      return error(output.value.place,
-                   fmt::format("'{}' must be a mapping (type, mode) or nothing, not {}", path,
-                               describe(output.value.kind)));
-    for (const auto& entry : output.value.entries) {
-      const KnownKey* key = find_key(join("outputs.*", entry.key));
-      if (key == nullptr) return unknown_key(entry, "outputs.*");
-      const std::string inner = join(path, entry.key);
-      if (key->shape == Shape::not_yet)
-        return not_yet(source_, entry.place, fmt::format("'{}'", inner));
-      TRY(check_value(entry, inner, key->shape));
-    }
-  }
+Status ShapeChecker::check_output(YamlEntry& output, const std::string& path) const {
+  if (!valid_output_name(output.key))
+    return error(output.place,
+                 fmt::format("'{}' is not an output's name: letters, digits and '_', not starting "
+                             "with a digit",
+                             output.key));
+  if (output.value.kind == YamlNode::Kind::null) return {};
+  if (output.value.kind != YamlNode::Kind::mapping)
+    return error(output.value.place,
+                 fmt::format("'{}' must be a mapping (type, mode) or nothing, not {}", path,
+                             describe(output.value.kind)));
+  check_entries(output.value, path,
+                [&](YamlEntry& entry) { return check_key(entry, "outputs.*", path); });
   return {};
 }
 
@@ -161,8 +180,12 @@ Status ShapeChecker::check_number(const YamlEntry& entry, const std::string& pat
 
 }  // namespace
 
-Status check_shapes(const Source& source, const YamlNode& root) {
-  return ShapeChecker(source).check_section(root, "");
+void check_shapes(const Source& source, YamlNode& root, Faults& faults) {
+  ShapeChecker(source, faults).check_section(root, "");
+}
+
+bool is_empty(const YamlNode& node) {
+  return node.kind != YamlNode::Kind::scalar && node.items.empty() && node.entries.empty();
 }
 
 Error not_yet(const Source& source, const Place& place, std::string_view what) {

@@ -6,13 +6,19 @@
 #include <string>
 #include <string_view>
 
+#include "launcher/spec/faults.h"
 #include "launcher/spec/yaml_tree.h"
 
 namespace lockstep::spec {
 
 inline constexpr std::string_view kMemoryKey = "lockstep.resources.memory";
 
-Status check_shapes(const Source& source, const YamlNode& root);
+// Adds all that is wrong, and takes it out of the tree: what is left has the shape that the table
+// says, and can be read.
+void check_shapes(const Source& source, YamlNode& root, Faults& faults);
+
+// azure-ai-ml writes keys that mean nothing in this job: `properties: {}`, `services: null`.
+bool is_empty(const YamlNode& node);
 
 // unsupported: "WHAT is not supported yet".
 Error not_yet(const Source& source, const Place& place, std::string_view what);

@@ -88,6 +88,7 @@ constexpr KnownKey kKeys[] = {
     {"services", Shape::not_yet},
     {"identity", Shape::not_yet},
     {"properties", Shape::not_yet},
+    {"parameters", Shape::not_yet},
     // pipeline jobs and their steps
     {"settings", Shape::not_yet},
     {"jobs", Shape::not_yet},
@@ -142,6 +143,7 @@ constexpr KnownKey kKeys[] = {
     {"lockstep.retry.on.exit_code", Shape::whole_number},
     {"lockstep.retry.backoff", Shape::duration},
     {"lockstep.retry.on_lost", Shape::text},
+    {"lockstep.keep", Shape::patterns},
     {"lockstep.checkpoint", Shape::section},
     {"lockstep.checkpoint.every", Shape::duration},
 };

@@ -1,0 +1,89 @@
+#include "launcher/api/job_file_check.h"
+
+#include <fmt/format.h>
+
+#include "common/domain/client_limits.h"
+#include "launcher/spec/docker_args_reader.h"
+
+namespace lockstep::launcher {
+namespace {
+
+// The files that came with the request, each read as often as the bounds allow.
+class SentFiles {
+ public:
+  explicit SentFiles(const std::map<std::string, std::string>& files) : files_(files) {}
+
+  Result<std::string> read(const std::string& path) {
+    const auto found = files_.find(path);
+    if (found == files_.end())
+      return make_error(ErrorCode::not_found,
+                        fmt::format("there is no file {} beside this text", path));
+    bytes_ += found->second.size();
+    if (++reads_ > kMaxJobFileReads || bytes_ > kMaxJobFileReadBytes)
+      return make_error(
+          ErrorCode::resource_exhausted,
+          fmt::format("files name each other too often: {} of them, or {} bytes, are read; name "
+                      "each once",
+                      kMaxJobFileReads, kMaxJobFileReadBytes));
+    return found->second;
+  }
+
+ private:
+  const std::map<std::string, std::string>& files_;
+  std::size_t reads_ = 0, bytes_ = 0;
+};
+
+// The name becomes what it stands for.
+Status resolve(const JobFileLookups& lookups, spec::JobFile& file, spec::Notes& notes) {
+  if (!file.environment) return {};
+  ClientReply reply = lookups.show_environment(file.environment->text);
+  if (const auto* refused = std::get_if<Refused>(&reply))
+    return make_error(refused->code, refused->message).within(file.environment->where);
+  file.spec.environment = std::get<EnvironmentReply>(std::move(reply)).environment.environment.spec;
+  for (const std::string_view key : spec::keys_without_container(file.spec))
+    notes.push_back(spec::ignored(key));
+  return {};
+}
+
+}  // namespace
+
+Result<spec::JobFile> parse(const CheckJobFile& request) {
+  SentFiles files(request.files);
+  return spec::parse_job(request.name, request.text, request.overrides,
+                         [&files](const std::string& path) { return files.read(path); });
+}
+
+JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobFileLookups& lookups,
+                              const std::string& name, Result<spec::JobFile> parsed) {
+  JobFileChecked checked;
+  if (!parsed) {
+    for (Error& fault : spec::faults_of(parsed.error()))
+      checked.errors.push_back(std::move(fault.message));
+    return checked;
+  }
+  checked.notes = std::move(parsed->notes);
+  checked.code = parsed->code_dir.value_or("");
+  const auto add = [&](const Error& error) { checked.errors.push_back(error.message); };
+  if (const Status found = resolve(lookups, *parsed, checked.notes); !found) add(found.error());
+  JobSpec& spec = parsed->spec;
+  if (const Status fits = check_variables_size(spec.environment_variables); !fits)
+    add(fits.error().within(name));
+  if (const Status known = lookups.expect_secrets(secrets_of(spec.environment_variables)); !known)
+    add(known.error().within(name));
+  if (const auto refused = core.why_refused(spec, caller)) add(Error(*refused).within(name));
+  if (checked.errors.empty()) checked.spec = std::move(spec);
+  return checked;
+}
+
+Status check_variables_size(const std::map<std::string, std::string>& variables) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : variables) bytes += name.size() + value.size();
+  if (bytes <= kMaxVariablesBytes) return {};
+  return make_error(ErrorCode::resource_exhausted,
+                    fmt::format("environment_variables: names and values have {} bytes together, "
+                                "and {} are possible; put what is large into a file of the job's "
+                                "code folder",
+                                bytes, kMaxVariablesBytes));
+}
+
+}  // namespace lockstep::launcher
