@@ -10,6 +10,9 @@
 
 namespace lockstep {
 
+// The PATH of a rank whose job has no environment.
+inline constexpr std::string_view kLoginPath = "/usr/bin:/bin:/usr/local/bin:/usr/sbin:/sbin";
+
 inline constexpr std::size_t kMaxEnvironmentBytes = 1 << 20;
 
 // What execve(2) takes. Errors begin with `key` ("environment_variables").

@@ -95,6 +95,18 @@ std::string last_words(const ExitReport& report) {
   return text;
 }
 
+// `python` is looked for by everybody, and on many machines only `python3` is there.
+std::string missing_python(const JobView& job, const ExitReport& report) {
+  if (report.exit_code != 127) return "";
+  const auto* argv = std::get_if<Argv>(&job.spec.command);
+  const bool is_command = argv != nullptr && !argv->words.empty() && argv->words[0] == "python";
+  const std::string& said = report.stderr_tail;
+  const bool in_shell = said.find("python: command not found") != std::string::npos ||
+                        said.find("python: not found") != std::string::npos;
+  if (!is_command && !in_shell) return "";
+  return "  no `python` on the job's PATH; write python3, or pass your shell's with `--env PATH`\n";
+}
+
 // Its ranks have no logs then; what made its environment has one.
 bool failed_before_its_ranks(const JobView& job) {
   return job.spec.environment && !job.attempts.empty() && job.attempts.back().started.ns == 0;
@@ -114,6 +126,7 @@ std::string failure_report(const JobView& job) {
       job.attempts.size() > 1 ? fmt::format(" in attempt {}", job.attempts.size()) : "");
   text += first_failure(report);
   text += last_words(report);
+  text += missing_python(job, report);
   if (!report.terminated_ranks.empty())
     text += fmt::format("  then terminated: rank{} {}\n",
                         report.terminated_ranks.size() == 1 ? "" : "s",

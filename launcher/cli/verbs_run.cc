@@ -1,13 +1,17 @@
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
+#include "launcher/api/json/job.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/follower.h"
+#include "launcher/cli/left_behind.h"
 #include "launcher/cli/node_keeper.h"
+#include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/run_spec.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
@@ -49,6 +53,14 @@ Status check_code(const RunArguments& arguments) {
                   std::filesystem::exists(status) ? "is not a directory" : "does not exist"));
 }
 
+void say_what_is_left_behind(Context& context, const JobSpec& spec, bool has_environment) {
+  // On other nodes than this one, nobody expects this shell's environment.
+  if (context.launcher.empty() && !has_environment)
+    if (const auto note = python_left_behind(spec, Shell::ours()); !note.empty())
+      context.terminal.note(note);
+  if (const auto note = input_left_behind(STDIN_FILENO); !note.empty()) context.terminal.note(note);
+}
+
 int run(Context& context, const RunArguments& arguments) {
   auto spec = spec_of(arguments);
   if (!spec) return fail(context.terminal, spec.error(), kExitUsage);
@@ -58,6 +70,9 @@ int run(Context& context, const RunArguments& arguments) {
   const auto environment = environment_of(arguments, notes);
   if (!environment) return fail(context.terminal, environment.error(), kExitUsage);
   if (!arguments.quiet) show(context.terminal, notes);
+  if (!arguments.quiet) say_what_is_left_behind(context, *spec, environment->has_value());
+  if (const std::string held = held_besides(spec->resources); !arguments.quiet && !held.empty())
+    context.terminal.note(held);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
   Submission submission;
@@ -91,7 +106,7 @@ int print_created(Context& context, Connection& connection, const JobId& job, Fo
   }
   const auto reply = connection.ask_for<JobReply>(ShowJob{job});
   if (!reply) return fail(context.terminal, reply.error(), otherwise);
-  return print(context, format, to_json(reply->job), "");
+  return print(context, format, api::to_json(reply->job), "");
 }
 
 namespace {
@@ -115,11 +130,13 @@ int finished(Context& context, Connection& connection, const FollowEnd& end,
   if (!job.attempts.empty())
     for (const auto& problem : output_problems(job.attempts.back(), everything))
       context.terminal.note(in_one_line(problem));
-  for (const auto& warning : unwritten_outputs(job)) context.terminal.note(warning);
+  for (const auto& warning : api::unwritten_outputs(job)) context.terminal.note(warning);
+  if (const std::string lost = not_kept_text(job); !lost.empty())
+    context.terminal.note("not kept: " + lost);
   say_how_it_ended(context, job, worth_a_line && !options.quiet);
   if (options.format != Format::table) {
     const auto reply = connection.ask_for<JobReply>(ShowJob{JobId(job.spec.name)});
-    print(context, options.format, to_json(reply ? reply->job : job), "");
+    print(context, options.format, api::to_json(reply ? reply->job : job), "");
   }
   if (end.interrupted) return kExitInterrupted;
   const int code = exit_code_of(job);
@@ -231,7 +248,9 @@ void add_run_verb(VerbTable table) {
   verb->footer(kRunExamples);
   verb->add_option("-N,--nodes", arguments->nodes, "nodes (default 1)")
       ->check(whole_number(1, kMaxNodesPerJob));
-  verb->add_option("-n,--ranks-per-node", arguments->ranks, "processes on each node (default 1)")
+  verb->add_option("-n,--ranks-per-node", arguments->ranks,
+                   "processes on each node (default 1); of Slurm's -n, all "
+                   "ranks of a job, it is the share of one node")
       ->check(whole_number(1, kMaxRanksPerNode));
   verb->add_option("--distribution", arguments->distribution, "mpi, pytorch or none (default)");
   verb->add_option("--code", arguments->code,
@@ -275,6 +294,12 @@ void add_run_verb(VerbTable table) {
   verb->add_option("--disk-limit", arguments->disk_limit,
                    "end it when its folders on a node hold more than this (default: the node's)")
       ->check(filled("leave it out for what the node allows"));
+  verb->add_option("--keep", arguments->keep,
+                   "bring back files of the working directory beside outputs/: '*.pt', "
+                   "checkpoints/, /a/b.csv, as in .gitignore; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(filled("name the files, such as '*.pt' or checkpoints/"));
   verb->add_option("--retry", arguments->retry, "further attempts, 0 for none (default: 3)")
       ->check(whole_number(0, kMaxRetries));
   verb->add_option("--retry-on", arguments->retry_on,

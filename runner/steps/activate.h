@@ -8,11 +8,9 @@
 #include <string_view>
 
 #include "common/domain/environment.h"
+#include "common/domain/variables.h"
 
 namespace lockstep::runner {
-
-// The PATH of a rank whose job has no environment.
-inline constexpr std::string_view kLoginPath = "/usr/bin:/bin:/usr/local/bin:/usr/sbin:/sbin";
 
 // Adds it to the job's own environment_variables: those that are not among them, and PATH, with the
 // activation's folders first, unless the job sets PATH itself.

@@ -3,6 +3,8 @@ import subprocess
 
 import pytest
 
+from harness.site import BUILD
+
 USAGE, REFUSED = 2, 125
 
 
@@ -19,7 +21,7 @@ CASES = {
         "job.yml:2:1: unknown key 'environment_varables'; did you mean 'environment_variables'?"]),
     "unknown-nested-key": (File("command: true\nresources:\n  instance_cuont: 2\n"), {USAGE},
                            ["job.yml:3:3", "instance_count"]),
-    "not-supported-yet": (File("command: true\nservices: {}\n"), {USAGE},
+    "not-supported-yet": (File("command: true\nservices: {tb: {type: tensor_board}}\n"), {USAGE},
                           ["job.yml:2:1", "'services'", "not supported yet"]),
     "wrong-type": (File("command: true\nresources: {instance_count: many}\n"), {USAGE},
                    ["job.yml:2:", "instance_count"]),
@@ -31,6 +33,12 @@ CASES = {
     "not-a-mapping": (File("- command: true\n"), {USAGE}, ["job.yml:1:1"]),
     "yaml-syntax": (File("command: [true\n"), {USAGE}, ["job.yml:"]),
     "a-tab": (File("command: true\nresources:\n\tinstance_count: 1\n"), {USAGE}, ["job.yml:3:"]),
+    "several-at-once": (File("comand: true\nresources: {instance_count: many}\nlimits: {timeout: soon}\n"), {USAGE},
+                        ["job.yml:1:1: unknown key 'comand'", "\nlockstep: job.yml:2:29: ",
+                         "\nlockstep: job.yml:3:19: "]),
+    "unknown-status": (["job", "list", "--status", "Done"], {USAGE}, ["--status 'Done'", "Queued, Preparing"]),
+    "a-tag-without-key": (["job", "list", "--tag", "=x"], {USAGE}, ["--tag '=x'"]),
+    "no-time": (["job", "list", "--since", "soon"], {USAGE}, ["--since 'soon'", "2h"]),
     "duplicate-key": (File("command: true\ncommand: false\n"), {USAGE}, ["job.yml:2:1", "command"]),
     "unknown-input": (File("command: echo ${{inputs.lr}}\n"), {USAGE}, ["job.yml:1:", "lr"]),
     "outputs-expression": (File("command: echo ${{outputs.model}}\n"), {USAGE},
@@ -47,6 +55,10 @@ CASES = {
                       ["job.yml:2:", "gpu-cluster"]),
     "bad-memory": (File("command: true\nlockstep: {resources: {memory: lots}}\n"), {USAGE},
                    ["job.yml:2:", "memory"]),
+    "bad-keep": (File("command: true\nlockstep: {keep: ['*.pt', ../model.pt]}\n"), {USAGE},
+                 ["job.yml:2:27: 'lockstep.keep': pattern ../model.pt: '..' is no name of a file"]),
+    "unquoted-keep": (File("command: true\nlockstep: {keep: [*.pt]}\n"), {USAGE}, ["job.yml:2:"]),
+    "bad-keep-flag": (["run", "--keep", "a[b", "--", "true"], {USAGE}, ["--keep a[b: its '[' has no ']'"]),
     "bad-set-key": (File("command: true\n", "--set", "resourcs.instance_count=2"), {USAGE},
                     ["--set", "resourcs"]),
     "bad-set-form": (File("command: true\n", "--set", "nonsense"), {USAGE}, ["--set", "nonsense"]),
@@ -96,6 +108,65 @@ def test_bad_input(up_site, case):
     assert len(up_site.json("job", "list")) == jobs_before
     good = up_site.run("run", "--", "echo", "good")
     assert (good.returncode, good.stdout) == (0, b"good\n"), good.stderr
+
+
+# What the launcher cannot know of a job file: whether a folder is there.
+ONLY_HERE = {"missing-code"}
+
+
+@pytest.mark.parametrize("case", [name for name, row in CASES.items() if isinstance(row[0], File)])
+def test_a_bad_job_file_has_the_same_errors_at_the_launcher(up_site, case):
+    what = CASES[case][0]
+    up_site.write("job.yml", what.text)
+    jobs_before = len(up_site.json("job", "list"))
+    created = up_site.run("job", "create", "-f", "job.yml", *what.words).stderr.decode()
+    validated = up_site.run("job", "validate", "-f", "job.yml", *what.words)
+    assert (validated.returncode, validated.stdout) == (USAGE, b""), validated
+    assert validated.stderr.decode() == created
+    asked = subprocess.run([BUILD / "tests" / "ask_job_file", "job.yml", *what.words[1:]], cwd=up_site.work,
+                           env=up_site.environment(), capture_output=True, timeout=60, check=False)
+    if case in ONLY_HERE:
+        assert (asked.returncode, asked.stdout) == (0, b""), asked
+    else:
+        assert asked.returncode == USAGE, asked
+        assert "".join(f"lockstep: {line}\n" for line in asked.stdout.decode().splitlines()) == created
+    assert len(up_site.json("job", "list")) == jobs_before
+
+
+def test_what_only_the_launcher_knows_is_an_error_of_the_file(up_site):
+    for text, says in (("environment: azureml:nobodys:7\n", "job.yml:2:14"),
+                       ("lockstep: {project: nowhere}\n", "job.yml: there is no project 'nowhere'"),
+                       ("resources: {instance_count: 9}\n", "job.yml: "),
+                       ("environment_variables: {A: '${{secrets.NOBODYS}}'}\n", "NOBODYS")):
+        up_site.write("job.yml", "command: true\n" + text)
+        done = up_site.run("job", "validate", "-f", "job.yml")
+        assert (done.returncode, done.stdout) == (USAGE, b""), done
+        assert says in done.stderr.decode(), done
+        assert up_site.ok("job", "validate", "-f", "job.yml", "--local") == "job.yml: valid\n"
+
+
+def test_a_good_job_file_is_valid_with_the_files_that_it_names(up_site):
+    up_site.write("jobs/r.txt", "six\n-r more.txt\n")
+    up_site.write("jobs/more.txt", "numpy\n")
+    up_site.write("jobs/job.yml", "command: true\ncode: .\nenvironment: {requirements: r.txt}\n")
+    assert up_site.ok("job", "validate", "-f", "jobs/job.yml") == "jobs/job.yml: valid\n"
+    assert up_site.json("job", "validate", "-f", "jobs/job.yml") == {
+        "file": "jobs/job.yml", "valid": True, "errors": [], "notes": []}
+
+
+def test_hostile_files_stall_nobody(up_site):
+    """A launcher that parses one answers others meanwhile, and takes the next good one."""
+    half = "x" * (1 << 19)
+    for text in ("a: " + "[" * 1_000_000, f"a: &a {half}\nb: [" + "*a," * 100_000 + "]\n"):
+        up_site.write("job.yml", text)
+        asking = [subprocess.Popen([BUILD / "tests" / "ask_job_file", "job.yml"], cwd=up_site.work,
+                                   env=up_site.environment(), stdout=subprocess.PIPE) for _ in range(3)]
+        assert up_site.json("status")["running"]
+        for one in asking:
+            out, _ = one.communicate(timeout=60)
+            assert one.returncode == USAGE and out.startswith(b"job.yml:"), (one.returncode, out[:200])
+    up_site.write("job.yml", "command: true\n")
+    assert up_site.ok("job", "validate", "-f", "job.yml") == "job.yml: valid\n"
 
 
 def test_a_launcher_that_cannot_listen_says_where_and_what_would_do(site):

@@ -52,6 +52,21 @@ TEST(FailureReport, SaysHowForEachCauseOfARank) {
   EXPECT_TRUE(says(failed(Cause::node_lost, 125, std::nullopt), "lockstep job logs j\n"));
 }
 
+TEST(FailureReport, SaysWhatToWriteWhereThereIsNoPython) {
+  const std::string advice =
+      "  no `python` on the job's PATH; write python3, or pass your shell's with `--env PATH`\n";
+  JobView job = failed(Cause::command_not_found, 127);
+  job.spec.command = Argv{{"python", "train.py"}};
+  EXPECT_NE(failure_report(job).find(advice), std::string::npos) << failure_report(job);
+  job.spec.command = Argv{{"pyhton", "train.py"}};
+  EXPECT_EQ(failure_report(job).find(advice), std::string::npos);
+  JobView in_shell = failed(Cause::exit_code, 127);
+  in_shell.spec.command = ShellCommand{"python train.py"};
+  EXPECT_EQ(failure_report(in_shell).find(advice), std::string::npos);
+  in_shell.report->stderr_tail = "bash: line 1: python: command not found\n";
+  EXPECT_NE(failure_report(in_shell).find(advice), std::string::npos);
+}
+
 TEST(FailureReport, TheTimeIsNoPartOfWhatIsSaid) {
   JobView job = failed(Cause::environment_failed, 125, std::nullopt);
   const auto says = [&](const std::string& message, const std::string& line) {
