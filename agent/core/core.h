@@ -82,6 +82,7 @@ struct OutputsProgress {  // there is something to collect; how far it is, in wo
 struct OutputsCollected {  // all that can be kept is in the launcher's blob store
   AttemptId attempt;
   std::vector<CollectedOutput> outputs = {};
+  std::optional<NotKept> not_kept = {};  // what its ranks made and no output takes
 };
 struct LogsCaptured {  // its ./logs changed; so they are now
   AttemptId attempt;

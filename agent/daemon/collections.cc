@@ -122,7 +122,9 @@ void Collections::collect(const Assignment& assignment,
   };
   auto collected = functions_.collect(assignment, home_.attempt(attempt), tell, *cancel);
   if (cancel->given_up()) return;
-  if (collected) return say(cancel, OutputsCollected{attempt, *std::move(collected)});
+  if (collected)
+    return say(cancel, OutputsCollected{attempt, std::move(collected->outputs),
+                                        std::move(collected->not_kept)});
   spdlog::error("outputs of {}: {}", to_string(attempt), collected.error().message);
   CollectedOutput lost;
   lost.problems.push_back(collected.error().message);

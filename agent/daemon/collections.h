@@ -51,8 +51,8 @@ class CancelToken {
 struct OutputFunctions {
   using Progress = std::function<void(const std::string&)>;
   std::function<bool(const Assignment&, const io::AttemptDir&)> is_anything_left;
-  std::function<Result<std::vector<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
-                                                     const Progress&, CancelToken&)>
+  std::function<Result<Collected>(const Assignment&, const io::AttemptDir&, const Progress&,
+                                  CancelToken&)>
       collect;
   // ./logs of a part that runs, if they are not as `seen` says; that is renewed.
   std::function<Result<std::optional<CollectedOutput>>(const Assignment&, const io::AttemptDir&,

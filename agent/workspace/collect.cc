@@ -8,13 +8,14 @@
 #include <optional>
 
 #include "agent/workspace/act_as.h"
+#include "agent/workspace/made_files.h"
 #include "agent/workspace/open_below.h"
+#include "agent/workspace/places.h"
 #include "common/base/quoted_name.h"
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
 #include "common/snapshot/scan.h"
-#include "common/wire/runner.h"
 
 namespace lockstep::agent {
 namespace {
@@ -22,51 +23,9 @@ namespace {
 using snapshot::Directory;
 using snapshot::EntryKind;
 using snapshot::LowerTree;
-using Mode = WorkspacePlan::Mode;
 
 constexpr Duration kAtRest = seconds(1);  // a checkpoint without a change for so long
 constexpr int kMaxCaptures = 3;           // of a tree whose files change meanwhile
-
-struct Place {
-  OutputKind kind = OutputKind::outputs;
-  std::string name;
-  std::string folder;  // of the working directory
-  OutputType type = OutputType::uri_folder;
-};
-
-std::vector<Place> places_of(const JobSpec& spec) {
-  std::vector<Place> places = {{OutputKind::outputs, "", std::string(kOutputsFolder)},
-                               {OutputKind::logs, "", std::string(kLogsFolder)},
-                               {OutputKind::checkpoint, "", std::string(kCheckpointFolder)}};
-  for (const OutputSpec& output : spec.outputs)
-    places.push_back(
-        {OutputKind::named, output.name, named_output_folder(output.name), output.type});
-  return places;
-}
-
-// Of an attempt that never had its workspace: nothing was written.
-std::optional<WorkspacePlan> plan_of(const io::AttemptDir& directory) {
-  const auto bytes = io::read_file(directory.workspace());
-  if (!bytes) return std::nullopt;
-  auto plan = wire::decode_workspace_plan(*bytes);
-  if (!plan) return std::nullopt;
-  return *std::move(plan);
-}
-
-bool is_overlay(const WorkspacePlan& plan) {
-  return plan.mode != Mode::ready && !plan.tree.empty();
-}
-
-// Where what the ranks wrote lies on disk.
-std::string written_below(const WorkspacePlan& plan, const io::AttemptDir& directory) {
-  return plan.mode == Mode::ready ? directory.code() : directory.upper();
-}
-
-bool is_anything_at(const io::Fd& base, const std::string& folder) {
-  const Opened opened = open_below(base, folder);
-  if (opened.what == Opened::What::folder) return !is_empty(opened.fd);
-  return opened.what == Opened::What::other;
-}
 
 // Everything about a folder but its content.
 struct Look {
@@ -108,7 +67,7 @@ class Collector {
   Collector(const CollectParts& parts, WorkspacePlan plan, io::User user)
       : parts_(parts), plan_(std::move(plan)), user_(std::move(user)) {}
 
-  Result<std::vector<CollectedOutput>> run();
+  Result<Collected> run();
   Result<std::optional<CollectedOutput>> capture_logs(Digest& seen);
   Result<CapturedCheckpoint> capture_checkpoint(CheckpointMemory& memory, bool insist);
 
@@ -119,6 +78,9 @@ class Collector {
   Result<std::optional<Digest>> find_lower(const std::string& folder);
   Status load(const Digest& digest, LowerTree& tree, int depth);
   Status collect(const Place& place, const io::Fd& base, CollectedOutput& out);
+  Result<NotKept> collect_made(io::Fd base, io::Fd staged, CollectedOutput& out);
+  // An error: the sink gave up. Any other failure is a problem of the output.
+  static Status take(const Status& done, CollectedOutput out, Collected& collected);
   Status capture_and_push(const Place& place, io::Fd folder, std::optional<LowerTree> lower,
                           CollectedOutput& out);
   static void take_lower_alone(const LowerTree& lower, CollectedOutput& out);
@@ -129,24 +91,53 @@ class Collector {
   bool is_running_ = false;             // its ranks still write
   std::optional<LowerTree> previous_;   // see TreeOptions
   CheckpointMemory* memory_ = nullptr;  // keeps what is captured
+  MadeFiles* selection_ = nullptr;      // of what is captured; null: all
 };
 
-Result<std::vector<CollectedOutput>> Collector::run() {
-  std::vector<CollectedOutput> collected;
-  const io::Fd base = open_base(written_below(plan_, parts_.directory));
+Result<Collected> Collector::run() {
+  Collected collected;
+  io::Fd base = open_base(written_below(plan_, parts_.directory));
   if (!base) return collected;
   for (const Place& place : places_of(parts_.assignment.spec)) {
     CollectedOutput out;
     out.kind = place.kind;
     out.name = place.name;
-    if (const Status done = collect(place, base, out); !done) {
-      if (done.error().code == ErrorCode::unavailable) return done.error();
-      out.tree.reset();
-      out.problems.push_back(done.error().message);
-    }
-    if (out.tree || !out.problems.empty()) collected.push_back(std::move(out));
+    const Status done = collect(place, base, out);
+    TRY(take(done, std::move(out), collected));
   }
+  CollectedOutput kept;
+  kept.kind = OutputKind::kept;
+  // Ours, so it is opened before the thread acts as the job's user.
+  io::Fd staged = plan_.tree.empty() ? io::Fd() : open_base(plan_.tree);
+  const auto not_kept = collect_made(std::move(base), std::move(staged), kept);
+  TRY(take(not_kept ? Status() : Status(not_kept.error()), std::move(kept), collected));
+  const bool says = not_kept && *not_kept != NotKept();
+  if (says) collected.not_kept = *not_kept;
   return collected;
+}
+
+Status Collector::take(const Status& done, CollectedOutput out, Collected& collected) {
+  if (!done) {
+    if (done.error().code == ErrorCode::unavailable) return done.error();
+    out.tree.reset();
+    out.problems.push_back(done.error().message);
+  }
+  if (out.tree || !out.problems.empty()) collected.outputs.push_back(std::move(out));
+  return {};
+}
+
+Result<NotKept> Collector::collect_made(io::Fd base, io::Fd staged, CollectedOutput& out) {
+  TRY_ASSIGN(const ActAs user, ActAs::begin(user_));
+  MadeFiles made(std::move(staged), parts_.assignment.spec.keep);
+  MadeLook look = look_for_made(base, made);
+  if (!look.keeps_any && (!look.not_kept.at_least || made.patterns().empty()))
+    return std::move(look.not_kept);
+  selection_ = &made;
+  const Status kept = capture_and_push({OutputKind::kept, "", ""}, std::move(base), {}, out);
+  selection_ = nullptr;
+  if (!kept && kept.error().code == ErrorCode::unavailable) return kept.error();
+  if (!kept) out.problems.push_back(kept.error().message);
+  return std::move(look.not_kept);
 }
 
 Result<std::optional<Look>> Collector::look_at(const io::Fd& base, const std::string& folder) {
@@ -281,9 +272,16 @@ Status Collector::capture_and_push(const Place& place, io::Fd folder,
     io::Fd again(::openat(folder.get(), ".", kFolderFlags));
     if (place.kind == OutputKind::checkpoint)
       out.order = static_cast<std::uint64_t>(io::since_boot().count());
-    TRY_ASSIGN(const snapshot::Snapshot tree,
-               snapshot::capture_tree(std::move(again), place.folder,
-                                      {is_overlay(plan_), lower, is_running_, previous_}));
+    TRY_ASSIGN(
+        const snapshot::Snapshot tree,
+        snapshot::capture_tree(std::move(again), place.folder,
+                               {is_overlay(plan_), lower, is_running_, previous_, {}, selection_}));
+    const bool is_empty_selection =
+        selection_ != nullptr && tree.files.empty() && tree.symlinks == 0 && tree.folders == 0;
+    if (is_empty_selection) {
+      list_problems(tree, out);
+      return {};
+    }
     const Status pushed = parts_.sink.push(tree, progress);
     const bool changed = !pushed && pushed.error().code == ErrorCode::conflict;
     if (changed && captures < kMaxCaptures) continue;
@@ -363,20 +361,6 @@ Result<io::User> user_of(const std::string& run_as) {
 
 }  // namespace
 
-bool is_anything_left(const Assignment& assignment, const io::AttemptDir& directory) {
-  const auto plan = plan_of(directory);
-  if (!plan) return false;
-  const io::Fd base = open_base(written_below(*plan, directory));
-  if (!base) return false;
-  io::Fd below;
-  if (is_overlay(*plan)) below = open_base(plan->tree);
-  for (const Place& place : places_of(assignment.spec)) {
-    if (is_anything_at(base, place.folder)) return true;
-    if (below && is_anything_at(below, place.folder)) return true;
-  }
-  return false;
-}
-
 Result<std::optional<CollectedOutput>> capture_logs(const CollectParts& parts, Digest& seen) {
   auto plan = plan_of(parts.directory);
   if (!plan) return std::optional<CollectedOutput>();
@@ -392,9 +376,9 @@ Result<CapturedCheckpoint> capture_checkpoint(const CollectParts& parts, Checkpo
   return Collector(parts, *std::move(plan), std::move(user)).capture_checkpoint(memory, insist);
 }
 
-Result<std::vector<CollectedOutput>> collect_outputs(const CollectParts& parts) {
+Result<Collected> collect_outputs(const CollectParts& parts) {
   auto plan = plan_of(parts.directory);
-  if (!plan) return std::vector<CollectedOutput>();
+  if (!plan) return Collected();
   TRY_ASSIGN(io::User user, user_of(parts.assignment.spec.run_as));
   return Collector(parts, *std::move(plan), std::move(user)).run();
 }

@@ -1,6 +1,7 @@
 #pragma once
-// What the ranks of an attempt left on this node, brought to the launcher: `./outputs`, `./logs`
-// and named outputs, each as a tree of its own. Where the working directory was an overlay, the
+// What the ranks of an attempt left on this node, brought to the launcher: `./outputs`, `./logs`,
+// named outputs, and files that the job keeps by patterns, each as a tree of its own. What else its
+// ranks made is named (NotKept). Where the working directory was an overlay, the
 // mount is gone with the runner: its upper directory is read, and what shows through of the source
 // tree is taken from that tree's objects. It changes nothing on the node, so that doing it again is
 // safe.
@@ -38,9 +39,14 @@ struct CollectParts {
   std::function<void(const std::string&)> tell;  // progress, in words
 };
 
+struct Collected {
+  std::vector<CollectedOutput> outputs;
+  std::optional<NotKept> not_kept;  // absent: nothing to say
+};
+
 // An error: nothing can be said yet (the sink gave up), ask again. What cannot be collected for
 // good is a problem of its output.
-Result<std::vector<CollectedOutput>> collect_outputs(const CollectParts& parts);
+Result<Collected> collect_outputs(const CollectParts& parts);
 
 // ./logs of an attempt that runs, unless they are as `seen` says (all zero: never seen): names,
 // sizes and times, so that an unchanged folder costs one stat per file. What is written to

@@ -32,7 +32,7 @@ class Copier {
 
  private:
   Status entry(int from, int to, const std::string& name);
-  Status file(int from, int to, const std::string& name, mode_t mode);
+  Status file(int from, int to, const std::string& name, const struct stat& info);
   Status content(int from, int to, const std::string& name);
   Status link(int from, int to, const std::string& name);
 
@@ -89,10 +89,11 @@ Status Copier::entry(int from, int to, const std::string& name) {
   }
   if (S_ISDIR(info.st_mode)) return folder(from, to, name, name);
   if (S_ISLNK(info.st_mode)) return link(from, to, name);
-  return file(from, to, name, info.st_mode & 0777);
+  return file(from, to, name, info);
 }
 
-Status Copier::file(int from, int to, const std::string& name, mode_t mode) {
+// With its time: by that a file that the ranks changed is told from one that was staged.
+Status Copier::file(int from, int to, const std::string& name, const struct stat& info) {
   const io::Fd source(::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!source) return errno_error(errno, "cannot read " + name);
   const io::Fd target(io::disk::openat(to, name.c_str(),
@@ -103,7 +104,10 @@ Status Copier::file(int from, int to, const std::string& name, mode_t mode) {
   if (must_give_ && io::disk::fchown(target.get(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot give away " + name);
   }
-  if (io::disk::fchmod(target.get(), mode) != 0) {
+  const timespec times[] = {info.st_atim, info.st_mtim};
+  if (::futimens(target.get(), times) != 0)
+    return errno_error(errno, "cannot set the time of " + name);
+  if (io::disk::fchmod(target.get(), info.st_mode & 0777) != 0) {
     return errno_error(errno, "cannot set the mode of " + name);
   }
   return {};

@@ -212,10 +212,9 @@ Result<std::string> Workspace::Impl::read_object(const Digest& digest, const Ass
   return blobs->get(digest);
 }
 
-Result<std::vector<CollectedOutput>> Workspace::collect(const Assignment& assignment,
-                                                        const io::AttemptDir& directory,
-                                                        BlobSource& source, OutputSink& sink,
-                                                        const OnProgress& progress) {
+Result<Collected> Workspace::collect(const Assignment& assignment, const io::AttemptDir& directory,
+                                     BlobSource& source, OutputSink& sink,
+                                     const OnProgress& progress) {
   Teller teller(progress);
   return collect_outputs(
       {assignment, directory,

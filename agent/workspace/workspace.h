@@ -89,9 +89,8 @@ class Workspace {
   // threads.
   Status keep_cache_small();
   // What its ranks left, once its runner is gone: see collect.h. For worker threads.
-  Result<std::vector<CollectedOutput>> collect(const Assignment& assignment,
-                                               const io::AttemptDir& directory, BlobSource& source,
-                                               OutputSink& sink, const OnProgress& progress);
+  Result<Collected> collect(const Assignment& assignment, const io::AttemptDir& directory,
+                            BlobSource& source, OutputSink& sink, const OnProgress& progress);
   // ./logs of one that runs.
   Result<std::optional<CollectedOutput>> capture_logs(const Assignment& assignment,
                                                       const io::AttemptDir& directory,

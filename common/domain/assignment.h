@@ -108,6 +108,8 @@ struct PartReport {
   std::optional<CollectedOutput> restored;  // the checkpoint that its ranks begin with, once staged
   std::optional<EnvironmentReport> environment = {};  // once the node has looked at it
   std::vector<std::string> limits = {};  // that its ranks ran into, a line each; also in `exit`
+  // When finished: what its ranks made and no output takes. Absent: nothing, or nobody looked.
+  std::optional<NotKept> not_kept = {};
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };
 

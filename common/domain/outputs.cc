@@ -83,6 +83,7 @@ std::string describe(OutputKind kind, const std::string& name) {
     case OutputKind::logs: return "./logs";
     case OutputKind::named: return "output '" + name + "'";
     case OutputKind::checkpoint: return "checkpoint";
+    case OutputKind::kept: return "kept files";
   }
   return "./outputs";
 }

@@ -56,7 +56,13 @@ std::string output_expression(std::string_view name);
 std::string put_in_outputs(std::string text, const std::map<std::string, std::string>& paths);
 
 // ---- what came back ----------------------------------------------------------------------------
-enum class OutputKind { outputs, logs, named, checkpoint };
+enum class OutputKind {
+  outputs,
+  logs,
+  named,
+  checkpoint,
+  kept,  // files elsewhere in the working directory that the job's `keep` names
+};
 
 struct CollectedOutput {
   OutputKind kind = OutputKind::outputs;
@@ -68,11 +74,28 @@ struct CollectedOutput {
   std::uint64_t order = 0;            // of a part's checkpoints: the newer has the greater
   friend bool operator==(const CollectedOutput&, const CollectedOutput&) = default;
 };
-inline constexpr std::size_t kMaxCollectedOutputs = kMaxOutputs + 3;
+inline constexpr std::size_t kMaxCollectedOutputs = kMaxOutputs + 4;
 inline constexpr std::size_t kMaxOutputProblems = 20;  // then "and 7 more"
 
-// "./outputs", "./logs", "output 'model'", "checkpoint".
+// "./outputs", "./logs", "output 'model'", "checkpoint", "kept files".
 std::string describe(OutputKind kind, const std::string& name);
+
+// ---- what did not come back --------------------------------------------------------------------
+// New and changed files of one node's working directory that no output takes: they go with the
+// attempt. Symlinks, empty folders and what tools leave for themselves (__pycache__) do not count.
+struct NotKept {
+  // Of the top level, the largest first, as quoted_name has them; a folder's name ends in '/'.
+  std::vector<std::string> names;
+  std::uint64_t more = 0;  // further names of the top level
+  std::uint64_t files = 0;
+  Bytes size;
+  bool at_least = false;  // the node did not look at everything: there may be more
+  // Patterns of the job's `keep` that match no new or changed file here, as their indexes.
+  std::vector<std::uint32_t> unmatched;
+  friend bool operator==(const NotKept&, const NotKept&) = default;
+};
+inline constexpr std::size_t kMaxNotKeptNames = 10;
+inline constexpr std::size_t kMaxNotKeptNameBytes = 100;
 
 // ---- what an attempt begins with ---------------------------------------------------------------
 struct NodeTree {

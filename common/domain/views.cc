@@ -1,5 +1,7 @@
 #include "common/domain/views.h"
 
+#include <algorithm>
+
 namespace lockstep {
 
 std::string_view to_string(JobStatus status) {
@@ -28,6 +30,21 @@ std::optional<JobStatus> job_status_from(std::string_view word) {
 bool is_final(JobStatus status) {
   return status == JobStatus::completed || status == JobStatus::failed ||
          status == JobStatus::canceled;
+}
+
+std::vector<std::string> unmatched_keep(const JobView& job) {
+  std::vector<std::string> patterns;
+  if (job.status != JobStatus::completed || job.attempts.empty()) return patterns;
+  const std::vector<PartView>& parts = job.attempts.back().parts;
+  for (std::uint32_t i = 0; i < job.spec.keep.size(); ++i) {
+    const bool everywhere = std::all_of(parts.begin(), parts.end(), [&](const PartView& part) {
+      if (!part.not_kept) return false;
+      const auto& unmatched = part.not_kept->unmatched;
+      return std::find(unmatched.begin(), unmatched.end(), i) != unmatched.end();
+    });
+    if (everywhere) patterns.push_back(job.spec.keep[i]);
+  }
+  return patterns;
 }
 
 }  // namespace lockstep

@@ -44,6 +44,7 @@ struct PartView {
   std::vector<CollectedOutput> outputs;  // see PartReport
   std::optional<EnvironmentReport> environment = {};
   std::vector<std::string> limits = {};  // see PartReport
+  std::optional<NotKept> not_kept = {};  // see PartReport
   friend bool operator==(const PartView&, const PartView&) = default;
 };
 
@@ -79,8 +80,12 @@ struct JobView {
   std::vector<AttemptView> attempts;  // oldest first
   std::optional<ExitReport> report;   // of the last attempt, once final
   Instant retry_at;                   // not placed again before; ns = 0: whenever there is room
+  bool shared = false;                // its owner lets the members of its project read it
   friend bool operator==(const JobView&, const JobView&) = default;
 };
+
+// Patterns of `keep` of a job that Completed, where each of its nodes says that it made no such file.
+std::vector<std::string> unmatched_keep(const JobView& job);
 
 // What a node fetched and gave, since the launcher started.
 struct BlobTraffic {
@@ -102,6 +107,7 @@ struct NodeView {
   Instant last_heard;
   Instant joined;
   BlobTraffic blobs = {};
+  bool waits_for_approval = false;
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
 
@@ -119,7 +125,8 @@ struct EnvironmentView {
   std::string created_by;
   Digest definition;
   std::vector<Lock> locks;
-  JobId last_job;  // the newest that has this definition; "": none
+  JobId last_job;            // the newest that has this definition; "": none
+  std::string project = {};  // of the name; "": it is of the operator's map
   friend bool operator==(const EnvironmentView&, const EnvironmentView&) = default;
 };
 
@@ -161,6 +168,7 @@ struct LauncherStatus {
   Bytes disk_free = {};  // where the home is
   Bytes low_space = {};  // below it no new work is taken; 0: an older launcher, which says nothing
   std::string low_reason = {};  // why none is taken now; "": it is
+  int draining = 0;             // how many of `nodes` are drained: they take no new work
   friend bool operator==(const LauncherStatus&, const LauncherStatus&) = default;
 };
 

@@ -222,6 +222,7 @@ Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
   ScanOptions scanning;
   scanning.is_source = false;
   scanning.is_upper = options.is_upper;
+  scanning.selection = options.selection;
   TRY_ASSIGN(Scan found, scan(std::move(opened), shown_as, scanning));
   TRY_ASSIGN(const auto digests, digest_all(found, {}, hashing, snapshot));
   build_directories(found, digests, options.lower ? &*options.lower : nullptr,

@@ -58,6 +58,9 @@ class Scanner {
   Status push_ignore_file(int fd, const std::string& base, const std::string& name);
   bool is_ignored(const std::string& path, bool is_directory);
   bool is_kept_out(const std::string& path, const Name& name, bool is_directory);
+  bool is_selected(const std::string& path, const struct stat& info);
+  bool is_selected_folder(const std::string& path);
+  void drop_if_empty(std::size_t index, std::size_t child, const struct stat& info);
   // An entry that cannot be read: fails the scan, or is skipped and listed.
   Status unreadable(std::string_view what, const std::string& path);
   // The same for what a snapshot cannot hold.
@@ -255,9 +258,11 @@ Status Scanner::scan_entry(std::size_t index, int fd, const Name& name, int dept
 
 Status Scanner::enter_folder(std::size_t index, int fd, const Name& name, int depth) {
   const std::string path = out_.folders[index].path + name.text;
+  if (options_.selection != nullptr && !options_.selection->enters(path)) return {};
   const io::Fd folder(
       ::openat(fd, name.text.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder && errno == ENOENT) return {};  // gone since it was listed
+  if (!folder && is_of_one_entry(errno) && !is_selected_folder(path)) return {};
   if (!folder) return unreadable("open", path + "/");
   if (depth == kMaxTreeDepth)
     return unsupported(path + "/", fmt::format("lies more than {} folders deep", kMaxTreeDepth));
@@ -274,13 +279,43 @@ Status Scanner::enter_folder(std::size_t index, int fd, const Name& name, int de
   out_.folders[child].mode = info.st_mode & 07777;
   if (options_.is_upper) out_.folders[child].opaque = is_opaque(folder.get());
   out_.folders[index].folders.push_back(child);
-  return scan_folder(child, folder.get(), depth + 1);
+  TRY(scan_folder(child, folder.get(), depth + 1));
+  drop_if_empty(index, child, info);
+  return {};
+}
+
+bool Scanner::is_selected(const std::string& path, const struct stat& info) {
+  return options_.selection == nullptr || options_.selection->takes(path, info);
+}
+
+// Keeps errno.
+bool Scanner::is_selected_folder(const std::string& path) {
+  const int errnum = errno;
+  struct stat folder {};
+  folder.st_mode = S_IFDIR;
+  const bool selected = is_selected(path, folder);
+  errno = errnum;
+  return selected;
+}
+
+// A folder on the way to what is taken is of no use by itself. It is the last one: what it held
+// was dropped before.
+void Scanner::drop_if_empty(std::size_t index, std::size_t child, const struct stat& info) {
+  const ScannedFolder& folder = out_.folders[child];
+  const bool is_empty = folder.files.empty() && folder.links.empty() && folder.folders.empty();
+  if (options_.selection == nullptr || !is_empty) return;
+  if (is_selected(folder.path.substr(0, folder.path.size() - 1), info)) return;
+  out_.folders.pop_back();
+  out_.folders[index].folders.pop_back();
 }
 
 Status Scanner::add_link(std::size_t index, int fd, const std::string& name) {
+  const std::string path = out_.folders[index].path + name;
+  struct stat link {};
+  link.st_mode = S_IFLNK;
+  if (!is_selected(path, link)) return {};
   char target[kMaxTargetBytes + 1];
   const ssize_t size = ::readlinkat(fd, name.c_str(), target, sizeof target);
-  const std::string path = out_.folders[index].path + name;
   if (size < 0) return errno == ENOENT ? Status() : unreadable("read the symlink", path);
   if (size == 0 || size > static_cast<ssize_t>(kMaxTargetBytes))
     return unsupported(path, fmt::format("is a symlink with a target of {} bytes", size));
@@ -298,6 +333,7 @@ Status Scanner::add_other(std::size_t index, int fd, const Name& name) {
     out_.folders[index].whiteouts.push_back(name.text);
     return {};
   }
+  if (!is_selected(path, info)) return {};
   if (S_ISREG(info.st_mode)) {
     if (!options_.is_source && ::faccessat(fd, name.text.c_str(), R_OK, AT_EACCESS) != 0)
       return errno == ENOENT ? Status() : unreadable("read", path);

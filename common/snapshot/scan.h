@@ -46,12 +46,23 @@ struct Scan {
   std::vector<SkippedPath> skipped;
 };
 
+// Which entries of a tree are taken. What is not is neither read nor listed as left out.
+class Selection {
+ public:
+  virtual ~Selection() = default;
+  // Whether what lies in the folder is looked at. Paths are relative to the root: "a/b".
+  virtual bool enters(const std::string& folder) = 0;
+  // Of a folder: whether it is taken when nothing in it is.
+  virtual bool takes(const std::string& path, const struct stat& info) = 0;
+};
+
 struct ScanOptions {
   // false: every entry belongs to it, .git and ignored ones too, and what cannot be read is skipped
   // and listed.
   bool is_source = true;
   bool is_upper = false;  // of an overlay: whiteouts and opaque folders are noticed
   std::string left_out;   // a directory that is not looked into wherever it is met; "" = none
+  Selection* selection = nullptr;  // null: all; not for a source
 };
 
 Result<Scan> scan(const std::string& directory, const ScanOptions& options = {});

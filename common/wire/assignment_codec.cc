@@ -23,6 +23,7 @@ static_assert(pair(lockstep::OutputKind::outputs, OUTPUT_KIND_OUTPUTS));
 static_assert(pair(lockstep::OutputKind::logs, OUTPUT_KIND_LOGS));
 static_assert(pair(lockstep::OutputKind::named, OUTPUT_KIND_NAMED));
 static_assert(pair(lockstep::OutputKind::checkpoint, OUTPUT_KIND_CHECKPOINT));
+static_assert(pair(lockstep::OutputKind::kept, OUTPUT_KIND_KEPT));
 
 constexpr std::size_t kMaxProblems = 1'000;
 
@@ -200,7 +201,7 @@ void to_wire(const lockstep::CollectedOutput& from, CollectedOutput* to) {
 }
 
 Status from_wire(const CollectedOutput& from, lockstep::CollectedOutput* to) {
-  TRY(read_enum(from.kind(), lockstep::OutputKind::checkpoint, "output.kind", &to->kind));
+  TRY(read_enum(from.kind(), lockstep::OutputKind::kept, "output.kind", &to->kind));
   to->name = from.name();
   if (!to->name.empty() && !valid_output_name(to->name))
     return bad_field("output.name", "is not an output's name");
@@ -209,6 +210,28 @@ Status from_wire(const CollectedOutput& from, lockstep::CollectedOutput* to) {
   to->size = Bytes{from.size_bytes()};
   to->order = from.order();
   return read_texts(from.problems(), kMaxProblems, "output.problems", &to->problems);
+}
+
+void to_wire(const lockstep::NotKept& from, NotKept* to) {
+  write_texts(from.names, to->mutable_names());
+  to->set_more(from.more);
+  to->set_files(from.files);
+  to->set_size_bytes(from.size.count);
+  to->set_at_least(from.at_least);
+  to->mutable_unmatched()->Add(from.unmatched.begin(), from.unmatched.end());
+}
+
+Status from_wire(const NotKept& from, lockstep::NotKept* to) {
+  TRY(read_texts(from.names(), kMaxNotKeptNames, "not_kept.names", &to->names));
+  for (const std::string& name : to->names)
+    if (name.size() > kMaxNotKeptNameBytes) return bad_field("not_kept.names", "is too long");
+  to->more = from.more();
+  to->files = from.files();
+  to->size = Bytes{from.size_bytes()};
+  to->at_least = from.at_least();
+  TRY(check_count(from.unmatched_size(), kMaxKeepPatterns, "not_kept.unmatched"));
+  to->unmatched.assign(from.unmatched().begin(), from.unmatched().end());
+  return {};
 }
 
 void to_wire(const lockstep::PartReport& from, PartReport* to) {
@@ -224,6 +247,7 @@ void to_wire(const lockstep::PartReport& from, PartReport* to) {
   if (from.restored) to_wire(*from.restored, to->mutable_restored());
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
   write_texts(from.limits, to->mutable_limits());
+  if (from.not_kept) to_wire(*from.not_kept, to->mutable_not_kept());
 }
 
 Status from_wire(const PartReport& from, lockstep::PartReport* to) {
@@ -238,6 +262,7 @@ Status from_wire(const PartReport& from, lockstep::PartReport* to) {
   TRY(read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs));
   if (from.has_restored()) TRY(from_wire(from.restored(), &to->restored.emplace()));
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
+  if (from.has_not_kept()) TRY(from_wire(from.not_kept(), &to->not_kept.emplace()));
   return read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits);
 }
 

@@ -28,6 +28,8 @@ void to_wire(const lockstep::PartReport& from, PartReport* to);
 Status from_wire(const PartReport& from, lockstep::PartReport* to);
 void to_wire(const lockstep::CollectedOutput& from, CollectedOutput* to);
 Status from_wire(const CollectedOutput& from, lockstep::CollectedOutput* to);
+void to_wire(const lockstep::NotKept& from, NotKept* to);
+Status from_wire(const NotKept& from, lockstep::NotKept* to);
 PartState wire_part_state(lockstep::PartState state);
 Status read_part_state(int value, const char* field, lockstep::PartState* out);
 Status read_stop_reason(int value, const char* field, lockstep::StopReason* out);

@@ -170,6 +170,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   write_retry(from.retry, to->mutable_retry());
   to->set_checkpoint_every_ns(from.checkpoint.every.count());
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
+  write_texts(from.keep, to->mutable_keep());
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -201,6 +202,8 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   if (from.has_checkpoint_every_ns())
     TRY(read_duration(from.checkpoint_every_ns(), "checkpoint.every", &to->checkpoint.every));
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
+  TRY(read_texts(from.keep(), kMaxKeepPatterns, "keep", &to->keep));
+  TRY(validate_keep(to->keep));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 

@@ -63,6 +63,7 @@ void to_wire(const lockstep::PartView& from, PartView* to) {
   write_list(from.outputs, to->mutable_outputs());
   write_texts(from.limits, to->mutable_limits());
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
+  if (from.not_kept) to_wire(*from.not_kept, to->mutable_not_kept());
 }
 
 Status from_wire(const PartView& from, lockstep::PartView* to) {
@@ -76,6 +77,7 @@ Status from_wire(const PartView& from, lockstep::PartView* to) {
   TRY(read_texts(from.limits(), kMaxLimitLines, "part.limits", &to->limits));
   TRY(from_wire(from.allotment(), &to->allotment));
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
+  if (from.has_not_kept()) TRY(from_wire(from.not_kept(), &to->not_kept.emplace()));
   return read_list(from.outputs(), kMaxCollectedOutputs, "part.outputs", &to->outputs);
 }
 
@@ -129,6 +131,7 @@ void to_wire(const lockstep::JobView& from, JobView* to) {
   write_list(from.attempts, to->mutable_attempts());
   if (from.report) to_wire(*from.report, to->mutable_report());
   to->set_retry_at_ns(from.retry_at.ns);
+  to->set_shared(from.shared);
 }
 
 Status from_wire(const JobView& from, lockstep::JobView* to) {
@@ -140,6 +143,7 @@ Status from_wire(const JobView& from, lockstep::JobView* to) {
   TRY(read_instant(from.ended_ns(), "job.ended", &to->ended));
   TRY(read_list(from.attempts(), kMaxAttempts, "job.attempts", &to->attempts));
   if (from.has_report()) TRY(from_wire(from.report(), &to->report.emplace()));
+  to->shared = from.shared();
   return read_instant(from.retry_at_ns(), "job.retry_at", &to->retry_at);
 }
 
@@ -174,6 +178,7 @@ void to_wire(const lockstep::NodeView& from, NodeView* to) {
   to->set_last_heard_ns(from.last_heard.ns);
   to->set_joined_ns(from.joined.ns);
   write_traffic(from.blobs, to->mutable_blobs());
+  to->set_waits_for_approval(from.waits_for_approval);
 }
 
 Status from_wire(const NodeView& from, lockstep::NodeView* to) {
@@ -186,6 +191,7 @@ Status from_wire(const NodeView& from, lockstep::NodeView* to) {
   TRY(read_list(from.attempts(), kMaxHeldParts, "node.attempts", &to->attempts));
   TRY(read_instant(from.last_heard_ns(), "node.last_heard", &to->last_heard));
   TRY(read_traffic(from.blobs(), &to->blobs));
+  to->waits_for_approval = from.waits_for_approval();
   return read_instant(from.joined_ns(), "node.joined", &to->joined);
 }
 
@@ -230,6 +236,7 @@ void to_wire(const lockstep::LauncherStatus& from, LauncherStatus* to) {
   to->set_disk_free_bytes(from.disk_free.count);
   to->set_low_space_bytes(from.low_space.count);
   to->set_low_reason(fitting_text(from.low_reason));
+  to->set_draining(from.draining);
 }
 
 Status from_wire(const LauncherStatus& from, lockstep::LauncherStatus* to) {
@@ -246,6 +253,7 @@ Status from_wire(const LauncherStatus& from, lockstep::LauncherStatus* to) {
   to->disk_free = Bytes{from.disk_free_bytes()};
   to->low_space = Bytes{from.low_space_bytes()};
   TRY(read_text(from.low_reason(), "status.low_reason", &to->low_reason));
+  to->draining = from.draining();
   return read_counts(from.nodes(), "status.nodes", &to->nodes);
 }
 

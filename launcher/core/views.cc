@@ -82,6 +82,7 @@ PartView view_of_part(const Cluster& cluster, const Job& job, const Attempt& att
   if (part.ended()) {
     view.state = PartState::finished;
     view.outputs = outputs_of(part, nullptr);
+    if (part.finished() && !part.gone) view.not_kept = part.report->not_kept;
     if (part.report && part.report->exit) view.limits = part.report->exit->limits;
     if (part.gone) view.progress = part.gone->why;
     return view;
@@ -275,6 +276,24 @@ std::string reason_of(const Cluster& cluster, const Scheduler& scheduler, const 
   return "";
 }
 
+// The attempt's end; of one that ended in the words of the attempt before, only that. What a
+// container engine says may be a page.
+std::string said_once(const Job& job, const Attempt& attempt) {
+  const auto before = static_cast<std::size_t>(&attempt - job.attempts.data());
+  const bool same = before > 0 && job.attempts[before - 1].ended &&
+                    job.attempts[before - 1].ended->message == attempt.ended->message;
+  return same ? fmt::format("as attempt {}", job.attempts[before - 1].id.number)
+              : attempt.ended->message;
+}
+
+// "retry 1 of 3": why another followed, without the attempt's end, which it opens with.
+std::string what_followed(const Attempt& attempt) {
+  if (!attempt.ended) return attempt.retried;
+  const std::string opening = attempt.ended->message + "; ";
+  return attempt.retried.starts_with(opening) ? attempt.retried.substr(opening.size())
+                                              : attempt.retried;
+}
+
 }  // namespace
 
 JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& job,
@@ -285,6 +304,7 @@ JobView view_of(const Cluster& cluster, const Scheduler& scheduler, const Job& j
   view.reason = reason_of(cluster, scheduler, job);
   view.queue_position = queue_position;
   view.submitted = job.submitted;
+  view.shared = job.shared;
   if (job.phase == Job::Phase::waiting && ready_at(cluster, job) > cluster.now)
     view.retry_at = ready_at(cluster, job);
   for (const Attempt& attempt : job.attempts)
@@ -323,6 +343,7 @@ NodeView view_of(const Cluster& cluster, const Node& node) {
   view.name = node.name;
   view.liveness = cluster.watches.liveness(node.id);
   view.draining = node.drain.has_value();
+  view.waits_for_approval = node.waits_for_approval;
   if (auto reason = why_unusable(cluster, node)) view.reason = *reason;
   view.inventory = node.inventory;
   for (const auto& [attempt, rank] : node.parts) view.attempts.push_back(attempt);
@@ -342,8 +363,8 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
     lines.push_back(
         fmt::format("attempt {} was placed at {}:", attempt.id.number, to_string(attempt.placed)));
     for (const std::string& why : attempt.why) lines.push_back("  " + why);
-    if (attempt.ended) lines.push_back("  ended: " + attempt.ended->message);
-    if (!attempt.retried.empty()) lines.push_back("  then: " + attempt.retried);
+    if (attempt.ended) lines.push_back("  ended: " + said_once(job, attempt));
+    if (!attempt.retried.empty()) lines.push_back("  then: " + what_followed(attempt));
   }
   if (view.job.queue_position == 0) return view;
   lines.push_back(fmt::format("{}. in the queue: {}", view.job.queue_position, view.job.reason));

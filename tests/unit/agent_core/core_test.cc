@@ -14,11 +14,14 @@ TEST_F(AgentCore, APartFromWantedToRemoved) {
   EXPECT_EQ(observed_and_acked().state, PartState::running);
   give(RunnerReported{assignment.attempt, in_state(assignment, PartState::finished)});
   EXPECT_EQ(take<CollectOutputs>().assignment.attempt, assignment.attempt);
-  give(OutputsCollected{assignment.attempt, some_outputs()});
+  NotKept lost;
+  lost.names = {"model.pt"};
+  give(OutputsCollected{assignment.attempt, some_outputs(), lost});
   const auto last = observed_and_acked();
   EXPECT_EQ(last.state, PartState::finished);
   EXPECT_TRUE(last.exit.has_value());
   EXPECT_EQ(last.outputs, some_outputs());
+  EXPECT_EQ(last.not_kept, lost);
   hear(Desired{kSession, wanting({})});
   EXPECT_EQ(take<RemovePart>().attempt, assignment.attempt);
   give(PartRemoved{assignment.attempt});

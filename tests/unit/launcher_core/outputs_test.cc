@@ -19,6 +19,25 @@ PartReport finished_with(const AttemptId& attempt, NodeExitReport exit, const st
   return end;
 }
 
+TEST(Outputs, what_was_not_kept_is_in_the_record_of_each_node_and_outlives_a_restart) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job", 1));
+  launcher.drop_notices();
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
+  EXPECT_FALSE(launcher.view(job).attempts[0].parts[0].not_kept);
+  PartReport end = finished_with(attempt(job), node_exit({rank_exit(0)}), "1");
+  NotKept& lost = end.not_kept.emplace();
+  lost.names = {"model.pt"};
+  lost.files = 1;
+  launcher.observe(n1, end);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].not_kept, lost);
+  launcher.restart();
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].not_kept, lost);
+}
+
 TEST(Outputs, a_job_is_finalizing_while_all_its_nodes_collect) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");

@@ -63,7 +63,9 @@ struct Collecting : Fixture {
   void write(const std::string& name, const std::string& text) { put(written + "/" + name, text); }
 
   Result<std::vector<CollectedOutput>> collect() {
-    return workspace->collect(job, attempt(), launcher, sink, progress);
+    TRY_ASSIGN(Collected collected, workspace->collect(job, attempt(), launcher, sink, progress));
+    not_kept = std::move(collected.not_kept);
+    return std::move(collected.outputs);
   }
   // The one output of this kind; its tree is materialised into `name`.
   CollectedOutput must_collect(OutputKind kind, const std::string& into = "") {
@@ -83,6 +85,7 @@ struct Collecting : Fixture {
 
   Assignment job;
   std::string written;
+  std::optional<NotKept> not_kept;  // as it was collected last
   FakeSink sink{*launcher.store};
 };
 

@@ -1,0 +1,31 @@
+#pragma once
+// Where an attempt's ranks wrote, on disk: the folders that are collected by themselves, and the
+// working directory around them.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/job_spec.h"
+#include "common/domain/workspace_plan.h"
+#include "common/io/attempt_dir.h"
+
+namespace lockstep::agent {
+
+struct Place {
+  OutputKind kind = OutputKind::outputs;
+  std::string name;
+  std::string folder;  // of the working directory
+  OutputType type = OutputType::uri_folder;
+};
+std::vector<Place> places_of(const JobSpec& spec);
+
+// nullopt: of an attempt that never had its workspace nothing was written.
+std::optional<WorkspacePlan> plan_of(const io::AttemptDir& directory);
+
+bool is_overlay(const WorkspacePlan& plan);
+
+// Where what the ranks wrote lies: the overlay's upper directory, or the working directory itself.
+std::string written_below(const WorkspacePlan& plan, const io::AttemptDir& directory);
+
+}  // namespace lockstep::agent
