@@ -60,10 +60,6 @@ Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& re
 std::vector<std::string> output_problems(const AttemptView& attempt,
                                          const DownloadRequest& request);
 
-// "output 'model' (uri_folder) was never written: …", for each named output of a job that
-// Completed.
-std::vector<std::string> unwritten_outputs(const JobView& job);
-
 using OnText = std::function<void(const std::string&)>;  // progress, in words
 Result<Downloaded> download_job(Connection& connection, const JobId& job, DownloadPlan plan,
                                 const std::string& folder, const OnText& progress);

@@ -16,6 +16,7 @@ std::string path_of(OutputKind kind, const std::string& name) {
     case OutputKind::logs: return "artifacts/logs";
     case OutputKind::named: return "named-outputs/" + name;
     case OutputKind::checkpoint: return "checkpoint";
+    case OutputKind::kept: return "artifacts/kept";
   }
   return "artifacts/outputs";
 }
@@ -110,6 +111,7 @@ Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& re
   if (request.artifacts) {
     add_tree(*attempt, OutputKind::outputs, "", plan);
     add_tree(*attempt, OutputKind::logs, "", plan);
+    add_tree(*attempt, OutputKind::kept, "", plan);
   }
   if (request.checkpoint) add_tree(*attempt, OutputKind::checkpoint, "", plan);
   if (request.checkpoint && plan.trees.empty()) return no_checkpoint(job, *attempt, request);
@@ -123,29 +125,11 @@ Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& re
   return plan;
 }
 
-std::vector<std::string> unwritten_outputs(const JobView& job) {
-  std::vector<std::string> lines;
-  if (job.status != JobStatus::completed || job.attempts.empty()) return lines;
-  const std::vector<PartView>& parts = job.attempts.back().parts;
-  for (const OutputSpec& spec : job.spec.outputs) {
-    const bool is_there = std::any_of(parts.begin(), parts.end(), [&](const PartView& part) {
-      return std::any_of(part.outputs.begin(), part.outputs.end(), [&](const auto& output) {
-        return output.kind == OutputKind::named && output.name == spec.name;
-      });
-    });
-    if (!is_there)
-      lines.push_back(
-          fmt::format("output '{}' ({}) was never written: no rank wrote to "
-                      "${{{{outputs.{}}}}}",
-                      spec.name, to_string(spec.type), spec.name));
-  }
-  return lines;
-}
-
 bool DownloadRequest::wants(const CollectedOutput& output) const {
   switch (output.kind) {
     case OutputKind::outputs:
-    case OutputKind::logs: return artifacts;
+    case OutputKind::logs:
+    case OutputKind::kept: return artifacts;
     case OutputKind::named: return all_named || named == output.name;
     case OutputKind::checkpoint: return checkpoint;
   }

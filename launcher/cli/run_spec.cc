@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/quoted_name.h"
 #include "common/domain/docker_args.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/environment_variables.h"
@@ -119,6 +120,14 @@ Status read_container(const RunArguments& arguments, ResourceRequest& resources)
   return {};
 }
 
+Status read_keep(const RunArguments& arguments, std::vector<std::string>& keep) {
+  for (const std::string& pattern : arguments.keep)
+    if (const std::string fault = fault_of_keep(pattern); !fault.empty())
+      return wrong(fmt::format("--keep {}: {}", quoted_name(pattern), fault));
+  keep = arguments.keep;
+  return {};
+}
+
 Status read_limits(const RunArguments& arguments, LimitRequest& limits) {
   limits.pids = arguments.pids_limit;
   const auto read = [](const char* option, const std::string& text, std::optional<Bytes>& limit) {
@@ -178,6 +187,7 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
   }
   TRY(read_container(arguments, spec.resources));
   TRY(read_limits(arguments, spec.limits));
+  TRY(read_keep(arguments, spec.keep));
   if (!arguments.timeout.empty()) {
     const Duration timeout = parse_duration(arguments.timeout);
     if (timeout == Duration::zero())
@@ -224,6 +234,24 @@ Result<std::optional<spec::EnvironmentChoice>> environment_of(const RunArguments
   if (!arguments.image.empty()) put_on_image(arguments.image, spec.definition);
   if (const Status valid = validate(spec); !valid) return valid.error().within("run");
   return std::optional(spec::EnvironmentChoice(std::move(read)));
+}
+
+std::string held_besides(const ResourceRequest& asked) {
+  const bool names_some = asked.cpus || asked.memory || asked.gpus;
+  if (!names_some || (asked.cpus && asked.memory)) return "";
+  std::vector<std::string> held, flags;
+  const auto add = [&](bool named, const char* what) {
+    if (named) return;
+    held.push_back(std::string("all ") + what);
+    flags.push_back(std::string("--") + what);
+  };
+  add(asked.cpus.has_value(), "cpus");
+  add(asked.memory.has_value(), "memory");
+  add(asked.gpus.has_value(), "gpus");
+  return fmt::format(
+      "the job holds {} of its node, because it names no share of them; to let others "
+      "share the node, add {}",
+      fmt::join(held, " and "), fmt::join(flags, " and "));
 }
 
 }  // namespace lockstep::cli

@@ -27,6 +27,7 @@ struct RunArguments {
   std::string memory;
   std::optional<int> gpus;
   std::optional<int> pids_limit;
+  std::vector<std::string> keep;      // patterns
   std::string log_limit, disk_limit;  // "" = the default
   std::optional<int> retry;
   std::string retry_on;      // "" = the default
@@ -46,6 +47,10 @@ struct RunArguments {
 };
 
 Result<JobSpec> spec_of(const RunArguments& arguments);
+
+// "--cpus alone holds all memory of …": what a job that names only a part of a node's resources
+// holds besides; "" when it names none, or cpus and memory.
+std::string held_besides(const ResourceRequest& asked);
 
 // What --interpreter, --requirements, --pip, --conda-file, --image or --environment say; files are
 // read.

@@ -4,6 +4,7 @@
 
 #include "common/base/quoted_name.h"
 #include "launcher/cli/download.h"
+#include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -11,7 +12,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr const char* kDownloadExamples = R"(
-  lockstep job download NAME                       ./artifacts: outputs/, logs/, user_logs/
+  lockstep job download NAME                       ./artifacts: outputs/, logs/, kept/, user_logs/
   lockstep job download NAME --output-name model   ./named-outputs/model
   lockstep job download NAME --all -p results      both, in results/
   lockstep job download NAME --checkpoint          ./checkpoint: what a retry would begin with
@@ -116,6 +117,9 @@ int download(Context& context, const DownloadOptions& options) {
   if (!done) return fail(context.terminal, at_launcher(endpoint, done.error()));
   const auto problems = output_problems(reply->job.attempts[done->attempt - 1], request);
   for (const std::string& problem : problems) context.terminal.note(in_one_line(problem));
+  const std::string lost =
+      request.artifacts && request.attempt == 0 ? not_kept_text(reply->job) : "";
+  if (!lost.empty()) context.terminal.note("not kept: " + lost);
   if (done->trees.empty() && done->logs.empty())
     return fail(context.terminal, nothing_left(reply->job, !problems.empty()));
   return print(context, options.format, to_json(options, *done, problems), text_of(options, *done));

@@ -20,6 +20,7 @@ enum class Shape {
   text_map,     // a mapping with keys of the user's choice; values are scalars
   words,        // one text, split as a shell does, or a list of words
   lines,        // a list of texts, or the name of a file that has them
+  patterns,     // a list of texts, or one: see keep_reader.h
   conda_file,   // the name of a conda file, or a mapping that is one: see conda_file.h
   environment,  // a name, file:PATH, or a mapping: see environment_reader.h
   not_yet,      // recognised, refused by name

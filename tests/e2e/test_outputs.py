@@ -213,6 +213,94 @@ def test_the_source_trees_outputs_are_completed_by_what_the_job_changed(any_site
                      "artifacts/outputs/changed": b"new\n", "artifacts/outputs/made": b"1\n"}
 
 
+def not_kept_line(done):
+    return [line for line in done.stderr.decode().splitlines() if "not kept:" in line]
+
+
+def not_kept(site, name, node=0):
+    return site.show(name)["attempts"][-1]["parts"][node]["not_kept"]
+
+
+LEAVE = ("head -c 2000000 /dev/zero > model.pt; mkdir -p checkpoints/1 a/b; "
+         "head -c 3000000 /dev/zero > checkpoints/1/weights; echo deep > a/b/c; echo 2 >> train.py; "
+         "mkdir -p __pycache__; echo x > __pycache__/x.pyc; echo kept > outputs/kept; ")
+
+
+def test_what_ranks_made_elsewhere_is_named_at_the_end(any_site):
+    any_site.up(1)
+    any_site.write("train.py", "1\n")
+    any_site.write("data.csv", "1\n")
+    done = any_site.run("run", "--name", "j", "--", "sh", "-c", LEAVE)
+    assert done.returncode == 0, done.stderr
+    want = ("not kept: checkpoints/, model.pt, a/, train.py (4 files, 4.8 MiB); "
+            "write to outputs/ or use --keep")
+    said, = not_kept_line(done)
+    assert said.endswith(want), said
+    assert not_kept(any_site, "j") == {"names": ["checkpoints/", "model.pt", "a/", "train.py"], "more": 0,
+                                       "files": 4, "size": 5000009, "at_least": False}
+    shown = any_site.run("job", "show", "j").stdout.decode()
+    assert want.removeprefix("not kept: ") in shown, shown
+    streamed, = not_kept_line(any_site.run("job", "stream", "j"))
+    assert streamed.endswith(want), streamed
+    # A job that failed lost as much; one that only read, and wrote where it should, nothing.
+    failed = any_site.run("run", "--name", "failed", "--", "sh", "-c", "echo x > model.pt; exit 3")
+    assert failed.returncode == 3 and "model.pt (1 file, 2 B)" in not_kept_line(failed)[0], failed.stderr
+    quiet = any_site.run("run", "--name", "quiet", "--", "sh", "-c", "cat data.csv > outputs/x; rm data.csv")
+    assert quiet.returncode == 0 and not not_kept_line(quiet), quiet.stderr
+    assert not_kept(any_site, "quiet") is None
+
+
+def test_a_canceled_job_says_what_it_did_not_keep(any_site):
+    any_site.up(1)
+    name = any_site.submit("--name", "long", "--", "sh", "-c", "echo x > model.pt; echo up; sleep 1000")
+    wait_until(lambda: any_site.logs(name), "it wrote")
+    any_site.ok("job", "cancel", name)
+    any_site.wait_for_status(name, "Canceled")
+    assert not_kept(any_site, name)["names"] == ["model.pt"]
+    assert b"not kept:     model.pt (1 file, 2 B)" in any_site.run("job", "show", name).stdout
+
+
+def test_files_that_patterns_keep_come_back_beside_the_outputs(any_site):
+    any_site.up(1)
+    any_site.write("train.py", "1\n")
+    words = ["--keep", "*.pt", "--keep", "checkpoints/", "--keep", "/a/b/c", "--keep", "train.py",
+             "--keep", "nothing.*"]
+    done = any_site.run("run", "--name", "j", *words, "--", "sh", "-c", LEAVE + "echo log > other.log")
+    assert done.returncode == 0, done.stderr
+    said, = not_kept_line(done)
+    assert "not kept: other.log (1 file, 4 B)" in said, said
+    warning = "keep 'nothing.*' matched no file that the ranks made outside ./outputs and ./logs"
+    assert warning.encode() in done.stderr, done.stderr
+    job = any_site.show("j")
+    assert job["warnings"] == [warning] and job["lockstep"]["keep"] == words[1::2]
+    files = tree(download(any_site, "j")[1])
+    assert {p: len(c) for p, c in files.items() if "/kept/" in p} == {
+        "artifacts/kept/model.pt": 2000000, "artifacts/kept/checkpoints/1/weights": 3000000,
+        "artifacts/kept/a/b/c": 5, "artifacts/kept/train.py": 4}
+    assert files["artifacts/outputs/kept"] == b"kept\n"
+
+
+KEEP = """
+command: echo $LOCKSTEP_NODE_RANK > model.pt; echo $LOCKSTEP_NODE_RANK > own-$LOCKSTEP_NODE_RANK.pt; echo 1 > lost
+resources: {instance_count: 2}
+lockstep: {keep: ["*.pt"]}
+"""
+
+
+def test_kept_files_of_two_nodes_are_joined(any_site):
+    any_site.up(2)
+    job = run_job(any_site, KEEP, "two")
+    assert [p["not_kept"]["names"] for p in job["attempts"][0]["parts"]] == [["lost"], ["lost"]]
+    said, got = download(any_site, "two")
+    kept = {p.removeprefix("artifacts/kept/"): c for p, c in tree(got).items() if "/kept/" in p}
+    assert kept == {"model.pt": b"0\n", "model.pt.node1": b"1\n", "own-0.pt": b"0\n", "own-1.pt": b"1\n"}
+    assert "lost (2 files on 2 nodes, 4 B)" in any_site.run("job", "show", "two").stdout.decode()
+    # An override takes the file's place; so nothing else is kept.
+    job = run_job(any_site, KEEP, "other", "--set", "lockstep.keep=lost")
+    assert {o["kind"]: o["files"] for o in job["attempts"][0]["parts"][0]["outputs"]} == {"kept": 1}
+    assert job["attempts"][0]["parts"][0]["not_kept"]["files"] == 2
+
+
 def test_what_cannot_be_kept_is_named_and_symlinks_lead_nowhere(any_site):
     any_site.up(1)
     program = ("import os, socket\n"

@@ -82,6 +82,21 @@ TEST(PlanDownload, OneNamedOutputOrAll) {
   EXPECT_EQ(plan_download(job_with_two_attempts(), all)->trees.size(), 2u);
 }
 
+TEST(PlanDownload, KeptFilesComeBesideTheOutputs) {
+  JobView job = job_with_two_attempts();
+  for (PartView& part : job.attempts[1].parts)
+    part.outputs.push_back(output(OutputKind::kept, "", "kept" + part.node_name));
+  DownloadRequest request;
+  const auto plan = plan_download(job, request);
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->trees.size(), 2u);
+  EXPECT_EQ(plan->trees[1].to.path, "artifacts/kept");
+  EXPECT_EQ(plan->trees[1].from.size(), 2u);
+  request.artifacts = false;
+  request.all_named = true;
+  EXPECT_EQ(plan_download(job, request)->trees.size(), 1u);
+}
+
 TEST(PlanDownload, ProblemsOfWhatIsNotWantedAreNotSaid) {
   AttemptView attempt = job_with_two_attempts().attempts[0];
   attempt.parts[0].outputs[0].problems = {"pipe was left out: a fifo"};

@@ -46,6 +46,22 @@ TEST(RunSpec, TakesEveryFlag) {
   EXPECT_EQ(*spec, want);
 }
 
+TEST(RunSpec, WhatAPartialRequestHoldsBesidesIsSaid) {
+  ResourceRequest asked;
+  EXPECT_EQ(held_besides(asked), "") << "whole nodes are the rule";
+  asked.cpus = 1;
+  EXPECT_EQ(held_besides(asked),
+            "the job holds all memory and all gpus of its node, because it names no share of them; "
+            "to let others share the node, add --memory and --gpus");
+  asked.memory = gibibytes(1);
+  EXPECT_EQ(held_besides(asked), "");
+  asked.cpus.reset();
+  asked.gpus = 0;
+  EXPECT_EQ(held_besides(asked),
+            "the job holds all cpus of its node, because it names no share of them; to let others "
+            "share the node, add --cpus");
+}
+
 TEST(RunSpec, RefusesByName) {
   const auto refusal = [](auto change) {
     RunArguments bad = arguments();
@@ -76,6 +92,11 @@ TEST(RunSpec, RefusesByName) {
             "run: --memory '0' is 0 B, too small to run in; write 512m or 2g");
   EXPECT_EQ(refusal([](auto& a) { a.env = {""}; }), "run: --env '' is not of the form NAME=VALUE");
   EXPECT_EQ(refusal([](auto& a) { a.name = "a b"; }).substr(0, 16), "run: name: 'a b'");
+  EXPECT_EQ(refusal([](auto& a) { a.keep = {"*.pt", "./x"}; }),
+            "run: --keep ./x: '.' is no name of a file; write paths as they are in the working "
+            "directory, such as /checkpoints/last.pt");
+  EXPECT_EQ(refusal([](auto& a) { a.keep = {"!x"}; }),
+            "run: lockstep.keep: nothing is kept: all patterns begin with '!'");
   EXPECT_EQ(refusal([](auto& a) { a.cpus = 0; }),
             "run: lockstep.resources.cpus: must be at least 1");
 }

@@ -75,6 +75,7 @@ lockstep:
   gpus_per_rank: isolated
   retry: {max: 1, on: [node_lost, 75, exit_code: [3, 4]], backoff: 5s, on_lost: after_fence}
   checkpoint: {every: 30}
+  keep: ["*.pt", checkpoints/, "!*.tmp"]
 )");
   JobSpec want;
   want.name = "digits-1";
@@ -95,6 +96,7 @@ lockstep:
   want.timeout = seconds(90);
   want.retry = {1, {RetryOn::node_lost}, {75, 3, 4}, seconds(5), OnLost::after_fence};
   want.checkpoint.every = seconds(30);
+  want.keep = {"*.pt", "checkpoints/", "!*.tmp"};
   EXPECT_EQ(job.spec, want);
   EXPECT_EQ(job.code_dir, "./src");
 }

@@ -1,0 +1,58 @@
+#include "launcher/cli/not_kept_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "launcher/cli/output.h"
+
+namespace lockstep::cli {
+
+namespace {
+
+// Of all nodes. The same name on several nodes stands once.
+struct Sum {
+  std::vector<std::string> names;
+  std::uint64_t more = 0;
+  std::uint64_t files = 0;
+  Bytes size;
+  bool at_least = false;
+  int nodes = 0;
+
+  void add(const NotKept& part) {
+    if (part.names.empty()) return;
+    ++nodes;
+    for (const std::string& name : part.names) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    more = std::max(more, part.more);
+    files += part.files;
+    size.count += part.size.count;
+    at_least = at_least || part.at_least;
+  }
+};
+
+}  // namespace
+
+std::string not_kept_text(const JobView& job) {
+  if (job.attempts.empty()) return "";
+  Sum sum;
+  for (const PartView& part : job.attempts.back().parts)
+    if (part.not_kept) sum.add(*part.not_kept);
+  if (sum.names.empty()) return "";
+  if (sum.names.size() > kMaxNotKeptNames) {
+    sum.more += sum.names.size() - kMaxNotKeptNames;
+    sum.names.resize(kMaxNotKeptNames);
+  }
+  std::string names;
+  for (const std::string& name : sum.names)
+    names += (names.empty() ? "" : ", ") + in_one_line(name);
+  if (sum.more > 0) names += fmt::format(" and {} more", sum.more);
+  return fmt::format("{} ({}{} file{}{}, {}); write to outputs/ or use --keep", names,
+                     sum.at_least ? "at least " : "", sum.files, sum.files == 1 ? "" : "s",
+                     sum.nodes > 1 ? fmt::format(" on {} nodes", sum.nodes) : "",
+                     to_string(sum.size));
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,14 @@
+#pragma once
+// What a job's ranks made and nobody kept, in one line. Pure.
+
+#include <string>
+
+#include "common/domain/views.h"
+
+namespace lockstep::cli {
+
+// "model.pt, checkpoints/ (2 files, 41.0 MiB); write to outputs/ or use --keep", of the newest
+// attempt's nodes together; "" when all that was made is kept.
+std::string not_kept_text(const JobView& job);
+
+}  // namespace lockstep::cli
