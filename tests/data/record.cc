@@ -114,6 +114,57 @@ void live_in_environments(TestLauncher& launcher) {
   launcher.drop_notices();
 }
 
+// Users, their keys and roles in two projects, quotas; a job with secrets and limits that its owner
+// shares; a node that waits for approval, gets it and is revoked. What was given is partly taken.
+void live_with_people(TestLauncher& launcher) {
+  using Ask = PrincipalInput::Ask;
+  const PublicKey first(std::string(40, 'f')), second(std::string(40, 's'));
+  const QuotaHolder gina{QuotaHolder::Kind::user, "gina"};
+  for (const Ask& ask : std::vector<Ask>{
+           CreateProject{"vision"}, CreateProject{"speech"}, RemoveProject{"speech"},
+           AddUser{"gina", "gina1", first, {Role::submitter, "vision"}},
+           AddUser{"otto", "", {}, {Role::operator_, ""}},
+           AddUser{"vera", "", PublicKey(std::string(40, 'v')), {Role::viewer, "vision"}},
+           SetAccount{"gina", "gina2"}, ChangeRole{"gina", {Role::submitter, "default"}, false},
+           ChangeRole{"gina", {Role::submitter, "default"}, true}, AddKey{"gina", second, first},
+           RemoveUser{"vera"},
+           SetQuota{gina, {{QuotaLimit::running_jobs, 2}, {QuotaLimit::gpus, 4}}, {}},
+           SetQuota{{QuotaHolder::Kind::project, "vision"}, {{QuotaLimit::nodes, 8}}, {}},
+           SetQuota{gina, {}, {QuotaLimit::gpus}}}) {
+    launcher.send(PrincipalInput{launcher.next_reply(), ask, LauncherItself{}});
+    launcher.expect_one<ReplyDone>();
+    launcher.take<AllowUser>();
+    launcher.take<RevokeUser>();
+    launcher.take<UserChanged>();
+    launcher.drop_notices();
+  }
+  SubmitInput submit;
+  submit.reply = launcher.next_reply();
+  submit.spec = job_spec("shared");
+  submit.spec.project = "vision";
+  submit.spec.environment_variables["TOKEN"] = "Bearer ${{secrets.HUB}}";
+  submit.spec.limits = {300, mebibytes(1), gibibytes(1)};
+  submit.caller = UserCaller{"gina"};
+  launcher.send(submit);
+  const JobId shared = launcher.expect_one<ReplySubmitted>().job;
+  launcher.drop_notices();
+  launcher.send(ShareInput{launcher.next_reply(), shared, true, UserCaller{"gina"}});
+  launcher.take<ReplyDone>();
+  launcher.drop_notices();
+  launcher.config.approve_nodes = true;
+  launcher.restart();
+  launcher.drop_notices();
+  launcher.join("n9");
+  launcher.drop_notices();
+  launcher.send(ApproveNodeInput{launcher.next_reply(), "n9", UserCaller{"ann"}});
+  launcher.take<ReplyDone>();
+  launcher.drop_notices();
+  launcher.send(RemoveNodeInput{launcher.next_reply(), "n9", UserCaller{"otto"}, true});
+  launcher.take<ReplyDone>();
+  launcher.take<RevokeNode>();
+  launcher.drop_notices();
+}
+
 // The fixture's keys are words; a journal holds keys.
 struct WholeKeys {
   static void make(PublicKey& key) {
@@ -145,6 +196,7 @@ int record(const std::string& directory) {
   live(launcher);
   live_on(launcher);
   live_in_environments(launcher);
+  live_with_people(launcher);
   auto journal = Journal::open(directory + "/journal.db");
   if (!journal || !journal->replay([](const StampedFact&) {})) return 1;
   for (StampedFact fact : launcher.all_facts()) {
