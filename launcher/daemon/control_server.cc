@@ -57,7 +57,8 @@ ControlServer::ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket
       reports_(engine.core(), check_snapshot_,
                [this](const NodeRequest& from, AgentMessage message) {
                  std::visit(NodeMessages{*this, from}, message);
-               }),
+               },
+               [this](std::string line) { log_refusal(std::move(line)); }),
       service_(ports()),
       messages_of_user_(
           {static_cast<double>(settings_.user_messages_per_second * kUserBurstSeconds),
@@ -89,6 +90,10 @@ Service::Ports ControlServer::ports() {
   };
   ports.expect_secrets = [this](const std::string& owner, const std::set<std::string>& names) {
     return settings_.secrets->expect(owner, names);
+  };
+  ports.parse_job_file = [this](const std::string& user, CheckJobFile request,
+                                JobFileParser::Then then) {
+    return settings_.job_files->parse(user, std::move(request), std::move(then));
   };
   ports.make_token = [this](const CreateToken& create) {
     auto token = settings_.token;

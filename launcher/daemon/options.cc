@@ -15,11 +15,10 @@ namespace {
 
 constexpr const char* kExitCodes = R"(
 Exit codes:
-  0 ended by a signal or by its operator;  1 an error of its own;  2 the command line is wrong;
+  0 ended by a signal or by an admin;  1 an error of its own;  2 the command line is wrong;
   3 another lockstepd has this home;  4 journal or blobs are damaged, newer than this program, or
   cannot be read, or the home is not its own;  5 it cannot listen where it shall;  6 the journal,
-  7 a log could not be written (jobs go on; start it again);  8 a user who is not its operator
-  ended it (start it again))";
+  7 a log could not be written (jobs go on; start it again))";
 
 Error bad(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
@@ -202,6 +201,9 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
       ->check(CLI::Range(1, 10'000));
   app.add_flag("--started-by-lockstep", options.by_lockstep)->group("");  // hidden
   app.add_flag("--allow-root", options.allow_root, "jobs may run as root");
+  app.add_flag("--approve-nodes", options.core.approve_nodes,
+               "nodes that join get no work before an admin approves them (`lockstep node "
+               "approve`)");
   app.add_option("--user-messages", options.user_messages_per_second,
                  "how many requests a second one user's key may send, and five times as many at "
                  "once (default 200)")

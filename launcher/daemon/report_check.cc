@@ -54,7 +54,11 @@ void ReportCheck::take(NodeId node, NodeRequest from, AgentMessage message) {
   const auto found = waiting_.find(node);
   if (named.empty() && found == waiting_.end()) return deliver_(from, std::move(message));
   auto& queue = waiting_[node];
-  if (queue.size() >= kMaxWaitingReports) return;
+  if (queue.size() >= kMaxWaitingReports)
+    return log_refusal_(
+        fmt::format("dropped a report of node {}: {} of its reports wait until the trees that they "
+                    "name are checked; the node repeats what was not acknowledged",
+                    core_.state().node_name(node), queue.size()));
   queue.push_back({std::move(from), std::move(message), named, {}});
   for (const Digest& root : named)
     check_(NodeCaller{node}, root, [this, node, root](const Result<bool>& whole) {

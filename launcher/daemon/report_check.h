@@ -31,8 +31,12 @@ class ReportCheck {
   using CheckTree = std::function<void(const Caller& caller, const Digest& root,
                                        std::function<void(Result<bool> whole)>)>;
   using Deliver = std::function<void(const NodeRequest& from, AgentMessage message)>;
-  ReportCheck(const Core& core, CheckTree check, Deliver deliver)
-      : core_(core), check_(std::move(check)), deliver_(std::move(deliver)) {}
+  using LogRefusal = std::function<void(std::string line)>;  // lines that nodes can cause at will
+  ReportCheck(const Core& core, CheckTree check, Deliver deliver, LogRefusal log_refusal)
+      : core_(core),
+        check_(std::move(check)),
+        deliver_(std::move(deliver)),
+        log_refusal_(std::move(log_refusal)) {}
 
   void take(NodeId node, NodeRequest from, AgentMessage message);
 
@@ -48,6 +52,7 @@ class ReportCheck {
   const Core& core_;
   const CheckTree check_;
   const Deliver deliver_;
+  const LogRefusal log_refusal_;
   std::map<NodeId, std::deque<Waiting>> waiting_;
 };
 
