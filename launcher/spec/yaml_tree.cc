@@ -30,11 +30,24 @@ bool known_tag(const std::string& tag) {
   return false;
 }
 
-std::size_t count_nodes(const YamlNode& node) {
-  std::size_t count = 1;
-  for (const auto& item : node.items) count += count_nodes(item);
-  for (const auto& entry : node.entries) count += count_nodes(entry.value);
-  return count;
+// What a value takes: a few aliases make a large tree of a small text.
+struct Weight {
+  std::size_t nodes = 0, bytes = 0;
+  Weight& operator+=(const Weight& other) {
+    nodes += other.nodes;
+    bytes += other.bytes;
+    return *this;
+  }
+};
+
+Weight weight_of(const YamlNode& node) {
+  Weight weight{1, node.text.size()};
+  for (const auto& item : node.items) weight += weight_of(item);
+  for (const auto& entry : node.entries) {
+    weight += weight_of(entry.value);
+    weight.bytes += entry.key.size();
+  }
+  return weight;
 }
 
 std::size_t depth_of(const YamlNode& node) {
@@ -67,7 +80,10 @@ bool quote_is_closed(std::string_view text, std::size_t at) {
 // thrown through the library.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const Source& source) : text_(source.text), max_nodes_(source.max_nodes) {}
+  explicit TreeBuilder(const Source& source)
+      : text_(source.text),
+        max_nodes_(source.max_nodes),
+        max_bytes_(kMaxExpansion * source.max_bytes) {}
 
   struct Problem {
     Place place;
@@ -84,7 +100,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     YamlNode node;
     node.place = to_place(mark);
-    finish(std::move(node), anchor, 1);
+    finish(std::move(node), anchor, {1, 0});
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -93,11 +109,11 @@ class TreeBuilder final : public YAML::EventHandler {
     if (it == anchors_.end())
       return fail(to_place(mark), "this alias stands inside its own anchor");
     if (stack_.size() + depth_of(it->second) > kMaxDepth) return too_deep(to_place(mark));
-    const std::size_t size = count_nodes(it->second);
-    if (nodes_ + size > max_nodes_) return too_many(to_place(mark));
+    const Weight weight = weight_of(it->second);
+    if (is_too_much(weight, to_place(mark))) return;
     YamlNode copy = it->second;
     copy.place = to_place(mark);
-    finish(std::move(copy), 0, size);
+    finish(std::move(copy), 0, weight);
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -109,7 +125,7 @@ class TreeBuilder final : public YAML::EventHandler {
     node.place = to_place(mark);
     if (!quote_is_closed(text_, node.place.offset))
       return fail(node.place, "bad YAML: this quote is never closed");
-    finish(std::move(node), anchor, 1);
+    finish(std::move(node), anchor, {1, value.size()});
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -128,14 +144,20 @@ class TreeBuilder final : public YAML::EventHandler {
     YamlNode node;
     YAML::anchor_t anchor = 0;
     std::optional<YamlEntry> open_key;
+    std::map<std::string, int> lines;  // of its keys, where each was first given
   };
 
   void fail(Place place, std::string message) {
     if (!problem_) problem_ = Problem{std::move(place), std::move(message)};
   }
-  void too_many(Place place) {
-    fail(std::move(place),
-         fmt::format("the document has more than {} values (aliases expanded)", max_nodes_));
+  bool is_too_much(const Weight& more, const Place& place) {
+    if (total_.nodes + more.nodes > max_nodes_)
+      fail(place,
+           fmt::format("the document has more than {} values (aliases expanded)", max_nodes_));
+    else if (total_.bytes + more.bytes > max_bytes_)
+      fail(place, fmt::format("the document has more than {} bytes of text (aliases expanded)",
+                              max_bytes_));
+    return problem_.has_value();
   }
   void too_deep(Place place) {
     fail(std::move(place), fmt::format("is nested more than {} levels deep", kMaxDepth));
@@ -163,17 +185,15 @@ class TreeBuilder final : public YAML::EventHandler {
     if (problem_ || stack_.empty()) return;
     Frame frame = std::move(stack_.back());
     stack_.pop_back();
-    finish(std::move(frame.node), frame.anchor, 1);
+    finish(std::move(frame.node), frame.anchor, {1, 0});
   }
 
-  void finish(YamlNode node, YAML::anchor_t anchor, std::size_t new_nodes) {
+  void finish(YamlNode node, YAML::anchor_t anchor, Weight weight) {
     if (problem_) return;
-    if (anchor != 0) {
-      new_nodes += count_nodes(node);
-      anchors_[anchor] = node;
-    }
-    nodes_ += new_nodes;
-    if (nodes_ > max_nodes_) return too_many(node.place);
+    if (anchor != 0) weight += weight_of(node);
+    if (is_too_much(weight, node.place)) return;
+    total_ += weight;
+    if (anchor != 0) anchors_[anchor] = node;
     if (stack_.empty()) {
       root_ = std::move(node);
       return;
@@ -195,20 +215,21 @@ class TreeBuilder final : public YAML::EventHandler {
       return fail(node.place, "a key must be a word, not " + std::string(describe(node.kind)));
     if (node.text == "<<")
       return fail(node.place, "the merge key '<<' is not supported yet; repeat the keys instead");
-    if (const YamlEntry* first = top.node.find(node.text))
+    const auto [first, is_new] = top.lines.try_emplace(node.text, node.place.line);
+    if (!is_new)
       return fail(node.place, fmt::format("duplicate key '{}'; it was first given on line {}",
-                                          node.text, first->place.line));
+                                          node.text, first->second));
     top.open_key = YamlEntry{node.text, node.place, {}};
   }
 
   std::string_view text_;
-  std::size_t max_nodes_;
+  std::size_t max_nodes_, max_bytes_;
   std::optional<Problem> problem_;
   std::optional<YamlNode> root_;
   Place document_place_;
   std::vector<Frame> stack_;
   std::map<YAML::anchor_t, YamlNode> anchors_;
-  std::size_t nodes_ = 0;
+  Weight total_;
 };
 
 // The length of the UTF-8 sequence at `text`, or 0 when there is none (RFC 3629).

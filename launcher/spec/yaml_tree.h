@@ -17,6 +17,7 @@ namespace lockstep::spec {
 inline constexpr std::size_t kMaxFileBytes = 1 << 20;
 inline constexpr std::size_t kMaxNodes = 20'000;  // after aliases are expanded
 inline constexpr std::size_t kMaxDepth = 32;
+inline constexpr std::size_t kMaxExpansion = 4;  // of a text by its aliases, in bytes
 
 struct Place {
   int line = 1;  // 1-based, as editors count
