@@ -29,6 +29,13 @@ struct Grant {
 };
 std::string to_string(const Grant& grant);  // "submitter in default", "admin"
 
+// Whether a node that joins by a token waits until an admin approves it.
+enum class Approval {
+  as_configured,  // as lockstepd --approve-nodes says
+  required,
+  waived,  // `lockstep up`, for nodes that it starts itself
+};
+
 // Jobs and names that were made before there were projects are in this one.
 inline constexpr std::string_view kDefaultProject = "default";
 inline constexpr std::size_t kMaxUserNameBytes = 32;  // as of an account

@@ -112,6 +112,24 @@ struct ChangeWriter {
 
 }  // namespace
 
+// The enum's own order may change, as of roles.
+int number_of(Approval approval) {
+  switch (approval) {
+    case Approval::as_configured: return 0;
+    case Approval::required: return 1;
+    case Approval::waived: return 2;
+  }
+  return 0;
+}
+Status read_approval(int number, const char* field, Approval* to) {
+  for (const Approval one : {Approval::as_configured, Approval::required, Approval::waived}) {
+    if (number_of(one) != number) continue;
+    *to = one;
+    return {};
+  }
+  return bad_field(field, "is none that this version knows");
+}
+
 void to_wire(const lockstep::Grant& from, Grant* to) {
   to->set_role(number_of(from.role));
   to->set_project(from.project);

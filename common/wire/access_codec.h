@@ -7,6 +7,8 @@
 
 namespace lockstep::pb {
 
+int number_of(Approval approval);
+Status read_approval(int number, const char* field, Approval* to);
 void to_wire(const lockstep::Grant& from, Grant* to);
 Status from_wire(const Grant& from, lockstep::Grant* to);
 void to_wire(const lockstep::UserView& from, UserView* to);

@@ -46,6 +46,7 @@ struct BodyWriter {
   void operator()(const CreateToken& m) const { pb::to_wire(m, wire->mutable_create_token()); }
   void operator()(const DrainNode& m) const { pb::to_wire(m, wire->mutable_drain_node()); }
   void operator()(const RemoveNode& m) const { pb::to_wire(m, wire->mutable_remove_node()); }
+  void operator()(const ApproveNode& m) const { pb::to_wire(m, wire->mutable_approve_node()); }
   void operator()(const GetStatus& m) const { pb::to_wire(m, wire->mutable_get_status()); }
   void operator()(const Shutdown& m) const { pb::to_wire(m, wire->mutable_shutdown()); }
   void operator()(const SubmitReply& m) const { pb::to_wire(m, wire->mutable_submit_reply()); }
@@ -149,6 +150,7 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kCreateToken: return read<CreateToken>(wire.create_token(), body);
     case pb::Envelope::kDrainNode: return read<DrainNode>(wire.drain_node(), body);
     case pb::Envelope::kRemoveNode: return read<RemoveNode>(wire.remove_node(), body);
+    case pb::Envelope::kApproveNode: return read<ApproveNode>(wire.approve_node(), body);
     case pb::Envelope::kGetStatus: return read<GetStatus>(wire.get_status(), body);
     case pb::Envelope::kShutdown: return read<Shutdown>(wire.shutdown(), body);
     case pb::Envelope::kSubmitReply: return read<SubmitReply>(wire.submit_reply(), body);

@@ -36,6 +36,7 @@ struct ClaimOf {
   Claim operator()(const ListNodes&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const ShowNode&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const CreateToken&) const { return {Permission::admit_nodes, {}, ""}; }
+  Claim operator()(const ApproveNode&) const { return {Permission::admit_nodes, {}, ""}; }
   Claim operator()(const DrainNode&) const { return {Permission::drain_nodes, {}, ""}; }
   Claim operator()(const RemoveNode& m) const {
     return {m.now ? Permission::revoke_nodes : Permission::remove_nodes, {}, ""};

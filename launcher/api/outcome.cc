@@ -34,9 +34,7 @@ struct AskedOfChange {
     return {"revoke key", holder != nullptr ? user(holder->name) : "key " + key_word(m.key),
             key_word(m.key), true};
   }
-  Asked operator()(const SetQuota& m) const {
-    return {"set quota", to_string(m.holder), "", true};
-  }
+  Asked operator()(const SetQuota& m) const { return {"set quota", to_string(m.holder), "", true}; }
   Asked operator()(const CreateProject& m) const {
     return {"create project", "project " + m.name, "", true};
   }
@@ -70,10 +68,16 @@ struct AskedOf {
     return {"show node", audited_node(state, m.name_or_id)};
   }
   Asked operator()(const CreateToken& m) const {
-    return {"create token", fmt::format("a join token for {} nodes", m.uses), "", true};
+    return {"create token",
+            fmt::format("a join token for {} nodes{}", m.uses,
+                        m.approval == Approval::required ? ", which wait for approval" : ""),
+            "", true};
   }
   Asked operator()(const DrainNode& m) const {
     return {m.drain ? "drain node" : "resume node", audited_node(state, m.name_or_id), "", true};
+  }
+  Asked operator()(const ApproveNode& m) const {
+    return {"approve node", audited_node(state, m.name_or_id), "", true};
   }
   Asked operator()(const RemoveNode& m) const {
     return {m.now ? "revoke node" : "remove node", audited_node(state, m.name_or_id), "", true};

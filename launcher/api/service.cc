@@ -48,6 +48,9 @@ struct RequestHandler {
   void operator()(const DrainNode& m) const {
     feed(DrainInput{expect(), m.name_or_id, m.drain, m.reason, asker.caller});
   }
+  void operator()(const ApproveNode& m) const {
+    feed(ApproveNodeInput{expect(), m.name_or_id, asker.caller});
+  }
   void operator()(const RemoveNode& m) const {
     feed(RemoveNodeInput{expect(), m.name_or_id, asker.caller, m.now});
   }
@@ -58,7 +61,7 @@ struct RequestHandler {
     auto token = door.ports_.make_token(m);
     const Instant expires = token.reply.expires;
     feed(TokenInput{door.expect_reply(asker, std::move(token.reply)), token.secret_hash, expires,
-                    m.uses, asker.caller});
+                    m.uses, asker.caller, m.approval});
   }
   void operator()(const WatchJob& m) const {
     const Job* job = door.state().job(m.job);

@@ -177,13 +177,16 @@ Finding judge_version(const std::string& launchers) {
 
 Finding judge_nodes(const std::vector<NodeView>& nodes) {
   std::string away;
-  for (const NodeView& node : nodes)
-    if (node.liveness != Liveness::alive)
-      away +=
-          fmt::format("{}{} is {}", away.empty() ? "" : ", ", node.name, to_string(node.liveness));
-  const auto alive = std::count_if(nodes.begin(), nodes.end(), [](const NodeView& node) {
-    return node.liveness == Liveness::alive;
-  });
+  const auto is_usable = [](const NodeView& node) {
+    return node.liveness == Liveness::alive && !node.waits_for_approval;
+  };
+  for (const NodeView& node : nodes) {
+    if (is_usable(node)) continue;
+    away += fmt::format("{}{} {}", away.empty() ? "" : ", ", node.name,
+                        node.waits_for_approval ? "waits for approval"
+                                                : "is " + std::string(to_string(node.liveness)));
+  }
+  const auto alive = std::count_if(nodes.begin(), nodes.end(), is_usable);
   if (away.empty() && alive > 0)
     return launcher(Verdict::ok, "nodes", fmt::format("{} of {} ALIVE", alive, nodes.size()));
   return launcher(

@@ -166,8 +166,9 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
   const int uses = static_cast<int>(started.agents.size());
   for (const auto& agent : started.agents)
     TRY(forget_past_node(connection, home_, known, agent.name));
-  TRY_ASSIGN(const TokenReply token,
-             connection.ask_for<TokenReply>(CreateToken{minutes(10), uses}, timeout));
+  TRY_ASSIGN(
+      const TokenReply token,
+      connection.ask_for<TokenReply>(CreateToken{minutes(10), uses, Approval::waived}, timeout));
   for (auto& agent : started.agents) {
     agent.token = token.token;
     TRY_ASSIGN(const io::ProcessIdentity process, start_agent(home_, endpoint, agent));

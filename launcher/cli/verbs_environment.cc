@@ -124,9 +124,10 @@ int show(Context& context, const EnvironmentOptions& options) {
 
 Result<int> usable_nodes(Connection& connection) {
   TRY_ASSIGN(const NodesReply reply, connection.ask_for<NodesReply>(ListNodes{}));
-  const auto count = std::count_if(
-      reply.nodes.begin(), reply.nodes.end(),
-      [](const NodeView& node) { return node.liveness == Liveness::alive && !node.draining; });
+  const auto count =
+      std::count_if(reply.nodes.begin(), reply.nodes.end(), [](const NodeView& node) {
+        return node.liveness == Liveness::alive && !node.draining && !node.waits_for_approval;
+      });
   if (count == 0)
     return make_error(ErrorCode::unavailable,
                       "environment prepare: no node is alive; see `lockstep node list`");

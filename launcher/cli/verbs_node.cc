@@ -15,9 +15,11 @@ constexpr const char* kMaxValidForText = "365d";
 
 struct NodeOptions {
   std::string name;
+  std::vector<std::string> names;  // approve
   std::string reason;
   std::string valid_for = "60m";
   int uses = 1;
+  bool approve = false;
   bool now = false;
   Format format = Format::table;
 };
@@ -57,7 +59,10 @@ int token(Context& context, const NodeOptions& options) {
                 kExitUsage);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask_for<TokenReply>(CreateToken{valid_for, options.uses});
+  const auto reply = (*connection)
+                         ->ask_for<TokenReply>(CreateToken{
+                             valid_for, options.uses,
+                             options.approve ? Approval::required : Approval::as_configured});
   if (!reply) return fail(context.terminal, reply.error());
   const Json json{
       {"token", reply->token}, {"expires", to_string(reply->expires)}, {"uses", options.uses}};
@@ -78,6 +83,21 @@ int drain(Context& context, const NodeOptions& options) {
 }
 int resume(Context& context, const NodeOptions& options) {
   return set_drain(context, options, false);
+}
+
+// Each by itself: one that cannot be approved does not keep the others waiting.
+int approve(Context& context, const NodeOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  int code = 0;
+  for (const std::string& name : options.names) {
+    const auto reply = (*connection)->ask_for<Done>(ApproveNode{name});
+    if (reply)
+      context.terminal.note(reply->message);
+    else
+      code = fail(context.terminal, reply.error());
+  }
+  return code;
 }
 
 int remove(Context& context, const NodeOptions& options) {
@@ -120,7 +140,13 @@ void add_node_verbs(VerbTable table) {
       ->check(whole_number(1, 10'000));
   token_verb->add_option("--valid-for", options->valid_for, "how long it holds (default 60m)")
       ->check(filled("leave it out for 60m"));
+  token_verb->add_flag("--approve", options->approve,
+                       "its nodes get no work before `lockstep node approve`");
   add_format(*token_verb, options->format);
+  auto* approve_verb = add("approve", "give work to nodes that wait for approval", approve);
+  approve_verb->add_option("NAME", options->names, "the nodes' names or ids")
+      ->required()
+      ->check(filled("`lockstep node list` shows the names"));
   auto* drain_verb = named(add("drain", "place nothing new on a node", drain));
   drain_verb->add_option("--reason", options->reason, "shown in node list");
   named(add("resume", "take a drained node into use again", resume));

@@ -264,6 +264,7 @@ Json to_json(const NodeView& node) {
   json["node_id"] = node.id.value;
   json["liveness"] = std::string(to_string(node.liveness));
   json["draining"] = node.draining;
+  json["waits_for_approval"] = node.waits_for_approval;
   json["reason"] = node.reason;
   json["jobs"] = Json::array();
   for (const auto& attempt : node.attempts) json["jobs"].push_back(to_string(attempt));

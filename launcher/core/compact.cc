@@ -59,6 +59,7 @@ struct Compaction::Keeper {
   }
   bool operator()(TokenForgotten&) const { return false; }
   bool operator()(NodeJoined&) const { return true; }
+  bool operator()(NodeApproved& fact) const { return here(fact.node); }
   bool operator()(NodeRemoved&) const { return true; }
   bool operator()(NodeRevised&) const { return false; }  // closing() tells it anew
   bool operator()(EraBegan& fact) const { return fact.restored && at == all.restored_; }

@@ -29,6 +29,7 @@ struct CoreConfig {
   Duration fence_lease = minutes(15);
   Duration fence_margin = seconds(10);  // for what ending them takes; more for clocks that differ
   bool allow_root = false;              // ranks may run as root
+  bool approve_nodes = false;           // nodes that join get work when an admin has approved them
   std::size_t max_queued_jobs = 100'000;
   // Of one user who has no quota of their own for it: see quotas.h.
   std::uint64_t queued_jobs_per_user = 20'000;

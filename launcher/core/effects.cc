@@ -106,6 +106,7 @@ struct Effects {
     arm_node_timer(core, fact.node);
     core.scheduler.topology_changed();
   }
+  void operator()(const NodeApproved&) const { core.scheduler.topology_changed(); }
   void operator()(const NodeSessionStarted&) const { core.scheduler.topology_changed(); }
   void operator()(const NodeLost& fact) const {
     NodeWatch& watch = core.watches.at(fact.node);

@@ -31,6 +31,7 @@ struct JobOf {
   const JobId* operator()(const NodeRevised&) const { return nullptr; }
   const JobId* operator()(const EraBegan&) const { return nullptr; }
   const JobId* operator()(const NodeJoined&) const { return nullptr; }
+  const JobId* operator()(const NodeApproved&) const { return nullptr; }
   const JobId* operator()(const NodeSessionStarted&) const { return nullptr; }
   const JobId* operator()(const NodeLost&) const { return nullptr; }
   const JobId* operator()(const NodeDrainChanged&) const { return nullptr; }

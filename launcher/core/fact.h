@@ -17,6 +17,7 @@ struct TokenCreated {
   Digest secret_hash;
   Instant expires;
   int uses = 1;
+  Approval approval = Approval::as_configured;
   friend bool operator==(const TokenCreated&, const TokenCreated&) = default;
 };
 struct NodeJoined {
@@ -24,7 +25,13 @@ struct NodeJoined {
   std::string name;
   PublicKey key;
   Digest token;
+  bool waits_for_approval = false;
   friend bool operator==(const NodeJoined&, const NodeJoined&) = default;
+};
+struct NodeApproved {  // from now on it gets work
+  NodeId node;
+  std::string by;
+  friend bool operator==(const NodeApproved&, const NodeApproved&) = default;
 };
 struct NodeSessionStarted {  // a session was accepted
   NodeId node;
@@ -226,7 +233,7 @@ using Fact =
                  EnvironmentRegistered, EnvironmentWanted, EnvironmentLocked, EnvironmentReset,
                  EnvironmentsPruned, EnvironmentNotSolved, ProjectCreated, ProjectRemoved,
                  UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn, UserKeyAdded,
-                 UserKeyRevoked, QuotaSet>;
+                 UserKeyRevoked, QuotaSet, NodeApproved>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -59,6 +59,11 @@ struct DrainInput {
   std::string reason;
   Caller caller = {};
 };
+struct ApproveNodeInput {
+  ReplyTo reply;
+  std::string name_or_id;
+  Caller caller = {};
+};
 struct RemoveNodeInput {
   ReplyTo reply;
   std::string name_or_id;
@@ -71,6 +76,7 @@ struct TokenInput {  // the shell made the secret; the core keeps its hash
   Instant expires;
   int uses = 1;
   Caller caller = {};
+  Approval approval = Approval::as_configured;
 };
 struct JoinInput {
   ReplyTo reply;
@@ -130,6 +136,6 @@ using Input =
     std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput,
                  JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
                  LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
-                 PruneEnvironmentsInput, PrincipalInput, KeysFileInput>;
+                 PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput>;
 
 }  // namespace lockstep::launcher

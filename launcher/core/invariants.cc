@@ -210,6 +210,7 @@ class Checker {
         expect(gpus.insert(gpu).second, what, fmt::format("gives gpu {} twice", gpu));
     }
     expect(use == node.use, what, "counts rightly what is held of it");
+    expect(!node.waits_for_approval || node.parts.empty(), what, "waits for approval without work");
     expect(!whole || holders == 1, what, "shares what was given as a whole");
     if (!node.lost) return;
     expect(holders == 0, what, "is LOST, and yet something counts as running there");

@@ -77,6 +77,9 @@ std::optional<std::string> too_small(const Inventory& inventory, const Shape& sh
 }
 
 std::optional<std::string> never_fits(const Node& node, const Shape& shape) {
+  if (node.waits_for_approval)
+    return fmt::format("waits for approval: an admin approves it with `lockstep node approve {}`",
+                       node.name);
   if (!node.session) return "has joined, but its agent has not reported yet";
   if (node.lost) return "is LOST (" + *node.lost + ")";
   if (node.drain) return node.drain->empty() ? "is draining" : "is draining (" + *node.drain + ")";

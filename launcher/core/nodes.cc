@@ -32,6 +32,15 @@ std::string free_node_name(const State& state, const std::string& wanted) {
   return name;
 }
 
+bool must_wait(const CoreConfig& config, Approval approval) {
+  switch (approval) {
+    case Approval::as_configured: return config.approve_nodes;
+    case Approval::required: return true;
+    case Approval::waived: return false;
+  }
+  return true;
+}
+
 // What runs there counts as lost, and what ended there without a verdict counts as nothing: its
 // node may have made it up.
 void give_up_parts(Context& core, const Node& node, const std::string& by) {
@@ -64,7 +73,9 @@ void react(Context& core, const DrainInput& input) {
       input.drain ? std::optional<std::string>(input.reason) : std::nullopt;
   if (node->drain != wanted) core.emit(NodeDrainChanged{node->id, input.drain, input.reason});
   std::string message = "node " + node->name;
-  if (!input.drain)
+  if (!input.drain && node->waits_for_approval)
+    message += " is not drained, but gets no work before an admin approves it";
+  else if (!input.drain)
     message += " takes work again";
   else if (node->parts.empty())
     message += " is drained";
@@ -72,6 +83,17 @@ void react(Context& core, const DrainInput& input) {
     message +=
         " takes no new work; " + counted(node->parts.size(), "attempt") + " on it may still run";
   core.act(ReplyDone{input.reply, std::move(message)});
+}
+
+void react(Context& core, const ApproveNodeInput& input) {
+  if (!permitted(core, input.reply, input.caller, Permission::admit_nodes)) return;
+  const Node* node = core.state.node_called(input.name_or_id);
+  if (node == nullptr)
+    return core.refuse(
+        input.reply, ErrorCode::not_found,
+        fmt::format("there is no node '{}'; `lockstep node list` shows all", input.name_or_id));
+  if (node->waits_for_approval) core.emit(NodeApproved{node->id, name_of(input.caller)});
+  core.act(ReplyDone{input.reply, "node " + node->name + " is approved"});
 }
 
 void react(Context& core, const RemoveNodeInput& input) {
@@ -119,7 +141,7 @@ void react(Context& core, const TokenInput& input) {
     return;
   }
   if (core.state.tokens().count(input.secret_hash) == 0)
-    core.emit(TokenCreated{input.secret_hash, input.expires, input.uses});
+    core.emit(TokenCreated{input.secret_hash, input.expires, input.uses, input.approval});
   core.act(ReplyDone{input.reply, "token created"});
 }
 
@@ -156,7 +178,8 @@ void react(Context& core, const JoinInput& input) {
   }
   const NodeId id = core.state.next_node_id();
   const std::string name = free_node_name(core.state, input.name);
-  core.emit(NodeJoined{id, name, input.key, input.secret_hash});
+  core.emit(
+      NodeJoined{id, name, input.key, input.secret_hash, must_wait(core.config, grant.approval)});
   core.act(AllowNode{id, input.key});
   core.act(ReplyJoined{input.reply, id, name});
 }

@@ -23,6 +23,7 @@ struct Token {
   Instant expires;
   int uses = 1;
   int used = 0;
+  Approval approval = Approval::as_configured;
   friend bool operator==(const Token&, const Token&) = default;
 };
 
@@ -38,6 +39,7 @@ struct Node {
   std::vector<SessionId> past_sessions;  // replaced by a newer one: newest last, bounded
   std::optional<std::string> lost;       // why it is LOST
   std::optional<std::string> drain;      // why it takes no new work
+  bool waits_for_approval = false;       // it joined, and no admin has approved it yet
   std::uint64_t revision = 0;            // of its desired state
   std::map<AttemptId, int> parts;        // assigned here -> node rank
   // Sums over those of them that have not ended, so that placement does not look at every part.

@@ -68,7 +68,7 @@ struct State::Applier {
   }
 
   void operator()(const TokenCreated& fact) const {
-    state.tokens_.emplace(fact.secret_hash, Token{fact.expires, fact.uses, 0});
+    state.tokens_.emplace(fact.secret_hash, Token{fact.expires, fact.uses, 0, fact.approval});
   }
 
   void operator()(const TokenForgotten& fact) const { state.tokens_.erase(fact.secret_hash); }
@@ -92,12 +92,17 @@ struct State::Applier {
     node.name = fact.name;
     node.key = fact.key;
     node.joined = at;
+    node.waits_for_approval = fact.waits_for_approval;
     state.keys_[fact.key] = fact.node;
     state.names_[fact.name] = fact.node;
     state.next_node_ = std::max(state.next_node_, fact.node.value + 1);
     const auto token = state.tokens_.find(fact.token);
     if (token != state.tokens_.end()) ++token->second.used;
     state.nodes_.emplace(fact.node, std::move(node));
+  }
+
+  void operator()(const NodeApproved& fact) const {
+    state.node_ref(fact.node).waits_for_approval = false;
   }
 
   void operator()(const NodeSessionStarted& fact) const {

@@ -125,8 +125,13 @@ struct BulkRequests {
   }
 
   std::string why_not_write() const {
-    if (node) return "";
-    const Principals& principals = server.engine_.core().state().principals();
+    const State& state = server.engine_.core().state();
+    if (node) {
+      const Node* known = state.node(*node);
+      const bool waits = known != nullptr && known->waits_for_approval;
+      return waits ? "this node waits for approval, and may send no files before" : "";
+    }
+    const Principals& principals = state.principals();
     return may(principals, caller, Permission::write_blobs, {}).why;
   }
   void check(const Status& done) const {
@@ -279,7 +284,9 @@ void BulkServer::handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelop
   if (!envelope) return refuse(incoming.peer, 0, {envelope.error().message});
   incoming.bytes = {};
   const auto node = gate_.node_of(incoming.key);
-  const BlobService::From from{std::move(incoming.peer), incoming.key, envelope->sequence,
+  const BlobService::From from{std::move(incoming.peer),
+                               incoming.key,
+                               envelope->sequence,
                                node ? snapshot::Lease::lasting : snapshot::Lease::brief,
                                {},
                                node ? "" : gate_.user_of(incoming.key).value_or("")};

@@ -1,5 +1,6 @@
 #include "launcher/store/fact_codec.h"
 
+#include "common/wire/access_codec.h"
 #include "common/wire/assignment_codec.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/job_codec.h"
@@ -62,6 +63,7 @@ struct FactWriter {
     to->set_secret_hash(std::string(f.secret_hash.view()));
     to->set_expires_ns(f.expires.ns);
     to->set_uses(f.uses);
+    to->set_approval(number_of(f.approval));
   }
   void operator()(const launcher::NodeJoined& f) const {
     auto* to = wire->mutable_node_joined();
@@ -69,6 +71,11 @@ struct FactWriter {
     to->set_name(f.name);
     to->set_key(f.key.value);
     to->set_token(std::string(f.token.view()));
+    to->set_waits_for_approval(f.waits_for_approval);
+  }
+  void operator()(const launcher::NodeApproved& f) const {
+    wire->mutable_node_approved()->set_node(f.node.value);
+    wire->mutable_node_approved()->set_by(f.by);
   }
   void operator()(const launcher::NodeSessionStarted& f) const {
     auto* to = wire->mutable_node_session_started();
@@ -233,13 +240,19 @@ struct FactWriter {
 Status from_wire(const TokenCreated& from, launcher::TokenCreated* to) {
   TRY(read_digest(from.secret_hash(), "token.secret_hash", &to->secret_hash));
   TRY(read_instant(from.expires_ns(), "token.expires", &to->expires));
+  TRY(read_approval(from.approval(), "token.approval", &to->approval));
   return read_number(from.uses(), INT32_MIN, INT32_MAX, "token.uses", &to->uses);
 }
 Status from_wire(const NodeJoined& from, launcher::NodeJoined* to) {
   to->node = NodeId(from.node());
   TRY(read_text(from.name(), "node.name", &to->name));
   TRY(read_key(from.key(), "node.key", &to->key));
+  to->waits_for_approval = from.waits_for_approval();
   return read_digest(from.token(), "node.token", &to->token);
+}
+Status from_wire(const NodeApproved& from, launcher::NodeApproved* to) {
+  to->node = NodeId(from.node());
+  return read_text(from.by(), "approved.by", &to->by);
 }
 Status from_wire(const NodeSessionStarted& from, launcher::NodeSessionStarted* to) {
   to->node = NodeId(from.node());
@@ -397,6 +410,7 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
   switch (from.body_case()) {
     case Fact::kTokenCreated: return read_into<launcher::TokenCreated>(from.token_created(), to);
     case Fact::kNodeJoined: return read_into<launcher::NodeJoined>(from.node_joined(), to);
+    case Fact::kNodeApproved: return read_into<launcher::NodeApproved>(from.node_approved(), to);
     case Fact::kNodeSessionStarted:
       return read_into<launcher::NodeSessionStarted>(from.node_session_started(), to);
     case Fact::kNodeLost: return read_into<launcher::NodeLost>(from.node_lost(), to);

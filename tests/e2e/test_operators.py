@@ -36,9 +36,9 @@ class Operator:
     def agent(self, name, *flags):
         return self._start(*self.agent_words(name, *flags))
 
-    def token(self):
+    def token(self, *flags):
         path = self.site.directory / "token"
-        path.write_text(self.site.ok("node", "token"))
+        path.write_text(self.site.ok("node", "token", *flags))
         path.chmod(0o600)
         return path
 
@@ -184,3 +184,38 @@ def test_a_node_that_cannot_run_as_the_jobs_user_is_passed_over(site, operator, 
     job = site.wait_for_status(name, "Completed")
     assert job["attempts"][-1]["parts"][0]["node_name"] == "n2"
     assert job["attempts"][0]["report"]["cause"] == "account_missing"
+
+
+def test_a_node_gets_no_work_before_an_admin_has_approved_it(site, operator):
+    operator.launcher("--approve-nodes")
+    operator.agent("n1", "--token-file", operator.token("--uses", "2"))
+    operator.agent("n2", "--token-file", site.directory / "token")
+    wait_until(lambda: states(site) == {"n1": "ALIVE", "n2": "ALIVE"}, "both nodes have joined", 30)
+    assert "ALIVE,unapproved" in site.ok("node", "list")
+    assert all(node["waits_for_approval"] for node in site.json("node", "list"))
+    name = site.submit("--", "true")
+    why = "n1 waits for approval: an admin approves it with `lockstep node approve n1`"
+    assert why in site.show(name)["reason"]
+    assert why in site.ok("job", "explain", name)
+    assert "gets no work before an admin approves it" in site.run("node", "resume", "n1").stderr.decode()
+    assert site.show(name)["status"] == "Queued"
+    done = site.run("node", "approve", "n1", "ghost", "n2")
+    assert done.returncode == 1
+    assert "there is no node 'ghost'" in done.stderr.decode()
+    site.wait_for_status(name, "Completed")
+    assert not any(node["waits_for_approval"] for node in site.json("node", "list"))
+    entries = [entry for entry in site.json("audit") if entry["what"] == "approve node"]
+    assert [(entry["object"], entry["outcome"]) for entry in entries] == [
+        ("node n1", "done"), ("node ghost", "refused"), ("node n2", "done")]
+
+
+def test_a_token_can_ask_for_approval(site, operator):
+    operator.launcher()
+    operator.agent("asked", "--token-file", operator.token("--approve"))
+    wait_until(lambda: states(site) == {"asked": "ALIVE"}, "the node has joined", 30)
+    operator.agent("plain", "--token-file", operator.token())
+    wait_until(lambda: states(site) == {"asked": "ALIVE", "plain": "ALIVE"}, "the other one too", 30)
+    waits = {node["name"]: node["waits_for_approval"] for node in site.json("node", "list")}
+    assert waits == {"asked": True, "plain": False}
+    name = site.submit("--", "true")
+    assert site.wait_for_status(name, "Completed")["attempts"][0]["parts"][0]["node_name"] == "plain"

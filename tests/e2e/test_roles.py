@@ -101,6 +101,7 @@ def test_only_the_roles_that_may_change_the_cluster(site, people):
     for name in ("alice", "vic", "eve"):
         person = people[name]
         for words in (("node", "drain", "local-0"), ("node", "token"), ("node", "remove", "local-0"),
+                      ("node", "approve", "local-0"),
                       ("node", "revoke", "local-0", "--now"), ("environment", "prune"),
                       ("user", "list"), ("user", "add", "mallory"), ("user", "role", name, "admin"),
                       ("project", "create", "mine")):
@@ -110,6 +111,7 @@ def test_only_the_roles_that_may_change_the_cluster(site, people):
     olga.ok("node", "drain", "local-0")
     olga.ok("node", "resume", "local-0")
     olga.refused("node", "token")
+    assert "may not admit nodes" in olga.refused("node", "approve", "local-0")
     olga.refused("user", "role", "olga", "admin")
     assert "that needs the role submitter or admin" in olga.refused("run", "--", "true")
     assert "may not submit" in people["vic"].refused("run", "--", "true")

@@ -113,6 +113,7 @@ constexpr std::string_view kRequired[] = {
     "fact:UserKeyAdded",
     "fact:TokenCreated",
     "fact:NodeJoined",
+    "fact:NodeApproved",
     "fact:NodeSessionStarted",
     "fact:NodeLost",
     "fact:NodeDrainChanged",

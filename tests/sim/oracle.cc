@@ -231,6 +231,9 @@ void Oracle::check_free(const launcher::PartPlacement& placement, const AttemptI
   if (node.drain || node.lost)
     world_.violate("oracle:placed", to_string(attempt) + " was placed on a node that is " +
                                         (node.drain ? "draining" : "lost"));
+  if (needs_approval_ && approved_.count(node.id) == 0)
+    world_.violate("oracle:placed", to_string(attempt) + " was placed on node " + node.name +
+                                        ", which nobody has approved");
   const Heard& heard = heard_[node.id];
   if (!heard.since_start || polled_ - heard.polled > kSilentAtMost)
     world_.violate("oracle:placed", fmt::format("{} was placed on node {}, which is silent for {}",

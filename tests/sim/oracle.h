@@ -56,6 +56,9 @@ class Oracle {
   void client_deletes(const JobId& job) { deleted_.insert(job); }
   // From now on the launcher has said that this holds.
   void quota_agreed(const SetQuota& quota) { quotas_.push_back(quota); }
+  // Nodes that join get no work before an admin is about to approve them.
+  void approval_required() { needs_approval_ = true; }
+  void approves(NodeId node) { approved_.insert(node); }
   void set_kept_for(Duration kept_for) { kept_for_ = kept_for; }
   void runner_told(const Assignment& assignment, NodeId node);
   void runner_killed(const AttemptId& attempt, WantedPhase told);
@@ -168,6 +171,8 @@ class Oracle {
   std::set<AttemptId> failed_;
   std::set<AttemptId> ports_taken_;
   std::vector<SetQuota> quotas_;
+  bool needs_approval_ = false;
+  std::set<NodeId> approved_;
   std::set<JobId> canceled_;
   std::set<JobId> deleted_;  // somebody asked for it, once
   Duration kept_for_{0};

@@ -48,6 +48,8 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::scopes_ignored, "scopes_ignored"},
       {Defect::revocation_unheard, "revocation_unheard"},
       {Defect::compaction_forgets_revocations, "compaction_forgets_revocations"},
+      {Defect::approval_ignored, "approval_ignored"},
+      {Defect::compaction_forgets_approvals, "compaction_forgets_approvals"},
       {Defect::quota_overstated, "quota_overstated"},
       {Defect::quota_forgotten, "quota_forgotten"},
       {Defect::compaction_forgets_quotas, "compaction_forgets_quotas"},
@@ -172,6 +174,8 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   }
   if (has(Defect::drain_forgotten))
     if (auto* drain = std::get_if<launcher::DrainInput>(&input)) drain->drain = false;
+  if (has(Defect::approval_ignored))
+    if (auto* token = std::get_if<launcher::TokenInput>(&input)) token->approval = Approval::waived;
   if (has(Defect::quota_overstated))
     if (auto* change = std::get_if<launcher::PrincipalInput>(&input))
       if (auto* quota = std::get_if<SetQuota>(&change->ask))
@@ -225,6 +229,8 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
     erase(static_cast<launcher::NodeRevised*>(nullptr), false);
   if (has(Defect::compaction_forgets_deleted_names))
     erase(static_cast<launcher::JobDeleted*>(nullptr), false);
+  if (has(Defect::compaction_forgets_approvals))
+    erase(static_cast<launcher::NodeApproved*>(nullptr), true);
   if (has(Defect::compaction_forgets_quotas))
     erase(static_cast<launcher::QuotaSet*>(nullptr), true);
   if (has(Defect::compaction_forgets_not_solved))

@@ -58,6 +58,8 @@ enum class Defect {
   scopes_ignored,
   revocation_unheard,
   compaction_forgets_revocations,
+  approval_ignored,
+  compaction_forgets_approvals,
   quota_overstated,
   quota_forgotten,
   compaction_forgets_quotas,

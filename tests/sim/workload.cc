@@ -101,11 +101,13 @@ JobPlan draw_job(Random& random, int number, int nodes) {
 }
 
 void Workload::begin() {
-  const Digest secret = sha256("secret");
-  ask(
-      launcher::TokenInput{
-          {}, secret, World::kStart + minutes(600), 100 * static_cast<int>(cluster_.nodes.size())},
-      "token");
+  const auto nodes = cluster_.nodes.size();
+  launcher::TokenInput token{
+      {}, sha256("secret"), World::kStart + minutes(600), 100 * static_cast<int>(nodes)};
+  approves_nodes_ = nodes % 3 == 0;
+  if (approves_nodes_) token.approval = Approval::required;
+  if (approves_nodes_) cluster_.oracle.approval_required();
+  ask(std::move(token), "token");
   jobs_left_ = cluster_.world.random.between(3, 14);
   if (cluster_.world.random.chance(0.4)) limit_somebody();
   cluster_.world.after(seconds(3), [this] { submit_next(); });
@@ -131,8 +133,9 @@ void Workload::meddle() {
       return ask_forbidden(
           launcher::CreateEnvironmentInput{{}, tools, std::string(kDefaultProject)}, "name");
     }
-    case 5: return ask(launcher::PrincipalInput{{}, RevokeKey{kKey}}, "meddle: revoke");
-    case 6:
+    case 5: return ask_forbidden(launcher::ApproveNodeInput{{}, "no-node"}, "approve");
+    case 6: return ask(launcher::PrincipalInput{{}, RevokeKey{kKey}}, "meddle: revoke");
+    case 7:
       return ask_forbidden(launcher::PrincipalInput{{}, AddKey{"mallory", kAnother, {}}}, "key");
     default: cluster_.world.count("fault:intruder"); return;
   }
@@ -241,6 +244,15 @@ void Workload::join(const Node& node) {
   ask(launcher::JoinInput{{}, sha256("secret"), node.key, name}, "join " + name);
 }
 
+// An admin looks at the node first.
+void Workload::approve(NodeId node) {
+  cluster_.world.after(cluster_.world.random.between(milliseconds(100), seconds(5)), [this, node] {
+    cluster_.oracle.approves(node);
+    const std::string id = std::to_string(node.value);
+    ask(launcher::ApproveNodeInput{{}, id}, "approve node " + id);
+  });
+}
+
 void Workload::drain(const std::string& node, bool drain) {
   if (drain) drained_.insert(node);
   std::erase_if(waiting_, [&](const auto& item) {  // whoever asked before gives way
@@ -316,6 +328,7 @@ void Workload::replied(const launcher::ReplyTo& to, const JobId& job) {
 
 void Workload::joined(const launcher::ReplyTo& to, NodeId node) {
   on_reply(to, [this, node](const Request& request) {
+    if (approves_nodes_) approve(node);
     const auto& key = std::get<launcher::JoinInput>(request.input).key;
     for (auto& candidate : cluster_.nodes)
       if (candidate->key == key) candidate->joined(node);
@@ -333,6 +346,11 @@ void Workload::done(const launcher::ReplyTo& to) {
         cluster_.oracle.quota_agreed(*quota);
     if (std::holds_alternative<launcher::TokenInput>(request.input)) {
       for (auto& node : cluster_.nodes) join(*node);
+    }
+    if (const auto* approved = std::get_if<launcher::ApproveNodeInput>(&request.input)) {
+      const auto* node = state.node_called(approved->name_or_id);
+      if (node != nullptr && node->waits_for_approval)
+        cluster_.world.violate("oracle:reply", "an approval was confirmed but not committed");
     }
     if (const auto* canceled = std::get_if<launcher::CancelInput>(&request.input)) {
       const auto* job = state.job(canceled->job);
@@ -373,6 +391,8 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     // Alive, or it still holds something: whoever asks tries again another day.
     const bool remove = std::holds_alternative<launcher::RemoveNodeInput>(request.input);
     if (remove && code == ErrorCode::conflict) return;
+    const bool approve = std::holds_alternative<launcher::ApproveNodeInput>(request.input);
+    if (approve && code == ErrorCode::not_found) return;  // removed meanwhile
     // Removed meanwhile; it joins again under the same name.
     const bool drain = std::holds_alternative<launcher::DrainInput>(request.input);
     if (drain && code == ErrorCode::not_found) return ask(request.input, request.what);

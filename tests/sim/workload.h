@@ -56,6 +56,7 @@ class Workload {
   // Somebody with few rights tries what they may not: one step after the other.
   void meddle();
   void limit_somebody();
+  void approve(NodeId node);
   // Runs `answer` on the request after the reply's way, if it still waits then.
   void on_reply(const launcher::ReplyTo& to, std::function<void(const Request&)> answer);
 
@@ -69,6 +70,7 @@ class Workload {
   int submitted_ = 0;
   bool submitting_ = true;
   int meddled_ = 0;  // steps
+  bool approves_nodes_ = false;
   bool limits_nodes_ = false;  // what needs more than there are would be refused
 };
 

@@ -35,6 +35,7 @@ WatchJob               ---    vmm   ooo      vo-       oo-    v--      ---  ---
 ListNodes              -      y     y        y         y      y        -    -
 ShowNode               -      y     y        y         y      y        -    -
 CreateToken            -      y     -        -         -      -        -    -
+ApproveNode            -      y     -        -         -      -        -    -
 DrainNode              -      y     y        -         -      -        -    -
 RemoveNode             -      y     -        -         -      -        -    -
 RemoveNode/now         -      y     y        -         -      -        -    -
@@ -97,8 +98,9 @@ const std::vector<std::vector<std::string>> kRows = {
     {"RemoveSecret"},
     {"ListSecrets"},
     {"ListQuotas"},
+    {"ApproveNode"},
 };
-constexpr std::size_t kMessages = 29;
+constexpr std::size_t kMessages = 30;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -142,6 +144,7 @@ const std::map<std::string, Make>& questions() {
       {"ListNodes", [](World&, Whose) { return ListNodes{}; }},
       {"ShowNode", [](World&, Whose) { return ShowNode{World::node()}; }},
       {"CreateToken", [](World&, Whose) { return CreateToken{}; }},
+      {"ApproveNode", [](World&, Whose) { return ApproveNode{World::node()}; }},
       {"DrainNode",
        [](World&, Whose) {
          return DrainNode{World::node(), true, ""};

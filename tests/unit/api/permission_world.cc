@@ -45,7 +45,7 @@ PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
   add_user("stranger", {Role::submitter, "audio"});
   add_user("mate", {Role::submitter, "default"});
   add_user("other", {Role::submitter, "speech"});
-  feed(TokenInput{{}, kToken, now_ + minutes(60), 1, LauncherItself{}});
+  feed(TokenInput{{}, kToken, now_ + minutes(60), 1, LauncherItself{}, Approval::required});
   feed(JoinInput{{}, kToken, kNodeKey, node()});
   for (const Whose whose : kWhose) add_things(whose);
 }

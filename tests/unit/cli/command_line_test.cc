@@ -146,6 +146,8 @@ TEST(CommandLine, GoodOnesHaveWorkToDo) {
       {"job", "explain", "x"},
       {"node", "list"},
       {"node", "token", "--uses", "3", "--valid-for", "5m"},
+      {"node", "token", "--approve"},
+      {"node", "approve", "n1", "n2"},
       {"node", "drain", "n1", "--reason", "disk"},
       {"node", "revoke", "n1", "--now"},
       {"node", "resume", "n1"},

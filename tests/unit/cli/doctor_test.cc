@@ -54,6 +54,10 @@ TEST(Doctor, NodesThatAreAwayAreNamed) {
   EXPECT_THAT(found.found, HasSubstr(" is LOST"));
   EXPECT_EQ(judge_nodes({alive_at(kNoon).back()}).verdict, Verdict::ok);
   EXPECT_EQ(judge_nodes({}).verdict, Verdict::warning);
+  NodeView waiting = alive_at(kNoon).back();
+  waiting.name = "n3";
+  waiting.waits_for_approval = true;
+  EXPECT_THAT(judge_nodes({waiting}).found, HasSubstr("0 of 1 ALIVE: n3 waits for approval"));
 }
 
 TEST(Doctor, AHomeThatCannotBeMadeOrThatOthersMayChangeIsAProblem) {

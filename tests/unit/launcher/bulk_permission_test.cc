@@ -60,5 +60,33 @@ TEST(BulkPermissions, are_those_of_the_table_for_users_and_nodes) {
   });
 }
 
+TEST(BulkPermissions, a_node_that_waits_for_approval_sends_and_gets_no_files) {
+  test::DaemonProcess daemon;
+  const io::KeyPair ann = test::authorized_user(daemon);
+  ASSERT_TRUE(daemon.start({"--allow-root", "--approve-nodes"})) << daemon.log();
+  test::Peer admin(daemon.endpoint(), ann);
+  test::Peer node(daemon.endpoint());
+  const auto reply = admin.ask_for<TokenReply>(CreateToken{minutes(5), 1});
+  ASSERT_TRUE(reply) << daemon.log();
+  const auto joined =
+      node.join(JoinRequest{wire::decode_join_token(reply->token)->secret, "n1", "test"});
+  ASSERT_TRUE(joined && std::holds_alternative<JoinAccepted>(*joined)) << daemon.log();
+  const Digest some = sha256("some");
+  const auto refused = [&](const BulkMessage& message) {
+    node.send_bulk(message);
+    const auto answer = node.next_bulk<BulkRefused>();
+    return answer ? answer->reason : std::string();
+  };
+  EXPECT_THAT(refused(MissingBlobs{{some}}), testing::HasSubstr("waits for approval"));
+  EXPECT_THAT(refused(PutBlobs{}), testing::HasSubstr("waits for approval"));
+  GetBlobs get;
+  get.root = some;
+  get.digests = {some};
+  EXPECT_THAT(refused(get), testing::HasSubstr("not of what is assigned"));
+  ASSERT_TRUE(admin.ask_for<Done>(ApproveNode{"n1"})) << daemon.log();
+  node.send_bulk(MissingBlobs{{some}});
+  EXPECT_TRUE(node.next_bulk<MissingBlobsReply>()) << daemon.log();
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-// Tokens, joins, names, drain.
+// Tokens, joins, names, approval, drain.
 
 #include "tests/unit/launcher_core/launcher_fixture.h"
 
@@ -103,6 +103,117 @@ TEST_F(Nodes, draining_twice_is_one_fact_and_lets_running_work_end) {
 TEST_F(Nodes, draining_an_unknown_node_is_refused) {
   launcher.send(DrainInput{launcher.next_reply(), "ghost", true, ""});
   EXPECT_EQ(launcher.expect_one<ReplyRefused>().code, ErrorCode::not_found);
+}
+
+// ---- approval ----------------------------------------------------------------------------------
+
+struct Approvals : ::testing::Test {
+  static CoreConfig approving() {
+    CoreConfig config;
+    config.approve_nodes = true;
+    return config;
+  }
+  static std::string approve(TestLauncher& launcher, const std::string& node,
+                             const Caller& caller = {}) {
+    launcher.send(ApproveNodeInput{launcher.next_reply(), node, caller});
+    launcher.drop_notices();
+    const auto refused = launcher.take<ReplyRefused>();
+    return refused.empty() ? launcher.expect_one<ReplyDone>().message : refused.front().message;
+  }
+  // Joins by a token that says `approval`.
+  static FakeNode join_by(TestLauncher& launcher, Approval approval, const std::string& name) {
+    const Digest secret = sha256("token of " + name);
+    TokenInput token{launcher.next_reply(), secret, launcher.now + minutes(60), 1};
+    token.approval = approval;
+    launcher.send(token);
+    launcher.expect_one<ReplyDone>();
+    FakeNode node;
+    node.key = PublicKey("key-of-" + name);
+    node.session = SessionId(1'000 + launcher.core->state().nodes().size());
+    node.inventory = inventory();
+    launcher.send(JoinInput{launcher.next_reply(), secret, node.key, name});
+    node.id = launcher.expect_one<ReplyJoined>().node;
+    launcher.expect_one<AllowNode>();
+    launcher.drop_notices();
+    launcher.open(node);
+    launcher.drop_notices();
+    return node;
+  }
+};
+
+TEST_F(Approvals, a_node_that_waits_is_shown_and_gets_no_work) {
+  TestLauncher launcher(approving());
+  const FakeNode n1 = launcher.join("n1");
+  const NodeView view = launcher.core->node_view("n1").value();
+  EXPECT_TRUE(view.waits_for_approval);
+  EXPECT_EQ(view.liveness, Liveness::alive);
+  const JobId job = launcher.submit(job_spec("job"));
+  EXPECT_EQ(launcher.status(job), JobStatus::queued);
+  const std::string why =
+      "n1 waits for approval: an admin approves it with `lockstep node approve n1`";
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr(why));
+  EXPECT_THAT(launcher.core->explain(job)->lines, ::testing::Contains(HasSubstr(why)));
+  EXPECT_TRUE(launcher.core->desired_for(n1.id).assignments.empty());
+  EXPECT_TRUE(launcher.core->trees_of(n1.id).empty());
+  EXPECT_EQ(approve(launcher, "n1"), "node n1 is approved");
+  EXPECT_TRUE(launcher.assigned(n1, attempt(job)));
+  EXPECT_FALSE(launcher.core->node_view("n1").value().waits_for_approval);
+}
+
+TEST_F(Approvals, is_one_fact_however_often_it_is_asked_for) {
+  TestLauncher launcher(approving());
+  launcher.join("n1");
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(approve(launcher, "n1"), "node n1 is approved");
+  EXPECT_EQ(launcher.facts<NodeApproved>().size(), 1U);
+  EXPECT_THAT(approve(launcher, "ghost"), HasSubstr("there is no node 'ghost'"));
+}
+
+TEST_F(Approvals, resuming_or_a_new_session_does_not_stand_for_it) {
+  TestLauncher launcher(approving());
+  FakeNode n1 = launcher.join("n1");
+  for (const bool drain : {true, false}) {
+    launcher.send(DrainInput{launcher.next_reply(), "n1", drain, ""});
+    const std::string message = launcher.expect_one<ReplyDone>().message;
+    if (!drain) EXPECT_THAT(message, HasSubstr("gets no work before an admin approves it"));
+  }
+  launcher.restart_agent(n1, {});
+  launcher.reboot(n1);
+  launcher.drop_notices();
+  EXPECT_TRUE(launcher.core->node_view("n1").value().waits_for_approval);
+  launcher.restart();
+  EXPECT_TRUE(launcher.core->node_view("n1").value().waits_for_approval) << "the journal knows it";
+}
+
+TEST_F(Approvals, only_an_admin_gives_it) {
+  TestLauncher launcher(approving());
+  launcher.join("n1");
+  launcher.send(PrincipalInput{{}, AddUser{"olga", "", {}, {Role::operator_, ""}}});
+  launcher.expect_one<ReplyDone>();
+  EXPECT_THAT(approve(launcher, "n1", UserCaller{"olga"}), HasSubstr("may not admit nodes"));
+  EXPECT_THAT(approve(launcher, "n1", NodeCaller{NodeId(1)}), HasSubstr("may not admit nodes"));
+  EXPECT_EQ(approve(launcher, "n1", UserCaller{"ada"}), "node n1 is approved");
+}
+
+TEST_F(Approvals, a_token_can_ask_for_it_or_waive_it) {
+  TestLauncher launcher;
+  const auto waits = [](TestLauncher& of, const std::string& name) {
+    return of.core->node_view(name).value().waits_for_approval;
+  };
+  join_by(launcher, Approval::required, "asks");
+  join_by(launcher, Approval::as_configured, "default");
+  EXPECT_TRUE(waits(launcher, "asks"));
+  EXPECT_FALSE(waits(launcher, "default"));
+  TestLauncher strict(approving());
+  join_by(strict, Approval::waived, "local-0");
+  join_by(strict, Approval::as_configured, "default");
+  EXPECT_FALSE(waits(strict, "local-0")) << "`lockstep up` starts these itself";
+  EXPECT_TRUE(waits(strict, "default"));
+}
+
+TEST_F(Approvals, nodes_of_earlier_journals_need_none) {
+  State state;
+  state.apply({1}, NodeJoined{NodeId(1), "n1", PublicKey("k"), sha256("t")});
+  EXPECT_FALSE(state.nodes().at(NodeId(1)).waits_for_approval);
 }
 
 }  // namespace
