@@ -236,6 +236,7 @@ void to_wire(const lockstep::EnvironmentView& from, EnvironmentView* to) {
     wire->set_job(lock.job.value);
   }
   to->set_last_job(from.last_job.value);
+  to->set_project(from.project);
 }
 
 Status from_wire(const EnvironmentView& from, lockstep::EnvironmentView* to) {
@@ -251,13 +252,16 @@ Status from_wire(const EnvironmentView& from, lockstep::EnvironmentView* to) {
     TRY(read_text(wire.node_name(), "lock.node_name", &lock.node_name));
     TRY(read_text(wire.job(), "lock.job", &lock.job.value, 1'024));
   }
+  TRY(read_text(from.project(), "environment.project", &to->project, 256));
   return read_text(from.last_job(), "environment.last_job", &to->last_job.value, 1'024);
 }
 
 void to_wire(const lockstep::CreateEnvironment& from, CreateEnvironment* to) {
   to_wire(from.environment, to->mutable_environment());
+  to->set_project(from.project);
 }
 Status from_wire(const CreateEnvironment& from, lockstep::CreateEnvironment* to) {
+  TRY(read_text(from.project(), "project", &to->project, 256));
   return from_wire(from.environment(), &to->environment);
 }
 

@@ -5,6 +5,7 @@
 
 #include "launcher/api/environment_queries.h"
 #include "launcher/api/service.h"
+#include "launcher/core/environment_requests.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -41,16 +42,18 @@ struct ClaimOf {
   Claim operator()(const RemoveNode& m) const {
     return {m.now ? Permission::revoke_nodes : Permission::remove_nodes, {}, ""};
   }
-  // Whose the name is says the core; a new one is the caller's.
+  // A name that the caller may not see is as good as new here; that it is taken says the core.
   Claim operator()(const CreateEnvironment& m) const {
     const auto* known = state.registered(m.environment.spec.name, "");
-    if (known == nullptr) return {Permission::write_names, own(""), ""};
-    return {Permission::write_names, {known->owner, known->project, false, {}}, ""};
+    if (known != nullptr && may_see(state.principals(), caller, *known))
+      return {Permission::write_names, object_of(*known), ""};
+    return {Permission::write_names,
+            own(project_of_new_name(state.principals(), caller, m.project)), ""};
   }
   Claim operator()(const ShowEnvironment& m) const {
     const auto* known = state.registered(parse_environment_name(m.reference).name, "");
     if (known == nullptr) return {Permission::see_cluster, {}, ""};  // the operator's map
-    return {Permission::see_names, {known->owner, known->project, false, {}}, ""};
+    return {Permission::see_names, object_of(*known), ""};
   }
   Claim operator()(const ListEnvironments&) const { return {Permission::see_cluster, {}, ""}; }
   Claim operator()(const PruneEnvironments&) const {

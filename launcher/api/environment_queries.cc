@@ -60,7 +60,13 @@ EnvironmentName parse_environment_name(const std::string& reference) {
 }
 
 EnvironmentView view_of(const State& state, const EnvironmentVersion& version) {
-  EnvironmentView view{version.environment, version.at, version.by, version.definition, {}, {}};
+  EnvironmentView view{version.environment,
+                       version.at,
+                       version.by,
+                       version.definition,
+                       {},
+                       {},
+                       version.project.empty() ? std::string(kDefaultProject) : version.project};
   const Environment* known = state.environment(version.definition);
   if (known == nullptr) return view;
   for (const auto& [platform, lock] : known->locks)

@@ -249,16 +249,16 @@ void Service::create_environment(const Asker& asker, CreateEnvironment create) {
   std::vector<Digest> roots;
   if (const Digest* context = context_of(create.environment.spec.definition))
     roots.push_back(*context);
-  check_trees(
-      asker, std::move(roots), [this, asker, create = std::move(create)](Result<bool> whole) {
-        if (!whole) return refuse(asker, whole.error().code, whole.error().message);
-        if (!*whole)
-          return refuse(asker, ErrorCode::not_found,
-                        "environment.build: the launcher lacks parts of what the image is "
-                        "built from; create it again");
-        ports_.feed(
-            CreateEnvironmentInput{expect_reply(asker), create.environment, "", asker.caller});
-      });
+  check_trees(asker, std::move(roots),
+              [this, asker, create = std::move(create)](Result<bool> whole) {
+                if (!whole) return refuse(asker, whole.error().code, whole.error().message);
+                if (!*whole)
+                  return refuse(asker, ErrorCode::not_found,
+                                "environment.build: the launcher lacks parts of what the image is "
+                                "built from; create it again");
+                ports_.feed(CreateEnvironmentInput{expect_reply(asker), create.environment,
+                                                   create.project, asker.caller});
+              });
 }
 
 // One after another; a request whose time is over gets no answer: its client asks again.

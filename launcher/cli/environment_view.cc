@@ -248,6 +248,7 @@ Json to_json(const EnvironmentView& view) {
                      {"job", lock.job.value}});
   json["lockstep"] = {{"provider", std::string(provider_of(environment.spec.definition))},
                       {"definition", view.definition.hex()},
+                      {"project", text_or_null(view.project)},
                       {"locks", locks},
                       {"last_job", text_or_null(view.last_job.value)}};
   return json;
@@ -292,6 +293,7 @@ std::string environment_text(const EnvironmentView& view) {
   add(text, "provider", std::string(provider_of(environment.spec.definition)));
   text += content_text(environment.spec.definition);
   add(text, "definition", view.definition.hex());
+  add(text, "project", view.project);
   if (view.created.ns == 0) {
     add(text, "from", view.created_by);
   } else {

@@ -31,6 +31,7 @@ struct EnvironmentOptions {
   std::string version;  // the same
   std::string label;    // show
   std::string file;     // create: a path; prepare: that, or a reference
+  std::string project;  // create, prepare
   std::optional<int> nodes;
   bool rebuild = false;
   bool quiet = false;
@@ -75,9 +76,10 @@ int create(Context& context, const EnvironmentOptions& options) {
     if (const Status sent = send_build(context, **connection, *read->build, read->environment.spec);
         !sent)
       return fail(context.terminal, sent.error());
-  const auto reply = (*connection)
-                         ->ask_for<EnvironmentReply>(
-                             CreateEnvironment{std::move(read->environment)}, kSubmitTimeout);
+  const auto reply =
+      (*connection)
+          ->ask_for<EnvironmentReply>(
+              CreateEnvironment{std::move(read->environment), options.project}, kSubmitTimeout);
   if (!reply) return fail(context.terminal, reply.error());
   const EnvironmentSpec& spec = reply->environment.environment.spec;
   return print(context, options.format, to_json(reply->environment),
@@ -134,8 +136,9 @@ Result<int> usable_nodes(Connection& connection) {
   return static_cast<int>(std::min<std::ptrdiff_t>(count, kMaxNodesPerJob));
 }
 
-JobSpec preparing_job(EnvironmentSpec environment, int nodes) {
+JobSpec preparing_job(EnvironmentSpec environment, int nodes, const std::string& project) {
   JobSpec spec;
+  spec.project = project;
   const std::string what = environment.name.empty()
                                ? digest_of(environment.definition).hex().substr(0, 12)
                                : environment.name.substr(0, 100);
@@ -167,8 +170,8 @@ int prepare(Context& context, const EnvironmentOptions& options) {
   const auto nodes = options.nodes ? Result<int>(*options.nodes) : usable_nodes(**connection);
   if (!nodes) return fail(context.terminal, nodes.error(), kExitLockstepFailed);
   const auto job = submit(context, **connection,
-                          {preparing_job(std::move(environment->spec), *nodes), std::nullopt, false,
-                           options.rebuild, std::move(environment->build)});
+                          {preparing_job(std::move(environment->spec), *nodes, options.project),
+                           std::nullopt, false, options.rebuild, std::move(environment->build)});
   if (!job) return fail(context.terminal, job.error(), kExitLockstepFailed);
   return watch_to_end(context, **connection, *job, {true, options.quiet, *nodes, options.format});
 }
@@ -254,6 +257,10 @@ void add_create(CLI::App& group, VerbTable table, const Options& options) {
       ->check(filled("leave it out to take the file's"));
   verb.add_option("-v,--version", options->version, "its version, over the file")
       ->check(filled("leave it out to take the file's, or the next number"));
+  verb.add_option("--project", options->project,
+                  "of a new name: whose submitters may add versions (default: yours if you submit "
+                  "into one, else default)")
+      ->check(filled("leave it out for your own"));
   add_format(verb, options->format);
 }
 
@@ -281,6 +288,8 @@ void add_prepare(CLI::App& group, VerbTable table, const Options& options) {
       ->check(filled("name the environment"));
   verb.add_option("-N,--nodes", options->nodes, "on so many nodes (default: all that are alive)")
       ->check(whole_number(1, kMaxNodesPerJob));
+  verb.add_option("--project", options->project, "of the job (default: default)")
+      ->check(filled("leave it out for the project default"));
   verb.add_flag("--rebuild", options->rebuild, "solve and build it anew");
   verb.add_flag("-q,--quiet", options->quiet, "only failures");
   add_format(verb, options->format, "print the job's record in the end: json or yaml");

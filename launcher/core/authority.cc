@@ -44,7 +44,7 @@ constexpr std::array<Row, kPermissions> kTable{{
     {P::read_blobs, "read these files", R::audited, R::none, R::shared, R::granted, R::own},
     {P::write_blobs, "upload files", R::all, R::none, R::all, R::none, R::own},
     {P::see_names, "see environments", R::all, R::none, R::project, R::project, R::own},
-    {P::write_names, "add versions to this environment", R::all, R::none, R::own, R::none, R::none},
+    {P::write_names, "create environments", R::all, R::none, R::project, R::none, R::none},
     {P::prune_environments, "prune environments", R::all, R::all, R::none, R::none, R::none},
     {P::drain_nodes, "drain or resume nodes", R::all, R::all, R::none, R::none, R::none},
     {P::admit_nodes, "admit nodes", R::all, R::none, R::none, R::none, R::none},

@@ -47,7 +47,7 @@ enum class Permission {
   read_blobs,   // reachable from the object
   write_blobs,  // for a submission of one's own
   see_names,    // of environments
-  write_names,  // add versions
+  write_names,  // of environments: new ones, and versions
   prune_environments,
   drain_nodes,
   admit_nodes,  // tokens, approval

@@ -22,7 +22,79 @@ std::string next_version(const std::vector<EnvironmentVersion>* versions) {
   return std::to_string(highest + 1);
 }
 
+// Names are unique in the launcher, so that NAME@latest means one thing in every project. Of a name
+// that somebody may not see they learn only that it is taken.
+std::optional<Error> not_for_this_project(const State& state, const CreateEnvironmentInput& input,
+                                          const EnvironmentVersion& known) {
+  const std::string& name = known.environment.spec.name;
+  if (!may_see(state.principals(), input.caller, known))
+    return make_error(ErrorCode::permission_denied,
+                      fmt::format("the name '{}' is taken: names of environments are unique in "
+                                  "the launcher; choose another with --name",
+                                  name));
+  const std::string project = known.project.empty() ? std::string(kDefaultProject) : known.project;
+  if (input.project.empty() || input.project == project) return std::nullopt;
+  return make_error(ErrorCode::conflict,
+                    fmt::format("environment '{}' belongs to project {}, and stays there; leave "
+                                "--project {} out, or choose another name with --name",
+                                name, project, input.project));
+}
+
+// False: refused.
+bool may_write_name(Context& core, const CreateEnvironmentInput& input,
+                    const EnvironmentVersion* known, const std::string& project) {
+  const Object object = known != nullptr ? object_of(*known) : Object{"", project};
+  const bool is_hidden =
+      known != nullptr && !may_see(core.state.principals(), input.caller, *known);
+  if (!is_hidden && !permitted(core, input.reply, input.caller, Permission::write_names, object))
+    return false;
+  if (known != nullptr) {
+    const auto error = not_for_this_project(core.state, input, *known);
+    if (error) core.refuse(input.reply, error->code, error->message);
+    return !error;
+  }
+  if (core.state.principals().has_project(project)) return true;
+  core.refuse(
+      input.reply, ErrorCode::not_found,
+      fmt::format("there is no project '{}'; `lockstep project list` shows yours", project));
+  return false;
+}
+
 }  // namespace
+
+std::string project_of_new_name(const Principals& principals, const Caller& caller,
+                                const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  std::string only;
+  const auto* asker = std::get_if<UserCaller>(&caller);
+  const User* user = asker != nullptr ? principals.user(asker->name) : nullptr;
+  if (user == nullptr) return std::string(kDefaultProject);
+  for (const Grant& grant : user->grants) {
+    if (grant.role != Role::submitter) continue;
+    if (!only.empty()) return std::string(kDefaultProject);
+    only = grant.project;
+  }
+  return only.empty() ? std::string(kDefaultProject) : only;
+}
+
+Object object_of(const EnvironmentVersion& version) { return {"", version.project, false, {}}; }
+
+bool may_see(const Principals& principals, const Caller& caller,
+             const EnvironmentVersion& version) {
+  return is_allowed(principals, caller, Permission::see_names, object_of(version));
+}
+
+bool sees_context(const State& state, const Caller& caller, const Digest& tree) {
+  const auto is_built_from_it = [&](const EnvironmentVersion& version) {
+    const Digest* context = context_of(version.environment.spec.definition);
+    return context != nullptr && *context == tree;
+  };
+  return std::any_of(state.registered().begin(), state.registered().end(), [&](const auto& name) {
+    const std::vector<EnvironmentVersion>& versions = name.second;
+    return may_see(state.principals(), caller, versions.front()) &&
+           std::any_of(versions.begin(), versions.end(), is_built_from_it);
+  });
+}
 
 void react(Context& core, const CreateEnvironmentInput& input) {
   RegisteredEnvironment environment = input.environment;
@@ -33,9 +105,10 @@ void react(Context& core, const CreateEnvironmentInput& input) {
   if (const Status valid = validate(spec); !valid)
     return core.refuse(input.reply, valid.error().code, valid.error().message);
   const EnvironmentVersion* newest = core.state.registered(spec.name, "");
-  const Object name{newest == nullptr ? name_of(input.caller) : newest->owner,
-                    newest == nullptr ? input.project : newest->project};
-  if (!permitted(core, input.reply, input.caller, Permission::write_names, name)) return;
+  const std::string project =
+      newest != nullptr ? newest->project
+                        : project_of_new_name(core.state.principals(), input.caller, input.project);
+  if (!may_write_name(core, input, newest, project)) return;
   const Digest definition = digest_of(spec.definition);
   // Asked again, because the answer was lost: it is the newest, and no further one is made.
   if (spec.version.empty() && newest != nullptr && newest->definition == definition)
@@ -52,7 +125,7 @@ void react(Context& core, const CreateEnvironmentInput& input) {
                       "to get the next one",
                       spec.name, spec.version));
   } else {
-    core.emit(EnvironmentRegistered{environment, name_of(input.caller), name.project});
+    core.emit(EnvironmentRegistered{environment, name_of(input.caller), project});
   }
   core.act(ReplyEnvironment{input.reply, spec.name, spec.version});
 }

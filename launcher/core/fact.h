@@ -183,7 +183,7 @@ struct FenceLifted {  // nothing of a part that was given up runs any more: prov
 struct EnvironmentRegistered {
   RegisteredEnvironment environment;
   std::string by;
-  std::string project = {};  // of the name; "": the default one
+  std::string project = {};  // of the name, in its first version; "": the default one
   friend bool operator==(const EnvironmentRegistered&, const EnvironmentRegistered&) = default;
 };
 // The node found no lock for its platform in what it was told.

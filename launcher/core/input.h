@@ -32,7 +32,7 @@ struct SubmitInput {
 struct CreateEnvironmentInput {
   ReplyTo reply;
   RegisteredEnvironment environment;  // without a version: it gets the next free number
-  std::string project = {};           // of a name that is new; "": the default one
+  std::string project = {};           // see CreateEnvironment
   Caller caller = {};
 };
 struct PruneEnvironmentsInput {

@@ -207,8 +207,7 @@ struct EnvironmentVersion {
   Digest definition;
   Instant at;
   std::string by;
-  // Of the name, as its first version says: nobody else adds a version.
-  std::string owner, project;
+  std::string project;  // of the name, as its first version says; "": the default one
   friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
 };
 

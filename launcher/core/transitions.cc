@@ -339,9 +339,8 @@ struct State::Applier {
     const EnvironmentSpec& spec = fact.environment.spec;
     const Digest definition = digest_of(spec.definition);
     auto& versions = state.registered_[spec.name];
-    const std::string owner = versions.empty() ? fact.by : versions.front().owner;
     const std::string project = versions.empty() ? fact.project : versions.front().project;
-    versions.push_back({fact.environment, definition, at, fact.by, owner, project});
+    versions.push_back({fact.environment, definition, at, fact.by, project});
     ++state.environments_[definition].names;
   }
 

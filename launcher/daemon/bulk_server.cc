@@ -7,6 +7,7 @@
 
 #include "common/wire/bulk.h"
 #include "launcher/api/outcome.h"
+#include "launcher/core/environment_requests.h"
 #include "launcher/core/roots.h"
 #include "launcher/core/state.h"
 #include "launcher/core/users.h"
@@ -317,7 +318,10 @@ BlobOwner BulkServer::owner_of(const Caller& caller) const {
 
 void BulkServer::check_tree(const Caller& caller, const Digest& root,
                             std::function<void(Result<bool>)> then) {
-  desk_.check(owner_of(caller), root, std::move(then));
+  BlobOwner owner = owner_of(caller);
+  // What an environment of their project is built from came from a colleague.
+  if (sees_context(engine_.core().state(), caller, root)) owner.trees.push_back(root);
+  desk_.check(std::move(owner), root, std::move(then));
 }
 
 bool BulkServer::is_assigned(NodeId node, const Digest& tree) const {

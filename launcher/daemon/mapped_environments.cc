@@ -39,7 +39,9 @@ EnvironmentView mapped(const State& state, const Wanted& wanted, RegisteredEnvir
   spec.name = wanted.name.name;
   if (!wanted.name.version.empty()) spec.version = wanted.name.version;
   const Digest definition = digest_of(spec.definition);
-  return view_of(state, {std::move(found), definition, {}, "environments.map", "", ""});
+  EnvironmentView view = view_of(state, {std::move(found), definition, {}, "environments.map", ""});
+  view.project.clear();  // everybody's
+  return view;
 }
 
 // What is wrong in a file begins with its path; what is wrong with reading it, with a verb.

@@ -129,15 +129,40 @@ def test_a_project_bounds_what_its_submitters_do(site, people):
     assert b"no project 'speech'" in site.run("run", "--project", "speech", "--", "true").stderr
 
 
-def test_a_name_of_an_environment_belongs_to_who_made_it(site, people):
+def test_a_name_of_an_environment_belongs_to_a_project(site, people):
+    alice, bob, vic, eve = (people[n] for n in ("alice", "bob", "vic", "eve"))
     site.write("env.yml", "name: tools\nimage: busybox:1\n")
-    people["alice"].ok("environment", "create", "-f", "env.yml")
     site.write("other.yml", "name: tools\nimage: busybox:2\n")
-    assert "belongs to user 'alice'" in people["bob"].refused("environment", "create", "-f", "other.yml")
-    people["bob"].ok("environment", "show", "tools")
-    people["eve"].refused("environment", "show", "tools")
-    people["vic"].refused("environment", "create", "-f", "other.yml")
-    people["alice"].ok("environment", "create", "-f", "other.yml")
+    assert alice.ok("environment", "create", "-f", "env.yml") == "tools:1\n"
+    assert bob.ok("environment", "create", "-f", "other.yml") == "tools:2\n", "a submitter of the project"
+    assert "may not create environments" in vic.refused("environment", "create", "-f", "env.yml")
+    assert "tools" in vic.ok("environment", "list")
+    assert "project:        default" in bob.ok("environment", "show", "tools")
+
+    eve.refused("environment", "show", "tools")
+    assert "tools" not in eve.ok("environment", "list")
+    taken = eve.refused("environment", "create", "-f", "env.yml")
+    assert "the name 'tools' is taken" in taken and "alice" not in taken
+    assert "may not see environments" in eve.refused(
+        "run", "--project", "vision", "--environment", "tools@latest", "--", "true")
+    assert eve.ok("environment", "create", "-f", "env.yml", "--name", "eyes") == "eyes:1\n"
+    shown = json.loads(eve.ok("environment", "show", "eyes", "-o", "json"))
+    assert shown["lockstep"]["project"] == "vision", "the only one that she submits into"
+    assert "may not create environments in project default" in eve.refused(
+        "environment", "create", "-f", "env.yml", "--name", "other", "--project", "default")
+    assert "eyes" not in alice.ok("environment", "list")
+    alice.refused("environment", "show", "eyes")
+    site.ok("environment", "create", "-f", "other.yml", "--name", "eyes")
+    assert json.loads(eve.ok("environment", "show", "eyes@latest", "-o", "json"))["version"] == "2"
+
+
+def test_a_job_runs_with_a_name_of_its_owners_project(site, people):
+    site.write("host.yml", "name: plain\npython: /usr/bin/python3\n")
+    people["eve"].ok("environment", "create", "-f", "host.yml")
+    name = job_of(people["eve"], "--project", "vision", "--environment", "plain@latest", "--", "true")
+    site.wait_for_status(name, "Completed")
+    assert json.loads(people["eve"].ok("job", "show", name, "-o", "json"))["environment"]["name"] == "plain"
+    people["alice"].refused("run", "--environment", "plain@latest", "--", "true")
 
 
 def test_a_revoked_key_stops_what_it_follows_at_once(site, people):

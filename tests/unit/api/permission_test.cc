@@ -39,8 +39,9 @@ ApproveNode            -      y     -        -         -      -        -    -
 DrainNode              -      y     y        -         -      -        -    -
 RemoveNode             -      y     -        -         -      -        -    -
 RemoveNode/now         -      y     y        -         -      -        -    -
-CreateEnvironment      ---    yyy   ---      y--       ---    y--      ---  ---
-CreateEnvironment/new  -      y     -        y         -      -        -    -
+CreateEnvironment      ---    yyy   ---      yy-       ---    y--      ---  ---
+CreateEnvironment/new  -      y     -        y         -      y        -    -
+CreateEnvironment/in   ---    yyy   ---      yy-       ---    y--      ---  ---
 ShowEnvironment        ---    yyy   ---      yy-       yy-    y--      ---  ---
 ListEnvironments       ---    yyy   ---      yy-       yy-    y--      ---  ---
 PruneEnvironments      -      y     y        -         -      -        -    -
@@ -81,7 +82,7 @@ const std::vector<std::vector<std::string>> kRows = {
     {"CreateToken"},
     {"DrainNode"},
     {"RemoveNode", "RemoveNode/now"},
-    {"CreateEnvironment", "CreateEnvironment/new"},
+    {"CreateEnvironment", "CreateEnvironment/new", "CreateEnvironment/in"},
     {"ShowEnvironment"},
     {"ListEnvironments"},
     {"PruneEnvironments"},
@@ -159,10 +160,16 @@ const std::map<std::string, Make>& questions() {
        }},
       {"CreateEnvironment",
        [](World& w, Whose of) {
-         return CreateEnvironment{World::definition(w.environment(of), "busybox:2")};
+         return CreateEnvironment{World::definition(w.environment(of), "busybox:2"), ""};
        }},
       {"CreateEnvironment/new",
-       [](World&, Whose) { return CreateEnvironment{World::definition("another", "busybox:2")}; }},
+       [](World&, Whose) {
+         return CreateEnvironment{World::definition("another", "busybox:2"), ""};
+       }},
+      {"CreateEnvironment/in",
+       [](World& w, Whose of) {
+         return CreateEnvironment{World::definition("another", "busybox:2"), w.project(of)};
+       }},
       {"ShowEnvironment", [](World& w, Whose of) { return ShowEnvironment{w.environment(of)}; }},
       {"ListEnvironments", [](World&, Whose) { return ListEnvironments{}; }},
       {"PruneEnvironments", [](World&, Whose) { return PruneEnvironments{minutes(1)}; }},

@@ -162,5 +162,29 @@ TEST_F(DaemonBuilds, AnEnvironmentIsRegisteredWhenAllThatItIsBuiltFromIsHere) {
   EXPECT_EQ(made->environment.created_by, "ann");
 }
 
+TEST_F(DaemonBuilds, WhoSeesANameMayRunWhatItIsBuiltFromAndNobodyElse) {
+  const io::KeyPair bob = test::authorized_user(daemon_, "bob"), eve = io::generate_key_pair();
+  start();
+  ASSERT_TRUE(peer_->ask_for<Done>(ChangePrincipals{CreateProject{"vision"}})) << daemon_.log();
+  ASSERT_TRUE(peer_->ask_for<Done>(
+      ChangePrincipals{AddUser{"eve", "eve", eve.public_key, {Role::submitter, "vision"}}}))
+      << daemon_.log();
+  put(encode(context_));
+  put(dockerfile_);
+  RegisteredEnvironment environment;
+  environment.spec = {"tools", "", built(context_)};
+  ASSERT_TRUE(peer_->ask_for<EnvironmentReply>(CreateEnvironment{environment})) << daemon_.log();
+  const auto submitted_by = [&](const io::KeyPair& key, const std::string& project) {
+    JobSpec job = small_job("of-" + project);
+    job.project = project;
+    job.environment = EnvironmentSpec{"tools", "1", built(context_)};
+    const auto reply = Peer(daemon_.endpoint(), key).ask_for<SubmitReply>(Submit{project, job});
+    EXPECT_TRUE(reply) << daemon_.log();
+    return reply && !reply->snapshot_missing;
+  };
+  EXPECT_TRUE(submitted_by(bob, "default"));
+  EXPECT_FALSE(submitted_by(eve, "vision")) << "knowing its digest is no permission";
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -66,7 +66,7 @@ see_names           submitter  y   -     y    y    -
 see_names           viewer     y   -     y    y    -
 write_names         admin      y   y     y    y    y
 write_names         operator   -   -     -    -    -
-write_names         submitter  y   -     -    -    -
+write_names         submitter  y   -     y    y    -
 write_names         viewer     -   -     -    -    -
 prune_environments  admin      y   y     y    y    y
 prune_environments  operator   y   y     y    y    y

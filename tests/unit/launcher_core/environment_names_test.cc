@@ -46,6 +46,76 @@ TEST(EnvironmentNames, AVersionNeverChanges) {
   EXPECT_EQ(launcher.facts<EnvironmentRegistered>().size(), 1U);
 }
 
+// ---- projects ----------------------------------------------------------------------------------
+
+std::string create_as(TestLauncher& launcher, const std::string& user, const std::string& name,
+                      const std::string& project = "") {
+  RegisteredEnvironment environment = named("", user);
+  environment.spec.name = name;
+  launcher.send(
+      CreateEnvironmentInput{launcher.next_reply(), environment, project, UserCaller{user}});
+  const auto refused = launcher.take<ReplyRefused>();
+  if (!refused.empty()) return refused.front().message;
+  return launcher.expect_one<ReplyEnvironment>().version;
+}
+
+struct EnvironmentProjects : ::testing::Test {
+  TestLauncher launcher;
+  EnvironmentProjects() {
+    ask(CreateProject{"vision"});
+    ask(CreateProject{"speech"});
+    ask(AddUser{"alice", "", {}, {Role::submitter, "default"}});
+    ask(AddUser{"bob", "", {}, {Role::submitter, "default"}});
+    ask(AddUser{"eve", "", {}, {Role::submitter, "vision"}});
+    ask(AddUser{"both", "", {}, {Role::submitter, "vision"}});
+    ask(ChangeRole{"both", {Role::submitter, "speech"}, false});
+  }
+  void ask(PrincipalInput::Ask ask) {
+    launcher.send(PrincipalInput{launcher.next_reply(), std::move(ask)});
+    launcher.expect_one<ReplyDone>();
+  }
+  std::string project_of(const std::string& name) {
+    return launcher.core->state().registered(name, "")->project;
+  }
+};
+
+TEST_F(EnvironmentProjects, EverySubmitterOfTheProjectAddsVersions) {
+  EXPECT_EQ(create_as(launcher, "alice", "tools"), "1");
+  EXPECT_EQ(create_as(launcher, "bob", "tools"), "2");
+  EXPECT_EQ(launcher.core->state().registered("tools", "2")->by, "bob");
+  EXPECT_EQ(project_of("tools"), "default");
+}
+
+TEST_F(EnvironmentProjects, ANewNameIsOfTheOnlyProjectThatOneSubmitsInto) {
+  EXPECT_EQ(create_as(launcher, "eve", "eyes"), "1");
+  EXPECT_EQ(project_of("eyes"), "vision");
+  EXPECT_THAT(create_as(launcher, "both", "ears"),
+              testing::HasSubstr("may not create environments in project default"));
+  EXPECT_EQ(create_as(launcher, "both", "ears", "speech"), "1");
+  EXPECT_EQ(project_of("ears"), "speech");
+  EXPECT_EQ(create_as(launcher, "ada", "of-an-admin"), "1");
+  EXPECT_EQ(project_of("of-an-admin"), "default");
+}
+
+TEST_F(EnvironmentProjects, OfAHiddenNameOneLearnsOnlyThatItIsTaken) {
+  EXPECT_EQ(create_as(launcher, "alice", "tools"), "1");
+  const std::string why = create_as(launcher, "eve", "tools");
+  EXPECT_THAT(why, testing::HasSubstr("the name 'tools' is taken"));
+  EXPECT_EQ(why.find("alice") + why.find("default"), 2 * std::string::npos) << why;
+  EXPECT_EQ(launcher.facts<EnvironmentRegistered>().size(), 1U);
+}
+
+TEST_F(EnvironmentProjects, ANameStaysInItsProjectAndAProjectMustBeThere) {
+  EXPECT_EQ(create_as(launcher, "ada", "tools", "vision"), "1");
+  EXPECT_THAT(create_as(launcher, "ada", "tools", "speech"),
+              testing::HasSubstr("belongs to project vision, and stays there"));
+  EXPECT_EQ(create_as(launcher, "eve", "tools"), "2");
+  EXPECT_THAT(create_as(launcher, "ada", "other", "nowhere"),
+              testing::HasSubstr("there is no project 'nowhere'"));
+  EXPECT_THAT(create_as(launcher, "eve", "other", "speech"),
+              testing::HasSubstr("may not create environments in project speech"));
+}
+
 TEST(EnvironmentViews, APartShowsWhatItAskedForAndThenWhatItHas) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
