@@ -26,6 +26,7 @@ struct ClaimOf {
 
   Claim operator()(const Submit& m) const { return {Permission::submit, own(m.spec.project), ""}; }
   Claim operator()(const CancelJob& m) const { return of_job(Permission::cancel_job, m.job); }
+  Claim operator()(const ShareJob& m) const { return of_job(Permission::share_job, m.job); }
   // Each job of it is held against the table by the core.
   Claim operator()(const DeleteJobs&) const { return {Permission::see_cluster, {}, ""}; }
   // Each job in the answer is.

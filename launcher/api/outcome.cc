@@ -55,6 +55,9 @@ struct AskedOf {
     return asked;
   }
   Asked operator()(const CancelJob& m) const { return {"cancel job", job(m.job), "", true}; }
+  Asked operator()(const ShareJob& m) const {
+    return {m.shared ? "share job" : "unshare job", job(m.job), "", true};
+  }
   Asked operator()(const DeleteJobs& m) const {
     return {"delete jobs", m.all_final ? "all ended jobs" : "jobs", "", true};
   }

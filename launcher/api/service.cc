@@ -45,6 +45,9 @@ struct RequestHandler {
 
   void operator()(Submit& m) const { door.submit(asker, std::move(m)); }
   void operator()(const CancelJob& m) const { feed(CancelInput{expect(), m.job, asker.caller}); }
+  void operator()(const ShareJob& m) const {
+    feed(ShareInput{expect(), m.job, m.shared, asker.caller});
+  }
   void operator()(const DrainNode& m) const {
     feed(DrainInput{expect(), m.name_or_id, m.drain, m.reason, asker.caller});
   }
@@ -169,7 +172,7 @@ struct RequestHandler {
   static void note_read(const Viewer& viewer, const ClientReply& reply, Asked* asked) {
     std::set<std::string> owners;
     const auto look = [&](const JobView& job) {
-      if (viewer.is_audited(job.spec)) owners.insert(job.spec.submitter);
+      if (viewer.is_audited(job)) owners.insert(job.spec.submitter);
     };
     if (const auto* one = std::get_if<JobReply>(&reply)) look(one->job);
     if (const auto* one = std::get_if<ExplainReply>(&reply)) look(one->explain.job);

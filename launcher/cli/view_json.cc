@@ -245,6 +245,7 @@ Json to_json(const JobView& job) {
   json["creation_context"] = {{"created_at", time_or_null(job.submitted)},
                               {"created_by", spec.submitter}};
   json["lockstep"] = ours_of(spec);
+  json["lockstep"]["shared"] = job.shared;
   json["reason"] = job.reason;
   json["queue_position"] = job.queue_position;
   json["restarts"] = job.attempts.empty() ? 0 : job.attempts.size() - 1;

@@ -72,6 +72,10 @@ struct RevokeUser {
 struct UserChanged {
   std::string user;
 };
+// Fewer may read the job: what of it their keys follow is looked at again.
+struct ReadersChanged {
+  JobId job;
+};
 // The node said something of what is not its own, which counts for nothing: for the audit.
 struct ReportRefused {
   NodeId node;
@@ -118,6 +122,6 @@ using Action =
     std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
                  AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode, ReplySubmitted,
                  ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ReplyEnvironment,
-                 ExitDaemon, AllowUser, RevokeUser, UserChanged, ReportRefused>;
+                 ExitDaemon, AllowUser, RevokeUser, UserChanged, ReportRefused, ReadersChanged>;
 
 }  // namespace lockstep::launcher

@@ -38,6 +38,15 @@ std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
   return never_possible(cluster, spec);
 }
 
+// Null: refused.
+const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id) {
+  const Job* job = core.state.job(id);
+  if (job == nullptr)
+    core.refuse(reply, ErrorCode::not_found,
+                fmt::format("there is no job '{}'; `lockstep job list` shows all", id.value));
+  return job;
+}
+
 // Whose job it is, in which project, and as which account its ranks run. False: refused.
 bool take_owner(Context& core, const SubmitInput& input, JobSpec& spec) {
   if (!std::holds_alternative<LauncherItself>(input.caller)) spec.submitter = name_of(input.caller);
@@ -105,14 +114,22 @@ void cancel(Context& core, const JobId& id, const std::string& by) {
   if (job.phase == Job::Phase::ended) core.canceled_late.insert(id);
 }
 
+void react(Context& core, const ShareInput& input) {
+  const Job* job = known_job(core, input.reply, input.job);
+  if (job == nullptr) return;
+  if (!permitted(core, input.reply, input.caller, Permission::share_job, object_of(*job))) return;
+  const std::string project =
+      job->spec.project.empty() ? std::string(kDefaultProject) : job->spec.project;
+  if (job->shared != input.shared)
+    core.emit(JobShared{job->id, input.shared, name_of(input.caller)});
+  core.act(
+      ReplyDone{input.reply, fmt::format("job '{}' is {}shared with project {}", input.job.value,
+                                         input.shared ? "" : "no longer ", project)});
+}
+
 void react(Context& core, const CancelInput& input) {
-  const Job* job = core.state.job(input.job);
-  if (job == nullptr) {
-    core.refuse(
-        input.reply, ErrorCode::not_found,
-        fmt::format("there is no job '{}'; `lockstep job list` shows all", input.job.value));
-    return;
-  }
+  const Job* job = known_job(core, input.reply, input.job);
+  if (job == nullptr) return;
   if (!permitted(core, input.reply, input.caller, Permission::cancel_job, object_of(*job))) return;
   const std::string& name = job->id.value;
   std::string message;

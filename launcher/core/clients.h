@@ -1,5 +1,5 @@
 #pragma once
-// What people ask of jobs: submit and cancel. Deletion is in retention.h.
+// What people ask of jobs: submit, cancel and share. Deletion is in retention.h.
 
 #include "launcher/core/context.h"
 
@@ -7,6 +7,7 @@ namespace lockstep::launcher {
 
 void react(Context& core, const SubmitInput& input);
 void react(Context& core, const CancelInput& input);
+void react(Context& core, const ShareInput& input);
 
 // Unless it is canceled already, or final.
 void cancel(Context& core, const JobId& job, const std::string& by);

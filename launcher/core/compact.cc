@@ -27,6 +27,7 @@ void Compaction::note(const Fact& fact) {
   if (const auto* saved = std::get_if<CheckpointSaved>(&fact))
     reported_[{saved->attempt, saved->node}].saved = seen_;
   if (const auto* deleted = std::get_if<JobDeleted>(&fact)) deleted_[deleted->job] = seen_;
+  if (const auto* shared = std::get_if<JobShared>(&fact)) shared_[shared->job] = seen_;
   if (const auto* token = std::get_if<TokenForgotten>(&fact))
     forgotten_[token->secret_hash] = seen_;
   if (const auto* lost = std::get_if<NodeLost>(&fact)) nodes_[lost->node].lost = seen_;
@@ -117,6 +118,7 @@ struct Compaction::Keeper {
     return all.whole_.environments_unused_since() == fact.unused_since;
   }
   bool operator()(CancelRequested&) const { return true; }
+  bool operator()(JobShared& fact) const { return fact.shared && at == all.shared_.at(fact.job); }
   bool operator()(ProjectCreated&) const { return true; }
   bool operator()(ProjectRemoved&) const { return true; }
   bool operator()(UserAdded&) const { return true; }

@@ -29,6 +29,10 @@ struct Effects {
     touch_last_attempt(job);
     dequeue(core.scheduler, core.retries, job);
   }
+  void operator()(const JobShared& fact) const {
+    changed(fact.job);
+    if (!fact.shared) core.act(ReadersChanged{fact.job});
+  }
   void operator()(const JobRequeued& fact) const { enqueue(core, changed(fact.job)); }
   void operator()(const JobFinished& fact) const {
     changed(fact.job);

@@ -40,20 +40,19 @@ std::optional<Error> not_for_this_project(const State& state, const CreateEnviro
                                 name, project, input.project));
 }
 
-// False: refused.
+// False: refused. `project`: of the name if it is new.
 bool may_write_name(Context& core, const CreateEnvironmentInput& input,
                     const EnvironmentVersion* known, const std::string& project) {
-  const Object object = known != nullptr ? object_of(*known) : Object{"", project};
-  const bool is_hidden =
-      known != nullptr && !may_see(core.state.principals(), input.caller, *known);
-  if (!is_hidden && !permitted(core, input.reply, input.caller, Permission::write_names, object))
-    return false;
+  const Principals& principals = core.state.principals();
+  const bool is_seen = known != nullptr && may_see(principals, input.caller, *known);
+  const Object object = is_seen ? object_of(*known) : Object{"", project};
+  if (!permitted(core, input.reply, input.caller, Permission::write_names, object)) return false;
   if (known != nullptr) {
     const auto error = not_for_this_project(core.state, input, *known);
     if (error) core.refuse(input.reply, error->code, error->message);
     return !error;
   }
-  if (core.state.principals().has_project(project)) return true;
+  if (principals.has_project(project)) return true;
   core.refuse(
       input.reply, ErrorCode::not_found,
       fmt::format("there is no project '{}'; `lockstep project list` shows yours", project));
@@ -106,8 +105,7 @@ void react(Context& core, const CreateEnvironmentInput& input) {
     return core.refuse(input.reply, valid.error().code, valid.error().message);
   const EnvironmentVersion* newest = core.state.registered(spec.name, "");
   const std::string project =
-      newest != nullptr ? newest->project
-                        : project_of_new_name(core.state.principals(), input.caller, input.project);
+      project_of_new_name(core.state.principals(), input.caller, input.project);
   if (!may_write_name(core, input, newest, project)) return;
   const Digest definition = digest_of(spec.definition);
   // Asked again, because the answer was lost: it is the newest, and no further one is made.
@@ -125,7 +123,8 @@ void react(Context& core, const CreateEnvironmentInput& input) {
                       "to get the next one",
                       spec.name, spec.version));
   } else {
-    core.emit(EnvironmentRegistered{environment, name_of(input.caller), project});
+    core.emit(EnvironmentRegistered{environment, name_of(input.caller),
+                                    newest != nullptr ? newest->project : project});
   }
   core.act(ReplyEnvironment{input.reply, spec.name, spec.version});
 }

@@ -7,6 +7,7 @@ namespace {
 struct JobOf {
   const JobId* operator()(const JobSubmitted& fact) const { return &fact.job; }
   const JobId* operator()(const CancelRequested& fact) const { return &fact.job; }
+  const JobId* operator()(const JobShared& fact) const { return &fact.job; }
   const JobId* operator()(const JobRequeued& fact) const { return &fact.job; }
   const JobId* operator()(const JobFinished& fact) const { return &fact.job; }
   const JobId* operator()(const AttemptPlaced& fact) const { return &fact.attempt.job; }

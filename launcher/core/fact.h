@@ -84,6 +84,12 @@ struct JobSubmitted {
   std::uint64_t era = 0;    // of its attempts, at least
   friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
 };
+struct JobShared {  // with the members of its project, or with them no more
+  JobId job;
+  bool shared = false;
+  std::string by;
+  friend bool operator==(const JobShared&, const JobShared&) = default;
+};
 struct CancelRequested {
   JobId job;
   std::string by;
@@ -233,7 +239,7 @@ using Fact =
                  EnvironmentRegistered, EnvironmentWanted, EnvironmentLocked, EnvironmentReset,
                  EnvironmentsPruned, EnvironmentNotSolved, ProjectCreated, ProjectRemoved,
                  UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn, UserKeyAdded,
-                 UserKeyRevoked, QuotaSet, NodeApproved>;
+                 UserKeyRevoked, QuotaSet, NodeApproved, JobShared>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -45,6 +45,12 @@ struct CancelInput {
   JobId job;
   Caller caller = {};
 };
+struct ShareInput {
+  ReplyTo reply;
+  JobId job;
+  bool shared = true;
+  Caller caller = {};
+};
 struct DeleteInput {
   ReplyTo reply;
   std::vector<JobId> jobs;
@@ -132,10 +138,10 @@ struct LogsRefusedInput {
 
 struct TickInput {};  // next_deadline() has come, or nothing else has for a second
 
-using Input =
-    std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput, TokenInput,
-                 JoinInput, ShutdownInput, SessionInput, HeartbeatInput, ObservedInput,
-                 LogsDurableInput, LogsRefusedInput, TickInput, CreateEnvironmentInput,
-                 PruneEnvironmentsInput, PrincipalInput, KeysFileInput, ApproveNodeInput>;
+using Input = std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, RemoveNodeInput,
+                           TokenInput, JoinInput, ShutdownInput, SessionInput, HeartbeatInput,
+                           ObservedInput, LogsDurableInput, LogsRefusedInput, TickInput,
+                           CreateEnvironmentInput, PruneEnvironmentsInput, PrincipalInput,
+                           KeysFileInput, ApproveNodeInput, ShareInput>;
 
 }  // namespace lockstep::launcher

@@ -169,6 +169,7 @@ struct Job {
   Instant submitted;
   Phase phase = Phase::waiting;
   std::optional<std::string> cancel_by;
+  bool shared = false;            // its owner lets the members of its project read it
   std::vector<Attempt> attempts;  // numbers 1, 2, …
   int charged_retries = 0;
   int uncharged_retries = 0;

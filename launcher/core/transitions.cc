@@ -172,6 +172,8 @@ struct State::Applier {
     solver_may_change(job);
   }
 
+  void operator()(const JobShared& fact) const { state.job_ref(fact.job).shared = fact.shared; }
+
   void operator()(const AttemptPlaced& fact) const {
     Job& job = state.job_ref(fact.attempt.job);
     CHECK(fact.attempt.number == job.attempts.size() + 1, "attempts are numbered 1, 2, …");

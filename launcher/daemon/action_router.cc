@@ -39,6 +39,8 @@ struct Router {
     owners.bulk.check_followers();
   }
 
+  void operator()(const ReadersChanged&) const { owners.bulk.check_followers(); }
+
   // Those who watch the job are told; then those who follow its logs.
   void operator()(const JobChanged& action) const {
     owners.control.perform(action);

@@ -73,6 +73,12 @@ struct FactWriter {
     to->set_token(std::string(f.token.view()));
     to->set_waits_for_approval(f.waits_for_approval);
   }
+  void operator()(const launcher::JobShared& f) const {
+    auto* to = wire->mutable_job_shared();
+    to->set_job(f.job.value);
+    to->set_shared(f.shared);
+    to->set_by(f.by);
+  }
   void operator()(const launcher::NodeApproved& f) const {
     wire->mutable_node_approved()->set_node(f.node.value);
     wire->mutable_node_approved()->set_by(f.by);
@@ -250,6 +256,11 @@ Status from_wire(const NodeJoined& from, launcher::NodeJoined* to) {
   to->waits_for_approval = from.waits_for_approval();
   return read_digest(from.token(), "node.token", &to->token);
 }
+Status from_wire(const JobShared& from, launcher::JobShared* to) {
+  TRY(read_job(from.job(), "job", &to->job));
+  to->shared = from.shared();
+  return read_text(from.by(), "shared.by", &to->by);
+}
 Status from_wire(const NodeApproved& from, launcher::NodeApproved* to) {
   to->node = NodeId(from.node());
   return read_text(from.by(), "approved.by", &to->by);
@@ -410,6 +421,7 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
   switch (from.body_case()) {
     case Fact::kTokenCreated: return read_into<launcher::TokenCreated>(from.token_created(), to);
     case Fact::kNodeJoined: return read_into<launcher::NodeJoined>(from.node_joined(), to);
+    case Fact::kJobShared: return read_into<launcher::JobShared>(from.job_shared(), to);
     case Fact::kNodeApproved: return read_into<launcher::NodeApproved>(from.node_approved(), to);
     case Fact::kNodeSessionStarted:
       return read_into<launcher::NodeSessionStarted>(from.node_session_started(), to);

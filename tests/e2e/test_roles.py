@@ -157,12 +157,77 @@ def test_a_name_of_an_environment_belongs_to_a_project(site, people):
 
 
 def test_a_job_runs_with_a_name_of_its_owners_project(site, people):
-    site.write("host.yml", "name: plain\npython: /usr/bin/python3\n")
+    site.write("host.yml", "name: plain\ninterpreter: /usr/bin/python3\n")
     people["eve"].ok("environment", "create", "-f", "host.yml")
     name = job_of(people["eve"], "--project", "vision", "--environment", "plain@latest", "--", "true")
     site.wait_for_status(name, "Completed")
     assert json.loads(people["eve"].ok("job", "show", name, "-o", "json"))["environment"]["name"] == "plain"
     people["alice"].refused("run", "--environment", "plain@latest", "--", "true")
+
+
+def test_a_shared_job_is_read_by_its_project_until_it_is_taken_back(site, people):
+    alice, bob, vic, eve, olga = (people[n] for n in ("alice", "bob", "vic", "eve", "olga"))
+    site.write("shared/left.py", "open('outputs/left.txt', 'w').write('left here')\n")
+    name = job_of(alice, "--code", "shared", "-e", "TOKEN=canary-31cc", "--", "bash", "-c",
+                  "mkdir -p outputs; echo a-line; python3 left.py")
+    site.wait_for_status(name, "Completed")
+    to = site.directory / "downloads"
+
+    def reads(person, number):
+        seen = person.ok("job", "show", name, "-o", "json")
+        assert "left.py" in seen and "canary-31cc" not in seen
+        assert "a-line" in person.ok("job", "logs", name)
+        assert "Completed" in person.ok("job", "events", name)
+        person.ok("job", "download", name, "-p", str(to / f"{person.name}{number}"))
+        assert "left here" in "".join(p.read_text() for p in (to / f"{person.name}{number}").rglob("left.txt"))
+
+    def reads_not(person, number):
+        assert "left.py" not in person.ok("job", "show", name, "-o", "json")
+        person.refused("job", "logs", name)
+        person.refused("job", "events", name)
+        person.refused("job", "download", name, "-p", str(to / f"{person.name}{number}"))
+        assert not list((to / f"{person.name}{number}").rglob("left.txt"))
+
+    for person in (vic, bob):
+        reads_not(person, 1)
+        assert "may not share this job" in person.refused("job", "share", name)
+    assert "may not share this job" in site.run("job", "share", name).stderr.decode(), "no admin either"
+    done = alice.run("job", "share", name, "no-such-job")
+    assert done.returncode == 1
+    assert f"job '{name}' is shared with project default" in done.stderr.decode()
+    assert "there is no job 'no-such-job'" in done.stderr.decode()
+    assert "with project default" in alice.ok("job", "show", name)
+    for person in (vic, bob):
+        reads(person, 2)
+        person.refused("job", "unshare", name)
+        person.refused("job", "delete", name)
+    eve.refused("job", "show", name)
+    olga.refused("job", "logs", name)
+    alice.ok("job", "unshare", name)
+    for person in (vic, bob):
+        reads_not(person, 3)
+    what = [(e["who"], e["what"], e["outcome"]) for e in site.json("audit", "--limit", "0")
+            if e["what"] in ("share job", "unshare job") and e["object"] == f"job {name}"]
+    assert ("alice", "share job", "done") in what and ("alice", "unshare job", "done") in what
+    assert ("vic", "share job", "refused") in what and ("bob", "unshare job", "refused") in what
+
+
+def test_unsharing_ends_what_others_follow(site, people):
+    alice, vic = people["alice"], people["vic"]
+    name = job_of(alice, "--", "bash", "-c", "while :; do echo tick; sleep 0.1; done")
+    site.wait_for_status(name, "Running")
+    alice.ok("job", "share", name)
+    follower = vic.start("job", "logs", "-f", name)
+    while b"tick" not in follower.stdout.readline():
+        assert follower.poll() is None
+    alice.ok("job", "unshare", name)
+    follower.wait(timeout=60)
+    assert follower.returncode != 0
+    assert follower.stdout.read().count(b"tick") < 10 * (REVOKED_WITHIN_S + 1)
+    follower.stderr.close()
+    follower.stdout.close()
+    alice.ok("job", "cancel", name)
+    site.wait_for_status(name, "Canceled")
 
 
 def test_a_revoked_key_stops_what_it_follows_at_once(site, people):

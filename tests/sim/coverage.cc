@@ -119,6 +119,7 @@ constexpr std::string_view kRequired[] = {
     "fact:NodeDrainChanged",
     "fact:NodeRemoved",
     "fact:JobSubmitted",
+    "fact:JobShared",
     "fact:CancelRequested",
     "fact:AttemptPlaced",
     "fact:GangFormed",

@@ -78,6 +78,7 @@ class LauncherHost {
   void act(const launcher::RevokeUser& action) { users_.erase(action.key); }
   void act(const launcher::UserChanged&) {}
   void act(const launcher::ReportRefused&) {}
+  void act(const launcher::ReadersChanged&) {}
   void act(const launcher::ExitDaemon& action);
 
   Cluster& cluster_;

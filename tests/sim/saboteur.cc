@@ -50,6 +50,7 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::compaction_forgets_revocations, "compaction_forgets_revocations"},
       {Defect::approval_ignored, "approval_ignored"},
       {Defect::compaction_forgets_approvals, "compaction_forgets_approvals"},
+      {Defect::compaction_forgets_sharing, "compaction_forgets_sharing"},
       {Defect::quota_overstated, "quota_overstated"},
       {Defect::quota_forgotten, "quota_forgotten"},
       {Defect::compaction_forgets_quotas, "compaction_forgets_quotas"},
@@ -231,6 +232,8 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
     erase(static_cast<launcher::JobDeleted*>(nullptr), false);
   if (has(Defect::compaction_forgets_approvals))
     erase(static_cast<launcher::NodeApproved*>(nullptr), true);
+  if (has(Defect::compaction_forgets_sharing))
+    erase(static_cast<launcher::JobShared*>(nullptr), true);
   if (has(Defect::compaction_forgets_quotas))
     erase(static_cast<launcher::QuotaSet*>(nullptr), true);
   if (has(Defect::compaction_forgets_not_solved))

@@ -60,6 +60,7 @@ enum class Defect {
   compaction_forgets_revocations,
   approval_ignored,
   compaction_forgets_approvals,
+  compaction_forgets_sharing,
   quota_overstated,
   quota_forgotten,
   compaction_forgets_quotas,

@@ -93,7 +93,7 @@ inline Weather draw_weather(Random& random) {
   w.no_space = sometimes(0.3, 0.05, 0.3);
   w.no_space_for_logs = w.no_space / 4;
   w.no_space_for_good = random.chance(0.1);
-  w.long_cuts = random.chance(0.2);
+  w.long_cuts = random.chance(0.3);
   if (w.long_cuts) {
     w.partition = 8 + random.unit() * 10;
     w.slow = 0.1;

@@ -321,6 +321,12 @@ void Workload::replied(const launcher::ReplyTo& to, const JobId& job) {
       cluster_.world.violate("oracle:submission", "one submission became two jobs");
     if ("submit " + job.value != request.what)
       cluster_.world.violate("oracle:submission", request.what + " was answered with " + job.value);
+    // Some are shared, and of these every other one is taken back.
+    if (submission.ends_with('7') || submission.ends_with('8')) {
+      ask(launcher::ShareInput{{}, job, true}, "share " + job.value);
+      if (submission.ends_with('8'))
+        ask(launcher::ShareInput{{}, job, false}, "unshare " + job.value);
+    }
     const JobPlan& plan = plans_.at(job);
     if (cluster_.winding_down && (plan.endless || plan.impossible)) cancel(job);
   });
@@ -393,6 +399,8 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     if (remove && code == ErrorCode::conflict) return;
     const bool approve = std::holds_alternative<launcher::ApproveNodeInput>(request.input);
     if (approve && code == ErrorCode::not_found) return;  // removed meanwhile
+    const bool share = std::holds_alternative<launcher::ShareInput>(request.input);
+    if (share && code == ErrorCode::not_found) return;  // deleted meanwhile
     // Removed meanwhile; it joins again under the same name.
     const bool drain = std::holds_alternative<launcher::DrainInput>(request.input);
     if (drain && code == ErrorCode::not_found) return ask(request.input, request.what);

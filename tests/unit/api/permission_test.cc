@@ -32,6 +32,13 @@ ShowJob                ---    vmm   ooo      vo-       oo-    v--      ---  ---
 ExplainJob             ---    vmm   ooo      vo-       oo-    v--      ---  ---
 ListEvents             ---    yyy   ---      y--       ---    y--      ---  ---
 WatchJob               ---    vmm   ooo      vo-       oo-    v--      ---  ---
+ListJobs/shared        ---    vmm   ooo      vm-       mm-    v--      ---  ---
+ShowJob/shared         ---    vmm   ooo      vm-       mm-    v--      ---  ---
+ExplainJob/shared      ---    vmm   ooo      vm-       mm-    v--      ---  ---
+ListEvents/shared      ---    yyy   ---      yy-       yy-    y--      ---  ---
+WatchJob/shared        ---    vmm   ooo      vm-       mm-    v--      ---  ---
+ShareJob               ---    y--   ---      y--       ---    y--      ---  ---
+ShareJob/undo          ---    y--   ---      y--       ---    y--      ---  ---
 ListNodes              -      y     y        y         y      y        -    -
 ShowNode               -      y     y        y         y      y        -    -
 CreateToken            -      y     -        -         -      -        -    -
@@ -72,11 +79,11 @@ const std::vector<std::vector<std::string>> kRows = {
     {"Submit"},
     {"CancelJob"},
     {"DeleteJobs", "DeleteJobs/all"},
-    {"ListJobs"},
-    {"ShowJob"},
-    {"ExplainJob"},
-    {"ListEvents"},
-    {"WatchJob"},
+    {"ListJobs", "ListJobs/shared"},
+    {"ShowJob", "ShowJob/shared"},
+    {"ExplainJob", "ExplainJob/shared"},
+    {"ListEvents", "ListEvents/shared"},
+    {"WatchJob", "WatchJob/shared"},
     {"ListNodes"},
     {"ShowNode"},
     {"CreateToken"},
@@ -100,8 +107,9 @@ const std::vector<std::vector<std::string>> kRows = {
     {"ListSecrets"},
     {"ListQuotas"},
     {"ApproveNode"},
+    {"ShareJob", "ShareJob/undo"},
 };
-constexpr std::size_t kMessages = 30;
+constexpr std::size_t kMessages = 31;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -142,6 +150,40 @@ const std::map<std::string, Make>& questions() {
          return ListEvents{w.job(of), {}};
        }},
       {"WatchJob", [](World& w, Whose of) { return WatchJob{w.job(of)}; }},
+      {"ListJobs/shared",
+       [](World& w, Whose) {
+         w.share_jobs();
+         return ListJobs{};
+       }},
+      {"ShowJob/shared",
+       [](World& w, Whose of) {
+         w.share_jobs();
+         return ShowJob{w.job(of)};
+       }},
+      {"ExplainJob/shared",
+       [](World& w, Whose of) {
+         w.share_jobs();
+         return ExplainJob{w.job(of)};
+       }},
+      {"ListEvents/shared",
+       [](World& w, Whose of) {
+         w.share_jobs();
+         return ListEvents{w.job(of), {}};
+       }},
+      {"WatchJob/shared",
+       [](World& w, Whose of) {
+         w.share_jobs();
+         return WatchJob{w.job(of)};
+       }},
+      {"ShareJob",
+       [](World& w, Whose of) {
+         return ShareJob{w.job(of), true};
+       }},
+      {"ShareJob/undo",
+       [](World& w, Whose of) {
+         w.share_jobs();
+         return ShareJob{w.job(of), false};
+       }},
       {"ListNodes", [](World&, Whose) { return ListNodes{}; }},
       {"ShowNode", [](World&, Whose) { return ShowNode{World::node()}; }},
       {"CreateToken", [](World&, Whose) { return CreateToken{}; }},
@@ -262,7 +304,9 @@ struct LetterOf {
   }
 };
 
-bool is_list(const std::string& row) { return row == "ListJobs" || row == "ListEnvironments"; }
+bool is_list(const std::string& row) {
+  return row.starts_with("ListJobs") || row == "ListEnvironments";
+}
 
 // Nothing of a refused request changes anything or shows a canary, and the audit log has it.
 void look_at(const std::string& where, const std::string& row, World& world,

@@ -181,4 +181,8 @@ void PermissionWorld::end_jobs() {
   for (const Whose whose : kWhose) feed(CancelInput{{}, job(whose), LauncherItself{}});
 }
 
+void PermissionWorld::share_jobs() {
+  for (const Whose whose : kWhose) feed(ShareInput{{}, job(whose), true, LauncherItself{}});
+}
+
 }  // namespace lockstep::launcher

@@ -42,6 +42,7 @@ class PermissionWorld {
   PublicKey key(Whose whose) const;
   static std::string node() { return "n1"; }
   void end_jobs();  // so that they can be deleted
+  void share_jobs();
 
   static RegisteredEnvironment definition(const std::string& name, const std::string& image);
 

@@ -144,6 +144,8 @@ TEST(CommandLine, GoodOnesHaveWorkToDo) {
       {"job", "events", "--name", "x", "--follow", "-o", "json"},
       {"job", "cancel", "x"},
       {"job", "explain", "x"},
+      {"job", "share", "x", "y"},
+      {"job", "unshare", "-n", "x"},
       {"node", "list"},
       {"node", "token", "--uses", "3", "--valid-for", "5m"},
       {"node", "token", "--approve"},

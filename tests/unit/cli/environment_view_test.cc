@@ -34,6 +34,7 @@ EnvironmentView sample_environment() {
   view.definition = digest_of(kVenv);
   view.locks = {{{"linux-x86_64-python3.11", kLock}, kNoon + seconds(5), "n1", JobId("first")}};
   view.last_job = JobId("second");
+  view.project = "vision";
   return view;
 }
 
@@ -115,7 +116,7 @@ TEST(EnvironmentJson, HasItsContentAndWhatIsKnownOfIt) {
     "requirements": ["numpy==1.26.4", "six"], "options": ["--pre"], "constraints": ["six<2"],
     "creation_context": {"created_at": "2030-01-01T12:00:00.000Z", "created_by": "ada"},
     "lockstep": {"provider": "venv", "definition": ")" +
-                                digest_of(kVenv).hex() + R"(",
+                                digest_of(kVenv).hex() + R"(", "project": "vision",
       "locks": [{"platform": "linux-x86_64-python3.11", "lock": ")" +
                                 kLock.hex() + R"(",
                  "solved_at": "2030-01-01T12:00:05.000Z", "node_name": "n1", "job": "first"}],
@@ -141,7 +142,7 @@ TEST(EnvironmentText, IsReadByPeople) {
             "constraints:    six<2\n"
             "definition:     " +
                 digest_of(kVenv).hex() +
-                "\n"
+                "\nproject:        vision\n"
                 "created:        2030-01-01T12:00:00.000Z by ada\n"
                 "lock:           " +
                 kLock.hex().substr(0, 12) +

@@ -75,7 +75,7 @@ TEST(BulkPermissions, a_node_that_waits_for_approval_sends_and_gets_no_files) {
   const auto refused = [&](const BulkMessage& message) {
     node.send_bulk(message);
     const auto answer = node.next_bulk<BulkRefused>();
-    return answer ? answer->reason : std::string();
+    return answer ? answer->message : std::string();
   };
   EXPECT_THAT(refused(MissingBlobs{{some}}), testing::HasSubstr("waits for approval"));
   EXPECT_THAT(refused(PutBlobs{}), testing::HasSubstr("waits for approval"));

@@ -174,7 +174,8 @@ TEST_F(Approvals, resuming_or_a_new_session_does_not_stand_for_it) {
   for (const bool drain : {true, false}) {
     launcher.send(DrainInput{launcher.next_reply(), "n1", drain, ""});
     const std::string message = launcher.expect_one<ReplyDone>().message;
-    if (!drain) EXPECT_THAT(message, HasSubstr("gets no work before an admin approves it"));
+    const char* said = drain ? "is drained" : "gets no work before an admin approves it";
+    EXPECT_THAT(message, HasSubstr(said));
   }
   launcher.restart_agent(n1, {});
   launcher.reboot(n1);

@@ -101,7 +101,8 @@ TEST_F(EnvironmentProjects, OfAHiddenNameOneLearnsOnlyThatItIsTaken) {
   EXPECT_EQ(create_as(launcher, "alice", "tools"), "1");
   const std::string why = create_as(launcher, "eve", "tools");
   EXPECT_THAT(why, testing::HasSubstr("the name 'tools' is taken"));
-  EXPECT_EQ(why.find("alice") + why.find("default"), 2 * std::string::npos) << why;
+  for (const char* hidden : {"alice", "default"})
+    EXPECT_EQ(why.find(hidden), std::string::npos) << why;
   EXPECT_EQ(launcher.facts<EnvironmentRegistered>().size(), 1U);
 }
 
