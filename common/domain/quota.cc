@@ -23,6 +23,8 @@ bool is_in_bytes(QuotaLimit limit) {
   return limit == QuotaLimit::snapshot_bytes || limit == QuotaLimit::spec_bytes;
 }
 
+bool is_summed_up(QuotaLimit limit) { return limit != QuotaLimit::snapshot_bytes; }
+
 std::string amount(QuotaLimit limit, std::uint64_t n) {
   return is_in_bytes(limit) ? to_string(Bytes{n}) : std::to_string(n);
 }

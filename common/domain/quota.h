@@ -31,6 +31,7 @@ inline constexpr std::uint64_t kMaxQuotaValue = std::uint64_t{1} << 50;
 
 std::string_view to_string(QuotaLimit limit);           // "running-jobs": the flag's word
 bool is_in_bytes(QuotaLimit limit);                     // else a count
+bool is_summed_up(QuotaLimit limit);                    // over jobs; else of one
 std::string amount(QuotaLimit limit, std::uint64_t n);  // "8", "2.0 GiB"
 
 struct QuotaHolder {

@@ -1,20 +1,12 @@
 #pragma once
-// Environments for people and for scripts: those that have a name, and what jobs made of theirs.
+// Environments for people: those that have a name, and what jobs made of theirs.
 
 #include <string>
 #include <vector>
 
 #include "common/domain/views.h"
-#include "launcher/cli/view_json.h"
 
 namespace lockstep::cli {
-
-// Of a job: name, version, provider and digest; of its content what a conda file says.
-Json to_json(const EnvironmentSpec& environment);
-Json to_json(const EnvironmentReport& report);
-Json to_json(const EnvironmentView& environment);  // all of it
-// Of `job explain`: what its newest attempt's nodes made of it; null without an environment.
-Json explained_environment(const JobView& job);
 
 std::string environment_table(const std::vector<EnvironmentView>& environments);
 std::string environment_text(const EnvironmentView& environment);

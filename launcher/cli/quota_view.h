@@ -1,15 +1,13 @@
 #pragma once
-// Quotas and what is taken of them, as text and as JSON. Pure.
+// Quotas and what is taken of them, as text. Pure.
 
 #include <string>
 #include <vector>
 
 #include "common/domain/quota.h"
-#include "launcher/cli/view_json.h"
 
 namespace lockstep::cli {
 
-Json quotas_json(const std::vector<QuotaView>& quotas);
 // A line for each limit; without `unlimited` only for those that bind or of which something is
 // taken.
 std::string quotas_text(const std::vector<QuotaView>& quotas, bool unlimited);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
+#include "launcher/api/json/access.h"
 #include "launcher/audit/folder.h"
 #include "launcher/audit/verify.h"
 #include "launcher/cli/log_selection.h"
@@ -25,14 +26,6 @@ struct AuditOptions {
   int limit = kNewest;
   Format format = Format::table;
 };
-
-Json to_json(const AuditEntry& entry) {
-  return {{"number", entry.number},   {"time", to_string(entry.at)},
-          {"who", entry.who},         {"key", entry.key},
-          {"address", entry.address}, {"what", entry.what},
-          {"object", entry.object},   {"outcome", std::string(to_string(entry.outcome))},
-          {"detail", entry.detail}};
-}
 
 std::vector<std::string> cells_of(const AuditEntry& entry) {
   const auto filled = [](const std::string& text) {
@@ -76,13 +69,9 @@ int list(Context& context, const AuditOptions& options) {
   bool whole = true;
   const auto entries = ask_for_entries(**connection, query, options.limit, &whole);
   if (!entries) return fail(context.terminal, entries.error());
-  Json json = Json::array();
   Table table({"TIME", "WHO", "ADDRESS", "WHAT", "OBJECT", "OUTCOME", "DETAIL"});
-  for (const AuditEntry& entry : *entries) {
-    json.push_back(to_json(entry));
-    table.add(cells_of(entry));
-  }
-  const int code = print(context, options.format, json, table.text());
+  for (const AuditEntry& entry : *entries) table.add(cells_of(entry));
+  const int code = print(context, options.format, api::to_json(*entries), table.text());
   if (!whole)
     context.terminal.note(
         fmt::format("these are the newest {}; --limit 0 shows all", options.limit));
@@ -91,13 +80,6 @@ int list(Context& context, const AuditOptions& options) {
 
 int print_verified(Context& context, const AuditOptions& options, const AuditVerified& found) {
   const bool whole = found.problem.empty();
-  const Json json{{"whole", whole},
-                  {"entries", found.entries},
-                  {"first", found.first},
-                  {"last", found.last.number},
-                  {"digest", found.last.digest},
-                  {"problem", whole ? Json(nullptr) : Json(found.problem)},
-                  {"notes", found.notes}};
   std::string text;
   for (const auto& line : found.notes) text += "note: " + line + "\n";
   if (!whole)
@@ -112,7 +94,7 @@ int print_verified(Context& context, const AuditOptions& options, const AuditVer
         "whole: entries {} to {}\nTo know later that nothing of it was written anew, keep this "
         "elsewhere:\n  lockstep audit verify --mark {}:{}\n",
         found.first, found.last.number, found.last.number, found.last.digest);
-  const int code = print(context, options.format, json, text);
+  const int code = print(context, options.format, api::to_json(found), text);
   return code == 0 && !whole ? kExitFailure : code;
 }
 

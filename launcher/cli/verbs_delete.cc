@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "launcher/api/json/job.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -39,16 +40,6 @@ Result<JobsDeleted> delete_all(Connection& connection, DeleteJobs request) {
     all.kept.insert(all.kept.end(), part.kept.begin(), part.kept.end());
     if (names.empty() && (part.more == 0 || part.jobs.empty())) return all;
   }
-}
-
-nlohmann::ordered_json json_of(const JobsDeleted& result) {
-  nlohmann::ordered_json json;
-  json["deleted"] = nlohmann::ordered_json::array();
-  for (const JobId& job : result.jobs) json["deleted"].push_back(job.value);
-  json["kept"] = nlohmann::ordered_json::array();
-  for (const auto& kept : result.kept)
-    json["kept"].push_back({{"name", kept.job.value}, {"reason", kept.message}});
-  return json;
 }
 
 std::string counted(std::size_t count) {
@@ -125,7 +116,7 @@ int delete_jobs(Context& context, const DeleteOptions& options) {
   if (!result) return fail(context.terminal, result.error());
   std::string text;
   for (const JobId& job : result->jobs) text += job.value + "\n";
-  const int shown = print(context, options.format, json_of(*result), text);
+  const int shown = print(context, options.format, api::to_json(*result), text);
   say_kept(context, *result);
   if (options.format == Format::table) context.terminal.note(summary(options, *result));
   return result->kept.empty() ? shown : kExitFailure;

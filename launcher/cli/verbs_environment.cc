@@ -5,6 +5,8 @@
 
 #include "common/domain/container_places.h"
 #include "common/io/process.h"
+#include "launcher/api/json/environment.h"
+#include "launcher/api/json/job.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/environment_view.h"
 #include "launcher/cli/follower.h"
@@ -82,7 +84,7 @@ int create(Context& context, const EnvironmentOptions& options) {
               CreateEnvironment{std::move(read->environment), options.project}, kSubmitTimeout);
   if (!reply) return fail(context.terminal, reply.error());
   const EnvironmentSpec& spec = reply->environment.environment.spec;
-  return print(context, options.format, to_json(reply->environment),
+  return print(context, options.format, api::to_json(reply->environment),
                spec.name + ":" + spec.version + "\n");
 }
 
@@ -91,7 +93,7 @@ int list(Context& context, const EnvironmentOptions& options) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<EnvironmentsReply>(ListEnvironments{options.name});
   if (!reply) return fail(context.terminal, reply.error());
-  return print(context, options.format, to_json(reply->environments),
+  return print(context, options.format, api::to_json(reply->environments),
                environment_table(reply->environments));
 }
 
@@ -120,7 +122,7 @@ int show(Context& context, const EnvironmentOptions& options) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<EnvironmentReply>(ShowEnvironment{*reference});
   if (!reply) return fail(context.terminal, reply.error());
-  return print(context, options.format, to_json(reply->environment),
+  return print(context, options.format, api::to_json(reply->environment),
                environment_text(reply->environment));
 }
 
@@ -192,7 +194,7 @@ int prune(Context& context, const EnvironmentOptions& options) {
     context.terminal.note(reply->message);
     return 0;
   }
-  return print(context, options.format, Json{{"message", reply->message}}, "");
+  return print(context, options.format, api::to_json(*reply), "");
 }
 
 int log(Context& context, const EnvironmentOptions& options) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "launcher/api/json/job.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -17,16 +18,6 @@ struct EventsOptions {
   bool follow = false;
   Format format = Format::table;
 };
-
-Json to_json(const JobEvent& event) {
-  Json json;
-  json["time"] = to_string(event.at);
-  json["what"] = event.what;
-  json["attempt"] = event.attempt == 0 ? Json(nullptr) : Json(event.attempt);
-  json["node_name"] = event.node_name.empty() ? Json(nullptr) : Json(event.node_name);
-  json["message"] = event.message;
-  return json;
-}
 
 std::vector<std::string> cells_of(const JobEvent& event) {
   return {to_string(event.at), event.attempt == 0 ? "-" : std::to_string(event.attempt),
@@ -43,12 +34,10 @@ int list(Context& context, Connection& connection, const EventsOptions& options)
   const auto reply = connection.ask_for<EventsReply>(ListEvents{JobId(options.name), {}});
   if (!reply) return fail(context.terminal, reply.error());
   Table table(kHeader);
-  Json json = Json::array();
   for (const JobEvent& event : reply->events) {
     table.add(cells_of(event));
-    json.push_back(to_json(event));
   }
-  print(context, options.format, json, table.text());
+  print(context, options.format, api::to_json(reply->events), table.text());
   if (reply->left_out > 0) context.terminal.note(left_out_text(reply->left_out));
   return 0;
 }
@@ -57,9 +46,9 @@ int list(Context& context, Connection& connection, const EventsOptions& options)
 void show(Context& context, const EventsOptions& options, const JobEvent& event) {
   if (options.format == Format::json)
     return context.terminal.out(
-        to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+        api::to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   if (options.format == Format::yaml)
-    return context.terminal.out(yaml_text(Json::array({to_json(event)})));
+    return context.terminal.out(yaml_text(Json::array({api::to_json(event)})));
   const auto cells = cells_of(event);
   context.terminal.out(printable(fmt::format("{:<24}  {:<7}  {:<12}  {:<16}  {}", cells[0],
                                              cells[1], cells[2], cells[3], cells[4])) +

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
+#include "launcher/api/json/cluster.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
 
@@ -29,7 +30,7 @@ int list(Context& context, const NodeOptions& options) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<NodesReply>(ListNodes{});
   if (!reply) return fail(context.terminal, reply.error());
-  return print(context, options.format, to_json(reply->nodes), node_table(reply->nodes));
+  return print(context, options.format, api::to_json(reply->nodes), node_table(reply->nodes));
 }
 
 int show(Context& context, const NodeOptions& options) {
@@ -44,7 +45,8 @@ int show(Context& context, const NodeOptions& options) {
                                                      "list`",
                                                      options.name)));
   const NodeView& node = reply->nodes.front();
-  return print(context, options.format, to_json(node), node_text(node, io::SystemClock().now()));
+  return print(context, options.format, api::to_json(node),
+               node_text(node, io::SystemClock().now()));
 }
 
 // The token is a secret: it goes to standard output, for a file that the agent reads.
@@ -64,9 +66,7 @@ int token(Context& context, const NodeOptions& options) {
                              valid_for, options.uses,
                              options.approve ? Approval::required : Approval::as_configured});
   if (!reply) return fail(context.terminal, reply.error());
-  const Json json{
-      {"token", reply->token}, {"expires", to_string(reply->expires)}, {"uses", options.uses}};
-  return print(context, options.format, json, reply->token + "\n");
+  return print(context, options.format, api::to_json(*reply, options.uses), reply->token + "\n");
 }
 
 int set_drain(Context& context, const NodeOptions& options, bool drain) {

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "common/base/bytes.h"
+#include "launcher/api/json/access.h"
 #include "launcher/cli/quota_view.h"
 #include "launcher/cli/verbs.h"
 
@@ -93,7 +94,7 @@ int show_all(Context& context, const QuotaOptions& options, const ListQuotas& qu
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<QuotasReply>(question);
   if (!reply) return fail(context.terminal, reply.error());
-  return print(context, options.format, quotas_json(reply->quotas),
+  return print(context, options.format, api::to_json(reply->quotas),
                quotas_text(reply->quotas, !question.all));
 }
 

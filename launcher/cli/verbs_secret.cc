@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/io/file_system.h"
+#include "launcher/api/json/access.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/cli/view_text.h"
 
@@ -95,13 +96,10 @@ int list(Context& context, const SecretOptions& options) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<SecretsReply>(ListSecrets{});
   if (!reply) return fail(context.terminal, reply.error());
-  Json json = Json::array();
   Table table({"NAME", "UPDATED"});
-  for (const SecretView& secret : reply->secrets) {
-    json.push_back({{"name", secret.name}, {"updated", to_string(secret.updated)}});
+  for (const SecretView& secret : reply->secrets)
     table.add({secret.name, to_string(secret.updated)});
-  }
-  return print(context, options.format, json, table.text());
+  return print(context, options.format, api::to_json(reply->secrets), table.text());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/io/clock.h"
+#include "launcher/api/json/cluster.h"
 #include "launcher/cli/local_launcher.h"
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/verbs.h"
@@ -24,7 +25,8 @@ int show_status(Context& context, Connection& connection, Format format) {
   const auto reply = connection.ask_for<StatusReply>(GetStatus{});
   if (!reply) return fail(context.terminal, reply.error());
   io::SystemClock clock;
-  return print(context, format, to_json(reply->status), status_text(reply->status, clock.now()));
+  return print(context, format, api::to_json(reply->status),
+               status_text(reply->status, clock.now()));
 }
 
 int up(Context& context, int nodes, Format format) {

@@ -6,6 +6,7 @@
 
 #include "common/domain/key_word.h"
 #include "common/io/file_system.h"
+#include "launcher/api/json/access.h"
 #include "launcher/cli/local_processes.h"
 #include "launcher/cli/quota_view.h"
 #include "launcher/cli/verbs.h"
@@ -24,21 +25,6 @@ struct UserOptions {
   bool withdraw = false;
   Format format = Format::table;
 };
-
-Json to_json(const Grant& grant) {
-  Json json{{"role", std::string(to_string(grant.role))}};
-  if (!grant.project.empty()) json["project"] = grant.project;
-  return json;
-}
-
-Json to_json(const UserView& user) {
-  Json keys = Json::array(), roles = Json::array();
-  for (const auto& key : user.keys)
-    keys.push_back({{"key", key_word(key.key)}, {"added", to_string(key.added)}, {"by", key.by}});
-  for (const Grant& grant : user.grants) roles.push_back(to_json(grant));
-  return {{"name", user.name}, {"account", user.account},        {"roles", roles},
-          {"keys", keys},      {"added", to_string(user.added)}, {"by", user.by}};
-}
 
 std::string roles_of(const UserView& user) {
   std::string text;
@@ -113,15 +99,12 @@ int print_users(Context& context, const UserOptions& options, const ClientReques
   const auto reply = (*connection)->ask_for<UsersReply>(request);
   if (!reply) return fail(context.terminal, reply.error());
   if (one && !reply->users.empty())
-    return print(context, options.format, to_json(reply->users.front()),
+    return print(context, options.format, api::to_json(reply->users.front()),
                  text_of(reply->users.front()));
-  Json json = Json::array();
   Table table({"NAME", "ACCOUNT", "ROLES", "KEYS"});
-  for (const UserView& user : reply->users) {
-    json.push_back(to_json(user));
+  for (const UserView& user : reply->users)
     table.add({user.name, user.account, roles_of(user), std::to_string(user.keys.size())});
-  }
-  return print(context, options.format, json, table.text());
+  return print(context, options.format, api::to_json(reply->users), table.text());
 }
 
 int list(Context& context, const UserOptions& options) {
@@ -141,9 +124,7 @@ int whoami(Context& context, const UserOptions& options) {
                 make_error(ErrorCode::not_found, "the launcher knows no user of this key"));
   const auto quotas = (*connection)->ask_for<QuotasReply>(ListQuotas{});
   if (!quotas) return fail(context.terminal, quotas.error());
-  Json json = to_json(users->users.front());
-  json["quotas"] = quotas_json(quotas->quotas);
-  return print(context, options.format, json,
+  return print(context, options.format, api::to_json(users->users.front(), quotas->quotas),
                text_of(users->users.front()) + "\n" + quotas_text(quotas->quotas, true));
 }
 
@@ -226,13 +207,10 @@ int list_projects(Context& context, const UserOptions& options) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<ProjectsReply>(ListProjects{});
   if (!reply) return fail(context.terminal, reply.error());
-  Json json = Json::array();
   Table table({"NAME", "USERS", "CREATED BY"});
-  for (const ProjectView& project : reply->projects) {
-    json.push_back({{"name", project.name}, {"users", project.users}, {"by", project.by}});
+  for (const ProjectView& project : reply->projects)
     table.add({project.name, fmt::format("{}", fmt::join(project.users, ", ")), project.by});
-  }
-  return print(context, options.format, json, table.text());
+  return print(context, options.format, api::to_json(reply->projects), table.text());
 }
 
 int create_project(Context& context, const UserOptions& options) {

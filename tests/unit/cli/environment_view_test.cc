@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "launcher/api/json/environment.h"
+#include "launcher/api/json/job.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/view_text.h"
 #include "launcher/spec/environment_reader.h"
@@ -39,7 +41,7 @@ EnvironmentView sample_environment() {
 }
 
 TEST(EnvironmentOfAJob, IsInItsRecord) {
-  const Json json = to_json(job_with_environment());
+  const Json json = api::to_json(job_with_environment());
   EXPECT_EQ(json["environment"], Json::parse(R"({"name": "tools", "version": "3",
       "provider": "venv", "definition": ")" + digest_of(kVenv).hex() +
                                              R"("})"));
@@ -48,7 +50,7 @@ TEST(EnvironmentOfAJob, IsInItsRecord) {
       "lock": ")" + kLock.hex() +
                         R"(", "key": ")" + kKey.hex() + R"(",
       "how": "built in 12.3 s"})"));
-  EXPECT_TRUE(to_json(sample_job())["environment"].is_null());
+  EXPECT_TRUE(api::to_json(sample_job())["environment"].is_null());
 }
 
 TEST(EnvironmentOfAJob, IsShownWithEachNodesPart) {
@@ -75,13 +77,13 @@ TEST(EnvironmentOfAJob, IsExplained) {
                 "\n    local-1: ready for linux-x86_64-python3.11: built in 12.3 s\n"
                 "      key " +
                 kKey.hex() + "\n      lock " + kLock.hex() + "\n");
-  const Json json = to_json(explain)["environment"];
+  const Json json = api::to_json(explain)["environment"];
   EXPECT_EQ(json["definition"], digest);
   ASSERT_EQ(json["nodes"].size(), 1U);
   EXPECT_EQ(json["nodes"][0]["node_name"], "local-1");
   EXPECT_EQ(json["nodes"][0]["key"], kKey.hex());
   explain.job = sample_job();
-  EXPECT_TRUE(to_json(explain)["environment"].is_null());
+  EXPECT_TRUE(api::to_json(explain)["environment"].is_null());
   EXPECT_EQ(explain_text(explain).find("environment"), std::string::npos);
 }
 
@@ -92,7 +94,7 @@ TEST(EnvironmentOfAJob, OneThatWaitsHasNoKey) {
   report.platform = "linux-x86_64-python3.11";
   EXPECT_EQ(environment_line(job.attempts.back().parts.back()),
             "      environment not solved yet for linux-x86_64-python3.11\n");
-  const Json json = to_json(job)["attempts"][0]["parts"][0]["environment"];
+  const Json json = api::to_json(job)["attempts"][0]["parts"][0]["environment"];
   EXPECT_TRUE(json["key"].is_null() && json["lock"].is_null() && json["how"].is_null());
 }
 
@@ -105,8 +107,8 @@ TEST(EnvironmentOfAJob, OneThatCouldNotSolveSaysWhy) {
   report.how = "no network";
   EXPECT_EQ(environment_line(job.attempts.back().parts.back()),
             "      environment could not solve it for linux-64: no network\n");
-  EXPECT_EQ(to_json(report)["step"], "not_solved");
-  EXPECT_EQ(to_json(report)["how"], "no network");
+  EXPECT_EQ(api::to_json(report)["step"], "not_solved");
+  EXPECT_EQ(api::to_json(report)["how"], "no network");
 }
 
 TEST(EnvironmentJson, HasItsContentAndWhatIsKnownOfIt) {
@@ -121,11 +123,11 @@ TEST(EnvironmentJson, HasItsContentAndWhatIsKnownOfIt) {
                                 kLock.hex() + R"(",
                  "solved_at": "2030-01-01T12:00:05.000Z", "node_name": "n1", "job": "first"}],
       "last_job": "second"}})");
-  EXPECT_EQ(to_json(sample_environment()).dump(1), want.dump(1));
+  EXPECT_EQ(api::to_json(sample_environment()).dump(1), want.dump(1));
   EnvironmentView host = sample_environment();
   host.environment.spec.definition = HostEnvironment{"/opt/py/bin/python3"};
-  EXPECT_EQ(to_json(host)["interpreter"], "/opt/py/bin/python3");
-  EXPECT_FALSE(to_json(host).contains("requirements"));
+  EXPECT_EQ(api::to_json(host)["interpreter"], "/opt/py/bin/python3");
+  EXPECT_FALSE(api::to_json(host).contains("requirements"));
 }
 
 TEST(EnvironmentText, IsReadByPeople) {
@@ -179,7 +181,7 @@ CondaEnvironment sample_lock() {
 TEST(CondaView, HasWhatTheFileSays) {
   EnvironmentView view = sample_environment();
   view.environment.spec.definition = sample_conda();
-  const Json json = to_json(view);
+  const Json json = api::to_json(view);
   EXPECT_EQ(json["conda_file"], Json::parse(R"({
     "channels": ["conda-forge", "https://h/c"], "channel_priority": "strict",
     "dependencies": ["python=3.11", "numpy", {"pip": ["six==1.16.0"]}],
@@ -201,7 +203,7 @@ TEST(CondaView, HasWhatTheFileSays) {
 TEST(CondaView, OfALockTheNumbersOfPackagesAreShown) {
   EnvironmentView view = sample_environment();
   view.environment.spec.definition = sample_lock();
-  EXPECT_EQ(to_json(view)["conda_file"]["locked"], Json::parse(R"({"all": 1, "linux-64": 2})"));
+  EXPECT_EQ(api::to_json(view)["conda_file"]["locked"], Json::parse(R"({"all": 1, "linux-64": 2})"));
   EXPECT_NE(environment_text(view).find("\nlocked:         1 packages for all\n"
                                         "                2 packages for linux-64\n"),
             std::string::npos);
@@ -216,11 +218,11 @@ TEST(CondaView, AJobSaysWhatItsEnvironmentIsMadeOf) {
       "variables A";
   EXPECT_EQ(contents(*job.spec.environment), line);
   EXPECT_NE(job_text(job, kNoon).find("\nmade of:      " + line + "\n"), std::string::npos);
-  EXPECT_EQ(to_json(job)["environment"]["dependencies"], Json({"python=3.11", "numpy"}));
+  EXPECT_EQ(api::to_json(job)["environment"]["dependencies"], Json({"python=3.11", "numpy"}));
   const ExplainView explain{job, {}};
   EXPECT_NE(explain_text(explain).find("\n    " + line + "\n    local-1: ready"),
             std::string::npos);
-  EXPECT_EQ(to_json(explain)["environment"]["pip"], Json({"six==1.16.0"}));
+  EXPECT_EQ(api::to_json(explain)["environment"]["pip"], Json({"six==1.16.0"}));
   job.spec.environment->definition = sample_lock();
   EXPECT_EQ(contents(*job.spec.environment), "locked 1 packages for all, 2 packages for linux-64");
 }
@@ -238,7 +240,7 @@ TEST(CondaView, ALongListIsCut) {
 TEST(DockerView, HasWhatTheFileSays) {
   EnvironmentView view = sample_environment();
   view.environment.spec.definition = DockerEnvironment{"r.io/train:1", {}, sample_conda()};
-  Json json = to_json(view);
+  Json json = api::to_json(view);
   EXPECT_EQ(json["image"], "r.io/train:1");
   EXPECT_EQ(json["conda_file"]["channels"], Json({"conda-forge", "https://h/c"}));
   EXPECT_EQ(json["lockstep"]["provider"], "docker");
@@ -250,7 +252,7 @@ TEST(DockerView, HasWhatTheFileSays) {
   const Digest context = sha256("context");
   view.environment.spec.definition =
       DockerEnvironment{"", ImageBuild{context, "gpu/Dockerfile"}, {}};
-  json = to_json(view);
+  json = api::to_json(view);
   EXPECT_EQ(json["build"],
             Json({{"context", context.hex()}, {"dockerfile_path", "gpu/Dockerfile"}}));
   EXPECT_FALSE(json.contains("image") || json.contains("conda_file"));
@@ -265,12 +267,12 @@ TEST(DockerView, AJobSaysItsImageAndWhatItsContainerHas) {
   job.spec.environment->definition = DockerEnvironment{"r.io/train:1", {}, sample_conda()};
   EXPECT_EQ(contents(*job.spec.environment).substr(0, 41),
             "image r.io/train:1; channels conda-forge,");
-  EXPECT_EQ(to_json(job)["environment"]["image"], "r.io/train:1");
-  EXPECT_EQ(to_json(job)["resources"], Json({{"instance_count", 2}}));
+  EXPECT_EQ(api::to_json(job)["environment"]["image"], "r.io/train:1");
+  EXPECT_EQ(api::to_json(job)["resources"], Json({{"instance_count", 2}}));
   EXPECT_EQ(job_text(job, kNoon).find("container:"), std::string::npos);
   job.spec.resources.shm_size = gibibytes(8);
   job.spec.resources.docker_args = {"--ulimit", "memlock=-1"};
-  EXPECT_EQ(to_json(job)["resources"], Json::parse(R"({"instance_count": 2, "shm_size": 8589934592,
+  EXPECT_EQ(api::to_json(job)["resources"], Json::parse(R"({"instance_count": 2, "shm_size": 8589934592,
                             "docker_args": ["--ulimit", "memlock=-1"]})"));
   const std::string text = job_text(job, kNoon);
   EXPECT_NE(text.find("\nmade of:      image r.io/train:1; channels"), std::string::npos) << text;
@@ -281,7 +283,7 @@ TEST(DockerView, AJobSaysItsImageAndWhatItsContainerHas) {
             std::string::npos);
   const ExplainView explain{job, {}};
   EXPECT_NE(explain_text(explain).find("\n    image r.io/train:1; channels"), std::string::npos);
-  EXPECT_EQ(to_json(explain)["environment"]["image"], "r.io/train:1");
+  EXPECT_EQ(api::to_json(explain)["environment"]["image"], "r.io/train:1");
   job.spec.environment->definition =
       DockerEnvironment{"", ImageBuild{sha256("context"), "Dockerfile"}, {}};
   EXPECT_EQ(contents(*job.spec.environment),
@@ -292,7 +294,7 @@ TEST(DockerView, AJobSaysItsImageAndWhatItsContainerHas) {
 // ---------------------------------------------------------------------------------------
 
 Result<spec::ReadEnvironment> read_shown(const EnvironmentView& view) {
-  const std::string shown = yaml_text(to_json(view));
+  const std::string shown = yaml_text(api::to_json(view));
   spec::Notes notes;
   auto read = spec::load_environment(
       "e.yml", [&](const std::string&) { return Result<std::string>(shown); }, notes);
@@ -322,8 +324,8 @@ TEST(ShownEnvironment, IsAFileOfTheSame) {
     view.environment.spec.definition = definition;
     view.environment.spec.version = "1.10";
     const auto read = read_shown(view);
-    ASSERT_TRUE(read) << read.error().message << "\n" << yaml_text(to_json(view));
-    EXPECT_EQ(read->environment, view.environment) << yaml_text(to_json(view));
+    ASSERT_TRUE(read) << read.error().message << "\n" << yaml_text(api::to_json(view));
+    EXPECT_EQ(read->environment, view.environment) << yaml_text(api::to_json(view));
   }
 }
 

@@ -1,27 +1,16 @@
-#include "launcher/cli/view_json.h"
+#include "launcher/api/json/job.h"
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "common/domain/access.h"
-#include "launcher/cli/download.h"
-#include "launcher/cli/environment_view.h"
+#include "launcher/api/json/environment.h"
+#include "launcher/api/json/value.h"
 
-namespace lockstep::cli {
+namespace lockstep::api {
 
 namespace {
-
-Json time_or_null(Instant time) { return time.ns == 0 ? Json(nullptr) : Json(to_string(time)); }
-
-Json map_of(const std::map<std::string, std::string>& map) {
-  Json json = Json::object();
-  for (const auto& [key, value] : map) json[key] = value;
-  return json;
-}
-
-Json seconds_of(Duration duration) {
-  if (duration.count() % 1'000'000'000 == 0) return duration.count() / 1'000'000'000;
-  return static_cast<double>(duration.count()) / 1e9;
-}
 
 Json command_of(const Command& command) {
   if (const auto* shell = std::get_if<ShellCommand>(&command)) return shell->text;
@@ -62,6 +51,7 @@ const char* word_of(OutputKind kind) {
     case OutputKind::logs: return "logs";
     case OutputKind::named: return "named";
     case OutputKind::checkpoint: return "checkpoint";
+    case OutputKind::kept: return "kept";
   }
   return "outputs";
 }
@@ -74,6 +64,16 @@ Json output_json(const CollectedOutput& output) {
   json["files"] = output.files;
   json["size"] = output.size.count;
   json["problems"] = output.problems;
+  return json;
+}
+
+Json not_kept_json(const NotKept& not_kept) {
+  Json json;
+  json["names"] = not_kept.names;
+  json["more"] = not_kept.more;
+  json["files"] = not_kept.files;
+  json["size"] = not_kept.size.count;
+  json["at_least"] = not_kept.at_least;
   return json;
 }
 
@@ -99,6 +99,8 @@ Json part_json(const PartView& part) {
   json["gpus"] = part.allotment.gpus;
   json["outputs"] = Json::array();
   for (const auto& output : part.outputs) json["outputs"].push_back(output_json(output));
+  const bool names_any = part.not_kept && !part.not_kept->names.empty();
+  json["not_kept"] = names_any ? not_kept_json(*part.not_kept) : Json(nullptr);
   json["environment"] = part.environment ? to_json(*part.environment) : Json(nullptr);
   return json;
 }
@@ -151,64 +153,33 @@ Json ours_of(const JobSpec& spec) {
   json["limits"] = {{"pids", spec.limits.pids ? Json(*spec.limits.pids) : Json(nullptr)},
                     {"log", spec.limits.log ? Json(spec.limits.log->count) : Json(nullptr)},
                     {"disk", spec.limits.disk ? Json(spec.limits.disk->count) : Json(nullptr)}};
-  return json;
-}
-
-Json caps_json(const LimitCaps& caps) {
-  const auto said = [](auto number) { return number == 0 ? Json(nullptr) : Json(number); };
-  return {
-      {"pids", said(caps.pids)}, {"log", said(caps.log.count)}, {"disk", said(caps.disk.count)}};
-}
-
-Json gpu_json(const GpuDevice& gpu) {
-  Json json;
-  json["index"] = gpu.index;
-  json["name"] = gpu.name;
-  json["uuid"] = gpu.uuid;
-  json["pci_bus_id"] = gpu.pci_bus_id;
-  json["memory"] = gpu.memory.count;
-  json["numa_node"] = gpu.numa_node;
-  return json;
-}
-
-Json interface_json(const NetworkInterface& interface) {
-  Json json;
-  json["name"] = interface.name;
-  json["addresses"] = interface.addresses;
-  json["speed_mbps"] = interface.speed_mbps < 0 ? Json(nullptr) : Json(interface.speed_mbps);
-  json["up"] = interface.up;
-  json["loopback"] = interface.loopback;
-  return json;
-}
-
-Json inventory_json(const Inventory& inventory) {
-  Json json;
-  json["hostname"] = inventory.hostname;
-  json["os"] = inventory.os;
-  json["kernel"] = inventory.kernel;
-  json["architecture"] = inventory.architecture;
-  json["glibc"] = inventory.glibc;
-  json["cuda"] = inventory.cuda;
-  json["cpus"] = inventory.cpus;
-  json["sockets"] = inventory.sockets;
-  json["numa_nodes"] = inventory.numa_nodes;
-  json["memory"] = inventory.memory.count;
-  json["disk_free"] = inventory.disk_free.count;
-  json["gpus"] = Json::array();
-  for (const auto& gpu : inventory.gpus) json["gpus"].push_back(gpu_json(gpu));
-  json["interfaces"] = Json::array();
-  for (const auto& nic : inventory.interfaces) json["interfaces"].push_back(interface_json(nic));
-  json["address"] = inventory.address;
-  json["network"] = inventory.network;
-  json["user"] = inventory.user;
-  json["isolation"] = inventory.isolation;
-  json["workdir_mode"] = inventory.workdir_mode;
-  json["limitations"] = inventory.limitations;
-  json["caps"] = caps_json(inventory.caps);
+  json["keep"] = spec.keep;
   return json;
 }
 
 }  // namespace
+
+std::vector<std::string> unwritten_outputs(const JobView& job) {
+  std::vector<std::string> lines;
+  if (job.status != JobStatus::completed || job.attempts.empty()) return lines;
+  const std::vector<PartView>& parts = job.attempts.back().parts;
+  for (const OutputSpec& spec : job.spec.outputs) {
+    const bool is_there = std::any_of(parts.begin(), parts.end(), [&](const PartView& part) {
+      return std::any_of(part.outputs.begin(), part.outputs.end(), [&](const auto& output) {
+        return output.kind == OutputKind::named && output.name == spec.name;
+      });
+    });
+    if (!is_there)
+      lines.push_back(
+          fmt::format("output '{}' ({}) was never written: no rank wrote to "
+                      "${{{{outputs.{}}}}}",
+                      spec.name, to_string(spec.type), spec.name));
+  }
+  for (const std::string& pattern : unmatched_keep(job))
+    lines.push_back(fmt::format(
+        "keep '{}' matched no file that the ranks made outside ./outputs and ./logs", pattern));
+  return lines;
+}
 
 Json to_json(const ExitReport& report) {
   Json json;
@@ -259,27 +230,6 @@ Json to_json(const JobView& job) {
   return json;
 }
 
-Json to_json(const NodeView& node) {
-  Json json;
-  json["name"] = node.name;
-  json["node_id"] = node.id.value;
-  json["liveness"] = std::string(to_string(node.liveness));
-  json["draining"] = node.draining;
-  json["waits_for_approval"] = node.waits_for_approval;
-  json["reason"] = node.reason;
-  json["jobs"] = Json::array();
-  for (const auto& attempt : node.attempts) json["jobs"].push_back(to_string(attempt));
-  json["last_heard"] = time_or_null(node.last_heard);
-  json["joined_at"] = time_or_null(node.joined);
-  json["inventory"] = inventory_json(node.inventory);
-  json["blobs"] = {{"from_launcher_bytes", node.blobs.from_launcher_bytes},
-                   {"from_peers_bytes", node.blobs.from_peers_bytes},
-                   {"to_peers_bytes", node.blobs.to_peers_bytes},
-                   {"lies", node.blobs.lies},
-                   {"last_lie", node.blobs.last_lie}};
-  return json;
-}
-
 Json to_json(const ExplainView& explain) {
   Json json;
   json["name"] = explain.job.spec.name;
@@ -290,41 +240,36 @@ Json to_json(const ExplainView& explain) {
   return json;
 }
 
-Json to_json(const LauncherStatus& status) {
+Json to_json(const JobEvent& event) {
   Json json;
-  json["running"] = true;
-  json["version"] = status.version;
-  json["endpoint"] = status.endpoint;
-  json["pid"] = status.pid;
-  json["home"] = status.home;
-  json["started_at"] = time_or_null(status.started);
-  json["jobs"] = Json::object();
-  for (const auto& [word, count] : status.jobs) json["jobs"][word] = count;
-  json["nodes"] = Json::object();
-  for (const auto& [word, count] : status.nodes) json["nodes"][word] = count;
-  const auto limit = [](std::uint64_t value) { return value == 0 ? Json(nullptr) : Json(value); };
-  const bool for_ever = status.keeps.jobs_for == Duration(0);
-  json["keeps"] = {
-      {"jobs_for_seconds", for_ever ? Json(nullptr) : Json(seconds_of(status.keeps.jobs_for))},
-      {"jobs", limit(status.keeps.jobs)},
-      {"logs_bytes", limit(status.keeps.logs.count)},
-      {"outputs_bytes", limit(status.keeps.outputs.count)}};
-  const bool told = status.low_space.count != 0;
-  json["disk"] = {{"free_bytes", told ? Json(status.disk_free.count) : Json(nullptr)},
-                  {"low_space_bytes", limit(status.low_space.count)},
-                  {"low", !status.low_reason.empty()},
-                  {"reason", status.low_reason}};
+  json["time"] = to_string(event.at);
+  json["what"] = event.what;
+  json["attempt"] = event.attempt == 0 ? Json(nullptr) : Json(event.attempt);
+  json["node_name"] = event.node_name.empty() ? Json(nullptr) : Json(event.node_name);
+  json["message"] = event.message;
   return json;
 }
 
-template <typename View>
-Json to_json(const std::vector<View>& views) {
-  Json list = Json::array();
-  for (const auto& view : views) list.push_back(to_json(view));
-  return list;
+Json to_json(const JobsDeleted& deleted) {
+  Json json;
+  json["deleted"] = Json::array();
+  for (const JobId& job : deleted.jobs) json["deleted"].push_back(job.value);
+  json["kept"] = Json::array();
+  for (const auto& kept : deleted.kept)
+    json["kept"].push_back({{"name", kept.job.value}, {"reason", kept.message}});
+  return json;
 }
-template Json to_json(const std::vector<JobView>&);
-template Json to_json(const std::vector<NodeView>&);
-template Json to_json(const std::vector<EnvironmentView>&);
 
-}  // namespace lockstep::cli
+Json to_json(const std::string& file, const JobFileChecked& checked) {
+  return {{"file", file},
+          {"valid", checked.errors.empty()},
+          {"errors", checked.errors},
+          {"notes", checked.notes}};
+}
+
+Json to_json(const Done& done) { return {{"message", done.message}}; }
+
+Json to_json(const std::vector<JobView>& jobs) { return list_of<JobView>(jobs, to_json); }
+Json to_json(const std::vector<JobEvent>& events) { return list_of<JobEvent>(events, to_json); }
+
+}  // namespace lockstep::api

@@ -1,0 +1,30 @@
+#pragma once
+// Users, projects, quotas, secrets and the audit log as JSON.
+
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "common/domain/access.h"
+#include "common/domain/audit.h"
+#include "common/domain/quota.h"
+#include "common/domain/secrets.h"
+
+namespace lockstep::api {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const UserView& user);
+Json to_json(const std::vector<UserView>& users);
+// Who asks, with what they may take and take now.
+Json to_json(const UserView& user, const std::vector<QuotaView>& quotas);
+Json to_json(const ProjectView& project);
+Json to_json(const std::vector<ProjectView>& projects);
+Json to_json(const QuotaView& quota);
+Json to_json(const std::vector<QuotaView>& quotas);
+Json to_json(const SecretView& secret);
+Json to_json(const std::vector<SecretView>& secrets);
+Json to_json(const AuditEntry& entry);
+Json to_json(const std::vector<AuditEntry>& entries);
+Json to_json(const AuditVerified& verified);
+
+}  // namespace lockstep::api

@@ -1,0 +1,120 @@
+#include "launcher/api/json/cluster.h"
+
+#include "launcher/api/json/value.h"
+
+namespace lockstep::api {
+
+namespace {
+
+Json caps_json(const LimitCaps& caps) {
+  const auto said = [](auto number) { return number == 0 ? Json(nullptr) : Json(number); };
+  return {
+      {"pids", said(caps.pids)}, {"log", said(caps.log.count)}, {"disk", said(caps.disk.count)}};
+}
+
+Json gpu_json(const GpuDevice& gpu) {
+  Json json;
+  json["index"] = gpu.index;
+  json["name"] = gpu.name;
+  json["uuid"] = gpu.uuid;
+  json["pci_bus_id"] = gpu.pci_bus_id;
+  json["memory"] = gpu.memory.count;
+  json["numa_node"] = gpu.numa_node;
+  return json;
+}
+
+Json interface_json(const NetworkInterface& interface) {
+  Json json;
+  json["name"] = interface.name;
+  json["addresses"] = interface.addresses;
+  json["speed_mbps"] = interface.speed_mbps < 0 ? Json(nullptr) : Json(interface.speed_mbps);
+  json["up"] = interface.up;
+  json["loopback"] = interface.loopback;
+  return json;
+}
+
+Json inventory_json(const Inventory& inventory) {
+  Json json;
+  json["hostname"] = inventory.hostname;
+  json["os"] = inventory.os;
+  json["kernel"] = inventory.kernel;
+  json["architecture"] = inventory.architecture;
+  json["glibc"] = inventory.glibc;
+  json["cuda"] = inventory.cuda;
+  json["cpus"] = inventory.cpus;
+  json["sockets"] = inventory.sockets;
+  json["numa_nodes"] = inventory.numa_nodes;
+  json["memory"] = inventory.memory.count;
+  json["disk_free"] = inventory.disk_free.count;
+  json["gpus"] = Json::array();
+  for (const auto& gpu : inventory.gpus) json["gpus"].push_back(gpu_json(gpu));
+  json["interfaces"] = Json::array();
+  for (const auto& nic : inventory.interfaces) json["interfaces"].push_back(interface_json(nic));
+  json["address"] = inventory.address;
+  json["network"] = inventory.network;
+  json["user"] = inventory.user;
+  json["isolation"] = inventory.isolation;
+  json["workdir_mode"] = inventory.workdir_mode;
+  json["limitations"] = inventory.limitations;
+  json["caps"] = caps_json(inventory.caps);
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const NodeView& node) {
+  Json json;
+  json["name"] = node.name;
+  json["node_id"] = node.id.value;
+  json["liveness"] = std::string(to_string(node.liveness));
+  json["draining"] = node.draining;
+  json["waits_for_approval"] = node.waits_for_approval;
+  json["reason"] = node.reason;
+  json["jobs"] = Json::array();
+  for (const auto& attempt : node.attempts) json["jobs"].push_back(to_string(attempt));
+  json["last_heard"] = time_or_null(node.last_heard);
+  json["joined_at"] = time_or_null(node.joined);
+  json["inventory"] = inventory_json(node.inventory);
+  json["blobs"] = {{"from_launcher_bytes", node.blobs.from_launcher_bytes},
+                   {"from_peers_bytes", node.blobs.from_peers_bytes},
+                   {"to_peers_bytes", node.blobs.to_peers_bytes},
+                   {"lies", node.blobs.lies},
+                   {"last_lie", node.blobs.last_lie}};
+  return json;
+}
+
+Json to_json(const LauncherStatus& status) {
+  Json json;
+  json["running"] = true;
+  json["version"] = status.version;
+  json["endpoint"] = status.endpoint;
+  json["pid"] = status.pid;
+  json["home"] = status.home;
+  json["started_at"] = time_or_null(status.started);
+  json["jobs"] = Json::object();
+  for (const auto& [word, count] : status.jobs) json["jobs"][word] = count;
+  json["nodes"] = Json::object();
+  for (const auto& [word, count] : status.nodes) json["nodes"][word] = count;
+  json["draining_nodes"] = status.draining;
+  const auto limit = [](std::uint64_t value) { return value == 0 ? Json(nullptr) : Json(value); };
+  const bool for_ever = status.keeps.jobs_for == Duration(0);
+  json["keeps"] = {
+      {"jobs_for_seconds", for_ever ? Json(nullptr) : Json(seconds_of(status.keeps.jobs_for))},
+      {"jobs", limit(status.keeps.jobs)},
+      {"logs_bytes", limit(status.keeps.logs.count)},
+      {"outputs_bytes", limit(status.keeps.outputs.count)}};
+  const bool told = status.low_space.count != 0;
+  json["disk"] = {{"free_bytes", told ? Json(status.disk_free.count) : Json(nullptr)},
+                  {"low_space_bytes", limit(status.low_space.count)},
+                  {"low", !status.low_reason.empty()},
+                  {"reason", status.low_reason}};
+  return json;
+}
+
+Json to_json(const TokenReply& token, int uses) {
+  return {{"token", token.token}, {"expires", to_string(token.expires)}, {"uses", uses}};
+}
+
+Json to_json(const std::vector<NodeView>& nodes) { return list_of<NodeView>(nodes, to_json); }
+
+}  // namespace lockstep::api

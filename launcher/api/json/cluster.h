@@ -1,0 +1,20 @@
+#pragma once
+// The launcher, its nodes and the tokens that let nodes join, as JSON.
+
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "common/domain/client_messages.h"
+#include "common/domain/views.h"
+
+namespace lockstep::api {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const NodeView& node);
+Json to_json(const std::vector<NodeView>& nodes);
+Json to_json(const LauncherStatus& status);
+// `uses`: as it was asked for.
+Json to_json(const TokenReply& token, int uses);
+
+}  // namespace lockstep::api
