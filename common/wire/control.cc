@@ -11,6 +11,7 @@
 #include "common/wire/audit_codec.h"
 #include "common/wire/control_codec.h"
 #include "common/wire/environment_codec.h"
+#include "common/wire/job_file_codec.h"
 #include "common/wire/quota_codec.h"
 #include "common/wire/secrets_codec.h"
 
@@ -50,6 +51,10 @@ struct BodyWriter {
   void operator()(const ApproveNode& m) const { pb::to_wire(m, wire->mutable_approve_node()); }
   void operator()(const GetStatus& m) const { pb::to_wire(m, wire->mutable_get_status()); }
   void operator()(const Shutdown& m) const { pb::to_wire(m, wire->mutable_shutdown()); }
+  void operator()(const CheckJobFile& m) const { pb::to_wire(m, wire->mutable_check_job_file()); }
+  void operator()(const JobFileChecked& m) const {
+    pb::to_wire(m, wire->mutable_job_file_checked());
+  }
   void operator()(const SubmitReply& m) const { pb::to_wire(m, wire->mutable_submit_reply()); }
   void operator()(const JobReply& m) const { pb::to_wire(m, wire->mutable_job_reply()); }
   void operator()(const JobsDeleted& m) const { pb::to_wire(m, wire->mutable_jobs_deleted()); }
@@ -155,6 +160,8 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kApproveNode: return read<ApproveNode>(wire.approve_node(), body);
     case pb::Envelope::kGetStatus: return read<GetStatus>(wire.get_status(), body);
     case pb::Envelope::kShutdown: return read<Shutdown>(wire.shutdown(), body);
+    case pb::Envelope::kCheckJobFile: return read<CheckJobFile>(wire.check_job_file(), body);
+    case pb::Envelope::kJobFileChecked: return read<JobFileChecked>(wire.job_file_checked(), body);
     case pb::Envelope::kSubmitReply: return read<SubmitReply>(wire.submit_reply(), body);
     case pb::Envelope::kJobReply: return read<JobReply>(wire.job_reply(), body);
     case pb::Envelope::kJobsDeleted: return read<JobsDeleted>(wire.jobs_deleted(), body);

@@ -65,16 +65,18 @@ struct ClaimOf {
   // Who somebody is may be asked about oneself; the rest is held against the table by the core.
   Claim operator()(const WhoAmI&) const { return {Permission::see_cluster, {}, ""}; }
   // Wherever they may submit.
-  Claim of_own_secrets() const {
+  Claim where_they_submit(Permission permission) const {
     Object object = own("");
     if (const User* user = state.principals().user(object.owner))
       for (const Grant& grant : user->grants)
         if (grant.role == Role::submitter) object.project = grant.project;
-    return {Permission::use_secrets, std::move(object), ""};
+    return {permission, std::move(object), ""};
   }
-  Claim operator()(const SetSecret&) const { return of_own_secrets(); }
-  Claim operator()(const RemoveSecret&) const { return of_own_secrets(); }
-  Claim operator()(const ListSecrets&) const { return of_own_secrets(); }
+  // Whether they may in the project that the file names, is an error of the file.
+  Claim operator()(const CheckJobFile&) const { return where_they_submit(Permission::submit); }
+  Claim operator()(const SetSecret&) const { return where_they_submit(Permission::use_secrets); }
+  Claim operator()(const RemoveSecret&) const { return where_they_submit(Permission::use_secrets); }
+  Claim operator()(const ListSecrets&) const { return where_they_submit(Permission::use_secrets); }
   Claim operator()(const QueryAudit&) const { return {Permission::read_audit, {}, ""}; }
   Claim operator()(const VerifyAudit&) const { return {Permission::read_audit, {}, ""}; }
   Claim operator()(const ListUsers&) const { return {Permission::manage_users, {}, ""}; }

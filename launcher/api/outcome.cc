@@ -54,6 +54,7 @@ struct AskedOf {
     asked.holds_values = true;
     return asked;
   }
+  Asked operator()(const CheckJobFile&) const { return {"check job file", "a job file"}; }
   Asked operator()(const CancelJob& m) const { return {"cancel job", job(m.job), "", true}; }
   Asked operator()(const ShareJob& m) const {
     return {m.shared ? "share job" : "unshare job", job(m.job), "", true};

@@ -17,17 +17,6 @@ namespace {
 constexpr std::size_t kMaxPending = 100'000;
 constexpr Duration kRoundEvery = kStillWatchingEvery / Watchers::kRounds;
 
-Status check_variables_size(const std::map<std::string, std::string>& variables) {
-  std::size_t bytes = 0;
-  for (const auto& [name, value] : variables) bytes += name.size() + value.size();
-  if (bytes <= kMaxVariablesBytes) return {};
-  return make_error(ErrorCode::resource_exhausted,
-                    fmt::format("environment_variables: names and values have {} bytes together, "
-                                "and {} are possible; put what is large into a file of the job's "
-                                "code folder",
-                                bytes, kMaxVariablesBytes));
-}
-
 UserView view_of(const User& user) {
   UserView view{user.name, user.account, {user.grants.begin(), user.grants.end()},
                 {},        user.added,   user.by};
@@ -44,6 +33,7 @@ struct RequestHandler {
   const Asker& asker;
 
   void operator()(Submit& m) const { door.submit(asker, std::move(m)); }
+  void operator()(CheckJobFile& m) const { door.check_file(asker, std::move(m)); }
   void operator()(const CancelJob& m) const { feed(CancelInput{expect(), m.job, asker.caller}); }
   void operator()(const ShareJob& m) const {
     feed(ShareInput{expect(), m.job, m.shared, asker.caller});
@@ -238,6 +228,31 @@ void Service::submit_whole(const Asker& asker, const Submit& submit) {
     if (!size) return refuse(asker, size.error().code, size.error().message);
     feed(*size);
   });
+}
+
+void Service::check_file(const Asker& asker, CheckJobFile request) {
+  const std::string name = request.name;
+  const Status begun = ports_.parse_job_file(
+      name_of(asker.caller), std::move(request), [this, asker, name](Result<spec::JobFile> parsed) {
+        if (asker.deadline < ports_.now()) return;
+        reply(asker, check_job_file(*ports_.core, asker.caller, lookups_of(asker.caller), name,
+                                    std::move(parsed)));
+      });
+  if (!begun) refuse(asker, begun.error().code, begun.error().message);
+}
+
+JobFileLookups Service::lookups_of(const Caller& caller) const {
+  JobFileLookups lookups;
+  lookups.show_environment = [this, caller](const std::string& reference) -> ClientReply {
+    const Claim claim = claim_of(ShowEnvironment{reference}, state(), caller);
+    Decision decision = may(state().principals(), caller, claim.permission, claim.object);
+    if (decision.allowed) return ports_.show_environment(reference);
+    return Refused{ErrorCode::permission_denied, std::move(decision.why)};
+  };
+  lookups.expect_secrets = [this, caller](const std::set<std::string>& names) {
+    return ports_.expect_secrets(name_of(caller), names);
+  };
+  return lookups;
 }
 
 void Service::change_secrets(const Asker& asker, const SecretRequest& request) {

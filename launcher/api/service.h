@@ -17,6 +17,7 @@
 
 #include "common/domain/client_messages.h"
 #include "launcher/api/asker.h"
+#include "launcher/api/job_file_check.h"
 #include "launcher/api/outcome.h"
 #include "launcher/api/queries.h"
 #include "launcher/api/watchers.h"
@@ -65,6 +66,10 @@ class Service {
       TokenReply reply;
     };
     std::function<NewToken(const CreateToken&)> make_token;
+    // job_file_check.h's, away from the loop; answered later, on it. An error: not now.
+    std::function<Status(const std::string& user, CheckJobFile,
+                         std::function<void(Result<spec::JobFile>)>)>
+        parse_job_file;
     std::function<void(const std::string& connection, std::uint64_t reply_to, ClientReply)> send;
     std::function<bool(const std::string& connection)> is_gone;  // as far as is known
     // The audit log. It is told of each answer before send(); the answers come later, on the loop.
@@ -112,6 +117,8 @@ class Service {
   void submit(const Asker& asker, Submit submit);
   void submit_whole(const Asker& asker, const Submit& submit);
   void create_environment(const Asker& asker, CreateEnvironment create);
+  void check_file(const Asker& asker, CheckJobFile request);
+  JobFileLookups lookups_of(const Caller& caller) const;
   void change_secrets(const Asker& asker, const SecretRequest& request);
   void check_trees(const Asker& asker, std::vector<Digest> roots,
                    std::function<void(Result<bool> whole)> then);

@@ -47,27 +47,19 @@ const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id) {
   return job;
 }
 
-// Whose job it is, in which project, and as which account its ranks run. False: refused.
-bool take_owner(Context& core, const SubmitInput& input, JobSpec& spec) {
-  if (!std::holds_alternative<LauncherItself>(input.caller)) spec.submitter = name_of(input.caller);
+// Whose job it is, in which project, and as which account its ranks run.
+Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
+  const Principals& principals = cluster.state.principals();
+  if (!std::holds_alternative<LauncherItself>(caller)) spec.submitter = name_of(caller);
   if (spec.project.empty()) spec.project = std::string(kDefaultProject);
-  if (!core.state.principals().has_project(spec.project)) {
-    core.refuse(
-        input.reply, ErrorCode::not_found,
+  if (!principals.has_project(spec.project))
+    return make_error(
+        ErrorCode::not_found,
         fmt::format("there is no project '{}'; `lockstep project list` shows yours", spec.project));
-    return false;
-  }
-  if (!permitted(core, input.reply, input.caller, Permission::submit,
-                 {spec.submitter, spec.project}))
-    return false;
-  auto account =
-      account_for(core.state.principals(), input.caller, spec.run_as, core.config.allow_root);
-  if (!account) {
-    core.refuse(input.reply, account.error().code, account.error().message);
-    return false;
-  }
-  spec.run_as = *std::move(account);
-  return true;
+  Decision decision = may(principals, caller, Permission::submit, {spec.submitter, spec.project});
+  if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
+  TRY_ASSIGN(spec.run_as, account_for(principals, caller, spec.run_as, cluster.config.allow_root));
+  return {};
 }
 
 }  // namespace
@@ -94,7 +86,8 @@ void react(Context& core, const SubmitInput& input) {
                     deleted->value));
   JobSpec spec = input.spec;
   if (spec.name.empty()) spec.name = input.generated_name;
-  if (!take_owner(core, input, spec)) return;
+  if (const Status owned = take_owner(core.cluster(), input.caller, spec); !owned)
+    return core.refuse(input.reply, owned.error().code, owned.error().message);
   if (core.stopping)
     return core.refuse(input.reply, ErrorCode::unavailable,
                        "the launcher is shutting down and takes no new jobs; submit again once it "
@@ -105,6 +98,14 @@ void react(Context& core, const SubmitInput& input) {
   core.emit(JobSubmitted{job, input.submission, std::move(spec), 0, era_of_new(core.state, job)});
   if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));
   core.act(ReplySubmitted{input.reply, job});
+}
+
+std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, JobSpec spec) {
+  SubmitInput input;
+  input.spec = spec;
+  input.caller = caller;
+  if (const Status owned = take_owner(cluster, caller, spec); !owned) return owned.error();
+  return refusal(cluster, input, spec);
 }
 
 void cancel(Context& core, const JobId& id, const std::string& by) {

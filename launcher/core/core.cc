@@ -1,5 +1,6 @@
 #include "launcher/core/core.h"
 
+#include "launcher/core/clients.h"
 #include "launcher/core/desired.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/reactor.h"
@@ -122,6 +123,10 @@ std::optional<EventsReply> Core::job_events(const JobId& id, Instant since) cons
 
 QuotaView Core::quota_view(const QuotaHolder& holder) const {
   return launcher::quota_view(impl_->context.cluster(), holder);
+}
+
+std::optional<Error> Core::why_refused(const JobSpec& spec, const Caller& caller) const {
+  return launcher::why_refused(impl_->context.cluster(), caller, spec);
 }
 
 std::optional<NodeId> Core::node_with_key(const PublicKey& key) const {

@@ -63,6 +63,8 @@ class Core {
   // What happened to it, oldest first, from `since` on.
   std::optional<EventsReply> job_events(const JobId& job, Instant since) const;
   QuotaView quota_view(const QuotaHolder& holder) const;
+  // What a submission of it would be refused for now, but for its source; nullopt: it is taken.
+  std::optional<Error> why_refused(const JobSpec& spec, const Caller& caller) const;
   std::optional<NodeId> node_with_key(const PublicKey& key) const;
   // The nodes that ran an attempt, in node-rank order (for log names); empty when unknown.
   std::vector<NodeId> nodes_of(const AttemptId& attempt) const;

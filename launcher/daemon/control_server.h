@@ -18,13 +18,14 @@
 #include "launcher/daemon/auditor.h"
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/engine.h"
+#include "launcher/daemon/job_file_parser.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/node_links.h"
 #include "launcher/daemon/outbox.h"
 #include "launcher/daemon/rate_limit.h"
 #include "launcher/daemon/report_check.h"
-#include "launcher/daemon/user_secrets.h"
 #include "launcher/daemon/sampled_log.h"
+#include "launcher/daemon/user_secrets.h"
 
 namespace lockstep::launcher {
 
@@ -46,6 +47,7 @@ class ControlServer {
     std::string environments_map;        // see LauncherHome
     std::function<void(const Digest& root, std::function<void(Result<Bytes>)>)> measure_snapshot;
     std::function<BlobTraffic(NodeId)> traffic;  // for the pictures of nodes
+    JobFileParser* job_files = nullptr;          // never null in a daemon
     UserSecrets* secrets = nullptr;              // never null in a daemon
     Auditor* audit = nullptr;                    // never null in a daemon
   };

@@ -24,6 +24,7 @@
 #include "launcher/daemon/endpoint_file.h"
 #include "launcher/daemon/engine.h"
 #include "launcher/daemon/home.h"
+#include "launcher/daemon/job_file_parser.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/sockets.h"
 #include "launcher/daemon/start_record.h"
@@ -77,6 +78,7 @@ struct Daemon {
   std::optional<UserSecrets> secrets;
   std::optional<ControlServer> control;
   std::optional<StoreCompactor> compactor;
+  JobFileParser job_files{loop};
   std::string owner;  // the account that runs this launcher
   bool leaving = false;
   ExitCode code = ExitCode::ok;
@@ -129,6 +131,7 @@ Status Daemon::open() {
   settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
   settings.user_messages_per_second = options.user_messages_per_second;
   settings.space = &space;
+  settings.job_files = &job_files;
   settings.secrets = &secrets.emplace(home.secrets());
   settings.audit = &*auditor;
   settings.environments_map = home.environments_map();

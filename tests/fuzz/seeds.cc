@@ -83,6 +83,14 @@ Activation make_activation() {
   return {"/p/bin/python", "3.11", {"/p/bin"}, {{"CONDA_PREFIX", "/p"}}, Container{}};
 }
 
+// Job files with all that YAML has to make a large tree of a small text.
+void write_job_files(const Write& write) {
+  write("fuzz_spec", "command: echo ${{inputs.lr}}\ninputs: {lr: &a 1e-3, more: *a}\n");
+  write("fuzz_spec", "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\ncommand: *c\n");
+  write("fuzz_spec", "a: &a [*a]\ncommand: [[[[{? [a: {}]}]]]]\n");
+  write("fuzz_spec", "%YAML 1.2\n---\ncommand: !!str 'x'\nenvironment: {requirements: r.txt}\n");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -97,6 +105,7 @@ int main(int argc, char** argv) {
     std::ofstream(directory / std::to_string(++written[fuzzer]), std::ios::binary) << bytes;
   };
   write_formats(write);
+  write_job_files(write);
   const auto write_protocol = [&]<typename Body>(std::type_identity<Body>) {
     test::for_each_alternative<Body>([&](const Body& body) {
       write("fuzz_control", wire::encode(Envelope<Body>{kProtocolVersion, 1, 2, 3, body}));

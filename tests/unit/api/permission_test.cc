@@ -71,6 +71,7 @@ SetSecret              -      y     -        y         -      y        -    -
 RemoveSecret           -      y     -        y         -      y        -    -
 ListSecrets            -      y     -        y         -      y        -    -
 SetQuota               -      y     -        -         -      -        -    -
+CheckJobFile           -      y     -        y         -      y        -    -
 ListQuotas             -      y     y        y         y      y        -    -
 )";
 
@@ -108,8 +109,9 @@ const std::vector<std::vector<std::string>> kRows = {
     {"ListQuotas"},
     {"ApproveNode"},
     {"ShareJob", "ShareJob/undo"},
+    {"CheckJobFile"},
 };
-constexpr std::size_t kMessages = 31;
+constexpr std::size_t kMessages = 32;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -258,6 +260,10 @@ const std::map<std::string, Make>& questions() {
              SetQuota{{QuotaHolder::Kind::user, "mate"}, {{QuotaLimit::running_jobs, 3}}, {}});
        }},
       {"ListQuotas", [](World&, Whose) { return ListQuotas{}; }},
+      {"CheckJobFile",
+       [](World&, Whose) {
+         return CheckJobFile{"job.yml", "command: true\n"};
+       }},
   };
   return kAll;
 }
