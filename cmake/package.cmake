@@ -4,6 +4,7 @@
 file(GLOB guides ${PROJECT_SOURCE_DIR}/docs/*.md)
 install(FILES ${guides} ${PROJECT_SOURCE_DIR}/README.md
   DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep COMPONENT launcher)
+install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep COMPONENT launcher)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep COMPONENT launcher
   PATTERN CMakeLists.txt EXCLUDE PATTERN .gitignore EXCLUDE PATTERN __pycache__ EXCLUDE)
 foreach(package lockstep-node lockstep)

@@ -15,8 +15,8 @@ build_packages=(
 run_packages=(libopenmpi-dev openmpi-bin python3 python3-mpi4py python3-numpy python3-sklearn)
 test_packages=(
   busybox-static debootstrap docker.io docker-registry iproute2 iptables iputils-ping libbenchmark-dev libgmock-dev
-  libgtest-dev procps dpkg-dev file podman uidmap python3-pip python3-pytest python3-torch python3-venv qemu-system-x86
-  systemd util-linux
+  libgtest-dev procps dpkg-dev file podman uidmap python3-jsonschema python3-pip python3-pytest python3-torch python3-venv
+  qemu-system-x86 systemd util-linux
 )
 check_packages=(clang clang-format clang-tidy libclang-rt-14-dev libfuzzer-14-dev)
 

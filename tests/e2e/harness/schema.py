@@ -1,0 +1,43 @@
+"""The schemas of docs/schema, and whether a value fits one."""
+import json
+
+import jsonschema
+
+from harness.site import ROOT
+
+FOLDER = ROOT / "docs" / "schema"
+SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
+_STORE = {f"{name}.json": schema for name, schema in SCHEMAS.items()}
+
+
+def validator(kind):
+    schema = SCHEMAS[kind]
+    return jsonschema.Draft202012Validator(schema, resolver=jsonschema.RefResolver.from_schema(schema, store=_STORE))
+
+
+def problems(kind, value):
+    """What is wrong with a value of that kind, in words; empty: it fits."""
+    return [f"{kind}: {error.json_path}: {error.message[:500]}" for error in validator(kind).iter_errors(value)]
+
+
+def objects(schema):
+    """Each schema of an object with keys of its own, in a file."""
+    if isinstance(schema, dict):
+        if "properties" in schema and schema.get("type") == "object":
+            yield schema
+        for value in schema.values():
+            yield from objects(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from objects(value)
+
+
+def keys_in(value):
+    """The names of all keys in a value."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from keys_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys_in(inner)
