@@ -28,12 +28,19 @@ yyyyy-  job show JOB
 yyyyy-  job explain JOB
 y-y---  job logs JOB
 y-y---  job events JOB
+--y---  job share JOB
+yyyyy-  job show JOB
+y-yyy-  job logs JOB
+y-yyy-  job events JOB
+--y---  job unshare JOB
+y-y---  job logs JOB
 y-yyy-  environment show tools
-y-y---  environment create -f tools.yml
+y-yy--  environment create -f tools.yml
 yy----  environment prune --unused-for 1d
 yy----  node drain local-0
 yy----  node resume local-0
 y-----  node token
+y-----  node approve local-0
 y-----  node remove local-0
 y-----  user list
 y-----  user show alice
@@ -64,7 +71,7 @@ def may(done):
     text = done.stderr.decode()
     if done.returncode == 0:
         return True
-    if re.search(r"may not |belongs to user|only an admin sees|names a launcher of someone else", text):
+    if re.search(r"may not |belongs to user|the name .* is taken|only an admin sees|names a launcher of someone else", text):
         return False
     raise AssertionError(f"{done.args} exited {done.returncode}: {text}")
 
