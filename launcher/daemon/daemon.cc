@@ -78,7 +78,7 @@ struct Daemon {
   std::optional<UserSecrets> secrets;
   std::optional<ControlServer> control;
   std::optional<StoreCompactor> compactor;
-  JobFileParser job_files{loop};
+  std::optional<JobFileParser> job_files;
   std::string owner;  // the account that runs this launcher
   bool leaving = false;
   ExitCode code = ExitCode::ok;
@@ -131,7 +131,7 @@ Status Daemon::open() {
   settings.token.join_endpoint = advertised(sockets->join.endpoint(), options.advertise);
   settings.user_messages_per_second = options.user_messages_per_second;
   settings.space = &space;
-  settings.job_files = &job_files;
+  settings.job_files = &job_files.emplace(loop);
   settings.secrets = &secrets.emplace(home.secrets());
   settings.audit = &*auditor;
   settings.environments_map = home.environments_map();

@@ -1,5 +1,7 @@
 #include "launcher/daemon/worker.h"
 
+#include <csignal>
+
 namespace lockstep::launcher {
 
 Worker::Worker() : thread_([this] { serve(); }) {}
@@ -22,6 +24,10 @@ void Worker::run(Work work) {
 }
 
 void Worker::serve() {
+  // Signals belong to the loop's thread.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return leaving_ || !queue_.empty(); });
