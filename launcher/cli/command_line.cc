@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "common/base/nearest.h"
+#include "launcher/cli/foreign_words.h"
 
 namespace lockstep::cli {
 
@@ -65,12 +66,15 @@ std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& wo
       path += word + " ";
       continue;
     }
+    const std::string name = path + word;
+    if (const auto meaning = meaning_of(path.substr(0, path.empty() ? 0 : path.size() - 1), word))
+      return "unknown verb '" + name + "'; " + *meaning;
     std::vector<std::string_view> names;
     for (const auto* verb : verbs) names.push_back(verb->get_name());
     const std::string near = nearest(word, names);
     std::string known;
     for (const auto name : names) known.append(known.empty() ? "" : ", ").append(name);
-    return "unknown verb '" + path + word + "'; " +
+    return "unknown verb '" + name + "'; " +
            (near.empty() ? "there are " + known : "did you mean '" + path + near + "'?");
   }
   return "";
@@ -98,6 +102,32 @@ std::string words_of(const CLI::Error& error) {
   if (at == std::string::npos) return words;
   return words.substr(0, at) + " is given " + words.substr(at + kTooOften.size()) +
          " times; write it once";
+}
+
+// The verb that the words reached.
+const CLI::App& chosen(const CLI::App& app) {
+  const auto below = app.get_subcommands();
+  return below.empty() ? app : chosen(*below.front());
+}
+
+// "unknown option --ntasks; ranks per node is `-n`, …", for CLI11's "The following arguments were
+// not expected: 4 --ntasks".
+std::string unexpected(const CLI::App& app, const std::vector<std::string>& words) {
+  const std::vector<std::string> left = app.remaining(true);
+  const auto first = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
+    return std::find(left.begin(), left.end(), word) != left.end();
+  });
+  if (first == words.end()) return "";
+  if ((*first)[0] != '-') return "unexpected word '" + *first + "'";
+  const std::string option = first->substr(0, first->find('='));
+  std::string text = "unknown option " + option;
+  if (const auto meaning = meaning_of_option(option)) return text + "; " + *meaning;
+  std::vector<std::string> names;
+  for (const CLI::Option* known : chosen(app).get_options())
+    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string near = nearest(option, views);
+  return near.empty() ? text : text + "; did you mean " + near + "?";
 }
 
 }  // namespace
@@ -137,8 +167,9 @@ CLI::Validator filled(const std::string& instead) {
   return CLI::Validator(check, "");
 }
 
-CommandLine parse_command_line(const std::vector<std::string>& words) {
+CommandLine parse_command_line(const std::vector<std::string>& written) {
   CommandLine result;
+  const std::vector<std::string> words = with_options_for_words(written);
   const auto dashes = std::find(words.begin(), words.end(), "--");
   const std::vector<std::string> command(dashes == words.end() ? dashes : dashes + 1, words.end());
   CLI::App app{kDescription, "lockstep"};
@@ -158,10 +189,11 @@ CommandLine parse_command_line(const std::vector<std::string>& words) {
   add_snapshot_verb(table);
   add_doctor_verb(table);
   const bool has_dashes = dashes != words.end();
-  app.failure_message([has_dashes](const CLI::App* failed, const CLI::Error& error) {
+  app.failure_message([has_dashes, &words](const CLI::App* failed, const CLI::Error& error) {
     const bool in_run = failed->got_subcommand("run");
     const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-    return "lockstep: " + words_of(error) + "\n" +
+    const std::string why = extras ? unexpected(*failed, words) : "";
+    return "lockstep: " + (why.empty() ? words_of(error) : why) + "\n" +
            (in_run && extras && !has_dashes ? kCommandBehindDashes : "") +
            (in_run ? kRunUsage : "") + "see lockstep " + (in_run ? "run " : "") + "--help\n";
   });

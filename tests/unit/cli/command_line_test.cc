@@ -17,6 +17,13 @@ TEST(CommandLine, HelpAndVersionGoToStandardOutput) {
   EXPECT_NE(parse_command_line({"run", "--help"}).out.find("lockstep run -n 4"), std::string::npos);
 }
 
+TEST(CommandLine, VersionAndHelpAreTakenAsWordsToo) {
+  EXPECT_EQ(parse_command_line({"version"}).out, "lockstep " LOCKSTEP_VERSION "\n");
+  EXPECT_EQ(parse_command_line({"help"}).out, parse_command_line({"--help"}).out);
+  EXPECT_EQ(parse_command_line({"help", "job", "list"}).out,
+            parse_command_line({"job", "list", "--help"}).out);
+}
+
 TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
   const std::vector<std::pair<Words, std::string>> cases = {
       {{}, "lockstep run -- python train.py"},
@@ -25,7 +32,21 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"snapshot", "--bogus"}, "--bogus"},
       {{"fly"},
        "unknown verb 'fly'; there are up, down, status, run, job, environment, node, user, "
-       "project, secret, audit, snapshot"},
+       "project, secret, audit, quota, snapshot, doctor"},
+      {{"squeue"}, "unknown verb 'squeue'; `lockstep job list` shows the jobs"},
+      {{"sbatch", "x.sh"}, "`lockstep job create -f job.yml` submits a job file"},
+      {{"logs", "x"}, "`lockstep job logs NAME`"},
+      {{"ps"}, "`lockstep job list`"},
+      {{"compute", "list"}, "there are no compute targets yet"},
+      {{"ui"}, "there is no web page yet"},
+      {{"node", "undrain", "n1"},
+       "unknown verb 'node undrain'; `lockstep node resume NAME` gives a drained node jobs again"},
+      {{"job", "stop", "x"}, "unknown verb 'job stop'; `lockstep job cancel NAME` ends a job"},
+      {{"run", "--ntasks", "4", "--", "true"},
+       "lockstep: unknown option --ntasks; ranks per node is `-n`, nodes is `-N`;"},
+      {{"run", "--ntasks=4", "--", "true"}, "lockstep: unknown option --ntasks; ranks"},
+      {{"run", "--memry", "4g", "--", "true"}, "unknown option --memry; did you mean --memory?"},
+      {{"job", "list", "--jsn"}, "unknown option --jsn"},
       {{"jbo", "list"}, "unknown verb 'jbo'; did you mean 'job'?"},
       {{"job", "lsit"}, "unknown verb 'job lsit'; did you mean 'job list'?"},
       {{"audit", "verfy"}, "unknown verb 'audit verfy'; did you mean 'audit verify'?"},

@@ -1,0 +1,240 @@
+#include "launcher/cli/foreign_words.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lockstep::cli {
+namespace {
+
+struct Word {
+  std::string_view group, word, meaning;
+};
+
+constexpr std::string_view kListJobs = "`lockstep job list` shows the jobs";
+constexpr std::string_view kShowJob = "`lockstep job show NAME` shows a job";
+constexpr std::string_view kCreateJob =
+    "`lockstep job create -f job.yml` submits a job file, and `lockstep run -- COMMAND` a command";
+constexpr std::string_view kRun =
+    "`lockstep run -N NODES -n RANKS_PER_NODE -- COMMAND` starts all ranks itself";
+constexpr std::string_view kRunMpi =
+    "`lockstep run -N NODES -n RANKS_PER_NODE --distribution mpi -- COMMAND` starts all ranks "
+    "itself";
+constexpr std::string_view kRunTorch =
+    "`lockstep run -N NODES -n RANKS_PER_NODE --distribution pytorch -- python train.py` starts "
+    "all "
+    "ranks itself";
+constexpr std::string_view kCancel = "`lockstep job cancel NAME` ends a job";
+constexpr std::string_view kLogs = "`lockstep job logs NAME` shows what its ranks printed";
+constexpr std::string_view kStream = "`lockstep job stream NAME` follows a job to its end";
+constexpr std::string_view kNodes = "`lockstep node list` shows the nodes";
+constexpr std::string_view kStatus = "`lockstep status` shows launcher, nodes and jobs";
+constexpr std::string_view kUp = "`lockstep up` starts a launcher and a node on this machine";
+constexpr std::string_view kDrain = "`lockstep node drain NAME` gives a node no new jobs";
+constexpr std::string_view kResume = "`lockstep node resume NAME` gives a drained node jobs again";
+constexpr std::string_view kAddNode =
+    "`lockstep node token` makes a token, with which `lockstep-agent` joins on the new node";
+constexpr std::string_view kRemoveNode = "`lockstep node remove NAME` removes a node for good";
+
+constexpr std::array kWords = std::to_array<Word>({
+    // Slurm
+    {"", "squeue", kListJobs},
+    {"", "sacct", kListJobs},
+    {"", "sbatch", kCreateJob},
+    {"", "srun", kRun},
+    {"", "salloc", kRun},
+    {"", "scancel", kCancel},
+    {"", "sinfo", kNodes},
+    {"", "scontrol", "`lockstep job show NAME` and `lockstep node show NAME` show one of them"},
+    // launchers of ranks
+    {"", "mpirun", kRunMpi},
+    {"", "mpiexec", kRunMpi},
+    {"", "torchrun", kRunTorch},
+    {"", "accelerate", kRunTorch},
+    {"", "deepspeed", kRunTorch},
+    // docker, kubectl, az ml, git
+    {"", "ps", kListJobs},
+    {"", "ls", kListJobs},
+    {"", "list", kListJobs},
+    {"", "jobs", kListJobs},
+    {"", "get", "`lockstep job list` shows the jobs, `lockstep node list` the nodes"},
+    {"", "describe", kShowJob},
+    {"", "show", kShowJob},
+    {"", "inspect", kShowJob},
+    {"", "create", kCreateJob},
+    {"", "apply", kCreateJob},
+    {"", "submit", kCreateJob},
+    {"", "queue", kListJobs},
+    {"", "logs", kLogs},
+    {"", "log", kLogs},
+    {"", "stream", kStream},
+    {"", "attach", kStream},
+    {"", "watch", kStream},
+    {"", "cancel", kCancel},
+    {"", "kill", kCancel},
+    {"", "delete", "`lockstep job delete NAME` removes a job that has ended"},
+    {"", "rm", "`lockstep job delete NAME` removes a job that has ended"},
+    {"", "download", "`lockstep job download NAME` fetches what a job left"},
+    {"", "cp", "`lockstep job download NAME` fetches what a job left"},
+    {"", "nodes", kNodes},
+    {"", "top", kStatus},
+    {"", "info", kStatus},
+    {"", "ping", kStatus},
+    {"", "start", kUp},
+    {"", "init", kUp},
+    {"", "stop", "`lockstep job cancel NAME` ends a job, `lockstep down` the launcher"},
+    {"", "shutdown", "`lockstep down` ends the launcher and its local nodes"},
+    {"", "drain", kDrain},
+    {"", "cordon", kDrain},
+    {"", "undrain", kResume},
+    {"", "uncordon", kResume},
+    {"", "resume", kResume},
+    {"", "join", kAddNode},
+    {"", "token", "`lockstep node token` makes a token for a node that joins"},
+    {"", "whoami", "`lockstep user whoami` says who you are to the launcher"},
+    {"", "login",
+     "`lockstep user whoami` says who you are to the launcher; an admin adds users "
+     "(`lockstep user add`)"},
+    {"", "config", "LOCKSTEP_HOME and LOCKSTEP_LAUNCHER choose the launcher (`lockstep --help`)"},
+    {"", "env", "`lockstep environment list` shows the environments"},
+    {"", "fsck", "`lockstepd fsck --home HOME` checks a launcher's home"},
+    {"", "backup", "`lockstepd backup --home HOME` saves a launcher's home"},
+    {"", "ui",
+     "there is no web page yet; `lockstep status` and `lockstep job list` show what runs"},
+    {"", "dashboard",
+     "there is no web page yet; `lockstep status` and `lockstep job list` show what runs"},
+    {"", "compute",
+     "there are no compute targets yet; jobs run on the launcher's nodes "
+     "(`lockstep node list`)"},
+    {"", "data", "data assets are not supported yet; give a job its files with `code:`"},
+    {"", "model",
+     "models are not supported yet; `lockstep job download NAME` fetches a job's outputs"},
+    {"", "component",
+     "components are not supported yet; `lockstep job create -f job.yml` takes "
+     "command jobs"},
+    {"", "pipeline",
+     "pipelines are not supported yet; `lockstep job create -f job.yml` takes "
+     "command jobs"},
+    {"job", "submit", kCreateJob},
+    {"job", "run", kCreateJob},
+    {"job", "apply", kCreateJob},
+    {"job", "ls", kListJobs},
+    {"job", "ps", kListJobs},
+    {"job", "queue", kListJobs},
+    {"job", "get", kShowJob},
+    {"job", "describe", kShowJob},
+    {"job", "inspect", kShowJob},
+    {"job", "status", kShowJob},
+    {"job", "log", kLogs},
+    {"job", "tail", "`lockstep job logs NAME --tail 20` shows the last lines"},
+    {"job", "attach", kStream},
+    {"job", "watch", kStream},
+    {"job", "wait", kStream},
+    {"job", "follow", kStream},
+    {"job", "stop", kCancel},
+    {"job", "kill", kCancel},
+    {"job", "scancel", kCancel},
+    {"job", "rm", "`lockstep job delete NAME` removes a job that has ended"},
+    {"job", "remove", "`lockstep job delete NAME` removes a job that has ended"},
+    {"job", "archive", "`lockstep job delete NAME` removes a job that has ended"},
+    {"job", "history", "`lockstep job events NAME` shows what happened to a job"},
+    {"job", "outputs", "`lockstep job download NAME` fetches what a job left"},
+    {"job", "artifacts", "`lockstep job download NAME` fetches what a job left"},
+    {"job", "cp", "`lockstep job download NAME` fetches what a job left"},
+    {"job", "why", "`lockstep job explain NAME` says why a job waits"},
+    {"node", "ls", kNodes},
+    {"node", "undrain", kResume},
+    {"node", "uncordon", kResume},
+    {"node", "enable", kResume},
+    {"node", "cordon", kDrain},
+    {"node", "disable", kDrain},
+    {"node", "describe", "`lockstep node show NAME` shows a node"},
+    {"node", "get", "`lockstep node show NAME` shows a node"},
+    {"node", "add", kAddNode},
+    {"node", "join", kAddNode},
+    {"node", "create", kAddNode},
+    {"node", "rm", kRemoveNode},
+    {"node", "delete", kRemoveNode},
+    {"environment", "ls", "`lockstep environment list` shows the environments"},
+    {"environment", "build", "`lockstep environment prepare NAME` builds it on the nodes"},
+    {"environment", "rm", "`lockstep environment prune` removes what no job uses from the nodes"},
+    {"environment", "delete",
+     "`lockstep environment prune` removes what no job uses from the nodes"},
+    {"user", "create", "`lockstep user add NAME` adds a user"},
+    {"user", "delete", "`lockstep user remove NAME` removes a user"},
+    {"user", "rm", "`lockstep user remove NAME` removes a user"},
+    {"user", "ls", "`lockstep user list` shows the users"},
+    {"secret", "create", "`lockstep secret set NAME` keeps a secret"},
+    {"secret", "add", "`lockstep secret set NAME` keeps a secret"},
+    {"secret", "delete", "`lockstep secret remove NAME` removes a secret"},
+    {"secret", "rm", "`lockstep secret remove NAME` removes a secret"},
+    {"secret", "ls", "`lockstep secret list` shows the names of your secrets"},
+    {"secret", "get", "a secret is never shown again; `lockstep secret list` shows the names"},
+    {"secret", "show", "a secret is never shown again; `lockstep secret list` shows the names"},
+});
+
+struct Option {
+  std::string_view option, meaning;
+};
+
+constexpr std::string_view kRanks = "ranks per node is `-n`, nodes is `-N`";
+constexpr std::string_view kRanksOfAll =
+    "ranks per node is `-n`, nodes is `-N`; their product is the number of all ranks";
+constexpr std::string_view kTimeout = "the longest time is `--timeout`, such as 90m or 2h";
+constexpr std::string_view kTargets =
+    "there are no compute targets or partitions yet; jobs run on the launcher's nodes";
+
+constexpr std::array kOptions = std::to_array<Option>({
+    {"--ntasks", kRanksOfAll},
+    {"--np", kRanksOfAll},
+    {"-np", kRanksOfAll},
+    {"--ntasks-per-node", kRanks},
+    {"--nproc-per-node", kRanks},
+    {"--nproc_per_node", kRanks},
+    {"--ppn", kRanks},
+    {"--nnodes", "nodes is `-N`"},
+    {"--instance-count", "nodes is `-N`"},
+    {"--cpus-per-task", "cpus on each node is `--cpus`"},
+    {"--mem", "memory on each node is `--memory`"},
+    {"--gres", "GPUs on each node is `--gpus`"},
+    {"--gpus-per-node", "GPUs on each node is `--gpus`"},
+    {"--time", kTimeout},
+    {"--job-name", "the job's name is `--name`"},
+    {"--partition", kTargets},
+    {"--compute", kTargets},
+    {"--chdir", "the source directory is `--code`"},
+    {"--workdir", "the source directory is `--code`"},
+    {"--export", "variables are `--env NAME` and `--env-file FILE`"},
+    {"--rm", "a job's folders go by themselves; `lockstep job delete NAME` forgets its record"},
+    {"--volume", "options of `docker run` go into `--docker-args`"},
+    {"--mount", "options of `docker run` go into `--docker-args`"},
+    {"--follow", "`lockstep job stream NAME` follows a job to its end"},
+    {"--json", "JSON is `-o json`"},
+});
+
+}  // namespace
+
+std::optional<std::string> meaning_of_option(std::string_view option) {
+  const auto found = std::find_if(kOptions.begin(), kOptions.end(),
+                                  [&](const Option& known) { return known.option == option; });
+  if (found == kOptions.end()) return std::nullopt;
+  return std::string(found->meaning);
+}
+
+std::optional<std::string> meaning_of(std::string_view group, std::string_view word) {
+  const auto found = std::find_if(kWords.begin(), kWords.end(), [&](const Word& known) {
+    return known.group == group && known.word == word;
+  });
+  if (found == kWords.end()) return std::nullopt;
+  return std::string(found->meaning);
+}
+
+std::vector<std::string> with_options_for_words(std::vector<std::string> words) {
+  if (words.empty()) return words;
+  if (words[0] == "version" && words.size() == 1) return {"--version"};
+  if (words[0] != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
+}  // namespace lockstep::cli
