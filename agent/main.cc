@@ -16,6 +16,7 @@
 
 #include "agent/daemon/agent.h"
 #include "agent/daemon/doctor.h"
+#include "agent/daemon/offer.h"
 #include "agent/daemon/stage.h"
 #include "agent/inventory/inventory.h"
 #include "agent/workspace/cache_limit.h"
@@ -34,12 +35,12 @@ constexpr Bytes kLeastLogSpool = mebibytes(1);
 constexpr int kUsage = 2;  // the exit code for a command line that is wrong, as of all our programs
 
 struct Options {
-  std::string launcher, token_file, home, name, advertise, network, log_level = "info";
-  std::string memory, log_spool = "1g", cache_size, environments_size = "20g", low_space, packages;
+  std::string launcher, token_file, home, name, advertise, log_level = "info";
+  std::string log_spool = "1g", cache_size, environments_size = "20g", low_space, packages;
   int max_pids_limit = kDefaultPidsCap;
   std::string max_log_limit, max_disk_limit;
   std::string format = "table";
-  Share share;
+  OfferFlags offer;
 };
 
 std::string default_home() {
@@ -59,10 +60,12 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--name", options.name, "the node's name (default: the host name)");
   app.add_option("--advertise", options.advertise,
                  "address for other nodes (default: of the route to the launcher)");
-  app.add_option("--cpus", options.share.cpus, "offer only these: a count (4) or a list (0-3,8)");
-  app.add_option("--memory", options.memory, "offer only so much (16g)");
-  app.add_option("--gpus", options.share.gpus,
-                 "offer only these: none, a count, a list, or a share I/N");
+  app.add_option("--cpus", options.offer.cpus,
+                 "offer only these: a count (4) or a list (0-3,8); this flag, --memory, --gpus and "
+                 "--network are remembered in --home, and `all` takes one back");
+  app.add_option("--memory", options.offer.memory, "offer only so much (16g), or all");
+  app.add_option("--gpus", options.offer.gpus,
+                 "offer only these: none, a count, a list, or a share I/N; or all");
   app.add_option(
          "--log-spool", options.log_spool,
          "of each attempt, output that the launcher has not taken yet and that is kept here "
@@ -90,7 +93,8 @@ void add_options(CLI::App& app, Options& options) {
       "--max-disk-limit", options.max_disk_limit,
       "the most that a job's folders on this node may hold, also of one that asks for no "
       "limit (default: none)");
-  app.add_option("--network", options.network, "label of the network that its nodes share");
+  app.add_option("--network", options.offer.network,
+                 "label of the network that its nodes share; all: the one of its target");
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   app.set_version_flag("--version", std::string("lockstep-agent ") + LOCKSTEP_VERSION);
@@ -201,16 +205,18 @@ Result<Identity> become_member(const Options& options, const Home& home, Members
   return *std::move(identity);
 }
 
-Result<Inventory> measure(const Options& options, const Home& home, const Endpoints& launcher) {
+Result<Inventory> measure(const Options& options, const Offer& offer, const Home& home,
+                          const Endpoints& launcher) {
   InventoryRequest request;
-  request.share = options.share;
-  if (!options.memory.empty()) {
-    TRY_ASSIGN(request.share.memory, parse_size_flag("--memory", options.memory, "512m or 16g"));
+  request.share.cpus = offer.cpus;
+  request.share.gpus = offer.gpus;
+  if (!offer.memory.empty()) {
+    TRY_ASSIGN(request.share.memory, parse_size_flag("--memory", offer.memory, "512m or 16g"));
   }
   request.home = home.path();
   request.launcher_endpoint = launcher.control;
   request.advertise = options.advertise;
-  request.network = options.network;
+  request.network = offer.network;
   return take_inventory(request);
 }
 
@@ -284,7 +290,9 @@ Status run(const Options& options) {
   TRY_ASSIGN(Membership member, find_launcher(options, home));
   // Before it joins: a wrong flag shall not cost the token.
   TRY_ASSIGN(const Bytes cache_limit, cache_size(options, home));
-  TRY_ASSIGN(config.inventory, measure(options, home, member.dialled));
+  TRY_ASSIGN(const Offer offer, offer_of(home.offer(), options.offer));
+  TRY_ASSIGN(config.inventory, measure(options, offer, home, member.dialled));
+  TRY(keep_offer(home.offer(), offer));
   config.inventory.caps = config.caps;
   TRY_ASSIGN(config.identity,
              become_member(options, home, std::move(member), config.keys, loop, transport));
@@ -304,6 +312,9 @@ Status run(const Options& options) {
   config.allow_peers = std::move(functions.allow_peers);
   spdlog::info("lockstep-agent {} of node {} ({}), home {}, pid {}", LOCKSTEP_VERSION,
                config.identity.name, config.identity.node.value, home.path(), ::getpid());
+  if (const std::string share = describe(offer); !share.empty())
+    spdlog::info("offers {} (kept in {}; the same flag with `all` takes it back)", share,
+                 home.offer());
   Agent running(loop, transport, clock, std::move(config));
   agent = &running;
   const Status status = running.run();

@@ -6,6 +6,7 @@
 //     agent.pid             its "pid start-time"
 //     keys                  our CURVE key pair, 0600: this node's identity on the wire
 //     identity.json         node id, launcher's key and endpoints, 0600; written once, by joining
+//     offer.json            which share of the machine it offers: agent/daemon/offer.h
 //     boot                  the boot in which the runners below were started
 //     attempts/<job>.<n>/   one part: common/io/attempt_dir.h
 //     quarantine/           0700: attempts that could not be removed (agent/supervise/quarantine.h)
@@ -28,6 +29,7 @@ class Home {
   std::string pid() const { return path_ + "/agent.pid"; }
   std::string keys() const { return path_ + "/keys"; }
   std::string identity() const { return path_ + "/identity.json"; }
+  std::string offer() const { return path_ + "/offer.json"; }
   std::string boot() const { return path_ + "/boot"; }
   std::string attempts() const { return path_ + "/attempts"; }
   std::string quarantine() const { return path_ + "/quarantine"; }

@@ -92,6 +92,35 @@ def test_a_wrong_flag_of_an_agent_costs_no_token(site, operator):
     wait_until(lambda: states(site) == {"n1": "ALIVE"}, "the token still let the node in", 30)
 
 
+def test_an_agent_started_again_without_its_flags_offers_what_it_did(site, operator):
+    operator.launcher()
+    agent = operator.agent("n1", "--memory", "96m", "--network", "rack7", "--token-file", operator.token())
+    wait_until(lambda: states(site) == {"n1": "ALIVE"}, "the node is there", 30)
+
+    def offered():
+        have = site.json("node", "show", "n1")["inventory"]
+        return len(have["cpus"]), have["memory"], have["network"]
+
+    def restart(*flags):
+        nonlocal agent
+        agent.send_signal(signal.SIGTERM)
+        agent.wait(timeout=30)
+        agent = operator._start(site.bin / "lockstep-agent", "--home", site.directory / "n1", *flags)
+
+    limited = (1, 96 << 20, "rack7")
+    assert offered() == limited
+    joined = site.json("node", "show", "n1")["last_heard"]
+    restart()
+    wait_until(lambda: site.json("node", "show", "n1")["last_heard"] > joined, "its next agent is heard", 30)
+    wait_until(lambda: "n1" in states(site) and states(site)["n1"] == "ALIVE", "the node is there again", 30)
+    assert offered() == limited
+    assert site.run("run", "--name", "probe", "--", "true").returncode == 0
+    assert "offers --cpus 0-0, --memory 96m, --network rack7" in (site.directory / "by-hand.log").read_text()
+    restart("--memory", "all", "--network", "all")
+    wait_until(lambda: offered()[1] > limited[1], "all memory is offered again", 30)
+    assert offered()[0] == 1 and offered()[2] != "rack7"
+
+
 def test_the_address_that_the_agent_was_told_wins_and_is_remembered(site, operator):
     operator.launcher("--listen", "tcp://127.0.0.1:*", "--advertise", "203.0.113.9")
     endpoint = site.json("status")["endpoint"]
