@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "agent/inventory/disk.h"
 #include "agent/inventory/gpu.h"
 #include "agent/inventory/isolation.h"
 #include "agent/inventory/network.h"
@@ -115,7 +116,7 @@ void add_home(const std::string& home, Findings& out) {
                        "run this as the agent's account, or name another --home"));
     return;
   }
-  const Bytes free = io::free_disk(home).value_or(Bytes{});
+  const Bytes free = probe_disk(home);
   const std::string found = fmt::format("{}, {} free", home, to_string(free));
   const Verdict verdict = free < kLittleDisk ? Verdict::problem
                           : free < kSomeDisk ? Verdict::warning

@@ -1,9 +1,12 @@
 #include "agent/inventory/disk.h"
 
-#include "common/io/file_system.h"
+#include "common/io/disk_space.h"
 
 namespace lockstep::agent {
 
-Bytes probe_disk(const std::string& home) { return io::free_disk(home).value_or(Bytes{}); }
+Bytes probe_disk(const std::string& home) {
+  const auto space = io::disk_space(home);
+  return space ? space->free : Bytes{};
+}
 
 }  // namespace lockstep::agent

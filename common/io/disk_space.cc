@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,13 +26,17 @@ Status fill(int fd, std::uint64_t size) {
 
 }  // namespace
 
+DiskSpace space_of(const struct statvfs& info) {
+  const auto block = static_cast<std::uint64_t>(info.f_frsize);
+  return {Bytes{static_cast<std::uint64_t>(info.f_bavail) * block},
+          Bytes{static_cast<std::uint64_t>(info.f_blocks) * block}};
+}
+
 Result<DiskSpace> disk_space(const std::string& path) {
   struct statvfs info {};
   if (::statvfs(path.c_str(), &info) != 0)
     return errno_error(errno, "measure the free space of " + path);
-  const auto block = static_cast<std::uint64_t>(info.f_frsize);
-  const auto free = static_cast<std::uint64_t>(::geteuid() == 0 ? info.f_bfree : info.f_bavail);
-  return DiskSpace{Bytes{free * block}, Bytes{static_cast<std::uint64_t>(info.f_blocks) * block}};
+  return space_of(info);
 }
 
 Bytes default_low_space(Bytes total) {

@@ -2,6 +2,8 @@
 // How full a file system is, when that is too full for new work, and a file of a given size that is
 // given back when there is no other space left.
 
+#include <sys/statvfs.h>
+
 #include <string>
 #include <string_view>
 
@@ -10,10 +12,12 @@
 
 namespace lockstep::io {
 
+// The one measure of a disk that Lockstep shows and judges by.
 struct DiskSpace {
-  Bytes free;  // for us: without what is kept for root, unless we are
+  Bytes free;  // what an ordinary account can still write: without root's reserve, as df has it
   Bytes total;
 };
+DiskSpace space_of(const struct statvfs& info);
 Result<DiskSpace> disk_space(const std::string& path);
 
 // Less free than this is no place for new work: 2 % of the file system, at least 1 GiB; of a small

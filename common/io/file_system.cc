@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -173,13 +172,6 @@ Status write_all(int fd, std::string_view data) {
     data.remove_prefix(static_cast<std::size_t>(done));
   }
   return {};
-}
-
-Result<Bytes> free_disk(const std::string& path) {
-  struct statvfs status {};
-  if (::statvfs(path.c_str(), &status) != 0)
-    return file_error(errno, "measure free space of", path);
-  return Bytes{static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize};
 }
 
 Result<std::optional<FileLock>> FileLock::try_acquire(const std::string& path) {

@@ -52,7 +52,6 @@ Result<std::vector<std::string>> list_directory(const std::string& path);  // na
 bool exists(const std::string& path);
 Result<Fd> open_file(const std::string& path, int flags, int mode = 0644);
 Status write_all(int fd, std::string_view data);
-Result<Bytes> free_disk(const std::string& path);
 
 // An exclusive advisory lock (flock) for the life of the object; the kernel drops it if we die.
 class FileLock {

@@ -9,6 +9,7 @@
 
 #include "common/io/clock.h"
 #include "common/io/disk.h"
+#include "common/io/disk_space.h"
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/surplus_nodes.h"
 
@@ -101,13 +102,13 @@ Error LocalLauncher::home_unusable(Error error) const {
 
 // The log of a launcher that met a full disk says which of its files it was, but not what to do.
 Error LocalLauncher::not_started(Error error) const {
-  const auto free = io::free_disk(home_.path());
-  if (!free || free->count >= kTooLittleToStart.count) return error;
+  const auto space = io::disk_space(home_.path());
+  if (!space || space->free >= kTooLittleToStart) return error;
   return make_error(
       ErrorCode::resource_exhausted,
       fmt::format("no launcher runs, and none can start: the disk of {} is full ({} free); free "
                   "space there and run this again (its log: {})",
-                  home_.path(), to_string(*free), home_.launcher_log()));
+                  home_.path(), to_string(space->free), home_.launcher_log()));
 }
 
 Result<Endpoint> LocalLauncher::ensure(int nodes, bool heal) {

@@ -8,6 +8,7 @@
 
 #include <thread>
 
+#include "common/io/disk_space.h"
 #include "tests/unit/io/helpers.h"
 
 namespace lockstep::io {
@@ -128,9 +129,16 @@ TEST(FileSystemTest, ABlockedLockComesWhenTheHolderLeaves) {
   EXPECT_TRUE(acquired);
 }
 
-TEST(FileSystemTest, MeasuresFreeDisk) {
-  EXPECT_GT(free_disk("/tmp").value().count, 0u);
-  EXPECT_FALSE(free_disk("/tmp/lockstep-none-such"));
+TEST(DiskSpaceTest, IsMeasuredWithoutRootsReserveWhoeverAsks) {
+  struct statvfs info {};
+  info.f_frsize = 4096;
+  info.f_blocks = 1000;
+  info.f_bfree = 150;
+  info.f_bavail = 100;
+  EXPECT_EQ(space_of(info).free.count, 100u * 4096);
+  EXPECT_EQ(space_of(info).total.count, 1000u * 4096);
+  EXPECT_GT(disk_space("/tmp").value().free.count, 0u);
+  EXPECT_FALSE(disk_space("/tmp/lockstep-none-such"));
 }
 
 }  // namespace
