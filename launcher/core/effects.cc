@@ -38,6 +38,9 @@ struct Effects {
     changed(fact.job);
     core.retention.is_due = true;
     core.canceled_late.erase(fact.job);
+    const Cause cause = fact.report.cause;
+    if (cause == Cause::account_missing || cause == Cause::canceled)
+      core.scheduler.topology_changed();  // nodes may be asked again for the job's account
   }
   void operator()(const JobDeleted& fact) const { core.pending.job_changed(fact.job); }
 

@@ -8,6 +8,9 @@ namespace lockstep::launcher {
 
 namespace {
 
+// Of a job that names others of a node's resources, and this one not.
+constexpr const char* kAll = "all (the job names no share)";
+
 // The free ones among `all`, in order.
 template <typename Range, typename Key>
 std::vector<int> unused(const Range& all, const std::set<int>& used, Key key) {
@@ -31,7 +34,7 @@ std::optional<std::string> short_of(std::string_view what, std::size_t free, std
   const std::size_t wanted = asked ? static_cast<std::size_t>(*asked) : total;
   if (wanted <= free) return std::nullopt;
   return fmt::format("{} of its {} {} are free, {} asked for", free, total, what,
-                     asked ? std::to_string(*asked) : "all");
+                     asked ? std::to_string(*asked) : kAll);
 }
 
 // A new session may offer less than what is held.
@@ -45,7 +48,22 @@ std::optional<std::string> short_of_memory(const Node& node, std::optional<Bytes
   const Bytes wanted = asked.value_or(total);
   if (wanted <= free) return std::nullopt;
   return fmt::format("{} of its {} memory are free, {} asked for", to_string(free),
-                     to_string(total), asked ? to_string(*asked) : "all");
+                     to_string(total), asked ? to_string(*asked) : kAll);
+}
+
+// " (a.1 runs there)", or that it holds all of something because it names none of that.
+template <typename Asked>
+std::string who_holds(const State& state, const Node& node, const std::string& holder,
+                      std::string_view what, Asked ResourceRequest::*asked) {
+  for (const auto& [id, rank] : node.parts) {
+    if (state.attempt(id)->parts[static_cast<std::size_t>(rank)].ended()) continue;
+    if (!(state.job(id.job)->spec.resources.*asked))
+      return fmt::format(
+          " ({} holds all {} of the node, because it asks for no share of them; "
+          "with --{} it leaves the rest to others)",
+          to_string(id), what, what);
+  }
+  return " (" + holder + " runs there)";
 }
 
 }  // namespace
@@ -76,6 +94,13 @@ std::optional<std::string> too_small(const Inventory& inventory, const Shape& sh
   return beyond(shape.limits, inventory.caps);
 }
 
+std::optional<std::string> why_no_account(const Node& node, const std::string& run_as) {
+  if (node.lacks.empty()) return std::nullopt;
+  const auto lacks = node.lacks.lower_bound({run_as, JobId()});
+  if (lacks == node.lacks.end() || lacks->first.first != run_as) return std::nullopt;
+  return lacks->second;
+}
+
 std::optional<std::string> never_fits(const Node& node, const Shape& shape) {
   if (node.waits_for_approval)
     return fmt::format("waits for approval: an admin approves it with `lockstep node approve {}`",
@@ -83,10 +108,8 @@ std::optional<std::string> never_fits(const Node& node, const Shape& shape) {
   if (!node.session) return "has joined, but its agent has not reported yet";
   if (node.lost) return "is LOST (" + *node.lost + ")";
   if (node.drain) return node.drain->empty() ? "is draining" : "is draining (" + *node.drain + ")";
-  if (node.lacks.empty()) return too_small(node.inventory, shape);
-  const auto lacks = node.lacks.lower_bound({shape.run_as, JobId()});
-  if (lacks != node.lacks.end() && lacks->first.first == shape.run_as)
-    return "cannot run jobs as " + shape.run_as + ": " + lacks->second;
+  if (const auto why = why_no_account(node, shape.run_as))
+    return "cannot run jobs as " + shape.run_as + ": " + *why;
   return too_small(node.inventory, shape);
 }
 
@@ -113,10 +136,12 @@ std::optional<std::string> not_now(const Cluster& cluster, const Node& node, con
   if (shape.whole_node()) return "is shared by " + holder + ", and the whole node is asked for";
   const std::size_t cpus = left(has.cpus.size(), node.use.cpus);
   const std::size_t gpus = left(has.gpus.size(), node.use.gpus);
-  auto reason = short_of("cpus", cpus, has.cpus.size(), shape.cpus);
-  if (!reason) reason = short_of("gpus", gpus, has.gpus.size(), shape.gpus);
-  if (!reason) reason = short_of_memory(node, shape.memory);
-  if (reason) return *reason + " (" + holder + " runs there)";
+  if (auto reason = short_of("cpus", cpus, has.cpus.size(), shape.cpus))
+    return *reason + who_holds(cluster.state, node, holder, "cpus", &ResourceRequest::cpus);
+  if (auto reason = short_of("gpus", gpus, has.gpus.size(), shape.gpus))
+    return *reason + who_holds(cluster.state, node, holder, "gpus", &ResourceRequest::gpus);
+  if (auto reason = short_of_memory(node, shape.memory))
+    return *reason + who_holds(cluster.state, node, holder, "memory", &ResourceRequest::memory);
   return std::nullopt;
 }
 

@@ -20,6 +20,8 @@ InUse in_use(const State& state, const Node& node);
 
 // Why no such part can ever be on this node as it is; nullopt when one could.
 std::optional<std::string> never_fits(const Node& node, const Shape& shape);
+// Why the node was found to be unable to run anything as this user; nullopt: it may be able.
+std::optional<std::string> why_no_account(const Node& node, const std::string& run_as);
 // Why the node lacks the hardware; nullopt when it is big enough. Needs its inventory.
 std::optional<std::string> too_small(const Inventory& inventory, const Shape& shape);
 // Why it cannot be there now, given that it could ever; nullopt when it can.

@@ -58,9 +58,17 @@ Impossible impossible(const Cluster& cluster, const Shape& shape, const Pools& p
   for (const auto& [key, pool] : pools) largest = std::max(largest, pool.size());
   const std::size_t all = cluster.state.nodes().size();
   std::string within = pools.size() > 1 ? " together, in one network," : "";
-  return {fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}",
+  const auto& nodes = cluster.state.nodes();
+  const bool no_account = std::any_of(nodes.begin(), nodes.end(), [&](const auto& entry) {
+    return why_no_account(entry.second, shape.run_as).has_value();
+  });
+  return {fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}{}",
                       describe(shape), largest, all, cluster.config.target, within,
-                      joined(objections))};
+                      joined(objections),
+                      no_account ? fmt::format("; make the account {} there and restart the node's "
+                                               "lockstep-agent, or cancel the job",
+                                               shape.run_as)
+                                 : "")};
 }
 
 // Nodes of the last attempt by node rank, and those that an attempt of this job failed on.
@@ -289,6 +297,17 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
                     fmt::format("needs {}, but {} of the {} nodes of target '{}' have as much "
                                 "({}); ask for less under lockstep.resources",
                                 describe(shape), fitting, known, target, example));
+}
+
+bool lacks_account(const Cluster& cluster, const std::string& run_as) {
+  if (!cluster.config.fixed_nodes) return false;
+  int known = 0;
+  for (const auto& [id, node] : cluster.state.nodes()) {
+    if (!node.session || node.lost) continue;
+    if (!why_no_account(node, run_as)) return false;
+    ++known;
+  }
+  return known >= *cluster.config.fixed_nodes;
 }
 
 std::vector<std::string> explain_nodes(const Cluster& cluster, const Shape& shape) {

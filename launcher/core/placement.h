@@ -57,6 +57,10 @@ Placement place(const Cluster& cluster, const Job& job);
 // Nodes that joined beyond the fixed number count as well, while they are not LOST.
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec);
 
+// Whether none of a fixed number of nodes, all of which have joined, has this account: no other
+// node is to come.
+bool lacks_account(const Cluster& cluster, const std::string& run_as);
+
 // One line per node: could it take a part of such a job now, and if not, why. At most kMaxWhyLines.
 std::vector<std::string> explain_nodes(const Cluster& cluster, const Shape& shape);
 inline constexpr std::size_t kMaxWhyLines = 64;

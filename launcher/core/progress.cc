@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "launcher/core/placement.h"
 #include "launcher/core/retry.h"
 #include "launcher/core/verdict.h"
 
@@ -91,7 +92,14 @@ void advance_attempt(Context& core, const Job& job, const Attempt& attempt) {
 
 void conclude(Context& core, const Job& job) {
   ExitReport report = *job.attempts.back().ended;
-  if (auto retry = retry_after(job, report)) {
+  const bool hopeless =
+      report.cause == Cause::account_missing && lacks_account(core.cluster(), job.spec.run_as);
+  if (hopeless)
+    report.message += fmt::format(
+        "; no node of target '{}' can: make the account there, and submit "
+        "the job again",
+        core.config.target);
+  if (auto retry = hopeless ? std::nullopt : retry_after(job, report)) {
     const Instant not_before = retry->backoff.count() > 0 ? core.now + retry->backoff : Instant{};
     core.emit(JobRequeued{job.id, job.attempts.back().id, retry->charged, std::move(retry->why),
                           not_before});

@@ -53,7 +53,7 @@ struct Node {
   };
   Use use;
   // Users as whom its agent could run nothing, the job that showed it, and why; forgotten when a
-  // session starts, or with the job.
+  // session starts, when the job ends for want of the account or is canceled, or with the job.
   std::map<std::pair<std::string, JobId>, std::string> lacks;
   friend bool operator==(const Node&, const Node&) = default;
 };

@@ -306,6 +306,9 @@ struct State::Applier {
     const JobSize size = size_of(job);
     state.ended_size_.logs.count += size.logs.count;
     state.ended_size_.outputs.count += size.outputs.count;
+    // The account may be made before the next job of this user: each node is asked again.
+    if (fact.report.cause == Cause::account_missing || fact.report.cause == Cause::canceled)
+      for (auto& [id, node] : state.nodes_) node.lacks.erase({job.spec.run_as, job.id});
   }
 
   // Of one that is not there, compaction has dropped the rest.

@@ -93,6 +93,26 @@ TEST(Placement, memory_is_shared_out_too) {
   EXPECT_THAT(launcher.view(b).reason, HasSubstr("2.0 GiB of its 8.0 GiB memory are free"));
 }
 
+TEST(Placement, what_a_job_does_not_name_it_holds_all_of_and_that_is_said) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1", inventory(4, gibibytes(8), 2));
+  JobSpec spec = job_spec("a");
+  spec.resources.cpus = 1;
+  const JobId a = launcher.submit(spec);
+  EXPECT_EQ(launcher.assignment(n1, attempt(a)).allotment.memory, gibibytes(8));
+  const JobId b = launcher.submit(part_of_node("b", 1, gibibytes(1), 0));
+  EXPECT_THAT(launcher.view(b).reason,
+              HasSubstr("n1 0 B of its 8.0 GiB memory are free, 1.0 GiB asked for (a.1 holds all "
+                        "memory of the node, because it asks for no share of them; with --memory "
+                        "it leaves the rest to others)"));
+  launcher.cancel(b);
+  JobSpec other = spec;
+  other.name = "c";
+  other.resources.gpus = 0;
+  const JobId c = launcher.submit(other);
+  EXPECT_THAT(launcher.view(c).reason, HasSubstr("all (the job names no share) asked for"));
+}
+
 TEST(Placement, a_gang_is_placed_whole_by_node_id_or_not_at_all) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");

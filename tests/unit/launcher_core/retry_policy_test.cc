@@ -197,5 +197,60 @@ TEST(MissingAccount, the_node_is_no_node_for_this_user_until_its_agent_starts_ag
   EXPECT_THAT(launcher.placed_on(attempt(job, 3)), ::testing::ElementsAre(n2.id));
 }
 
+TEST(Explained, an_end_is_told_once_and_one_in_the_same_words_by_its_number) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  JobSpec spec = job_spec("job");
+  spec.retry.max = 3;
+  spec.retry.backoff = Duration(0);
+  const JobId job = launcher.submit(spec);
+  for (int number = 1; number <= 2; ++number)
+    launcher.finished(n1, attempt(job, number), node_failure(Cause::start_failed, "no engine"));
+  const auto lines = launcher.core->explain(job)->lines;
+  const auto count = [&](std::string_view words) {
+    return std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.find(words) != std::string::npos;
+    });
+  };
+  EXPECT_EQ(count("no engine"), 1);
+  EXPECT_EQ(count("  ended: as attempt 1"), 1);
+  EXPECT_EQ(count("  then: retry 1 of 3"), 1);
+  EXPECT_EQ(count("  then: retry 2 of 3"), 1);
+}
+
+TEST(MissingAccount, when_no_node_is_to_come_the_job_ends_with_the_reason_after_one_look_at_each) {
+  CoreConfig config;
+  config.fixed_nodes = 2;
+  TestLauncher launcher(config);
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
+  JobSpec spec = job_spec("job");
+  spec.run_as = "ada";
+  const JobId job = launcher.submit(spec);
+  launcher.finished(n1, attempt(job), node_failure(Cause::account_missing, "no user ada"));
+  EXPECT_EQ(launcher.status(job), JobStatus::preparing) << "n2 may have it";
+  launcher.finished(n2, attempt(job, 2), node_failure(Cause::account_missing, "no user ada"));
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+  EXPECT_THAT(
+      launcher.view(job).reason,
+      HasSubstr("node n2 cannot run jobs as ada: no user ada; no node of target 'local' can: "
+                "make the account there, and submit the job again"));
+  spec.name = "again";
+  const JobId again = launcher.submit(spec);
+  EXPECT_EQ(launcher.status(again), JobStatus::preparing) << launcher.view(again).reason;
+}
+
+TEST(MissingAccount, a_job_that_waits_for_a_node_with_its_account_says_what_to_do) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  JobSpec spec = job_spec("job");
+  spec.run_as = "ada";
+  const JobId job = launcher.submit(spec);
+  launcher.finished(n1, attempt(job), node_failure(Cause::account_missing, "no user ada"));
+  EXPECT_EQ(launcher.status(job), JobStatus::queued);
+  EXPECT_THAT(launcher.view(job).reason,
+              HasSubstr("(n1 cannot run jobs as ada: no user ada); make the account ada there and "
+                        "restart the node's lockstep-agent, or cancel the job"));
+}
+
 }  // namespace
 }  // namespace lockstep::launcher
