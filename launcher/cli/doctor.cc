@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
@@ -124,9 +125,29 @@ Finding examine_place(const std::string& path) {
                  "LOCKSTEP_HOME names another");
 }
 
+// The home of the launcher whose endpoint file this is, where this account runs it; "": it does
+// not, or the file is a copy.
+std::string launcher_home_of(const std::string& endpoint) {
+  std::error_code failure;
+  const auto folder = std::filesystem::absolute(endpoint, failure).parent_path().string();
+  struct stat info {};
+  const std::string key = folder + "/keys/launcher.key";
+  const bool is_ours = !failure && ::stat(key.c_str(), &info) == 0 && info.st_uid == ::geteuid();
+  return is_ours ? folder : "";
+}
+
+void examine_launcher_home(const std::string& folder, Findings& found) {
+  for (const auto& [check, path] : {std::pair{"launcher's key", folder + "/keys/launcher.key"},
+                                    {"endpoint", folder + "/endpoint.json"}})
+    if (auto secret = examine_secret(check, path)) found.push_back(*std::move(secret));
+  for (const auto& [check, path] : {std::pair{"launcher's home", folder},
+                                    {"who may use it", folder + "/keys/authorized_users"}})
+    if (auto open = examine_writers(check, path)) found.push_back(*std::move(open));
+}
+
 }  // namespace
 
-Findings examine_home(const Home& home) {
+Findings examine_home(const Home& home, const std::string& named) {
   struct stat info {};
   if (::stat(home.path().c_str(), &info) != 0) return {examine_place(home.path())};
   Findings found;
@@ -134,14 +155,13 @@ Findings examine_home(const Home& home) {
   found.push_back(finding("user", "home", usable ? Verdict::ok : Verdict::problem,
                           home.path() + (usable ? "" : " is not writable for you"),
                           usable ? "" : "LOCKSTEP_HOME names another"));
-  for (const auto& [check, path] : {std::pair{"your key", home.user_key()},
-                                    {"launcher's key", home.launcher_keys() + "/launcher.key"},
-                                    {"endpoint", home.endpoint()}})
-    if (auto secret = examine_secret(check, path)) found.push_back(*std::move(secret));
-  for (const auto& [check, path] : {std::pair{"home", home.path()},
-                                    {"launcher's home", home.launcher()},
-                                    {"who may use it", home.authorized_users()}})
-    if (auto open = examine_writers(check, path)) found.push_back(*std::move(open));
+  if (auto secret = examine_secret("your key", home.user_key()))
+    found.push_back(*std::move(secret));
+  if (auto open = examine_writers("home", home.path())) found.push_back(*std::move(open));
+  const std::string launcher_home = named.empty() ? home.launcher() : launcher_home_of(named);
+  if (!launcher_home.empty()) examine_launcher_home(launcher_home, found);
+  if (auto open = named.empty() ? std::nullopt : examine_writers("LOCKSTEP_LAUNCHER", named))
+    found.push_back(*std::move(open));
   return found;
 }
 

@@ -41,7 +41,7 @@ std::string usual_agent_home(const Context& context) {
 
 int doctor(Context& context, const std::string& agent_home, Format format) {
   Findings all = examine_programs();
-  append(all, examine_home(context.home));
+  append(all, examine_home(context.home, context.launcher));
   append(all, examine_launcher(context));
   append(all, examine_node(agent_home.empty() ? usual_agent_home(context) : agent_home));
   print(context, format, Json::parse(wire::encode(all)), printable(findings_text(all)));

@@ -15,4 +15,15 @@ Status write_start_record(const std::string& path, const StartRecord& record) {
   return io::write_file_atomically(path, json.dump(2, ' ', false, replace) + "\n", 0600, false);
 }
 
+Result<StartRecord> read_start_record(const std::string& path) {
+  TRY_ASSIGN(const std::string text, io::read_file(path, mebibytes(1)));
+  try {
+    const auto json = nlohmann::json::parse(text);
+    return StartRecord{json.at("by_lockstep"), json.at("command"), json.at("started"),
+                       json.at("ended")};
+  } catch (const nlohmann::json::exception& error) {
+    return make_error(ErrorCode::corrupt, path + ": " + error.what());
+  }
+}
+
 }  // namespace lockstep::launcher

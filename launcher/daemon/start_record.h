@@ -16,5 +16,6 @@ struct StartRecord {
 };
 
 Status write_start_record(const std::string& path, const StartRecord& record);  // 0600, atomic
+Result<StartRecord> read_start_record(const std::string& path);
 
 }  // namespace lockstep::launcher

@@ -5,11 +5,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <sstream>
+
 #include "common/base/quoted_name.h"
 #include "common/io/clock.h"
 #include "common/io/process.h"
 #include "common/io/version_file.h"
 #include "launcher/daemon/endpoint_file.h"
+#include "launcher/daemon/start_record.h"
 #include "launcher/store/least_facts.h"
 
 namespace lockstep::launcher {
@@ -34,6 +37,28 @@ std::optional<io::ProcessIdentity> holder_of(const LauncherHome& home) {
   return io::ProcessIdentity{daemon->pid, daemon->start_ticks};
 }
 
+// The systemd service that a process belongs to; "": none.
+std::string service_of(int pid) {
+  constexpr std::string_view kEnding = ".service";
+  std::istringstream lines(
+      io::read_file(fmt::format("/proc/{}/cgroup", pid), kibibytes(64)).value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    const std::string name = line.substr(line.rfind('/') + 1);
+    if (name.starts_with("lockstepd") && name.ends_with(kEnding)) return name;
+  }
+  return "";
+}
+
+// The command that ends a launcher is the one of who started it.
+std::string how_to_end(const LauncherHome& home, int pid) {
+  const auto record = read_start_record(home.started());
+  if (record && record->by_lockstep) return "`lockstep down`";
+  if (const std::string service = service_of(pid); !service.empty())
+    return "`systemctl stop " + service + "`";
+  if (record) return fmt::format("`kill {}`", pid);
+  return fmt::format("`lockstep down`, or with `kill {}` where an operator started it", pid);
+}
+
 void pause_briefly() {
   const timespec pause{0, 20'000'000};
   ::nanosleep(&pause, nullptr);
@@ -54,9 +79,9 @@ Result<io::FileLock> lock_home(const LauncherHome& home, Duration patience) {
     const std::string pid = holder ? std::to_string(holder->pid) : "unknown";
     if (holder && !io::is_ending(*holder))
       return make_error(ErrorCode::conflict,
-                        fmt::format("another lockstepd (pid {}) has {}; end it with `lockstep "
-                                    "down`, or choose another --home",
-                                    pid, home.path()));
+                        fmt::format("another lockstepd (pid {}) has {}; end it with {}, or choose "
+                                    "another --home",
+                                    pid, home.path(), how_to_end(home, holder->pid)));
     if (clock.now() >= end)
       return make_error(
           ErrorCode::conflict,

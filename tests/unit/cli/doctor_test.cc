@@ -71,6 +71,31 @@ TEST(Doctor, AHomeThatCannotBeMadeOrThatOthersMayChangeIsAProblem) {
   EXPECT_THAT(found.back().advice, HasSubstr("chmod go-w"));
 }
 
+TEST(Doctor, WithANamedLauncherOnlyThatOnesFilesAreLookedAt) {
+  const test::TempDir dir;
+  const Home home(dir / "home");
+  const std::string other = dir / "operator";
+  ASSERT_TRUE(io::make_directories(home.launcher_keys(), 0700));
+  ASSERT_TRUE(io::make_directories(other + "/keys", 0700));
+  const auto put = [](const std::string& path, mode_t mode) {
+    ASSERT_TRUE(io::write_file_atomically(path, "x", 0600, false));
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+  };
+  put(home.launcher_keys() + "/launcher.key", 0644);
+  put(home.endpoint(), 0666);
+  put(other + "/endpoint.json", 0600);
+  put(other + "/keys/launcher.key", 0600);
+  EXPECT_FALSE(all_well(examine_home(home)));
+  EXPECT_TRUE(all_well(examine_home(home, other + "/endpoint.json")));
+  put(other + "/keys/launcher.key", 0640);
+  const Findings found = examine_home(home, other + "/endpoint.json");
+  EXPECT_FALSE(all_well(found));
+  EXPECT_THAT(found.at(1).found, HasSubstr(other + "/keys/launcher.key has mode 0640"));
+  put(dir / "copy.json", 0646);
+  EXPECT_THAT(examine_home(home, dir / "copy.json").back().found,
+              HasSubstr("others may change it"));
+}
+
 TEST(Doctor, WithoutANodeThatIsAliveTheClockIsNotJudged) {
   auto nodes = alive_at(kNoon);
   nodes.pop_back();

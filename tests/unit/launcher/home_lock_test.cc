@@ -12,12 +12,14 @@
 #include <thread>
 
 #include "common/io/process.h"
+#include "launcher/daemon/start_record.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::launcher {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class HomeLock : public testing::Test {
  protected:
@@ -67,6 +69,19 @@ TEST_F(HomeLock, AHolderThatLivesIsNamedAtOnce) {
   EXPECT_EQ(refused.error().code, ErrorCode::conflict);
   EXPECT_THAT(refused.error().message, HasSubstr("(pid " + std::to_string(holder_) + ")"));
   EXPECT_THAT(refused.error().message, HasSubstr("lockstep down"));
+}
+
+TEST_F(HomeLock, TheAdviceIsTheCommandOfWhoStartedTheHolder) {
+  hold([this] { wait_to_be_told(); });
+  const auto advice = [&](bool by_lockstep) {
+    const StartRecord record{by_lockstep, {"lockstepd", "--home", home_.path()}, "then", ""};
+    EXPECT_TRUE(write_start_record(home_.started(), record));
+    const auto refused = lock_home(home_, minutes(60));
+    return refused ? std::string("the lock was free") : refused.error().message;
+  };
+  EXPECT_THAT(advice(true), HasSubstr("end it with `lockstep down`,"));
+  EXPECT_THAT(advice(false), HasSubstr("end it with `kill " + std::to_string(holder_) + "`,"));
+  EXPECT_THAT(advice(false), Not(HasSubstr("lockstep down")));
 }
 
 // As after a kill while a thread waits for the disk: the process is a zombie, and holds its locks.
