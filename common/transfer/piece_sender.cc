@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t kBytesPerMessage = 5u << 19;  // see blob_service.cc
 constexpr std::size_t kPiecesPerMessage = 4'000;
+// Zeros compress to nothing: without this a sparse file of gigabytes would be one message, and its
+// progress would stand still until the end.
+constexpr std::uint64_t kRawBytesPerMessage = 16u << 20;
 
 }  // namespace
 
@@ -18,8 +21,8 @@ Status PieceSender::add(BlobPiece piece, std::uint64_t raw_size) {
   message_bytes_ += piece.data.size();
   message_raw_ += raw_size;
   message_.pieces.push_back(std::move(piece));
-  const bool is_full =
-      message_bytes_ >= kBytesPerMessage || message_.pieces.size() >= kPiecesPerMessage;
+  const bool is_full = message_bytes_ >= kBytesPerMessage || message_raw_ >= kRawBytesPerMessage ||
+                       message_.pieces.size() >= kPiecesPerMessage;
   return is_full ? flush() : Status();
 }
 

@@ -5,25 +5,41 @@
 #include <vector>
 
 #include "common/base/quoted_name.h"
+#include "common/io/clock.h"
 #include "common/snapshot/capture.h"
 #include "common/transfer/transfer.h"
+#include "launcher/cli/paced_lines.h"
 
 namespace lockstep::cli {
 
 namespace {
 
-void show(Context& context, std::uint64_t done, std::uint64_t total) {
-  context.terminal.progress(
-      fmt::format("uploading {} of {}", to_string(Bytes{done}), to_string(Bytes{total})));
-}
+// On a terminal in the status line; elsewhere a line now and then.
+class UploadProgress {
+ public:
+  explicit UploadProgress(Terminal& terminal) : terminal_(terminal) {}
+
+  void show(std::uint64_t done, std::uint64_t total) {
+    const std::string text =
+        fmt::format("uploading {} of {}", to_string(Bytes{done}), to_string(Bytes{total}));
+    if (terminal_.has_status_line()) return terminal_.progress(text);
+    if (lines_.take(clock_.now())) terminal_.note(text);
+  }
+
+ private:
+  Terminal& terminal_;
+  io::SystemClock clock_;
+  PacedLines lines_{clock_.now()};
+};
 
 Result<transfer::Captured> capture(Context& context, Connection& connection,
                                    const std::string& directory, snapshot::CaptureOptions options) {
   TRY(io::make_directories(context.home.stat_cache(), 0700));
   options.own_files = context.home.path();
+  UploadProgress shown(context.terminal);
   auto captured = transfer::capture_and_send(
       connection.bulk(), directory, std::move(options), [&](const transfer::Progress& progress) {
-        show(context, progress.done_bytes, progress.total_bytes);
+        shown.show(progress.done_bytes, progress.total_bytes);
       });
   context.terminal.clear_status();
   return captured;
@@ -64,9 +80,10 @@ ImageBuild& build_of(EnvironmentSpec& environment) {
 
 Status upload(Context& context, Connection& connection, const transfer::Captured& captured) {
   const std::uint64_t before = captured.landed_bytes;
+  UploadProgress shown(context.terminal);
   const auto sent = transfer::upload_snapshot(
       connection.bulk(), captured.snapshot, [&](const transfer::Progress& progress) {
-        show(context, before + progress.done_bytes, before + progress.total_bytes);
+        shown.show(before + progress.done_bytes, before + progress.total_bytes);
       });
   context.terminal.clear_status();
   if (!sent) return sent.error();

@@ -1,5 +1,6 @@
 #include "common/transfer/transfer.h"
 
+#include <filesystem>
 #include <random>
 
 #include "tests/unit/snapshot/trees.h"
@@ -90,6 +91,24 @@ TEST(Transfer, UploadThenDownloadOfFiveThousandFiles) {
   ASSERT_TRUE(downloaded) << downloaded.error().message;
   EXPECT_EQ(last.done_bytes, last.total_bytes);
   expect_same_tree(source, f, captured->root);
+}
+
+TEST(Transfer, TheProgressOfASparseFileMoves) {
+  Fixture f;
+  TempDir source;
+  source.file("sparse", "");
+  constexpr std::uint64_t kSize = 100u << 20;
+  std::filesystem::resize_file(source / "sparse", kSize);
+  const auto captured = snapshot::capture(source.path(), {});
+  ASSERT_TRUE(captured);
+  auto cli = f.connect();
+  std::vector<std::uint64_t> steps;
+  const auto uploaded = upload_snapshot(
+      cli, *captured, [&](const Progress& progress) { steps.push_back(progress.done_bytes); });
+  ASSERT_TRUE(uploaded) << uploaded.error().message;
+  EXPECT_GE(steps.size(), 5u);
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    EXPECT_LE(steps[i] - steps[i - 1], kSize / 4) << "step " << i;
 }
 
 class LossyWire : public ::testing::TestWithParam<unsigned> {};

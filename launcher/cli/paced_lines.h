@@ -1,0 +1,26 @@
+#pragma once
+// How often progress is worth a line where there is no status line (a pipe, a log file): not at
+// once, since short work needs none, and then every few seconds. It reads no clock.
+
+#include "common/base/time.h"
+
+namespace lockstep::cli {
+
+class PacedLines {
+ public:
+  static constexpr Duration kFirst = seconds(5);
+  static constexpr Duration kBetween = seconds(10);
+
+  explicit PacedLines(Instant begun) : due_(begun + kFirst) {}
+  // True once for each line that is due.
+  bool take(Instant now) {
+    if (now < due_) return false;
+    due_ = now + kBetween;
+    return true;
+  }
+
+ private:
+  Instant due_;
+};
+
+}  // namespace lockstep::cli
