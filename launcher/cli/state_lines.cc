@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "launcher/cli/output.h"
 
@@ -15,11 +16,29 @@ std::string state_text(const JobView& job) {
   return text;
 }
 
+namespace {
+
+// "; attempt 1 ended: exit code 3; retry 1 of 3".
+std::string why_again(const JobView& job) {
+  const AttemptView& before = job.attempts[job.attempts.size() - 2];
+  if (before.retried.empty()) return "";
+  const auto* earlier = job.attempts.size() > 2 ? &job.attempts[job.attempts.size() - 3] : nullptr;
+  if (earlier != nullptr && earlier->report && before.report &&
+      earlier->report->message == before.report->message)
+    return fmt::format("; attempt {} ended as attempt {}", before.number, earlier->number);
+  return fmt::format("; attempt {} ended: {}", before.number, in_one_line(before.retried));
+}
+
+}  // namespace
+
 void StateLines::on_job(const JobView& job, Instant now) {
   Seen seen{job.status, job.attempts.size(), state_text(job)};
   if (now_ && now_->text == seen.text) return;
   const bool same_state = now_ && now_->status == seen.status && now_->attempts == seen.attempts;
   const bool again = now_ && seen.attempts > now_->attempts && now_->attempts > 0;
+  // The line of the wait before a retry has the cause; a short wait has no line.
+  const bool said_why = now_ && now_->status == JobStatus::queued && said_;
+  if (again) ended_ = said_why ? "" : why_again(job);
   now_ = std::move(seen);
   if (is_final(job.status)) {
     due_ = Instant::never();
@@ -38,7 +57,7 @@ std::optional<std::string> StateLines::take(Instant now) {
   due_ = Instant::never();
   said_ = now;
   said_any_ = true;
-  return now_->text;
+  return now_->text + std::exchange(ended_, "");
 }
 
 Instant StateLines::next_deadline() const { return due_; }

@@ -1,7 +1,7 @@
 #pragma once
 // Which states of a job are worth a line where there is no status line (a pipe, a log file): what
-// lasts, a wait and its reason, and the going on after a wait. Trivial jobs give no line at all. It
-// reads no clock and writes nothing.
+// lasts, a wait and its reason, the going on after a wait, and each retry with its cause. Trivial
+// jobs give no line at all. It reads no clock and writes nothing.
 
 #include <cstdint>
 #include <optional>
@@ -31,6 +31,7 @@ class StateLines {
     std::string text;
   };
   std::optional<Seen> now_;
+  std::string ended_;  // why the attempt before ended, while no line has said it
   Instant due_ = Instant::never();
   std::optional<Instant> said_;  // the last line of this state
   bool said_any_ = false;

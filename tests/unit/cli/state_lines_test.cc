@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "launcher/cli/paced_lines.h"
+
 namespace lockstep::cli {
 namespace {
 
@@ -88,6 +90,54 @@ TEST(StateLines, ARetryIsAlwaysSaid) {
   watch.see(milliseconds(300), job(JobStatus::running, "", 2));
   EXPECT_EQ(watch.said,
             (Lines{"j: Preparing, attempt 2 (the runner died)", "j: Running, attempt 2"}));
+}
+
+JobView second_attempt(JobStatus status, std::string reason) {
+  JobView view = job(status, std::move(reason), 2);
+  view.attempts[0].number = 1;
+  view.attempts[0].retried = "rank 0 exited with code 3:\nboom; retry 1 of 3";
+  return view;
+}
+
+TEST(StateLines, ARetrySaysItsCauseAlsoWhenTheBackOffIsTooShortForALine) {
+  Watch watch;
+  watch.see(seconds(0), job(JobStatus::running));
+  watch.see(milliseconds(100), job(JobStatus::queued, "exit code 3; retry 1 of 3 in 1s"));
+  watch.see(milliseconds(1099), second_attempt(JobStatus::preparing, "node n: staging"));
+  watch.see(milliseconds(1300), second_attempt(JobStatus::running, ""));
+  EXPECT_EQ(watch.said, (Lines{"j: Preparing, attempt 2 (node n: staging); attempt 1 ended: rank 0 "
+                               "exited with code 3: boom; retry 1 of 3",
+                               "j: Running, attempt 2"}));
+}
+
+TEST(StateLines, ACauseThatIsTheSameAgainIsNotRepeated) {
+  Watch watch;
+  JobView view = second_attempt(JobStatus::running, "");
+  view.attempts[0].report.emplace().message = "no container engine";
+  watch.see(seconds(0), view);
+  view.attempts[1] = view.attempts[0];
+  view.attempts[1].number = 2;
+  view.attempts.emplace_back().number = 3;
+  view.status = JobStatus::preparing;
+  watch.see(milliseconds(500), view);
+  EXPECT_EQ(watch.said, Lines{"j: Preparing, attempt 3; attempt 2 ended as attempt 1"});
+}
+
+TEST(StateLines, ACauseThatTheWaitHasToldIsNotRepeated) {
+  Watch watch;
+  watch.see(seconds(0), job(JobStatus::running));
+  watch.see(milliseconds(100), job(JobStatus::queued, "exit code 3; retry 1 of 3 in 4s"));
+  watch.see(seconds(4), second_attempt(JobStatus::preparing, ""));
+  EXPECT_EQ(watch.said,
+            (Lines{"j: Queued (exit code 3; retry 1 of 3 in 4s)", "j: Preparing, attempt 2"}));
+}
+
+TEST(PacedLines, OneAfterFiveSecondsAndThenOneInTen) {
+  PacedLines lines(kStart);
+  std::vector<int> said;
+  for (int second = 0; second < 30; ++second)
+    if (lines.take(kStart + seconds(second))) said.push_back(second);
+  EXPECT_EQ(said, (std::vector<int>{5, 15, 25}));
 }
 
 TEST(StateText, IsOneLine) {
