@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/bench"), str(ROOT / "tests/e2e")]
 from harness.namespaces import Cluster  # noqa: E402
 from harness.site import PROGRAMS, Site  # noqa: E402
+from needs import need  # noqa: E402
 from slurm import Slurm  # noqa: E402
 
 TORCHRUN = "print(1)\n"
@@ -159,6 +160,7 @@ def main():
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
+    need()
     directory = pathlib.Path(tempfile.mkdtemp(prefix="ls-bench-"))
     directory.chmod(0o755)
     slurm, results, parts = None, [], []

@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bench"))
 from compare_peers import machine  # noqa: E402
 from load import row  # noqa: E402
+from needs import need  # noqa: E402
 from throughput import Lockstep  # noqa: E402
 
 NODES = 4
@@ -105,6 +106,7 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--apart", action="store_true")
     args = parser.parse_args()
+    need()
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
         lockstep = Lockstep(folder, 2, NODES, () if args.apart else ("--packages", folder / "packages"))

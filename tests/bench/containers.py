@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "tests/e2e"))
 from compare_peers import machine  # noqa: E402
 from harness.engine import Docker, import_busybox  # noqa: E402
 from load import row  # noqa: E402
+from needs import need  # noqa: E402
 from throughput import Lockstep  # noqa: E402
 
 
@@ -55,6 +56,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=20, help="of each kind")
     parser.add_argument("--ranks", type=int, default=8)
     args = parser.parse_args()
+    need()
     docker = Docker()
     os.environ.update(docker.environment)  # for the agents
     try:

@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bench"))
 from compare_peers import machine  # noqa: E402
 from load import row  # noqa: E402
+from needs import need  # noqa: E402
 from throughput import Lockstep  # noqa: E402
 
 KINDS = {"none": "", "host": "environment: {interpreter: python3}",
@@ -50,6 +51,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=60, help="of each kind")
     args = parser.parse_args()
+    need()
     with tempfile.TemporaryDirectory() as directory:
         directory = pathlib.Path(directory)
         lockstep = Lockstep(directory, 2)

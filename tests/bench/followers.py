@@ -19,6 +19,7 @@ BUILD = pathlib.Path(os.environ.get("LOCKSTEP_BUILD", ROOT / "build")).resolve()
 sys.path[:0] = [str(ROOT / "tests/bench"), str(ROOT / "tests/e2e")]
 from compare_peers import cpu_seconds, machine, resident  # noqa: E402
 from harness.site import Site  # noqa: E402
+from needs import FLEET, need  # noqa: E402
 
 EACH = 125  # followers in one process: each takes two sockets and two monitors, and libzmq has 1,023
 
@@ -67,6 +68,7 @@ def main():
     parser.add_argument("--followers", type=int, default=1000)
     parser.add_argument("--seconds", type=int, default=30)
     options = parser.parse_args()
+    need(FLEET)
     print(machine())
     with tempfile.TemporaryDirectory(prefix="ls-followers-") as directory:
         pathlib.Path(directory).chmod(0o755)

@@ -27,6 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("LOCKSTEP_BUILD", ROOT / "build")).resolve()
 sys.path.insert(0, str(ROOT / "tests/bench"))
 from compare_peers import cpu_seconds, machine, resident  # noqa: E402
+from needs import FLEET, need  # noqa: E402
 
 
 def wait_until(condition, what, deadline_s=180):
@@ -222,6 +223,7 @@ def main():
     parser.add_argument("--queued", type=int, default=100_000)
     parser.add_argument("--repeat", type=int, default=3)
     options = parser.parse_args()
+    need(FLEET)
     print(machine(), flush=True)
     with tempfile.TemporaryDirectory(prefix="ls-load-") as directory:
         launcher, fleet = Launcher(directory), None

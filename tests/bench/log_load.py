@@ -20,6 +20,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 from harness.site import Site, wait_until  # noqa: E402
+from needs import need  # noqa: E402
 
 # Each rank writes its share and leaves the digest of it beside, for the comparison.
 WRITER = r"""
@@ -165,6 +166,7 @@ def main():
     parser.add_argument("--hold-s", type=float, default=5)
     parser.add_argument("--spool", default="")
     options = parser.parse_args()
+    need()
     with tempfile.TemporaryDirectory(prefix="ls-logs-") as directory:
         pathlib.Path(directory).chmod(0o755)
         measure(options, directory)

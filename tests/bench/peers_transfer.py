@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/e2e")]
 from harness.namespaces import Cluster  # noqa: E402
 from harness.site import BUILD  # noqa: E402
+from needs import need  # noqa: E402
 
 MIB = 1 << 20
 
@@ -82,6 +83,7 @@ def main():
     parser.add_argument("--megabits", default="0,200")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
+    need()
     bin_directory = pathlib.Path(tempfile.mkdtemp(prefix="ls-bench-bin-"))
     bin_directory.chmod(0o755)
     for program in (BUILD / "bin").iterdir():

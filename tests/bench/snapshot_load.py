@@ -21,6 +21,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "e2e"),
                 str(pathlib.Path(__file__).resolve().parent)]
 from compare_peers import machine  # noqa: E402
 from harness.site import Site  # noqa: E402
+from needs import need  # noqa: E402
 
 MEDIAN = 5_000
 
@@ -115,6 +116,7 @@ def main():
     parser.add_argument("--megabytes", type=int, default=1_000)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
+    need()
     with tempfile.TemporaryDirectory(prefix="ls-snapshot-") as name:
         directory = pathlib.Path(name)
         directory.chmod(0o755)

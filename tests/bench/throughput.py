@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/bench"), str(ROOT / "tests/e2e")]
 from compare_peers import check, machine, timed  # noqa: E402
 from load import BUILD, Launcher, wait_until  # noqa: E402
+from needs import FLEET, need  # noqa: E402
 from slurm import Slurm  # noqa: E402
 
 
@@ -97,6 +98,7 @@ def main():
     parser.add_argument("--slurm-cpus", type=int)
     parser.add_argument("--usage")
     options = parser.parse_args()
+    need(FLEET)
     slurm_cpus = options.slurm_cpus or options.cpus
     with tempfile.TemporaryDirectory(prefix="ls-bench-") as name:
         directory = pathlib.Path(name)
