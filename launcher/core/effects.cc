@@ -1,5 +1,7 @@
 #include "launcher/core/effects.h"
 
+#include <algorithm>
+
 #include "launcher/core/fences.h"
 #include "launcher/core/node_health.h"
 
@@ -35,12 +37,14 @@ struct Effects {
   }
   void operator()(const JobRequeued& fact) const { enqueue(core, changed(fact.job)); }
   void operator()(const JobFinished& fact) const {
-    changed(fact.job);
+    const Job& job = changed(fact.job);
     core.retention.is_due = true;
     core.canceled_late.erase(fact.job);
-    const Cause cause = fact.report.cause;
-    if (cause == Cause::account_missing || cause == Cause::canceled)
-      core.scheduler.topology_changed();  // nodes may be asked again for the job's account
+    const bool lacked_account =
+        std::any_of(job.attempts.begin(), job.attempts.end(), [](const Attempt& attempt) {
+          return attempt.ended && attempt.ended->cause == Cause::account_missing;
+        });
+    if (lacked_account) core.scheduler.topology_changed();  // nodes may be asked for it again
   }
   void operator()(const JobDeleted& fact) const { core.pending.job_changed(fact.job); }
 

@@ -239,6 +239,24 @@ TEST(MissingAccount, when_no_node_is_to_come_the_job_ends_with_the_reason_after_
   EXPECT_EQ(launcher.status(again), JobStatus::preparing) << launcher.view(again).reason;
 }
 
+TEST(MissingAccount, a_second_job_of_the_account_is_not_left_waiting_when_the_first_has_ended) {
+  CoreConfig config;
+  config.fixed_nodes = 1;
+  TestLauncher launcher(config);
+  FakeNode n1 = launcher.join("n1");
+  JobSpec spec = job_spec("first");
+  spec.run_as = "ada";
+  const JobId first = launcher.submit(spec);
+  spec.name = "second";
+  const JobId second = launcher.submit(spec);
+  EXPECT_EQ(launcher.status(second), JobStatus::queued);
+  launcher.finished(n1, attempt(first), node_failure(Cause::account_missing, "no user ada"));
+  EXPECT_EQ(launcher.status(first), JobStatus::failed);
+  EXPECT_EQ(launcher.status(second), JobStatus::preparing);
+  launcher.finished(n1, attempt(second), node_failure(Cause::account_missing, "no user ada"));
+  EXPECT_EQ(launcher.status(second), JobStatus::failed);
+}
+
 TEST(MissingAccount, a_job_that_waits_for_a_node_with_its_account_says_what_to_do) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");
