@@ -54,7 +54,12 @@ void Core::Impl::recover(const FoundPart& found) {
   fresh.environment_log_bytes = found.environment_log_bytes;
   auto& part = parts.insert_or_assign(attempt, std::move(fresh)).first->second;
   using Runner = FoundPart::Runner;
-  if (found.runner == Runner::never_started) return;
+  if (found.runner == Runner::never_started) {
+    // Its end counts them, and the launcher waits for what is counted: also when it is canceled
+    // before anything is staged again.
+    if (found.environment_log_bytes != 0) out.push_back(ShipLogs{attempt});
+    return;
+  }
   if (found.runner == Runner::alive) {
     must_tell(part);  // an agent may die between writing and telling
     return attach(part);

@@ -123,6 +123,15 @@ TEST_F(AgentEnvironments, ALogThatAnEarlierAgentWroteIsCounted) {
   EXPECT_EQ(core.observed().at(0).exit->logs, (std::vector<LogSize>{{3, 0, 0, 70}}));
 }
 
+TEST_F(AgentEnvironments, ALogOfOneThatNeverStartedIsShippedThoughNothingIsStagedAgain) {
+  FoundPart found;
+  found.assignment = job;
+  found.runner = FoundPart::Runner::never_started;
+  found.environment_log_bytes = 70;
+  give(Recovered{{found}});
+  take<ShipLogs>();
+}
+
 TEST_F(AgentEnvironments, WhatTheRunnerWroteToItsLogIsCountedOnce) {
   equip(job);
   give(EnvironmentChanged{job.attempt, at(Step::ready), 70});
