@@ -84,7 +84,8 @@ struct JobView {
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 
-// Patterns of `keep` of a job that Completed, where each of its nodes says that it made no such file.
+// Patterns of `keep` of a job that Completed, where each of its nodes says that it made no such
+// file.
 std::vector<std::string> unmatched_keep(const JobView& job);
 
 // What a node fetched and gave, since the launcher started.

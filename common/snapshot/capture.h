@@ -89,7 +89,7 @@ struct TreeOptions {
   // none, it is left out and listed. Absent: it is an error.
   std::optional<LowerTree> previous = std::nullopt;
   std::function<void(const std::string& path)> on_read = {};  // as in CaptureOptions
-  Selection* selection = nullptr;  // null: everything. Not with `lower`
+  Selection* selection = nullptr;                             // null: everything. Not with `lower`
 };
 
 // Files that cannot be read, and files that change each time they are read, fail the capture and

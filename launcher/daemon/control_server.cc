@@ -54,11 +54,12 @@ ControlServer::ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket
       join_(join),
       check_snapshot_(std::move(check_snapshot)),
       settings_(std::move(settings)),
-      reports_(engine.core(), check_snapshot_,
-               [this](const NodeRequest& from, AgentMessage message) {
-                 std::visit(NodeMessages{*this, from}, message);
-               },
-               [this](std::string line) { log_refusal(std::move(line)); }),
+      reports_(
+          engine.core(), check_snapshot_,
+          [this](const NodeRequest& from, AgentMessage message) {
+            std::visit(NodeMessages{*this, from}, message);
+          },
+          [this](std::string line) { log_refusal(std::move(line)); }),
       service_(ports()),
       messages_of_user_(
           {static_cast<double>(settings_.user_messages_per_second * kUserBurstSeconds),

@@ -203,7 +203,8 @@ TEST(CondaView, HasWhatTheFileSays) {
 TEST(CondaView, OfALockTheNumbersOfPackagesAreShown) {
   EnvironmentView view = sample_environment();
   view.environment.spec.definition = sample_lock();
-  EXPECT_EQ(api::to_json(view)["conda_file"]["locked"], Json::parse(R"({"all": 1, "linux-64": 2})"));
+  EXPECT_EQ(api::to_json(view)["conda_file"]["locked"],
+            Json::parse(R"({"all": 1, "linux-64": 2})"));
   EXPECT_NE(environment_text(view).find("\nlocked:         1 packages for all\n"
                                         "                2 packages for linux-64\n"),
             std::string::npos);
@@ -272,7 +273,8 @@ TEST(DockerView, AJobSaysItsImageAndWhatItsContainerHas) {
   EXPECT_EQ(job_text(job, kNoon).find("container:"), std::string::npos);
   job.spec.resources.shm_size = gibibytes(8);
   job.spec.resources.docker_args = {"--ulimit", "memlock=-1"};
-  EXPECT_EQ(api::to_json(job)["resources"], Json::parse(R"({"instance_count": 2, "shm_size": 8589934592,
+  EXPECT_EQ(api::to_json(job)["resources"],
+            Json::parse(R"({"instance_count": 2, "shm_size": 8589934592,
                             "docker_args": ["--ulimit", "memlock=-1"]})"));
   const std::string text = job_text(job, kNoon);
   EXPECT_NE(text.find("\nmade of:      image r.io/train:1; channels"), std::string::npos) << text;

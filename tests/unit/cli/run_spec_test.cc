@@ -92,7 +92,9 @@ TEST(RunSpec, RefusesByName) {
             "run: --memory '0' is 0 B, too small to run in; write 512m or 2g");
   EXPECT_EQ(refusal([](auto& a) { a.env = {""}; }), "run: --env '' is not of the form NAME=VALUE");
   EXPECT_EQ(refusal([](auto& a) { a.name = "a b"; }).substr(0, 16), "run: name: 'a b'");
-  EXPECT_EQ(refusal([](auto& a) { a.keep = {"*.pt", "./x"}; }),
+  EXPECT_EQ(refusal([](auto& a) {
+              a.keep = {"*.pt", "./x"};
+            }),
             "run: --keep ./x: '.' is no name of a file; write paths as they are in the working "
             "directory, such as /checkpoints/last.pt");
   EXPECT_EQ(refusal([](auto& a) { a.keep = {"!x"}; }),

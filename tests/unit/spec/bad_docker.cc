@@ -74,7 +74,8 @@ std::vector<BadEnvironment> bad_docker_jobs() {
       {"image_and_windows", "environment:\n  image: debian\n  os_type: windows\n",
        "job.yml:4:12: 'environment.os_type': 'windows' is not supported; it must be linux",
        kNotYet},
-      {"image_and_inference_config", "environment:\n  image: debian\n  inference_config: {port: 80}\n",
+      {"image_and_inference_config",
+       "environment:\n  image: debian\n  inference_config: {port: 80}\n",
        "job.yml:4:3: 'environment.inference_config' is not supported yet", kNotYet},
       {"beside_the_environment", "image: debian\n",
        "job.yml:2:1: unknown key 'image'; did you mean 'environment.image'?"},
@@ -159,8 +160,8 @@ std::vector<BadEnvironment> bad_docker_files() {
       {"dockerfile", "build:\n  path: .\n  dockerfile_path: ../D\n",
        "env.yml:3:20: build.dockerfile_path: '../D' leaves the folder that is built; put the file "
        "into it"},
-      {"properties", "image: a\nproperties: {a: b}\n", "env.yml:2:1: 'properties' is not supported yet",
-       kNotYet},
+      {"properties", "image: a\nproperties: {a: b}\n",
+       "env.yml:2:1: 'properties' is not supported yet", kNotYet},
       {"conda_itself", "image: a\ndependencies: [python]\n",
        "env.yml:1:1: 'image' is a key of an environment file, and this is a conda file; in an "
        "environment file, channels and dependencies stand under 'conda_file'"},
