@@ -55,8 +55,8 @@ void Core::Impl::recover(const FoundPart& found) {
   auto& part = parts.insert_or_assign(attempt, std::move(fresh)).first->second;
   using Runner = FoundPart::Runner;
   if (found.runner == Runner::never_started) {
-    // Its end counts them, and the launcher waits for what is counted: also when it is canceled
-    // before anything is staged again.
+    // The part's exit counts these bytes, and the launcher waits for every counted byte, also when
+    // the job is canceled before anything is staged again.
     if (found.environment_log_bytes != 0) out.push_back(ShipLogs{attempt});
     return;
   }

@@ -172,7 +172,7 @@ class EnvironmentCache {
   std::string owner_of(const io::User& user) const;
   CacheEntry entry(const io::User& user, std::string name) const;
   std::vector<std::string> owners() const;
-  // In the root of this agent, whose builds are no other's.
+  // All entries below root_, which no other agent shares.
   std::vector<CacheEntry> entries() const;
   Result<std::string> put_aside(const Item& item) const;
   static Status put_back(const Item& item, const std::string& aside);

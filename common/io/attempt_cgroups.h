@@ -12,7 +12,7 @@ namespace lockstep::io {
 // Kills every process in the cgroups that the file names (one directory a line) and removes them.
 Status clean_cgroups(const std::string& record_file);
 
-// Whether one that the file names exists. False, where there is no such file.
+// Whether a cgroup that the file names still exists. False when the file does not exist.
 bool any_cgroup(const std::string& record_file);
 
 // The same for a runner whose record is gone, with its attempt's directory: its cgroups, by their
