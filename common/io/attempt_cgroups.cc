@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kLongestAttempt = 200;  // of the 255 bytes of a directory's name
 constexpr std::string_view kParent = "lockstep";
+constexpr std::string_view kBeside = "lockstep-";  // instead of a parent, in the name
 constexpr int kKillRounds = 400;
 constexpr long kRoundNs = 5'000'000;
 
@@ -64,6 +65,7 @@ Status clean(const std::vector<std::string>& directories) {
   // end; while others are in it rmdir refuses.
   for (const std::string& directory : directories) {
     const auto shared = directory.rfind("/lockstep/");
+    if (shared == directory.npos) continue;
     disk::rmdir(directory.substr(0, shared + std::string("/lockstep").size()).c_str());
   }
   return status;
@@ -104,7 +106,10 @@ void find_below(const std::string& path, bool is_parent, const CgroupName& wante
                 std::vector<std::string>& found) {
   for (const std::string& name : folders_in(path)) {
     const std::string below = path + "/" + name;
-    if (is_parent && name.starts_with(wanted.lead) && name.ends_with(wanted.tail))
+    std::string_view own = name;
+    const bool is_beside = own.starts_with(kBeside);
+    if (is_beside) own.remove_prefix(kBeside.size());
+    if ((is_parent || is_beside) && own.starts_with(wanted.lead) && own.ends_with(wanted.tail))
       add_tree(below, found);
     else
       find_below(below, name == kParent, wanted, found);
@@ -120,8 +125,10 @@ Result<std::vector<std::string>> recorded(const std::string& record_file) {
   }
   std::istringstream lines(*record);
   for (std::string line; std::getline(lines, line);) {
-    // Ours lie below a directory of ours: a damaged file must not make us empty another cgroup.
-    if (line.find("/lockstep/") != std::string::npos) directories.push_back(line);
+    // Ours say so in their path: a damaged file must not make us empty another cgroup.
+    if (line.find("/lockstep/") != std::string::npos ||
+        line.find("/lockstep-") != std::string::npos)
+      directories.push_back(line);
   }
   return directories;
 }

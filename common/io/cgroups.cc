@@ -21,6 +21,7 @@ namespace lockstep::io {
 namespace {
 
 constexpr char kParent[] = "/lockstep";
+constexpr char kBeside[] = "/lockstep-";
 constexpr int kRemoveTries = 400;  // 5 ms apart
 
 Status put(const std::string& file, const std::string& value) {
@@ -39,21 +40,36 @@ Status enable_controllers(const std::string& directory) {
   return put(directory + "/cgroup.subtree_control", "+memory");
 }
 
+// v1's weights of CPU time are not below a common parent: where two of its children share a CPU,
+// Linux 6.18 starves every process outside of the parent for as long as they run.
+// docs/decisions/031-limits-of-ranks.md
+std::string place_v1(const std::string& base, std::string_view controller,
+                     const std::string& name) {
+  if (controller == "cpu") return base + kBeside + name;
+  return base + kParent + "/" + name;
+}
+
+// Null: it is below no parent of ours.
+std::optional<std::string> parent_of(const std::string& directory) {
+  const std::string parent = directory.substr(0, directory.rfind('/'));
+  if (!parent.ends_with(kParent)) return std::nullopt;
+  return parent;
+}
+
 // Another attempt may remove the empty parent between our two calls.
-Status make_below_parent(const std::string& base, const std::string& name, bool v2) {
+Status make_directory(const std::string& directory, bool v2) {
+  const auto parent = parent_of(directory);
   for (int i = 0; i < 100; ++i) {
-    const std::string parent = base + kParent;
-    if (mkdir(parent.c_str(), 0755) != 0 && errno != EEXIST)
-      return errno_error(errno, "make cgroup " + parent);
-    if (v2) {
-      const Status enabled = enable_controllers(parent);
-      if (!enabled && exists(parent)) return enabled;
+    if (parent && mkdir(parent->c_str(), 0755) != 0 && errno != EEXIST)
+      return errno_error(errno, "make cgroup " + *parent);
+    if (parent && v2) {
+      const Status enabled = enable_controllers(*parent);
+      if (!enabled && exists(*parent)) return enabled;
     }
-    if (mkdir((parent + "/" + name).c_str(), 0755) == 0) return {};
-    if (errno != ENOENT) return errno_error(errno, "make cgroup " + parent + "/" + name);
+    if (mkdir(directory.c_str(), 0755) == 0) return {};
+    if (!parent || errno != ENOENT) return errno_error(errno, "make cgroup " + directory);
   }
-  return make_error(ErrorCode::unavailable,
-                    "make cgroup " + base + kParent + ": it keeps vanishing");
+  return make_error(ErrorCode::unavailable, "make cgroup " + *parent + ": it keeps vanishing");
 }
 
 // The value of `key` in a flat keyed file such as memory.events; 0 when absent.
@@ -157,7 +173,7 @@ Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
     return make_error(ErrorCode::unsupported,
                       "no cgroup hierarchy with the memory controller is ours to write");
   for (const auto& [base, controller] : v1) {
-    cgroups.directories_.push_back(base + kParent + "/" + request.name);
+    cgroups.directories_.push_back(place_v1(base, controller, request.name));
     cgroups.controllers_.push_back(controller);
   }
   return cgroups;
@@ -182,11 +198,8 @@ Status Cgroups::make_directories() {
   for (const auto& directory : deepest_first()) record += directory + "\n";
   TRY(write_file_atomically(request_.record, record, 0644, false));
   Status status;
-  for (const auto& directory : directories_) {
-    const std::string base =
-        directory.substr(0, directory.size() - request_.name.size() - sizeof kParent);
-    if (status) status = make_below_parent(base, request_.name, version_ == 2);
-  }
+  for (const auto& directory : directories_)
+    if (status) status = make_directory(directory, version_ == 2);
   if (status && version_ == 2) status = limit_v2(directories_[0], request_);
   for (std::size_t at = 0; at < directories_.size(); ++at)
     for (int i = 0; status && has_ranks(at) && i < ranks_; ++i)
@@ -280,7 +293,7 @@ Status Cgroups::remove() {
     }
   }
   for (const auto& directory : directories_)  // shared: goes with the last attempt
-    rmdir(directory.substr(0, directory.rfind('/')).c_str());
+    if (const auto parent = parent_of(directory)) rmdir(parent->c_str());
   directories_.clear();
   ranks_ = 0;
   return status;

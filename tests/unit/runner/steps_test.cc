@@ -8,6 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sstream>
+
+#include "common/io/attempt_cgroups.h"
 #include "common/io/cgroup_layout.h"
 #include "common/io/cgroups.h"
 #include "runner/steps/binding.h"
@@ -78,6 +81,28 @@ TEST(CgroupTest, MadeLimitedRecordedAndRemoved) {
   EXPECT_TRUE(io::exists(rank_directory));
   EXPECT_TRUE(cgroups->remove());
   EXPECT_FALSE(io::exists(rank_directory));
+}
+
+// Decision 031: what is below a common parent starves processes outside of it. Whoever outlives the
+// runner finds such a cgroup by its name all the same.
+TEST(CgroupTest, CpuTimeIsWeighedBesideOtherAttemptsInVersion1) {
+  TemporaryDirectory directory;
+  const io::CgroupName name = io::cgroup_name("unit-weight.1", getpid());
+  io::CgroupRequest request{name.lead + "0" + name.tail, 1, std::nullopt, 2,
+                            directory.path() + "/cgroups"};
+  auto cgroups = io::Cgroups::create(request);
+  if (!cgroups) GTEST_SKIP() << "needs a writable memory cgroup: " << cgroups.error().message;
+  std::vector<std::string> weighed, others;
+  std::istringstream lines(*io::read_file(request.record));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_TRUE(io::exists(line)) << line;
+    (io::exists(line + "/cpu.shares") ? weighed : others).push_back(line);
+  }
+  for (const auto& path : weighed) EXPECT_TRUE(path.ends_with("/lockstep-" + request.name)) << path;
+  EXPECT_FALSE(others.empty());
+  EXPECT_TRUE(io::clean_cgroups_of("unit-weight.1", getpid()));
+  for (const auto& path : weighed) EXPECT_FALSE(io::exists(path)) << path;
+  for (const auto& path : others) EXPECT_FALSE(io::exists(path)) << path;
 }
 
 // What a process in these cgroups can fork, at most 100; it leaves nothing running.
