@@ -1,8 +1,9 @@
 #pragma once
 // The cgroups of one attempt on one node: one directory per hierarchy, `lockstep/NAME` (v1's
-// for CPU time: `lockstep-NAME`), and in the one that knows memory a child per rank, so that an out-of-memory kill is attributed, and one in
-// that which knows pids, so that a rank that forks without end takes nothing from the others. It
-// owns these directories from create to remove; it decides nothing about ranks.
+// for CPU time: `lockstep-NAME`), and in the one that knows memory a child per rank, so that an
+// out-of-memory kill is attributed, and one in that which knows pids, so that a rank that forks
+// without end takes nothing from the others. It owns these directories from create to remove; it
+// decides nothing about ranks.
 
 #include <optional>
 #include <string>
