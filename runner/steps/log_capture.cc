@@ -194,7 +194,7 @@ ssize_t LogCapture::read_pipe(Stream& stream, std::uint64_t most) {
 
 // How much was read, kept or not.
 std::uint64_t LogCapture::read_some(Stream& stream, std::uint64_t most) {
-  if (!stream.cut && left_to_keep(stream) == 0) stream.cut.emplace();
+  if (!stream.cut && left_to_keep(stream) == 0) stream.cut = Stream::Cut{};
   if (stream.cut) return drop_some(stream);
   const ssize_t length = read_pipe(stream, std::min(most, left_to_keep(stream)));
   if (length <= 0) return 0;
@@ -249,7 +249,7 @@ bool LogCapture::flush(Stream& stream) {
         io::disk::write(stream.file.get(), stream.pending.data(), stream.pending.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0 && !waits_for_disk_) {
-      if (!stream.cut) stream.cut.emplace();
+      if (!stream.cut) stream.cut = Stream::Cut{};
       stream.cut->dropped += std::exchange(stream.pending, {}).size();
       return true;
     }
