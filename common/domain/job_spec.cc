@@ -109,6 +109,9 @@ std::vector<Error> errors_of(const JobSpec& spec) {
     if (!status) errors.push_back(status.error());
   };
   if (!spec.name.empty()) add(validate_job_name(spec.name));
+  if (const std::string& from = spec.from_checkpoint_of.value; !from.empty())
+    if (const Status named = validate_job_name(from); !named)
+      add(named.error().within("from_checkpoint_of"));
   add(validate_command(spec.command));
   add(validate_variables("environment_variables", spec.environment_variables));
   add(validate_secrets(spec));

@@ -111,6 +111,8 @@ struct JobSpec {
   std::optional<EnvironmentSpec> environment;  // absent: each node's PATH as it is
   LimitRequest limits = {};
   std::vector<std::string> keep = {};  // patterns of files that come back as well: see keep.h
+  // The job whose newest checkpoint the first attempt begins with; "": with an empty folder.
+  JobId from_checkpoint_of = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
   bool in_container() const {

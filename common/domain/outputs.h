@@ -112,6 +112,7 @@ struct CheckpointSource {
   Instant saved;              // when the launcher had the newest of the trees
   std::optional<Digest> base;
   std::vector<NodeTree> trees;
+  JobId job = {};  // whose attempt that is; "": the same job's
   friend bool operator==(const CheckpointSource&, const CheckpointSource&) = default;
 };
 

@@ -55,6 +55,7 @@ struct CheckpointView {
   std::optional<Digest> tree;  // absent, as size and files: not staged yet
   std::uint64_t files = 0;
   Bytes size;
+  JobId job = {};  // whose attempt that is; "": the same job's
   friend bool operator==(const CheckpointView&, const CheckpointView&) = default;
 };
 

@@ -128,12 +128,14 @@ void to_wire(const lockstep::CheckpointSource& from, CheckpointSource* to) {
   to->set_saved_ns(from.saved.ns);
   if (from.base) to->set_base(std::string(from.base->view()));
   write_list(from.trees, to->mutable_trees());
+  to->set_job(from.job.value);
 }
 
 Status from_wire(const CheckpointSource& from, lockstep::CheckpointSource* to) {
   to->attempt = from.attempt();
   TRY(read_instant(from.saved_ns(), "checkpoint.saved", &to->saved));
   if (from.has_base()) TRY(read_digest(from.base(), "checkpoint.base", &to->base.emplace()));
+  TRY(read_text(from.job(), "checkpoint.job", &to->job.value, kMaxJobNameBytes));
   return read_list(from.trees(), kMaxNodesPerJob, "checkpoint.trees", &to->trees);
 }
 

@@ -171,6 +171,7 @@ void to_wire(const lockstep::JobSpec& from, JobSpec* to) {
   to->set_checkpoint_every_ns(from.checkpoint.every.count());
   if (from.environment) to_wire(*from.environment, to->mutable_environment());
   write_texts(from.keep, to->mutable_keep());
+  to->set_from_checkpoint_of(from.from_checkpoint_of.value);
 }
 
 Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
@@ -204,6 +205,8 @@ Status from_wire(const JobSpec& from, lockstep::JobSpec* to) {
   if (from.has_environment()) TRY(from_wire(from.environment(), &to->environment.emplace()));
   TRY(read_texts(from.keep(), kMaxKeepPatterns, "keep", &to->keep));
   TRY(validate_keep(to->keep));
+  TRY(read_text(from.from_checkpoint_of(), "from_checkpoint_of", &to->from_checkpoint_of.value,
+                kMaxJobNameBytes));
   return read_text(from.run_as(), "run_as", &to->run_as);
 }
 

@@ -87,6 +87,7 @@ void to_wire(const lockstep::CheckpointView& from, CheckpointView* to) {
   if (from.tree) to->set_tree(std::string(from.tree->view()));
   to->set_files(from.files);
   to->set_size_bytes(from.size.count);
+  to->set_job(from.job.value);
 }
 
 Status from_wire(const CheckpointView& from, lockstep::CheckpointView* to) {
@@ -95,7 +96,7 @@ Status from_wire(const CheckpointView& from, lockstep::CheckpointView* to) {
   if (from.has_tree()) TRY(read_digest(from.tree(), "checkpoint.tree", &to->tree.emplace()));
   to->files = from.files();
   to->size = Bytes{from.size_bytes()};
-  return {};
+  return read_text(from.job(), "checkpoint.job", &to->job.value, kMaxJobNameBytes);
 }
 
 void to_wire(const lockstep::AttemptView& from, AttemptView* to) {

@@ -26,6 +26,7 @@ JobView outline_of(JobView view) {
   spec.inputs.clear();
   spec.outputs.clear();
   spec.keep.clear();
+  spec.from_checkpoint_of = {};
   spec.snapshot.reset();
   spec.environment.reset();
   spec.resources.docker_args.clear();

@@ -87,7 +87,10 @@ constexpr std::array kWords = std::to_array<Word>({
     {"", "cordon", kDrain},
     {"", "undrain", kResume},
     {"", "uncordon", kResume},
-    {"", "resume", kResume},
+    {"", "resume",
+     "`lockstep job resume NAME` submits a job that ended anew, from its checkpoint; `lockstep "
+     "node "
+     "resume NAME` gives a drained node jobs again"},
     {"", "join", kAddNode},
     {"", "token", "`lockstep node token` makes a token for a node that joins"},
     {"", "whoami", "`lockstep user whoami` says who you are to the launcher"},

@@ -188,6 +188,11 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
   TRY(read_container(arguments, spec.resources));
   TRY(read_limits(arguments, spec.limits));
   TRY(read_keep(arguments, spec.keep));
+  if (const std::string& from = arguments.from_checkpoint_of; !from.empty()) {
+    if (const Status named = validate_job_name(from); !named)
+      return named.error().within("--from-checkpoint-of");
+    spec.from_checkpoint_of = JobId(from);
+  }
   if (!arguments.timeout.empty()) {
     const Duration timeout = parse_duration(arguments.timeout);
     if (timeout == Duration::zero())

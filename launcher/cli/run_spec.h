@@ -28,6 +28,7 @@ struct RunArguments {
   std::optional<int> gpus;
   std::optional<int> pids_limit;
   std::vector<std::string> keep;      // patterns
+  std::string from_checkpoint_of;     // a job's name
   std::string log_limit, disk_limit;  // "" = the default
   std::optional<int> retry;
   std::string retry_on;      // "" = the default

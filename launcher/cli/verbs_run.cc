@@ -300,6 +300,9 @@ void add_run_verb(VerbTable table) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(filled("name the files, such as '*.pt' or checkpoints/"));
+  verb->add_option("--from-checkpoint-of", arguments->from_checkpoint_of,
+                   "begin with the newest checkpoint of this job, in $LOCKSTEP_CHECKPOINT_DIR")
+      ->check(filled("name the job; `lockstep job list` shows all"));
   verb->add_option("--retry", arguments->retry, "further attempts, 0 for none (default: 3)")
       ->check(whole_number(0, kMaxRetries));
   verb->add_option("--retry-on", arguments->retry_on,

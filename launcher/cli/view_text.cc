@@ -154,8 +154,9 @@ std::string output_lines(const PartView& part) {
 std::string begins_with(const CheckpointView& checkpoint) {
   const std::string what =
       checkpoint.tree ? counted_files(checkpoint.files, checkpoint.size) : "not there yet";
-  return fmt::format("    begins with the checkpoint of attempt {}, saved {}: {}\n",
-                     checkpoint.attempt, to_string(checkpoint.saved), what);
+  const std::string of = checkpoint.job.value.empty() ? "" : " of job " + checkpoint.job.value;
+  return fmt::format("    begins with the checkpoint of attempt {}{}, saved {}: {}\n",
+                     checkpoint.attempt, of, to_string(checkpoint.saved), what);
 }
 
 // How it ended and why another followed; what the attempt before ended with is not said again.

@@ -7,6 +7,7 @@
 #include "launcher/core/placement.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/retention.h"
+#include "launcher/core/retry.h"
 #include "launcher/core/users.h"
 
 namespace lockstep::launcher {
@@ -62,6 +63,31 @@ Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   return {};
 }
 
+// Of the job that `spec` names; nullopt: it names none.
+Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
+                                                         const Caller& caller,
+                                                         const JobSpec& spec) {
+  if (spec.from_checkpoint_of.value.empty()) return std::nullopt;
+  const std::string& name = spec.from_checkpoint_of.value;
+  const Job* from = cluster.state.job(spec.from_checkpoint_of);
+  if (from == nullptr)
+    return make_error(ErrorCode::not_found,
+                      fmt::format("there is no job '{}' whose checkpoint this one could begin "
+                                  "with; `lockstep job list` shows all",
+                                  name));
+  Decision decision =
+      may(cluster.state.principals(), caller, Permission::read_job, object_of(*from));
+  if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));
+  auto source = newest_checkpoint(*from);
+  if (!source)
+    return make_error(ErrorCode::conflict,
+                      fmt::format("job '{}' has saved no checkpoint: its ranks left nothing in "
+                                  "$LOCKSTEP_CHECKPOINT_DIR",
+                                  name));
+  if (source->job.value.empty()) source->job = from->id;
+  return source;
+}
+
 }  // namespace
 
 void react(Context& core, const SubmitInput& input) {
@@ -94,8 +120,12 @@ void react(Context& core, const SubmitInput& input) {
                        "was started again");
   if (auto error = refusal(core.cluster(), input, spec))
     return core.refuse(input.reply, error->code, std::move(error->message));
+  auto checkpoint = first_checkpoint(core.cluster(), input.caller, spec);
+  if (!checkpoint)
+    return core.refuse(input.reply, checkpoint.error().code, checkpoint.error().message);
   const JobId job{spec.name};
-  core.emit(JobSubmitted{job, input.submission, std::move(spec), 0, era_of_new(core.state, job)});
+  core.emit(JobSubmitted{job, input.submission, std::move(spec), 0, era_of_new(core.state, job),
+                         *std::move(checkpoint)});
   if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));
   core.act(ReplySubmitted{input.reply, job});
 }
@@ -105,7 +135,10 @@ std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, J
   input.spec = spec;
   input.caller = caller;
   if (const Status owned = take_owner(cluster, caller, spec); !owned) return owned.error();
-  return refusal(cluster, input, spec);
+  if (auto error = refusal(cluster, input, spec)) return error;
+  const auto checkpoint = first_checkpoint(cluster, caller, spec);
+  if (!checkpoint) return checkpoint.error();
+  return std::nullopt;
 }
 
 void cancel(Context& core, const JobId& id, const std::string& by) {

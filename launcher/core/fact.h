@@ -80,8 +80,9 @@ struct JobSubmitted {
   JobId job;
   std::string submission;
   JobSpec spec;
-  std::uint64_t order = 0;  // 0: behind all others
-  std::uint64_t era = 0;    // of its attempts, at least
+  std::uint64_t order = 0;                          // 0: behind all others
+  std::uint64_t era = 0;                            // of its attempts, at least
+  std::optional<CheckpointSource> checkpoint = {};  // of spec.from_checkpoint_of, as it is now
   friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
 };
 struct JobShared {  // with the members of its project, or with them no more

@@ -83,7 +83,7 @@ std::optional<CheckpointSource> newest_checkpoint(const Job& job) {
     }
     if (any) return source;
   }
-  return std::nullopt;
+  return job.first_checkpoint;
 }
 
 }  // namespace lockstep::launcher

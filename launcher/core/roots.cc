@@ -31,10 +31,10 @@ void each_source(const Job& job, const TakeTree& take) {
     take(*context);
 }
 
-void each_begun_with(const Attempt& attempt, const TakeTree& take) {
-  if (!attempt.checkpoint) return;
-  if (attempt.checkpoint->base) take(*attempt.checkpoint->base);
-  for (const NodeTree& tree : attempt.checkpoint->trees) take(tree.root);
+void each_tree_of(const std::optional<CheckpointSource>& source, const TakeTree& take) {
+  if (!source) return;
+  if (source->base) take(*source->base);
+  for (const NodeTree& tree : source->trees) take(tree.root);
 }
 
 void each_told(const Part& part, const TakeTree& take) {
@@ -49,8 +49,9 @@ void each_told(const Part& part, const TakeTree& take) {
 
 void each_tree_of(const Job& job, const TakeTree& take) {
   each_source(job, take);
+  each_tree_of(job.first_checkpoint, take);
   for (const Attempt& attempt : job.attempts) {
-    each_begun_with(attempt, take);
+    each_tree_of(attempt.checkpoint, take);
     for (const Part& part : attempt.parts) each_told(part, take);
   }
 }
@@ -60,7 +61,7 @@ void each_tree_of(const State& state, const Node& node, const TakeTree& take) {
     const Job& job = *state.job(id.job);
     const Attempt& attempt = *state.attempt(id);
     each_source(job, take);
-    each_begun_with(attempt, take);
+    each_tree_of(attempt.checkpoint, take);
     each_told(attempt.parts[static_cast<std::size_t>(node_rank)], take);
     const Environment* environment =
         job.environment ? state.environment(*job.environment) : nullptr;
@@ -94,6 +95,11 @@ void each_root(const State& state, const std::function<void(const Root&)>& take)
     if (const Digest* context =
             job.spec.environment ? context_of(job.spec.environment->definition) : nullptr)
       take({*context, id, "what its image is built from"});
+    each_tree_of(job.first_checkpoint, [&](const Digest& tree) {
+      take({tree, id,
+            fmt::format("the checkpoint of job {} that it begins with",
+                        job.spec.from_checkpoint_of.value)});
+    });
     for (const Attempt& attempt : job.attempts)
       for (const Part& part : attempt.parts) each_output(state, attempt, part, take);
   }

@@ -164,7 +164,9 @@ struct Job {
   std::uint64_t order = 0;  // of submission; 1, 2, …
   std::uint64_t era = 0;    // of its attempts, at least
   std::string submission;
-  JobSpec spec;                       // name filled
+  JobSpec spec;  // name filled
+  // Of another job; what attempts begin with until one of them has saved its own.
+  std::optional<CheckpointSource> first_checkpoint;
   std::optional<Digest> environment;  // digest of its definition
   Instant submitted;
   Phase phase = Phase::waiting;

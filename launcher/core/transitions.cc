@@ -147,6 +147,7 @@ struct State::Applier {
     job.era = fact.era;
     job.submission = fact.submission;
     job.spec = fact.spec;
+    job.first_checkpoint = fact.checkpoint;
     job.submitted = at;
     state.submitted_.emplace(job.order, job.id);
     state.enqueue(job);

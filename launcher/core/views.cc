@@ -113,6 +113,7 @@ std::optional<CheckpointView> checkpoint_of(const Attempt& attempt) {
   CheckpointView view;
   view.attempt = attempt.checkpoint->attempt;
   view.saved = attempt.checkpoint->saved;
+  view.job = attempt.checkpoint->job;
   for (const Part& part : attempt.parts) {
     if (!part.report || !part.report->restored) continue;
     view.tree = part.report->restored->tree;

@@ -174,6 +174,12 @@ void JobReader::fill_texts(ReadJob& job) const {
 }
 
 void JobReader::fill_outputs(JobSpec& spec) const {
+  if (const YamlNode* from = at("lockstep.from_checkpoint_of")) {
+    spec.from_checkpoint_of = JobId(from->text);
+    if (const Status named = validate_job_name(from->text); !named)
+      fault("lockstep.from_checkpoint_of", from->place,
+            "lockstep.from_checkpoint_of: " + named.error().message);
+  }
   if (const YamlNode* keep = at("lockstep.keep"))
     spec.keep =
         good("lockstep.keep", read_keep(source_, *keep)).value_or(std::vector<std::string>());

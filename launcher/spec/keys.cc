@@ -144,6 +144,7 @@ constexpr KnownKey kKeys[] = {
     {"lockstep.retry.backoff", Shape::duration},
     {"lockstep.retry.on_lost", Shape::text},
     {"lockstep.keep", Shape::patterns},
+    {"lockstep.from_checkpoint_of", Shape::text},
     {"lockstep.checkpoint", Shape::section},
     {"lockstep.checkpoint.every", Shape::duration},
 };

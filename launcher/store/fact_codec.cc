@@ -129,6 +129,7 @@ struct FactWriter {
     to_wire(f.spec, to->mutable_spec());
     to->set_order(f.order);
     to->set_era(f.era);
+    if (f.checkpoint) to_wire(*f.checkpoint, to->mutable_checkpoint());
   }
   void operator()(const launcher::CancelRequested& f) const {
     wire->mutable_cancel_requested()->set_job(f.job.value);
@@ -308,6 +309,7 @@ Status from_wire(const JobSubmitted& from, launcher::JobSubmitted* to) {
   TRY(read_text(from.submission(), "submission", &to->submission));
   to->order = from.order();
   to->era = from.era();
+  if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
   return from_wire(from.spec(), &to->spec);
 }
 Status from_wire(const CancelRequested& from, launcher::CancelRequested* to) {

@@ -271,3 +271,52 @@ def test_the_example_goes_on_where_it_was(tmp_path):
     rest = train(4, tmp_path)
     assert "goes on after epoch 2" in rest
     assert parameters(rest) == parameters(whole)
+
+
+COUNTS = ('import os, pathlib\n'
+          'folder = pathlib.Path(os.environ["LOCKSTEP_CHECKPOINT_DIR"])\n'
+          'before = sorted(path.name for path in folder.iterdir())\n'
+          'print("found", *before)\n'
+          '(folder / str(len(before))).write_text(os.environ.get("WORD", ""))\n'
+          'raise SystemExit(int(os.environ.get("CODE", "0")))\n')
+
+
+def test_a_job_begins_with_the_checkpoint_of_another(any_site):
+    site = any_site
+    site.write("counts.py", COUNTS)
+    run = ("run", "--retry", "0", "-e", "WORD=a secret word")
+    assert site.run(*run, "--name", "first", "-e", "CODE=3", "--", "python3", "counts.py").returncode == 3
+    assert "found 0\n" in site.ok(*run, "--name", "second", "--from-checkpoint-of", "first", "--", "python3", "counts.py")
+    site.ok("job", "delete", "first")  # what began with its checkpoint has it all the same
+    # The same again, its variables too; the source is that of then.
+    site.write("counts.py", "raise SystemExit(77)")
+    assert "found 0 1\n" in site.ok("job", "resume", "second", "--name", "third", "--stream")
+    third = site.show("third")
+    begun = third["attempts"][0]["checkpoint"]
+    assert (begun["job"], begun["attempt"], begun["files"]) == ("second", 1, 2)
+    assert third["lockstep"]["from_checkpoint_of"] == "second" and third["display_name"] == "third"
+    assert third["environment_variables"]["WORD"] == "a secret word"
+    assert "begins with the checkpoint of attempt 1 of job second, saved " in site.ok("job", "show", "third")
+    site.write("job.yml", "command: ls $LOCKSTEP_CHECKPOINT_DIR\ncode: .\nlockstep: {from_checkpoint_of: third}\n")
+    assert site.ok("job", "create", "-f", "job.yml", "--stream").split() == ["0", "1", "2"]
+
+
+def refused(site, *words):
+    done = site.run(*words)
+    assert done.returncode not in (0, -6, -11), done
+    return done.stderr.decode()
+
+
+def test_a_checkpoint_that_is_not_there_is_said(any_site):
+    site = any_site
+    run = ("run", "--name", "new", "--from-checkpoint-of")
+    assert "there is no job 'none'" in refused(site, *run, "none", "--", "true")
+    assert "is not a job name" in refused(site, *run, "../x", "--", "true")
+    site.ok("run", "--name", "empty", "--", "true")
+    want = "job 'empty' has saved no checkpoint: its ranks left nothing in $LOCKSTEP_CHECKPOINT_DIR"
+    assert want in refused(site, *run, "empty", "--", "true")
+    assert want in refused(site, "job", "resume", "empty")
+    site.submit("--name", "long", "--", "sleep", "600")
+    assert "goes on by itself" in refused(site, "job", "resume", "long")
+    site.ok("job", "cancel", "long")
+    assert [job["name"] for job in site.json("job", "list")] == ["long", "empty"]

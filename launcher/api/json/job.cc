@@ -107,6 +107,7 @@ Json part_json(const PartView& part) {
 
 Json checkpoint_json(const CheckpointView& checkpoint) {
   Json json;
+  json["job"] = checkpoint.job.value.empty() ? Json(nullptr) : Json(checkpoint.job.value);
   json["attempt"] = checkpoint.attempt;
   json["saved"] = time_or_null(checkpoint.saved);
   json["digest"] = checkpoint.tree ? Json(checkpoint.tree->hex()) : Json(nullptr);
@@ -154,6 +155,8 @@ Json ours_of(const JobSpec& spec) {
                     {"log", spec.limits.log ? Json(spec.limits.log->count) : Json(nullptr)},
                     {"disk", spec.limits.disk ? Json(spec.limits.disk->count) : Json(nullptr)}};
   json["keep"] = spec.keep;
+  json["from_checkpoint_of"] =
+      spec.from_checkpoint_of.value.empty() ? Json(nullptr) : Json(spec.from_checkpoint_of.value);
   return json;
 }
 

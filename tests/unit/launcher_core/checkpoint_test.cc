@@ -1,6 +1,7 @@
 // What ranks saved, as the launcher hears of it, and what the next attempt begins with.
 
 #include "launcher/core/retry.h"
+#include "launcher/core/roots.h"
 #include "tests/unit/launcher_core/launcher_fixture.h"
 
 namespace lockstep::launcher {
@@ -32,6 +33,10 @@ struct Checkpoints : ::testing::Test {
   void saves(FakeNode& node, const AttemptId& id, const std::string& what, std::uint64_t order) {
     launcher.observe(node, running(id, {checkpoint(what, order)}));
     launcher.drop_notices();
+  }
+  FakeNode& node_of(const AttemptId& id) {
+    const NodeId node = launcher.placed_on(id).at(0);
+    return node == n1.id ? n1 : node == n2.id ? n2 : n3;
   }
   std::optional<CheckpointSource> begin(const AttemptId& id) {
     return launcher.core->state().attempt(id)->checkpoint;
@@ -120,6 +125,52 @@ TEST_F(Checkpoints, changes_are_told_from_what_the_attempt_itself_began_with) {
   EXPECT_EQ(begin(attempt(job, 3))->base, sha256("joined"));
   EXPECT_EQ(trees(attempt(job, 3)), (Trees{{0, sha256("two")}}));
   EXPECT_EQ(launcher.view(job).attempts[2].checkpoint->attempt, 2U);
+}
+
+TEST_F(Checkpoints, a_job_begins_with_that_of_another_until_it_has_saved_its_own) {
+  const JobId one = launcher.submit(job_spec("one"));
+  run(attempt(one), {&n1});
+  saves(n1, attempt(one), "of one", 1);
+  launcher.finished(n1, attempt(one), node_exit({rank_exit(0)}));
+  JobSpec spec = job_spec("two");
+  spec.from_checkpoint_of = one;
+  const JobId two = launcher.submit(spec);
+  EXPECT_EQ(trees(attempt(two)), (Trees{{0, sha256("of one")}}));
+  EXPECT_EQ(begin(attempt(two))->job, one);
+  std::set<Digest> kept;
+  each_root(launcher.core->state(), [&](const Root& root) {
+    if (root.job == two) kept.insert(root.tree);
+  });
+  EXPECT_EQ(kept.count(sha256("of one")), 1U);
+  launcher.restart();
+  launcher.finished(node_of(attempt(two)), attempt(two),
+                    node_failure(Cause::workspace_failed, "disk full"));
+  EXPECT_EQ(begin(attempt(two, 2)), begin(attempt(two))) << "it has saved nothing yet";
+  restored = checkpoint("joined", 0);
+  FakeNode& second = node_of(attempt(two, 2));
+  run(attempt(two, 2), {&second});
+  saves(second, attempt(two, 2), "of two", 1);
+  launcher.finished(second, attempt(two, 2), node_failure(Cause::runner_lost, "killed"));
+  EXPECT_EQ(trees(attempt(two, 3)), (Trees{{0, sha256("of two")}}));
+  EXPECT_EQ(begin(attempt(two, 3))->job, JobId());
+  // Of one that has saved nothing of its own: what it began with.
+  spec.name = "three";
+  spec.from_checkpoint_of = two;
+  launcher.finished(node_of(attempt(two, 3)), attempt(two, 3), node_exit({rank_exit(0)}));
+  const JobId three = launcher.submit(spec);
+  EXPECT_EQ(begin(attempt(three))->job, two);
+  EXPECT_EQ(begin(attempt(three))->attempt, 2U);
+}
+
+TEST_F(Checkpoints, a_job_without_one_is_named) {
+  const JobId one = launcher.submit(job_spec("one"));
+  JobSpec spec = job_spec("two");
+  spec.from_checkpoint_of = one;
+  EXPECT_NE(launcher.submit_refused(spec).message.find("job 'one' has saved no checkpoint"),
+            std::string::npos);
+  spec.from_checkpoint_of = JobId("none");
+  EXPECT_EQ(launcher.submit_refused(spec).code, ErrorCode::not_found);
+  EXPECT_EQ(launcher.core->state().jobs().size(), 1U);
 }
 
 TEST_F(Checkpoints, it_is_shown_whatever_became_of_the_node) {

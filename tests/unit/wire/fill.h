@@ -84,8 +84,8 @@ class Filler {
   void fill(RetryPolicy& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(CheckpointPolicy& v) { auto& [a] = v; each(a); }
   void fill(JobSpec& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, from);
   }
 
   // common/domain/access.h
@@ -156,7 +156,7 @@ class Filler {
     name = "output_" + std::to_string(next_int());
   }
   void fill(NodeTree& v) { auto& [a, b] = v; each(a, b); }
-  void fill(CheckpointSource& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(CheckpointSource& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(CollectedOutput& v) {
     auto& [a, name, c, d, e, f, g] = v;
     each(a, c, d, e, f, g);
@@ -213,7 +213,7 @@ class Filler {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
     each(a, b, c, d, e, f, g, h, i, j, k, l);
   }
-  void fill(CheckpointView& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(CheckpointView& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(AttemptView& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
   void fill(JobView& v) {
     auto& [a, b, c, d, e, f, g, h, i, j] = v;
@@ -348,7 +348,7 @@ class Filler {
   void fill(launcher::NodeLost& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::NodeDrainChanged& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeRemoved& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::JobSubmitted& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::JobSubmitted& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
   void fill(launcher::CancelRequested& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::PartPlacement& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::AttemptPlaced& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }

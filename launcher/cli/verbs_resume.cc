@@ -1,0 +1,88 @@
+// A job that ended, submitted anew: the same in all but its name, from where its checkpoint is.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "launcher/cli/submit.h"
+#include "launcher/cli/verbs.h"
+
+namespace lockstep::cli {
+namespace {
+
+struct ResumeOptions {
+  std::string name;
+  std::string new_name;  // "" = a generated one
+  bool stream = false;
+  bool quiet = false;
+  Format format = Format::table;
+};
+
+// Others are not shown the values of its variables: what they would submit is another job.
+Status check_owner(Connection& connection, const JobSpec& spec) {
+  TRY_ASSIGN(const UsersReply me, connection.ask_for<UsersReply>(WhoAmI{}));
+  if (!me.users.empty() && me.users.front().name == spec.submitter) return {};
+  return make_error(
+      ErrorCode::permission_denied,
+      fmt::format("job '{0}' is {1}'s, and only its owner may resume it; a job of your own may "
+                  "begin with its checkpoint: lockstep run --from-checkpoint-of {0} -- COMMAND",
+                  spec.name, spec.submitter));
+}
+
+Status check_ended(const JobView& job) {
+  if (is_final(job.status)) return {};
+  return make_error(
+      ErrorCode::conflict,
+      fmt::format("job '{0}' is {1}, and goes on by itself; end it first with `lockstep job cancel "
+                  "{0}`",
+                  job.spec.name, to_string(job.status)));
+}
+
+Result<JobSpec> spec_to_resume(Connection& connection, const ResumeOptions& options) {
+  TRY_ASSIGN(JobReply reply, connection.ask_for<JobReply>(ShowJob{JobId(options.name)}));
+  TRY(check_owner(connection, reply.job.spec));
+  TRY(check_ended(reply.job));
+  JobSpec spec = std::move(reply.job.spec);
+  if (spec.display_name == spec.name) spec.display_name.clear();
+  spec.from_checkpoint_of = JobId(std::exchange(spec.name, options.new_name));
+  return spec;
+}
+
+int resume(Context& context, const ResumeOptions& options) {
+  const int otherwise = options.stream ? kExitLockstepFailed : kExitFailure;
+  if (!options.new_name.empty())
+    if (const Status valid = validate_job_name(options.new_name); !valid)
+      return fail(context.terminal, valid.error().within("--name"), kExitUsage);
+  const auto connection = context.connect(Context::Need::nodes);
+  if (!connection) return fail(context.terminal, connection.error(), otherwise);
+  auto spec = spec_to_resume(**connection, options);
+  if (!spec) return fail(context.terminal, spec.error(), otherwise);
+  const int world_size = spec->world_size();
+  Submission submission;
+  submission.spec = *std::move(spec);
+  const auto job = submit(context, **connection, std::move(submission));
+  if (!job) return fail(context.terminal, job.error(), otherwise);
+  if (options.stream)
+    return watch_to_end(context, **connection, *job,
+                        {true, options.quiet, world_size, options.format});
+  return print_created(context, **connection, *job, options.format, otherwise);
+}
+
+}  // namespace
+
+void add_resume_verb(CLI::App& group, VerbTable table) {
+  const auto options = std::make_shared<ResumeOptions>();
+  auto* verb = group.add_subcommand(
+      "resume", "submit a job that ended anew, to begin with its newest checkpoint");
+  verb->add_option("NAME", options->name, "the job")->required();
+  verb->add_option("--name", options->new_name, "the new job's name (default: a generated one)")
+      ->check(filled("leave it out to get a generated name"));
+  verb->add_flag("--stream", options->stream, "follow it to its end, and return its exit code");
+  verb->add_flag("-q,--quiet", options->quiet, "with --stream: only the job's output and failures");
+  add_format(*verb, options->format, "print the job's record: json or yaml");
+  verb->callback([table, options] {
+    table.action = [options](Context& context) { return resume(context, *options); };
+  });
+}
+
+}  // namespace lockstep::cli
