@@ -7,6 +7,7 @@
 
 #include "agent/inventory/cpu.h"
 #include "agent/inventory/disk.h"
+#include "agent/inventory/engine.h"
 #include "agent/inventory/gpu.h"
 #include "agent/inventory/isolation.h"
 #include "agent/inventory/memory.h"
@@ -97,6 +98,7 @@ Result<Inventory> take_inventory(const InventoryRequest& request) {
   inventory.glibc = probe_glibc();
   override_version("CONDA_OVERRIDE_GLIBC", inventory, inventory.glibc);
   override_version("CONDA_OVERRIDE_CUDA", inventory, inventory.cuda);
+  inventory.container_engine = probe_container_engine();
   add_network(request, inventory);
   inventory.disk_free = probe_disk(request.home);
   TRY_ASSIGN(const io::User user, io::current_user());

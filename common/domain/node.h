@@ -55,6 +55,9 @@ struct Inventory {
   std::string workdir_mode;              // overlay | overlay-userns | reflink | copy
   std::vector<std::string> limitations;  // what this node cannot do, in words
   LimitCaps caps = {};
+  // The program that makes containers, as the agent's PATH has it: "docker", "podman"; "": none.
+  // Absent: the agent does not say.
+  std::optional<std::string> container_engine = {};
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 

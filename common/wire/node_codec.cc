@@ -59,6 +59,7 @@ void to_wire(const lockstep::Inventory& from, Inventory* to) {
   to->set_architecture(from.architecture);
   to->set_glibc(from.glibc);
   to->set_cuda(from.cuda);
+  if (from.container_engine) to->set_container_engine(*from.container_engine);
   to->mutable_cpus()->Assign(from.cpus.begin(), from.cpus.end());
   to->set_sockets(from.sockets);
   to->set_numa_nodes(from.numa_nodes);
@@ -86,6 +87,9 @@ Status from_wire(const Inventory& from, lockstep::Inventory* to) {
   TRY(read_text(from.architecture(), "inventory.architecture", &to->architecture));
   TRY(read_text(from.glibc(), "inventory.glibc", &to->glibc));
   TRY(read_text(from.cuda(), "inventory.cuda", &to->cuda));
+  if (from.has_container_engine())
+    TRY(read_text(from.container_engine(), "inventory.container_engine",
+                  &to->container_engine.emplace()));
   TRY(read_ids(from.cpus(), "inventory.cpus", &to->cpus));
   TRY(read_number(from.sockets(), 0, 1 << 16, "inventory.sockets", &to->sockets));
   TRY(read_number(from.numa_nodes(), 0, 1 << 16, "inventory.numa_nodes", &to->numa_nodes));

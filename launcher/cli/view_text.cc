@@ -318,6 +318,9 @@ std::string node_text(const NodeView& node, Instant now) {
             fmt::format("{} ({}, {}, {})", have.hostname, have.os, have.kernel, have.architecture));
   lines.add("glibc", have.glibc);
   lines.add("cuda", have.cuda);
+  if (have.container_engine)
+    lines.add("containers",
+              have.container_engine->empty() ? "no engine was found" : *have.container_engine);
   lines.add("cpus", fmt::format("{} ({}); {} socket(s), {} NUMA node(s)", have.cpus.size(),
                                 ranges_of(have.cpus), have.sockets, have.numa_nodes));
   lines.add("memory", to_string(have.memory));

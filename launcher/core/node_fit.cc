@@ -80,7 +80,13 @@ InUse in_use(const State& state, const Node& node) {
   return used;
 }
 
+bool lacks_engine(const Inventory& inventory) {
+  return inventory.container_engine && inventory.container_engine->empty();
+}
+
 std::optional<std::string> too_small(const Inventory& inventory, const Shape& shape) {
+  if (shape.in_container && lacks_engine(inventory))
+    return fmt::format("has no container engine: {}", kNoEngine);
   if (shape.cpus && static_cast<std::size_t>(*shape.cpus) > inventory.cpus.size())
     return fmt::format("has {} cpus, {} asked for", inventory.cpus.size(), *shape.cpus);
   if (shape.memory && *shape.memory > inventory.memory)

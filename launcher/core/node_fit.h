@@ -22,7 +22,14 @@ InUse in_use(const State& state, const Node& node);
 std::optional<std::string> never_fits(const Node& node, const Shape& shape);
 // Why the node was found to be unable to run anything as this user; nullopt: it may be able.
 std::optional<std::string> why_no_account(const Node& node, const std::string& run_as);
-// Why the node lacks the hardware; nullopt when it is big enough. Needs its inventory.
+// It says itself that it has no container engine.
+bool lacks_engine(const Inventory& inventory);
+inline constexpr std::string_view kNoEngine =
+    "the agent finds no docker and no podman on its PATH, or not what its "
+    "LOCKSTEP_CONTAINER_ENGINE names; install one (apt-get install podman), and start "
+    "lockstep-agent there again";
+// Why the node lacks the hardware, or a container engine; nullopt when it is big enough. Needs its
+// inventory.
 std::optional<std::string> too_small(const Inventory& inventory, const Shape& shape);
 // Why it cannot be there now, given that it could ever; nullopt when it can.
 std::optional<std::string> not_now(const Cluster& cluster, const Node& node, const Shape& shape);

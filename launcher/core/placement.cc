@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "launcher/core/counted.h"
 #include "launcher/core/node_fit.h"
 
 namespace lockstep::launcher {
@@ -197,7 +198,8 @@ std::optional<Placement> first_fit(const Cluster& cluster, const Shape& shape, c
 Shape shape_of(const JobSpec& spec) {
   const ResourceRequest& r = spec.resources;
   const int own = r.isolate_gpus ? spec.distribution.processes_per_node : 0;
-  return {r.instance_count, r.cpus, r.memory, r.gpus, own, spec.run_as, spec.limits};
+  return {r.instance_count, r.cpus,      r.memory,           r.gpus, own,
+          spec.run_as,      spec.limits, spec.in_container()};
 }
 
 std::string describe(const Shape& shape) {
@@ -277,7 +279,7 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
   const Shape shape = shape_of(spec);
   const int fixed = *cluster.config.fixed_nodes;
   const std::string& target = cluster.config.target;
-  int known = 0, present = 0, fitting = 0;
+  int known = 0, present = 0, fitting = 0, without_engine = 0;
   std::string example;
   for (const auto& [id, node] : cluster.state.nodes()) {
     if (!node.session) continue;
@@ -285,6 +287,7 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
     if (!node.lost) ++present;
     const auto reason = too_small(node.inventory, shape);
     if (!reason) ++fitting;
+    if (lacks_engine(node.inventory)) ++without_engine;
     if (reason && example.empty()) example = node.name + " " + *reason;
   }
   if (const int size = std::max(fixed, present); shape.nodes > size)
@@ -293,6 +296,12 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
                                   "`lockstep up --nodes {}`",
                                   shape.nodes, target, size, shape.nodes));
   if (known < fixed || fitting >= shape.nodes) return std::nullopt;
+  if (shape.in_container && without_engine > known - shape.nodes)
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("needs a container engine on {}, but {} of the {} nodes of "
+                                  "target '{}' have none: {}",
+                                  shape.nodes == 1 ? "a node" : counted(shape.nodes, "node"),
+                                  without_engine, known, target, kNoEngine));
   return make_error(ErrorCode::invalid_argument,
                     fmt::format("needs {}, but {} of the {} nodes of target '{}' have as much "
                                 "({}); ask for less under lockstep.resources",

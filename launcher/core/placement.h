@@ -25,6 +25,7 @@ struct Shape {
   int gpus_at_least = 0;  // when each rank gets one of its own
   std::string run_as;     // a user that the node must have
   LimitRequest limits = {};
+  bool in_container = false;
   bool whole_node() const { return !cpus && !memory && !gpus; }
   friend auto operator<=>(const Shape&, const Shape&) = default;
 };

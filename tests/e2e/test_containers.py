@@ -290,10 +290,11 @@ def test_an_image_that_was_removed_is_looked_for_again(there):
 
 def test_an_engine_that_is_not_there_is_said(site):
     site.ok("up", "--nodes", "1", env={"LOCKSTEP_CONTAINER_ENGINE": "/no/such/docker"})
-    site.write("job.yml", "command: 'true'\nenvironment: {image: 'base:1'}\nlockstep: {retry: {max: 0}}\n")
-    site.ok("job", "create", "-f", "job.yml", "--name", "j")
-    report = site.wait_for_status("j", "Failed")["attempts"][0]["report"]
-    assert "/no/such/docker" in report["message"], report
+    assert site.json("node", "show", "local-0")["inventory"]["container_engine"] == ""
+    assert "no engine" in site.ok("node", "show", "local-0")
+    done = site.run("run", "--image", "base:1", "--", "true")
+    assert done.returncode == 125 and "needs a container engine on a node" in done.stderr.decode(), done
+    assert "install one" in done.stderr.decode() and site.json("job", "list") == []
     site.ok("run", "--", "true")
 
 

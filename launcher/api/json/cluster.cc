@@ -41,6 +41,8 @@ Json inventory_json(const Inventory& inventory) {
   json["architecture"] = inventory.architecture;
   json["glibc"] = inventory.glibc;
   json["cuda"] = inventory.cuda;
+  json["container_engine"] =
+      inventory.container_engine ? Json(*inventory.container_engine) : Json(nullptr);
   json["cpus"] = inventory.cpus;
   json["sockets"] = inventory.sockets;
   json["numa_nodes"] = inventory.numa_nodes;

@@ -40,6 +40,35 @@ TEST(DockerArgsOfJobs, WhatGivesRightsIsRefusedUnlessTheOperatorAllowsIt) {
             ErrorCode::invalid_argument);
 }
 
+Inventory with_engine(const std::string& engine) {
+  Inventory there = inventory();
+  there.container_engine = engine;
+  return there;
+}
+
+TEST(EnginesOfNodes, AJobWaitsForANodeThatHasOne) {
+  TestLauncher launcher;
+  FakeNode bare = launcher.join("bare", with_engine(""));
+  const JobId waits = launcher.submit(in_container("waits"));
+  EXPECT_EQ(launcher.status(waits), JobStatus::queued);
+  EXPECT_THAT(launcher.view(waits).reason, ::testing::HasSubstr("bare has no container engine"));
+  FakeNode old = launcher.join("old");  // its agent does not say: it may have one
+  EXPECT_EQ(launcher.placed_on(attempt(waits)), std::vector<NodeId>{old.id});
+  FakeNode able = launcher.join("able", with_engine("podman"));
+  const JobId next = launcher.submit(in_container("next"));
+  EXPECT_EQ(launcher.placed_on(attempt(next)), std::vector<NodeId>{able.id});
+}
+
+TEST(EnginesOfNodes, WhereNoNodeCanComeItIsRefused) {
+  CoreConfig config;
+  config.fixed_nodes = 1;
+  TestLauncher launcher(config);
+  FakeNode bare = launcher.join("bare", with_engine(""));
+  EXPECT_THAT(launcher.submit_refused(in_container("a")).message,
+              ::testing::HasSubstr("needs a container engine on a node, but 1 of the 1 nodes"));
+  launcher.submit(job_spec("outside"));
+}
+
 TEST(BuiltImages, WhatTheyAreBuiltFromIsKept) {
   TestLauncher launcher;
   const auto roots = [&] {
