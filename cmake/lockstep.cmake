@@ -78,9 +78,11 @@ lockstep_precompiled(precompiled LINK fmt::fmt HEADERS
   <algorithm> <cstdint> <functional> <map> <memory> <optional> <set> <string> <string_view> <utility>
   <vector> <fmt/format.h> <tl/expected.hpp>)
 
-# lockstep_library(NAME SOURCES a.cc b.cc LINK dep…): the static library of one folder.
+# lockstep_library(NAME SOURCES a.cc b.cc [APART b.cc] LINK dep…): the static library of one folder.
+# APART: of the sources, those whose file-local names others of the folder have too; each is compiled alone.
 function(lockstep_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;APART;LINK" ${ARGN})
+  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   if(ARG_SOURCES)
     add_library(${name} STATIC ${ARG_SOURCES})
     target_link_libraries(${name} PUBLIC lockstep_flags ${ARG_LINK})
@@ -125,9 +127,10 @@ function(lockstep_bundled name)
   add_dependencies(bundled_programs bundled_${name})
 endfunction()
 
-# lockstep_test(NAME SOURCES x_test.cc LINK dep…): one GoogleTest binary, one ctest entry.
+# lockstep_test(NAME SOURCES x_test.cc [APART y_test.cc] LINK dep…): one GoogleTest binary, one ctest entry.
 function(lockstep_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;APART;LINK" ${ARGN})
+  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE lockstep_flags ${ARG_LINK} GTest::gmock GTest::gtest_main)
   lockstep_use_precompiled(${name})

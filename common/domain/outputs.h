@@ -13,6 +13,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/digest.h"
+#include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
 
