@@ -16,7 +16,7 @@ namespace lockstep::agent {
 namespace {
 
 constexpr int kBuilders = 4;  // solvings and buildings at once
-constexpr int kLookers = 2;
+constexpr int kLookers = 8;   // they mostly wait, for an interpreter that is asked for its version
 constexpr Duration kSweepEvery = seconds(60);
 constexpr Duration kBuildsEndWithin = seconds(6);  // tools have five of them after SIGTERM
 constexpr Duration kLookEvery = milliseconds(20);
@@ -143,11 +143,16 @@ Result<EnvironmentTarget> Environments::target_for(const std::shared_ptr<Waiter>
     return make_error(ErrorCode::internal, "the job names no environment");
   TRY_ASSIGN(const io::User user, user_of(wanted));
   const std::string& name = interpreter_of(wanted.spec.environment->definition);
-  TRY_ASSIGN(const Interpreter interpreter, interpreters_.ask(name, user, [&] {
-    // It may hang, on a network's file system: then this is what people see.
-    tell(waiter,
-         EnvironmentProgress{wanted.attempt, fmt::format("asking {} for its version", name)});
-  }));
+  TRY_ASSIGN(const Interpreter interpreter,
+             interpreters_.ask(
+                 name, user,
+                 [&] {
+                   // It may hang, on a network's file system: then this is what people see.
+                   tell(waiter,
+                        EnvironmentProgress{wanted.attempt,
+                                            fmt::format("asking {} for its version", name)});
+                 },
+                 [&] { return !waiter->has_left(); }));
   return target_of(wanted, interpreter, user);
 }
 

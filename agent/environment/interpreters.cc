@@ -13,7 +13,7 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr Duration kAnswersWithin = seconds(60);
+constexpr Duration kAnswersWithin = seconds(30);
 constexpr std::size_t kMaxKnown = 1'000;  // then all are asked again
 
 std::int64_t nanoseconds(const timespec& time) {
@@ -38,7 +38,8 @@ Interpreters::Look Interpreters::look_at(const std::string& path) {
 }
 
 Result<Interpreter> Interpreters::ask(const std::string& name, const io::User& user,
-                                      const std::function<void()>& starting) {
+                                      const std::function<void()>& starting,
+                                      const std::function<bool()>& is_wanted) {
   if (name.empty()) return Interpreter{};
   const std::string path = envs::find_on_path(environment_, name);
   std::shared_ptr<Known> known;
@@ -53,7 +54,7 @@ Result<Interpreter> Interpreters::ask(const std::string& name, const io::User& u
   const Look look = look_at(path);
   if (look.inode != 0 && look == known->look) return known->interpreter;
   starting();
-  TRY_ASSIGN(known->interpreter, start(name, user));
+  TRY_ASSIGN(known->interpreter, start(name, user, is_wanted));
   known->look = look;
   return known->interpreter;
 }
@@ -64,7 +65,8 @@ int Interpreters::starts() const {
 }
 
 // As a user-managed environment, which says what is wrong in the words that one would have.
-Result<Interpreter> Interpreters::start(const std::string& name, const io::User& user) {
+Result<Interpreter> Interpreters::start(const std::string& name, const io::User& user,
+                                        const std::function<bool()>& is_wanted) {
   {
     const std::lock_guard guard(mutex_);
     ++starts_;
@@ -86,7 +88,7 @@ Result<Interpreter> Interpreters::start(const std::string& name, const io::User&
   order.cgroup_procs = cgroup->procs_files();
   order.lock = lock->fd();
   order.on_log = [](std::string_view) {};
-  order.go_on = [&] { return go_on_() && clock.now() < end; };
+  order.go_on = [&] { return go_on_() && is_wanted() && clock.now() < end; };
   auto said = envs::run_lockstep_env(order);
   cgroup.reset();  // before the file that names it goes
   EnvironmentCache::remove_scratch(entry);

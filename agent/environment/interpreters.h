@@ -24,9 +24,10 @@ class Interpreters {
                std::map<std::string, std::string> environment, std::function<bool()> go_on);
 
   // `name`: absolute, or one on PATH. Its errors are those of envs/host: not there, does not
-  // answer. `starting` is called before it is started.
+  // answer. `starting` is called before it is started; `is_wanted` false ends it.
   Result<Interpreter> ask(const std::string& name, const io::User& user,
-                          const std::function<void()>& starting);
+                          const std::function<void()>& starting,
+                          const std::function<bool()>& is_wanted);
   // How often one was started, for tests.
   int starts() const;
 
@@ -44,7 +45,8 @@ class Interpreters {
     Interpreter interpreter;
   };
   static Look look_at(const std::string& path);
-  Result<Interpreter> start(const std::string& name, const io::User& user);
+  Result<Interpreter> start(const std::string& name, const io::User& user,
+                            const std::function<bool()>& is_wanted);
 
   const EnvironmentCache& cache_;
   const std::string program_;

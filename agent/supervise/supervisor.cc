@@ -16,6 +16,8 @@
 namespace lockstep::agent {
 namespace {
 
+constexpr int kRemovers = 2;
+
 Status write_assignment(const io::AttemptDir& directory, const Assignment& assignment) {
   const std::string bytes = wire::encode(assignment);
   if (io::read_file(directory.assignment()) == bytes) return {};  // since it was staged
@@ -40,7 +42,8 @@ Supervisor::Supervisor(io::EventLoop& loop, Workers& workers, Home home, RunnerP
       home_(std::move(home)),
       starter_(std::make_shared<RunnerStarter>(std::move(runner), home_.attempts())),
       emit_(std::move(emit)),
-      inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+      inotify_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
+      removers_(kRemovers) {
   starter_->keep_template();
   // Without inotify (its per-user limit) the dialling timer alone finds the sockets, a bit later.
   if (!inotify_) return;
@@ -216,7 +219,7 @@ void Supervisor::remove(const AttemptId& attempt) {
 void Supervisor::run_removal_if_asked(Part& part, const AttemptId& attempt) {
   if (part.process || part.removal != Removal::asked) return;
   part.removal = Removal::running;
-  workers_.submit([this, alive = alive_, attempt, home = home_, &loop = loop_] {
+  removers_.submit([this, alive = alive_, attempt, home = home_, &loop = loop_] {
     const Status status =
         remove_or_set_aside(home, home.attempt(attempt), io::code_mount_point(attempt));
     loop.post([this, alive, attempt, status] {
@@ -270,7 +273,7 @@ Instant Supervisor::next_deadline() const {
 void Supervisor::tick(Instant now) {
   if (empty_quarantine_at_ <= now) {
     empty_quarantine_at_ = now + kQuarantineRetry;
-    workers_.submit([home = home_] { empty_quarantine(home); });
+    removers_.submit([home = home_] { empty_quarantine(home); });
   }
   for (auto& [attempt, part] : parts_) {
     if (part.process && part.process->next_dial() <= now) part.process->dial(now);

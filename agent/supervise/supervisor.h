@@ -79,6 +79,8 @@ class Supervisor {
   io::Fd inotify_;                    // tells when a control socket appears
   std::map<int, AttemptId> watched_;  // inotify watch -> attempt
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for work that comes back late
+  // Apart from `workers_`: the removal of a large tree keeps no other job from being started.
+  Workers removers_;  // last: it ends first
 };
 
 }  // namespace lockstep::agent

@@ -128,6 +128,7 @@ Status Collector::take(const Status& done, CollectedOutput out, Collected& colle
 
 Result<NotKept> Collector::collect_made(io::Fd base, io::Fd staged, CollectedOutput& out) {
   TRY_ASSIGN(const ActAs user, ActAs::begin(user_));
+  parts_.tell("looking for files that ranks made outside of ./outputs and ./logs");
   MadeFiles made(std::move(staged), parts_.assignment.spec.keep);
   MadeLook look = look_for_made(base, made);
   if (!look.keeps_any && (!look.not_kept.at_least || made.patterns().empty()))
@@ -137,6 +138,11 @@ Result<NotKept> Collector::collect_made(io::Fd base, io::Fd staged, CollectedOut
   selection_ = nullptr;
   if (!kept && kept.error().code == ErrorCode::unavailable) return kept.error();
   if (!kept) out.problems.push_back(kept.error().message);
+  if (made.gave_up())
+    out.problems.push_back(fmt::format(
+        "it took more than {} to hold all names against the patterns: files may be missing; use "
+        "fewer and simpler ones",
+        format_duration(kLongestMatching)));
   return std::move(look.not_kept);
 }
 

@@ -58,7 +58,12 @@ std::string shown(const std::string& name, bool is_folder) {
 }  // namespace
 
 MadeFiles::MadeFiles(io::Fd staged, const std::vector<std::string>& keep)
-    : staged_(std::move(staged)), patterns_(keep) {}
+    : staged_(std::move(staged)), patterns_(keep), ends_(io::since_boot() + kLongestMatching) {}
+
+bool MadeFiles::is_time_over() {
+  gave_up_ = gave_up_ || io::since_boot() >= ends_;
+  return gave_up_;
+}
 
 bool MadeFiles::is_staged(const std::string& path, const struct stat& info) {
   if (!staged_) return false;
@@ -92,6 +97,10 @@ const Matches& MadeFiles::matches_of_folder(std::string_view folder) {
 
 const Matches& MadeFiles::matches(const std::string& path, bool is_directory) {
   if (patterns_.empty()) return matches_;
+  if (path.size() > kLongestMatchedPath || is_time_over()) {
+    matches_.reset();
+    return matches_;
+  }
   matches_ = patterns_.match(path, is_directory, matches_of_folder(split(path).first));
   return matches_;
 }
@@ -99,6 +108,7 @@ const Matches& MadeFiles::matches(const std::string& path, bool is_directory) {
 bool MadeFiles::enters(const std::string& folder) {
   const auto [above, name] = split(folder);
   if (above.empty() && is_one_of(kCollected, name)) return false;
+  if (gave_up_) return false;
   return !is_one_of(kNoise, name) || patterns_.keeps(matches(folder, true));
 }
 
@@ -143,13 +153,10 @@ class Walk {
   Matches seen_;
   std::size_t looked_at_ = 0;
   const Duration ends_ = io::since_boot() + kLongestLook;
-  std::size_t until_clock_ = 0;
 };
 
 bool Walk::is_over() {
-  bool over = looked_at_ >= kMostLookedAt;
-  constexpr std::size_t kBetweenClocks = 500;
-  if (++until_clock_ % kBetweenClocks == 0) over = over || io::since_boot() >= ends_;
+  const bool over = looked_at_ >= kMostLookedAt || io::since_boot() >= ends_;
   look_.not_kept.at_least = look_.not_kept.at_least || over;
   return over;
 }

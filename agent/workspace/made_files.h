@@ -23,6 +23,11 @@ namespace lockstep::agent {
 // Named bounds of a look. What lies beyond is not counted, and that is said (NotKept::at_least).
 inline constexpr std::size_t kMostLookedAt = 100'000;  // entries that were not staged
 inline constexpr Duration kLongestLook = seconds(10);
+// Of both walks together, the one that looks and the one that collects; what is found later is not
+// kept.
+inline constexpr Duration kLongestMatching = seconds(60);
+// Longer paths match no pattern: no program can open them by their name.
+inline constexpr std::size_t kLongestMatchedPath = 4'096;
 
 // Which entries ranks made, and which of these the patterns keep: the selection of a capture.
 class MadeFiles final : public snapshot::Selection {
@@ -37,9 +42,12 @@ class MadeFiles final : public snapshot::Selection {
   bool is_staged(const std::string& path, const struct stat& info);
   const snapshot::KeepPatterns::Matches& matches(const std::string& path, bool is_directory);
   const snapshot::KeepPatterns& patterns() const { return patterns_; }
+  // kLongestMatching is over: not all that the patterns name was found.
+  bool gave_up() const { return gave_up_; }
 
  private:
   const snapshot::KeepPatterns::Matches& matches_of_folder(std::string_view folder);
+  bool is_time_over();
 
   const io::Fd staged_;
   const snapshot::KeepPatterns patterns_;
@@ -48,6 +56,8 @@ class MadeFiles final : public snapshot::Selection {
   io::Fd staged_fd_;  // closed: it was not staged
   std::string matched_folder_;
   snapshot::KeepPatterns::Matches folder_matches_, matches_;
+  const Duration ends_;  // of time since boot
+  bool gave_up_ = false;
 };
 
 struct MadeLook {

@@ -44,6 +44,13 @@ bool has_open_class(std::string_view glob) {
   return false;
 }
 
+std::size_t stars_of(std::string_view glob) {
+  std::size_t stars = 0;
+  for (std::size_t i = 0; i < glob.size(); ++i)
+    if (glob[i] == '*' && (i == 0 || glob[i - 1] != '*')) ++stars;
+  return stars;
+}
+
 bool ends_in_backslash(std::string_view glob) {
   const auto last = glob.find_last_not_of('\\');
   const std::size_t count = glob.size() - (last == glob.npos ? 0 : last + 1);
@@ -72,6 +79,9 @@ std::string fault_of_keep(const std::string& pattern) {
     if (!fault.empty()) return fault;
     from = slash + 1;
   }
+  if (const std::size_t stars = stars_of(glob); stars > kMaxKeepStars)
+    return "it has " + std::to_string(stars) + " stars; at most " + std::to_string(kMaxKeepStars) +
+           " are possible";
   if (has_open_class(glob)) return "its '[' has no ']'; write \\[ for the character itself";
   if (ends_in_backslash(glob)) return "nothing follows its last backslash";
   return "";

@@ -13,6 +13,7 @@ namespace lockstep {
 
 inline constexpr std::size_t kMaxKeepPatterns = 100;
 inline constexpr std::size_t kMaxKeepPatternBytes = 255;
+inline constexpr std::size_t kMaxKeepStars = 8;  // in one pattern, "**" counted once
 
 // "", or why no file can match it.
 std::string fault_of_keep(const std::string& pattern);

@@ -218,6 +218,7 @@ Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
   hashing.is_growing = options.is_growing;
   hashing.skip_restless = options.previous.has_value();
   hashing.skip_unreadable = true;
+  hashing.most_holes = kMostHoles.count;
   hashing.on_read = options.on_read;
   ScanOptions scanning;
   scanning.is_source = false;

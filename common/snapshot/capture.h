@@ -31,6 +31,9 @@ struct CaptureOptions {
   bool is_growing = false;     // of a file that is written to, what was there at first is taken
   bool skip_restless = false;  // a file that changes each time it is read is left out, not an error
   bool skip_unreadable = false;  // the same for a file that cannot be read
+  // How many bytes of all files together may be holes, which take no disk but time to read. The
+  // files with more are skipped and listed.
+  std::uint64_t most_holes = UINT64_MAX;
   // Called after each reading of a file, with its path relative to the root, on the thread that
   // read it.
   std::function<void(const std::string& path)> on_read;
@@ -80,6 +83,8 @@ struct LowerTree {
 };
 
 class Selection;  // scan.h
+
+inline constexpr Bytes kMostHoles = gibibytes(64);  // of a tree
 
 struct TreeOptions {
   bool is_upper = false;           // the upper directory of an overlay: whiteouts are heeded

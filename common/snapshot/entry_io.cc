@@ -48,6 +48,9 @@ std::string why_left_out(int errnum) {
     case ESTALE: return "it vanished before it was read";
     case ELOOP:
     case ENOTDIR: return "changed while it was read";
+    case EFBIG:
+      return "it has more holes than " + to_string(kMostHoles) +
+             ", the most in all files of a tree; copy what is in it to a file without them";
     default: return "cannot be read: " + std::generic_category().message(errnum);
   }
 }

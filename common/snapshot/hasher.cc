@@ -27,6 +27,10 @@ ssize_t read_some(int fd, char* to, std::size_t size, std::uint64_t offset) {
   }
 }
 
+// What is read of a file of that size: one byte more shows that it grew, and whoever makes it grow
+// all the time is not read for ever.
+std::uint64_t beyond(std::uint64_t size) { return size == UINT64_MAX ? size : size + 1; }
+
 }  // namespace
 
 Status Hasher::run(const std::vector<ToHash>& work) {
@@ -86,6 +90,15 @@ Status Hasher::unreadable(int errnum, const ToHash& item, const std::string& pat
   return error;
 }
 
+bool Hasher::may_read_holes(std::uint64_t holes) {
+  if (holes == 0) return true;
+  std::uint64_t all = holes_;
+  do {
+    if (holes > options_.most_holes || all > options_.most_holes - holes) return false;
+  } while (!holes_.compare_exchange_weak(all, all + holes));
+  return true;
+}
+
 Status Hasher::hash(const ToHash& item, std::string& buffer) {
   const ScannedFolder& folder = scan_.folders[item.folder];
   const std::string relative = folder.path + folder.files[item.file].name;
@@ -96,6 +109,7 @@ Status Hasher::hash(const ToHash& item, std::string& buffer) {
   for (int reads = 0; reads < kMaxReadsOfAChangingFile; ++reads) {
     TRY_ASSIGN(const StatResult before, stat_of(fd.get(), path));
     if (!S_ISREG(before.mode)) break;
+    if (!may_read_holes(before.holes)) return unreadable(EFBIG, item, path);
     Reading reading;
     const int failed = read(fd.get(), buffer, before.identity.size, reading);
     if (failed != 0) return unreadable(failed, item, path);
@@ -136,7 +150,7 @@ int Hasher::read(int fd, std::string& buffer, std::uint64_t size, Reading& readi
   const bool is_taken = options_.taker != nullptr && size > 0 && options_.taker->make_room(size);
   const int failed =
       is_taken ? read_and_keep(fd, size, reading)
-               : read_and_hash(fd, buffer, options_.is_growing ? size : UINT64_MAX, reading);
+               : read_and_hash(fd, buffer, options_.is_growing ? size : beyond(size), reading);
   bytes_read_ += reading.size;
   if (failed != 0) drop(reading);
   return failed;

@@ -41,6 +41,8 @@ class Hasher {
     ToHash item;
     int errnum = 0;
   };
+  // False: with this file's, all holes together are more than may be.
+  bool may_read_holes(std::uint64_t holes);
   // One reading of a file, from its beginning to its end.
   struct Reading {
     Digest digest;
@@ -65,6 +67,7 @@ class Hasher {
   FileDigests& digests_;
   std::atomic<std::size_t> next_{0};
   std::atomic<std::uint64_t> bytes_read_{0};
+  std::atomic<std::uint64_t> holes_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   Status first_error_;

@@ -369,7 +369,9 @@ Result<Scan> scan(io::Fd root, const std::string& directory, const ScanOptions& 
 Result<StatResult> stat_of(int fd, const std::string& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return errno_error(errno, "cannot stat " + path);
-  return StatResult{identity_of(info), info.st_mode};
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  const auto on_disk = static_cast<std::uint64_t>(info.st_blocks) * 512;  // stat(2): in any case
+  return StatResult{identity_of(info), info.st_mode, size > on_disk ? size - on_disk : 0};
 }
 
 }  // namespace lockstep::snapshot

@@ -74,7 +74,8 @@ FileIdentity identity_of(const struct stat& info);
 // What fstat says, as identity.
 struct StatResult {
   FileIdentity identity;
-  std::uint32_t mode = 0;  // with the file type
+  std::uint32_t mode = 0;   // with the file type
+  std::uint64_t holes = 0;  // bytes of the file that take no disk
 };
 Result<StatResult> stat_of(int fd, const std::string& path);
 

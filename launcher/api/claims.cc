@@ -24,7 +24,10 @@ struct ClaimOf {
             fmt::format("there is no job '{}'; `lockstep job list` shows all", id.value)};
   }
 
-  Claim operator()(const Submit& m) const { return {Permission::submit, own(m.spec.project), ""}; }
+  Claim operator()(const Submit& m) const {
+    return {Permission::submit, own(project_of_new(state.principals(), caller, m.spec.project)),
+            ""};
+  }
   Claim operator()(const CancelJob& m) const { return of_job(Permission::cancel_job, m.job); }
   Claim operator()(const ShareJob& m) const { return of_job(Permission::share_job, m.job); }
   // Each job of it is held against the table by the core.
@@ -48,8 +51,8 @@ struct ClaimOf {
     const auto* known = state.registered(m.environment.spec.name, "");
     if (known != nullptr && may_see(state.principals(), caller, *known))
       return {Permission::write_names, object_of(*known), ""};
-    return {Permission::write_names,
-            own(project_of_new_name(state.principals(), caller, m.project)), ""};
+    return {Permission::write_names, own(project_of_new(state.principals(), caller, m.project)),
+            ""};
   }
   Claim operator()(const ShowEnvironment& m) const {
     const auto* known = state.registered(parse_environment_name(m.reference).name, "");

@@ -112,16 +112,21 @@ struct Answerer {
     auto view = core.explain(question.job);
     if (!view) return no_such_job(question.job);
     view->job = viewer.cut(std::move(view->job));
+    for (std::string& line : view->lines) line = viewer.cut(std::move(line));
     return ExplainReply{std::move(*view)};
   }
-  ClientReply operator()(const ListNodes&) const { return NodesReply{core.node_views()}; }
+  ClientReply operator()(const ListNodes&) const {
+    NodesReply reply{core.node_views()};
+    for (NodeView& node : reply.nodes) node = viewer.cut(std::move(node));
+    return reply;
+  }
   ClientReply operator()(const ShowNode& question) const {
     auto view = core.node_view(question.name_or_id);
     if (!view)
       return Refused{ErrorCode::not_found,
                      fmt::format("there is no node '{}'; `lockstep node list` shows all",
                                  question.name_or_id)};
-    return NodesReply{{std::move(*view)}};
+    return NodesReply{{viewer.cut(std::move(*view))}};
   }
   ClientReply operator()(const ShowEnvironment& question) const {
     return show_environment(core.state(), question.reference);

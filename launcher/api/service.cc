@@ -150,7 +150,7 @@ struct RequestHandler {
   }
 
   void question(const Query& query) const {
-    const Viewer viewer(door.state().principals(), asker.caller);
+    const Viewer viewer(door.state(), asker.caller);
     auto reply = launcher::answer(*door.ports_.core, door.ports_.info(), viewer, query);
     if (auto* nodes = std::get_if<NodesReply>(&reply); nodes && door.ports_.traffic)
       for (NodeView& node : nodes->nodes) node.blobs = door.ports_.traffic(node.id);
@@ -222,7 +222,7 @@ void Service::submit_whole(const Asker& asker, const Submit& submit) {
   };
   JobSpec owned;  // as the core will take it
   owned.submitter = name_of(asker.caller);
-  owned.project = submit.spec.project;
+  owned.project = project_of_new(state().principals(), asker.caller, submit.spec.project);
   if (!submit.spec.snapshot || !limits_snapshot(state(), owned)) return feed({});
   ports_.measure_snapshot(*submit.spec.snapshot, [this, asker, feed](Result<Bytes> size) {
     if (!size) return refuse(asker, size.error().code, size.error().message);
@@ -361,12 +361,11 @@ void Service::tell_of_change(const JobId& id) {
   if (!view) return watchers_.job_is_over(id);
   const Job& job = *state().job(id);
   // Roles may have changed since they began to watch.
-  watchers_.remove_if(id, [&](const Asker& asker) {
-    return !Viewer(state().principals(), asker.caller).sees(job);
-  });
+  watchers_.remove_if(id,
+                      [&](const Asker& asker) { return !Viewer(state(), asker.caller).sees(job); });
   if (const auto* watchers = watchers_.of(id))
     for (const auto& [connection, asker] : *watchers)
-      ports_.send(connection, 0, JobUpdate{Viewer(state().principals(), asker.caller).cut(*view)});
+      ports_.send(connection, 0, JobUpdate{Viewer(state(), asker.caller).cut(*view)});
   if (is_final(view->status)) watchers_.job_is_over(id);
 }
 
@@ -383,7 +382,7 @@ void Service::tell_next_rounds() {
   for (; next_round_ <= now; next_round_ = next_round_ + kRoundEvery)
     for (const auto& [id, asker] : watchers_.next_round()) {
       const Job* job = state().job(id);
-      if (job != nullptr && Viewer(state().principals(), asker.caller).sees(*job))
+      if (job != nullptr && Viewer(state(), asker.caller).sees(*job))
         ports_.send(asker.connection, 0, StillWatching{id, started});
     }
 }

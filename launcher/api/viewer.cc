@@ -1,5 +1,8 @@
 #include "launcher/api/viewer.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/users.h"
 
@@ -50,27 +53,73 @@ JobView outline_of(JobView view) {
 }  // namespace
 
 bool Viewer::may_of(Permission permission, const JobView& view) const {
-  return is_allowed(principals_, caller_, permission, object_of(view));
+  return is_allowed(state_.principals(), caller_, permission, object_of(view));
 }
 
 bool Viewer::sees(const Job& job) const {
-  return is_allowed(principals_, caller_, Permission::see_job, launcher::object_of(job));
+  return is_allowed(state_.principals(), caller_, Permission::see_job, launcher::object_of(job));
 }
 
 bool Viewer::reads(const Job& job) const {
-  return is_allowed(principals_, caller_, Permission::read_job, launcher::object_of(job));
+  return is_allowed(state_.principals(), caller_, Permission::read_job, launcher::object_of(job));
 }
 
 bool Viewer::is_audited(const JobView& view) const {
   return may_of(Permission::read_job, view) &&
-         may(principals_, caller_, Permission::read_job, object_of(view)).audited;
+         may(state_.principals(), caller_, Permission::read_job, object_of(view)).audited;
 }
 
 bool Viewer::sees(const EnvironmentVersion& version) const {
-  return may_see(principals_, caller_, version);
+  return may_see(state_.principals(), caller_, version);
+}
+
+// The core names jobs as 'NAME' and NAME.ATTEMPT.
+std::string Viewer::cut(std::string words) const {
+  static const std::string kBehind = "waits behind job '";
+  const auto is_hidden = [this](const std::string& name) {
+    const Job* job = state_.job(JobId(name));
+    return job != nullptr && !sees(*job);
+  };
+  if (words.starts_with(kBehind)) {
+    const auto end = words.find('\'', kBehind.size());
+    if (end != words.npos && is_hidden(words.substr(kBehind.size(), end - kBehind.size())))
+      return "waits behind a job of another project";
+  }
+  std::string shown;
+  for (std::size_t at = 0; at < words.size();) {
+    const auto part_of_name = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+    };
+    std::size_t end = at;
+    while (end < words.size() && part_of_name(words[end])) ++end;
+    std::size_t after = end;
+    if (after < words.size() && words[after] == '.')
+      while (++after < words.size() && std::isdigit(static_cast<unsigned char>(words[after]))) {
+      }
+    const bool has_attempt = after > end + 1;
+    if (end > at && has_attempt && is_hidden(words.substr(at, end - at))) {
+      shown += "a job of another project";
+      at = after;
+    } else {
+      end = std::max(end, at + 1);
+      shown += words.substr(at, end - at);
+      at = end;
+    }
+  }
+  return shown;
+}
+
+NodeView Viewer::cut(NodeView view) const {
+  std::erase_if(view.attempts, [this](const AttemptId& attempt) {
+    const Job* job = state_.job(attempt.job);
+    return job == nullptr || !sees(*job);
+  });
+  view.reason = cut(std::move(view.reason));
+  return view;
 }
 
 JobView Viewer::cut(JobView view) const {
+  view.reason = cut(std::move(view.reason));
   if (!may_of(Permission::read_job, view)) return outline_of(std::move(view));
   if (may_of(Permission::read_values, view)) return view;
   for (auto& [name, value] : view.spec.environment_variables) value = kHiddenValue;

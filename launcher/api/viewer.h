@@ -12,8 +12,7 @@ namespace lockstep::launcher {
 class Viewer {
  public:
   // Both outlive it.
-  Viewer(const Principals& principals, const Caller& caller)
-      : principals_(principals), caller_(caller) {}
+  Viewer(const State& state, const Caller& caller) : state_(state), caller_(caller) {}
 
   std::string name() const { return name_of(caller_); }
   bool sees(const Job& job) const;
@@ -22,11 +21,14 @@ class Viewer {
   bool is_audited(const JobView& view) const;
   bool sees(const EnvironmentVersion& version) const;
   JobView cut(JobView view) const;
+  NodeView cut(NodeView view) const;
+  // Words about why something waits, without the names of jobs that the caller may not see.
+  std::string cut(std::string words) const;
 
  private:
   bool may_of(Permission permission, const JobView& view) const;
 
-  const Principals& principals_;
+  const State& state_;
   const Caller& caller_;
 };
 

@@ -52,7 +52,7 @@ const Job* known_job(Context& core, const ReplyTo& reply, const JobId& id) {
 Status take_owner(const Cluster& cluster, const Caller& caller, JobSpec& spec) {
   const Principals& principals = cluster.state.principals();
   if (!std::holds_alternative<LauncherItself>(caller)) spec.submitter = name_of(caller);
-  if (spec.project.empty()) spec.project = std::string(kDefaultProject);
+  spec.project = project_of_new(principals, caller, spec.project);
   if (!principals.has_project(spec.project))
     return make_error(
         ErrorCode::not_found,

@@ -61,8 +61,8 @@ bool may_write_name(Context& core, const CreateEnvironmentInput& input,
 
 }  // namespace
 
-std::string project_of_new_name(const Principals& principals, const Caller& caller,
-                                const std::string& wanted) {
+std::string project_of_new(const Principals& principals, const Caller& caller,
+                           const std::string& wanted) {
   if (!wanted.empty()) return wanted;
   std::string only;
   const auto* asker = std::get_if<UserCaller>(&caller);
@@ -104,8 +104,7 @@ void react(Context& core, const CreateEnvironmentInput& input) {
   if (const Status valid = validate(spec); !valid)
     return core.refuse(input.reply, valid.error().code, valid.error().message);
   const EnvironmentVersion* newest = core.state.registered(spec.name, "");
-  const std::string project =
-      project_of_new_name(core.state.principals(), input.caller, input.project);
+  const std::string project = project_of_new(core.state.principals(), input.caller, input.project);
   if (!may_write_name(core, input, newest, project)) return;
   const Digest definition = digest_of(spec.definition);
   // Asked again, because the answer was lost: it is the newest, and no further one is made.

@@ -8,10 +8,10 @@ namespace lockstep::launcher {
 void react(Context& core, const CreateEnvironmentInput& input);
 void react(Context& core, const PruneEnvironmentsInput& input);
 
-// The project of a name that the caller makes: the one that they name, else the only one that they
-// may submit into, else the default one.
-std::string project_of_new_name(const Principals& principals, const Caller& caller,
-                                const std::string& wanted);
+// The project of a job or of a name that the caller makes: the one that they name, else the only
+// one that they may submit into, else the default one.
+std::string project_of_new(const Principals& principals, const Caller& caller,
+                           const std::string& wanted);
 Object object_of(const EnvironmentVersion& version);
 bool may_see(const Principals& principals, const Caller& caller, const EnvironmentVersion& version);
 // A name that the caller may see is built from this tree: their jobs may be as well.

@@ -249,7 +249,8 @@ struct State::Applier {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     attempt.doomed = Attempt::Doom{fact.report, fact.reason};
     Job& job = state.job_ref(fact.attempt.job);
-    note(job, Event::Kind::failed, fact.attempt, fact.report.node);
+    // Ranks that were stopped for the failure of others may be heard of before that failure.
+    if (is_explained(fact.report)) note(job, Event::Kind::failed, fact.attempt, fact.report.node);
     state.touch_nodes(attempt);
     solver_may_change(job);
   }

@@ -161,7 +161,10 @@ Result<PrincipalChange> change_of(const Principals& now, const AddKey& ask, cons
 Result<PrincipalChange> change_of(const Principals& now, const RevokeKey& ask,
                                   const std::string& by) {
   PrincipalChange change;
-  change.message = fmt::format("the key {} is revoked", key_word(ask.key));
+  change.message = fmt::format(
+      "the key {} is revoked; if it was stolen, look for keys that the thief has added: `lockstep "
+      "user show NAME`",
+      key_word(ask.key));
   if (now.was_revoked(ask.key)) return change;
   const User* holder = now.user_with_key(ask.key);
   if (holder == nullptr)

@@ -255,7 +255,7 @@ ExitReport unexplained(const State& state, const Attempt& attempt, Instant now) 
     report.node_name = state.node_name(part.node);
     break;
   }
-  report.message = "node " + report.node_name + " stopped its ranks although nobody asked for it";
+  report.message = fmt::format("node {} {}", report.node_name, kUnexplained);
   report.terminated_ranks = terminated_ranks(attempt);
   return report;
 }

@@ -21,7 +21,7 @@ SLEEP = ("--cpus", "1", "--memory", "16m", "--gpus", "0", "--", "sleep", "300")
 
 def test_a_job_over_its_users_quota_waits_says_why_and_lets_others_pass(site, people):
     alice, bob = people["alice"], people["bob"]
-    assert "may not change users, roles, projects or quotas" in alice.refused(
+    assert "may not see or change all users, roles, projects and quotas" in alice.refused(
         "quota", "set", "--user", "alice", "--running-jobs", "9")
     site.ok("quota", "set", "--user", "alice", "--running-jobs", "1", "--nodes", "1")
     first = job_of(alice, *SLEEP)

@@ -12,6 +12,7 @@ TEST(Keep, PatternsOfAnIgnoreFileAreTaken) {
                            "a b", "\\#x", "!*.tmp", "\\[x", "[[:digit:]]", "...", "a\\ "})
     EXPECT_EQ(fault_of_keep(good), "") << good;
   EXPECT_TRUE(validate_keep({"*.pt", "!x.pt"}));
+  EXPECT_EQ(fault_of_keep("**/a*/b*/c*/**/d*/e*/**"), "");
   EXPECT_TRUE(validate_keep({}));
 }
 
@@ -31,6 +32,7 @@ TEST(Keep, PatternsThatCanMatchNothingAreRefused) {
   has("a\\", "nothing follows its last backslash");
   has("a\nb", "control character");
   has(std::string("a\0b", 3), "control character");
+  has("*a*b*c*d*e*f*g*h*i", "it has 9 stars; at most 8 are possible");
   has(std::string(256, 'a'), "it has 256 bytes; at most 255 are possible");
 }
 

@@ -33,6 +33,7 @@ TEST(JobJson, IsShapedLikeAzures) {
                            "on_lost": "immediately"},
                  "checkpoint": {"every": 60},
                  "limits": {"pids": null, "log": null, "disk": null}, "keep": [],
+                 "from_checkpoint_of": null,
                  "shared": false},
     "reason": "rank 3 on local-1 exited with code 7", "queue_position": 0,
     "restarts": 0, "retry_at": null,

@@ -57,7 +57,7 @@ class Environments : public testing::Test {
 
   State state_;
   const Caller caller_ = LauncherItself{};
-  const Viewer viewer_{state_.principals(), caller_};
+  const Viewer viewer_{state_, caller_};
   int added_ = 0;
 };
 

@@ -29,8 +29,7 @@ class Jobs {
   }
   JobsReply list(ListJobs question) const {
     const Caller caller = LauncherItself{};
-    return std::get<JobsReply>(
-        answer(core_, {}, Viewer(core_.state().principals(), caller), question));
+    return std::get<JobsReply>(answer(core_, {}, Viewer(core_.state(), caller), question));
   }
   // Every page of it; `largest` is told the encoded size of the largest one.
   std::vector<std::string> all(std::size_t& largest) const {
@@ -157,9 +156,36 @@ TEST(ListJobsQuestion, AnUnknownPlaceIsRefused) {
   Jobs jobs;
   jobs.submit(1, "true");
   const Caller caller = LauncherItself{};
-  const auto reply = answer(jobs.core(), {}, Viewer(jobs.core().state().principals(), caller),
+  const auto reply = answer(jobs.core(), {}, Viewer(jobs.core().state(), caller),
                             ListJobs{true, 0, JobId("nobody")});
   EXPECT_EQ(std::get<Refused>(reply).code, ErrorCode::not_found);
+}
+
+// Of jobs in projects that the caller is not a member of, not even the names.
+TEST(WhatWaits, NamesNoJobThatTheCallerMayNotSee) {
+  Core core{CoreConfig{}};
+  const auto feed = [&](const Input& input) { core.handle(Instant{1}, input); };
+  feed(PrincipalInput{{}, CreateProject{"other"}, LauncherItself{}});
+  for (const auto& [name, project] : {std::pair("ann", "default"), std::pair("bob", "other")})
+    feed(PrincipalInput{{}, AddUser{name, "", {}, {Role::submitter, project}}, LauncherItself{}});
+  for (const auto& [user, name] : {std::pair("bob", "secret-name"), std::pair("ann", "mine")}) {
+    JobSpec spec;
+    spec.name = name;
+    spec.command = ShellCommand{"true"};
+    SubmitInput input{{}, name, spec, "", false, UserCaller{user}};
+    feed(input);
+  }
+  const Caller ann = UserCaller{"ann"}, bob = UserCaller{"bob"};
+  const std::string held = "n1 has 0 free (secret-name.12 runs there), and no secret-name";
+  EXPECT_EQ(Viewer(core.state(), ann).cut(held),
+            "n1 has 0 free (a job of another project runs there), and no secret-name");
+  EXPECT_EQ(Viewer(core.state(), bob).cut(held), held);
+  const std::string behind = "waits behind job 'secret-name', which needs 1 node with 2 cpus";
+  EXPECT_EQ(Viewer(core.state(), ann).cut(behind), "waits behind a job of another project");
+  EXPECT_EQ(Viewer(core.state(), bob).cut(behind), behind);
+  NodeView node;
+  node.attempts = {{JobId("secret-name"), 1}, {JobId("mine"), 1}};
+  EXPECT_EQ(Viewer(core.state(), ann).cut(node).attempts.size(), 1u);
 }
 
 }  // namespace

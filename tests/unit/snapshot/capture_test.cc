@@ -354,6 +354,24 @@ TEST(CaptureTree, AFileThatNeverRestsKeepsItsVersionOfThePreviousTree) {
   EXPECT_EQ(captured->skipped[0].path, "new/restless");
 }
 
+// Holes take no disk, so that nothing else bounds how much there is to read.
+TEST(CaptureTree, HolesHaveABound) {
+  TempDir dir;
+  dir.file("a", "1");
+  for (const char* name : {"huge", "small"}) dir.file(name, "1");
+  if (::truncate((dir / "huge").c_str(), std::int64_t{1} << 42) != 0)
+    GTEST_SKIP() << "this file system has no file of 4 TiB";
+  ASSERT_EQ(::truncate((dir / "small").c_str(), 1 << 20), 0);
+  io::Fd opened(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY));
+  const auto captured = capture_tree(std::move(opened), "outputs", {});
+  ASSERT_TRUE(captured) << captured.error().message;
+  ASSERT_EQ(captured->files.size(), 2u);
+  EXPECT_EQ(captured->files[1].path, "small");
+  ASSERT_EQ(captured->skipped.size(), 1u);
+  EXPECT_EQ(captured->skipped[0].path, "huge");
+  EXPECT_NE(captured->skipped[0].pattern.find("more holes than 64"), std::string::npos);
+}
+
 // `change` happens while the file "a" is read.
 Result<Snapshot> capture_while(const TempDir& dir, const std::function<void()>& change) {
   TreeOptions options;
@@ -362,6 +380,19 @@ Result<Snapshot> capture_while(const TempDir& dir, const std::function<void()>& 
   };
   io::Fd opened(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY));
   return capture_tree(std::move(opened), "outputs", options);
+}
+
+TEST(CaptureTree, AFileThatGrowsAllTheTimeIsNotReadForEver) {
+  TempDir dir;
+  dir.file("a", "1");
+  int readings = 0;
+  const auto captured = capture_while(dir, [&] {
+    ++readings;
+    std::ofstream(dir / "a", std::ios::app) << "more";
+  });
+  ASSERT_FALSE(captured);
+  EXPECT_EQ(captured.error().code, ErrorCode::conflict);
+  EXPECT_EQ(readings, 5);
 }
 
 TEST(CaptureTree, WhatVanishesOrIsReplacedMeanwhileCostsNothingElse) {
