@@ -144,7 +144,7 @@ def test_what_cannot_be_solved_fails_at_once_the_next_time(prepared):
 
 
 def build_cgroups():
-    return [path for path in leftovers.cgroups() if "/lockstep/build-" in path]
+    return [path for path in leftovers.cgroups() if "/lockstep/build-" in path or "/lockstep-build-" in path]
 
 
 def test_an_agent_that_leaves_in_mid_build_ends_it_first(prepared):
@@ -174,3 +174,15 @@ def test_cancel_in_mid_build_leaves_nothing_at_work(prepared):
     site.wait_for_status("j", "Canceled")
     wait_until(lambda: not site._pids("lockstep-env", ""), "nobody solves any more")
     silent.close()
+
+
+def test_an_interpreter_that_hangs_is_ended_with_its_job(site):
+    site.ok("up", "--nodes", "1")
+    hangs = [site.write(f"hang{number}", "#!/bin/sh\nexec sleep 4711\n", 0o755) for number in range(2)]
+    names = [site.submit("--cpus", "1", "--memory", "64m", "--interpreter", hang, "--", "true") for hang in hangs]
+    wait_until(lambda: site._pids("sleep", "4711"), "an interpreter hangs")
+    site.ok("job", "cancel", *names)
+    for name in names:
+        site.wait_for_status(name, "Canceled")
+    wait_until(lambda: not site._pids("sleep", "4711"), "it was ended", 10)
+    site.ok("run", "--interpreter", "/usr/bin/python3", "--", "python3", "-c", "print(1)", timeout=30)

@@ -119,6 +119,8 @@ def test_what_each_verb_prints_fits(site):
     check("job", "run", "--name", "second", "--code", "tree", "--", "false", codes=(1,))
     check("job", "job create", "-f", "tree/job.yml", "--stream")
     check("job", "job show", "created")
+    site.ok("run", "--name", "saved", "--code", "tree", "--", "sh", "-c", "echo 1 > $LOCKSTEP_CHECKPOINT_DIR/step")
+    check("job", "job resume", "saved")
     check("validation", "job validate", "-f", "tree/job.yml", "--set", "name=another")
     check("validation", "job validate", "-f", "env.yml", codes=(2,))
     check("job-list", "job list")

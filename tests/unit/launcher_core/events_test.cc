@@ -63,6 +63,19 @@ TEST_F(Events, a_gang_tells_of_itself_once_not_of_each_node) {
   EXPECT_THAT(last(job).message, HasSubstr("rank 1"));
 }
 
+// Its ranks were stopped for another node's failure, which is heard of later.
+TEST_F(Events, the_first_failure_is_of_no_node_whose_ranks_were_only_stopped) {
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job", 2, 1));
+  for (FakeNode* node : {&n1, &n2}) launcher.prepared(*node, attempt(job));
+  for (FakeNode* node : {&n1, &n2}) launcher.observe(*node, attempt(job), PartState::running);
+  launcher.finished(n1, attempt(job), node_exit({terminated(0)}));
+  EXPECT_THAT(words(job), ::testing::Not(::testing::Contains("FirstFailure")));
+  launcher.finished(n2, attempt(job), node_exit({rank_exit(1, Cause::exit_code, 3)}));
+  EXPECT_THAT(words(job), ::testing::Not(::testing::Contains("FirstFailure")));
+  EXPECT_EQ(launcher.view(job).report->rank, 1);
+}
+
 TEST_F(Events, a_requeue_and_a_cancel_with_who_and_why) {
   FakeNode n1 = launcher.join("n1");
   const JobId job = launcher.submit(job_spec("job"));
