@@ -130,7 +130,7 @@ void add_home(const std::string& home, Findings& out) {
            workdir.mode + (workdir.limitations.empty() ? "" : ": ") + joined(workdir.limitations),
            workdir.limitations.empty() ? ""
                                        : "works, with a copy of the source tree for each "
-                                         "attempt; Linux 5.11, or root, has overlays"));
+                                         "attempt; an agent that root runs has overlays"));
 }
 
 void add_isolation(Findings& out) {

@@ -118,7 +118,11 @@ std::string unexpected(const CLI::App& app, const std::vector<std::string>& word
     return std::find(left.begin(), left.end(), word) != left.end();
   });
   if (first == words.end()) return "";
-  if ((*first)[0] != '-') return "unexpected word '" + *first + "'";
+  if ((*first)[0] != '-') {
+    const std::string text = "unexpected word '" + *first + "'";
+    const CLI::Option* file = chosen(app).get_option_no_throw("--file");
+    return file == nullptr ? text : text + "; a file is named with -f: -f " + *first;
+  }
   const std::string option = first->substr(0, first->find('='));
   std::string text = "unknown option " + option;
   if (const auto meaning = meaning_of_option(option)) return text + "; " + *meaning;

@@ -204,9 +204,11 @@ Shape shape_of(const JobSpec& spec) {
 
 std::string describe(const Shape& shape) {
   std::vector<std::string> parts;
-  if (shape.cpus) parts.push_back(fmt::format("{} cpus", *shape.cpus));
+  if (shape.cpus)
+    parts.push_back(counted(static_cast<std::size_t>(std::max(*shape.cpus, 0)), "cpu"));
   if (shape.memory) parts.push_back(fmt::format("{} memory", to_string(*shape.memory)));
-  if (shape.gpus) parts.push_back(fmt::format("{} gpus", *shape.gpus));
+  if (shape.gpus)
+    parts.push_back(counted(static_cast<std::size_t>(std::max(*shape.gpus, 0)), "gpu"));
   std::string text = fmt::format("{} {}", shape.nodes, shape.nodes == 1 ? "node" : "nodes");
   if (!parts.empty()) text += fmt::format(" with {}", fmt::join(parts, ", "));
   if (!parts.empty() && shape.nodes > 1) text += " each";
@@ -302,10 +304,12 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
                                   "target '{}' have none: {}",
                                   shape.nodes == 1 ? "a node" : counted(shape.nodes, "node"),
                                   without_engine, known, target, kNoEngine));
-  return make_error(ErrorCode::invalid_argument,
-                    fmt::format("needs {}, but {} of the {} nodes of target '{}' have as much "
-                                "({}); ask for less under lockstep.resources",
-                                describe(shape), fitting, known, target, example));
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("needs {}, but {} of the {} nodes of target '{}' have as much "
+                  "({}); ask for less: --cpus, --memory, --gpus, or lockstep.resources in "
+                  "a job file",
+                  describe(shape), fitting, known, target, example));
 }
 
 bool lacks_account(const Cluster& cluster, const std::string& run_as) {

@@ -29,9 +29,9 @@ std::optional<std::string> uncharged(const Job& job, const ExitReport& report) {
                   [](const Part& part) { return part.gone && part.gone->revoked; });
   if (was_revoked) return report.message + "; not counted as a retry";
   if (report.cause == Cause::port_taken)
-    return report.message + "; retried with another port, uncharged";
+    return report.message + "; trying another port, which does not count as a retry";
   if (report.cause == Cause::account_missing)
-    return report.message + "; placed elsewhere, uncharged";
+    return report.message + "; trying another node, which does not count as a retry";
   return std::nullopt;
 }
 

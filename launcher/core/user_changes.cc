@@ -180,7 +180,7 @@ Result<PrincipalChange> change_of(const Principals& now, const CreateProject& as
                                   const std::string& by) {
   TRY(validate_project_name(ask.name));
   PrincipalChange change;
-  change.message = fmt::format("there is a project {}", ask.name);
+  change.message = fmt::format("the project {} is ready for use", ask.name);
   if (now.has_project(ask.name)) return change;
   if (now.projects().size() >= kMaxProjects)
     return refusal(ErrorCode::resource_exhausted,

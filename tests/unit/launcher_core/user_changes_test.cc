@@ -38,7 +38,7 @@ Principals with_admin() {
 
 TEST(UserChanges, a_user_is_added_with_role_account_and_key) {
   auto now = with_admin();
-  EXPECT_EQ(done(now, CreateProject{"vision"}), "there is a project vision");
+  EXPECT_EQ(done(now, CreateProject{"vision"}), "the project vision is ready for use");
   EXPECT_EQ(done(now, AddUser{"ann", "ann1", kB, {Role::submitter, "vision"}}),
             "user ann is submitter in vision, account ann1");
   const User& ann = *now.user_with_key(kB);
