@@ -64,10 +64,9 @@ std::string first_failure(const ExitReport& report) {
   if (!report.rank || how.empty()) {
     const std::string what =
         report.message.empty() ? std::string(to_string(report.cause)) : in_lines(report.message, 4);
-    // Behind several lines, or a sentence, it would seem to belong to the last of them.
-    const bool is_text = what.ends_with('.') || what.find('\n') != std::string::npos;
-    if (is_text && !when.empty()) return fmt::format("  {}: {}\n", when.substr(1), what);
-    return fmt::format("  {}{}\n", what, when);
+    // Behind it, it would seem to belong to its last words.
+    return when.empty() ? fmt::format("  {}\n", what)
+                        : fmt::format("  {}: {}\n", when.substr(1), what);
   }
   std::string text =
       fmt::format("  first failure: rank {}{}{}: {}\n", *report.rank, where, when, how);

@@ -75,7 +75,7 @@ TEST(FailureReport, TheTimeIsNoPartOfWhatIsSaid) {
     EXPECT_NE(failure_report(job).find("\n" + line + "\n"), std::string::npos)
         << failure_report(job);
   };
-  says("lost the node n2", "  lost the node n2 at 2030-01-01T12:00:00.000Z");
+  says("lost the node n2", "  at 2030-01-01T12:00:00.000Z: lost the node n2");
   says("It is reported above.", "  at 2030-01-01T12:00:00.000Z: It is reported above.");
   says("cannot be solved:\nno such package",
        "  at 2030-01-01T12:00:00.000Z: cannot be solved:\n"
