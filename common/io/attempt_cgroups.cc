@@ -126,8 +126,8 @@ Result<std::vector<std::string>> recorded(const std::string& record_file) {
   std::istringstream lines(*record);
   for (std::string line; std::getline(lines, line);) {
     // Ours say so in their path: a damaged file must not make us empty another cgroup.
-    if (line.find("/lockstep/") != std::string::npos ||
-        line.find("/lockstep-") != std::string::npos)
+    const std::string name = line.substr(line.rfind('/') + 1);
+    if (line.find("/lockstep/") != std::string::npos || name.starts_with(kBeside))
       directories.push_back(line);
   }
   return directories;
