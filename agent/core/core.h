@@ -84,9 +84,9 @@ struct OutputsCollected {  // all that can be kept is in the launcher's blob sto
   std::vector<CollectedOutput> outputs = {};
   std::optional<NotKept> not_kept = {};  // what its ranks made and no output takes
 };
-struct LogsCaptured {  // its ./logs changed; so they are now
+struct FolderCaptured {  // its ./logs or ./outputs changed; so they are now
   AttemptId attempt;
-  CollectedOutput logs;
+  CollectedOutput folder;
 };
 // The answer to each CaptureCheckpoint. Absent: it is as it was, or could not be had now. Busy: it
 // is being written; to be looked at again soon.
@@ -102,7 +102,7 @@ struct Tick {};
 using Input = std::variant<Recovered, Connected, FromLauncher, WorkspaceStaged, StagingProgress,
                            EnvironmentProgress, EnvironmentChanged, EnvironmentFailed,
                            RunnerStarted, RunnerReported, RunnerGone, OutputsProgress,
-                           OutputsCollected, LogsCaptured, CheckpointCaptured, PartRemoved, Tick>;
+                           OutputsCollected, FolderCaptured, CheckpointCaptured, PartRemoved, Tick>;
 
 // ---- actions (idempotent) ----------------------------------------------------------------------
 struct SendSession {
@@ -149,8 +149,8 @@ struct CollectOutputs {
 struct SettleOutputs {
   AttemptId attempt;
 };
-// While it runs: bring ./logs to the launcher if they changed -> LogsCaptured.
-struct CaptureLogs {
+// While it runs: bring ./logs and ./outputs to the launcher if they changed -> FolderCaptured.
+struct CaptureFolders {
   Assignment assignment;
 };
 // While it runs: bring its checkpoint to the launcher if it changed -> CheckpointCaptured.
@@ -174,7 +174,7 @@ struct ExitAgent {
 using Action =
     std::variant<SendSession, SendHeartbeat, SendObserved, StageWorkspace, PrepareEnvironment,
                  LeaveEnvironment, PruneUnused, StartRunner, UpdateRunner, ShipLogs, KillRunner,
-                 CollectOutputs, SettleOutputs, CaptureLogs, CaptureCheckpoint, RenewLease,
+                 CollectOutputs, SettleOutputs, CaptureFolders, CaptureCheckpoint, RenewLease,
                  RemovePart, Reconnect, ExitAgent>;
 
 struct Config {

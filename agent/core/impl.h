@@ -57,7 +57,7 @@ struct Core::Impl {
   void on(const RunnerGone& input);
   void on(const OutputsProgress& input);
   void on(const OutputsCollected& input);
-  void on(const LogsCaptured& input);
+  void on(const FolderCaptured& input);
   void on(const CheckpointCaptured& input);
   void on(const PartRemoved& input);
   void on(const Tick&) {}

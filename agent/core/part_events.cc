@@ -27,10 +27,10 @@ bool lags(PartState state, WantedPhase phase) {
   return false;
 }
 
-// ./logs and the checkpoint, as they were captured last.
+// ./logs, ./outputs and the checkpoint, as they were captured last.
 std::vector<CollectedOutput> so_far(const Part& part) {
   std::vector<CollectedOutput> outputs;
-  if (part.logs) outputs.push_back(*part.logs);
+  for (const auto& [kind, folder] : part.folders) outputs.push_back(folder);
   if (part.checkpoint) outputs.push_back(*part.checkpoint);
   return outputs;
 }
@@ -235,10 +235,10 @@ void Core::Impl::on(const OutputsProgress& input) {
   changed(*part, news ? now : now + heartbeat);
 }
 
-void Core::Impl::on(const LogsCaptured& input) {
+void Core::Impl::on(const FolderCaptured& input) {
   auto* part = find(input.attempt);
   if (part == nullptr || part->stage != Stage::alive) return;
-  part->logs = input.logs;
+  part->folders[input.folder.kind] = input.folder;
   part->report.outputs = so_far(*part);
   changed(*part, now + heartbeat);
 }
@@ -261,7 +261,7 @@ void Core::Impl::on(const CheckpointCaptured& input) {
 void Core::Impl::capture(Part& part) {
   if (now >= part.capture_at) {
     part.capture_at = now + config.logs_every;
-    out.push_back(CaptureLogs{part.assignment});
+    out.push_back(CaptureFolders{part.assignment});
   }
   if (now < part.checkpoint_at) return;
   part.checkpoint_at = Instant::never();

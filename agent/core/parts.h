@@ -42,8 +42,9 @@ struct Part {
   bool wanted = true;     // by the desired state that is applied; a fact beside every stage
   Told told = Told::all;
   PartReport report;
-  std::uint64_t environment_log_bytes = 0;    // that its environment log holds
-  std::optional<CollectedOutput> logs;        // ./logs, as they were captured last
+  std::uint64_t environment_log_bytes = 0;  // that its environment log holds
+  // ./logs and ./outputs, as they were captured last.
+  std::map<OutputKind, CollectedOutput> folders;
   Instant capture_at = Instant::never();      // while it runs
   std::optional<CollectedOutput> checkpoint;  // the same
   Instant checkpoint_at = Instant::never();

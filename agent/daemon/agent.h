@@ -85,7 +85,7 @@ class Agent {
   void perform(KillRunner& action) { supervisor_.kill(action.attempt); }
   void perform(CollectOutputs& action) { collections_.start(action.assignment); }
   void perform(SettleOutputs& action) { collections_.settle(action.attempt); }
-  void perform(CaptureLogs& action) { collections_.capture_logs(action.assignment); }
+  void perform(CaptureFolders& action) { collections_.capture_folders(action.assignment); }
   void perform(CaptureCheckpoint& action) {
     collections_.capture_checkpoint(action.assignment, action.insist);
   }

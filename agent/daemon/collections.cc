@@ -7,7 +7,8 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr int kCollectors = 4;  // attempts at once
+constexpr int kCollectors = 4;   // attempts at once
+constexpr int kOutputsEach = 6;  // ./outputs are looked at each sixth time that ./logs are
 
 }  // namespace
 
@@ -52,19 +53,28 @@ void Collections::start(const Assignment& assignment) {
   });
 }
 
-void Collections::capture_logs(const Assignment& assignment) {
-  if (!functions_.capture_logs || !capturing_.insert(assignment.attempt).second) return;
-  workers_.submit([this, alive = alive_, assignment, seen = logs_seen_[assignment.attempt],
+void Collections::capture_folders(const Assignment& assignment) {
+  if (!functions_.capture_folder) return;
+  Folders& folders = folders_[assignment.attempt];
+  if (std::exchange(folders.is_at_work, true)) return;
+  std::vector<OutputKind> kinds{OutputKind::logs};
+  if (folders.rounds++ % kOutputsEach == 0) kinds.push_back(OutputKind::outputs);
+  workers_.submit([this, alive = alive_, assignment, kinds, seen = folders.seen,
                    directory = home_.attempt(assignment.attempt)]() mutable {
-    const auto captured = functions_.capture_logs(assignment, directory, seen);
-    // Nothing is lost by a failure: they are looked at again soon, and collected in the end.
-    if (!captured) spdlog::debug("{}", captured.error().message);
-    const bool is_new = captured && captured->has_value();
-    loop_.post([this, alive, attempt = assignment.attempt, seen, is_new,
-                logs = is_new ? **captured : CollectedOutput()] {
-      if (!*alive || capturing_.erase(attempt) == 0 || !is_new) return;
-      logs_seen_[attempt] = seen;
-      emit_(LogsCaptured{attempt, logs});
+    std::vector<CollectedOutput> changed;
+    for (const OutputKind kind : kinds) {
+      auto captured = functions_.capture_folder(assignment, directory, kind, seen[kind]);
+      // Nothing is lost by a failure: they are looked at again soon, and collected in the end.
+      if (!captured) spdlog::debug("{}", captured.error().message);
+      if (captured && *captured) changed.push_back(**std::move(captured));
+    }
+    loop_.post([this, alive, attempt = assignment.attempt, seen, changed] {
+      if (!*alive) return;
+      const auto found = folders_.find(attempt);
+      if (found == folders_.end()) return;
+      found->second.is_at_work = false;
+      found->second.seen = seen;
+      for (const CollectedOutput& folder : changed) emit_(FolderCaptured{attempt, folder});
     });
   });
 }
@@ -97,8 +107,7 @@ void Collections::settle(const AttemptId& attempt) {
 
 void Collections::forget(const AttemptId& attempt) {
   memories_.erase(attempt);
-  capturing_.erase(attempt);
-  logs_seen_.erase(attempt);
+  folders_.erase(attempt);
   const auto found = at_work_.find(attempt);
   if (found == at_work_.end()) return;
   found->second->give_up();

@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -54,10 +53,10 @@ struct OutputFunctions {
   std::function<Result<Collected>(const Assignment&, const io::AttemptDir&, const Progress&,
                                   CancelToken&)>
       collect;
-  // ./logs of a part that runs, if they are not as `seen` says; that is renewed.
+  // ./logs or ./outputs of a part that runs, if they are not as `seen` says; that is renewed.
   std::function<Result<std::optional<CollectedOutput>>(const Assignment&, const io::AttemptDir&,
-                                                       Digest& seen)>
-      capture_logs;
+                                                       OutputKind kind, Digest& seen)>
+      capture_folder;
   std::function<Result<CapturedCheckpoint>(const Assignment&, const io::AttemptDir&,
                                            CheckpointMemory&, bool insist)>
       capture_checkpoint;
@@ -73,8 +72,9 @@ class Collections {
   Collections(const Collections&) = delete;
   Collections& operator=(const Collections&) = delete;
 
-  void start(const Assignment& assignment);         // -> OutputsProgress…, OutputsCollected
-  void capture_logs(const Assignment& assignment);  // -> LogsCaptured, when they changed
+  void start(const Assignment& assignment);  // -> OutputsProgress…, OutputsCollected
+  // ./logs each time, ./outputs now and then -> FolderCaptured for each that changed
+  void capture_folders(const Assignment& assignment);
   void capture_checkpoint(const Assignment& assignment, bool insist);  // -> CheckpointCaptured
   // What the launcher has no space for becomes a problem; the rest is kept.
   void settle(const AttemptId& attempt);
@@ -92,8 +92,12 @@ class Collections {
   const OutputFunctions functions_;
   const Emit emit_;
   std::map<AttemptId, std::shared_ptr<CancelToken>> at_work_;
-  std::map<AttemptId, Digest> logs_seen_;  // of those that were captured
-  std::set<AttemptId> capturing_;
+  struct Folders {
+    bool is_at_work = false;
+    int rounds = 0;
+    std::map<OutputKind, Digest> seen;  // of those that were captured
+  };
+  std::map<AttemptId, Folders> folders_;
   std::map<AttemptId, std::shared_ptr<CheckpointMemory>> memories_;  // one capture at a time each
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   Workers workers_;  // last: it ends first

@@ -139,10 +139,10 @@ Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity&
     RetryingSink sink(*blobs, progress, cancel);
     return workspace->collect(assignment, directory, *blobs, sink, progress);
   };
-  functions.outputs.capture_logs = [workspace, blobs](const Assignment& assignment,
-                                                      const io::AttemptDir& directory,
-                                                      Digest& seen) {
-    return workspace->capture_logs(assignment, directory, *blobs, *blobs, seen);
+  functions.outputs.capture_folder = [workspace, blobs](const Assignment& assignment,
+                                                        const io::AttemptDir& directory,
+                                                        OutputKind kind, Digest& seen) {
+    return workspace->capture_folder(assignment, directory, *blobs, *blobs, kind, seen);
   };
   functions.outputs.capture_checkpoint = [workspace, blobs](const Assignment& assignment,
                                                             const io::AttemptDir& directory,

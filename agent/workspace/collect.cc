@@ -31,6 +31,7 @@ constexpr int kMaxCaptures = 3;           // of a tree whose files change meanwh
 struct Look {
   Digest digest;
   std::int64_t newest_ns = 0;  // wall clock: when a file of it was last touched
+  std::uint64_t bytes = 0;     // of all files
 };
 
 Result<Look> look_of(io::Fd folder, std::string_view shown_as) {
@@ -48,6 +49,7 @@ Result<Look> look_of(io::Fd folder, std::string_view shown_as) {
       add(fmt::format("{} {} {} {} {}", file.name, file.mode, file.identity.inode,
                       file.identity.size, file.identity.mtime_ns));
       look.newest_ns = std::max(look.newest_ns, file.identity.ctime_ns);
+      look.bytes += file.identity.size;
     }
     for (const auto& link : inside.links) add(link.name + " -> " + link.target);
     for (const auto& gone : inside.whiteouts) add("gone " + gone);
@@ -68,7 +70,7 @@ class Collector {
       : parts_(parts), plan_(std::move(plan)), user_(std::move(user)) {}
 
   Result<Collected> run();
-  Result<std::optional<CollectedOutput>> capture_logs(Digest& seen);
+  Result<std::optional<CollectedOutput>> capture_folder(OutputKind kind, Digest& seen);
   Result<CapturedCheckpoint> capture_checkpoint(CheckpointMemory& memory, bool insist);
 
  private:
@@ -154,11 +156,15 @@ Result<std::optional<Look>> Collector::look_at(const io::Fd& base, const std::st
   return std::optional<Look>(look);
 }
 
-Result<std::optional<CollectedOutput>> Collector::capture_logs(Digest& seen) {
-  const Place place = {OutputKind::logs, "", std::string(kLogsFolder)};
+Result<std::optional<CollectedOutput>> Collector::capture_folder(OutputKind kind, Digest& seen) {
+  const bool is_logs = kind == OutputKind::logs;
+  const Place place = {kind, "", std::string(is_logs ? kLogsFolder : kOutputsFolder)};
   const io::Fd base = open_base(written_below(plan_, parts_.directory));
   TRY_ASSIGN(const std::optional<Look> look, look_at(base, place.folder));
   if (!look || look->digest == seen) return std::optional<CollectedOutput>();
+  const bool is_at_rest = wall_clock_ns() - look->newest_ns >= kAtRest.count();
+  if (!is_logs && (!is_at_rest || look->bytes > kMostOutputsSoFar.count))
+    return std::optional<CollectedOutput>();
   is_running_ = true;
   CollectedOutput out;
   out.kind = place.kind;
@@ -367,11 +373,12 @@ Result<io::User> user_of(const std::string& run_as) {
 
 }  // namespace
 
-Result<std::optional<CollectedOutput>> capture_logs(const CollectParts& parts, Digest& seen) {
+Result<std::optional<CollectedOutput>> capture_folder(const CollectParts& parts, OutputKind kind,
+                                                      Digest& seen) {
   auto plan = plan_of(parts.directory);
   if (!plan) return std::optional<CollectedOutput>();
   TRY_ASSIGN(io::User user, user_of(parts.assignment.spec.run_as));
-  return Collector(parts, *std::move(plan), std::move(user)).capture_logs(seen);
+  return Collector(parts, *std::move(plan), std::move(user)).capture_folder(kind, seen);
 }
 
 Result<CapturedCheckpoint> capture_checkpoint(const CollectParts& parts, CheckpointMemory& memory,

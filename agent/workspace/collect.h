@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/bytes.h"
 #include "common/domain/assignment.h"
 #include "common/io/attempt_dir.h"
 #include "common/snapshot/blob_store.h"
@@ -48,10 +49,15 @@ struct Collected {
 // good is a problem of its output.
 Result<Collected> collect_outputs(const CollectParts& parts);
 
-// ./logs of an attempt that runs, unless they are as `seen` says (all zero: never seen): names,
-// sizes and times, so that an unchanged folder costs one stat per file. What is written to
-// meanwhile is taken as far as it was there at first.
-Result<std::optional<CollectedOutput>> capture_logs(const CollectParts& parts, Digest& seen);
+// The larger are collected when the ranks have ended.
+inline constexpr Bytes kMostOutputsSoFar = gibibytes(1);
+
+// ./logs or ./outputs (`kind`) of an attempt that runs, unless they are as `seen` says (all zero:
+// never seen): names, sizes and times, so that an unchanged folder costs one stat per file. Of
+// ./logs, what is written to meanwhile is taken as far as it was there at first; ./outputs are
+// taken at rest, and up to kMostOutputsSoFar.
+Result<std::optional<CollectedOutput>> capture_folder(const CollectParts& parts, OutputKind kind,
+                                                      Digest& seen);
 
 // What is known of the checkpoint of an attempt that runs, from one capture to the next.
 struct CheckpointMemory {

@@ -222,17 +222,18 @@ Result<Collected> Workspace::collect(const Assignment& assignment, const io::Att
        sink, [&](const std::string& text) { teller.say(text); }});
 }
 
-Result<std::optional<CollectedOutput>> Workspace::capture_logs(const Assignment& assignment,
-                                                               const io::AttemptDir& directory,
-                                                               BlobSource& source, OutputSink& sink,
-                                                               Digest& seen) {
+Result<std::optional<CollectedOutput>> Workspace::capture_folder(const Assignment& assignment,
+                                                                 const io::AttemptDir& directory,
+                                                                 BlobSource& source,
+                                                                 OutputSink& sink, OutputKind kind,
+                                                                 Digest& seen) {
   const OnProgress nobody;
   Teller teller(nobody);
   const auto read = [&](const Digest& digest) {
     return impl_->read_object(digest, assignment, source, teller);
   };
-  return lockstep::agent::capture_logs({assignment, directory, read, sink, [](const auto&) {}},
-                                       seen);
+  return lockstep::agent::capture_folder({assignment, directory, read, sink, [](const auto&) {}},
+                                         kind, seen);
 }
 
 Result<CapturedCheckpoint> Workspace::capture_checkpoint(const Assignment& assignment,

@@ -92,10 +92,10 @@ class Workspace {
   Result<Collected> collect(const Assignment& assignment, const io::AttemptDir& directory,
                             BlobSource& source, OutputSink& sink, const OnProgress& progress);
   // ./logs of one that runs.
-  Result<std::optional<CollectedOutput>> capture_logs(const Assignment& assignment,
-                                                      const io::AttemptDir& directory,
-                                                      BlobSource& source, OutputSink& sink,
-                                                      Digest& seen);
+  Result<std::optional<CollectedOutput>> capture_folder(const Assignment& assignment,
+                                                        const io::AttemptDir& directory,
+                                                        BlobSource& source, OutputSink& sink,
+                                                        OutputKind kind, Digest& seen);
   // The checkpoint of one that runs.
   Result<CapturedCheckpoint> capture_checkpoint(const Assignment& assignment,
                                                 const io::AttemptDir& directory, BlobSource& source,

@@ -90,19 +90,6 @@ Status fetch(Connection& connection, const JobId& job, const DownloadPlan::Tree&
   return {};
 }
 
-Result<Digest> merge(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs) {
-  snapshot::DirectoryObjects objects;
-  objects.read = [&](const Digest& digest) {
-    return blobs.get(digest, Bytes{snapshot::kMaxDirectoryObjectBytes});
-  };
-  objects.write = [&](const Digest& digest, const std::string& bytes) {
-    return blobs.put(digest, bytes);
-  };
-  if (tree.to.kind == OutputKind::checkpoint)
-    return snapshot::merge_checkpoints(tree.base, tree.from, objects);
-  return snapshot::merge_trees(tree.from, objects, tree.to.beside);
-}
-
 // What is really written: the same file of several nodes counts once.
 Status count(const Digest& folder, const snapshot::BlobStore& blobs, DownloadedTree& tree) {
   TRY_ASSIGN(const std::string bytes, blobs.get(folder, Bytes{snapshot::kMaxDirectoryObjectBytes}));
@@ -127,7 +114,7 @@ Result<Downloaded> make_ready(Connection& connection, const JobId& job, Download
                snapshot::BlobStore::open(begun / "blobs"));
     for (DownloadPlan::Tree& tree : plan.trees) {
       TRY(fetch(connection, job, tree, *blobs, progress));
-      TRY_ASSIGN(const Digest root, merge(tree, *blobs));
+      TRY_ASSIGN(const Digest root, merge_tree(tree, *blobs));
       const std::string path = begun / ("ready/" + tree.to.path);
       TRY(io::make_directories(path.substr(0, path.rfind('/'))));
       TRY(snapshot::materialize(*blobs, root, path));
@@ -145,6 +132,19 @@ Result<Downloaded> make_ready(Connection& connection, const JobId& job, Download
 }
 
 }  // namespace
+
+Result<Digest> merge_tree(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs) {
+  snapshot::DirectoryObjects objects;
+  objects.read = [&](const Digest& digest) {
+    return blobs.get(digest, Bytes{snapshot::kMaxDirectoryObjectBytes});
+  };
+  objects.write = [&](const Digest& digest, const std::string& bytes) {
+    return blobs.put(digest, bytes);
+  };
+  if (tree.to.kind == OutputKind::checkpoint)
+    return snapshot::merge_checkpoints(tree.base, tree.from, objects);
+  return snapshot::merge_trees(tree.from, objects, tree.to.beside);
+}
 
 Result<Downloaded> download_job(Connection& connection, const JobId& job, DownloadPlan plan,
                                 const std::string& folder, const OnText& progress) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/domain/views.h"
+#include "common/snapshot/blob_store.h"
 #include "common/snapshot/tree_merge.h"
 #include "launcher/cli/connection.h"
 #include "launcher/cli/log_files.h"
@@ -59,6 +60,10 @@ Result<DownloadPlan> plan_download(const JobView& job, const DownloadRequest& re
 // is wanted of it.
 std::vector<std::string> output_problems(const AttemptView& attempt,
                                          const DownloadRequest& request);
+
+// The trees of all nodes as one, in a store that has their folders; what differs is told in
+// tree.to.beside.
+Result<Digest> merge_tree(DownloadPlan::Tree& tree, snapshot::BlobStore& blobs);
 
 using OnText = std::function<void(const std::string&)>;  // progress, in words
 Result<Downloaded> download_job(Connection& connection, const JobId& job, DownloadPlan plan,

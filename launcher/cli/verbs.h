@@ -36,6 +36,7 @@ void add_events_verb(CLI::App& group, VerbTable table);    // job events
 void add_log_verbs(CLI::App& group, VerbTable table);      // job stream, job logs
 void add_delete_verb(CLI::App& group, VerbTable table);    // job delete
 void add_validate_verb(CLI::App& group, VerbTable table);  // job validate
+void add_files_verbs(CLI::App& group, VerbTable table);    // job files, job cat
 void add_share_verbs(CLI::App& group, VerbTable table);    // job share, job unshare
 void add_resume_verb(CLI::App& group, VerbTable table);    // job resume
 void add_environment_verbs(VerbTable table);  // environment create|list|show|prepare|prune|log

@@ -173,6 +173,7 @@ void add_job_verbs(VerbTable table) {
   add_validate_verb(group, table);
   add_share_verbs(group, table);
   add_resume_verb(group, table);
+  add_files_verbs(group, table);
   add_format(*named(add_verb(group, table, options, "explain",
                              "why it runs where it does, or waits", explain),
                     options),

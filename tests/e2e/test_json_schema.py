@@ -12,7 +12,7 @@ from harness.schema import FOLDER, SCHEMAS, keys_in, objects, problems
 from harness.site import BUILD, ROOT
 
 # Made by the command line itself, or by the doctor, rather than by launcher/api/json.
-OF_THE_PROGRAM = {"download", "findings", "key", "snapshot", "types"}
+OF_THE_PROGRAM = {"download", "file-list", "findings", "key", "snapshot", "types"}
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +129,7 @@ def test_what_each_verb_prints_fits(site):
     for line in site.ok("job", "events", "first", "--follow", "-o", "json").splitlines():
         assert not problems("event", json.loads(line)), line
     check("download", "job download", "created", "--all")
+    check("file-list", "job files", "created")
     check("deletion", "job delete", "second", "nobody", codes=(0, 1))
     check("environment", "environment create", "-f", "env.yml")
     check("environment", "environment create", "-f", "conda.yml", "--version", "7")

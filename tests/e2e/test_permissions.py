@@ -54,7 +54,7 @@ y-----  project create mine
 y-----  project remove mine
 y-----  audit
 y-----  audit verify
-y-yy--  run --detach -- true
+y-yy--  run --detach --project default -- true
 yyy---  job cancel JOB
 y-y---  job download JOB -p got
 y-y---  job delete JOB

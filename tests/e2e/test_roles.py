@@ -299,3 +299,9 @@ def test_keys_are_one_word_and_users_survive_a_restart(site, people):
     site.ok("up")
     assert site.json("user", "list") == before
     assert "alice" in people["alice"].ok("user", "whoami")
+
+
+def test_a_job_goes_to_the_only_project_that_its_submitter_has(site, people):
+    eve = people["eve"]
+    name = job_of(eve, "--", "true")
+    assert json.loads(eve.ok("job", "show", name, "-o", "json"))["lockstep"]["project"] == "vision"

@@ -42,7 +42,7 @@ constexpr std::string_view kRequired[] = {
     "fault:no_space",
     "launcher:refuses_logs",
     "launcher:gives_up_logs",
-    "agent:capture_logs",
+    "agent:capture_folders",
     "agent:capture_checkpoint",
     "agent:start_with_lease",
     "agent:lease_over",

@@ -54,7 +54,7 @@ class AgentProcess {
   void act(const agent::KillRunner& action);
   void act(const agent::CollectOutputs& action);
   void act(const agent::SettleOutputs& action);
-  void act(const agent::CaptureLogs& action);
+  void act(const agent::CaptureFolders& action);
   void act(const agent::CaptureCheckpoint& action);
   void act(const agent::RenewLease& action);
   void act(const agent::RemovePart& action);

@@ -29,14 +29,14 @@ void AgentProcess::act(const agent::CollectOutputs& action) {
   later(takes, [this, attempt] { push_outputs(attempt); });
 }
 
-void AgentProcess::act(const agent::CaptureLogs& action) {
+void AgentProcess::act(const agent::CaptureFolders& action) {
   const AttemptId attempt = action.assignment.attempt;
-  cluster_.world.count("agent:capture_logs");
+  cluster_.world.count("agent:capture_folders");
   if (!cluster_.world.random.chance(0.5)) return;
   CollectedOutput logs;
   logs.kind = OutputKind::logs;
   logs.tree = sha256(std::to_string(cluster_.world.random.next()));
-  later(milliseconds(10), [this, attempt, logs] { give(agent::LogsCaptured{attempt, logs}); });
+  later(milliseconds(10), [this, attempt, logs] { give(agent::FolderCaptured{attempt, logs}); });
 }
 
 void AgentProcess::act(const agent::CaptureCheckpoint& action) {

@@ -64,7 +64,7 @@ class NullNode {
   void perform(agent::KillRunner&) {}
   void perform(agent::ShipLogs&) {}
   void perform(agent::SettleOutputs&) {}  // it has collected already
-  void perform(agent::CaptureLogs&) {}
+  void perform(agent::CaptureFolders&) {}
   void perform(agent::CaptureCheckpoint&) {}
   void perform(agent::RenewLease&) {}
 

@@ -106,7 +106,7 @@ TEST_F(AgentCore, SilenceOfTheLauncherKillsNothing) {
   EXPECT_EQ(open.parts[0].state, PartState::running);
   EXPECT_EQ(open.desired_revision, 1u);  // what is newer was not known when this was written
   accept({assignment});
-  take<CaptureLogs>();  // they waited for the launcher
+  take<CaptureFolders>();  // they waited for the launcher
   take<CaptureCheckpoint>();
 }
 
@@ -403,9 +403,9 @@ TEST_F(AgentCore, LogsOfAPartThatRunsAreCapturedNowAndThen) {
   for (int second = 1; second < 10; ++second) beat();
   now = now + seconds(1);
   hear(HeartbeatAck{kSession});
-  EXPECT_EQ(take<CaptureLogs>().assignment, assignment);
+  EXPECT_EQ(take<CaptureFolders>().assignment, assignment);
   take<SendHeartbeat>();
-  give(LogsCaptured{assignment.attempt, some_outputs()[0]});
+  give(FolderCaptured{assignment.attempt, some_outputs()[0]});
   now = now + seconds(1);
   hear(HeartbeatAck{kSession});
   take<SendHeartbeat>();
@@ -419,7 +419,7 @@ TEST_F(AgentCore, LogsOfAPartThatRunsAreCapturedNowAndThen) {
   EXPECT_EQ(observed_and_acked().outputs, some_outputs());
   give(RunnerReported{assignment.attempt, in_state(assignment, PartState::finished)});
   take<CollectOutputs>();
-  give(LogsCaptured{assignment.attempt, some_outputs()[0]});  // late
+  give(FolderCaptured{assignment.attempt, some_outputs()[0]});  // late
   give(OutputsCollected{assignment.attempt});
   EXPECT_TRUE(observed_and_acked().outputs.empty());
 }

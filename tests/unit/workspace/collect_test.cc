@@ -12,6 +12,10 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
 
 #include "tests/unit/workspace/collecting.h"
 
@@ -249,7 +253,8 @@ TEST(Collect, LogsOfAnAttemptThatRunsAreCapturedWhenTheyChanged) {
   f.stage({});
   Digest seen;
   const auto capture = [&] {
-    return f.workspace->capture_logs(f.job, f.attempt(), f.launcher, f.sink, seen);
+    return f.workspace->capture_folder(f.job, f.attempt(), f.launcher, f.sink, OutputKind::logs,
+                                       seen);
   };
   EXPECT_FALSE(capture()->has_value()) << "they are empty";
   f.write("logs/a", "1");
@@ -262,6 +267,33 @@ TEST(Collect, LogsOfAnAttemptThatRunsAreCapturedWhenTheyChanged) {
   f.sink.answers = {make_error(ErrorCode::unavailable, "away")};
   EXPECT_FALSE(capture()) << "and is tried again";
   ASSERT_TRUE(capture()->has_value());
+}
+
+TEST(Collect, OutputsOfAPartThatRunsAreTakenAtRestAndUpToABound) {
+  Collecting f("copy");
+  f.stage({});
+  Digest seen;
+  const auto capture = [&] {
+    auto captured = f.workspace->capture_folder(f.job, f.attempt(), f.launcher, f.sink,
+                                                OutputKind::outputs, seen);
+    EXPECT_TRUE(captured) << captured.error().message;
+    return captured ? *captured : std::nullopt;
+  };
+  const auto rest = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1'100)); };
+  f.write("outputs/a", "1");
+  EXPECT_FALSE(capture()) << "it was touched just now";
+  rest();
+  const auto first = capture();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->kind, OutputKind::outputs);
+  EXPECT_TRUE(f.launcher.store->missing_from(*first->tree)->empty());
+  EXPECT_FALSE(capture()) << "nothing changed";
+  f.write("outputs/large", "1");
+  ASSERT_EQ(::truncate((f.attempt().code() + "/outputs/large").c_str(),
+                       static_cast<off_t>(kMostOutputsSoFar.count)),
+            0);
+  rest();
+  EXPECT_FALSE(capture()) << "it comes at the end";
 }
 
 TEST(Collect, ALauncherThatIsAwayIsNoVerdict) {

@@ -1,0 +1,142 @@
+// What a job left, or has so far: `job files` lists it, `job cat` prints one file.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/base/quoted_name.h"
+#include "launcher/cli/left_files.h"
+#include "launcher/cli/verbs.h"
+
+namespace lockstep::cli {
+namespace {
+
+constexpr const char* kFilesExamples = R"(
+  lockstep job files NAME                     what it left; while it runs, what there is so far
+  lockstep job cat NAME outputs/metrics.json
+./outputs of a job that runs are looked at every minute, ./logs every 10 s.)";
+
+struct FilesOptions {
+  std::string name;
+  std::string path;
+  std::uint32_t attempt = 0;
+  Format format = Format::table;
+};
+
+bool has_checkpoint(const AttemptView& attempt) {
+  for (const PartView& part : attempt.parts)
+    for (const CollectedOutput& output : part.outputs)
+      if (output.kind == OutputKind::checkpoint && output.tree) return true;
+  return false;
+}
+
+// Everything that is kept of the attempt.
+Result<DownloadPlan> plan_of(const JobView& job, std::uint32_t attempt) {
+  DownloadRequest request;
+  request.attempt = attempt;
+  request.all_named = true;
+  TRY_ASSIGN(DownloadPlan plan, plan_download(job, request));
+  if (!has_checkpoint(job.attempts[plan.attempt - 1])) return plan;
+  request.checkpoint = true;
+  request.attempt = plan.attempt;
+  return plan_download(job, request);
+}
+
+Result<std::unique_ptr<LeftFiles>> files_of(Connection& connection, const FilesOptions& options) {
+  const JobId id(options.name);
+  TRY_ASSIGN(const JobReply reply, connection.ask_for<JobReply>(ShowJob{id}));
+  TRY_ASSIGN(DownloadPlan plan, plan_of(reply.job, options.attempt));
+  TRY_ASSIGN(std::unique_ptr<LeftFiles> left, LeftFiles::fetch(connection, id, std::move(plan)));
+  if (!left->files().empty()) return left;
+  return make_error(ErrorCode::not_found,
+                    is_final(reply.job.status)
+                        ? fmt::format("{} left no files", options.name)
+                        : fmt::format("{} has no files yet that were brought here; it is {}",
+                                      options.name, to_string(reply.job.status)));
+}
+
+Json to_json(const FilesOptions& options, const LeftFiles& left) {
+  Json json;
+  json["name"] = options.name;
+  json["attempt"] = left.attempt();
+  json["files"] = Json::array();
+  for (const LeftFile& file : left.files()) {
+    const bool is_link = file.entry.kind == snapshot::EntryKind::symlink;
+    json["files"].push_back({{"path", file.path},
+                             {"size", is_link ? Json(nullptr) : Json(file.entry.size)},
+                             {"target", is_link ? Json(file.entry.target) : Json(nullptr)}});
+  }
+  return json;
+}
+
+std::string text_of(const LeftFiles& left) {
+  std::string text;
+  for (const LeftFile& file : left.files()) {
+    const bool is_link = file.entry.kind == snapshot::EntryKind::symlink;
+    text +=
+        fmt::format("{:>12}  {}{}\n", is_link ? "link" : to_string(Bytes{file.entry.size}),
+                    quoted_name(file.path), is_link ? " -> " + quoted_name(file.entry.target) : "");
+  }
+  return text;
+}
+
+int files(Context& context, const FilesOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto left = files_of(**connection, options);
+  if (!left) return fail(context.terminal, left.error());
+  return print(context, options.format, to_json(options, **left), text_of(**left));
+}
+
+Result<LeftFile> chosen(const LeftFiles& left, const FilesOptions& options) {
+  const auto found = std::find_if(left.files().begin(), left.files().end(),
+                                  [&](const LeftFile& file) { return file.path == options.path; });
+  if (found == left.files().end())
+    return make_error(ErrorCode::not_found,
+                      fmt::format("{} has no file {}; `lockstep job files {}` lists what there is",
+                                  options.name, quoted_name(options.path), options.name));
+  if (found->entry.kind == snapshot::EntryKind::file) return *found;
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("{} is a symlink to {}, and is not followed",
+                                quoted_name(found->path), quoted_name(found->entry.target)));
+}
+
+int cat(Context& context, const FilesOptions& options) {
+  const auto connection = context.connect(Context::Need::launcher);
+  if (!connection) return fail(context.terminal, connection.error());
+  const auto left = files_of(**connection, options);
+  if (!left) return fail(context.terminal, left.error());
+  const auto file = chosen(**left, options);
+  if (!file) return fail(context.terminal, file.error());
+  const Status done = (*left)->read(**connection, *file, [&](std::string_view bytes) {
+    return context.terminal.write(LogStream::out, bytes);
+  });
+  if (context.terminal.lost_output()) return kExitOutputClosed;
+  return done ? 0 : fail(context.terminal, done.error());
+}
+
+}  // namespace
+
+void add_files_verbs(CLI::App& group, VerbTable table) {
+  const auto add = [&](const char* name, const char* what,
+                       int (*work)(Context&, const FilesOptions&)) {
+    const auto options = std::make_shared<FilesOptions>();
+    auto* verb = group.add_subcommand(name, what);
+    verb->footer(kFilesExamples);
+    verb->add_option("NAME", options->name, "the job")->required();
+    verb->add_option("--attempt", options->attempt, "of this attempt (default: the newest)")
+        ->check(whole_number(1));
+    verb->callback([table, options, work] {
+      table.action = [options, work](Context& context) { return work(context, *options); };
+    });
+    return std::pair(verb, options);
+  };
+  const auto [list, listed] = add("files", "the files that a job left, or has so far", files);
+  add_format(*list, listed->format);
+  const auto [print, printed] = add("cat", "print one of the files that a job left", cat);
+  print->add_option("PATH", printed->path, "as `job files` shows it")->required();
+}
+
+}  // namespace lockstep::cli
