@@ -95,10 +95,10 @@ void each_root(const State& state, const std::function<void(const Root&)>& take)
     if (const Digest* context =
             job.spec.environment ? context_of(job.spec.environment->definition) : nullptr)
       take({*context, id, "what its image is built from"});
-    each_tree_of(job.first_checkpoint, [&](const Digest& tree) {
-      take({tree, id,
+    each_tree_of(job.first_checkpoint, [&take, &of = job](const Digest& tree) {
+      take({tree, of.id,
             fmt::format("the checkpoint of job {} that it begins with",
-                        job.spec.from_checkpoint_of.value)});
+                        of.spec.from_checkpoint_of.value)});
     });
     for (const Attempt& attempt : job.attempts)
       for (const Part& part : attempt.parts) each_output(state, attempt, part, take);
