@@ -49,13 +49,13 @@ struct Collected {
 // good is a problem of its output.
 Result<Collected> collect_outputs(const CollectParts& parts);
 
-// The larger are collected when the ranks have ended.
+// Larger ./outputs are collected only when the ranks have ended.
 inline constexpr Bytes kMostOutputsSoFar = gibibytes(1);
 
-// ./logs or ./outputs (`kind`) of an attempt that runs, unless they are as `seen` says (all zero:
-// never seen): names, sizes and times, so that an unchanged folder costs one stat per file. Of
-// ./logs, what is written to meanwhile is taken as far as it was there at first; ./outputs are
-// taken at rest, and up to kMostOutputsSoFar.
+// Captures ./logs or ./outputs (`kind`) of an attempt that runs. nullopt: nothing is new since
+// `seen` (all zero: never captured), which holds names, sizes and times, so that an unchanged
+// folder costs one stat per file. A log file that grows meanwhile is taken up to its first size.
+// ./outputs are taken only when no file was touched for a second, and up to kMostOutputsSoFar.
 Result<std::optional<CollectedOutput>> capture_folder(const CollectParts& parts, OutputKind kind,
                                                       Digest& seen);
 

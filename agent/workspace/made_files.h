@@ -23,8 +23,8 @@ namespace lockstep::agent {
 // Named bounds of a look. What lies beyond is not counted, and that is said (NotKept::at_least).
 inline constexpr std::size_t kMostLookedAt = 100'000;  // entries that were not staged
 inline constexpr Duration kLongestLook = seconds(10);
-// Of both walks together, the one that looks and the one that collects; what is found later is not
-// kept.
+// How long names are matched against the patterns, in the look and in the capture together. Files
+// found later are not kept.
 inline constexpr Duration kLongestMatching = seconds(60);
 // Longer paths match no pattern: no program can open them by their name.
 inline constexpr std::size_t kLongestMatchedPath = 4'096;

@@ -72,9 +72,7 @@ Result<std::optional<CheckpointSource>> first_checkpoint(const Cluster& cluster,
   const Job* from = cluster.state.job(spec.from_checkpoint_of);
   if (from == nullptr)
     return make_error(ErrorCode::not_found,
-                      fmt::format("there is no job '{}' whose checkpoint this one could begin "
-                                  "with; `lockstep job list` shows all",
-                                  name));
+                      fmt::format("there is no job '{}'; `lockstep job list` shows all", name));
   Decision decision =
       may(cluster.state.principals(), caller, Permission::read_job, object_of(*from));
   if (!decision.allowed) return make_error(ErrorCode::permission_denied, std::move(decision.why));

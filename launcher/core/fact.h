@@ -245,8 +245,8 @@ using Fact =
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);
 
-// What a verdict says of a node whose ranks were stopped while it is not known why: another node's
-// failure may not have been heard of yet.
+// The verdict on a node whose ranks were stopped before the launcher knows why: the failure of
+// another node may still be on its way.
 inline constexpr std::string_view kUnexplained = "stopped its ranks although nobody asked for it";
 inline bool is_explained(const ExitReport& report) {
   return !report.message.ends_with(kUnexplained);

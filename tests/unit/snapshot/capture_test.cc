@@ -359,8 +359,7 @@ TEST(CaptureTree, HolesHaveABound) {
   TempDir dir;
   dir.file("a", "1");
   for (const char* name : {"huge", "small"}) dir.file(name, "1");
-  if (::truncate((dir / "huge").c_str(), std::int64_t{1} << 42) != 0)
-    GTEST_SKIP() << "this file system has no file of 4 TiB";
+  ASSERT_EQ(::truncate((dir / "huge").c_str(), std::int64_t{1} << 37), 0);  // 128 GiB
   ASSERT_EQ(::truncate((dir / "small").c_str(), 1 << 20), 0);
   io::Fd opened(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY));
   const auto captured = capture_tree(std::move(opened), "outputs", {});
