@@ -98,6 +98,7 @@ void Build::show(std::string text) { progress_ = cut(std::move(text), kMaxProgre
 
 // What is in our log goes into each one's; who came late begins at its start.
 void Build::copy_log(Seat& seat) const {
+  if (!holds_entry_) return;
   const io::Fd fd(::open(entry_.log().c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0) return;
@@ -163,6 +164,7 @@ void Build::run() {
 void Build::work() {
   const auto held = wait_for_lock(entry_.lock_file(), EntryLock::Kind::exclusive);
   if (!held) return;
+  holds_entry_ = true;
   if (const auto built = EnvironmentCache::find(entry_)) {
     const auto image = look_for_its_image(target_, *built);
     if (!image) return fail(image.error());

@@ -123,6 +123,7 @@ class Build {
   std::string progress_;
   Instant shared_at_;
   std::uint64_t logged_ = 0;
+  bool holds_entry_ = false;  // until then its log may still be that of a build before
 };
 
 // ---- what waiters are told

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tests/unit/agent/environment_support.h"
 
 namespace lockstep::agent {
@@ -65,6 +67,37 @@ TEST_F(PassOn, while_others_may_solve_a_node_that_cannot_waits_and_the_last_one_
   node.environments->prepare(job);
   ASSERT_TRUE(node.until([&] { return said.failed.has_value(); }));
   EXPECT_EQ(said.failed->cause, Cause::start_failed);
+  EXPECT_EQ(count(node.log_of(job), "pip install --dry-run"), 2U) << node.log_of(job);
+}
+
+// A build that has told its end holds its entry a moment longer; the log there is still its own.
+TEST_F(PassOn, who_waits_for_the_build_before_does_not_get_its_log_again) {
+  Keeping node(dir / "home", locks);
+  Assignment job = first_of_several(node.staged("j", of_an_index("http://127.0.0.1:9/simple")));
+  ASSERT_EQ(node.solve(job).reports.back().step, Step::not_solved);
+
+  const auto entries = EnvironmentCache(dir / "home/environments").list();
+  const auto solved = std::find_if(entries.begin(), entries.end(), [](const auto& item) {
+    return item.entry.name().find("solve-") == 0;
+  });
+  ASSERT_NE(solved, entries.end());
+  const std::string lock_file = solved->entry.lock_file();
+  std::optional<EntryLock> held;
+  ASSERT_TRUE(node.until([&] {
+    held = EntryLock::try_acquire(lock_file, EntryLock::Kind::exclusive).value();
+    return held.has_value();
+  }));
+
+  job.environment.solve = true;
+  job.environment.others_may_solve = false;
+  node.environments->prepare(job);
+  const auto& said = node.said[job.attempt];
+  ASSERT_TRUE(node.until([&] {
+    return !said.progress.empty() &&
+           said.progress.back().find("waiting for another that makes") == 0;
+  }));
+  held.reset();
+  ASSERT_TRUE(node.until([&] { return said.failed.has_value(); }));
   EXPECT_EQ(count(node.log_of(job), "pip install --dry-run"), 2U) << node.log_of(job);
 }
 
