@@ -199,6 +199,7 @@ void Cluster::start_faults() {
   now_and_then(weather.clone, "clone", &Cluster::clone_node);
   now_and_then(weather.drain, "drain", &Cluster::drain_node);
   now_and_then(weather.remove, "remove_node", &Cluster::remove_node);
+  now_and_then(weather.revoke, "revoke_node", &Cluster::revoke_node);
 }
 
 void Cluster::restart_launcher_later() {
@@ -310,6 +311,17 @@ void Cluster::remove_node() {
   world.count("fault:remove_node");
   workload.ask(launcher::RemoveNodeInput{{}, std::to_string(node.id.value)},
                "remove n" + std::to_string(node.index));
+}
+
+// Its key is stolen, a person thinks: `node revoke --now`. Its agent is told, and joins again with
+// another key.
+void Cluster::revoke_node() {
+  Node& node = some_node();
+  if (node.id.value == 0 || !launcher.up()) return;
+  world.count("fault:revoke_node");
+  oracle.client_revokes(node.id);
+  workload.ask(launcher::RemoveNodeInput{{}, std::to_string(node.id.value), {}, true},
+               "revoke n" + std::to_string(node.index));
 }
 
 // ---- the end -----------------------------------------------------------------------------------

@@ -80,6 +80,7 @@ class Cluster {
   void clone_node();
   void drain_node();
   void remove_node();
+  void revoke_node();
 
   std::vector<std::weak_ptr<Runner>> runners_;
   std::uint16_t next_port_ = 10'000;

@@ -77,6 +77,7 @@ constexpr std::string_view kRequired[] = {
     "fault:low_disk",
     "fault:drain",
     "fault:remove_node",
+    "fault:revoke_node",
     "fault:cancel",
     "fault:delete",
     "fault:name_used_again",

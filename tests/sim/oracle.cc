@@ -309,7 +309,8 @@ void Oracle::judge(const launcher::PartReleased& fact) {
   if (files_lost_.count(node) != 0) return;
   const auto given_up = given_up_.find(fact.node);
   if (given_up != given_up_.end() && given_up->second == world_.now) return;
-  if (state_.node(fact.node)->lost) return;  // before the attempt ended
+  if (state_.node(fact.node)->lost) return;     // before the attempt ended
+  if (revoking_.count(fact.node) != 0) return;  // nothing is awaited of it
   if (judge_given_up(fact)) return;
   const auto finished = finished_at_.find({fact.attempt, fact.node});
   if (finished != finished_at_.end() && world_.now - finished->second < logs_timeout_)
@@ -328,6 +329,14 @@ void Oracle::judge(const launcher::AttemptEnded& fact) {
     if (!part.gone && !part.finished())
       world_.violate("oracle:ended", to_string(fact.attempt) + " ended while a part had not");
   }
+}
+
+void Oracle::judge(const launcher::PartGone& fact) {
+  if (!fact.revoked) return;
+  with_revoked_.insert(fact.attempt);
+  if (revoking_.count(fact.node) == 0)
+    world_.violate("oracle:revoked", fmt::format("node {} was revoked, but nobody asked for it",
+                                                 node_index(fact.node)));
 }
 
 void Oracle::judge(const launcher::JobDeleted& fact) {
@@ -374,6 +383,9 @@ void Oracle::judge(const launcher::JobFinished& fact) {
 
 void Oracle::check_completed(const Job& job) {
   const AttemptId last = job.attempts.empty() ? AttemptId{job.id} : job.attempts.back().id;
+  if (with_revoked_.count(last) != 0)
+    return world_.violate("oracle:revoked",
+                          to_string(last) + " is Completed by the word of a revoked node");
   const auto& ranks = truth_[last];
   for (int rank = 0; rank < job.spec.world_size(); ++rank) {
     const auto it = ranks.find(rank);

@@ -58,6 +58,7 @@ class Oracle {
   void quota_agreed(const SetQuota& quota) { quotas_.push_back(quota); }
   // Nodes that join get no work before an admin is about to approve them.
   void approval_required() { needs_approval_ = true; }
+  void client_revokes(NodeId node) { revoking_.insert(node); }
   void approves(NodeId node) { approved_.insert(node); }
   void set_kept_for(Duration kept_for) { kept_for_ = kept_for; }
   void runner_told(const Assignment& assignment, NodeId node);
@@ -141,6 +142,7 @@ class Oracle {
   void judge(const launcher::GangFormed& fact);
   void judge(const launcher::PartChanged& fact);
   void judge(const launcher::PartReleased& fact);
+  void judge(const launcher::PartGone& fact);
   bool judge_given_up(const launcher::PartReleased& fact);
   void judge(const launcher::JobRequeued& fact);
   void judge(const launcher::JobFinished& fact);
@@ -170,7 +172,9 @@ class Oracle {
   std::map<std::pair<int, AttemptId>, Live> live_;  // node index
   std::set<AttemptId> failed_;
   std::set<AttemptId> ports_taken_;
+  std::set<AttemptId> with_revoked_;  // a node was revoked while it held a part of it
   std::vector<SetQuota> quotas_;
+  std::set<NodeId> revoking_;  // somebody asked for it
   bool needs_approval_ = false;
   std::set<NodeId> approved_;
   std::set<JobId> canceled_;

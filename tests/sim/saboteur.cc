@@ -21,6 +21,8 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::stale_attempt_believed, "stale_attempt_believed"},
       {Defect::hardware_overstated, "hardware_overstated"},
       {Defect::drain_forgotten, "drain_forgotten"},
+      {Defect::revocation_waits_like_removal, "revocation_waits_like_removal"},
+      {Defect::removal_forgotten, "removal_forgotten"},
       {Defect::cancel_forgotten, "cancel_forgotten"},
       {Defect::fence_not_awaited, "fence_not_awaited"},
       {Defect::backoff_ignored, "backoff_ignored"},
@@ -50,6 +52,8 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::compaction_forgets_revocations, "compaction_forgets_revocations"},
       {Defect::approval_ignored, "approval_ignored"},
       {Defect::compaction_forgets_approvals, "compaction_forgets_approvals"},
+      {Defect::compaction_forgets_removed_nodes, "compaction_forgets_removed_nodes"},
+      {Defect::compaction_forgets_revoked_parts, "compaction_forgets_revoked_parts"},
       {Defect::compaction_forgets_sharing, "compaction_forgets_sharing"},
       {Defect::quota_overstated, "quota_overstated"},
       {Defect::quota_forgotten, "quota_forgotten"},
@@ -175,6 +179,8 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
   }
   if (has(Defect::drain_forgotten))
     if (auto* drain = std::get_if<launcher::DrainInput>(&input)) drain->drain = false;
+  if (has(Defect::revocation_waits_like_removal))
+    if (auto* remove = std::get_if<launcher::RemoveNodeInput>(&input)) remove->now = false;
   if (has(Defect::approval_ignored))
     if (auto* token = std::get_if<launcher::TokenInput>(&input)) token->approval = Approval::waived;
   if (has(Defect::quota_overstated))
@@ -210,6 +216,8 @@ int Saboteur::launcher_records(const launcher::StampedFact& fact) {
     return std::holds_alternative<launcher::JobRequeued>(fact.fact) ? 2 : 1;
   if (has(Defect::quota_forgotten))
     return std::holds_alternative<launcher::QuotaSet>(fact.fact) ? 0 : 1;
+  if (has(Defect::removal_forgotten))
+    return std::holds_alternative<launcher::NodeRemoved>(fact.fact) ? 0 : 1;
   if (has(Defect::cancel_forgotten))
     return std::holds_alternative<launcher::CancelRequested>(fact.fact) ? 0 : 1;
   return 1;
@@ -232,6 +240,11 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
     erase(static_cast<launcher::JobDeleted*>(nullptr), false);
   if (has(Defect::compaction_forgets_approvals))
     erase(static_cast<launcher::NodeApproved*>(nullptr), true);
+  if (has(Defect::compaction_forgets_removed_nodes))
+    erase(static_cast<launcher::NodeRemoved*>(nullptr), true);
+  if (has(Defect::compaction_forgets_revoked_parts))
+    for (auto& fact : facts)
+      if (auto* gone = std::get_if<launcher::PartGone>(&fact.fact)) gone->revoked = false;
   if (has(Defect::compaction_forgets_sharing))
     erase(static_cast<launcher::JobShared*>(nullptr), true);
   if (has(Defect::compaction_forgets_quotas))

@@ -30,7 +30,7 @@ struct Weather {
   double launcher_crash = 0, launcher_stop = 0;
   double agent_crash = 0, agent_stop = 0;
   double runner_crash = 0, spawn_crash = 0;
-  double reboot = 0, partition = 0, clone = 0, drain = 0, remove = 0;
+  double reboot = 0, partition = 0, clone = 0, drain = 0, remove = 0, revoke = 0;
   // Memory: chance per turn that a compaction of the journal begins, per job that somebody deletes
   // it when it has ended, and how long final jobs are kept (0: for ever).
   double compact = 0, delete_job = 0;
@@ -98,6 +98,7 @@ inline Weather draw_weather(Random& random) {
     w.partition = 8 + random.unit() * 10;
     w.slow = 0.1;
   }
+  w.revoke = sometimes(0.3, 15, 60);
   return w;
 }
 

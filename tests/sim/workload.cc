@@ -134,8 +134,9 @@ void Workload::meddle() {
           launcher::CreateEnvironmentInput{{}, tools, std::string(kDefaultProject)}, "name");
     }
     case 5: return ask_forbidden(launcher::ApproveNodeInput{{}, "no-node"}, "approve");
-    case 6: return ask(launcher::PrincipalInput{{}, RevokeKey{kKey}}, "meddle: revoke");
-    case 7:
+    case 6: return ask_forbidden(launcher::RemoveNodeInput{{}, "no-node", {}, true}, "revoke");
+    case 7: return ask(launcher::PrincipalInput{{}, RevokeKey{kKey}}, "meddle: revoke");
+    case 8:
       return ask_forbidden(launcher::PrincipalInput{{}, AddKey{"mallory", kAnother, {}}}, "key");
     default: cluster_.world.count("fault:intruder"); return;
   }
@@ -366,6 +367,9 @@ void Workload::done(const launcher::ReplyTo& to) {
       if (!over && (job == nullptr || !job->cancel_by))
         cluster_.world.violate("oracle:reply", "a cancel was confirmed but not committed");
     }
+    if (const auto* removed = std::get_if<launcher::RemoveNodeInput>(&request.input))
+      if (state.node_called(removed->name_or_id) != nullptr)
+        cluster_.world.violate("oracle:reply", request.what + " was confirmed but not committed");
     if (const auto* drained = std::get_if<launcher::DrainInput>(&request.input)) {
       const auto* node = state.node_called(drained->name_or_id);
       if (drained->drain && node != nullptr && cluster_.drained_once.count(node->name) == 0)
@@ -396,7 +400,8 @@ void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::s
     if (cancel && code == ErrorCode::conflict) return;
     // Alive, or it still holds something: whoever asks tries again another day.
     const bool remove = std::holds_alternative<launcher::RemoveNodeInput>(request.input);
-    if (remove && code == ErrorCode::conflict) return;
+    const bool revoke = remove && std::get<launcher::RemoveNodeInput>(request.input).now;
+    if (remove && !revoke && code == ErrorCode::conflict) return;
     const bool approve = std::holds_alternative<launcher::ApproveNodeInput>(request.input);
     if (approve && code == ErrorCode::not_found) return;  // removed meanwhile
     const bool share = std::holds_alternative<launcher::ShareInput>(request.input);

@@ -73,7 +73,7 @@ class Hostility {
   // About what is there, most of the time.
   template <typename Variant>
   Variant aimed(Variant message) {
-    if (below(4) != 0) std::visit([this](auto& body) { aim(body); }, message);
+    if (below(4) != 0) std::visit([this](auto& body) { this->aim(body); }, message);
     return message;
   }
   template <typename T>
@@ -88,7 +88,7 @@ class Hostility {
     if constexpr (requires { m.root.view(); }) m.root = targets_.snapshot;
     if constexpr (requires { m.digests.clear(); }) m.digests = {targets_.snapshot};
     if constexpr (requires { m.change.index(); })
-      std::visit([this](auto& change) { aim_change(change); }, m.change);
+      std::visit([this](auto& change) { this->aim_change(change); }, m.change);
     if constexpr (requires { m.spec.snapshot; }) {
       m.spec = test::small_job(below(2) == 0 ? targets_.job.value : "");
       if (below(2) == 0) m.spec.snapshot = targets_.snapshot;
