@@ -41,6 +41,7 @@ class Writer {
   Writer(const BlobStore& blobs, const MaterializeOptions& options)
       : blobs_(blobs),
         owner_(options.owner),
+        umask_(options.umask),
         is_ours_(owner_.uid == current_owner().uid && owner_.gid == current_owner().gid) {}
 
   Status run(std::shared_ptr<const io::Fd> target, const Digest& root, int threads);
@@ -58,6 +59,7 @@ class Writer {
 
   const BlobStore& blobs_;
   const Owner owner_;
+  const std::uint32_t umask_;
   const bool is_ours_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -201,7 +203,7 @@ Status Writer::write_file(int folder, const Entry& entry, const std::string& pat
   if (!is_ours_ && io::disk::fchown(file.get(), owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot give away " + quoted_name(path));
   }
-  if (io::disk::fchmod(file.get(), entry.mode & 0777) != 0) {
+  if (io::disk::fchmod(file.get(), entry.mode & 0777 & ~umask_) != 0) {
     return errno_error(errno, "cannot set the mode of " + quoted_name(path));
   }
   return {};
@@ -221,7 +223,7 @@ Status Writer::finish_folder(int folder, const std::string& path, std::uint32_t 
   if (!is_ours_ && io::disk::fchown(folder, owner_.uid, owner_.gid) != 0) {
     return errno_error(errno, "cannot give away " + quoted_name(path));
   }
-  mode &= 01777;
+  mode &= 01777 & ~umask_;
   if ((mode & 0700) != 0700) {
     std::lock_guard guard(mutex_);
     late_modes_.emplace_back(path, mode);

@@ -22,6 +22,7 @@ Owner current_owner();  // of this process: no chown is needed for it
 struct MaterializeOptions {
   Owner owner = current_owner();
   int threads = 2;
+  std::uint32_t umask = 0;  // permission bits that no file or folder gets
 };
 
 // Writes the tree into `directory`, which must not exist or be empty, in a folder that its owner

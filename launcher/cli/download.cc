@@ -103,6 +103,13 @@ Status count(const Digest& folder, const snapshot::BlobStore& blobs, DownloadedT
   return {};
 }
 
+// Of this process, as its files would be made: a rank may have opened its own to everybody.
+std::uint32_t own_umask() {
+  const mode_t now = ::umask(077);
+  ::umask(now);
+  return now;
+}
+
 // All that is wanted, below `begun`/ready.
 Result<Downloaded> make_ready(Connection& connection, const JobId& job, DownloadPlan& plan,
                               const Beginnings& begun, const OnText& progress) {
@@ -117,7 +124,9 @@ Result<Downloaded> make_ready(Connection& connection, const JobId& job, Download
       TRY_ASSIGN(const Digest root, merge_tree(tree, *blobs));
       const std::string path = begun / ("ready/" + tree.to.path);
       TRY(io::make_directories(path.substr(0, path.rfind('/'))));
-      TRY(snapshot::materialize(*blobs, root, path));
+      snapshot::MaterializeOptions options;
+      options.umask = own_umask();
+      TRY(snapshot::materialize(*blobs, root, path, options));
       TRY(count(root, *blobs, tree.to));
       done.trees.push_back(std::move(tree.to));
     }

@@ -118,8 +118,15 @@ Decision refused(const Row& row, const User& user, const Object& object) {
   const bool could_elsewhere = std::any_of(std::begin(kRoles), std::end(kRoles), [&](Role role) {
     return has(role) && reach_of(row, role) != Reach::none;
   });
+  const bool is_member =
+      std::any_of(user.grants.begin(), user.grants.end(), [&](const Grant& grant) {
+        return !is_of_project(grant.role) || grant.project == project_of(object);
+      });
   Decision decision;
-  if (could_elsewhere && !object.owner.empty() && object.owner != user.name)
+  if (could_elsewhere && !object.owner.empty() && !is_member)
+    decision.why = fmt::format("user '{}' may not {}: it is of a project in which {} has no role",
+                               user.name, row.words, user.name);
+  else if (could_elsewhere && !object.owner.empty() && object.owner != user.name)
     decision.why = fmt::format("user '{}' may not {}: it belongs to user '{}' (project {})",
                                user.name, row.words, object.owner, project_of(object));
   else if (could_elsewhere)

@@ -93,6 +93,20 @@ TEST(Materialize, SetuidBitsAreNeverSet) {
 }
 
 // A tree that says "link -> /outside" and then wants to write below the link.
+TEST(Materialize, PermissionsThatTheUmaskTakesAreNotGiven) {
+  Fixture f;
+  Directory inner, top;
+  inner.entries = {f.file("open", "x", 0666), f.file("run", "x", 0777), f.file("shut", "x", 0400)};
+  top.entries = {f.folder("inner", inner, 0777)};
+  MaterializeOptions options;
+  options.umask = 027;
+  ASSERT_TRUE(materialize(*f.store, f.put(top), f.dir / "out", options));
+  EXPECT_EQ(mode_of(f.dir / "out/inner"), 0750U);
+  EXPECT_EQ(mode_of(f.dir / "out/inner/open"), 0640U);
+  EXPECT_EQ(mode_of(f.dir / "out/inner/run"), 0750U);
+  EXPECT_EQ(mode_of(f.dir / "out/inner/shut"), 0400U);
+}
+
 TEST(Materialize, NothingIsWrittenThroughASymlink) {
   Fixture f;
   f.dir.folder("outside");
