@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "common/base/trimmed.h"
 #include "common/wire/fields.h"
 
 namespace lockstep::wire {
@@ -49,13 +50,6 @@ std::optional<std::string> from_base64url(std::string_view text) {
 Error bad_token(const std::string& why) {
   return make_error(ErrorCode::invalid_argument,
                     "the join token " + why + "; make a new one with `lockstep node token`");
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const auto first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
 Result<JoinToken> from_json(const nlohmann::json& json) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "common/base/trimmed.h"
 #include "common/domain/channel.h"
 #include "launcher/spec/requirements.h"
 
@@ -20,12 +21,6 @@ constexpr std::size_t kMd5Digits = 32, kSha256Digits = 64;
 
 Error wrong(std::string message, ErrorCode code = ErrorCode::invalid_argument) {
   return make_error(code, std::move(message));
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
 bool is_linux(std::string_view platform) { return platform.starts_with("linux-"); }

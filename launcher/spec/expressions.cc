@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/nearest.h"
+#include "common/base/trimmed.h"
 #include "common/domain/secrets.h"
 
 namespace lockstep::spec {
@@ -15,12 +16,6 @@ namespace {
 constexpr std::string_view kOpen = "${{";
 constexpr std::string_view kClose = "}}";
 constexpr std::string_view kOptional = "$[[";
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
-}
 
 // Where the expression stands in the file: a block or folded text has moved it, so it is looked for
 // from the value's beginning on.
@@ -101,7 +96,7 @@ Result<std::string> substitute(const Source& source, const YamlNode& node, const
     const std::string_view expression =
         std::string_view(text).substr(open, close + kClose.size() - open);
     const auto inner = expression.substr(kOpen.size(), expression.size() - 5);
-    auto value = value_of(trim(inner), spec, secrets);
+    auto value = value_of(trimmed(inner), spec, secrets);
     if (!value)
       return source.error(place_of_expression(source, node, expression), value.error().message,
                           value.error().code);

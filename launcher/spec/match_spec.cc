@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/base/nearest.h"
+#include "common/base/trimmed.h"
 #include "common/domain/channel.h"
 #include "launcher/spec/requirements.h"
 
@@ -24,12 +25,6 @@ constexpr std::size_t kMd5Digits = 32, kSha256Digits = 64;
 
 Error wrong(std::string message) {
   return make_error(ErrorCode::invalid_argument, std::move(message));
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
 bool consists_of(std::string_view text, std::string_view others) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/bytes.h"
+#include "common/base/trimmed.h"
 #include "launcher/spec/requirement_text.h"
 #include "launcher/spec/yaml_tree.h"
 
@@ -16,12 +17,6 @@ namespace lockstep::spec {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\f\v";
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
 
 // Up to a '#' that begins the line or follows a blank.
 std::string_view without_comment(std::string_view line) {

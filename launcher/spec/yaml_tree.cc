@@ -11,6 +11,8 @@
 #include <optional>
 #include <sstream>
 
+#include "launcher/spec/yaml_errors.h"
+
 namespace lockstep::spec {
 
 namespace {
@@ -246,45 +248,6 @@ std::size_t utf8_length(std::string_view text) {
   return overlong || beyond ? 0 : length;
 }
 
-std::string_view line_of(std::string_view text, int line) {
-  for (int i = 1; i < line; ++i) {
-    const auto newline = text.find('\n');
-    if (newline == std::string_view::npos) return {};
-    text.remove_prefix(newline + 1);
-  }
-  return text.substr(0, text.find('\n'));
-}
-
-// yaml-cpp's words for a tab are obscure: the tab itself is the news.
-std::optional<Place> tab_in_indentation(std::string_view text, int near_line) {
-  for (int line = std::max(1, near_line - 1); line <= near_line + 1; ++line) {
-    const std::string_view content = line_of(text, line);
-    const auto first = content.find_first_not_of(' ');
-    if (first != std::string_view::npos && content[first] == '\t')
-      return Place{line, static_cast<int>(first) + 1, 0, {}};
-  }
-  return std::nullopt;
-}
-
-// The text around `at`, as far as a list or mapping in brackets has it.
-std::string_view word_around(std::string_view text, std::size_t at) {
-  const auto begin = text.find_last_of(" \t\r\n,[{", at) + 1;
-  return text.substr(begin, text.find_first_of(" \t\r\n,]}", at) - begin);
-}
-
-Error syntax_error(const Source& source, const YAML::ParserException& failure) {
-  const Place place = to_place(failure.mark);
-  if (const auto tab = tab_in_indentation(source.text, place.line))
-    return source.error(*tab, "bad YAML: a tab in the indentation; YAML wants spaces");
-  // Outside of brackets yaml-cpp takes it.
-  const bool is_question = place.offset < source.text.size() && source.text[place.offset] == '?';
-  if (is_question && failure.msg == "unknown token")
-    return source.error(place,
-                        fmt::format("bad YAML: a text with a '?' in brackets needs quotes: '{}'",
-                                    word_around(source.text, place.offset)));
-  return source.error(place, "bad YAML: " + failure.msg);
-}
-
 Result<YamlNode> parse_documents(const Source& source) {
   std::istringstream stream{std::string(source.text)};
   TreeBuilder builder(source);
@@ -305,7 +268,7 @@ Result<YamlNode> parse_documents(const Source& source) {
   } catch (const YAML::ParserException& failure) {
     if (builder.problem())
       return source.error(builder.problem()->place, builder.problem()->message);
-    return syntax_error(source, failure);
+    return syntax_error(source, to_place(failure.mark), failure.msg);
   }
 }
 
