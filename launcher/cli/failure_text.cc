@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "launcher/cli/output.h"
+#include "launcher/cli/remedies.h"
 #include "launcher/cli/view_text.h"
 
 namespace lockstep::cli {
@@ -94,18 +95,6 @@ std::string last_words(const ExitReport& report) {
   return text;
 }
 
-// `python` is looked for by everybody, and on many machines only `python3` is there.
-std::string missing_python(const JobView& job, const ExitReport& report) {
-  if (report.exit_code != 127) return "";
-  const auto* argv = std::get_if<Argv>(&job.spec.command);
-  const bool is_command = argv != nullptr && !argv->words.empty() && argv->words[0] == "python";
-  const std::string& said = report.stderr_tail;
-  const bool in_shell = said.find("python: command not found") != std::string::npos ||
-                        said.find("python: not found") != std::string::npos;
-  if (!is_command && !in_shell) return "";
-  return "  no `python` on the job's PATH; write python3, or pass your shell's with `--env PATH`\n";
-}
-
 // Its ranks have no logs then; what made its environment has one.
 bool failed_before_its_ranks(const JobView& job) {
   return job.spec.environment && !job.attempts.empty() && job.attempts.back().started.ns == 0;
@@ -125,11 +114,11 @@ std::string failure_report(const JobView& job) {
       job.attempts.size() > 1 ? fmt::format(" in attempt {}", job.attempts.size()) : "");
   text += first_failure(report);
   text += last_words(report);
-  text += missing_python(job, report);
   if (!report.terminated_ranks.empty())
     text += fmt::format("  then terminated: rank{} {}\n",
                         report.terminated_ranks.size() == 1 ? "" : "s",
                         ranges_of(report.terminated_ranks));
+  text += remedies(job, report);
   if (report.cause == Cause::environment_failed || (!report.rank && failed_before_its_ranks(job)))
     text += fmt::format("  look at it with: lockstep environment log {}\n", name);
   else if (report.rank)

@@ -81,11 +81,13 @@ std::optional<std::size_t> open_bracket(std::string_view text) {
   char quote = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    const bool begins_word = at == 0 || std::string_view(" \t\n[{,:").find(text[at - 1]) !=
-                                            std::string_view::npos;
+    const bool begins_word =
+        at == 0 || std::string_view(" \t\n[{,:").find(text[at - 1]) != std::string_view::npos;
     if (quote != 0) {
-      if (quote == '"' && c == '\\') ++at;
-      else if (c == quote) quote = 0;
+      if (quote == '"' && c == '\\')
+        ++at;
+      else if (c == quote)
+        quote = 0;
     } else if ((c == '"' || c == '\'') && begins_word) {
       quote = c;
     } else if (c == '#' && begins_word) {
@@ -118,9 +120,10 @@ std::string out_of_place(const Source& source, const Place& place) {
   const std::string_view line = line_of(source.text, place.line);
   const auto column = static_cast<std::size_t>(place.column);
   if (column != indentation(line) + 1)
-    return fmt::format("'{}' stands behind a value that has ended; put quotes around the whole "
-                       "value",
-                       shown(line.substr(std::min(column - 1, line.size()))));
+    return fmt::format(
+        "'{}' stands behind a value that has ended; put quotes around the whole "
+        "value",
+        shown(line.substr(std::min(column - 1, line.size()))));
   const auto columns = columns_above(source.text, place.line);
   if (columns.count(column) == 0)
     return fmt::format(
@@ -162,8 +165,8 @@ Error misplaced_colon(const Source& source, const Place& place) {
 Error syntax_error(const Source& source, const Place& place, const std::string& problem) {
   if (const auto tab = tab_in_indentation(source.text, place.line))
     return source.error(*tab, "bad YAML: a tab in the indentation; YAML wants spaces");
-  const bool is_flow = problem == "end of map flow not found" ||
-                       problem == "end of sequence flow not found";
+  const bool is_flow =
+      problem == "end of map flow not found" || problem == "end of sequence flow not found";
   if (const auto open = open_bracket(source.text); is_flow && open)
     return source.error(source.place_of(*open),
                         fmt::format("bad YAML: this '{}' is never closed", source.text[*open]));

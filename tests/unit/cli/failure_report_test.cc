@@ -67,6 +67,63 @@ TEST(FailureReport, SaysWhatToWriteWhereThereIsNoPython) {
   EXPECT_NE(failure_report(in_shell).find(advice), std::string::npos);
 }
 
+TEST(FailureReport, OutOfMemoryNamesTheLimitAndHowToRaiseIt) {
+  JobView job = sample_job();
+  job.report->cause = Cause::out_of_memory;
+  job.report->exit_code = 137;
+  job.report->message = "rank 3 (node local-1) was killed: its memory limit was reached";
+  job.report->stderr_tail.clear();
+  job.attempts.back().parts[0].allotment.memory = mebibytes(100);
+  job.spec.resources.memory = mebibytes(100);
+  EXPECT_EQ(failure_report(job),
+            "job gray_pig Failed\n"
+            "  first failure: rank 3 on local-1 at 2030-01-01T12:00:11.000Z: was killed because it "
+            "ran out of memory (OOM; exit code 137)\n"
+            "  rank 3 (node local-1) was killed: its memory limit was reached\n"
+            "  then terminated: ranks 0-2\n"
+            "  its limit is 100.0 MiB on a node, for all its ranks there: ask for more with "
+            "--memory (lockstep.resources.memory)\n"
+            "  look at it with: lockstep job logs gray_pig --rank 3\n");
+  job.spec.resources.memory.reset();
+  EXPECT_NE(failure_report(job).find(
+                "  the job had all memory of its node, 100.0 MiB: use less (a smaller batch, "
+                "fewer ranks a node), or nodes with more\n"),
+            std::string::npos)
+      << failure_report(job);
+}
+
+TEST(FailureReport, AMissingModuleSaysHowToAddIt) {
+  JobView job = failed(Cause::exit_code, 1);
+  job.report->stderr_tail =
+      "  import cv2.aruco\nModuleNotFoundError: No module named 'cv2.aruco'\n";
+  EXPECT_NE(
+      failure_report(job).find(
+          "  the node's Python has no module 'cv2': add it with --pip opencv-python-headless, "
+          "--requirements FILE or --conda-file FILE; a module of your own must be in the "
+          "source directory\n"),
+      std::string::npos)
+      << failure_report(job);
+  job.spec.environment = EnvironmentSpec{"", "", VenvEnvironment{}};
+  EXPECT_NE(failure_report(job).find(
+                "  the job's environment has no module 'cv2': add its package "
+                "('opencv-python-headless'?) there; a module of your own must be in the source "
+                "directory\n"),
+            std::string::npos)
+      << failure_report(job);
+  job.report->stderr_tail = "ImportError: cannot import name 'x'\n";
+  EXPECT_EQ(failure_report(job).find("module"), std::string::npos);
+}
+
+TEST(FailureReport, AFullDiskIsNamedWithItsNode) {
+  JobView job = failed(Cause::exit_code, 1);
+  job.report->stderr_tail = "OSError: [Errno 28] No space left on device\n";
+  EXPECT_NE(failure_report(job).find(
+                "  a disk of n2 was full: `lockstep node show n2` has what is free; write less, or "
+                "ask for a node with more\n"),
+            std::string::npos)
+      << failure_report(job);
+}
+
 TEST(FailureReport, TheTimeIsNoPartOfWhatIsSaid) {
   JobView job = failed(Cause::environment_failed, 125, std::nullopt);
   const auto says = [&](const std::string& message, const std::string& line) {

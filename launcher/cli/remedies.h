@@ -1,0 +1,13 @@
+#pragma once
+// What somebody can do about a failure that is often met: lines behind its report.
+
+#include <string>
+
+#include "common/domain/views.h"
+
+namespace lockstep::cli {
+
+// Indented lines, or "" where nothing is known that helps. `report` is the job's.
+std::string remedies(const JobView& job, const ExitReport& report);
+
+}  // namespace lockstep::cli
