@@ -234,6 +234,7 @@ std::string Agent::low_disk() const {
 
 void Agent::perform(SendHeartbeat& action) {
   action.beat.low_disk = low_disk();
+  action.beat.wall_clock = io::wall_clock();
   send(action.beat);
 }
 

@@ -31,6 +31,7 @@ struct Heartbeat {
   std::uint64_t observed_sequence = 0;  // number of Observed sent in this session
   std::uint64_t number = 0;             // 1, 2, … within a session
   std::string low_disk = {};            // why the node takes no new part now; "": it does
+  Instant wall_clock = {};              // of the node, when it said so; ns = 0: it did not
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 struct Observed {  // delta: the parts that changed

@@ -110,6 +110,7 @@ struct NodeView {
   Instant joined;
   BlobTraffic blobs = {};
   bool waits_for_approval = false;
+  Duration clock_ahead{0};  // of the launcher's, as it was heard last; negative: behind
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
 

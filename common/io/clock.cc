@@ -26,6 +26,8 @@ SleeplessClock::SleeplessClock()
 
 Instant SleeplessClock::now() { return {offset_ns_ + read_clock_ns(CLOCK_BOOTTIME)}; }
 
+Instant wall_clock() { return {read_clock_ns(CLOCK_REALTIME)}; }
+
 Duration since_boot() { return Duration(read_clock_ns(CLOCK_BOOTTIME)); }
 
 }  // namespace lockstep::io

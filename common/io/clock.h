@@ -33,6 +33,9 @@ class SleeplessClock final : public Clock {
   std::int64_t offset_ns_ = 0;
 };
 
+// As the machine's wall clock stands, which people and NTP set: to compare it with another's.
+Instant wall_clock();
+
 // Since the machine was booted, sleep included. Containers share it: it never goes back within a
 // boot.
 Duration since_boot();

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "common/io/beneath.h"
+#include "common/snapshot/capture.h"
 
 namespace lockstep::snapshot {
 

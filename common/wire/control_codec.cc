@@ -71,6 +71,7 @@ void to_wire(const lockstep::Heartbeat& from, Heartbeat* to) {
   to->set_observed_sequence(from.observed_sequence);
   to->set_number(from.number);
   to->set_low_disk(from.low_disk);
+  to->set_wall_clock_ns(from.wall_clock.ns);
 }
 
 Status from_wire(const Heartbeat& from, lockstep::Heartbeat* to) {
@@ -79,6 +80,7 @@ Status from_wire(const Heartbeat& from, lockstep::Heartbeat* to) {
   to->desired_revision = from.desired_revision();
   to->observed_sequence = from.observed_sequence();
   to->number = from.number();
+  TRY(read_instant(from.wall_clock_ns(), "heartbeat.wall_clock", &to->wall_clock));
   return read_text(from.low_disk(), "heartbeat.low_disk", &to->low_disk);
 }
 

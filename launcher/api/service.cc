@@ -9,6 +9,7 @@
 #include "launcher/api/job_name.h"
 #include "launcher/api/quota_queries.h"
 #include "launcher/api/viewer.h"
+#include "launcher/core/environment_requests.h"
 #include "launcher/core/quotas.h"
 
 namespace lockstep::launcher {

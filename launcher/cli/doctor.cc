@@ -12,6 +12,7 @@
 #include "common/io/process.h"
 #include "common/io/run_program.h"
 #include "launcher/cli/local_launcher.h"
+#include "launcher/cli/view_text.h"
 
 namespace lockstep::cli {
 
@@ -221,18 +222,28 @@ Findings judge_clock(const std::vector<NodeView>& nodes, Instant asked, Instant 
   Instant heard;
   for (const NodeView& node : nodes)
     if (node.liveness == Liveness::alive) heard = std::max(heard, node.last_heard);
-  if (heard == Instant{}) return {};
+  Findings found;
+  std::string off;
+  for (const NodeView& node : nodes)
+    if (const std::string trouble = clock_trouble(node); !trouble.empty())
+      off += fmt::format("{}{}: {}", off.empty() ? "" : "; ", node.name, trouble);
+  const std::string advice =
+      "times in lists and logs do not fit together; let NTP (chrony, timesyncd) set all clocks";
+  if (!off.empty()) found.push_back(launcher(Verdict::warning, "node clocks", off, advice));
+  if (heard == Instant{}) return found;
   // Its clock read at least this, and not much more, between the two moments: what lies outside of
   // them is skew for certain.
   const Instant latest = heard + kAliveWithin;
   const Duration ahead = heard - answered, behind = asked - latest;
   const Duration skew = std::max(ahead, behind);
-  if (skew <= kSkewAllowed) return {launcher(Verdict::ok, "clock", "agrees with ours")};
-  return {launcher(Verdict::warning, "clock",
-                   fmt::format("is at least {} {} ours", format_duration(skew),
-                               ahead > behind ? "ahead of" : "behind"),
-                   "times in lists and logs do not fit together; let NTP (chrony, timesyncd) set "
-                   "both")};
+  if (skew <= kSkewAllowed)
+    found.push_back(launcher(Verdict::ok, "clock", "agrees with ours"));
+  else
+    found.push_back(launcher(Verdict::warning, "clock",
+                             fmt::format("is at least {} {} ours", format_duration(skew),
+                                         ahead > behind ? "ahead of" : "behind"),
+                             advice));
+  return found;
 }
 
 }  // namespace lockstep::cli

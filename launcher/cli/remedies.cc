@@ -59,10 +59,13 @@ std::string_view quoted_after(std::string_view text, std::string_view mark) {
 
 // The package to install for a module, where the two have different names (on PyPI).
 std::string package_of(const std::string& module) {
-  static const std::map<std::string, std::string> kPackages = {
-      {"PIL", "Pillow"},          {"cv2", "opencv-python-headless"}, {"sklearn", "scikit-learn"},
-      {"skimage", "scikit-image"}, {"yaml", "PyYAML"},                {"bs4", "beautifulsoup4"},
-      {"dateutil", "python-dateutil"}};
+  static const std::map<std::string, std::string> kPackages = {{"PIL", "Pillow"},
+                                                               {"cv2", "opencv-python-headless"},
+                                                               {"sklearn", "scikit-learn"},
+                                                               {"skimage", "scikit-image"},
+                                                               {"yaml", "PyYAML"},
+                                                               {"bs4", "beautifulsoup4"},
+                                                               {"dateutil", "python-dateutil"}};
   const auto found = kPackages.find(module);
   return found == kPackages.end() ? module : found->second;
 }

@@ -296,13 +296,23 @@ std::string explain_text(const ExplainView& explain) {
   return text + environment_paragraph(explain.job);
 }
 
+std::string clock_trouble(const NodeView& node) {
+  constexpr Duration kAllowed = seconds(5);
+  const Duration ahead = node.clock_ahead;
+  if (ahead < kAllowed && ahead > -kAllowed) return "";
+  return fmt::format("its clock is {} {} the launcher's",
+                     format_duration(std::chrono::floor<seconds>(std::chrono::abs(ahead))),
+                     ahead > Duration(0) ? "ahead of" : "behind");
+}
+
 std::string node_table(const std::vector<NodeView>& nodes) {
   if (nodes.empty()) return "no nodes; try: lockstep up --nodes 2\n";
   Table table({"NAME", "STATE", "CPUS", "MEMORY", "GPUS", "ADDRESS", "JOBS", "REASON"});
   for (const auto& node : nodes)
     table.add({node.name, node_state(node), std::to_string(node.inventory.cpus.size()),
                to_string(node.inventory.memory), std::to_string(node.inventory.gpus.size()),
-               node.inventory.address, std::to_string(node.attempts.size()), node.reason});
+               node.inventory.address, std::to_string(node.attempts.size()),
+               node.reason.empty() ? clock_trouble(node) : node.reason});
   return table.text();
 }
 
@@ -314,6 +324,7 @@ std::string node_text(const NodeView& node, Instant now) {
   lines.add("state", node_state(node));
   lines.add("reason", node.reason);
   lines.add("last heard", ago(node.last_heard, now));
+  lines.add("clock", clock_trouble(node));
   lines.add("host",
             fmt::format("{} ({}, {}, {})", have.hostname, have.os, have.kernel, have.architecture));
   lines.add("glibc", have.glibc);

@@ -15,6 +15,8 @@ std::string job_table(const std::vector<JobView>& jobs, Instant now,
 std::string job_text(const JobView& job, Instant now);
 std::string explain_text(const ExplainView& explain);
 std::string node_table(const std::vector<NodeView>& nodes);
+// "": it agrees with the launcher's, or is not known.
+std::string clock_trouble(const NodeView& node);
 std::string node_text(const NodeView& node, Instant now);
 std::string status_text(const LauncherStatus& status, Instant now);
 

@@ -160,11 +160,17 @@ void react(Context& core, const HeartbeatInput& input) {
   core.act(AckHeartbeat{node->id, beat.session, beat.number, node->revision});
   ask_of_leftovers(core, node->id, input.key);
   watch.sent_revision = beat.desired_revision;
+  if (beat.wall_clock.ns != 0) watch.clock_ahead = beat.wall_clock - core.now;
   if (watch.low_disk != beat.low_disk) {
     watch.low_disk = beat.low_disk;
     core.scheduler.capacity_changed();
   }
   core.pending.touched_nodes.insert(node->id);
+}
+
+void react(Context& core, const UnreadInput& input) {
+  const Node* node = core.state.node_with_key(input.key);
+  if (node != nullptr) core.watches.at(node->id).unread = input.why;
 }
 
 void react(Context& core, const ObservedInput& input) {

@@ -7,6 +7,7 @@ namespace lockstep::launcher {
 
 void react(Context& core, const SessionInput& input);
 void react(Context& core, const HeartbeatInput& input);
+void react(Context& core, const UnreadInput& input);
 void react(Context& core, const ObservedInput& input);
 
 }  // namespace lockstep::launcher

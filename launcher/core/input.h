@@ -116,6 +116,11 @@ struct HeartbeatInput {
   PublicKey key;
   Heartbeat beat;
 };
+// What came with a node's key and is no message that this launcher can read.
+struct UnreadInput {
+  PublicKey key;
+  std::string why;
+};
 struct ObservedInput {
   PublicKey key;
   Observed observed;
@@ -142,6 +147,6 @@ using Input = std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, Re
                            TokenInput, JoinInput, ShutdownInput, SessionInput, HeartbeatInput,
                            ObservedInput, LogsDurableInput, LogsRefusedInput, TickInput,
                            CreateEnvironmentInput, PruneEnvironmentsInput, PrincipalInput,
-                           KeysFileInput, ApproveNodeInput, ShareInput>;
+                           KeysFileInput, ApproveNodeInput, ShareInput, UnreadInput>;
 
 }  // namespace lockstep::launcher

@@ -71,7 +71,9 @@ struct NodeWatch {
   };
   std::map<AttemptId, Refused> logs_refused;  // of canceled jobs, for lack of space
   std::uint64_t sent_revision = 0;
-  std::string low_disk;  // why it takes no new part, as it told last; "": it does
+  std::string low_disk;     // why it takes no new part, as it told last; "": it does
+  Duration clock_ahead{0};  // of ours, when it last told
+  std::string unread;       // why its last message could not be read; "": it could
 };
 inline constexpr std::size_t kMaxStaleSessions = 16;
 

@@ -120,8 +120,10 @@ std::optional<std::string> never_fits(const Node& node, const Shape& shape) {
 }
 
 std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node) {
-  if (auto reason = never_fits(node, Shape{})) return reason;
   const NodeWatch* watch = cluster.watches.find(node.id);
+  if (watch != nullptr && !watch->unread.empty())
+    return "its agent cannot be understood: " + watch->unread;
+  if (auto reason = never_fits(node, Shape{})) return reason;
   if (watch == nullptr || watch->liveness != Liveness::alive)
     return "is UNKNOWN: nothing was heard of it lately";
   if (!watch->leftovers.empty())

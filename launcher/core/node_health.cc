@@ -33,6 +33,7 @@ void heard(Context& core, NodeId node) {
   // After a start of the launcher it only met them again.
   const bool was_silent = back && watch.last_heard.ns != 0;
   watch.last_heard = core.now;
+  watch.unread.clear();
   watch.liveness = Liveness::alive;
   arm_node_timer(core, node);
   if (was_silent) note_attempts(core, node, Event::Kind::node_heard, "it is heard again");

@@ -352,6 +352,10 @@ NodeView view_of(const Cluster& cluster, const Node& node) {
   const NodeWatch* watch = cluster.watches.find(node.id);
   if (watch == nullptr) return view;
   view.last_heard = watch->last_heard;
+  view.clock_ahead = watch->clock_ahead;
+  if (view.liveness != Liveness::alive && view.last_heard.ns != 0 && !view.reason.empty())
+    view.reason += "; silent for " +
+                   format_duration(std::chrono::floor<seconds>(cluster.now - view.last_heard));
   if (!watch->live && !watch->refused.empty()) view.reason = watch->refused.begin()->second;
   return view;
 }

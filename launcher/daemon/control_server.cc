@@ -133,6 +133,7 @@ void ControlServer::on_node(Request request, const std::string& bytes) {
   }
   Error& error = envelope.error();
   log_refusal("a message of a node was refused: " + error.message);
+  engine_.feed(UnreadInput{request.key, error.message});
   if (error.code == ErrorCode::permission_denied)
     error.message = "this is a node's key: " + error.message;
   audit(holder_of(request.key), request.key, request.address, "send a message", "the launcher",

@@ -59,8 +59,8 @@ class JobReader {
   void validate_whole(const JobSpec& spec) const;
   Place place_of(std::string_view path) const;
   // What stands at this path is wrong.
-  void fault(std::string_view path, const Place& place, Error error) const {
-    faults_.add(place, std::move(error));
+  void fault(std::string_view path, const Place& place, const Error& error) const {
+    faults_.add(place, error);
     faults_.spoil(path);
   }
   void fault(std::string_view path, const Place& place, std::string_view message) const {
@@ -215,7 +215,7 @@ void JobReader::fill_command(JobSpec& spec) const {
     if (text) {
       spec.command = ShellCommand{*std::move(text)};
     } else if (names_are_known) {
-      fault("command", command->place, std::move(text).error());
+      fault("command", command->place, text.error());
     } else {
       faults_.spoil("command");
     }
@@ -225,9 +225,10 @@ void JobReader::fill_command(JobSpec& spec) const {
   for (const auto& entry : variables->entries) {
     const std::string path = join("environment_variables", entry.key);
     auto value = substitute(source_, entry.value, spec, Secrets::allowed);
-    if (!value && names_are_known) fault(path, entry.place, std::move(value).error());
     if (entry.key.empty() || entry.key.find('=') != std::string::npos)
       fault(path, entry.place, fmt::format("'{}' is not a variable's name", entry.key));
+    if (!value && names_are_known)
+      fault(path, entry.place, value.error());
     else if (value)
       spec.environment_variables[entry.key] = *std::move(value);
   }

@@ -74,6 +74,7 @@ Json to_json(const NodeView& node) {
   json["reason"] = node.reason;
   json["jobs"] = Json::array();
   for (const auto& attempt : node.attempts) json["jobs"].push_back(to_string(attempt));
+  json["clock_ahead_seconds"] = std::chrono::duration<double>(node.clock_ahead).count();
   json["last_heard"] = time_or_null(node.last_heard);
   json["joined_at"] = time_or_null(node.joined);
   json["inventory"] = inventory_json(node.inventory);

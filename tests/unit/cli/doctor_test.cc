@@ -96,6 +96,18 @@ TEST(Doctor, WithANamedLauncherOnlyThatOnesFilesAreLookedAt) {
               HasSubstr("others may change it"));
 }
 
+TEST(Doctor, NodesWhoseClocksAreWrongAreNamed) {
+  auto nodes = alive_at(kNoon);
+  nodes.front().clock_ahead = -minutes(24 * 60);
+  const Findings found = judge_clock(nodes, kNoon, kNoon + seconds(1));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found.front().check, "node clocks");
+  EXPECT_EQ(found.front().verdict, Verdict::warning);
+  EXPECT_EQ(found.front().found,
+            nodes.front().name + ": its clock is 24h00m behind the launcher's");
+  EXPECT_THAT(found.front().advice, HasSubstr("NTP"));
+}
+
 TEST(Doctor, WithoutANodeThatIsAliveTheClockIsNotJudged) {
   auto nodes = alive_at(kNoon);
   nodes.pop_back();

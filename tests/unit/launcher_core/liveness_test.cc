@@ -24,6 +24,57 @@ TEST(Liveness, three_missed_heartbeats_make_unknown_and_the_time_out_makes_lost)
   EXPECT_THAT(launcher.core->node_view("n1").value().reason, HasSubstr("is LOST"));
 }
 
+TEST(Liveness, the_silence_of_a_node_keeps_counting) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const auto reason = [&] { return launcher.core->node_view("n1").value().reason; };
+  launcher.pass(seconds(5));
+  EXPECT_THAT(reason(), HasSubstr("is UNKNOWN"));
+  EXPECT_THAT(reason(), HasSubstr("; silent for 5."));
+  launcher.pass(seconds(120));
+  EXPECT_THAT(reason(), HasSubstr("is LOST"));
+  EXPECT_THAT(reason(), HasSubstr("; silent for 2m05s"));
+}
+
+TEST(Liveness, messages_that_cannot_be_read_are_the_reason_until_one_can) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const std::string why = "control message: is of version 2, and this program speaks version 1";
+  launcher.send(UnreadInput{n1.key, why});
+  launcher.pass(seconds(5));
+  const auto reason = [&] { return launcher.core->node_view("n1").value().reason; };
+  EXPECT_THAT(reason(), HasSubstr("its agent cannot be understood: " + why));
+  const JobId job = launcher.submit(job_spec("job"));
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr("n1 "));
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr(why));
+  launcher.drop_notices();
+  launcher.beat(n1);
+  launcher.drop_notices();
+  EXPECT_EQ(reason(), "");
+  launcher.send(UnreadInput{PublicKey(std::string(40, 'x')), why});
+  EXPECT_EQ(reason(), "") << "nobody's key";
+}
+
+TEST(Liveness, a_node_tells_its_clock_with_each_heartbeat) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const auto ahead = [&] { return launcher.core->node_view("n1").value().clock_ahead; };
+  EXPECT_EQ(ahead(), Duration(0));
+  Heartbeat beat{n1.id, n1.session, 0, n1.sequence, 0};
+  beat.wall_clock = launcher.now - minutes(24 * 60);
+  launcher.send(HeartbeatInput{n1.key, beat});
+  launcher.take<AckHeartbeat>();
+  EXPECT_EQ(ahead(), -minutes(24 * 60));
+  beat.wall_clock = launcher.now + seconds(7);
+  launcher.send(HeartbeatInput{n1.key, beat});
+  launcher.take<AckHeartbeat>();
+  EXPECT_EQ(ahead(), seconds(7));
+  beat.wall_clock = {};  // an earlier agent
+  launcher.send(HeartbeatInput{n1.key, beat});
+  launcher.take<AckHeartbeat>();
+  EXPECT_EQ(ahead(), seconds(7));
+}
+
 TEST(Liveness, deadlines_alone_are_enough_to_find_a_node_lost) {
   TestLauncher launcher;
   FakeNode n1 = launcher.join("n1");

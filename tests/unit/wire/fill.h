@@ -220,8 +220,8 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(NodeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l);
   }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -236,7 +236,10 @@ class Filler {
 
   // common/domain/*_messages.h
   void fill(SessionOpen& v) { auto& [a, b, c, d, e, f, g, h] = v; each(a, b, c, d, e, f, g, h); }
-  void fill(Heartbeat& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(Heartbeat& v) {
+    auto& [a, b, c, d, e, f, g] = v;
+    each(a, b, c, d, e, f, g);
+  }
   void fill(Observed& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(SessionAccepted& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(SessionRefused& v) { auto& [a, b, c] = v; each(a, b, c); }
