@@ -50,13 +50,48 @@ bool has_any(std::string_view text, const std::array<std::string_view, N>& signs
   });
 }
 
+std::string_view next_line(std::string_view* text) {
+  const std::string_view line = text->substr(0, text->find('\n'));
+  text->remove_prefix(std::min(line.size() + 1, text->size()));
+  return line;
+}
+
+// "http://host:port" of the line's first address, without a user and a password; "" = none.
+std::string site_in(std::string_view line) {
+  const auto scheme = std::min(line.find("http://"), line.find("https://"));
+  if (scheme == line.npos) return "";
+  line.remove_prefix(scheme);
+  line = line.substr(0, line.find_first_of(" '\")>,"));
+  const auto host = line.find("//") + 2;
+  std::string_view authority = line.substr(host, line.find('/', host) - host);
+  if (const auto at = authority.rfind('@'); at != authority.npos) authority.remove_prefix(at + 1);
+  return fmt::format("{}{}", line.substr(0, host), authority);
+}
+
+// ": http://host:port, Connection refused", as far as the tool told it.
+std::string unreached(std::string_view tail) {
+  constexpr std::array<std::string_view, 5> kWhy{
+      "Connection refused", "Temporary failure in name resolution", "Name or service not known",
+      "Network is unreachable", "timed out"};
+  std::string site, named, why;
+  for (const std::string_view sign : kWhy)
+    if (why.empty() && tail.find(sign) != tail.npos) why = sign;
+  while (!tail.empty() && site.empty()) {
+    const std::string_view line = next_line(&tail);
+    if (named.empty()) named = site_in(line);
+    if (has_any(line, kNotReached)) site = site_in(line);
+  }
+  if (site.empty()) site = named;
+  if (site.empty() && why.empty()) return "";
+  return fmt::format(": {}{}{}", site, site.empty() || why.empty() ? "" : ", ", why);
+}
+
 // Of a mistake in pip itself its error is enough.
 std::string without_traceback(std::string_view tail) {
   if (tail.find("/pip/_internal/") == tail.npos) return std::string(tail);
   std::string kept;
   while (!tail.empty()) {
-    const std::string_view line = tail.substr(0, tail.find('\n'));
-    tail.remove_prefix(std::min(line.size() + 1, tail.size()));
+    const std::string_view line = next_line(&tail);
     const bool is_of_it = line.empty() || line.starts_with("  ") ||
                           line.starts_with("Traceback (") || line.starts_with("During handling of");
     if (!is_of_it) kept += fmt::format("{}\n", line);
@@ -68,13 +103,13 @@ std::string without_traceback(std::string_view tail) {
 
 Error tool_failure(std::string_view what, const Toolbox::Answer& answer) {
   ErrorCode code = ErrorCode::invalid_argument;
-  std::string_view why = "";
+  std::string why;
   if (answer.exit_code > kSignals) {  // somebody's, or the kernel's for lack of memory
     code = ErrorCode::unavailable;
     why = " (it was killed)";
   } else if (has_any(answer.tail, kNotReached)) {
     code = ErrorCode::unavailable;
-    why = " (the index was not reached)";
+    why = fmt::format(" (the index was not reached{})", unreached(answer.tail));
   } else if (has_any(answer.tail, kRefused)) {
     code = ErrorCode::permission_denied;
     why = " (the index may not be read: its credentials)";

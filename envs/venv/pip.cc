@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "common/io/file_system.h"
+#include "envs/venv/failed_build.h"
 #include "envs/venv/solved.h"
 #include "envs/venv/wheelhouse.h"
 
@@ -32,6 +33,17 @@ std::string unread_pages(const std::string& log) {
     pages.push_back(line.substr(at));
   }
   return lines(pages);
+}
+
+// What pip itself made of it, without what it says of every build.
+std::string errors_in(std::string_view tail) {
+  std::string errors;
+  while (!tail.empty()) {
+    const std::string_view line = tail.substr(0, tail.find('\n'));
+    tail.remove_prefix(std::min(line.size() + 1, tail.size()));
+    if (line.starts_with("ERROR: ")) errors += fmt::format("{}\n", line);
+  }
+  return errors;
 }
 
 bool is_wheel(const LockedPackage& package) {
@@ -83,13 +95,24 @@ Pip::Pip(Toolbox& tools, const Site& site, std::string python, std::string folde
   if (retries != nullptr && std::string_view(retries) == "0") tools.set("PIP_RETRIES", "1");
 }
 
+// All of it to the build's log; what decides goes into the report.
+std::string Pip::say_why(const FailedBuild& failed, std::string_view tail) {
+  tools_.say(fmt::format("{}; it had printed:", failed.step));
+  for (const std::string& line : failed.output) tools_.say("  " + line);
+  return fmt::format("{}:\n  {}\n(all that it printed is in the environment's log)\n{}",
+                     failed.step, fmt::join(failed.deciding, "\n  "), errors_in(tail));
+}
+
 Status Pip::run(const Words& words, std::string_view what) {
   const std::string log = folder_ + kLog;
   tools_.set("PIP_LOG", log);
   auto ran = tools_.run(words);
   tools_.unset("PIP_LOG");
   TRY_ASSIGN(Toolbox::Answer answer, std::move(ran));
-  answer.tail += answer.exit_code == 0 ? "" : unread_pages(log);
+  if (answer.exit_code != 0) {
+    if (const auto failed = failed_build(log)) answer.tail = say_why(*failed, answer.tail);
+    answer.tail += unread_pages(log);
+  }
   TRY(io::remove_tree(log));
   if (answer.exit_code != 0) return tool_failure(what, answer);
   return {};

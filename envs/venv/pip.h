@@ -8,6 +8,7 @@
 
 #include "envs/provider.h"
 #include "envs/tool.h"
+#include "envs/venv/failed_build.h"
 
 namespace lockstep::envs {
 
@@ -38,6 +39,7 @@ class Pip {
   Status install(const Lock& lock, const Words& options);
 
  private:
+  std::string say_why(const FailedBuild& failed, std::string_view tail);
   Status run(const Words& words, std::string_view what);
   Result<Words> fetch(const Lock& lock, const Words& options);
   Status fetch_lacking(const Lock& lock, const Words& options);

@@ -144,8 +144,9 @@ void Follower::Impl::reconnect() {
   const auto endpoint = find_endpoint();
   if (!lost_said)
     terminal.note(endpoint ? "the launcher does not answer; the job goes on, waiting for it"
-                           : "the launcher has ended; the job goes on, waiting for a launcher: "
-                             "`lockstep up` starts it again, Ctrl-C leaves");
+                           : "the launcher has ended; the job goes on, waiting for a launcher: " +
+                                 (options.how_to_start ? options.how_to_start() + ", " : "") +
+                                 "Ctrl-C leaves");
   lost_said = true;
   if (!endpoint) return;
   if (connection.reopen(*endpoint)) follow_logs();

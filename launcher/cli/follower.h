@@ -28,6 +28,7 @@ struct FollowOptions {
   std::function<bool(std::string_view)> wanted;  // lines to show; empty: all
   bool all_to_stderr = false;                    // standard output is for something else
   std::function<void()> keep_nodes;  // called now and then while the job goes on; may be empty
+  std::function<std::string()> how_to_start;  // a launcher that has ended; may be empty
   WatchLease::Limits watch = {};
   Duration logs_quiet = seconds(5);  // after a burst: they are asked for again, by offset
 };

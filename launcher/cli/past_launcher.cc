@@ -67,6 +67,13 @@ std::string since_when(const Home& home, const PastStart& past) {
                      written.empty() ? "" : ", last wrote its journal at " + written);
 }
 
+std::string operators_command(const Home& home, const std::optional<PastStart>& past) {
+  if (!past || past->command.empty()) return "lockstepd --home " + quoted(home.launcher()) + " …";
+  std::string command;
+  for (const auto& word : past->command) command += (command.empty() ? "" : " ") + quoted(word);
+  return command;
+}
+
 }  // namespace
 
 // A home of before started.json was written: what `lockstep` starts logs into the home.
@@ -78,16 +85,18 @@ bool is_operators(const Home& home) {
 Status may_start_launcher(const Home& home) {
   if (!is_operators(home)) return {};
   const auto past = read_past_start(home.launcher_started());
-  std::string command = "lockstepd --home " + quoted(home.launcher()) + " …";
-  if (past && !past->command.empty()) {
-    command.clear();
-    for (const auto& word : past->command) command += (command.empty() ? "" : " ") + quoted(word);
-  }
   return make_error(
       ErrorCode::unavailable,
       fmt::format("the launcher of {} is not running{}; it was not started by `lockstep`, which "
                   "starts none in its place. To start it again: {}",
-                  home.launcher(), past ? " (" + since_when(home, *past) + ")" : "", command));
+                  home.launcher(), past ? " (" + since_when(home, *past) + ")" : "",
+                  operators_command(home, past)));
+}
+
+std::string how_to_start(const Home& home) {
+  if (!is_operators(home)) return "`lockstep up` starts it again";
+  return "its operator starts it again: " +
+         operators_command(home, read_past_start(home.launcher_started()));
 }
 
 }  // namespace lockstep::cli

@@ -17,4 +17,7 @@ bool is_operators(const Home& home);
 // far as that is known, and the command that starts it again.
 Status may_start_launcher(const Home& home);
 
+// Of one that has ended: "`lockstep up` starts it again", or its operator's command.
+std::string how_to_start(const Home& home);
+
 }  // namespace lockstep::cli

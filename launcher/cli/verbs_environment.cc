@@ -10,6 +10,7 @@
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/environment_view.h"
 #include "launcher/cli/follower.h"
+#include "launcher/cli/past_launcher.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
 
@@ -215,6 +216,7 @@ int log(Context& context, const EnvironmentOptions& options) {
                                   nodes - 1, *options.node_rank)),
                 kExitUsage);
   FollowOptions follow;
+  follow.how_to_start = [&context] { return how_to_start(context.home); };
   follow.job = JobId(options.job);
   follow.show_state = false;
   follow.until_final = options.follow;

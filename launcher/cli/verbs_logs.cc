@@ -3,6 +3,7 @@
 
 #include "common/io/clock.h"
 #include "launcher/cli/log_selection.h"
+#include "launcher/cli/past_launcher.h"
 #include "launcher/cli/verbs.h"
 
 namespace lockstep::cli {
@@ -62,6 +63,7 @@ int logs(Context& context, const LogOptions& options) {
   const auto known = (*connection)->ask_for<JobReply>(ShowJob{JobId(options.name)});
   if (!known) return fail(context.terminal, known.error());
   FollowOptions follow;
+  follow.how_to_start = [&context] { return how_to_start(context.home); };
   const Status fits = apply(options.selection, "job logs", known->job.spec, now(), &follow);
   if (!fits) return fail(context.terminal, fits.error(), kExitUsage);
   if (options.attempt > known->job.attempts.size())

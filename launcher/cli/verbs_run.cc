@@ -12,6 +12,7 @@
 #include "launcher/cli/left_behind.h"
 #include "launcher/cli/node_keeper.h"
 #include "launcher/cli/not_kept_text.h"
+#include "launcher/cli/past_launcher.h"
 #include "launcher/cli/run_spec.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
@@ -179,6 +180,7 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
     world_size = known->job.spec.world_size();
   }
   FollowOptions follow;
+  follow.how_to_start = [&context] { return how_to_start(context.home); };
   follow.job = job;
   follow.cancel_on_interrupt = options.cancel_on_interrupt;
   follow.show_state = !options.quiet;

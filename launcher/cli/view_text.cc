@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_view.h"
@@ -75,6 +76,18 @@ std::string pairs_of(const std::map<std::string, std::string>& map) {
     text.append(key).append("=").append(value);
   }
   return text;
+}
+
+// Of the variables that a job sets: those that decide how its ranks find and reach each other.
+std::string network_variables(const std::map<std::string, std::string>& variables) {
+  constexpr std::array<std::string_view, 9> kPrefixes{
+      "NCCL_", "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "UCX_", "GLOO_", "FI_", "TP_", "MASTER_"};
+  std::map<std::string, std::string> steering;
+  for (const auto& [name, value] : variables)
+    if (std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                    [&](std::string_view prefix) { return name.starts_with(prefix); }))
+      steering[name] = value;
+  return pairs_of(steering);
 }
 
 // "cpus 2, memory 1.0 GiB, all gpus": what the job asked for on each node.
@@ -262,6 +275,7 @@ std::string job_text(const JobView& job, Instant now) {
     lines.add("made of", contents(*spec.environment));
   }
   lines.add("container", container_of(spec));
+  lines.add("network", network_variables(spec.environment_variables));
   lines.add("holds", asked_of(spec.resources));
   if (spec.timeout) lines.add("timeout", format_duration(*spec.timeout));
   lines.add("limits", limits_of(spec.limits));

@@ -15,7 +15,7 @@ std::string_view to_string(Event::Kind kind) {
     case Event::Kind::placed: return "Placed";
     case Event::Kind::preparing: return "Preparing";
     case Event::Kind::prepared: return "Prepared";
-    case Event::Kind::gang_formed: return "GangFormed";
+    case Event::Kind::connecting: return "Connecting";
     case Event::Kind::running: return "Running";
     case Event::Kind::part_gone: return "Lost";
     case Event::Kind::failed: return "FirstFailure";
@@ -87,8 +87,11 @@ std::string attempt_text(const State& state, const Attempt& attempt, const Event
     case Event::Kind::prepared:
       return attempt.solo() ? "the node is ready"
                             : fmt::format("all {} nodes are ready", attempt.size());
-    case Event::Kind::gang_formed:
-      return fmt::format("{} nodes know each other and start their ranks", attempt.size());
+    case Event::Kind::connecting:
+      return fmt::format(
+          "{} nodes are told each other's addresses, and start their ranks when "
+          "they are connected",
+          attempt.size());
     case Event::Kind::running: return "all ranks were started";
     case Event::Kind::failed: return attempt.doomed ? attempt.doomed->report.message : "";
     case Event::Kind::ranks_ended: return "no rank runs any more";
@@ -123,7 +126,7 @@ std::string text_of(const State& state, const Job& job, const Event& event) {
     case Event::Kind::placed:
     case Event::Kind::preparing:
     case Event::Kind::prepared:
-    case Event::Kind::gang_formed:
+    case Event::Kind::connecting:
     case Event::Kind::running:
     case Event::Kind::part_gone:
     case Event::Kind::failed:

@@ -27,8 +27,8 @@ struct Event {
     placed,
     preparing,    // the first node has begun
     prepared,     // all nodes are ready
-    gang_formed,  // several nodes: each knows the others
-    running,      // on all nodes
+    connecting,   // several nodes: each is told the others
+    running,      // on all nodes, connected
     part_gone,    // a node or its runner is known to run no more
     failed,       // the first failure; the others are stopped
     ranks_ended,  // nothing runs any more; outputs may still be collected

@@ -208,7 +208,7 @@ struct State::Applier {
   void operator()(const GangFormed& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     attempt.gang = fact.gang;
-    note(state.job_ref(fact.attempt.job), Event::Kind::gang_formed, fact.attempt);
+    note(state.job_ref(fact.attempt.job), Event::Kind::connecting, fact.attempt);
     state.touch_nodes(attempt);
   }
 

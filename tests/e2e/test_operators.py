@@ -64,8 +64,17 @@ def test_an_operators_launcher_that_died_is_not_replaced(site, operator):
     launcher = operator.launcher("--listen", "tcp://0.0.0.0:*")
     assert b"was not started by `lockstep`" in site.run("up", "--nodes", "2").stderr
     assert launcher.poll() is None
+    site.submit("--name", "waits", "--", "true")
+    stream = site.start("job", "stream", "waits")
     launcher.send_signal(signal.SIGKILL)
     launcher.wait(timeout=30)
+    told = b""
+    while b"the launcher has ended" not in told:
+        told = stream.stderr.readline()
+        assert told, "the stream ended"
+    assert b"its operator starts it again: " in told and b"--listen 'tcp://0.0.0.0:*'" in told, told
+    stream.send_signal(signal.SIGINT)
+    stream.communicate(timeout=30)
     for words in (["job", "list"], ["up"], ["run", "--", "true"], ["status"]):
         done = site.run(*words)
         assert done.returncode != 0, words
@@ -74,7 +83,8 @@ def test_an_operators_launcher_that_died_is_not_replaced(site, operator):
         assert "lockstepd --home" in text and "--listen 'tcp://0.0.0.0:*'" in text, words
     assert not site.launcher_pids() and not site.agent_pids()
     operator.launcher("--listen", "tcp://0.0.0.0:*")
-    assert site.json("job", "list") == []
+    assert [job["name"] for job in site.json("job", "list")] == ["waits"]
+    site.ok("job", "cancel", "waits")
 
 
 def test_a_wrong_flag_of_an_agent_costs_no_token(site, operator):

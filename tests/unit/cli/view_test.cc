@@ -244,6 +244,32 @@ TEST(NodeTable, OneLineEach) {
   EXPECT_EQ(api::to_json(waiting)["waits_for_approval"], true);
 }
 
+TEST(NodeTable, AClockThatIsOffIsSaidWhereNothingElseIs) {
+  NodeView node = sample_node();
+  node.reason.clear();
+  node.clock_ahead = seconds(4);
+  EXPECT_EQ(clock_trouble(node), "");
+  node.clock_ahead = -minutes(24 * 60) - milliseconds(100);
+  EXPECT_NE(node_table({node}).find("  its clock is 24h00m behind the launcher's\n"),
+            std::string::npos)
+      << node_table({node});
+  EXPECT_NE(node_text(node, kNoon).find("clock:        its clock is 24h00m behind"),
+            std::string::npos);
+  EXPECT_EQ(api::to_json(node)["clock_ahead_seconds"], -86'400.1);
+  node.reason = "drained: disk";
+  EXPECT_EQ(node_table({node}).find("clock"), std::string::npos);
+}
+
+TEST(JobText, SaysWhichVariablesSteerTheNetwork) {
+  JobView job = sample_job();
+  EXPECT_EQ(job_text(job, kNoon).find("network:"), std::string::npos);
+  job.spec.environment_variables = {
+      {"NCCL_SOCKET_IFNAME", "eth7"}, {"EPOCHS", "3"}, {"OMPI_MCA_btl", "self"}};
+  EXPECT_NE(job_text(job, kNoon).find("network:      NCCL_SOCKET_IFNAME=eth7, OMPI_MCA_btl=self\n"),
+            std::string::npos)
+      << job_text(job, kNoon);
+}
+
 TEST(JobText, AnEndInTheSameWordsIsNotSaidAgain) {
   JobView job;
   job.spec.name = "j";

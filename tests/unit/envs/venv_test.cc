@@ -173,12 +173,43 @@ TEST_P(EnvVenv, a_folder_of_packages_that_this_node_lacks_is_named) {
               HasSubstr("this node has no " + folder + ", which --find-links names"));
 }
 
+TEST_P(EnvVenv, what_the_compiler_said_of_a_package_is_in_the_report) {
+  const std::string package = dir / "bad-1.0";
+  ASSERT_TRUE(io::make_directories(package));
+  const auto write = [&](const std::string& name, const std::string& text) {
+    ASSERT_TRUE(io::write_file_atomically(package + "/" + name, text, 0644, false));
+  };
+  write("pyproject.toml",
+        "[project]\nname = 'bad'\ndynamic = ['version']\n"
+        "[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n");
+  write("backend.py",
+        "import subprocess\n"
+        "def build_wheel(directory, config_settings=None, metadata_directory=None):\n"
+        "    subprocess.run(['cc', '-c', 'bad.c'], check=True)\n");
+  write("bad.c", "#include <nothere/gone.h>\n");
+  write("PKG-INFO", "Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n");
+  const std::string archive = dir / "bad-1.0.tar.gz";
+  const auto packed =
+      io::run_program({"tar", "-czf", archive, "-C", dir.path(), "bad-1.0"}, seconds(60));
+  ASSERT_TRUE(packed && packed->exit_code == 0);
+  const VenvEnvironment asked{"python3", {"--no-index", "--find-links " + dir.path()}, {"bad"}, {}};
+  Told told = run({Order::What::solve, asked, {}, site("solve")});
+  // uv builds nothing to solve what tells its version.
+  if (told.last().lock) told = run({Order::What::build, asked, told.last().lock, site("build")});
+  ASSERT_TRUE(told.last().failed) << told.log;
+  const std::string& message = told.last().failed->message;
+  EXPECT_THAT(message, HasSubstr("bad.c:1:10: fatal error: nothere/gone.h: No such file"));
+  EXPECT_EQ(told.last().failed->code, ErrorCode::invalid_argument) << message;
+  EXPECT_THAT(told.log, HasSubstr("compilation terminated."));
+}
+
 TEST_P(EnvVenv, an_index_that_is_away_is_not_the_definitions_fault) {
   VenvEnvironment asked{"python3", {"--index-url http://127.0.0.1:9/simple"}, {"six"}, {}};
   const Told told = run({Order::What::solve, asked, {}, site("solve")});
   ASSERT_TRUE(told.last().failed) << told.log;
   EXPECT_EQ(told.last().failed->code, ErrorCode::unavailable);
-  EXPECT_THAT(told.last().failed->message, HasSubstr("the index was not reached"));
+  EXPECT_THAT(told.last().failed->message,
+              HasSubstr("(the index was not reached: http://127.0.0.1:9, "));
 }
 
 TEST_P(EnvVenv, an_index_that_may_not_be_read_is_a_matter_of_credentials) {
