@@ -241,7 +241,7 @@ Findings examine_gpus(const std::string& root, const std::string& nvml_library) 
   const GpuProbe probe = probe_gpus(nvml_library);
   if (!probe.limitation.empty()) {
     return {node("GPUs", Verdict::problem, probe.limitation,
-                 "see nvidia-smi; the driver and its library must be of one version")};
+                 "run nvidia-smi; the driver and its library must have the same version")};
   }
   if (!probe.gpus.empty()) {
     return {fine("GPUs", fmt::format("{} x {}", probe.gpus.size(), probe.gpus.front().name))};

@@ -32,7 +32,7 @@ std::string what_it_lacks(const envs::EngineInfo& engine) {
   const bool is_limited =
       ::getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_max != RLIM_INFINITY;
   if (engine.is_rootless && is_limited)
-    lacks.emplace_back("locked memory is limited, which RDMA needs");
+    lacks.emplace_back("locked memory is limited (ulimit -l), and RDMA needs it unlimited");
   return fmt::format("{}", fmt::join(lacks, "; "));
 }
 

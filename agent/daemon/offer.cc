@@ -21,8 +21,9 @@ Result<Offer> load(const std::string& path) {
     return Offer{json.at("cpus"), json.at("memory"), json.at("gpus"), json.at("network")};
   } catch (const nlohmann::json::exception& error) {
     return make_error(ErrorCode::corrupt,
-                      fmt::format("{} does not hold what this node offers ({}); remove it, and "
-                                  "give the agent --cpus, --memory, --gpus and --network again",
+                      fmt::format("{}, which keeps what this node offers, is damaged ({}); remove "
+                                  "it, and start the agent with --cpus, --memory, --gpus and "
+                                  "--network again",
                                   path, error.what()));
   }
 }

@@ -37,8 +37,9 @@ Status take_file(const std::string& path, const PackageFile& file, snapshot::Blo
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0) return errno_error(errno, "cannot open " + path);
   if (!S_ISREG(info.st_mode) || static_cast<std::uint64_t>(info.st_size) != file.size)
-    return make_error(ErrorCode::corrupt,
-                      fmt::format("{} is not a file of {} bytes", path, file.size));
+    return make_error(
+        ErrorCode::corrupt,
+        fmt::format("{} is not a regular file of {} bytes, as the lock says", path, file.size));
   std::string part(kMaxPieceBytes, '\0');
   for (std::uint64_t at = 0; at < file.size; at += kMaxPieceBytes) {
     const auto length = static_cast<std::size_t>(snapshot::piece_length(file.size, at));

@@ -330,8 +330,8 @@ void Build::build(const EntryLock& held) {
   const Instant began = now();
   if (const Status begun = begin(); !begun) return fail(begun.error());
   const bool is_image = std::holds_alternative<DockerEnvironment>(target_.definition);
-  line(is_image ? fmt::format("{}: is made ready in this node's engine", described(target_))
-                : fmt::format("{}: is built in {}", described(target_), entry_.prefix()));
+  line(is_image ? fmt::format("{}: preparing the image in this node's engine", described(target_))
+                : fmt::format("{}: building in {}", described(target_), entry_.prefix()));
   std::optional<envs::Lock> lock;
   if (target_.lock) {
     auto fetched = fetch_lock();
@@ -342,7 +342,8 @@ void Build::build(const EntryLock& held) {
   auto said = run_build(lock, held);
   if (!said) return fail_by_tools(said.error());
   if (!said->activation)
-    return fail(make_error(ErrorCode::internal, "lockstep-env answered with a lock"));
+    return fail(make_error(ErrorCode::internal,
+                           "lockstep-env answered with a lock instead of what it built"));
   // Its engine's program would run as the agent: only what the agent's user has said is believed.
   if (said->activation->container && !is_image)
     return fail(make_error(ErrorCode::internal,

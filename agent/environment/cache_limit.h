@@ -1,6 +1,7 @@
 #pragma once
-// Keeps the environments of this node below a limit: what was not used for longest goes first.
-// Never what an attempt directory that still exists names, nor what is at work. For worker threads.
+// Keeps the environments of this node below a size limit: the one that was unused for longest is
+// removed first. An environment is kept while an attempt directory names it, or a build or solve
+// works in it. For worker threads.
 
 #include <atomic>
 #include <mutex>

@@ -1,7 +1,7 @@
 #pragma once
-// What the agent itself asks of a container engine: whether an image is still there, to let go of
-// it, and which containers are ours. By its program, as lockstep-env found it; see
-// envs/docker/record.h. Blocks for as long as the engine takes; for worker threads.
+// What the agent itself asks of a container engine: whether an image is still there, to remove an
+// image's name, and to list and remove the containers with a label of ours. It calls the program
+// that lockstep-env found (envs/docker/record.h), and blocks until it answers; for worker threads.
 
 #include <map>
 #include <string>

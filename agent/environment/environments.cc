@@ -195,8 +195,8 @@ void Environments::serve(const std::shared_ptr<Waiter>& waiter, EnvironmentTarge
       leave_build(*waiter);
       if (!image->named_now.empty())
         waiter->say(fmt::format(
-            "note: {} is another image in this node's engine now ({}); this job runs the one that "
-            "was solved, {}. --rebuild takes the new one",
+            "note: on this node, {} now names another image, {}; this job runs {}, which it named "
+            "when the environment was solved. --rebuild takes the new one",
             std::get<DockerEnvironment>(target.definition).image, image->named_now,
             built->activation.container->image));
       return tell_reused(parts_, waiter, target, *built);

@@ -98,7 +98,8 @@ Result<Interpreter> Interpreters::start(const std::string& name, const io::User&
                                   format_duration(kAnswersWithin)));
   if (!said) return said.error();
   if (!said->activation)
-    return make_error(ErrorCode::internal, "lockstep-env answered with a lock");
+    return make_error(ErrorCode::internal,
+                      "lockstep-env answered with a lock instead of the interpreter's version");
   return Interpreter{said->activation->interpreter, said->activation->version};
 }
 

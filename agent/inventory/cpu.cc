@@ -150,7 +150,8 @@ CpuProbe probe_cpus(const std::string& sys) {
   probe.cpus = probe.affinity;
   const int quota = cpu_quota();
   if (quota > 0 && static_cast<std::size_t>(quota) < probe.cpus.size()) {
-    probe.limitation = fmt::format("its cgroup may use {} of {} cpus", quota, probe.cpus.size());
+    probe.limitation =
+        fmt::format("the agent's cgroup may use {} of {} cpus", quota, probe.cpus.size());
     probe.cpus.resize(static_cast<std::size_t>(quota));
   }
   probe.sockets = count_sockets(probe.cpus, sys);

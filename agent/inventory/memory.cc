@@ -36,8 +36,8 @@ MemoryProbe probe_memory(const std::string& root) {
   probe.usable = machine_memory(root);
   const auto limit = cgroup_limit(root);
   if (limit && *limit < probe.usable) {
-    probe.limitation =
-        "its cgroup may use " + to_string(*limit) + " of " + to_string(probe.usable) + " of memory";
+    probe.limitation = "the agent's cgroup may use " + to_string(*limit) + " of " +
+                       to_string(probe.usable) + " of memory";
     probe.usable = *limit;
   }
   return probe;

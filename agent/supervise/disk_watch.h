@@ -1,9 +1,9 @@
 #pragma once
-// Keeps the disk of this node from being filled by one attempt: it measures what the folders of
-// running attempts hold, and says which of them must end. One that has a limit is measured all the
-// time; the others only while the disk is about to be full. A walk over many files costs: the next
-// one waits until the last took a twentieth of the time. Logs do not count: they have a limit of
-// their own, and wait where the disk is full.
+// Keeps one attempt from filling the disk of this node: measures the folders of running attempts,
+// and says which attempt must end. Attempts with a disk limit are measured all the time, the others
+// only while the disk is nearly full. A measurement walks all files, so pauses keep it to a
+// twentieth of the time. Logs are not counted: they have a limit of their own, and ranks wait while
+// a full disk takes none.
 
 #include <functional>
 #include <map>

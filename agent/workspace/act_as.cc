@@ -34,7 +34,9 @@ Result<ActAs> ActAs::begin(const io::User& user) {
   const bool became = static_cast<uid_t>(::setfsuid(static_cast<uid_t>(-1))) == user.uid &&
                       static_cast<gid_t>(::setfsgid(static_cast<gid_t>(-1))) == user.gid;
   if (!became)
-    return make_error(ErrorCode::permission_denied, "cannot act on files as " + user.name);
+    return make_error(ErrorCode::permission_denied,
+                      "cannot access files as " + user.name +
+                          ": the kernel refused to set the user and group of this thread");
   return acting;
 }
 

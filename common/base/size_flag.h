@@ -1,6 +1,6 @@
 #pragma once
-// Sizes on the command lines of daemons, where a number without a unit is surely a slip: ten bytes
-// are no limit for anything, and what is beyond a limit is deleted or refused.
+// Parses sizes on the command lines of daemons. A small number without a unit is refused, since it
+// is a mistake: `--keep-logs 10` would keep ten bytes, and delete all other logs.
 
 #include <string>
 

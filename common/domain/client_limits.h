@@ -1,6 +1,6 @@
 #pragma once
-// Bounds of what users may ask, each said when it is reached. Programs that ask check the first two
-// themselves; the launcher checks all.
+// Limits on what users' programs may send; a refusal names the limit that was reached. Clients
+// check the first two before they send; the launcher checks all.
 
 #include <cstddef>
 

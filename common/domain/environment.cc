@@ -171,7 +171,7 @@ Status validate_dockerfile(const std::string& path) {
   const auto wrong = [&](std::string_view why) {
     return invalid(fmt::format("environment.build.dockerfile_path: '{}' {}", path, why));
   };
-  if (path.empty()) return wrong("is empty; leave it out for Dockerfile");
+  if (path.empty()) return wrong("is empty; leave it out to use Dockerfile");
   if (!is_one_line(path)) return wrong("is not one line");
   if (path[0] == '/') return wrong("is absolute; it is a path within the folder that is built");
   for (std::size_t from = 0; from <= path.size();) {

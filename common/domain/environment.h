@@ -1,8 +1,9 @@
 #pragma once
-// What a job's interpreter and packages shall be, as content and not as paths: whole in the job's
-// spec, the same on every node and in every retry. Made by launcher/spec, or registered by name.
-// Its digest is of the canonical form, in which names, versions and descriptions are not; see
-// docs/decisions/019-environments.md. Nothing here solves or installs.
+// The definition of a job's interpreter and packages, as content and not as paths. The whole
+// definition is in the job's spec, so that every node and every retry uses the same. launcher/spec
+// makes it, or it is registered by name. Its digest is that of the canonical form, which leaves out
+// names, versions and descriptions (docs/decisions/019-environments.md). Nothing here solves or
+// installs.
 
 #include <cstdint>
 #include <map>

@@ -4,11 +4,11 @@
 //
 //   <agent home>/attempts/<job>.<attempt>/      mode 0710, the agent's; the group is the ranks'
 //     assignment.pb      the part as the launcher wants it; written by the agent (atomically)
-//     before
-//                        the runner starts and at each change of phase
+//                        before the runner starts and at each change of phase
 //     runner.pid         "<pid> <start time in clock ticks, /proc/PID/stat field 22>\n", by the
-//     runner runner.log         the runner's own log control.sock       the runner listens, the
-//     agent connects (reached through /proc/self/fd: a
+//                        runner
+//     runner.log         the runner's own log
+//     control.sock       the runner listens, the agent connects (reached through /proc/self/fd: a
 //                        unix address holds only 107 bytes)
 //     final_report.pb    NodeExitReport, written beside and renamed: exists = the runner is done
 //     report.reserve     blocks for the final report on a full disk, made when the runner starts

@@ -1,11 +1,11 @@
 #pragma once
-// The one door through which the programs change a disk: the system calls of that name, and nothing
-// else. Each fails as the call does (-1 and errno); messages are its callers'. `scripts/layers`
-// keeps them from going past it. Behind it a test may put faults in place of a full, a broken or a
-// read-only disk: no program does.
+// The only functions through which the programs change a disk: the system calls of the same names,
+// and nothing else. Each returns what the call returns (-1 and errno); callers write the messages.
+// `scripts/layers` fails on calls that bypass this header. Tests can inject faults here, such as a
+// full, broken or read-only disk; the programs never do.
 //
-// A sync that failed is never asked for again and believed: the kernel may have dropped the bytes,
-// and says so once. Who made the bytes drops them, or leaves.
+// Never repeat a failed sync and believe the second result: the kernel may have dropped the bytes,
+// and reports that only once. The writer discards those bytes, or its process exits.
 
 #include <linux/openat2.h>
 #include <sys/types.h>

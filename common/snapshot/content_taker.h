@@ -1,7 +1,7 @@
 #pragma once
-// Who takes the contents that a capture reads, while it goes on: an upload that need not read them
-// again. What capture hands over are exactly the bytes that the digest names, whatever becomes of
-// the file. How much is held in memory is the taker's to bound.
+// The receiver of the file contents that a capture reads. An upload implements it, so that files
+// are not read a second time. take() is given exactly the bytes that the digest names, even if the
+// file changes afterwards. The receiver limits how much is held in memory.
 
 #include <cstddef>
 #include <cstdint>

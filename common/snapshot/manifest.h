@@ -4,8 +4,8 @@
 // whole tree. The decoder is strict: what it accepts is canonical, and no name in it can leave its
 // directory. No I/O here.
 //
-//   object := "LSD" version(1) count entry*           entries in ascending byte order of name,
-//   unique entry  := kind(1: 0 file, 1 directory, 2 symlink) mode name_length name
+//   object := "LSD" version(1) count entry*    entries in ascending byte order of unique names
+//   entry  := kind(1: 0 file, 1 directory, 2 symlink) mode name_length name
 //             file, directory: size digest(32);  symlink: target_length target
 // Numbers are LEB128 varints in their shortest form. mode <= 07777. A directory's size is its
 // object's.

@@ -1,8 +1,8 @@
 #pragma once
-// The trees that several nodes left, as one tree: folders are joined. Of an output, where two nodes
-// have different things of one name, the lowest node rank keeps the name and the others stand
-// beside it as NAME.node<rank>. Of a checkpoint, the result is what a folder that all nodes share
-// would hold. Pure but for the store of directory objects that it is handed.
+// Merges the trees that several nodes left into one; folders are joined. In outputs, where two
+// nodes have different entries of one name, the lowest node rank keeps the name, and the others
+// are put beside it as NAME.node<rank>. For a checkpoint, the result is what a folder shared by
+// all nodes would hold. Its only I/O is through the DirectoryObjects that it is given.
 
 #include <functional>
 #include <optional>

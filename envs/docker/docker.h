@@ -1,6 +1,7 @@
 #pragma once
-// An image for a container of each node: named, or built from a folder, and packages of conda in
-// it. Solved to its id; ready on a node when the engine there has it, and what it can do is known.
+// The provider of container images: an image by name, or built from a folder, with packages of
+// conda added if the job asks for them. Solving finds the image's id. The environment is ready on a
+// node when its engine has the image, and a probe has found out what the image can do.
 
 #include "envs/docker/engine.h"
 #include "envs/provider.h"

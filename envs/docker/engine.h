@@ -1,6 +1,6 @@
 #pragma once
-// What makes and runs containers on this node, by its command line program: docker or podman. All
-// that these two do in different ways is known here alone. It runs as the agent's user.
+// The container engine of this node, docker or podman, by its command line program. Callers that
+// look at images and build them need not know which of the two it is. It runs as the agent's user.
 
 #include <cstdint>
 #include <map>

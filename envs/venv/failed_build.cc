@@ -23,9 +23,15 @@ std::string_view without_time(std::string_view line) {
 }
 
 bool decides(std::string_view line) {
-  constexpr std::array<std::string_view, 9> kSigns{
-      "error:",           "Error:",           "ERROR:",        "error[E", "undefined reference to",
-      "cannot find -l",   "command not found", "CMake Error",   "not found (required"};
+  constexpr std::array<std::string_view, 9> kSigns{"error:",
+                                                   "Error:",
+                                                   "ERROR:",
+                                                   "error[E",
+                                                   "undefined reference to",
+                                                   "cannot find -l",
+                                                   "command not found",
+                                                   "CMake Error",
+                                                   "not found (required"};
   // Said again by those who ran the compiler.
   constexpr std::array<std::string_view, 3> kEchoes{"error: command ", "error: Command ",
                                                     "CalledProcessError"};

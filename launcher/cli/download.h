@@ -1,8 +1,8 @@
 #pragma once
-// What a job left, brought to a folder of ours: the trees of all nodes of one attempt, merged, and
-// what its ranks wrote to their standard streams. Everything is fetched into a folder beside and
-// verified, and everything that is in the way is looked for, before the first file appears. A
-// download that is broken off leaves that folder, for the next one to go on from.
+// Downloads what one attempt of a job left: the output trees of its nodes, merged, and what its
+// ranks wrote to stdout and stderr. Everything is first fetched into a temporary folder in the
+// target folder and verified, and name conflicts are found, before the first file appears. An
+// interrupted download leaves the temporary folder, and the next one continues from it.
 
 #include <functional>
 #include <optional>

@@ -270,8 +270,8 @@ void Follower::Impl::on_interrupt() {
     return;
   }
   terminal.note(
-      fmt::format("canceling {}: SIGTERM now, SIGKILL if that does not end it; Ctrl-C "
-                  "again stops waiting for its end",
+      fmt::format("canceling {}: SIGTERM now, SIGKILL if it does not end; press Ctrl-C again to "
+                  "leave without waiting",
                   options.job.value));
   ask_to_cancel();
 }

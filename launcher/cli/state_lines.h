@@ -1,7 +1,7 @@
 #pragma once
-// Which states of a job are worth a line where there is no status line (a pipe, a log file): what
-// lasts, a wait and its reason, the going on after a wait, and each retry with its cause. Trivial
-// jobs give no line at all. It reads no clock and writes nothing.
+// Decides which states of a job are printed as lines where there is no status line (output goes to
+// a pipe or a file): a state that lasts, a wait and its reason, the end of a wait, and each retry
+// with its cause. A job that is done at once prints none. Reads no clock and writes nothing.
 
 #include <cstdint>
 #include <optional>

@@ -122,11 +122,12 @@ Decision refused(const Row& row, const User& user, const Object& object) {
       std::any_of(user.grants.begin(), user.grants.end(), [&](const Grant& grant) {
         return !is_of_project(grant.role) || grant.project == project_of(object);
       });
+  const bool is_foreign = !object.owner.empty() && object.owner != user.name;
   Decision decision;
-  if (could_elsewhere && !object.owner.empty() && !is_member)
+  if (could_elsewhere && is_foreign && !is_member)
     decision.why = fmt::format("user '{}' may not {}: it is of a project in which {} has no role",
                                user.name, row.words, user.name);
-  else if (could_elsewhere && !object.owner.empty() && object.owner != user.name)
+  else if (could_elsewhere && is_foreign)
     decision.why = fmt::format("user '{}' may not {}: it belongs to user '{}' (project {})",
                                user.name, row.words, object.owner, project_of(object));
   else if (could_elsewhere)

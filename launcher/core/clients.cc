@@ -114,8 +114,8 @@ void react(Context& core, const SubmitInput& input) {
     return core.refuse(input.reply, owned.error().code, owned.error().message);
   if (core.stopping)
     return core.refuse(input.reply, ErrorCode::unavailable,
-                       "the launcher is shutting down and takes no new jobs; submit again once it "
-                       "was started again");
+                       "the launcher is shutting down and takes no new jobs; submit again after it "
+                       "has restarted");
   if (auto error = refusal(core.cluster(), input, spec))
     return core.refuse(input.reply, error->code, std::move(error->message));
   auto checkpoint = first_checkpoint(core.cluster(), input.caller, spec);

@@ -59,8 +59,8 @@ std::string who_holds(const State& state, const Node& node, const std::string& h
     if (state.attempt(id)->parts[static_cast<std::size_t>(rank)].ended()) continue;
     if (!(state.job(id.job)->spec.resources.*asked))
       return fmt::format(
-          " ({} holds all {} of the node, because it asks for no share of them; "
-          "with --{} it leaves the rest to others)",
+          " ({} holds all {} of the node, because it was submitted without --{}; "
+          "with it, other jobs could use the rest)",
           to_string(id), what, what);
   }
   return " (" + holder + " runs there)";

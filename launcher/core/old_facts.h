@@ -1,7 +1,7 @@
 #pragma once
-// What facts of earlier versions did not say, derived as the version that wrote them derived it. A
-// function in here never changes: a journal's fold must not depend on what a launcher would decide
-// today.
+// Fills in fields that facts of earlier versions lack, by the rule of the version that wrote them.
+// A function in this file never changes: replaying an old journal must not depend on what a
+// launcher would decide today.
 
 #include "common/domain/job_spec.h"
 

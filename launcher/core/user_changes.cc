@@ -66,8 +66,8 @@ Result<PrincipalChange> change_of(const Principals& now, const AddUser& ask,
   TRY(check(now, ask.grant));
   if (now.was_removed(ask.name))
     return refusal(ErrorCode::conflict,
-                   fmt::format("'{}' was a user who was removed: what the name owned would become "
-                               "another person's; choose another name",
+                   fmt::format("'{}' is the name of a removed user, whose jobs would pass to "
+                               "the new one; choose another name",
                                ask.name));
   if (ask.key) TRY(check_new_key(now, *ask.key, ask.name));
   PrincipalChange change;

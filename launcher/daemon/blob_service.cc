@@ -149,7 +149,7 @@ void BlobService::handle(From from, GetBlobs request) {
   // Who has the first part of a blob may have the rest.
   if (request.patient && request.offset == 0 && patient_ >= kMaxPatientStreams) {
     (void)send_(from.peer, from.sequence,
-                BulkRefused{"the launcher sends as many blobs as it may", true});
+                BulkRefused{"the launcher is sending as much as it may at once; try again", true});
     return;
   }
   if (!admit(from, 0)) return;

@@ -75,10 +75,10 @@ void DiskMonitor::release(const char* why) {
   level_ = Level::full;
   has_reserve_ = false;
   if (io::release_reserve(settings_.reserve))
-    spdlog::warn("{}: gave back the reserve {}", why, settings_.reserve);
+    spdlog::warn("{}: removed the reserve file {} to free its space", why, settings_.reserve);
 }
 
-void DiskMonitor::give_all() { release("a write found no space"); }
+void DiskMonitor::give_all() { release("a write failed because the disk is full"); }
 
 std::string DiskMonitor::refusal() const {
   if (level_ == Level::well) return "";

@@ -2,28 +2,26 @@
 // The on-disk tree of one launcher; no path in it is put together anywhere else.
 //
 //   <home>/                       mode 0700
-//     lock                        held by the daemon while it lives, which it names
+//     lock                        held by the daemon while it lives; names the daemon's process
 //     endpoint.json               0600: pid, start_ticks, control, bulk, join, public_key; written
-//     when
-//                                 it is ready; the ports in it are used again after a restart
+//                                 when it is ready; a restart uses the same ports again
 //     started.json                0600: launcher/start_record.h
 //     keys/launcher.key           0600, the launcher's CURVE keys
 //     keys/authorized_users       "NAME PUBLICKEY" a line; read again when it changes
 //     environments.map            the operator's: launcher/spec/environment_map.h
-//     version                     kHomeVersion, as text; absent in a home of before it was written
+//     version                     kHomeVersion, as text; absent in version 1
 //     journal.db and -wal, -shm   all facts (launcher/store); journal.db.compact while it is
 //                                 compacted, journal.db.v1 while an older one is migrated
-//     journal.db.least            how many facts at least (launcher/store/least_facts.h)
-//     reserve                     blocks that the daemon gives back when the disk is full
-//     stores.lock                 held by who changes what lies below; shared by a backup, which
-//                                 needs all that its copy of the journal refers to
+//     journal.db.least            the least number of facts (launcher/store/least_facts.h)
+//     reserve                     blocks that the daemon frees when the disk is full
+//     stores.lock                 held by whatever changes the stores below; a backup shares it,
+//                                 since it needs all that its copy of the journal refers to
 //     secrets/                    launcher/store/secret_store.h; in no backup
 //     logs/                       launcher/logs/log_store.h
 //     audit/                      launcher/audit/folder.h
 //     blobs/                      common/snapshot/blob_store.h
-//     blobs.sent                  0600: who sent which of them, blob_ledger.h; without it they are
-//     sent
-//                                 again
+//     blobs.sent                  0600: who sent which blob (blob_ledger.h); if it is lost, clients
+//                                 send their blobs again
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #pragma once
-// The writing side of the logs: chunks from nodes in, acknowledgements of durable offsets out, and
-// the word that all logs of a part are here. An offset is acknowledged only after its fsync, which
-// the caller runs (turn_end, synced). It owns no socket and no thread.
+// The writing side of the logs: stores chunks from nodes, acknowledges durable offsets, and reports
+// when all logs of a part are durable. An offset is acknowledged only after its fsync, which the
+// caller runs (turn_end, synced). It owns no socket and no thread.
 
 #include <cstdint>
 #include <functional>

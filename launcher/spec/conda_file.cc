@@ -97,18 +97,19 @@ class CondaReader {
       return error(item.place, fmt::format("'{}': has a text of {} bytes; at most {} are possible",
                                            shown(key), item.text.size(), kMaxEnvironmentLineBytes));
     if (item.kind == YamlNode::Kind::scalar && !item.text.empty()) return {};
-    return error(item.place, fmt::format("'{}' must be a list of texts; this is {}", shown(key),
-                                         item.text.empty() && item.kind == YamlNode::Kind::scalar
-                                             ? "an empty one"
-                                             : describe(item.kind)));
+    return error(item.place,
+                 fmt::format("'{}' must be a list of strings; this item is {}", shown(key),
+                             item.text.empty() && item.kind == YamlNode::Kind::scalar
+                                 ? "an empty string"
+                                 : describe(item.kind)));
   }
 
   Status read_name() {
     const YamlNode* name = at("name");
     if (name == nullptr) return {};
     if (name->kind != YamlNode::Kind::scalar)
-      return error(name->place,
-                   fmt::format("'{}' must be a text, not {}", shown("name"), describe(name->kind)));
+      return error(name->place, fmt::format("'{}' must be a string, not {}", shown("name"),
+                                            describe(name->kind)));
     file_.name = name->text;
     if (name->text.empty()) return {};
     const Status valid = validate_environment_name(shown("name"), name->text);
@@ -284,7 +285,7 @@ class CondaReader {
         return error(entry.place, fmt::format("'{}.{}' has no value; write \"\" for an empty one",
                                               key, entry.key));
       if (entry.value.kind != YamlNode::Kind::scalar)
-        return error(entry.value.place, fmt::format("'{}.{}' must be a text, not {}", key,
+        return error(entry.value.place, fmt::format("'{}.{}' must be a string, not {}", key,
                                                     entry.key, describe(entry.value.kind)));
       file_.environment.variables[entry.key] = entry.value.text;
     }

@@ -102,11 +102,12 @@ class DockerReader {
       if (value.kind == YamlNode::Kind::null) continue;
       if (value.kind != YamlNode::Kind::scalar)
         return error(value.place,
-                     fmt::format("'{}' must be a text, not {}", key, describe(value.kind)));
+                     fmt::format("'{}' must be a string, not {}", key, describe(value.kind)));
       if (value.text.empty())
-        return error(value.place, fmt::format("'{}' is empty; {}", key,
-                                              entry.key == "path" ? "name a folder, such as ."
-                                                                  : "leave it out for Dockerfile"));
+        return error(value.place,
+                     fmt::format("'{}' is empty; {}", key,
+                                 entry.key == "path" ? "name a folder, such as ."
+                                                     : "leave it out to use Dockerfile"));
     }
     return {};
   }

@@ -136,7 +136,7 @@ Status DefinitionReader::check_value(const YamlEntry& entry, Shape shape) const 
                                            describe(node.kind)));
     for (const YamlEntry& inner : node.entries)
       if (inner.value.kind != YamlNode::Kind::scalar)
-        return error(inner.place, fmt::format("'{}.{}' must be a text, not {}", name, inner.key,
+        return error(inner.place, fmt::format("'{}.{}' must be a string, not {}", name, inner.key,
                                               describe(inner.value.kind)));
     return {};
   }
@@ -154,12 +154,13 @@ Status DefinitionReader::check_value(const YamlEntry& entry, Shape shape) const 
                    fmt::format("'{}' must be a file's name or a list, not a mapping", name));
     for (const YamlNode& item : node.items)
       if (item.kind != YamlNode::Kind::scalar)
-        return error(item.place, fmt::format("'{}' must be a list of texts; this is {}", name,
-                                             describe(item.kind)));
+        return error(item.place, fmt::format("'{}' must be a list of strings; this item is {}",
+                                             name, describe(item.kind)));
     return {};
   }
   if (node.kind != YamlNode::Kind::scalar)
-    return error(node.place, fmt::format("'{}' must be a text, not {}", name, describe(node.kind)));
+    return error(node.place,
+                 fmt::format("'{}' must be a string, not {}", name, describe(node.kind)));
   if (node.text.empty() && shape == Shape::text && entry.key != "description")
     return error(node.place, fmt::format("'{}' is empty; leave it out", name));
   return {};
@@ -252,8 +253,8 @@ Status DefinitionReader::check_kind() const {
                     shown("python"), shown("requirements"), shown("interpreter")));
   if (interpreter || requirements || conda) return {};
   return error(mapping_.place,
-               fmt::format("an environment needs '{}' (what it is already), '{}' or '{}' (packages "
-                           "to install), or '{}' or '{}' (a container)",
+               fmt::format("an environment needs '{}' (a Python that every node has), '{}' or '{}' "
+                           "(packages to install), or '{}' or '{}' (a container)",
                            shown("interpreter"), shown("requirements"), shown("conda_file"),
                            shown("image"), shown("build")));
 }

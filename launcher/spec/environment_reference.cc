@@ -57,8 +57,8 @@ Result<std::string> parse_environment_reference(const std::string& text) {
   std::string_view name = text;
   if (name.starts_with(kScheme)) name.remove_prefix(kScheme.size());
   if (name.starts_with('/'))
-    return wrong(fmt::format("'{}' is not supported yet; of Azure's addresses only those of "
-                             "registries are: {}REGISTRY/environments/NAME/versions/VERSION",
+    return wrong(fmt::format("'{}' is not supported yet; only addresses in a registry are: "
+                             "{}REGISTRY/environments/NAME/versions/VERSION",
                              text, kRegistries),
                  ErrorCode::unsupported);
   if (const auto at = name.find('@'); at != std::string_view::npos) {

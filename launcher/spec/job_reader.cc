@@ -121,7 +121,8 @@ std::optional<int> JobReader::number(std::string_view path) const {
 Result<std::string> JobReader::word_of(const YamlNode& node, std::string_view words_path,
                                        std::string_view path) const {
   if (node.kind != YamlNode::Kind::scalar)
-    return error(node.place, fmt::format("'{}' must be a text, not {}", path, describe(node.kind)));
+    return error(node.place,
+                 fmt::format("'{}' must be a string, not {}", path, describe(node.kind)));
   const std::string value = lower(node.text);
   std::vector<std::string_view> words;
   std::string choices;

@@ -89,7 +89,7 @@ Status ShapeChecker::check_value(YamlEntry& entry, const std::string& path, Shap
   if (!wants_mapping && shape != Shape::retry_on && node.kind != YamlNode::Kind::scalar)
     return error(node.place,
                  fmt::format("'{}' must be {}, not {}", path,
-                             shape == Shape::text ? "a text" : "a number", describe(node.kind)));
+                             shape == Shape::text ? "a string" : "a number", describe(node.kind)));
   switch (shape) {
     case Shape::text:
     case Shape::retry_on:
@@ -132,11 +132,11 @@ Status ShapeChecker::check_text(const YamlEntry& entry, const std::string& path)
       return error(entry.place,
                    fmt::format("'{}' has no value; write \"\" for an empty one", name));
     case YamlNode::Kind::sequence:
-      return error(entry.value.place, fmt::format("'{}' must be a text, not a list", name));
+      return error(entry.value.place, fmt::format("'{}' must be a string, not a list", name));
     case YamlNode::Kind::mapping: break;
   }
   if (!has_inner_keys || entry.value.entries.empty())
-    return error(entry.value.place, fmt::format("'{}' must be a text, not a mapping", name));
+    return error(entry.value.place, fmt::format("'{}' must be a string, not a mapping", name));
   const YamlEntry& first = entry.value.entries.front();
   if (find_key(join(inner, first.key)) == nullptr) return unknown_key(first, inner);
   return not_yet(source_, first.place, fmt::format("'{}'", join(name, first.key)));

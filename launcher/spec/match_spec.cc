@@ -61,7 +61,8 @@ Status check_clause(std::string_view clause) {
   }
   if (version.empty()) return wrong(fmt::format("no version follows '{}'", word));
   if (!consists_of(version, "_.+!*-"))
-    return wrong(fmt::format("'{}' is no version; write such as 1.26, or >=1.22,<2", version));
+    return wrong(
+        fmt::format("'{}' is not a version; write, for example, 1.26 or >=1.22,<2", version));
   if (has_long_number(version))
     return wrong(fmt::format("'{}' is no version: a number in it has at most {} digits", version,
                              kMaxVersionDigits));

@@ -130,7 +130,7 @@ std::string fault_of_version(std::string_view word, std::string_view version) {
   if (version.empty()) return fmt::format("no version follows '{}'", word);
   const Version read(version);
   if (!read.is_good())
-    return fmt::format("'{}' is no version; write such as 1.26, or >=1.22,<2", version);
+    return fmt::format("'{}' is not a version; write, for example, 1.26 or >=1.22,<2", version);
   const bool is_equality = word == "==" || word == "!=";
   if (read.has_wildcard() && !is_equality)
     return fmt::format("'{0}{1}': '.*' stands behind == and != alone; write {0}{2}", word, version,

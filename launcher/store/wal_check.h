@@ -1,10 +1,11 @@
 #pragma once
-// A look at a journal's WAL before SQLite reads it. SQLite takes a WAL up to the first frame that
-// does not stand, and forgets the rest: right for what a crash tore, since that was acknowledged to
-// nobody; but a bit that flipped in an older frame would cost all facts behind it, in silence. The
-// two can be told apart: a commit is synced before the next one is begun.
+// Checks a journal's WAL before SQLite reads it. SQLite takes a WAL up to the first invalid frame
+// and drops the rest. That is right after a crash, which tears only a commit that was acknowledged
+// to nobody; but if a bit flipped in an older frame, all facts after it would be lost silently. The
+// two can be told apart, because a commit is synced before the next one begins: an invalid frame
+// that a later commit follows is damage.
 //
-// Source of the form: https://www.sqlite.org/fileformat2.html#walformat
+// Source of the format: https://www.sqlite.org/fileformat2.html#walformat
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
-// How a neighbour in the gang's tree stands to us, as a value: from its first frame to its end.
-// Each event is a function from one standing to the next; no socket and no clock here.
+// The state of one neighbour in the gang's tree, from its first frame to its end. Each event is a
+// function from one state to the next; no socket and no clock here.
 
 namespace lockstep::runner {
 

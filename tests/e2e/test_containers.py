@@ -236,7 +236,7 @@ def test_a_name_that_means_another_image_now_is_told(there):
     assert "one" in there.ok("run", "--image", "moving:1", "--", "sh", "-c", "echo $N")
     import_busybox(there.engine, "moving:1", {"N": "two"})
     there.ok("run", "--name", "j", "--image", "moving:1", "--", "true")
-    assert "moving:1 is another image" in there.ok("environment", "log", "j")
+    assert "moving:1 now names another image" in there.ok("environment", "log", "j")
     assert "two" in there.ok("run", "--rebuild", "--image", "moving:1", "--", "sh", "-c", "echo $N")
 
 

@@ -86,7 +86,7 @@ TEST(Environments, a_dockerfile_is_a_path_of_its_context) {
   };
   const std::string key = "environment.build.dockerfile_path: ";
   EXPECT_EQ(refusal("gpu/..a/Dockerfile"), "");
-  EXPECT_EQ(refusal(""), key + "'' is empty; leave it out for Dockerfile");
+  EXPECT_EQ(refusal(""), key + "'' is empty; leave it out to use Dockerfile");
   EXPECT_EQ(refusal("/etc/x"),
             key + "'/etc/x' is absolute; it is a path within the folder that is built");
   EXPECT_EQ(refusal("a/../b"),

@@ -239,7 +239,7 @@ TEST_F(Following, TheSecondCtrlCStopsWaitingAndTheCancelStands) {
   const Child child = start(plan, options);
   ASSERT_TRUE(wait_for_text(child, "/out", "running"));
   ::kill(child.pid, SIGTERM);  // as Ctrl-C
-  ASSERT_TRUE(wait_for_text(child, "/err", "Ctrl-C again stops waiting for its end"));
+  ASSERT_TRUE(wait_for_text(child, "/err", "press Ctrl-C again to leave without waiting"));
   ASSERT_TRUE(wait_for_text(child, "/err", "j: CancelRequested"));
   ::kill(child.pid, SIGINT);
   const Ended ended = wait(child);

@@ -20,19 +20,19 @@ std::optional<FailedBuild> of(const std::string& log) {
 }
 
 TEST(FailedBuild, the_compilers_error_decides_and_not_who_says_it_again) {
-  const auto failed =
-      of("2026-11-25T04:43:08,097   Running command Getting requirements to build wheel\n"
-         "2026-11-25T04:43:08,098   running egg_info: error: no such thing\n"
-         "2026-11-25T04:43:08,439   Running command Building wheel for bad (pyproject.toml)\n"
-         "2026-11-25T04:43:08,675   running build_ext\n"
-         "2026-11-25T04:43:08,997   bad.c:2:10: fatal error: gone.h: No such file or directory\n"
-         "2026-11-25T04:43:08,998       2 | #include <gone.h>\n"
-         "2026-11-25T04:43:08,998         |          ^~~~~~~~\n"
-         "2026-11-25T04:43:09,007   error: Command '['gcc', '-c']' returned non-zero exit status 1.\n"
-         "2026-11-25T04:43:09,076   ERROR: [present-rich] Building wheel for bad (pyproject.toml) "
-         "exited with 1\n"
-         "2026-11-25T04:43:09,084   ERROR: Failed building wheel for bad\n"
-         "2026-11-25T04:43:09,085   ERROR: [present-rich] metadata generation failed\n");
+  const auto failed = of(
+      "2026-11-25T04:43:08,097   Running command Getting requirements to build wheel\n"
+      "2026-11-25T04:43:08,098   running egg_info: error: no such thing\n"
+      "2026-11-25T04:43:08,439   Running command Building wheel for bad (pyproject.toml)\n"
+      "2026-11-25T04:43:08,675   running build_ext\n"
+      "2026-11-25T04:43:08,997   bad.c:2:10: fatal error: gone.h: No such file or directory\n"
+      "2026-11-25T04:43:08,998       2 | #include <gone.h>\n"
+      "2026-11-25T04:43:08,998         |          ^~~~~~~~\n"
+      "2026-11-25T04:43:09,007   error: Command '['gcc', '-c']' returned non-zero exit status 1.\n"
+      "2026-11-25T04:43:09,076   ERROR: [present-rich] Building wheel for bad (pyproject.toml) "
+      "exited with 1\n"
+      "2026-11-25T04:43:09,084   ERROR: Failed building wheel for bad\n"
+      "2026-11-25T04:43:09,085   ERROR: [present-rich] metadata generation failed\n");
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->step, "Building wheel for bad (pyproject.toml) exited with 1");
   EXPECT_THAT(failed->deciding,
@@ -43,10 +43,11 @@ TEST(FailedBuild, the_compilers_error_decides_and_not_who_says_it_again) {
 }
 
 TEST(FailedBuild, without_the_word_error_its_last_line_decides) {
-  const auto failed = of("2026-11-25T04:43:08,439   Running command python setup.py egg_info\n"
-                         "2026-11-25T04:43:08,675   this package wants cmake\n"
-                         "2026-11-25T04:43:08,675       ^^^^\n"
-                         "2026-11-25T04:43:09,007   error: subprocess-exited-with-error\n");
+  const auto failed =
+      of("2026-11-25T04:43:08,439   Running command python setup.py egg_info\n"
+         "2026-11-25T04:43:08,675   this package wants cmake\n"
+         "2026-11-25T04:43:08,675       ^^^^\n"
+         "2026-11-25T04:43:09,007   error: subprocess-exited-with-error\n");
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->step, "python setup.py egg_info");
   EXPECT_THAT(failed->deciding, ElementsAre("this package wants cmake"));
@@ -54,7 +55,8 @@ TEST(FailedBuild, without_the_word_error_its_last_line_decides) {
 
 TEST(FailedBuild, of_many_errors_the_first_ones_are_shown) {
   std::string log = "2026-11-25T04:43:08,439   Running command Building wheel for x\n";
-  for (int i = 0; i < 5'000; ++i) log += "2026-11-25T04:43:08,675   a.c:1: error: " + std::to_string(i) + "\n";
+  for (int i = 0; i < 5'000; ++i)
+    log += "2026-11-25T04:43:08,675   a.c:1: error: " + std::to_string(i) + "\n";
   log += "2026-11-25T04:43:09,076   ERROR: [present-rich] Building wheel for x exited with 1\n";
   const auto failed = of(log);
   ASSERT_TRUE(failed);
@@ -64,8 +66,9 @@ TEST(FailedBuild, of_many_errors_the_first_ones_are_shown) {
 
 TEST(FailedBuild, a_log_without_one_tells_of_none) {
   EXPECT_FALSE(of(""));
-  EXPECT_FALSE(of("2026-11-25T04:43:08,439   Running command Building wheel for x\n"
-                  "2026-11-25T04:43:08,675   error: but it went on\n"));
+  EXPECT_FALSE(
+      of("2026-11-25T04:43:08,439   Running command Building wheel for x\n"
+         "2026-11-25T04:43:08,675   error: but it went on\n"));
   EXPECT_FALSE(failed_build("/nowhere"));
 }
 

@@ -213,6 +213,10 @@ TEST(Authority, a_refusal_says_whose_it_is_and_which_role_would_do) {
             "user 'me' may not cancel this job: it belongs to user 'you' (project vision)");
   EXPECT_EQ(may(principals, me, Permission::cancel_job, {"you", "speech"}).why,
             "user 'me' may not cancel this job: it is of a project in which me has no role");
+  EXPECT_EQ(may(principals, me, Permission::submit, {"me", "speech"}).why,
+            "user 'me' may not submit jobs in project speech; an admin may allow it with "
+            "`lockstep user role me submitter --project speech`")
+      << "a project that the caller named";
   EXPECT_EQ(may(principals, me, Permission::drain_nodes, {}).why,
             "user 'me' (submitter in vision) may not drain or resume nodes: that needs the role "
             "operator or admin");

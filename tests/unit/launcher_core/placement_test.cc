@@ -103,8 +103,8 @@ TEST(Placement, what_a_job_does_not_name_it_holds_all_of_and_that_is_said) {
   const JobId b = launcher.submit(part_of_node("b", 1, gibibytes(1), 0));
   EXPECT_THAT(launcher.view(b).reason,
               HasSubstr("n1 0 B of its 8.0 GiB memory are free, 1.0 GiB asked for (a.1 holds all "
-                        "memory of the node, because it asks for no share of them; with --memory "
-                        "it leaves the rest to others)"));
+                        "memory of the node, because it was submitted without --memory; with it, "
+                        "other jobs could use the rest)"));
   launcher.cancel(b);
   JobSpec other = spec;
   other.name = "c";

@@ -17,7 +17,7 @@ std::vector<BadEnvironment> bad_docker_jobs() {
       {"image_empty", "environment: {image: ''}\n",
        "job.yml:2:22: 'environment.image' is empty; leave it out"},
       {"image_list", "environment: {image: [a]}\n",
-       "job.yml:2:22: 'environment.image' must be a text, not a list"},
+       "job.yml:2:22: 'environment.image' must be a string, not a list"},
       {"image_upper", "environment:\n  image: Team/Train:1\n",
        "job.yml:3:10: environment.image: 'Team/Train:1' has upper-case letters, and names of "
        "images have none; write team/train"},
@@ -100,7 +100,7 @@ std::vector<BadEnvironment> bad_docker_jobs() {
       {"build_empty_path", "environment: {build: {path: ''}}\n",
        "job.yml:2:29: 'environment.build.path' is empty; name a folder, such as ."},
       {"build_list", "environment: {build: {path: [a]}}\n",
-       "job.yml:2:29: 'environment.build.path' must be a text, not a list"},
+       "job.yml:2:29: 'environment.build.path' must be a string, not a list"},
       {"build_of_an_address", "environment: {build: {path: 'https://h/x.git#main'}}\n",
        "job.yml:2:29: 'environment.build.path': 'https://h/x.git#main' is not supported; what an "
        "image is built from is a folder of yours: fetch it, and name the folder",
@@ -110,7 +110,8 @@ std::vector<BadEnvironment> bad_docker_jobs() {
        "from is a folder of yours: fetch it, and name the folder",
        kNotYet},
       {"dockerfile_empty", "environment: {build: {path: ., dockerfile_path: ''}}\n",
-       "job.yml:2:49: 'environment.build.dockerfile_path' is empty; leave it out for Dockerfile"},
+       "job.yml:2:49: 'environment.build.dockerfile_path' is empty; leave it out to use "
+       "Dockerfile"},
       {"dockerfile_outside", "environment: {build: {path: ., dockerfile_path: ../D}}\n",
        "job.yml:2:49: environment.build.dockerfile_path: '../D' leaves the folder that is built; "
        "put the file into it"},

@@ -61,7 +61,7 @@ std::vector<BadEnvironment> bad_job_environments() {
        "…/labels/latest"},
       {"workspace_address", "environment: azureml:/subscriptions/1/environments/e/versions/1\n",
        "job.yml:2:14: 'environment': 'azureml:/subscriptions/1/environments/e/versions/1' is not "
-       "supported yet; of Azure's addresses only those of registries are: "
+       "supported yet; only addresses in a registry are: "
        "azureml://registries/REGISTRY/environments/NAME/versions/VERSION",
        kNotYet},
       {"a_file_without_file", "environment: ./env.yml\n",
@@ -159,8 +159,8 @@ std::vector<BadEnvironment> bad_job_environments() {
        "job.yml:4:3: 'environment.dependencies' is a key of a conda file, which this looks like; "
        "put them, or the file's name, under 'environment.conda_file'"},
       {"nothing_in_it", "environment: {name: tools}\n",
-       "job.yml:2:14: an environment needs 'environment.interpreter' (what it is already), "
-       "'environment.requirements' or 'environment.conda_file' (packages to install), or "
+       "job.yml:2:14: an environment needs 'environment.interpreter' (a Python that every node "
+       "has), 'environment.requirements' or 'environment.conda_file' (packages to install), or "
        "'environment.image' or 'environment.build' (a container)"},
       {"two_kinds", "environment:\n  interpreter: python3\n  requirements: [numpy]\n",
        "job.yml:4:3: 'environment.requirements' installs packages, 'environment.interpreter' "
@@ -176,11 +176,11 @@ std::vector<BadEnvironment> bad_job_environments() {
        "job.yml:3:16: environment.interpreter: 'env/bin/python' is relative, but it is looked for "
        "on every node; write an absolute path, or a name on PATH"},
       {"interpreter_as_list", "environment:\n  interpreter: [python3]\n",
-       "job.yml:3:16: 'environment.interpreter' must be a text, not a list"},
+       "job.yml:3:16: 'environment.interpreter' must be a string, not a list"},
       {"requirements_as_mapping", "environment:\n  requirements: {numpy: 1}\n",
        "job.yml:3:17: 'environment.requirements' must be a file's name or a list, not a mapping"},
       {"requirement_as_mapping", "environment:\n  requirements:\n    - numpy: 1.26\n",
-       "job.yml:4:7: 'environment.requirements' must be a list of texts; this is a mapping"},
+       "job.yml:4:7: 'environment.requirements' must be a list of strings; this item is a mapping"},
       {"missing_requirements", "environment:\n  requirements: r.txt\n",
        "job.yml:3:17: 'environment.requirements': there is no r.txt; it is a requirements file's "
        "name, relative to this one, or a list of packages: [a, b]",
@@ -206,7 +206,7 @@ std::vector<BadEnvironment> bad_job_environments() {
        "job.yml:3:9: environment.name: 'a/b' is not one for an environment: 1 to 240 letters, "
        "digits, '_', '-' or '.', starting with a letter or a digit"},
       {"tag_as_list", "environment:\n  interpreter: python3\n  tags:\n    a: [b]\n",
-       "job.yml:5:5: 'environment.tags.a' must be a text, not a list"},
+       "job.yml:5:5: 'environment.tags.a' must be a string, not a list"},
       {"set_two_levels",
        "environment: azureml:a:1\n",
        "--set environment.python=python3: 'python' would stand inside a value, which is no mapping",
@@ -250,7 +250,7 @@ std::vector<BadEnvironment> bad_environment_files() {
        "env.yml:2:10: version: 'a b' is not one for an environment: 1 to 240 letters, digits, '_', "
        "'-' or '.', starting with a letter or a digit"},
       {"description_as_list", "interpreter: python3\ndescription: [a]\n",
-       "env.yml:2:14: 'description' must be a text, not a list"},
+       "env.yml:2:14: 'description' must be a string, not a list"},
       {"tags_as_text", "interpreter: python3\ntags: fast\n",
        "env.yml:2:7: 'tags' must be a mapping of keys to values, not a value"},
       {"unknown_option", "requirements: [--user]\n",

@@ -43,8 +43,8 @@ TEST(Faults, AllOfAFileAreSaidInTheOrderOfItsLines) {
 
 TEST(Faults, WhatFollowsFromAnotherIsNotSaid) {
   EXPECT_EQ(errors_in("command: echo ${{inputs.lr}}\ninputs: {lr: [1, 2]}\n"),
-            "job.yml:2:14: 'inputs.lr' must be a text, not a list");
-  EXPECT_EQ(errors_in("command: [true]\n"), "job.yml:1:10: 'command' must be a text, not a list");
+            "job.yml:2:14: 'inputs.lr' must be a string, not a list");
+  EXPECT_EQ(errors_in("command: [true]\n"), "job.yml:1:10: 'command' must be a string, not a list");
   EXPECT_EQ(errors_in("command: x\ndistribution: {tpye: mpi}\n"),
             "job.yml:2:16: unknown key 'distribution.tpye'; did you mean 'distribution.type'?");
   EXPECT_EQ(errors_in("type: pipeline\njobs: {a: {}}\ncomamnd: x\n"),
