@@ -60,6 +60,7 @@ struct Connection::Impl {
   Error explained(Error error) const;
 
   io::KeyPair keys;
+  std::string when_down;
   io::EventLoop loop;
   io::Transport transport;
   io::SystemClock clock;
@@ -108,8 +109,10 @@ Connection::Connection(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Connection::~Connection() = default;
 
 Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint,
-                                                     const io::KeyPair& keys) {
+                                                     const io::KeyPair& keys,
+                                                     std::string when_down) {
   auto impl = std::make_unique<Impl>(keys);
+  impl->when_down = std::move(when_down);
   impl->sequence = io::random_u64() >> 16;
   TRY(impl->dial(endpoint));
   return std::unique_ptr<Connection>(new Connection(std::move(impl)));
@@ -120,6 +123,7 @@ io::ClientSocket& Connection::bulk() { return *impl_->bulk; }
 
 // Whoever reads it may be the one who has to ask for it.
 Error Connection::Impl::explained(Error error) const {
+  if (error.code == ErrorCode::unavailable && !when_down.empty()) error.message += "; " + when_down;
   if (error.code != ErrorCode::permission_denied) return error;
   const auto user = io::current_user();
   const std::string name = user ? user->name : "NAME";

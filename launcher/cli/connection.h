@@ -20,8 +20,9 @@ namespace lockstep::cli {
 
 class Connection {
  public:
-  static Result<std::unique_ptr<Connection>> open(const Endpoint& endpoint,
-                                                  const io::KeyPair& keys);
+  // `when_down` is what to do when nobody answers: added to errors that say so.
+  static Result<std::unique_ptr<Connection>> open(const Endpoint& endpoint, const io::KeyPair& keys,
+                                                  std::string when_down = "");
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

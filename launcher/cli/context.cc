@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "launcher/cli/local_launcher.h"
@@ -18,6 +20,20 @@ void hold_interrupts(bool hold) {
   ::pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, nullptr);
 }
 
+namespace {
+
+// On its machine the file lies in the launcher's home, and systemd or a person started it.
+std::string operators_launcher_is_down(const std::string& endpoint_file) {
+  if (endpoint_file.empty()) return "";
+  return fmt::format(
+      "LOCKSTEP_LAUNCHER names {}: if that launcher has ended, start it again on its machine "
+      "(`systemctl start lockstepd`, or lockstepd --home DIR), and if it moved, take its new "
+      "endpoint.json",
+      endpoint_file);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Connection>> Context::connect(Need need) const {
   Endpoint endpoint;
   if (launcher.empty()) {
@@ -31,7 +47,7 @@ Result<std::unique_ptr<Connection>> Context::connect(Need need) const {
   if (launcher.empty()) TRY(authorize(home, keys.public_key));
   // ZeroMQ's threads inherit the mask: an interrupt shall reach this thread only.
   hold_interrupts(true);
-  auto connection = Connection::open(endpoint, keys);
+  auto connection = Connection::open(endpoint, keys, operators_launcher_is_down(launcher));
   hold_interrupts(false);
   return connection;
 }

@@ -269,10 +269,10 @@ void Follower::Impl::on_interrupt() {
     terminal.note("no launcher runs that could cancel " + options.job.value);
     return;
   }
-  terminal.note(
-      fmt::format("canceling {}: SIGTERM now, SIGKILL if it does not end; press Ctrl-C again to "
-                  "leave without waiting",
-                  options.job.value));
+  const bool has_ranks = job && job->status != JobStatus::queued;
+  terminal.note(fmt::format("canceling {}{}; press Ctrl-C again to leave without waiting",
+                            options.job.value,
+                            has_ranks ? ": SIGTERM now, SIGKILL if it does not end" : ""));
   ask_to_cancel();
 }
 

@@ -56,7 +56,7 @@ TEST_F(Events, a_gang_tells_of_itself_once_not_of_each_node) {
   for (FakeNode* node : {&n1, &n2}) launcher.prepared(*node, attempt(job));
   for (FakeNode* node : {&n1, &n2}) launcher.observe(*node, attempt(job), PartState::running);
   EXPECT_THAT(words(job),
-              ElementsAre("Submitted", "Placed", "Preparing", "Prepared", "GangFormed", "Running"));
+              ElementsAre("Submitted", "Placed", "Preparing", "Prepared", "Connecting", "Running"));
   launcher.finished(n2, attempt(job), node_exit({rank_exit(1, Cause::exit_code, 3)}));
   EXPECT_EQ(last(job).what, "FirstFailure");
   EXPECT_EQ(last(job).node_name, "n2");

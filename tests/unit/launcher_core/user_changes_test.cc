@@ -87,7 +87,7 @@ TEST(UserChanges, a_revoked_key_and_a_removed_name_never_come_back) {
   done(now, AddKey{"ann", kC, {}});
   done(now, RemoveUser{"ann"});
   EXPECT_EQ(now.user_with_key(kC), nullptr);
-  EXPECT_NE(done(now, AddUser{"ann", "", {}, {Role::viewer, "default"}}).find("was removed"),
+  EXPECT_NE(done(now, AddUser{"ann", "", {}, {Role::viewer, "default"}}).find("of a removed user"),
             std::string::npos);
   EXPECT_NE(done(now, AddKey{"root", kC, {}}).find("was revoked"), std::string::npos);
 }

@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+"""Two builds of Lockstep beside each other, in one run: is one slower than the other?
+
+usage: tests/bench/two_builds.py OLDER NEWER [--runs 60]
+OLDER and NEWER are build folders. Each gets a launcher and two agents of this machine, and each round
+runs every measurement once on both, the one that is first in turns. The table has both medians in ms
+and NEWER / OLDER of the medians, with the middle 90 % of that ratio over 2,000 resampled pairs. A
+build of another time may not know all options of this one: only common ones are used.
+"""
+import argparse
+import os
+import pathlib
+import random
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/bench"))
+from compare_peers import cpu_seconds, machine, timed  # noqa: E402
+from load import wait_until  # noqa: E402
+from needs import OURS  # noqa: E402
+
+
+class Lockstep:
+    """A launcher and two agents from one build folder."""
+
+    def __init__(self, build, directory):
+        self.bin, self.home = build / "bin", directory
+        self.launcher_home = directory / "launcher"
+        self.launcher_home.mkdir(parents=True)
+        self.endpoint = self.launcher_home / "endpoint.json"
+        self.processes = []
+
+    def spawn(self, name, *words):
+        with open(self.home / f"{name}.log", "wb") as log:
+            self.processes.append(subprocess.Popen([self.bin / words[0], *map(str, words[1:])], stdout=log, stderr=log,
+                                                   stdin=subprocess.DEVNULL, start_new_session=True))
+
+    def start(self):
+        self.spawn("lockstepd", "lockstepd", "--home", self.launcher_home, "--allow-root", "--log-level", "warn")
+        wait_until(self.endpoint.exists, "lockstepd listens")
+        self.cli("status", check=False)  # refused; it made our key
+        key = re.search(r"public (\S+)", (self.home / "keys/user.key").read_text()).group(1)
+        keys = self.launcher_home / "keys/authorized_users"
+        keys.write_text(f"root {key}\n")
+        keys.chmod(0o600)
+        token = self.home / "token"
+        token.write_text(self.cli("node", "token", "--uses", 2))
+        for name in ("n1", "n2"):
+            self.spawn(name, "lockstep-agent", "--token-file", token, "--home", self.home / name, "--name", name,
+                       "--cpus", f"0-{os.cpu_count() - 1}", "--log-level", "warn")
+        wait_until(lambda: self.cli("node", "list").count("ALIVE") == 2, "both nodes are alive")
+
+    def cli(self, *words, cwd=None, check=True):
+        env = {**os.environ, "LOCKSTEP_HOME": str(self.home), "LOCKSTEP_LAUNCHER": str(self.endpoint)}
+        done = subprocess.run([self.bin / "lockstep", *map(str, words)], env=env, cwd=cwd or self.home,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+        if check and done.returncode:
+            raise RuntimeError(f"{self.bin}: {words} exited {done.returncode}: {done.stderr[-2000:]}")
+        return done.stdout
+
+    def stop(self):
+        for process in reversed(self.processes):
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+
+
+def measurements(folder):
+    """{name: words of a verb}; `folder` has a settled tree of 1,000 files."""
+    return {"trivial job, 1,000 files": (("run", "-q", "--", "true"), folder),
+            "2 ranks with torch variables": (("run", "-q", "-n", "2", "--distribution", "pytorch", "--", "true"), None),
+            "gang, 2 nodes x 2 ranks": (("run", "-q", "-N", "2", "-n", "2", "--", "true"), None),
+            "a venv that is built": (("run", "-q", "--pip", "six==1.16.0", "--", "true"), None),
+            "job list": (("job", "list"), None)}
+
+
+def ratio_of(older, newer):
+    """Of the medians, and its middle 90 % over resampled rounds."""
+    rng, rounds, ratios = random.Random(1), range(len(older)), []
+    for _ in range(2000):
+        chosen = rng.choices(rounds, k=len(older))
+        ratios.append(statistics.median(newer[i] for i in chosen) / statistics.median(older[i] for i in chosen))
+    ratios.sort()
+    return statistics.median(newer) / statistics.median(older), ratios[100], ratios[1900]
+
+
+def compare(sites, runs, folder):
+    rows = {name: ([], []) for name in measurements(folder)}
+    for number in range(runs + 2):
+        for name, (words, cwd) in measurements(folder).items():
+            order = (0, 1) if number % 2 else (1, 0)
+            for which in order:
+                took = timed(lambda: sites[which].cli(*words, cwd=cwd))
+                if number >= 2:  # two rounds warm it up
+                    rows[name][which].append(took)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("older", type=pathlib.Path)
+    parser.add_argument("newer", type=pathlib.Path)
+    parser.add_argument("--runs", type=int, default=60)
+    args = parser.parse_args()
+    builds = [args.older.resolve(), args.newer.resolve()]
+    for build in builds:
+        missing = [name for name in OURS if not os.access(build / name, os.X_OK)]
+        if missing:
+            print(f"two_builds.py: not built in {build}: {', '.join(missing)}", file=sys.stderr)
+            sys.exit(2)
+    with tempfile.TemporaryDirectory(prefix="ls-bench-") as name:
+        folder = pathlib.Path(name) / "thousand"
+        for i in range(1000):
+            path = folder / f"d{i % 20}" / f"f{i}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"file {i}\n")
+        sites = [Lockstep(build, pathlib.Path(name) / f"b{i}") for i, build in enumerate(builds)]
+        try:
+            for site in sites:
+                site.start()
+            time.sleep(2.1)  # the stat cache trusts nothing younger than 2 s
+            before = [cpu_seconds(site.processes[0].pid) for site in sites]
+            rows = compare(sites, args.runs, folder)
+            used = [cpu_seconds(site.processes[0].pid) - b for site, b in zip(sites, before)]
+        finally:
+            for site in sites:
+                site.stop()
+    print(f"{machine()}; {args.runs} interleaved rounds\n\n| what | older, ms | newer, ms | newer / older | 90 % |")
+    print("|---|---|---|---|---|")
+    for name, (older, newer) in rows.items():
+        ratio, low, high = ratio_of(older, newer)
+        print(f"| {name} | {statistics.median(older):.1f} | {statistics.median(newer):.1f} | {ratio:.3f} |"
+              f" {low:.3f} to {high:.3f} |")
+    print(f"| lockstepd's CPU seconds | {used[0]:.2f} | {used[1]:.2f} | {used[1] / used[0]:.3f} | |")
+
+
+if __name__ == "__main__":
+    main()

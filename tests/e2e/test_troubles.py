@@ -1,0 +1,135 @@
+"""The first screen that a person sees of each of these troubles, whole: cause, place and remedy.
+
+golden/troubles/NAME.txt has the screen: exit code, standard output, then standard error, with times, sizes of this
+machine and paths replaced. LOCKSTEP_GOLDEN=write writes them anew; read each change of them as a user would.
+"""
+import difflib
+import os
+import pathlib
+import re
+import time
+
+import pytest
+
+from harness.site import wait_until
+
+FOLDER = pathlib.Path(__file__).parent / "golden" / "troubles"
+# A step that shows only when it took long, or as often as it happened to be looked at.
+PASSING = re.compile(r"^lockstep: (starting a launcher|started a launcher|uploading|capturing|.* node local-\d started|train: (Queued|Preparing|Starting|Running))")
+
+
+def screen(site, done):
+    """What was printed, without what differs from run to run."""
+    lines = []
+    for stream, text in (("out", done.stdout), ("err", done.stderr)):
+        lines += [f"{stream}| {line}".rstrip() for line in text.decode().splitlines() if not PASSING.match(line)]
+    text = "\n".join([f"exit code {done.returncode}", *lines]) + "\n"
+    text = text.replace(str(site.home), "HOME").replace(str(site.work), "WORK").replace(str(site.directory), "DIR")
+    text = text.replace(str(site.bin), "BIN")
+    text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?", "TIME", text)
+    text = re.sub(r"\b\d\d:\d\d:\d\d(\.\d+)?\b", "TIME", text)
+    text = re.sub(r"\b\d+(\.\d+)? (ms|s|min|h)\b", "DURATION", text)
+    text = re.sub(r"\b\d+(\.\d+)?(ms|s|m|h)( \d+s)?\b(?! memory)", "DURATION", text)
+    text = re.sub(r"\bpid \d+", "pid PID", text)
+    return text
+
+
+def judge(name, text):
+    path = FOLDER / f"{name}.txt"
+    if os.environ.get("LOCKSTEP_GOLDEN") == "write":
+        path.write_text(text)
+    wanted = path.read_text()
+    assert text == wanted, "".join(difflib.unified_diff(wanted.splitlines(True), text.splitlines(True), str(path), "now"))
+
+
+def finished(process):
+    """Of Site.start: its end, as Site.run gives it."""
+    process.stdout_, process.stderr_ = process.communicate(timeout=60)
+    return type("Done", (), {"returncode": process.returncode, "stdout": process.stdout_, "stderr": process.stderr_})
+
+
+def test_a_missing_module(site):
+    judge("missing-module", screen(site, site.run("run", "--name", "train", "--", "python3", "-c",
+                                                  "import a_module_that_is_not_there")))
+
+
+def test_out_of_memory(site):
+    if os.getuid() != 0:
+        pytest.skip("no cgroup is writable: memory is not limited")
+    judge("out-of-memory", screen(site, site.run("run", "--name", "train", "--memory", "100m", "--", "python3", "-c",
+                                                 "x = bytearray(400_000_000); print(len(x))")))
+
+
+def test_more_gpus_than_any_node_has(site):
+    site.up(1)
+    judge("no-such-gpus", screen(site, site.run("run", "--name", "train", "--gpus", "4", "--", "true")))
+
+
+@pytest.mark.parametrize("name, text", [
+    ("tab", "command: python3 train.py\nresources:\n\tinstance_count: 2\n"),
+    ("indentation", "command: python3 train.py\nresources:\n  instance_count: 2\n shm_size: 2g\n"),
+    ("no-colon", "command python3 train.py\nname: train\n"),
+    ("value-for-a-mapping", "command: python3 train.py\nresources: instance_count: 2\n"),
+    ("unknown-key", "comand: python3 train.py\n"),
+    ("unknown-keys-below", "command: python3 train.py\nenvironment: {image: x, conda_fil: y}\nlockstep: {retrry: {}}\n"),
+    ("quote", "command: \"python3 train.py\nname: train\n"),
+])
+def test_a_job_file_that_is_wrong(site, name, text):
+    site.write("job.yml", text)
+    judge(f"yaml-{name}", screen(site, site.run("job", "create", "-f", "job.yml")))
+
+
+def test_a_rank_that_fails_names_no_rank_that_ended_by_itself(site):
+    script = "case $LOCKSTEP_RANK in 0) exit 0;; 1) sleep 1; echo 'loss is nan' >&2; exit 3;; *) sleep 100;; esac"
+    judge("then-terminated", screen(site, site.run("run", "--name", "train", "-n", "3", "--", "sh", "-c", script)))
+
+
+def test_variables_that_steer_the_network(site):
+    site.ok("run", "--name", "train", "-e", "NCCL_SOCKET_IFNAME=eth7", "-e", "GLOO_SOCKET_IFNAME=lo", "--", "true")
+    lines = [line for line in site.ok("job", "show", "train").splitlines() if line.startswith("network")]
+    judge("network-variables", "\n".join(lines) + "\n")
+
+
+def test_an_index_that_is_not_reached(site):
+    site.write("needs.txt", "--index-url http://127.0.0.1:9/simple\nnumpy\n")
+    done = site.run("run", "--name", "train", "--requirements", "needs.txt", "--", "true")
+    lines = [line for line in screen(site, done).splitlines() if "127.0.0.1:9" in line and "WARNING" not in line]
+    assert done.returncode != 0 and lines, done.stderr.decode()
+    judge("index-not-reached", lines[0] + "\n")
+
+
+def test_writes_that_failed_on_a_full_disk_are_shown_after_a_cancel(site):
+    site.submit("--name", "train", "--", "sh", "-c", "python3 -c \"open('/dev/full', 'w').write('x' * 99999)\"; sleep 100")
+    site.wait_for_status("train", "Running")
+    wait_until(lambda: b"No space left" in site.run("job", "logs", "train").stderr, "the rank has failed to write")
+    following = site.start("job", "stream", "train")
+    time.sleep(0.5)
+    site.ok("job", "cancel", "train")
+    text = screen(site, finished(following))
+    judge("full-disk", text)
+
+
+def test_a_node_that_is_silent(site):
+    site.up(2)
+    site.submit("-N", "2", "--name", "train", "--", "sleep", "1000")
+    site.wait_for_status("train", "Running")
+    site.kill(site.agent_pids("local-1"))
+    listed = lambda: site.ok("job", "list")  # noqa: E731
+    first = wait_until(lambda: re.search(r"silent for (\d+)s", listed()), "its silence is told")
+    wait_until(lambda: int(re.search(r"silent for (\d+)s", listed() + " silent for 0s")[1]) > int(first[1]),
+               "it is told how long it lasts by now")
+    site.ok("job", "cancel", "train")
+
+
+def test_a_launcher_that_has_ended(site):
+    site.up(1)
+    site.submit("--name", "train", "--", "sleep", "1000")
+    site.wait_for_status("train", "Running")
+    endpoint = site.home / "launcher/endpoint.json"
+    kept = endpoint.read_text()
+    site.kill(site.launcher_pids())
+    other = site.directory / "endpoint.json"
+    other.write_text(kept)
+    other.chmod(0o600)
+    done = site.run("job", "list", env={"LOCKSTEP_LAUNCHER": str(other)})
+    judge("launcher-has-ended", screen(site, done))
