@@ -113,7 +113,7 @@ int examine(const Options& options) {
   return all_well(found) ? 0 : 1;
 }
 
-Status prepare_home(const Home& home) {
+Status prepare_home(const AgentHome& home) {
   for (const std::string& path : {home.path(), home.attempts()}) {
     TRY_ASSIGN(const std::string mended, io::secure_home(path, 0711));
     if (!mended.empty()) spdlog::warn("{}", mended);
@@ -121,7 +121,7 @@ Status prepare_home(const Home& home) {
   return {};
 }
 
-Result<io::FileLock> lock_home(const Home& home) {
+Result<io::FileLock> lock_home(const AgentHome& home) {
   TRY_ASSIGN(std::optional<io::FileLock> lock, io::FileLock::try_acquire(home.lock()));
   if (!lock) {
     const auto pid = io::read_file(home.pid());
@@ -136,7 +136,7 @@ Result<io::FileLock> lock_home(const Home& home) {
 }
 
 // True when what ran here before may still run.
-Result<bool> note_boot(const Home& home, const BootId& boot) {
+Result<bool> note_boot(const AgentHome& home, const BootId& boot) {
   const auto before = io::read_file(home.boot());
   if (before && *before == boot.value) return true;
   TRY(io::write_file_atomically(home.boot(), boot.value));
@@ -163,7 +163,7 @@ struct Membership {
   Endpoints dialled;
 };
 
-Result<Membership> find_launcher(const Options& options, const Home& home) {
+Result<Membership> find_launcher(const Options& options, const AgentHome& home) {
   Membership found;
   TRY_ASSIGN(found.known, load_identity(home.identity()));
   Endpoints told;
@@ -181,7 +181,7 @@ Result<Membership> find_launcher(const Options& options, const Home& home) {
   return found;
 }
 
-Result<Identity> become_member(const Options& options, const Home& home, Membership member,
+Result<Identity> become_member(const Options& options, const AgentHome& home, Membership member,
                                const io::KeyPair& keys, io::EventLoop& loop,
                                io::Transport& transport) {
   std::optional<Identity> identity = member.known;
@@ -205,7 +205,7 @@ Result<Identity> become_member(const Options& options, const Home& home, Members
   return *std::move(identity);
 }
 
-Result<Inventory> measure(const Options& options, const Offer& offer, const Home& home,
+Result<Inventory> measure(const Options& options, const Offer& offer, const AgentHome& home,
                           const Endpoints& launcher) {
   InventoryRequest request;
   request.share.cpus = offer.cpus;
@@ -228,7 +228,7 @@ Result<Bytes> log_spool(const Options& options) {
                         to_string(kLeastLogSpool) + "; write 64m, 1g or bytes");
 }
 
-Result<Bytes> cache_size(const Options& options, const Home& home) {
+Result<Bytes> cache_size(const Options& options, const AgentHome& home) {
   if (options.cache_size.empty()) return default_cache_size(home.path());
   if (options.cache_size == "unlimited" || options.cache_size == "0") return Bytes{};
   return parse_size_flag("--cache-size", options.cache_size, "500m, 50g or unlimited");
@@ -263,7 +263,7 @@ Result<LimitCaps> caps(const Options& options) {
 
 Status run(const Options& options) {
   if (!options.name.empty()) TRY(check_node_name(options.name));
-  const Home home(options.home.empty() ? default_home() : options.home);
+  const AgentHome home(options.home.empty() ? default_home() : options.home);
   io::forbid_core_dumps();
   TRY_ASSIGN(const std::string runner, io::find_program("lockstep-runner"));
   TRY_ASSIGN(const std::string environment_program, io::find_program("lockstep-env"));

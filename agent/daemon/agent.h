@@ -15,7 +15,7 @@
 #include "agent/daemon/identity.h"
 #include "agent/environment/environments.h"
 #include "agent/supervise/disk_watch.h"
-#include "agent/supervise/home.h"
+#include "agent/supervise/agent_home.h"
 #include "agent/supervise/supervisor.h"
 #include "agent/supervise/workers.h"
 #include "common/domain/workspace_plan.h"
@@ -29,7 +29,7 @@ using StageWorkspaceFunction = std::function<Result<WorkspacePlan>(
     const std::function<void(const std::string&)>& progress)>;
 
 struct AgentConfig {
-  Home home{""};
+  AgentHome home{""};
   Identity identity;  // endpoints as they must be dialled
   io::KeyPair keys;
   Inventory inventory;

@@ -30,7 +30,7 @@ void CancelToken::end_waits(std::atomic<bool>& why) {
   changed_.notify_all();
 }
 
-Collections::Collections(io::EventLoop& loop, Workers& quick, Home home, OutputFunctions functions,
+Collections::Collections(io::EventLoop& loop, Workers& quick, AgentHome home, OutputFunctions functions,
                          Emit emit)
     : loop_(loop),
       quick_(quick),

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "agent/core/core.h"
-#include "agent/supervise/home.h"
+#include "agent/supervise/agent_home.h"
 #include "agent/supervise/workers.h"
 #include "agent/workspace/collect.h"
 #include "common/io/event_loop.h"
@@ -67,7 +67,7 @@ class Collections {
   using Emit = std::function<void(Input)>;  // called on the loop's thread
 
   // `quick`: for the look whether there is anything; it ends before this does.
-  Collections(io::EventLoop& loop, Workers& quick, Home home, OutputFunctions functions, Emit emit);
+  Collections(io::EventLoop& loop, Workers& quick, AgentHome home, OutputFunctions functions, Emit emit);
   ~Collections();
   Collections(const Collections&) = delete;
   Collections& operator=(const Collections&) = delete;
@@ -88,7 +88,7 @@ class Collections {
 
   io::EventLoop& loop_;
   Workers& quick_;
-  const Home home_;
+  const AgentHome home_;
   const OutputFunctions functions_;
   const Emit emit_;
   std::map<AttemptId, std::shared_ptr<CancelToken>> at_work_;

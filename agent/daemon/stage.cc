@@ -95,7 +95,7 @@ LockFunctions lock_functions(const std::shared_ptr<Workspace>& workspace,
 
 }  // namespace
 
-Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity& identity,
+Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Identity& identity,
                                                const io::KeyPair& keys, const Inventory& inventory,
                                                io::Transport& transport, Bytes cache_size) {
   TRY_ASSIGN(std::shared_ptr<Workspace> workspace,

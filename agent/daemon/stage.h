@@ -15,7 +15,7 @@ struct WorkspaceFunctions {
 };
 
 // `transport` outlives the functions.
-Result<WorkspaceFunctions> workspace_functions(const Home& home, const Identity& identity,
+Result<WorkspaceFunctions> workspace_functions(const AgentHome& home, const Identity& identity,
                                                const io::KeyPair& keys, const Inventory& inventory,
                                                io::Transport& transport, Bytes cache_size);
 

@@ -16,7 +16,7 @@ std::string label_of(const OwnContainer& container, const std::string& name) {
 }
 
 // Asked after it was listed: who made it lived longer than its making took.
-bool is_waited_for(const OwnContainer& container, const Home& home) {
+bool is_waited_for(const OwnContainer& container, const AgentHome& home) {
   if (const std::string process = label_of(container, "lockstep.process"); !process.empty()) {
     const auto identity = io::process_identity_from(process);
     return identity && io::is_alive(*identity);
@@ -34,7 +34,7 @@ std::set<EngineProgram> engines_of(const EnvironmentCache& cache) {
 
 }  // namespace
 
-void sweep_containers(const EnvironmentCache& cache, const Home& home) {
+void sweep_containers(const EnvironmentCache& cache, const AgentHome& home) {
   for (const EngineProgram& engine : engines_of(cache)) {
     const auto containers = containers_with(engine, "lockstep.home=" + home.path());
     if (!containers) {

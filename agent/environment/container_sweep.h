@@ -9,12 +9,12 @@
 // For worker threads.
 
 #include "agent/environment/cache.h"
-#include "agent/supervise/home.h"
+#include "agent/supervise/agent_home.h"
 
 namespace lockstep::agent {
 
 // Asks the engines that environments of this cache have images in; without any it costs a look at
 // the disk.
-void sweep_containers(const EnvironmentCache& cache, const Home& home);
+void sweep_containers(const EnvironmentCache& cache, const AgentHome& home);
 
 }  // namespace lockstep::agent

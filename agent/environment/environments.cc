@@ -46,7 +46,7 @@ Result<io::User> user_of(const Assignment& assignment) {
 
 }  // namespace
 
-Environments::Environments(io::EventLoop& loop, const Home& home, EnvironmentConfig config,
+Environments::Environments(io::EventLoop& loop, const AgentHome& home, EnvironmentConfig config,
                            Emit emit)
     : loop_(loop),
       home_(home),

@@ -13,7 +13,7 @@
 #include "agent/environment/build.h"
 #include "agent/environment/cache_limit.h"
 #include "agent/environment/interpreters.h"
-#include "agent/supervise/home.h"
+#include "agent/supervise/agent_home.h"
 #include "agent/supervise/workers.h"
 #include "common/io/event_loop.h"
 
@@ -31,7 +31,7 @@ class Environments {
  public:
   using Emit = std::function<void(Input)>;  // called on the loop's thread
 
-  Environments(io::EventLoop& loop, const Home& home, EnvironmentConfig config, Emit emit);
+  Environments(io::EventLoop& loop, const AgentHome& home, EnvironmentConfig config, Emit emit);
   ~Environments();
   Environments(const Environments&) = delete;
   Environments& operator=(const Environments&) = delete;
@@ -56,7 +56,7 @@ class Environments {
   void tell(const std::shared_ptr<Waiter>& waiter, Input input);
 
   io::EventLoop& loop_;
-  const Home home_;
+  const AgentHome home_;
   const EnvironmentConfig config_;
   const Emit emit_;
   const std::map<std::string, std::string> environment_;

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/supervise/home.h"
+#include "agent/supervise/agent_home.h"
 #include "agent/supervise/workers.h"
 #include "common/domain/limits.h"
 #include "common/io/clock.h"
@@ -46,7 +46,7 @@ class DiskWatch {
     std::function<void(const MustEnd&)> end;
   };
   // `low`: see Agent::low_disk; 0 = io::default_low_space.
-  DiskWatch(io::EventLoop& loop, io::Clock& clock, Workers& workers, Home home, Bytes low,
+  DiskWatch(io::EventLoop& loop, io::Clock& clock, Workers& workers, AgentHome home, Bytes low,
             Bytes cap, Events events);
   ~DiskWatch();
   DiskWatch(const DiskWatch&) = delete;
@@ -65,7 +65,7 @@ class DiskWatch {
   io::EventLoop& loop_;
   io::Clock& clock_;
   Workers& workers_;
-  const Home home_;
+  const AgentHome home_;
   const Bytes low_, cap_;
   const Events events_;
   std::map<AttemptId, Bytes> limits_;

@@ -12,7 +12,7 @@ namespace {
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // Where it lies then.
-Result<std::string> set_aside(const Home& home, const io::AttemptDir& directory) {
+Result<std::string> set_aside(const AgentHome& home, const io::AttemptDir& directory) {
   TRY(io::make_directories(home.quarantine(), 0700));
   TRY_ASSIGN(const io::Folder attempts, io::Folder::open(home.attempts()));
   TRY_ASSIGN(const io::Folder quarantine, io::Folder::open(home.quarantine()));
@@ -26,7 +26,7 @@ Result<std::string> set_aside(const Home& home, const io::AttemptDir& directory)
 
 }  // namespace
 
-Status remove_or_set_aside(const Home& home, const io::AttemptDir& directory,
+Status remove_or_set_aside(const AgentHome& home, const io::AttemptDir& directory,
                            const std::string& mount_point) {
   TRY(release_part(directory, mount_point));
   const Status removed = io::remove_tree(directory.path());
@@ -40,7 +40,7 @@ Status remove_or_set_aside(const Home& home, const io::AttemptDir& directory,
   return {};
 }
 
-void empty_quarantine(const Home& home) {
+void empty_quarantine(const AgentHome& home) {
   const auto names = io::list_directory(home.quarantine());
   if (!names) return;  // nothing was ever set aside
   for (const std::string& name : *names) {

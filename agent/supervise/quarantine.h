@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "agent/supervise/home.h"
+#include "agent/supervise/agent_home.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
 
@@ -15,10 +15,10 @@ inline constexpr Duration kQuarantineRetry = minutes(60);
 
 // All of a part, as remove_part does. A directory that cannot be removed is set aside and named in
 // the log: success. May block for as long as its tree takes.
-Status remove_or_set_aside(const Home& home, const io::AttemptDir& directory,
+Status remove_or_set_aside(const AgentHome& home, const io::AttemptDir& directory,
                            const std::string& mount_point);
 
 // Tries to remove all that was set aside; what stays is named in the log.
-void empty_quarantine(const Home& home);
+void empty_quarantine(const AgentHome& home);
 
 }  // namespace lockstep::agent

@@ -124,7 +124,7 @@ Result<NodeExitReport> read_final_report(const io::AttemptDir& directory) {
   return wire::decode_exit_report(bytes);
 }
 
-std::vector<io::Runner> unknown_runners(const Home& home, const std::vector<RecoveredPart>& known) {
+std::vector<io::Runner> unknown_runners(const AgentHome& home, const std::vector<RecoveredPart>& known) {
   std::vector<io::Runner> unknown;
   for (const io::Runner& runner : io::runners_below(home.attempts())) {
     if (std::any_of(known.begin(), known.end(),
@@ -137,7 +137,7 @@ std::vector<io::Runner> unknown_runners(const Home& home, const std::vector<Reco
   return unknown;
 }
 
-std::vector<RecoveredPart> find_parts(const Home& home, bool same_boot) {
+std::vector<RecoveredPart> find_parts(const AgentHome& home, bool same_boot) {
   std::vector<RecoveredPart> parts;
   const auto names = io::list_directory(home.attempts());
   if (!names) return parts;

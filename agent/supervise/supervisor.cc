@@ -35,7 +35,7 @@ Result<io::ProcessIdentity> start_runner(RunnerStarter& starter, const io::Attem
 
 }  // namespace
 
-Supervisor::Supervisor(io::EventLoop& loop, Workers& workers, Home home, RunnerProgram runner,
+Supervisor::Supervisor(io::EventLoop& loop, Workers& workers, AgentHome home, RunnerProgram runner,
                        Emit emit)
     : loop_(loop),
       workers_(workers),

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "agent/core/core.h"
-#include "agent/supervise/home.h"
+#include "agent/supervise/agent_home.h"
 #include "agent/supervise/runner_process.h"
 #include "agent/supervise/runner_starter.h"
 #include "agent/supervise/workers.h"
@@ -26,7 +26,7 @@ class Supervisor {
   using Emit = std::function<void(Input)>;
 
   using RunnerProgram = agent::RunnerProgram;
-  Supervisor(io::EventLoop& loop, Workers& workers, Home home, RunnerProgram runner, Emit emit);
+  Supervisor(io::EventLoop& loop, Workers& workers, AgentHome home, RunnerProgram runner, Emit emit);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
@@ -69,7 +69,7 @@ class Supervisor {
 
   io::EventLoop& loop_;
   Workers& workers_;
-  Home home_;
+  AgentHome home_;
   std::shared_ptr<RunnerStarter> starter_;
   Emit emit_;
   std::map<AttemptId, Part> parts_;

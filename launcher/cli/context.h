@@ -8,7 +8,7 @@
 
 #include "launcher/cli/connection.h"
 #include "launcher/cli/endpoint.h"
-#include "launcher/cli/home.h"
+#include "launcher/cli/local_home.h"
 #include "launcher/cli/output.h"
 #include "launcher/cli/terminal.h"
 
@@ -24,7 +24,7 @@ inline constexpr int kExitInterrupted = 130;
 inline constexpr int kExitOutputClosed = 141;  // nobody reads our output any more, as 128+SIGPIPE
 
 struct Context {
-  Home home;
+  LocalHome home;
   std::string launcher;  // LOCKSTEP_LAUNCHER: an endpoint file; "" = the local one
   Terminal& terminal;
 

@@ -148,7 +148,7 @@ void examine_launcher_home(const std::string& folder, Findings& found) {
 
 }  // namespace
 
-Findings examine_home(const Home& home, const std::string& named) {
+Findings examine_home(const LocalHome& home, const std::string& named) {
   struct stat info {};
   if (::stat(home.path().c_str(), &info) != 0) return {examine_place(home.path())};
   Findings found;

@@ -17,7 +17,7 @@ Findings examine_programs();
 // `named` is the launcher that LOCKSTEP_LAUNCHER names ("": none): then the launcher that this home
 // may have besides is nobody's concern, and the home of the named one is looked at where it is
 // ours.
-Findings examine_home(const Home& home, const std::string& named = "");
+Findings examine_home(const LocalHome& home, const std::string& named = "");
 Findings examine_launcher(const Context& context);
 
 // How far the launcher's clock is from ours, by when it last heard of a node that is ALIVE, in an

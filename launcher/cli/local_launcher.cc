@@ -86,7 +86,7 @@ void LocalLauncher::keep_wanted_nodes(int nodes) {
 
 bool LocalLauncher::agents_serve(const Endpoint& endpoint, int nodes) const {
   for (int i = 0; i < nodes; ++i) {
-    const std::string name = Home::node_name(i);
+    const std::string name = LocalHome::node_name(i);
     if (living_agents(home_, name).empty()) return false;
     if (is_strangers(home_, name, endpoint.public_key)) return false;
   }
@@ -153,7 +153,7 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
   Started started;
   TRY_ASSIGN(Known known, known_nodes(connection, endpoint, timeout));
   for (int i = 0; i < nodes; ++i) {
-    const std::string name = Home::node_name(i);
+    const std::string name = LocalHome::node_name(i);
     const bool is_alive = !living_agents(home_, name).empty();
     if (is_alive && !is_strangers(home_, name, known)) continue;
     if (is_alive) {

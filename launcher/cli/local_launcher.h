@@ -9,7 +9,7 @@
 
 #include "common/io/file_system.h"
 #include "launcher/cli/connection.h"
-#include "launcher/cli/home.h"
+#include "launcher/cli/local_home.h"
 #include "launcher/cli/local_processes.h"
 #include "launcher/cli/terminal.h"
 
@@ -19,7 +19,7 @@ inline constexpr int kMaxLocalNodes = 64;
 
 class LocalLauncher {
  public:
-  LocalLauncher(const Home& home, Terminal& terminal) : home_(home), terminal_(terminal) {}
+  LocalLauncher(const LocalHome& home, Terminal& terminal) : home_(home), terminal_(terminal) {}
 
   // A live launcher with live local nodes; starts what is missing. `nodes` 0 = as many as there
   // were last time, or 1. With `heal` false only a missing launcher is started, never a missing
@@ -61,7 +61,7 @@ class LocalLauncher {
   // All of them live, and joined this launcher.
   bool agents_serve(const Endpoint& endpoint, int nodes) const;
 
-  const Home& home_;
+  const LocalHome& home_;
   Terminal& terminal_;
 };
 

@@ -78,13 +78,13 @@ bool has_threads(const io::ProcessIdentity& who) {
 
 }  // namespace
 
-Result<io::KeyPair> user_keys(const Home& home) {
+Result<io::KeyPair> user_keys(const LocalHome& home) {
   TRY(io::make_directories(home.path(), 0700));
   TRY(io::make_directories(home.keys(), 0700));
   return io::load_or_create_key_pair(home.user_key());
 }
 
-Status authorize(const Home& home, const PublicKey& key) {
+Status authorize(const LocalHome& home, const PublicKey& key) {
   TRY(io::make_directories(home.launcher(), 0700));
   TRY(io::make_directories(home.launcher_keys(), 0700));
   std::string text;
@@ -115,7 +115,7 @@ std::string log_tail(const std::string& path) {
   return fmt::format("; the end of {}:\n{}", path, tail);
 }
 
-Result<Endpoint> start_daemon(const Home& home, int fixed_nodes) {
+Result<Endpoint> start_daemon(const LocalHome& home, int fixed_nodes) {
   TRY_ASSIGN(const std::string program, io::find_program("lockstepd"));
   io::DetachedStart start;
   start.program = program;
@@ -142,7 +142,7 @@ Result<Endpoint> start_daemon(const Home& home, int fixed_nodes) {
                                 log_tail(home.launcher_log())));
 }
 
-Result<io::ProcessIdentity> start_agent(const Home& home, const Endpoint& launcher,
+Result<io::ProcessIdentity> start_agent(const LocalHome& home, const Endpoint& launcher,
                                         const AgentStart& agent) {
   TRY_ASSIGN(const std::string program, io::find_program("lockstep-agent"));
   TRY(io::make_directories(home.nodes(), 0711));
@@ -174,7 +174,7 @@ Result<io::ProcessIdentity> start_agent(const Home& home, const Endpoint& launch
   return process;
 }
 
-std::vector<io::ProcessIdentity> living_agents(const Home& home, const std::string& name) {
+std::vector<io::ProcessIdentity> living_agents(const LocalHome& home, const std::string& name) {
   std::vector<io::ProcessIdentity> found;
   for (const std::string& file : {home.agent_pid(name), home.started_pid(name)}) {
     const auto who = living(file);
@@ -184,7 +184,7 @@ std::vector<io::ProcessIdentity> living_agents(const Home& home, const std::stri
 }
 
 // By their pid files, and by their command lines those that have none any more.
-std::vector<io::Runner> living_runners(const Home& home, const std::string& name) {
+std::vector<io::Runner> living_runners(const LocalHome& home, const std::string& name) {
   std::vector<io::Runner> found = io::runners_below(home.node(name));
   const std::string folder = home.attempts(name);
   const auto names = io::list_directory(folder);
@@ -199,7 +199,7 @@ std::vector<io::Runner> living_runners(const Home& home, const std::string& name
   return found;
 }
 
-std::vector<io::Runner> living_runners(const Home& home) {
+std::vector<io::Runner> living_runners(const LocalHome& home) {
   std::vector<io::Runner> found = io::runners_below(home.nodes());
   for (const auto& name : local_node_names(home))
     for (const auto& runner : living_runners(home, name))
@@ -209,7 +209,7 @@ std::vector<io::Runner> living_runners(const Home& home) {
   return found;
 }
 
-Status clean_node(const Home& home, const std::string& name) {
+Status clean_node(const LocalHome& home, const std::string& name) {
   const std::string folder = home.attempts(name);
   const auto names = io::list_directory(folder);
   if (!names) return {};
@@ -221,7 +221,7 @@ Status clean_node(const Home& home, const std::string& name) {
   return status;
 }
 
-bool has_cgroups(const Home& home, const std::string& name) {
+bool has_cgroups(const LocalHome& home, const std::string& name) {
   const std::string folder = home.attempts(name);
   const auto names = io::list_directory(folder);
   if (!names) return false;
@@ -234,7 +234,7 @@ bool has_cgroups(const Home& home, const std::string& name) {
   return false;
 }
 
-std::vector<std::string> local_node_names(const Home& home) {
+std::vector<std::string> local_node_names(const LocalHome& home) {
   auto names = io::list_directory(home.nodes());
   return names ? *std::move(names) : std::vector<std::string>{};
 }

@@ -29,6 +29,6 @@ int main(int argc, char** argv) {
   terminal.err(line.err);
   if (!line.action) return with_output(terminal, line.exit_code);
   const char* launcher = std::getenv("LOCKSTEP_LAUNCHER");
-  Context context{Home::from_environment(), launcher == nullptr ? "" : launcher, terminal};
+  Context context{LocalHome::from_environment(), launcher == nullptr ? "" : launcher, terminal};
   return with_output(terminal, line.action(context));
 }

@@ -5,14 +5,14 @@
 // line that starts or stops things.
 
 #include "common/base/time.h"
-#include "launcher/cli/home.h"
+#include "launcher/cli/local_home.h"
 #include "launcher/cli/terminal.h"
 
 namespace lockstep::cli {
 
 class NodeKeeper {
  public:
-  NodeKeeper(const Home& home, Terminal& terminal) : home_(home), terminal_(terminal) {}
+  NodeKeeper(const LocalHome& home, Terminal& terminal) : home_(home), terminal_(terminal) {}
   // Cheap: reads pid files. To be called every second or so.
   void check(Instant now);
 
@@ -20,7 +20,7 @@ class NodeKeeper {
   static constexpr Duration kFirstPause = seconds(2);
   static constexpr Duration kLongestPause = seconds(60);
 
-  const Home& home_;
+  const LocalHome& home_;
   Terminal& terminal_;
   Instant next_;  // nothing is started before
   Duration pause_ = kFirstPause;

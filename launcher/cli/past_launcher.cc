@@ -49,7 +49,7 @@ std::string quoted(const std::string& word) {
 }
 
 // When the journal was last written to: a killed launcher lived at least until then.
-std::string last_written(const Home& home) {
+std::string last_written(const LocalHome& home) {
   std::int64_t newest_ns = 0;
   for (const std::string& path : {home.journal(), home.journal() + "-wal"}) {
     struct stat info {};
@@ -60,14 +60,14 @@ std::string last_written(const Home& home) {
   return newest_ns == 0 ? "" : to_string(Instant{newest_ns});
 }
 
-std::string since_when(const Home& home, const PastStart& past) {
+std::string since_when(const LocalHome& home, const PastStart& past) {
   if (!past.ended.empty()) return "it ended at " + past.ended;
   const std::string written = last_written(home);
   return fmt::format("it was started at {}{}, and did not end by itself", past.started,
                      written.empty() ? "" : ", last wrote its journal at " + written);
 }
 
-std::string operators_command(const Home& home, const std::optional<PastStart>& past) {
+std::string operators_command(const LocalHome& home, const std::optional<PastStart>& past) {
   if (!past || past->command.empty()) return "lockstepd --home " + quoted(home.launcher()) + " …";
   std::string command;
   for (const auto& word : past->command) command += (command.empty() ? "" : " ") + quoted(word);
@@ -77,12 +77,12 @@ std::string operators_command(const Home& home, const std::optional<PastStart>& 
 }  // namespace
 
 // A home of before started.json was written: what `lockstep` starts logs into the home.
-bool is_operators(const Home& home) {
+bool is_operators(const LocalHome& home) {
   if (const auto past = read_past_start(home.launcher_started())) return !past->by_lockstep;
   return io::exists(home.journal()) && !io::exists(home.launcher_log());
 }
 
-Status may_start_launcher(const Home& home) {
+Status may_start_launcher(const LocalHome& home) {
   if (!is_operators(home)) return {};
   const auto past = read_past_start(home.launcher_started());
   return make_error(
@@ -93,7 +93,7 @@ Status may_start_launcher(const Home& home) {
                   operators_command(home, past)));
 }
 
-std::string how_to_start(const Home& home) {
+std::string how_to_start(const LocalHome& home) {
   if (!is_operators(home)) return "`lockstep up` starts it again";
   return "its operator starts it again: " +
          operators_command(home, read_past_start(home.launcher_started()));

@@ -6,18 +6,18 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "launcher/cli/home.h"
+#include "launcher/cli/local_home.h"
 
 namespace lockstep::cli {
 
 // True: an operator started the launcher of this home last, by hand or with a service.
-bool is_operators(const Home& home);
+bool is_operators(const LocalHome& home);
 
 // unavailable: the home is an operator's; the error says since when its launcher does not run, as
 // far as that is known, and the command that starts it again.
-Status may_start_launcher(const Home& home);
+Status may_start_launcher(const LocalHome& home);
 
 // Of one that has ended: "`lockstep up` starts it again", or its operator's command.
-std::string how_to_start(const Home& home);
+std::string how_to_start(const LocalHome& home);
 
 }  // namespace lockstep::cli

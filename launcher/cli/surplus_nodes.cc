@@ -21,7 +21,7 @@ struct Joined {
   PublicKey launcher_key;
 };
 
-std::optional<Joined> read_identity(const Home& home, const std::string& name) {
+std::optional<Joined> read_identity(const LocalHome& home, const std::string& name) {
   const auto text = io::read_file(home.agent_identity(name), kibibytes(64));
   if (!text) return std::nullopt;
   const auto json = nlohmann::json::parse(*text, nullptr, false);
@@ -32,19 +32,19 @@ std::optional<Joined> read_identity(const Home& home, const std::string& name) {
   return Joined{NodeId(node->get<std::uint64_t>()), PublicKey(key->get<std::string>())};
 }
 
-void forget_identity(const Home& home, const std::string& name) {
+void forget_identity(const LocalHome& home, const std::string& name) {
   io::disk::unlink(home.agent_identity(name).c_str());
   io::disk::unlink(home.agent_keys(name).c_str());
 }
 
 // What its agent had not removed when it was ended. What still has cgroups is left to an agent.
-void remove_attempts(const Home& home, const std::string& name) {
+void remove_attempts(const LocalHome& home, const std::string& name) {
   if (!has_cgroups(home, name)) static_cast<void>(io::remove_tree(home.attempts(name)));
 }
 
 }  // namespace
 
-NodeId node_id(const Home& home, const std::string& name) {
+NodeId node_id(const LocalHome& home, const std::string& name) {
   const auto identity = read_identity(home, name);
   return identity ? identity->node : NodeId{};
 }
@@ -54,12 +54,12 @@ Result<Known> known_nodes(Connection& connection, const Endpoint& endpoint, Dura
   return Known{endpoint.public_key, std::move(reply.nodes)};
 }
 
-bool is_strangers(const Home& home, const std::string& name, const PublicKey& launcher_key) {
+bool is_strangers(const LocalHome& home, const std::string& name, const PublicKey& launcher_key) {
   const auto identity = read_identity(home, name);
   return identity && identity->launcher_key != launcher_key;
 }
 
-bool is_strangers(const Home& home, const std::string& name, const Known& known) {
+bool is_strangers(const LocalHome& home, const std::string& name, const Known& known) {
   const auto identity = read_identity(home, name);
   if (!identity) return false;
   return identity->launcher_key != known.launcher_key ||
@@ -67,7 +67,7 @@ bool is_strangers(const Home& home, const std::string& name, const Known& known)
                       [&](const NodeView& node) { return node.id == identity->node; });
 }
 
-Status forget_past_node(Connection& connection, const Home& home, const Known& known,
+Status forget_past_node(Connection& connection, const LocalHome& home, const Known& known,
                         const std::string& name) {
   const auto identity = read_identity(home, name);
   if (identity && !is_strangers(home, name, known)) return {};
@@ -84,9 +84,9 @@ Status forget_past_node(Connection& connection, const Home& home, const Known& k
   return {};
 }
 
-void remove_surplus_nodes(Connection& connection, const Home& home, int nodes) {
+void remove_surplus_nodes(Connection& connection, const LocalHome& home, int nodes) {
   std::set<std::string> wanted;
-  for (int i = 0; i < nodes; ++i) wanted.insert(Home::node_name(i));
+  for (int i = 0; i < nodes; ++i) wanted.insert(LocalHome::node_name(i));
   for (const auto& name : local_node_names(home)) {
     const auto identity = read_identity(home, name);
     if (!identity || wanted.count(name) != 0) continue;

@@ -35,7 +35,7 @@ void append(Findings& all, Findings more) {
 
 // Where there is a local node, it is the one that is asked about.
 std::string usual_agent_home(const Context& context) {
-  const std::string local = context.home.node(Home::node_name(0));
+  const std::string local = context.home.node(LocalHome::node_name(0));
   return context.launcher.empty() && io::exists(local) ? local : "";
 }
 

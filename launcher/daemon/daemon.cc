@@ -23,7 +23,7 @@
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/endpoint_file.h"
 #include "launcher/daemon/engine.h"
-#include "launcher/daemon/home.h"
+#include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/job_file_parser.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/sockets.h"

@@ -16,7 +16,7 @@
 #include "launcher/daemon/blob_ledger.h"
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/engine.h"
-#include "launcher/daemon/home.h"
+#include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/worker.h"
 #include "launcher/logs/log_store.h"
 

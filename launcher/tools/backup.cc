@@ -17,7 +17,7 @@
 #include "common/snapshot/blob_store.h"
 #include "launcher/core/roots.h"
 #include "launcher/core/state.h"
-#include "launcher/daemon/home.h"
+#include "launcher/daemon/launcher_home.h"
 #include "launcher/logs/log_store.h"
 #include "launcher/store/journal.h"
 #include "launcher/store/journal_check.h"

@@ -13,7 +13,7 @@
 #include "launcher/core/invariants.h"
 #include "launcher/core/roots.h"
 #include "launcher/core/state.h"
-#include "launcher/daemon/home.h"
+#include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/log_folders.h"
 #include "launcher/logs/log_store.h"
 #include "launcher/store/journal_check.h"

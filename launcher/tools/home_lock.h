@@ -4,7 +4,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/io/file_system.h"
-#include "launcher/daemon/home.h"
+#include "launcher/daemon/launcher_home.h"
 
 namespace lockstep::launcher {
 

@@ -13,7 +13,7 @@
 #include "common/wire/bulk.h"
 #include "common/wire/control.h"
 #include "launcher/cli/endpoint.h"
-#include "launcher/cli/home.h"
+#include "launcher/cli/local_home.h"
 #include "launcher/cli/local_processes.h"
 
 namespace lockstep::fleet {
@@ -108,7 +108,7 @@ class Followers {
 
 Status follow(const FollowersOptions& options) {
   TRY_ASSIGN(auto endpoint, cli::read_endpoint(options.endpoint));
-  TRY_ASSIGN(auto keys, cli::user_keys(cli::Home(options.home)));
+  TRY_ASSIGN(auto keys, cli::user_keys(cli::LocalHome(options.home)));
   return Followers(options, std::move(endpoint), std::move(keys)).run();
 }
 

@@ -8,7 +8,7 @@
 
 #include "launcher/cli/connection.h"
 #include "launcher/cli/endpoint.h"
-#include "launcher/cli/home.h"
+#include "launcher/cli/local_home.h"
 #include "launcher/cli/local_processes.h"
 
 namespace lockstep::fleet {
@@ -104,7 +104,7 @@ class Submitter {
 
 Status submit(const SubmitOptions& options) {
   TRY_ASSIGN(const auto endpoint, cli::read_endpoint(options.endpoint));
-  TRY_ASSIGN(const auto keys, cli::user_keys(cli::Home(options.home)));
+  TRY_ASSIGN(const auto keys, cli::user_keys(cli::LocalHome(options.home)));
   TRY_ASSIGN(const auto connection, cli::Connection::open(endpoint, keys));
   return Submitter(options, *connection).run();
 }

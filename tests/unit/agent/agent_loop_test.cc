@@ -181,7 +181,7 @@ class AgentLoopTest : public testing::Test {
   }
 
   TempDir dir_;
-  Home home_;
+  AgentHome home_;
   io::SystemClock clock_;
   io::EventLoop loop_;
   io::Transport transport_{loop_, [](const auto&, const auto&) { return true; }};

@@ -108,7 +108,7 @@ TEST(CleanupTest, ASymlinkPutInTheWayUnmountsNothingElse) {
 // the disk is well again.
 TEST(QuarantineTest, WhatCannotBeRemovedIsSetAsideAndRemovedLater) {
   const TempDir dir;
-  const Home home(dir / "home");
+  const AgentHome home(dir / "home");
   const io::AttemptDir part(home.attempts() + "/job.1");
   for (const char* number : {"1", "2"}) {
     put(part.code() + "/deep/file", "x");
@@ -127,7 +127,7 @@ TEST(QuarantineTest, WhatCannotBeRemovedIsSetAsideAndRemovedLater) {
 
 TEST(QuarantineTest, OnADiskThatTakesNoChangeTheFailureIsTold) {
   const TempDir dir;
-  const Home home(dir / "home");
+  const AgentHome home(dir / "home");
   const io::AttemptDir part(home.attempts() + "/job.1");
   put(part.code() + "/file", "x");
   using io::disk::Call;

@@ -52,7 +52,7 @@ class DiskWatchTest : public testing::Test {
     watch_.tick(clock_.now());
   }
   const TempDir dir_;
-  const Home home_{dir_.path()};
+  const AgentHome home_{dir_.path()};
   io::EventLoop loop_;
   io::SleeplessClock clock_;
   Workers workers_{1};

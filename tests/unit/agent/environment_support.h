@@ -173,7 +173,7 @@ class Keeping {
     return names;
   }
 
-  const Home home;
+  const AgentHome home;
   io::EventLoop loop;
   std::optional<Environments> environments;
 

@@ -77,7 +77,7 @@ class SupervisorTest : public testing::Test {
   }
 
   TempDir dir_;
-  Home home_;
+  AgentHome home_;
   io::SystemClock clock_;
   io::EventLoop loop_;
   Workers workers_{2};

@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   const char* home = std::getenv("LOCKSTEP_HOME");
   if (argc < 2 || home == nullptr) return 2;
   cli::Terminal terminal;
-  const cli::Context context{cli::Home(home), "", terminal};
+  const cli::Context context{cli::LocalHome(home), "", terminal};
   const auto text = io::read_file(argv[1], mebibytes(2));
   if (!text) return cli::fail(terminal, text.error());
   const auto connection = context.connect(cli::Context::Need::launcher);

@@ -63,17 +63,17 @@ TEST(Doctor, NodesThatAreAwayAreNamed) {
 TEST(Doctor, AHomeThatCannotBeMadeOrThatOthersMayChangeIsAProblem) {
   const test::TempDir dir;
   dir.file("file", "");
-  EXPECT_FALSE(all_well(examine_home(Home(dir / "file/home"))));
-  EXPECT_TRUE(all_well(examine_home(Home(dir / "not/yet"))));
+  EXPECT_FALSE(all_well(examine_home(LocalHome(dir / "file/home"))));
+  EXPECT_TRUE(all_well(examine_home(LocalHome(dir / "not/yet"))));
   ASSERT_EQ(::chmod(dir.path().c_str(), 0777), 0);
-  const Findings found = examine_home(Home(dir.path()));
+  const Findings found = examine_home(LocalHome(dir.path()));
   EXPECT_FALSE(all_well(found));
   EXPECT_THAT(found.back().advice, HasSubstr("chmod go-w"));
 }
 
 TEST(Doctor, WithANamedLauncherOnlyThatOnesFilesAreLookedAt) {
   const test::TempDir dir;
-  const Home home(dir / "home");
+  const LocalHome home(dir / "home");
   const std::string other = dir / "operator";
   ASSERT_TRUE(io::make_directories(home.launcher_keys(), 0700));
   ASSERT_TRUE(io::make_directories(other + "/keys", 0700));
@@ -116,7 +116,7 @@ TEST(Doctor, WithoutANodeThatIsAliveTheClockIsNotJudged) {
 
 TEST(Doctor, KeysThatOthersCanReadAreAProblem) {
   const test::TempDir dir;
-  const Home home(dir / "home");
+  const LocalHome home(dir / "home");
   EXPECT_TRUE(all_well(examine_home(home))) << "nothing is there yet";
   EXPECT_FALSE(io::exists(home.path())) << "and nothing was made";
   ASSERT_TRUE(io::make_directories(home.keys(), 0700));

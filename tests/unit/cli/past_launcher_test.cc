@@ -19,7 +19,7 @@ class PastLauncher : public testing::Test {
     ASSERT_TRUE(io::write_file_atomically(path, text));
   }
   const test::TempDir dir_;
-  Home home_{dir_.path()};
+  LocalHome home_{dir_.path()};
 };
 
 TEST_F(PastLauncher, AnEmptyHomeAndOneThatLockstepStartedMayBeStarted) {

@@ -19,7 +19,7 @@
 #include "common/io/transport.h"
 #include "common/wire/join_token.h"
 #include "launcher/daemon/endpoint_file.h"
-#include "launcher/daemon/home.h"
+#include "launcher/daemon/launcher_home.h"
 #include "tests/unit/support/temp_dir.h"
 
 namespace lockstep::test {

@@ -6,7 +6,7 @@
 #include "common/io/version_file.h"
 #include "common/snapshot/blob_store.h"
 #include "launcher/daemon/endpoint_file.h"
-#include "launcher/daemon/home.h"
+#include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/start_record.h"
 #include "launcher/logs/log_store.h"
 #include "launcher/store/journal.h"

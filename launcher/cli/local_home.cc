@@ -1,4 +1,4 @@
-#include "launcher/cli/home.h"
+#include "launcher/cli/local_home.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace lockstep::cli {
 
-Home Home::from_environment() {
+LocalHome LocalHome::from_environment() {
   std::string path;
   if (const char* chosen = std::getenv("LOCKSTEP_HOME"); chosen != nullptr && *chosen != '\0') {
     path = chosen;
@@ -21,7 +21,7 @@ Home Home::from_environment() {
   const auto absolute = std::filesystem::absolute(path, failure).lexically_normal();
   std::string text = failure ? path : absolute.string();
   while (text.size() > 1 && text.back() == '/') text.pop_back();
-  return Home(text);
+  return LocalHome(text);
 }
 
 }  // namespace lockstep::cli

@@ -20,9 +20,9 @@
 
 namespace lockstep::agent {
 
-class Home {
+class AgentHome {
  public:
-  explicit Home(std::string path) : path_(std::move(path)) {}
+  explicit AgentHome(std::string path) : path_(std::move(path)) {}
 
   const std::string& path() const { return path_; }
   std::string lock() const { return path_ + "/lock"; }

@@ -19,11 +19,11 @@
 
 namespace lockstep::cli {
 
-class Home {
+class LocalHome {
  public:
-  explicit Home(std::string path) : path_(std::move(path)) {}
+  explicit LocalHome(std::string path) : path_(std::move(path)) {}
   // $LOCKSTEP_HOME, else $HOME/.lockstep; absolute.
-  static Home from_environment();
+  static LocalHome from_environment();
 
   const std::string& path() const { return path_; }
   std::string keys() const { return path_ + "/keys"; }
