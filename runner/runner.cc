@@ -60,7 +60,7 @@ Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders,
 Runner::~Runner() = default;
 
 Status Runner::run() {
-  TRY_ASSIGN(control_, ControlServer::listen(
+  TRY_ASSIGN(control_, RunnerServer::listen(
                            loop_, directory_.path(), directory_.control_socket_name(),
                            {[this] { return shown(core_.report()); },
                             [this](Assignment assignment) { on_assignment(std::move(assignment)); },

@@ -15,9 +15,9 @@
 #include "common/io/port_lease.h"
 #include "runner/bootstrap/bootstrap.h"
 #include "runner/bootstrap/gang_link.h"
-#include "runner/control.h"
 #include "runner/core/core.h"
 #include "runner/node_setup.h"
+#include "runner/runner_server.h"
 #include "runner/steps/cgroup_joiner.h"
 #include "runner/steps/limit_watch.h"
 #include "runner/steps/log_capture.h"
@@ -143,7 +143,7 @@ class Runner {
   Instant look_at_limits_at_ = Instant::never();
   NodeSetup setup_;
   std::unique_ptr<CgroupJoiner> joiner_;
-  std::unique_ptr<ControlServer> control_;
+  std::unique_ptr<RunnerServer> control_;
   std::optional<io::PortLease> master_port_;
   std::unique_ptr<GangLink> link_;
   std::unique_ptr<GangContext> gang_;  // set once, before the bootstrap

@@ -30,8 +30,8 @@ void CancelToken::end_waits(std::atomic<bool>& why) {
   changed_.notify_all();
 }
 
-Collections::Collections(io::EventLoop& loop, Workers& quick, AgentHome home, OutputFunctions functions,
-                         Emit emit)
+Collections::Collections(io::EventLoop& loop, Workers& quick, AgentHome home,
+                         OutputFunctions functions, Emit emit)
     : loop_(loop),
       quick_(quick),
       home_(std::move(home)),

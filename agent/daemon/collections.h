@@ -67,7 +67,8 @@ class Collections {
   using Emit = std::function<void(Input)>;  // called on the loop's thread
 
   // `quick`: for the look whether there is anything; it ends before this does.
-  Collections(io::EventLoop& loop, Workers& quick, AgentHome home, OutputFunctions functions, Emit emit);
+  Collections(io::EventLoop& loop, Workers& quick, AgentHome home, OutputFunctions functions,
+              Emit emit);
   ~Collections();
   Collections(const Collections&) = delete;
   Collections& operator=(const Collections&) = delete;

@@ -39,8 +39,8 @@ std::optional<MustEnd> who_must_end(const std::vector<AttemptDisk>& attempts,
                              to_string(space.free), to_string(space.total), to_string(most->used))};
 }
 
-DiskWatch::DiskWatch(io::EventLoop& loop, io::Clock& clock, Workers& workers, AgentHome home, Bytes low,
-                     Bytes cap, Events events)
+DiskWatch::DiskWatch(io::EventLoop& loop, io::Clock& clock, Workers& workers, AgentHome home,
+                     Bytes low, Bytes cap, Events events)
     : loop_(loop),
       clock_(clock),
       workers_(workers),

@@ -124,7 +124,8 @@ Result<NodeExitReport> read_final_report(const io::AttemptDir& directory) {
   return wire::decode_exit_report(bytes);
 }
 
-std::vector<io::Runner> unknown_runners(const AgentHome& home, const std::vector<RecoveredPart>& known) {
+std::vector<io::Runner> unknown_runners(const AgentHome& home,
+                                        const std::vector<RecoveredPart>& known) {
   std::vector<io::Runner> unknown;
   for (const io::Runner& runner : io::runners_below(home.attempts())) {
     if (std::any_of(known.begin(), known.end(),

@@ -23,7 +23,8 @@ std::vector<RecoveredPart> find_parts(const AgentHome& home, bool same_boot);
 
 // The runners below <home>/attempts that are none of `known`: those whose attempt directory
 // somebody removed. They are to be ended, which may take some seconds: see io::end_runner.
-std::vector<io::Runner> unknown_runners(const AgentHome& home, const std::vector<RecoveredPart>& known);
+std::vector<io::Runner> unknown_runners(const AgentHome& home,
+                                        const std::vector<RecoveredPart>& known);
 
 // The runner of an attempt directory: by its pid file, or, when it was started and has not written
 // that yet, by its command line. nullopt: none lives.

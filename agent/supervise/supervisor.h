@@ -26,7 +26,8 @@ class Supervisor {
   using Emit = std::function<void(Input)>;
 
   using RunnerProgram = agent::RunnerProgram;
-  Supervisor(io::EventLoop& loop, Workers& workers, AgentHome home, RunnerProgram runner, Emit emit);
+  Supervisor(io::EventLoop& loop, Workers& workers, AgentHome home, RunnerProgram runner,
+             Emit emit);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;

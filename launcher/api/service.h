@@ -2,7 +2,7 @@
 // THE DOOR. A caller, a typed request and the connection it came over go in; replies and updates
 // come out. Here it is decided who may ask what (core/authority.h), whether there is space, whether
 // a submission's trees are whole; here questions are answered and jobs watched. It knows no socket:
-// ZeroMQ is one adapter (daemon/control_server), others will stand beside it.
+// ZeroMQ is one adapter (daemon/launcher_server), others will stand beside it.
 //
 // It fails closed: each kind of request names its permission in claim_of(), and one that does not
 // compiles nowhere.

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "launcher/daemon/bulk_server.h"
-#include "launcher/daemon/control_server.h"
+#include "launcher/daemon/launcher_server.h"
 #include "launcher/daemon/store_compactor.h"
 
 namespace lockstep::launcher {
 
 struct ActionOwners {
-  ControlServer& control;
+  LauncherServer& control;
   BulkServer& bulk;
   StoreCompactor& compactor;
 };

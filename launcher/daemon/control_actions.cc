@@ -1,13 +1,13 @@
-// The core's actions as messages: the other half of control_server.cc.
+// The core's actions as messages: the other half of launcher_server.cc.
 
 #include <spdlog/spdlog.h>
 
-#include "launcher/daemon/control_server.h"
+#include "launcher/daemon/launcher_server.h"
 
 namespace lockstep::launcher {
 
 struct Performer {
-  ControlServer& server;
+  LauncherServer& server;
 
   void operator()(const SendDesired& action) const { server.touched_nodes_.insert(action.node); }
   void operator()(const AcceptSession& action) const {
@@ -97,9 +97,9 @@ struct Performer {
   }
 };
 
-void ControlServer::perform(const ControlAction& action) { std::visit(Performer{*this}, action); }
+void LauncherServer::perform(const ControlAction& action) { std::visit(Performer{*this}, action); }
 
-void ControlServer::flush() {
+void LauncherServer::flush() {
   service_.flush();
   send_all();
   // One after another: that of a big gang's node is large, and has gone out before the next is
@@ -114,7 +114,7 @@ void ControlServer::flush() {
 }
 
 // What was done is written down before anybody hears of it.
-void ControlServer::send_all() {
+void LauncherServer::send_all() {
   if (settings_.audit != nullptr) settings_.audit->write();
   outbox_.flush([this](const std::string& peer) { service_.gone(peer); });
 }

@@ -19,13 +19,13 @@
 #include "launcher/daemon/action_router.h"
 #include "launcher/daemon/auditor.h"
 #include "launcher/daemon/bulk_server.h"
-#include "launcher/daemon/control_server.h"
 #include "launcher/daemon/disk_monitor.h"
 #include "launcher/daemon/endpoint_file.h"
 #include "launcher/daemon/engine.h"
-#include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/job_file_parser.h"
 #include "launcher/daemon/key_registry.h"
+#include "launcher/daemon/launcher_home.h"
+#include "launcher/daemon/launcher_server.h"
 #include "launcher/daemon/sockets.h"
 #include "launcher/daemon/start_record.h"
 #include "launcher/daemon/store_compactor.h"
@@ -76,7 +76,7 @@ struct Daemon {
   std::optional<Auditor> auditor;
   std::optional<BulkServer> bulk;
   std::optional<UserSecrets> secrets;
-  std::optional<ControlServer> control;
+  std::optional<LauncherServer> control;
   std::optional<StoreCompactor> compactor;
   std::optional<JobFileParser> job_files;
   std::string owner;  // the account that runs this launcher
@@ -120,7 +120,7 @@ Status Daemon::open() {
                                           {options.blob_lease, options.compact_after},
                                           space,
                                           ledger.get()});
-  ControlServer::Settings settings;
+  LauncherServer::Settings settings;
   settings.info = {advertised(sockets->control.endpoint(), options.advertise), getpid(),
                    home.path(), engine.started()};
   TRY_ASSIGN(const io::User user, io::current_user());
@@ -148,9 +148,9 @@ Status Daemon::open() {
       },
       std::move(settings));
   loop.watch_socket(sockets->control.handle(),
-                    [this] { drain(sockets->control, *control, &ControlServer::on_control); });
+                    [this] { drain(sockets->control, *control, &LauncherServer::on_control); });
   loop.watch_socket(sockets->join.handle(),
-                    [this] { drain(sockets->join, *control, &ControlServer::on_join); });
+                    [this] { drain(sockets->join, *control, &LauncherServer::on_join); });
   loop.watch_socket(sockets->bulk.handle(),
                     [this] { drain(sockets->bulk, *bulk, &BulkServer::on_bulk); });
   return {};

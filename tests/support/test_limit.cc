@@ -1,5 +1,5 @@
-// Ends the program when one of its tests takes longer than LOCKSTEP_TEST_LIMIT seconds (default 300),
-// and names the test. ctest limits only whole programs, which a slow machine may well exceed.
+// Ends the program when one of its tests takes longer than LOCKSTEP_TEST_LIMIT seconds (default
+// 300), and names the test. ctest limits only whole programs, which a slow machine may well exceed.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

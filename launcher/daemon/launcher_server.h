@@ -36,7 +36,7 @@ using ControlAction =
                  ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
                  ReplyEnvironment, ExitDaemon, ReportRefused, UserChanged>;
 
-class ControlServer {
+class LauncherServer {
  public:
   struct Settings {
     LauncherInfo info;
@@ -54,8 +54,8 @@ class ControlServer {
   // Is this tree whole in the blob store, and all of it the caller's? Answered later, on the loop.
   using CheckSnapshot = ReportCheck::CheckTree;
 
-  ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket& control,
-                io::ServerSocket& join, CheckSnapshot check_snapshot, Settings settings);
+  LauncherServer(Engine& engine, KeyRegistry& gate, io::ServerSocket& control,
+                 io::ServerSocket& join, CheckSnapshot check_snapshot, Settings settings);
 
   void on_control(io::ServerSocket::Incoming incoming);
   void on_join(io::ServerSocket::Incoming incoming);

@@ -1,4 +1,4 @@
-#include "launcher/daemon/control_server.h"
+#include "launcher/daemon/launcher_server.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -27,8 +27,8 @@ std::string random_secret() {
 // ---- what nodes say -----------------------------------------------------------------------------
 
 struct NodeMessages {
-  ControlServer& server;
-  const ControlServer::Request& from;
+  LauncherServer& server;
+  const LauncherServer::Request& from;
 
   void operator()(SessionOpen& open) const {
     spdlog::info("node {} opens session {:x}", open.node.value, open.session.value);
@@ -45,9 +45,9 @@ struct NodeMessages {
   }
 };
 
-ControlServer::ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket& control,
-                             io::ServerSocket& join, CheckSnapshot check_snapshot,
-                             Settings settings)
+LauncherServer::LauncherServer(Engine& engine, KeyRegistry& gate, io::ServerSocket& control,
+                               io::ServerSocket& join, CheckSnapshot check_snapshot,
+                               Settings settings)
     : engine_(engine),
       gate_(gate),
       control_(control),
@@ -66,7 +66,7 @@ ControlServer::ControlServer(Engine& engine, KeyRegistry& gate, io::ServerSocket
            static_cast<double>(settings_.user_messages_per_second)}) {}
 
 // What the service needs of this daemon.
-Service::Ports ControlServer::ports() {
+Service::Ports LauncherServer::ports() {
   Service::Ports ports;
   ports.core = &engine_.core();
   ports.feed = [this](const Input& input) { engine_.feed(input); };
@@ -110,7 +110,7 @@ Service::Ports ControlServer::ports() {
   return ports;
 }
 
-void ControlServer::on_control(io::ServerSocket::Incoming incoming) {
+void LauncherServer::on_control(io::ServerSocket::Incoming incoming) {
   // A removed node's key is a node's too: the core tells it.
   if (gate_.node_of(incoming.key) || gate_.is_revoked(incoming.key))
     return on_node({std::move(incoming.peer), incoming.key, 0, std::move(incoming.address)},
@@ -123,7 +123,7 @@ void ControlServer::on_control(io::ServerSocket::Incoming incoming) {
          ErrorCode::permission_denied, "this key is not authorised any more");
 }
 
-void ControlServer::on_node(Request request, const std::string& bytes) {
+void LauncherServer::on_node(Request request, const std::string& bytes) {
   auto envelope = wire::decode_envelope<AgentMessage>(bytes);
   if (envelope) {
     request.sequence = envelope->sequence;
@@ -142,8 +142,8 @@ void ControlServer::on_node(Request request, const std::string& bytes) {
               AgentReply(Refused{error.code, std::move(error.message)}));
 }
 
-std::string ControlServer::limit_reached(const PublicKey& key, const std::string& user,
-                                         std::size_t bytes) {
+std::string LauncherServer::limit_reached(const PublicKey& key, const std::string& user,
+                                          std::size_t bytes) {
   if (!messages_of_user_.take(key, engine_.now()))
     return fmt::format(
         "user '{}' asks more than {} times a second with one key; ask less often, "
@@ -156,7 +156,7 @@ std::string ControlServer::limit_reached(const PublicKey& key, const std::string
       bytes, kMaxUserMessageBytes);
 }
 
-void ControlServer::on_user(io::ServerSocket::Incoming incoming, const std::string& user) {
+void LauncherServer::on_user(io::ServerSocket::Incoming incoming, const std::string& user) {
   const std::uint64_t sequence = wire::peek_sequence(incoming.bytes).value_or(0);
   const auto refuse_all = [&](ErrorCode code, std::string why) {
     audit(user, incoming.key, incoming.address, "send a request", "the launcher",
@@ -182,14 +182,14 @@ void ControlServer::on_user(io::ServerSocket::Incoming incoming, const std::stri
   service_.handle(std::move(asker), std::move(envelope->body));
 }
 
-void ControlServer::log_refusal(std::string line) {
+void LauncherServer::log_refusal(std::string line) {
   for (const std::string& one : refusals_.take(std::move(line), engine_.now()))
     spdlog::warn("{}", one);
 }
 
 // ---- the audit log ------------------------------------------------------------------------------
 
-Service::Ports::Audit ControlServer::audit_ports() {
+Service::Ports::Audit LauncherServer::audit_ports() {
   Auditor& auditor = *settings_.audit;
   Service::Ports::Audit ports;
   ports.on_outcome = [&auditor](const Asker& asker, const ClientReply& reply) {
@@ -205,9 +205,9 @@ Service::Ports::Audit ControlServer::audit_ports() {
   return ports;
 }
 
-void ControlServer::audit(const std::string& who, const PublicKey& key, const std::string& address,
-                          std::string what, std::string object, AuditOutcome outcome,
-                          std::string detail) {
+void LauncherServer::audit(const std::string& who, const PublicKey& key, const std::string& address,
+                           std::string what, std::string object, AuditOutcome outcome,
+                           std::string detail) {
   if (settings_.audit == nullptr) return;
   AuditEntry entry;
   entry.who = who;
@@ -221,7 +221,7 @@ void ControlServer::audit(const std::string& who, const PublicKey& key, const st
 }
 
 // Of a node, also one that was removed.
-std::string ControlServer::holder_of(const PublicKey& key) const {
+std::string LauncherServer::holder_of(const PublicKey& key) const {
   const State& state = engine_.core().state();
   if (const Node* node = state.node_with_key(key)) return "node " + node->name;
   if (const RemovedNode* removed = state.removed_with_key(key)) return "node " + removed->name;
@@ -232,13 +232,13 @@ std::string ControlServer::holder_of(const PublicKey& key) const {
 
 // Anybody may send here, so nothing is spent on more than a few a second; and whoever floods is
 // stopped by a limit of their own before they take from what others share.
-bool ControlServer::may_join_now(const io::ServerSocket::Incoming& incoming) {
+bool LauncherServer::may_join_now(const io::ServerSocket::Incoming& incoming) {
   const Instant now = engine_.now();
   return join_limits_.of_key.take(incoming.key, now) &&
          join_limits_.of_address.take(incoming.address, now) && join_limits_.of_all.take(0, now);
 }
 
-void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
+void LauncherServer::on_join(io::ServerSocket::Incoming incoming) {
   if (incoming.bytes.size() > kMaxJoinMessageBytes || !may_join_now(incoming)) {
     if (settings_.audit != nullptr) settings_.audit->left_out(incoming.address);
     return;
@@ -268,7 +268,7 @@ void ControlServer::on_join(io::ServerSocket::Incoming incoming) {
 
 // ---- replies ------------------------------------------------------------------------------------
 
-std::optional<ControlServer::Joining> ControlServer::take_joining(const ReplyTo& to) {
+std::optional<LauncherServer::Joining> LauncherServer::take_joining(const ReplyTo& to) {
   const auto it = joining_.find(to.client);
   if (it == joining_.end()) return std::nullopt;
   const Joining joining = std::move(it->second);
@@ -276,23 +276,23 @@ std::optional<ControlServer::Joining> ControlServer::take_joining(const ReplyTo&
   return joining;
 }
 
-void ControlServer::refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code,
-                           std::string message) {
+void LauncherServer::refuse(const std::string& peer, std::uint64_t sequence, ErrorCode code,
+                            std::string message) {
   outbox_.put(control_, peer, sequence, ClientReply(Refused{code, std::move(message)}));
 }
 
-void ControlServer::tell_node(NodeId node, AgentReply body) {
+void LauncherServer::tell_node(NodeId node, AgentReply body) {
   if (const auto current = links_.current(node))
     send_to_session(current->key, current->session, std::move(body));
 }
 
-DesiredState ControlServer::desired_for(NodeId node) {
+DesiredState LauncherServer::desired_for(NodeId node) {
   DesiredState desired = engine_.core().desired_for(node);
   settings_.secrets->give(desired);
   return desired;
 }
 
-void ControlServer::send_to_session(const PublicKey& key, SessionId session, AgentReply body) {
+void LauncherServer::send_to_session(const PublicKey& key, SessionId session, AgentReply body) {
   if (auto peer = links_.peer_of(key, session))
     outbox_.put(control_, std::move(*peer), 0, std::move(body));
 }

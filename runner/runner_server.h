@@ -14,7 +14,7 @@
 
 namespace lockstep::runner {
 
-class ControlServer {
+class RunnerServer {
  public:
   struct Events {
     std::function<PartReport()> current;
@@ -23,18 +23,18 @@ class ControlServer {
     std::function<void(const EndPart&)> on_end;
   };
 
-  static Result<std::unique_ptr<ControlServer>> listen(io::EventLoop& loop,
-                                                       const std::string& directory,
-                                                       const std::string& name, Events events);
-  ~ControlServer();
-  ControlServer(const ControlServer&) = delete;
-  ControlServer& operator=(const ControlServer&) = delete;
+  static Result<std::unique_ptr<RunnerServer>> listen(io::EventLoop& loop,
+                                                      const std::string& directory,
+                                                      const std::string& name, Events events);
+  ~RunnerServer();
+  RunnerServer(const RunnerServer&) = delete;
+  RunnerServer& operator=(const RunnerServer&) = delete;
 
   void tell(const PartReport& report);
   std::size_t backlog_bytes() const;  // what is queued for all of them
 
  private:
-  ControlServer(io::EventLoop& loop, io::Fd listener, std::string path, Events events);
+  RunnerServer(io::EventLoop& loop, io::Fd listener, std::string path, Events events);
   void accept();
   void receive(std::uint64_t connection, const std::string& frame);
 

@@ -1,4 +1,4 @@
-#include "runner/control.h"
+#include "runner/runner_server.h"
 
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -7,16 +7,15 @@
 
 namespace lockstep::runner {
 
-Result<std::unique_ptr<ControlServer>> ControlServer::listen(io::EventLoop& loop,
-                                                             const std::string& directory,
-                                                             const std::string& name,
-                                                             Events events) {
+Result<std::unique_ptr<RunnerServer>> RunnerServer::listen(io::EventLoop& loop,
+                                                           const std::string& directory,
+                                                           const std::string& name, Events events) {
   TRY_ASSIGN(io::Fd listener, io::listen_unix(directory, name));
-  return std::unique_ptr<ControlServer>(
-      new ControlServer(loop, std::move(listener), directory + "/" + name, std::move(events)));
+  return std::unique_ptr<RunnerServer>(
+      new RunnerServer(loop, std::move(listener), directory + "/" + name, std::move(events)));
 }
 
-ControlServer::ControlServer(io::EventLoop& loop, io::Fd listener, std::string path, Events events)
+RunnerServer::RunnerServer(io::EventLoop& loop, io::Fd listener, std::string path, Events events)
     : loop_(loop),
       listener_(std::move(listener)),
       path_(std::move(path)),
@@ -24,12 +23,12 @@ ControlServer::ControlServer(io::EventLoop& loop, io::Fd listener, std::string p
   loop_.watch(listener_.get(), io::EventLoop::Interest::read, [this] { accept(); });
 }
 
-ControlServer::~ControlServer() {
+RunnerServer::~RunnerServer() {
   loop_.unwatch(listener_.get(), io::EventLoop::Interest::read);
   unlink(path_.c_str());
 }
 
-void ControlServer::accept() {
+void RunnerServer::accept() {
   auto fd = io::accept_unix(listener_.get());
   if (!fd) return;
   const std::uint64_t id = ++last_connection_;
@@ -41,7 +40,7 @@ void ControlServer::accept() {
   connections_[id]->send(wire::encode(RunnerControl(RunnerStatus{events_.current()})));
 }
 
-void ControlServer::receive(std::uint64_t connection, const std::string& frame) {
+void RunnerServer::receive(std::uint64_t connection, const std::string& frame) {
   auto message = wire::decode_runner_control(frame);
   if (auto* update = message ? std::get_if<UpdateAssignment>(&*message) : nullptr)
     return events_.on_assignment(std::move(update->assignment));
@@ -53,12 +52,12 @@ void ControlServer::receive(std::uint64_t connection, const std::string& frame) 
                message ? "a status" : message.error().message);
 }
 
-void ControlServer::tell(const PartReport& report) {
+void RunnerServer::tell(const PartReport& report) {
   const std::string frame = wire::encode(RunnerControl(RunnerStatus{report}));
   for (const auto& [id, connection] : connections_) connection->send(frame);
 }
 
-std::size_t ControlServer::backlog_bytes() const {
+std::size_t RunnerServer::backlog_bytes() const {
   std::size_t total = 0;
   for (const auto& [id, connection] : connections_) total += connection->backlog_bytes();
   return total;
