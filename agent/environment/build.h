@@ -15,7 +15,7 @@
 #include "agent/core/core.h"
 #include "agent/environment/build_cgroup.h"
 #include "agent/environment/cache.h"
-#include "agent/environment/engine.h"
+#include "agent/environment/container_engine.h"
 #include "agent/environment/package_share.h"
 #include "agent/environment/target.h"
 #include "agent/environment/waiter.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "agent/environment/engine.h"
+#include "agent/environment/container_engine.h"
 #include "common/io/attempt_dir.h"
 
 namespace lockstep::agent {

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "agent/environment/engine.h"
+#include "agent/environment/container_engine.h"
 #include "agent/supervise/recovery.h"
 
 namespace lockstep::agent {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "agent/environment/build.h"
-#include "agent/environment/engine.h"
+#include "agent/environment/container_engine.h"
 #include "common/base/cut.h"
 #include "common/wire/runner.h"
 

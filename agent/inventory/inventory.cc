@@ -7,7 +7,7 @@
 
 #include "agent/inventory/cpu.h"
 #include "agent/inventory/disk.h"
-#include "agent/inventory/engine.h"
+#include "agent/inventory/engine_probe.h"
 #include "agent/inventory/gpu.h"
 #include "agent/inventory/isolation.h"
 #include "agent/inventory/memory.h"

@@ -58,19 +58,20 @@ Result<Activation> activated(Toolbox& tools, const Site& site, const std::string
 
 Result<Lock> CondaProvider::solve(Toolbox& tools, const Site& site) {
   TRY_ASSIGN(const std::string scratch, begin(tools, site));
-  TRY_ASSIGN(const auto engine, make_conda_engine(tools, site, scratch));
+  TRY_ASSIGN(const auto backend, make_conda_backend(tools, site, scratch));
   Lock lock;
   lock.provider = "conda";
   lock.platform = site.platform;
-  lock.solver = engine->name();
-  TRY_ASSIGN(lock.conda, engine->solve(definition_));
-  if (!definition_.requirements.empty()) TRY(solve_pip(tools, site, *engine, lock));
+  lock.solver = backend->name();
+  TRY_ASSIGN(lock.conda, backend->solve(definition_));
+  if (!definition_.requirements.empty()) TRY(solve_pip(tools, site, *backend, lock));
   say_solved(tools, lock);
   return lock;
 }
 
 // What conda installed counts for pip, so that it is installed first.
-Status CondaProvider::solve_pip(Toolbox& tools, const Site& site, CondaEngine& engine, Lock& lock) {
+Status CondaProvider::solve_pip(Toolbox& tools, const Site& site, CondaBackend& backend,
+                                Lock& lock) {
   for (const char* name : {"python", "pip"})
     if (find(lock, name) == nullptr)
       return make_error(ErrorCode::invalid_argument,
@@ -78,7 +79,7 @@ Status CondaProvider::solve_pip(Toolbox& tools, const Site& site, CondaEngine& e
                                     "to install them with; add `python` and `pip` to its "
                                     "dependencies",
                                     name));
-  TRY(engine.install(lock.conda));
+  TRY(backend.install(lock.conda));
   const std::string scratch = site.prefix + "/.lockstep";
   TRY_ASSIGN(const Activation activation, activated(tools, site, scratch, definition_));
   use(tools, activation);
@@ -100,14 +101,14 @@ Status CondaProvider::solve_pip(Toolbox& tools, const Site& site, CondaEngine& e
 Result<std::vector<std::string>> CondaProvider::lacks(Toolbox& tools, const Site& site,
                                                       const Lock& lock) {
   TRY_ASSIGN(const std::string scratch, begin(tools, site));
-  TRY_ASSIGN(const auto engine, make_conda_engine(tools, site, scratch));
-  return engine->lacks(lock.conda);
+  TRY_ASSIGN(const auto backend, make_conda_backend(tools, site, scratch));
+  return backend->lacks(lock.conda);
 }
 
 Status CondaProvider::fetch(Toolbox& tools, const Site& site, const Lock& lock) {
   TRY_ASSIGN(const std::string scratch, begin(tools, site));
-  TRY_ASSIGN(const auto engine, make_conda_engine(tools, site, scratch));
-  return engine->fetch(lock.conda);
+  TRY_ASSIGN(const auto backend, make_conda_backend(tools, site, scratch));
+  return backend->fetch(lock.conda);
 }
 
 Result<Activation> CondaProvider::build(Toolbox& tools, const Site& site, const Lock& lock) {
@@ -118,8 +119,8 @@ Result<Activation> CondaProvider::build(Toolbox& tools, const Site& site, const 
         ErrorCode::invalid_argument,
         fmt::format("the environment was solved for {}, but this node is {}", there, here));
   TRY_ASSIGN(const std::string scratch, begin(tools, site));
-  TRY_ASSIGN(const auto engine, make_conda_engine(tools, site, scratch));
-  TRY(engine->install(lock.conda));
+  TRY_ASSIGN(const auto backend, make_conda_backend(tools, site, scratch));
+  TRY(backend->install(lock.conda));
   TRY_ASSIGN(Activation activation, activated(tools, site, scratch, definition_));
   const std::string python = site.prefix + "/bin/python";
   if (!lock.packages.empty()) {

@@ -3,7 +3,7 @@
 // for the lowest of the nodes; installed without solving, and from what this node has fetched
 // before when that is all. Activated once: see activation.h.
 
-#include "envs/conda/engine.h"
+#include "envs/conda/conda_backend.h"
 #include "envs/provider.h"
 
 namespace lockstep::envs {
@@ -18,7 +18,7 @@ class CondaProvider final : public Provider {
   Result<Activation> build(Toolbox& tools, const Site& site, const Lock& lock) override;
 
  private:
-  Status solve_pip(Toolbox& tools, const Site& site, CondaEngine& engine, Lock& lock);
+  Status solve_pip(Toolbox& tools, const Site& site, CondaBackend& backend, Lock& lock);
 
   const CondaEnvironment definition_;
 };

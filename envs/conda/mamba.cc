@@ -61,10 +61,10 @@ LockedCondaPackage package_from(const json& record) {
           kept.dump()};
 }
 
-class MambaEngine final : public CondaEngine {
+class MambaBackend final : public CondaBackend {
  public:
-  MambaEngine(Toolbox& tools, Site site, std::string scratch, std::string program,
-              std::string version)
+  MambaBackend(Toolbox& tools, Site site, std::string scratch, std::string program,
+               std::string version)
       : tools_(tools),
         site_(std::move(site)),
         scratch_(std::move(scratch)),
@@ -95,7 +95,7 @@ class MambaEngine final : public CondaEngine {
 };
 
 // Virtual packages are not those of this node.
-void MambaEngine::describe_node() {
+void MambaBackend::describe_node() {
   const CondaPlatform platform = conda_platform_of(site_.platform);
   tools_.set("CONDA_SUBDIR", platform.subdir);
   tools_.set("CONDA_OVERRIDE_CUDA", "");
@@ -107,7 +107,7 @@ void MambaEngine::describe_node() {
   }
 }
 
-Result<std::vector<LockedCondaPackage>> MambaEngine::solve(const CondaEnvironment& definition) {
+Result<std::vector<LockedCondaPackage>> MambaBackend::solve(const CondaEnvironment& definition) {
   describe_node();
   if (!definition.locked.empty()) {
     TRY_ASSIGN(const auto entries,
@@ -153,7 +153,7 @@ Result<std::vector<LockedCondaPackage>> MambaEngine::solve(const CondaEnvironmen
 }
 
 // Installed beside: what conda-meta says of each is its record, its archive has the hash.
-Result<std::vector<LockedCondaPackage>> MambaEngine::solve_locked(
+Result<std::vector<LockedCondaPackage>> MambaBackend::solve_locked(
     const std::vector<std::string>& entries) {
   const std::string prefix = scratch_ + "/locked";
   Words lines;
@@ -190,8 +190,8 @@ Result<std::vector<LockedCondaPackage>> MambaEngine::solve_locked(
   return packages;
 }
 
-Result<std::string> MambaEngine::hash_of(const LockedCondaPackage& package,
-                                         const std::string& wanted) const {
+Result<std::string> MambaBackend::hash_of(const LockedCondaPackage& package,
+                                          const std::string& wanted) const {
   const std::string archive = archive_of(package);
   TRY_ASSIGN(const Digest digest, digest_of_file(archive));
   if (wanted.empty() || digest.hex() == wanted) return digest.hex();
@@ -206,8 +206,8 @@ Result<std::string> MambaEngine::hash_of(const LockedCondaPackage& package,
                   package.url, digest.hex(), wanted));
 }
 
-Status MambaEngine::install_explicit(const std::string& prefix, const Words& entries,
-                                     bool offline) {
+Status MambaBackend::install_explicit(const std::string& prefix, const Words& entries,
+                                      bool offline) {
   tools_.set("CONDA_PKGS_DIRS", packages_);
   tools_.set("CONDA_ALWAYS_SOFTLINK", "false");
   TRY(io::make_directories(packages_));
@@ -225,7 +225,7 @@ Status MambaEngine::install_explicit(const std::string& prefix, const Words& ent
   return {};
 }
 
-Status MambaEngine::install(const std::vector<LockedCondaPackage>& packages) {
+Status MambaBackend::install(const std::vector<LockedCondaPackage>& packages) {
   describe_node();
   if (packages.empty()) return io::make_directories(site_.prefix);
   Words entries;
@@ -244,9 +244,9 @@ Status MambaEngine::install(const std::vector<LockedCondaPackage>& packages) {
 
 }  // namespace
 
-Result<std::unique_ptr<CondaEngine>> make_mamba_engine(Toolbox& tools, const Site& site,
-                                                       const std::string& scratch,
-                                                       const std::string& program) {
+Result<std::unique_ptr<CondaBackend>> make_mamba_backend(Toolbox& tools, const Site& site,
+                                                         const std::string& scratch,
+                                                         const std::string& program) {
   const std::string path = tools.find(program);
   if (path.empty())
     return make_error(ErrorCode::unavailable,
@@ -259,7 +259,7 @@ Result<std::unique_ptr<CondaEngine>> make_mamba_engine(Toolbox& tools, const Sit
              tools.run({path, "--version"}, Toolbox::Output::wanted));
   std::string text = version.output.substr(0, version.output.find('\n'));
   text = text.substr(text.rfind(' ') + 1);  // "conda 24.1.0"
-  return std::make_unique<MambaEngine>(tools, site, scratch, path, std::move(text));
+  return std::make_unique<MambaBackend>(tools, site, scratch, path, std::move(text));
 }
 
 }  // namespace lockstep::envs

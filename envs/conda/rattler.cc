@@ -41,9 +41,9 @@ json as_json(const LockedCondaPackage& package) {
           {"record", json::parse(package.record)}};
 }
 
-class RattlerEngine final : public CondaEngine {
+class RattlerBackend final : public CondaBackend {
  public:
-  RattlerEngine(Toolbox& tools, const Site& site, std::string scratch, std::string python)
+  RattlerBackend(Toolbox& tools, const Site& site, std::string scratch, std::string python)
       : tools_(tools), site_(site), scratch_(std::move(scratch)), python_(std::move(python)) {}
 
   std::string name() const override { return fmt::format("py-rattler {}", kRattlerVersion); }
@@ -138,10 +138,10 @@ class RattlerEngine final : public CondaEngine {
 
 }  // namespace
 
-Result<std::unique_ptr<CondaEngine>> make_rattler_engine(Toolbox& tools, const Site& site,
-                                                         const std::string& scratch) {
+Result<std::unique_ptr<CondaBackend>> make_rattler_backend(Toolbox& tools, const Site& site,
+                                                           const std::string& scratch) {
   TRY_ASSIGN(std::string python, rattler_python(tools, site.cache));
-  return std::make_unique<RattlerEngine>(tools, site, scratch, std::move(python));
+  return std::make_unique<RattlerBackend>(tools, site, scratch, std::move(python));
 }
 
 }  // namespace lockstep::envs

@@ -13,7 +13,7 @@
 #include "common/io/disk.h"
 #include "common/io/file_system.h"
 #include "common/io/process.h"
-#include "envs/conda/engine.h"
+#include "envs/conda/conda_backend.h"
 #include "envs/conda/pack.h"
 #include "envs/docker/docker.h"
 #include "envs/env_process.h"
@@ -91,7 +91,8 @@ Status take_archive(const Site& site, const io::User& user, const std::string& c
                                 from, user.name));
 }
 
-Status copy_into_image(Toolbox& tools, const Engine& engine, const Site& site, Lock& lock) {
+Status copy_into_image(Toolbox& tools, const ContainerEngine& engine, const Site& site,
+                       Lock& lock) {
   TRY_ASSIGN(const io::User user,
              site.image.user.empty() ? io::current_user() : io::find_user(site.image.user));
   TRY_ASSIGN(const std::string scratch, scratch_of(tools));
@@ -110,7 +111,7 @@ Status copy_into_image(Toolbox& tools, const Engine& engine, const Site& site, L
 
 }  // namespace
 
-Status add_conda(Toolbox& tools, const Engine& engine, const Site& site,
+Status add_conda(Toolbox& tools, const ContainerEngine& engine, const Site& site,
                  const CondaEnvironment& definition, const std::string& glibc, Lock& lock) {
   if (glibc.empty())
     return make_error(

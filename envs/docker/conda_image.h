@@ -5,14 +5,14 @@
 
 #include <string>
 
-#include "envs/docker/engine.h"
+#include "envs/docker/container_engine.h"
 #include "envs/provider.h"
 
 namespace lockstep::envs {
 
 // The packages in `lock`, and of its image what they give to ranks and the id of the new image,
 // which has site.image.tag; the one below has that tag before. `glibc`: of the image.
-Status add_conda(Toolbox& tools, const Engine& engine, const Site& site,
+Status add_conda(Toolbox& tools, const ContainerEngine& engine, const Site& site,
                  const CondaEnvironment& definition, const std::string& glibc, Lock& lock);
 
 }  // namespace lockstep::envs

@@ -63,7 +63,7 @@ std::string digest_of(const Image& image, const std::string& name) {
 }
 
 // Names are noted before the engine has them.
-Status note(const Engine& engine, const Site& site, std::vector<std::string> names,
+Status note(const ContainerEngine& engine, const Site& site, std::vector<std::string> names,
             std::uint64_t bytes = 0) {
   if (site.image.record.empty()) return {};
   if (const auto before = io::read_file(site.image.record)) {
@@ -76,12 +76,12 @@ Status note(const Engine& engine, const Site& site, std::vector<std::string> nam
   return io::write_file_atomically(site.image.record, to_json(record), 0600, false);
 }
 
-Status pull(const Engine& engine, const Site& site, const std::string& name) {
+Status pull(const ContainerEngine& engine, const Site& site, const std::string& name) {
   TRY(note(engine, site, {tagged_image_name(name)}));
   return engine.pull(name);
 }
 
-Result<Image> must_have(const Engine& engine, const std::string& name) {
+Result<Image> must_have(const ContainerEngine& engine, const std::string& name) {
   TRY_ASSIGN(auto image, engine.inspect(name));
   if (image) return *std::move(image);
   return make_error(ErrorCode::unavailable,
@@ -89,13 +89,13 @@ Result<Image> must_have(const Engine& engine, const std::string& name) {
 }
 
 // nullopt: neither by its id nor by a registry's digest.
-Result<std::optional<Image>> look_for(const Engine& engine, const LockedImage& locked) {
+Result<std::optional<Image>> look_for(const ContainerEngine& engine, const LockedImage& locked) {
   TRY_ASSIGN(auto image, engine.inspect(locked.id));
   if (image || locked.digest.empty()) return image;
   return engine.inspect(locked.digest);
 }
 
-Error nowhere(const Engine& engine, const LockedImage& locked) {
+Error nowhere(const ContainerEngine& engine, const LockedImage& locked) {
   return invalid(
       fmt::format("the image {} ({}) is on node {} alone: no registry has it, it was not shared, "
                   "and {} of this node does not have it. Run the job with --rebuild, so that it is "
@@ -103,7 +103,7 @@ Error nowhere(const Engine& engine, const LockedImage& locked) {
                   locked.name, locked.id, locked.node, engine.name()));
 }
 
-Status share(const Engine& engine, const Site& site, LockedImage& locked) {
+Status share(const ContainerEngine& engine, const Site& site, LockedImage& locked) {
   TRY(io::make_directories(site.image.tree, 0700));
   TRY(engine.save(locked.id, site.image.tree));
   locked.in_tree = true;
@@ -150,7 +150,7 @@ std::string DockerProvider::name() const {
 // ---- solving ------------------------------------------------------------------------------------
 
 Result<Lock> DockerProvider::solve(Toolbox& tools, const Site& site) {
-  TRY_ASSIGN(const Engine engine, Engine::find(tools));
+  TRY_ASSIGN(const ContainerEngine engine, ContainerEngine::find(tools));
   Lock lock;
   lock.provider = "docker";
   lock.platform = site.platform;
@@ -173,7 +173,7 @@ Result<Lock> DockerProvider::solve(Toolbox& tools, const Site& site) {
   return lock;
 }
 
-Result<Image> DockerProvider::found(Toolbox& tools, const Engine& engine, const Site& site,
+Result<Image> DockerProvider::found(Toolbox& tools, const ContainerEngine& engine, const Site& site,
                                     Lock& lock) const {
   const std::string& name = definition_.image;
   if (name.starts_with('-')) return invalid(fmt::format("'{}' is no name of an image", name));
@@ -199,7 +199,8 @@ Result<Image> DockerProvider::found(Toolbox& tools, const Engine& engine, const 
   return *std::move(image);
 }
 
-Result<Image> DockerProvider::built(Toolbox& tools, const Engine& engine, const Site& site) const {
+Result<Image> DockerProvider::built(Toolbox& tools, const ContainerEngine& engine,
+                                    const Site& site) const {
   const std::string& dockerfile = definition_.build->dockerfile;
   const std::string path = site.image.context + "/" + dockerfile;
   if (dockerfile.starts_with('/') || ("/" + dockerfile + "/").find("/../") != std::string::npos)
@@ -221,7 +222,7 @@ Result<Image> DockerProvider::built(Toolbox& tools, const Engine& engine, const 
 
 Result<bool> DockerProvider::wants_tree(Toolbox& tools, const Site& site, const Lock& lock) {
   if (!lock.image) return make_error(ErrorCode::corrupt, "the environment's lock names no image");
-  TRY_ASSIGN(const Engine engine, Engine::find(tools));
+  TRY_ASSIGN(const ContainerEngine engine, ContainerEngine::find(tools));
   TRY_ASSIGN(const auto here, look_for(engine, *lock.image));
   if (here) return false;
   if (!lock.image->digest.empty()) {
@@ -238,7 +239,7 @@ Result<bool> DockerProvider::wants_tree(Toolbox& tools, const Site& site, const 
 Result<Activation> DockerProvider::build(Toolbox& tools, const Site& site, const Lock& lock) {
   if (!lock.image) return make_error(ErrorCode::corrupt, "the environment's lock names no image");
   const LockedImage& locked = *lock.image;
-  TRY_ASSIGN(const Engine engine, Engine::find(tools));
+  TRY_ASSIGN(const ContainerEngine engine, ContainerEngine::find(tools));
   TRY_ASSIGN(auto image, look_for(engine, locked));
   if (!image && !site.image.tree.empty()) {
     TRY(note(engine, site, {site.image.tag}));

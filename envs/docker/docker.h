@@ -3,7 +3,7 @@
 // conda added if the job asks for them. Solving finds the image's id. The environment is ready on a
 // node when its engine has the image, and a probe has found out what the image can do.
 
-#include "envs/docker/engine.h"
+#include "envs/docker/container_engine.h"
 #include "envs/provider.h"
 
 namespace lockstep::envs {
@@ -16,8 +16,9 @@ class DockerProvider final : public Provider {
   Result<Activation> build(Toolbox& tools, const Site& site, const Lock& lock) override;
 
  private:
-  Result<Image> found(Toolbox& tools, const Engine& engine, const Site& site, Lock& lock) const;
-  Result<Image> built(Toolbox& tools, const Engine& engine, const Site& site) const;
+  Result<Image> found(Toolbox& tools, const ContainerEngine& engine, const Site& site,
+                      Lock& lock) const;
+  Result<Image> built(Toolbox& tools, const ContainerEngine& engine, const Site& site) const;
   std::string name() const;
 
   const DockerEnvironment definition_;

@@ -26,14 +26,14 @@ std::map<std::string, std::string> answers_of(const std::string& text) {
 
 // The job's user, as its ranks are; never root. Rootless, root is the agent's user, and other users
 // need not exist.
-std::string user_in_container(const Engine& engine, const Site& site) {
+std::string user_in_container(const ContainerEngine& engine, const Site& site) {
   if (engine.container().is_rootless) return "0:0";
   const auto user = site.image.user.empty() ? io::current_user() : io::find_user(site.image.user);
   if (!user || user->uid == 0) return kNobody;
   return fmt::format("{}:{}", user->uid, user->gid);
 }
 
-Words options_for(const Engine& engine, const Site& site) {
+Words options_for(const ContainerEngine& engine, const Site& site) {
   const auto self = io::identify(::getpid());
   std::string process = self ? io::to_text(*self) : "";
   process.resize(std::min(process.size(), process.find('\n')));
@@ -55,7 +55,7 @@ Words options_for(const Engine& engine, const Site& site) {
 
 }  // namespace
 
-Result<ImageProbe> probe(Toolbox& tools, const Engine& engine, const Site& site,
+Result<ImageProbe> probe(Toolbox& tools, const ContainerEngine& engine, const Site& site,
                          const std::string& id) {
   tools.show("starting a container of the image, to see what it can do here");
   const Words options = options_for(engine, site);

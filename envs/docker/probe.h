@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "envs/docker/engine.h"
+#include "envs/docker/container_engine.h"
 #include "envs/provider.h"
 
 namespace lockstep::envs {
@@ -17,7 +17,7 @@ struct ImageProbe {
 };
 
 // unavailable: no container of it starts here. The log says what is limited, and why.
-Result<ImageProbe> probe(Toolbox& tools, const Engine& engine, const Site& site,
+Result<ImageProbe> probe(Toolbox& tools, const ContainerEngine& engine, const Site& site,
                          const std::string& id);
 
 }  // namespace lockstep::envs

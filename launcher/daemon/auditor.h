@@ -23,7 +23,7 @@ namespace lockstep::launcher {
 
 class Auditor {
  public:
-  // `now`: real time, as the engine counts it.
+  // `now`: real time, as the core counts it.
   Auditor(io::EventLoop& loop, AuditLog log, std::function<Instant()> now);
 
   // An entry with who, what, object and outcome, and the key as it is on the wire. Of refusals a

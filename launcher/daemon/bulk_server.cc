@@ -34,20 +34,20 @@ std::optional<PublicKey> key_of_node(const State& state, NodeId id) {
 }  // namespace
 
 std::optional<LogDirectory::JobInfo> BulkServer::Directory::job(const JobId& id) const {
-  const Job* job = engine_.core().state().job(id);
+  const Job* job = durable_.core().state().job(id);
   if (job == nullptr) return std::nullopt;
   return JobInfo{static_cast<std::uint32_t>(job->attempts.size()), is_final(job->status()),
                  std::string(to_string(job->status()))};
 }
 
 AttemptId BulkServer::Directory::attempt(const JobId& id, std::uint32_t number) const {
-  const Job* job = engine_.core().state().job(id);
+  const Job* job = durable_.core().state().job(id);
   const bool known = job != nullptr && number >= 1 && number <= job->attempts.size();
   return known ? job->attempts[number - 1].id : AttemptId{id, number};
 }
 
 std::optional<LogDirectory::Place> BulkServer::Directory::place(const LogKey& log) const {
-  const auto& state = engine_.core().state();
+  const auto& state = durable_.core().state();
   const Attempt* attempt = state.attempt(log.attempt);
   if (attempt == nullptr || log.rank < 0) return std::nullopt;
   const JobSpec& spec = state.job(log.attempt.job)->spec;
@@ -126,7 +126,7 @@ struct BulkRequests {
   }
 
   std::string why_not_write() const {
-    const State& state = server.engine_.core().state();
+    const State& state = server.durable_.core().state();
     if (node) {
       const Node* known = state.node(*node);
       const bool waits = known != nullptr && known->waits_for_approval;
@@ -145,12 +145,12 @@ struct BulkRequests {
 
 BulkServer::BulkServer(Parts parts)
     : loop_(parts.loop),
-      engine_(parts.engine),
+      durable_(parts.durable),
       gate_(parts.gate),
       socket_(parts.socket),
       space_(parts.space),
       blobs_(parts.blobs),
-      directory_(parts.engine),
+      directory_(parts.durable),
       logs_(std::move(parts.log_root)),
       followers_(logs_, directory_,
                  [this](const std::string& peer, std::uint64_t reply_to, BulkMessage body) {
@@ -173,7 +173,7 @@ LogIntake::Sinks BulkServer::intake_sinks() {
   };
   sinks.grew = [this](const LogKey& key) { followers_.grew(key); };
   sinks.logs_durable = [this](const AttemptId& attempt, NodeId node) {
-    engine_.feed(LogsDurableInput{attempt, node});
+    durable_.feed(LogsDurableInput{attempt, node});
   };
   return sinks;
 }
@@ -192,7 +192,7 @@ void BulkServer::refuse(const std::string& peer, std::uint64_t sequence,
                         const BulkRefused& refusal) {
   if (!refusal.for_now)
     for (const std::string& line :
-         refusals_.take("a bulk message was refused: " + refusal.message, engine_.now()))
+         refusals_.take("a bulk message was refused: " + refusal.message, durable_.now()))
       spdlog::warn("{}", line);
   if (!refusal.for_now) audit(AuditOutcome::refused, refusal.message);
   (void)send(peer, sequence, refusal);
@@ -208,7 +208,7 @@ Status BulkServer::follow(const BlobService::From& from, const LogFollow& reques
 
 // As the door would say it; of a job that is not there the followers say so.
 Decision BulkServer::may_read(const PublicKey& key, const JobId& id) {
-  const State& state = engine_.core().state();
+  const State& state = durable_.core().state();
   const Job* job = state.job(id);
   const auto user = gate_.user_of(key);
   if (job == nullptr || !user) return {true, false, ""};
@@ -257,7 +257,9 @@ void BulkServer::audit(AuditOutcome outcome, std::string detail) {
   const auto node = gate_.node_of(handling_->key);
   const auto user = gate_.user_of(handling_->key);
   AuditEntry entry;
-  entry.who = node ? audited_node(engine_.core().state(), *node) : user ? *user : name_of(Nobody{});
+  entry.who = node   ? audited_node(durable_.core().state(), *node)
+              : user ? *user
+                     : name_of(Nobody{});
   entry.key = handling_->key.value;
   entry.address = handling_->address;
   entry.what = handling_->what;
@@ -269,7 +271,7 @@ void BulkServer::audit(AuditOutcome outcome, std::string detail) {
 
 void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
   if (!std::exchange(refuses_logs_, true)) ++spell_;
-  engine_.feed(LogsRefusedInput{attempt, node, spell_, intake_.lacking(attempt, node)});
+  durable_.feed(LogsRefusedInput{attempt, node, spell_, intake_.lacking(attempt, node)});
 }
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {
@@ -305,7 +307,7 @@ std::optional<Caller> BulkServer::caller_of(const PublicKey& key) {
 }
 
 BlobOwner BulkServer::owner_of(const Caller& caller) const {
-  const Core& core = engine_.core();
+  const Core& core = durable_.core();
   BlobOwner owner{owner_name(caller), {}, false};
   if (const auto* node = std::get_if<NodeCaller>(&caller)) {
     owner.is_node = true;
@@ -320,24 +322,24 @@ void BulkServer::check_tree(const Caller& caller, const Digest& root,
                             std::function<void(Result<bool>)> then) {
   BlobOwner owner = owner_of(caller);
   // What an environment of their project is built from came from a colleague.
-  if (sees_context(engine_.core().state(), caller, root)) owner.trees.push_back(root);
+  if (sees_context(durable_.core().state(), caller, root)) owner.trees.push_back(root);
   desk_.check(std::move(owner), root, std::move(then));
 }
 
 bool BulkServer::is_assigned(NodeId node, const Digest& tree) const {
-  const auto trees = engine_.core().trees_of(node);
+  const auto trees = durable_.core().trees_of(node);
   return std::find(trees.begin(), trees.end(), tree) != trees.end();
 }
 
 bool BulkServer::may_read(const PublicKey& key, const Digest& root, const JobId& id) {
   if (const auto node = gate_.node_of(key)) return is_assigned(*node, root);
   const auto user = gate_.user_of(key);
-  const Job* job = engine_.core().state().job(id);
+  const Job* job = durable_.core().state().job(id);
   if (!user || job == nullptr) return false;
-  const Principals& principals = engine_.core().state().principals();
+  const Principals& principals = durable_.core().state().principals();
   if (!is_allowed(principals, UserCaller{*user}, Permission::read_blobs, object_of(*job)))
     return false;
-  const auto trees = engine_.core().trees_of(id);
+  const auto trees = durable_.core().trees_of(id);
   return std::find(trees.begin(), trees.end(), root) != trees.end();
 }
 
@@ -359,7 +361,7 @@ void BulkServer::get_blobs(const BlobService::From& from, GetBlobs request) {
 // Assignments, keys, roles and jobs end in many ways: what is being sent is held against them again
 // and again, so that none of these has to think of it.
 void BulkServer::look_at_rights() {
-  const Instant now = engine_.now();
+  const Instant now = durable_.now();
   if (now - rights_looked_at_ < kLookAtRightsEvery && now >= rights_looked_at_) return;
   rights_looked_at_ = now;
   desk_.look_again([this](const BlobService::From& from, const Digest& root, const JobId& job) {
@@ -369,7 +371,7 @@ void BulkServer::look_at_rights() {
     return is_assigned(node, ask.lock ? *ask.lock : ask.root);
   });
   for (const auto& one : ended) {
-    const auto key = key_of_node(engine_.core().state(), one.asker);
+    const auto key = key_of_node(durable_.core().state(), one.asker);
     if (!key) continue;
     for (const NodeId peer : one.peers) tell_node_(peer, AllowPeers{{*key}, one.root, true});
   }
@@ -398,12 +400,12 @@ std::string endpoint_of(const std::string& address, std::uint16_t port) {
 }  // namespace
 
 void BulkServer::find_peers(const BlobService::From& from, NodeId id, const FindPeers& ask) {
-  const Core& core = engine_.core();
+  const Core& core = durable_.core();
   FindPeersReply reply;
   reply.self = id;
   if (const Node* node = core.state().node(id); node != nullptr) {
     const auto found = peers_.find(
-        engine_.now(), id, ask, [&](NodeId, NodeId peer) { return can_reach(core, *node, peer); });
+        durable_.now(), id, ask, [&](NodeId, NodeId peer) { return can_reach(core, *node, peer); });
     for (const NodeId peer : found.to_tell)
       tell_node_(peer, AllowPeers{{from.key}, ask.root, false});
     reply.core = found.core;
@@ -417,7 +419,7 @@ void BulkServer::find_peers(const BlobService::From& from, NodeId id, const Find
 }
 
 void BulkServer::take_report(const BlobService::From& from, NodeId id, const FetchReport& said) {
-  const State& state = engine_.core().state();
+  const State& state = durable_.core().state();
   const FetchReport report = peers_.take(id, said);
   std::uint64_t bytes = 0;
   for (const auto& share : report.peers) {

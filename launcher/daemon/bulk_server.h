@@ -9,7 +9,7 @@
 #include "common/io/transport.h"
 #include "launcher/daemon/blob_service.h"
 #include "launcher/daemon/disk_monitor.h"
-#include "launcher/daemon/engine.h"
+#include "launcher/daemon/durable_core.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/peer_directory.h"
 #include "launcher/daemon/sampled_log.h"
@@ -25,7 +25,7 @@ class BulkServer {
  public:
   struct Parts {
     io::EventLoop& loop;
-    Engine& engine;
+    DurableCore& durable;
     KeyRegistry& gate;
     io::ServerSocket& socket;
     snapshot::BlobStore& blobs;
@@ -62,13 +62,13 @@ class BulkServer {
 
   class Directory final : public LogDirectory {
    public:
-    explicit Directory(const Engine& engine) : engine_(engine) {}
+    explicit Directory(const DurableCore& durable) : durable_(durable) {}
     std::optional<JobInfo> job(const JobId& job) const override;
     AttemptId attempt(const JobId& job, std::uint32_t number) const override;
     std::optional<Place> place(const LogKey& log) const override;
 
    private:
-    const Engine& engine_;
+    const DurableCore& durable_;
   };
 
   void handle(io::ServerSocket::Incoming& incoming, Result<BulkEnvelope>& envelope);
@@ -93,7 +93,7 @@ class BulkServer {
   void take_report(const BlobService::From& from, NodeId node, const FetchReport& report);
 
   io::EventLoop& loop_;
-  Engine& engine_;
+  DurableCore& durable_;
   KeyRegistry& gate_;
   io::ServerSocket& socket_;
   const DiskMonitor& space_;

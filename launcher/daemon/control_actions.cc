@@ -54,7 +54,7 @@ struct Performer {
     server.service_.perform(action);
   }
   void operator()(const UserChanged&) const {
-    server.settings_.secrets->follow(server.engine_.core().state().principals());
+    server.settings_.secrets->follow(server.durable_.core().state().principals());
   }
   void operator()(const ReplySubmitted& action) const { server.service_.perform(action); }
   void operator()(const ReplyJoined& action) const {
@@ -85,7 +85,7 @@ struct Performer {
   }
 
   void operator()(const ReportRefused& action) const {
-    const Node* node = server.engine_.core().state().node(action.node);
+    const Node* node = server.durable_.core().state().node(action.node);
     if (node == nullptr) return;
     server.audit("node " + node->name, node->key, server.links_.address_of(node->key), "report",
                  action.object, AuditOutcome::refused, action.why);

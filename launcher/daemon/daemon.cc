@@ -20,8 +20,8 @@
 #include "launcher/daemon/auditor.h"
 #include "launcher/daemon/bulk_server.h"
 #include "launcher/daemon/disk_monitor.h"
+#include "launcher/daemon/durable_core.h"
 #include "launcher/daemon/endpoint_file.h"
-#include "launcher/daemon/engine.h"
 #include "launcher/daemon/job_file_parser.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/launcher_home.h"
@@ -43,10 +43,10 @@ constexpr int kMessagesPerTurn = 256;  // of one socket, then the others have th
 
 // What must stand before the first message: in this order, and torn down in reverse.
 struct Daemon {
-  Daemon(const Options& o, const LauncherHome& h, Engine e)
+  Daemon(const Options& o, const LauncherHome& h, DurableCore e)
       : options(o),
         home(h),
-        engine(std::move(e)),
+        durable(std::move(e)),
         space({h.path(), h.reserve(), o.low_space, o.reserve}),
         gate(home.authorized_users()),
         transport(loop, [this](const std::string& domain, const PublicKey& key) {
@@ -64,7 +64,7 @@ struct Daemon {
 
   const Options& options;
   const LauncherHome& home;
-  Engine engine;
+  DurableCore durable;
   DiskMonitor space;
   KeyRegistry gate;
   io::EventLoop loop;
@@ -109,11 +109,11 @@ Status Daemon::open() {
              Sockets::bind(transport, keys, options.listen, home.endpoint(),
                            [this](const PublicKey& key) { return gate.node_of(key).has_value(); }));
   bulk.emplace(BulkServer::Parts{
-      loop, engine, gate, sockets->bulk, *blobs, *ledger, home.logs(), space,
+      loop, durable, gate, sockets->bulk, *blobs, *ledger, home.logs(), space,
       [this](NodeId node, AgentReply body) { control->tell_node(node, std::move(body)); },
       &*auditor});
   compactor.emplace(StoreCompactor::Parts{loop,
-                                          engine,
+                                          durable,
                                           *blobs,
                                           bulk->logs(),
                                           home,
@@ -122,7 +122,7 @@ Status Daemon::open() {
                                           ledger.get()});
   LauncherServer::Settings settings;
   settings.info = {advertised(sockets->control.endpoint(), options.advertise), getpid(),
-                   home.path(), engine.started()};
+                   home.path(), durable.started()};
   TRY_ASSIGN(const io::User user, io::current_user());
   owner = user.name;
   settings.token.launcher_key = keys.public_key;
@@ -140,9 +140,9 @@ Status Daemon::open() {
   };
   settings.traffic = [this](NodeId node) { return bulk->traffic(node); };
   settings.heartbeat_interval = options.core.heartbeat_interval;
-  secrets->follow(engine.core().state().principals());
+  secrets->follow(durable.core().state().principals());
   control.emplace(
-      engine, gate, sockets->control, sockets->join,
+      durable, gate, sockets->control, sockets->join,
       [this](const Caller& caller, const Digest& root, std::function<void(Result<bool>)> then) {
         bulk->check_tree(caller, root, std::move(then));
       },
@@ -158,8 +158,8 @@ Status Daemon::open() {
 
 Status Daemon::open_audit() {
   TRY_ASSIGN(auto log,
-             AuditLog::open(home.audit(), audit_limits(options.keep_audit), engine.now()));
-  auditor.emplace(loop, std::move(log), [this] { return engine.now(); });
+             AuditLog::open(home.audit(), audit_limits(options.keep_audit), durable.now()));
+  auditor.emplace(loop, std::move(log), [this] { return durable.now(); });
   AuditEntry entry;
   entry.who = name_of(LauncherItself{});
   entry.what = "start";
@@ -182,9 +182,9 @@ Status Daemon::open_audit() {
 }
 
 void Daemon::take_keys(std::vector<KeysFile::Line> lines) {
-  const Principals& principals = engine.core().state().principals();
+  const Principals& principals = durable.core().state().principals();
   const std::map<PublicKey, std::string> before = principals.keys();
-  engine.feed(KeysFileInput{{owner, std::move(lines)}});
+  durable.feed(KeysFileInput{{owner, std::move(lines)}});
   auditor->note_keys(before, principals.keys());
 }
 
@@ -205,10 +205,10 @@ Status Daemon::announce() const {
 
 bool Daemon::settle() {
   do {
-    space.look(engine.now());
+    space.look(durable.now());
     if (auto lines = gate.file().look()) take_keys(*std::move(lines));
-    engine.tick();
-    auto actions = engine.commit();
+    durable.tick();
+    auto actions = durable.commit();
     if (!actions) {
       spdlog::critical(
           "the journal cannot be written, so nothing more is decided or answered; jobs "
@@ -221,7 +221,7 @@ bool Daemon::settle() {
     }
     perform_all({*control, *bulk, *compactor}, *actions);
     bulk->turn_end();
-  } while (!engine.idle());
+  } while (!durable.idle());
   compactor->turn_end();
   auditor->turn_end();
   if (bulk->failure()) {
@@ -235,7 +235,7 @@ bool Daemon::settle() {
 
 ExitCode Daemon::run() {
   while (settle()) {
-    Duration wait = std::min(engine.wait(), compactor->wait());
+    Duration wait = std::min(durable.wait(), compactor->wait());
     wait = std::min({wait, Duration(kLookAgain), auditor->wait(), control->wait()});
     loop.turn(bulk->stalled() ? std::min(wait, kStalledRetry) : wait);
   }
@@ -277,12 +277,12 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
     return report(ExitCode::store_refused, done.error());
   CoreConfig core = options.core;
   core.allow_root = options.allow_root;
-  auto engine = Engine::recover(home.journal(), core, sign_of_life(home));
-  if (!engine) return report(ExitCode::store_refused, engine.error());
+  auto durable = DurableCore::recover(home.journal(), core, sign_of_life(home));
+  if (!durable) return report(ExitCode::store_refused, durable.error());
   if (const auto done = io::note_version(home.version(), kHomeVersion); !done)
     return report(ExitCode::store_refused, done.error());
   malloc_trim(0);
-  Daemon daemon(options, home, std::move(*engine));
+  Daemon daemon(options, home, std::move(*durable));
   if (const auto done = daemon.space.expect_possible(); !done)
     return report(ExitCode::usage, done.error());
   const auto on_signal = [&daemon](int signal) {

@@ -33,29 +33,29 @@ struct NodeMessages {
   void operator()(SessionOpen& open) const {
     spdlog::info("node {} opens session {:x}", open.node.value, open.session.value);
     server.links_.heard(from.key, open.session, from.peer, from.address);
-    server.engine_.feed(SessionInput{from.key, std::move(open)});
+    server.durable_.feed(SessionInput{from.key, std::move(open)});
   }
   void operator()(Heartbeat& beat) const {
     server.links_.heard(from.key, beat.session, from.peer, from.address);
-    server.engine_.feed(HeartbeatInput{from.key, beat});
+    server.durable_.feed(HeartbeatInput{from.key, beat});
   }
   void operator()(Observed& observed) const {
     server.links_.heard(from.key, observed.session, from.peer, from.address);
-    server.engine_.feed(ObservedInput{from.key, std::move(observed)});
+    server.durable_.feed(ObservedInput{from.key, std::move(observed)});
   }
 };
 
-LauncherServer::LauncherServer(Engine& engine, KeyRegistry& gate, io::ServerSocket& control,
+LauncherServer::LauncherServer(DurableCore& durable, KeyRegistry& gate, io::ServerSocket& control,
                                io::ServerSocket& join, CheckSnapshot check_snapshot,
                                Settings settings)
-    : engine_(engine),
+    : durable_(durable),
       gate_(gate),
       control_(control),
       join_(join),
       check_snapshot_(std::move(check_snapshot)),
       settings_(std::move(settings)),
       reports_(
-          engine.core(), check_snapshot_,
+          durable.core(), check_snapshot_,
           [this](const NodeRequest& from, AgentMessage message) {
             std::visit(NodeMessages{*this, from}, message);
           },
@@ -68,9 +68,9 @@ LauncherServer::LauncherServer(Engine& engine, KeyRegistry& gate, io::ServerSock
 // What the service needs of this daemon.
 Service::Ports LauncherServer::ports() {
   Service::Ports ports;
-  ports.core = &engine_.core();
-  ports.feed = [this](const Input& input) { engine_.feed(input); };
-  ports.now = [this] { return engine_.now(); };
+  ports.core = &durable_.core();
+  ports.feed = [this](const Input& input) { durable_.feed(input); };
+  ports.now = [this] { return durable_.now(); };
   ports.random = [] { return io::random_u64(); };
   ports.check_snapshot = check_snapshot_;
   ports.measure_snapshot = settings_.measure_snapshot;
@@ -84,10 +84,10 @@ Service::Ports LauncherServer::ports() {
   };
   ports.traffic = settings_.traffic;
   ports.show_environment = [this](const std::string& reference) {
-    return with_map(engine_.core().state(), settings_.environments_map, reference);
+    return with_map(durable_.core().state(), settings_.environments_map, reference);
   };
   ports.secrets = [this](const std::string& owner, const SecretRequest& request) {
-    return settings_.secrets->perform(owner, request, engine_.now());
+    return settings_.secrets->perform(owner, request, durable_.now());
   };
   ports.expect_secrets = [this](const std::string& owner, const std::set<std::string>& names) {
     return settings_.secrets->expect(owner, names);
@@ -99,7 +99,7 @@ Service::Ports LauncherServer::ports() {
   ports.make_token = [this](const CreateToken& create) {
     auto token = settings_.token;
     token.secret = random_secret();
-    token.expires = engine_.now() + create.valid_for;
+    token.expires = durable_.now() + create.valid_for;
     return Service::Ports::NewToken{sha256(token.secret), {wire::encode(token), token.expires}};
   };
   ports.send = [this](const std::string& connection, std::uint64_t reply_to, ClientReply body) {
@@ -133,7 +133,7 @@ void LauncherServer::on_node(Request request, const std::string& bytes) {
   }
   Error& error = envelope.error();
   log_refusal("a message of a node was refused: " + error.message);
-  engine_.feed(UnreadInput{request.key, error.message});
+  durable_.feed(UnreadInput{request.key, error.message});
   if (error.code == ErrorCode::permission_denied)
     error.message = "this is a node's key: " + error.message;
   audit(holder_of(request.key), request.key, request.address, "send a message", "the launcher",
@@ -144,7 +144,7 @@ void LauncherServer::on_node(Request request, const std::string& bytes) {
 
 std::string LauncherServer::limit_reached(const PublicKey& key, const std::string& user,
                                           std::size_t bytes) {
-  if (!messages_of_user_.take(key, engine_.now()))
+  if (!messages_of_user_.take(key, durable_.now()))
     return fmt::format(
         "user '{}' asks more than {} times a second with one key; ask less often, "
         "or start lockstepd with a higher --user-messages",
@@ -178,12 +178,12 @@ void LauncherServer::on_user(io::ServerSocket::Incoming incoming, const std::str
   Asker asker{UserCaller{user},         incoming.key,       incoming.address,
               std::move(incoming.peer), envelope->sequence, Instant::never()};
   if (envelope->deadline_ms > 0)
-    asker.deadline = engine_.now() + milliseconds(envelope->deadline_ms);
+    asker.deadline = durable_.now() + milliseconds(envelope->deadline_ms);
   service_.handle(std::move(asker), std::move(envelope->body));
 }
 
 void LauncherServer::log_refusal(std::string line) {
-  for (const std::string& one : refusals_.take(std::move(line), engine_.now()))
+  for (const std::string& one : refusals_.take(std::move(line), durable_.now()))
     spdlog::warn("{}", one);
 }
 
@@ -222,7 +222,7 @@ void LauncherServer::audit(const std::string& who, const PublicKey& key, const s
 
 // Of a node, also one that was removed.
 std::string LauncherServer::holder_of(const PublicKey& key) const {
-  const State& state = engine_.core().state();
+  const State& state = durable_.core().state();
   if (const Node* node = state.node_with_key(key)) return "node " + node->name;
   if (const RemovedNode* removed = state.removed_with_key(key)) return "node " + removed->name;
   return "nobody";
@@ -233,7 +233,7 @@ std::string LauncherServer::holder_of(const PublicKey& key) const {
 // Anybody may send here, so nothing is spent on more than a few a second; and whoever floods is
 // stopped by a limit of their own before they take from what others share.
 bool LauncherServer::may_join_now(const io::ServerSocket::Incoming& incoming) {
-  const Instant now = engine_.now();
+  const Instant now = durable_.now();
   return join_limits_.of_key.take(incoming.key, now) &&
          join_limits_.of_address.take(incoming.address, now) && join_limits_.of_all.take(0, now);
 }
@@ -262,7 +262,7 @@ void LauncherServer::on_join(io::ServerSocket::Incoming incoming) {
   if (joining_.size() >= kMaxJoining) joining_.erase(joining_.begin());
   joining_[++last_joining_] = {request.peer, request.sequence, request.key, request.address,
                                join.name};
-  engine_.feed(JoinInput{
+  durable_.feed(JoinInput{
       {last_joining_, request.sequence}, sha256(join.token_secret), request.key, join.name});
 }
 
@@ -287,7 +287,7 @@ void LauncherServer::tell_node(NodeId node, AgentReply body) {
 }
 
 DesiredState LauncherServer::desired_for(NodeId node) {
-  DesiredState desired = engine_.core().desired_for(node);
+  DesiredState desired = durable_.core().desired_for(node);
   settings_.secrets->give(desired);
   return desired;
 }

@@ -17,7 +17,7 @@
 #include "launcher/api/service.h"
 #include "launcher/daemon/auditor.h"
 #include "launcher/daemon/disk_monitor.h"
-#include "launcher/daemon/engine.h"
+#include "launcher/daemon/durable_core.h"
 #include "launcher/daemon/job_file_parser.h"
 #include "launcher/daemon/key_registry.h"
 #include "launcher/daemon/node_links.h"
@@ -54,7 +54,7 @@ class LauncherServer {
   // Is this tree whole in the blob store, and all of it the caller's? Answered later, on the loop.
   using CheckSnapshot = ReportCheck::CheckTree;
 
-  LauncherServer(Engine& engine, KeyRegistry& gate, io::ServerSocket& control,
+  LauncherServer(DurableCore& durable, KeyRegistry& gate, io::ServerSocket& control,
                  io::ServerSocket& join, CheckSnapshot check_snapshot, Settings settings);
 
   void on_control(io::ServerSocket::Incoming incoming);
@@ -112,7 +112,7 @@ class LauncherServer {
   bool may_join_now(const io::ServerSocket::Incoming& incoming);
   void send_all();
 
-  Engine& engine_;
+  DurableCore& durable_;
   KeyRegistry& gate_;
   io::ServerSocket& control_;
   io::ServerSocket& join_;

@@ -30,14 +30,14 @@ std::string path_of(const std::string& root, const std::string& job, const std::
 
 StoreCompactor::StoreCompactor(Parts parts)
     : loop_(parts.loop),
-      engine_(parts.engine),
+      durable_(parts.durable),
       blobs_(parts.blobs),
       logs_(parts.logs),
       home_(parts.home),
       settings_(parts.settings),
       space_(parts.space),
       ledger_(parts.ledger),
-      collect_at_(engine_.started() + settings_.blob_lease) {
+      collect_at_(durable_.started() + settings_.blob_lease) {
   // Of the thread alone, on Linux: it makes way for the loop.
   worker_.run([] { (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10); });
 }
@@ -50,26 +50,26 @@ void StoreCompactor::perform(const ForgetJob& action) {
   spdlog::info("job {} is deleted: {}", action.job.value, action.why);
   for (const auto& attempt : action.attempts)
     doomed_.push_back({attempt.job.value, LogStore::name_of(attempt)});
-  const Instant soonest = engine_.started() + settings_.blob_lease;
-  collect_at_ = std::min(collect_at_, std::max(soonest, engine_.now() + kAfterDeletion));
-  collect_low_at_ = std::min(collect_low_at_, engine_.now() + kAfterDeletion);
+  const Instant soonest = durable_.started() + settings_.blob_lease;
+  collect_at_ = std::min(collect_at_, std::max(soonest, durable_.now() + kAfterDeletion));
+  collect_low_at_ = std::min(collect_low_at_, durable_.now() + kAfterDeletion);
   low_pause_ = kLowPause;
 }
 
 void StoreCompactor::turn_end() {
-  if (lock_ || engine_.now() < not_before_) return;
+  if (lock_ || durable_.now() < not_before_) return;
   if (!orphans_listed_) return list_orphans();
   if (!doomed_.empty()) return remove_logs();
-  if (journal_has_grown() && engine_.now() >= compact_at_) return compact();
+  if (journal_has_grown() && durable_.now() >= compact_at_) return compact();
   if (!is_low()) {  // when it gets low, the minute that users are told begins
     low_pause_ = kLowPause;
-    collect_low_at_ = std::min(collect_low_at_, engine_.now() + kLowPause);
+    collect_low_at_ = std::min(collect_low_at_, durable_.now() + kLowPause);
   }
-  if (engine_.now() >= collect_at_ || (is_low() && engine_.now() >= collect_low_at_)) collect();
+  if (durable_.now() >= collect_at_ || (is_low() && durable_.now() >= collect_low_at_)) collect();
 }
 
 bool StoreCompactor::journal_has_grown() const {
-  return engine_.journal_rows() >= engine_.journal_kept() * 2 + settings_.compact_after;
+  return durable_.journal_rows() >= durable_.journal_kept() * 2 + settings_.compact_after;
 }
 
 Duration StoreCompactor::wait() {
@@ -77,7 +77,7 @@ Duration StoreCompactor::wait() {
   Instant due = is_low() ? std::min(collect_at_, collect_low_at_) : collect_at_;
   if (journal_has_grown()) due = std::min(due, compact_at_);
   if (!orphans_listed_ || !doomed_.empty()) due = {};
-  return std::max(std::max(due, not_before_) - engine_.now(), Duration::zero());
+  return std::max(std::max(due, not_before_) - durable_.now(), Duration::zero());
 }
 
 bool StoreCompactor::begin() {
@@ -87,7 +87,7 @@ bool StoreCompactor::begin() {
     return true;
   }
   if (!lock) spdlog::warn("{}", lock.error().message);
-  not_before_ = engine_.now() + (lock ? kAgain : kAfterFailure);
+  not_before_ = durable_.now() + (lock ? kAgain : kAfterFailure);
   return false;
 }
 
@@ -116,7 +116,7 @@ void StoreCompactor::found(const std::vector<LogFolder>& folders) {
   end();
   std::vector<LogFolder> deleted, unknown;
   for (const auto& folder : folders) {
-    const auto owner = owner_of_log_folder(engine_.core().state(), folder.job, folder.attempt);
+    const auto owner = owner_of_log_folder(durable_.core().state(), folder.job, folder.attempt);
     if (owner == LogFolderOwner::deleted) deleted.push_back(folder);
     if (owner == LogFolderOwner::unknown) unknown.push_back(folder);
   }
@@ -171,29 +171,29 @@ void StoreCompactor::compact() {
 }
 
 void StoreCompactor::adopt(const Result<CompactedJournal>& compacted) {
-  const auto before = engine_.journal_rows();
-  const Status done = compacted ? engine_.adopt(*compacted) : Status(compacted.error());
+  const auto before = durable_.journal_rows();
+  const Status done = compacted ? durable_.adopt(*compacted) : Status(compacted.error());
   end();
-  compact_at_ = engine_.now() + kAfterFailure;
+  compact_at_ = durable_.now() + kAfterFailure;
   if (!done) return spdlog::warn("the journal was not compacted: {}", done.error().message);
   compact_at_ = {};
-  spdlog::info("compacted the journal: {} of {} facts are left", engine_.journal_rows(), before);
+  spdlog::info("compacted the journal: {} of {} facts are left", durable_.journal_rows(), before);
 }
 
 // ---- blobs --------------------------------------------------------------------------------------
 
 void StoreCompactor::collect() {
   if (!begin()) return;
-  collect_at_ = engine_.now() + std::max(settings_.blob_lease, Duration(kAfterDeletion));
-  collect_low_at_ = engine_.now() + kLongestLowPause;  // until it is known what this one brings
+  collect_at_ = durable_.now() + std::max(settings_.blob_lease, Duration(kAfterDeletion));
+  collect_low_at_ = durable_.now() + kLongestLowPause;  // until it is known what this one brings
   // What a node brought, and has not told of yet, is of a job that has not ended.
   snapshot::BlobCollection::Leases leases{settings_.blob_lease, settings_.blob_lease,
                                           settings_.blob_lease};
   if (is_low()) leases.brief = std::min<Duration>(leases.brief, kBriefLease);
-  if (is_low() && engine_.core().state().unfinished().empty())
+  if (is_low() && durable_.core().state().unfinished().empty())
     leases.lasting = leases.opened = leases.brief;
   collecting_ = std::make_unique<snapshot::BlobCollection>(blobs_, leases);
-  worker_.run([this, trees = engine_.core().trees()] {
+  worker_.run([this, trees = durable_.core().trees()] {
     const Status marked = collecting_->mark(trees);
     auto count = marked ? collecting_->condemn() : Result<std::size_t>(marked.error());
     loop_.post([this, count] { condemned(count); });
@@ -216,7 +216,7 @@ Status StoreCompactor::forget_senders() {
 void StoreCompactor::condemned(const Result<std::size_t>& count) {
   if (!count) return collected(count.error());
   if (*count == 0 && !is_low()) return collected(snapshot::Collected{});
-  worker_.run([this, trees = engine_.core().trees()] {
+  worker_.run([this, trees = durable_.core().trees()] {
     const Status spared = collecting_->spare(trees);
     auto result = spared ? collecting_->sweep() : Result<snapshot::Collected>(spared.error());
     if (const Status forgot = result && result->blobs > 0 ? forget_senders() : Status(); !forgot)
@@ -232,7 +232,7 @@ void StoreCompactor::collected(const Result<snapshot::Collected>& result) {
   // What was sent a moment ago may go the next time, within the minute that users are told.
   const bool goes_on = result && (result->bytes > 0 || result->more_soon);
   low_pause_ = goes_on ? kLowPause : std::min<Duration>(low_pause_ * 2, kLongestLowPause);
-  collect_low_at_ = std::min(collect_low_at_, engine_.now() + low_pause_);
+  collect_low_at_ = std::min(collect_low_at_, durable_.now() + low_pause_);
   if (!result)
     spdlog::warn("files that no job refers to were not removed: {}", result.error().message);
   else if (result->blobs > 0 || result->bytes > 0)

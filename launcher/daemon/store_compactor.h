@@ -15,7 +15,7 @@
 #include "common/snapshot/blob_gc.h"
 #include "launcher/daemon/blob_ledger.h"
 #include "launcher/daemon/disk_monitor.h"
-#include "launcher/daemon/engine.h"
+#include "launcher/daemon/durable_core.h"
 #include "launcher/daemon/launcher_home.h"
 #include "launcher/daemon/worker.h"
 #include "launcher/logs/log_store.h"
@@ -36,7 +36,7 @@ class StoreCompactor {
   };
   struct Parts {
     io::EventLoop& loop;
-    Engine& engine;
+    DurableCore& durable;
     snapshot::BlobStore& blobs;
     LogStore& logs;
     const LauncherHome& home;
@@ -73,7 +73,7 @@ class StoreCompactor {
   void collected(const Result<snapshot::Collected>& result);
 
   io::EventLoop& loop_;
-  Engine& engine_;
+  DurableCore& durable_;
   snapshot::BlobStore& blobs_;
   LogStore& logs_;
   const LauncherHome& home_;

@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "agent/environment/container_engine.h"
 #include "agent/environment/container_sweep.h"
-#include "agent/environment/engine.h"
 #include "tests/unit/agent/environment_support.h"
 #include "tests/unit/support/docker_daemon.h"
 #include "tests/unit/support/docker_registry.h"

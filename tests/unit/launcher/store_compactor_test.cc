@@ -12,9 +12,9 @@ namespace {
 class StoreCompactorTest : public testing::Test {
  protected:
   StoreCompactorTest() : logs_(home_.logs()) {
-    auto engine = Engine::recover(home_.journal(), {});
-    EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
-    engine_.emplace(*std::move(engine));
+    auto durable = DurableCore::recover(home_.journal(), {});
+    EXPECT_TRUE(durable) << (durable ? "" : durable.error().message);
+    durable_.emplace(*std::move(durable));
     auto blobs = snapshot::BlobStore::open(home_.blobs());
     EXPECT_TRUE(blobs) << (blobs ? "" : blobs.error().message);
     blobs_ = *std::move(blobs);
@@ -23,7 +23,7 @@ class StoreCompactorTest : public testing::Test {
       return Result<io::DiskSpace>(io::DiskSpace{free_, gibibytes(10)});
     };
     space_.emplace(std::move(settings));
-    caretaker_.emplace(StoreCompactor::Parts{loop_, *engine_, *blobs_, logs_, home_,
+    compactor_.emplace(StoreCompactor::Parts{loop_, *durable_, *blobs_, logs_, home_,
                                              StoreCompactor::Settings{}, *space_});
     disk_has(gibibytes(5));
   }
@@ -33,24 +33,24 @@ class StoreCompactorTest : public testing::Test {
     at_ = at_ + kLookEvery;
     space_->look(at_);
     do {
-      caretaker_->turn_end();
+      compactor_->turn_end();
       loop_.turn(milliseconds(10));
     } while (io::SystemClock().now() < give_up_ && is_busy());
     ASSERT_FALSE(is_busy());
   }
   bool is_busy() {
-    return caretaker_->wait() == Duration::max() || caretaker_->wait().count() == 0;
+    return compactor_->wait() == Duration::max() || compactor_->wait().count() == 0;
   }
 
   test::TempDir dir_;
   const LauncherHome home_{dir_.path()};
   io::EventLoop loop_;
-  std::optional<Engine> engine_;
+  std::optional<DurableCore> durable_;
   std::unique_ptr<snapshot::BlobStore> blobs_;
   LogStore logs_;
   Bytes free_;
   std::optional<DiskMonitor> space_;
-  std::optional<StoreCompactor> caretaker_;
+  std::optional<StoreCompactor> compactor_;
   Instant at_{1'000};
   const Instant give_up_ = io::SystemClock().now() + seconds(60);
 };
@@ -59,9 +59,9 @@ class StoreCompactorTest : public testing::Test {
 TEST_F(StoreCompactorTest, EachTimeTheDiskGetsLowItCollectsWithinAMinuteAgain) {
   disk_has(mebibytes(50));  // nothing can go: it takes its time from here on
   disk_has(gibibytes(5));
-  EXPECT_GT(caretaker_->wait(), minutes(30)) << "as its lease says";
+  EXPECT_GT(compactor_->wait(), minutes(30)) << "as its lease says";
   disk_has(mebibytes(50));
-  EXPECT_LE(caretaker_->wait(), kLowPause);
+  EXPECT_LE(compactor_->wait(), kLowPause);
 }
 
 }  // namespace

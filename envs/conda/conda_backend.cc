@@ -1,4 +1,4 @@
-#include "envs/conda/engine.h"
+#include "envs/conda/conda_backend.h"
 
 #include <fmt/format.h>
 
@@ -36,12 +36,12 @@ Result<std::vector<std::string>> locked_for(const CondaEnvironment& definition,
                                 subdir, fmt::join(platforms, ", ")));
 }
 
-Result<std::unique_ptr<CondaEngine>> make_conda_engine(Toolbox& tools, const Site& site,
-                                                       const std::string& scratch) {
+Result<std::unique_ptr<CondaBackend>> make_conda_backend(Toolbox& tools, const Site& site,
+                                                         const std::string& scratch) {
   const std::string choice = tools.variable("LOCKSTEP_CONDA_ENGINE");
-  if (choice.empty() || choice == "rattler") return make_rattler_engine(tools, site, scratch);
+  if (choice.empty() || choice == "rattler") return make_rattler_backend(tools, site, scratch);
   for (const char* program : {"micromamba", "mamba", "conda"})
-    if (choice == program) return make_mamba_engine(tools, site, scratch, choice);
+    if (choice == program) return make_mamba_backend(tools, site, scratch, choice);
   return make_error(ErrorCode::unavailable,
                     fmt::format("LOCKSTEP_CONDA_ENGINE of the agent is '{}'; it may be rattler, "
                                 "micromamba, mamba or conda",

@@ -1,4 +1,4 @@
-#include "agent/inventory/engine.h"
+#include "agent/inventory/engine_probe.h"
 
 #include <unistd.h>
 

@@ -1,11 +1,11 @@
-#include "launcher/daemon/engine.h"
+#include "launcher/daemon/durable_core.h"
 
 #include <algorithm>
 
 namespace lockstep::launcher {
 
-Result<Engine> Engine::recover(const std::string& journal_path, const CoreConfig& config,
-                               const std::string& sign) {
+Result<DurableCore> DurableCore::recover(const std::string& journal_path, const CoreConfig& config,
+                                         const std::string& sign) {
   TRY_ASSIGN(auto journal, Journal::open(journal_path, sign));
   Core core(config);
   Instant last;
@@ -13,38 +13,38 @@ Result<Engine> Engine::recover(const std::string& journal_path, const CoreConfig
     core.replay(fact);
     last = std::max(last, fact.at);
   }));
-  Engine engine(std::move(core), std::move(journal), last);
-  engine.started_ = engine.now();
-  engine.core_.recovered(engine.started_);
-  engine.actions_ = engine.core_.resume();
-  return engine;
+  DurableCore durable(std::move(core), std::move(journal), last);
+  durable.started_ = durable.now();
+  durable.core_.recovered(durable.started_);
+  durable.actions_ = durable.core_.resume();
+  return durable;
 }
 
-void Engine::feed(const Input& input) {
+void DurableCore::feed(const Input& input) {
   const Instant now = clock_.now();
   auto step = core_.handle(now, input);
   for (auto& fact : step.facts) facts_.push_back({now, std::move(fact)});
   std::move(step.actions.begin(), step.actions.end(), std::back_inserter(actions_));
 }
 
-void Engine::tick() {
+void DurableCore::tick() {
   if (core_.next_deadline() <= clock_.now()) feed(TickInput{});
 }
 
-Duration Engine::wait() {
+Duration DurableCore::wait() {
   if (!idle()) return Duration::zero();
   const Instant due = core_.next_deadline();
   if (due == Instant::never()) return Duration::max();
   return std::max(due - clock_.now(), Duration::zero());
 }
 
-Status Engine::adopt(const CompactedJournal& compacted) {
+Status DurableCore::adopt(const CompactedJournal& compacted) {
   Status done = journal_.replace_with(compacted);
   if (!done && done.error().code != ErrorCode::unavailable) broken_ = done.error();
   return done;
 }
 
-Result<std::vector<Action>> Engine::commit() {
+Result<std::vector<Action>> DurableCore::commit() {
   if (broken_) return *broken_;
   TRY(journal_.append(facts_));
   facts_.clear();

@@ -1,4 +1,4 @@
-#include "agent/environment/engine.h"
+#include "agent/environment/container_engine.h"
 
 #include <fmt/format.h>
 

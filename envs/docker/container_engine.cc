@@ -1,4 +1,4 @@
-#include "envs/docker/engine.h"
+#include "envs/docker/container_engine.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -78,7 +78,7 @@ bool is_docker_set_up(const Toolbox& tools) {
 
 // ---- which one ----------------------------------------------------------------------------------
 
-Result<Engine> Engine::ask(Toolbox& tools, const std::string& program) {
+Result<ContainerEngine> ContainerEngine::ask(Toolbox& tools, const std::string& program) {
   tools.show("asking " + program);
   const Words words = joined({program}, {std::begin(kInfoWords), std::end(kInfoWords)});
   TRY_ASSIGN(const Toolbox::Answer answer,
@@ -89,7 +89,7 @@ Result<Engine> Engine::ask(Toolbox& tools, const std::string& program) {
                   fmt::format("it said nothing for {} s; is its daemon well?", kInfoWithin));
   auto info = engine_info_from(answer.output, last_words(answer.tail));
   if (!info) return broken(program, info.error().message);
-  Engine engine(tools);
+  ContainerEngine engine(tools);
   engine.name_ = info->name;
   engine.container_.engine = program;
   engine.container_.is_podman = info->is_podman;
@@ -105,7 +105,7 @@ Result<Engine> Engine::ask(Toolbox& tools, const std::string& program) {
   return engine;
 }
 
-Result<Engine> Engine::find(Toolbox& tools) {
+Result<ContainerEngine> ContainerEngine::find(Toolbox& tools) {
   const std::string choice = tools.variable("LOCKSTEP_CONTAINER_ENGINE");
   const Words names = choice.empty() ? Words{"docker", "podman"} : Words{choice};
   std::string why;
@@ -151,11 +151,11 @@ std::string full_image_name(const std::string& name) {
   return is_host ? name : "docker.io/" + name;
 }
 
-Result<Toolbox::Answer> Engine::run(const Words& words, Toolbox::Output output) const {
+Result<Toolbox::Answer> ContainerEngine::run(const Words& words, Toolbox::Output output) const {
   return tools_->run(joined({program()}, words), output);
 }
 
-Result<std::optional<Image>> Engine::inspect(const std::string& name) const {
+Result<std::optional<Image>> ContainerEngine::inspect(const std::string& name) const {
   TRY_ASSIGN(const Toolbox::Answer answer,
              run({"image", "inspect", tagged_image_name(name)}, Toolbox::Output::wanted));
   if (answer.exit_code != 0 && says_no_such_image(answer.tail)) return std::optional<Image>();
@@ -168,7 +168,7 @@ Result<std::optional<Image>> Engine::inspect(const std::string& name) const {
   }
 }
 
-Status Engine::pull(const std::string& name) const {
+Status ContainerEngine::pull(const std::string& name) const {
   tools_->show("pulling " + name);
   const std::string asked = tagged_image_name(name);
   Layers layers;
@@ -180,7 +180,7 @@ Status Engine::pull(const std::string& name) const {
   return pull_failure(name, name_, answer);
 }
 
-Result<std::string> Engine::build(const ImageOrder& order) const {
+Result<std::string> ContainerEngine::build(const ImageOrder& order) const {
   const std::string id_file = order.scratch + "/image-id";
   TRY(io::remove_tree(id_file));
   Words words{"build", "--pull=false", "--force-rm", "--iidfile",     id_file,
@@ -203,7 +203,7 @@ Result<std::string> Engine::build(const ImageOrder& order) const {
 }
 
 // Through a pipe: an image may be larger than what is free twice.
-Status Engine::save(const std::string& id, const std::string& folder) const {
+Status ContainerEngine::save(const std::string& id, const std::string& folder) const {
   constexpr const char* kSave =
       "\"$1\" save $4 \"$2\" | tar -C \"$3\" -x --no-same-owner -f - && test -e "
       "\"$3/manifest.json\"";
@@ -215,7 +215,7 @@ Status Engine::save(const std::string& id, const std::string& folder) const {
   return engine_failure(fmt::format("{} could not save the image {}", name_, id), answer);
 }
 
-Status Engine::load(const std::string& folder) const {
+Status ContainerEngine::load(const std::string& folder) const {
   constexpr const char* kLoad = "cd \"$2\" && tar -cf - * | \"$1\" load";
   tools_->show("loading the image");
   TRY_ASSIGN(const Toolbox::Answer answer,
@@ -224,13 +224,13 @@ Status Engine::load(const std::string& folder) const {
   return engine_failure(fmt::format("{} could not load the image", name_), answer);
 }
 
-Status Engine::tag(const std::string& id, const std::string& tag) const {
+Status ContainerEngine::tag(const std::string& id, const std::string& tag) const {
   TRY_ASSIGN(const Toolbox::Answer answer, run({"tag", id, tag}));
   if (answer.exit_code == 0) return {};
   return engine_failure(fmt::format("{} could not tag the image {}", name_, id), answer);
 }
 
-Result<Toolbox::Answer> Engine::run_once(const Words& options, const Words& rest) const {
+Result<Toolbox::Answer> ContainerEngine::run_once(const Words& options, const Words& rest) const {
   const std::string name = fmt::format("lockstep-probe-{:016x}", io::random_u64());
   const Words words =
       joined({"run", "--rm", "--pull", "never", "--name", name, "--network", "host"}, options);

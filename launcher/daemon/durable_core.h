@@ -12,12 +12,12 @@
 
 namespace lockstep::launcher {
 
-class Engine {
+class DurableCore {
  public:
   // Opens and replays the journal, a new one unless there is a `sign` of one (Journal::open). The
   // actions of the first commit() are those of Core::resume().
-  static Result<Engine> recover(const std::string& journal_path, const CoreConfig& config,
-                                const std::string& sign = "");
+  static Result<DurableCore> recover(const std::string& journal_path, const CoreConfig& config,
+                                     const std::string& sign = "");
 
   const Core& core() const { return core_; }
   Instant now() { return clock_.now(); }
@@ -41,7 +41,7 @@ class Engine {
   Result<std::vector<Action>> commit();
 
  private:
-  Engine(Core core, Journal journal, Instant not_before)
+  DurableCore(Core core, Journal journal, Instant not_before)
       : core_(std::move(core)), journal_(std::move(journal)), clock_(not_before) {}
 
   Core core_;

@@ -33,11 +33,11 @@ struct ImageOrder {
   bool from_nothing = false;  // what was built here before is not used
 };
 
-class Engine {
+class ContainerEngine {
  public:
   // The one that the agent's LOCKSTEP_CONTAINER_ENGINE names; else docker, if its daemon answers;
   // else podman. unavailable: what this node lacks, and what to do.
-  static Result<Engine> find(Toolbox& tools);
+  static Result<ContainerEngine> find(Toolbox& tools);
 
   const std::string& program() const { return container_.engine; }
   const std::string& name() const { return name_; }  // "docker 20.10.24", "podman 4.3.1, rootless"
@@ -55,8 +55,8 @@ class Engine {
   Result<Toolbox::Answer> run_once(const Words& options, const Words& rest) const;
 
  private:
-  explicit Engine(Toolbox& tools) : tools_(&tools) {}
-  static Result<Engine> ask(Toolbox& tools, const std::string& program);
+  explicit ContainerEngine(Toolbox& tools) : tools_(&tools) {}
+  static Result<ContainerEngine> ask(Toolbox& tools, const std::string& program);
   Result<Toolbox::Answer> run(const Words& words,
                               Toolbox::Output output = Toolbox::Output::log) const;
 

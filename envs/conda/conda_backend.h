@@ -10,9 +10,9 @@
 
 namespace lockstep::envs {
 
-class CondaEngine {
+class CondaBackend {
  public:
-  virtual ~CondaEngine() = default;
+  virtual ~CondaBackend() = default;
   virtual std::string name() const = 0;  // of the lock's solver: "py-rattler 0.28.0"
   // For site.platform, sorted by name. Of a lock file: what it names, each with its SHA-256.
   virtual Result<std::vector<LockedCondaPackage>> solve(const CondaEnvironment& definition) = 0;
@@ -28,8 +28,8 @@ class CondaEngine {
 
 // `scratch` is a folder to write to. LOCKSTEP_CONDA_ENGINE of the environment says which.
 // unavailable: what this node lacks is not the definition's fault.
-Result<std::unique_ptr<CondaEngine>> make_conda_engine(Toolbox& tools, const Site& site,
-                                                       const std::string& scratch);
+Result<std::unique_ptr<CondaBackend>> make_conda_backend(Toolbox& tools, const Site& site,
+                                                         const std::string& scratch);
 
 // "linux-64" of "linux-64 __cuda=12.4 __glibc=2.36", and the rest.
 struct CondaPlatform {
