@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "common/base/match.h"
-#include "common/domain/channel.h"
+#include "common/domain/conda_channel.h"
 #include "common/domain/image_name.h"
 #include "common/domain/variables.h"
 

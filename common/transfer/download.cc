@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "common/transfer/channel.h"
+#include "common/transfer/request_window.h"
 #include "common/transfer/transfer.h"
 
 namespace lockstep::transfer {
@@ -21,7 +21,7 @@ class Downloader {
  public:
   Downloader(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
              const OnProgress& on_progress, const TransferOptions& options)
-      : channel_(socket, options),
+      : window_(socket, options),
         root_(root),
         job_(options.of_job),
         into_(into),
@@ -39,7 +39,7 @@ class Downloader {
   Status fetch_all(std::vector<Digest> digests, std::uint64_t bytes);
   Result<bool> take(BulkMessage& answer);
 
-  Channel channel_;
+  RequestWindow window_;
   const Digest root_;  // of the tree that all of it belongs to
   const JobId job_;
   snapshot::BlobStore& into_;
@@ -91,25 +91,25 @@ Status Downloader::fetch(const std::vector<BlobWanted>& wanted) {
     }
   }
   if (!together.empty()) TRY(fetch_all(std::move(together), bytes));
-  TRY(channel_.drain());
+  TRY(window_.drain());
   while (!later_.empty()) {
     const auto [blob, offset] = later_.front();
     later_.pop_front();
     TRY(fetch_part(blob, offset));
-    if (later_.empty()) TRY(channel_.drain());
+    if (later_.empty()) TRY(window_.drain());
   }
   return {};
 }
 
 Status Downloader::fetch_all(std::vector<Digest> digests, std::uint64_t bytes) {
-  return channel_.request(GetBlobs{std::move(digests), 0, 0, false, root_, job_},
-                          std::max<std::uint64_t>(bytes, 1),
-                          [this](BulkMessage& answer) { return take(answer); });
+  return window_.request(GetBlobs{std::move(digests), 0, 0, false, root_, job_},
+                         std::max<std::uint64_t>(bytes, 1),
+                         [this](BulkMessage& answer) { return take(answer); });
 }
 
 Status Downloader::fetch_part(const BlobWanted& blob, std::uint64_t offset) {
   const bool is_unknown = blob.size == 0;
-  return channel_.request(
+  return window_.request(
       GetBlobs{{blob.digest}, offset, kBytesPerRequest, false, root_, job_}, kBytesPerRequest,
       [this, is_unknown](BulkMessage& answer) -> Result<bool> {
         const auto* data = std::get_if<BlobData>(&answer);

@@ -6,9 +6,9 @@
 #include <utility>
 #include <variant>
 
-#include "common/transfer/channel.h"
 #include "common/transfer/content_queue.h"
 #include "common/transfer/piece_sender.h"
+#include "common/transfer/request_window.h"
 #include "common/transfer/transfer.h"
 
 namespace lockstep::transfer {
@@ -37,9 +37,9 @@ TransferOptions impatient(TransferOptions options) {
 class HeadStart {
  public:
   HeadStart(io::ClientSocket& socket, const OnProgress& on_progress, const TransferOptions& options)
-      : channel_(socket, impatient(options)),
-        sender_(channel_, [this](std::uint64_t raw) { landed(raw); }),
-        queue_(options.held_bytes, [this] { channel_.wake(); }),
+      : window_(socket, impatient(options)),
+        sender_(window_, [this](std::uint64_t raw) { landed(raw); }),
+        queue_(options.held_bytes, [this] { window_.wake(); }),
         // Less than readers that wait for room leave us: their waiting ends.
         bytes_per_question_(std::min(kBytesPerQuestion, options.held_bytes / 4)),
         on_progress_(on_progress) {}
@@ -65,7 +65,7 @@ class HeadStart {
     if (on_progress_) on_progress_(progress_);
   }
 
-  Channel channel_;
+  RequestWindow window_;
   PieceSender sender_;
   ContentQueue queue_;
   const std::uint64_t bytes_per_question_;
@@ -84,18 +84,18 @@ Status HeadStart::run() {
   for (;;) {
     const bool is_last = queue_.ended();  // before the look at what there is
     take_in();
-    const bool has_begun = channel_.has_open() || channel_.was_answered();
+    const bool has_begun = window_.has_open() || window_.was_answered();
     if (queue_.ended_early() || (is_last && !has_begun)) return {};
     while (is_time_to_ask()) TRY(ask());
     TRY(send());
-    if (channel_.was_answered()) queue_.let_wait();
-    if (is_last && !channel_.was_answered()) return {};
+    if (window_.was_answered()) queue_.let_wait();
+    if (is_last && !window_.was_answered()) return {};
     if (is_last && open_questions_ == 0 && lacking_.empty() && unasked_.empty()) break;
     const bool is_idle = lacking_.empty() && !is_time_to_ask() && queue_.empty();
-    if (is_idle && is_last == queue_.ended()) TRY(channel_.wait());
+    if (is_idle && is_last == queue_.ended()) TRY(window_.wait());
   }
   TRY(sender_.flush());
-  return channel_.drain();
+  return window_.drain();
 }
 
 void HeadStart::take_in() {
@@ -147,13 +147,13 @@ Status HeadStart::probe() {
 Status HeadStart::ask_about(std::vector<Digest> digests) {
   ++open_questions_;
   const MissingBlobs question{std::move(digests)};
-  return channel_.request(question, question.digests.size() * sizeof(Digest),
-                          [this, question](BulkMessage& answer) -> Result<bool> {
-                            const auto* reply = std::get_if<MissingBlobsReply>(&answer);
-                            if (reply == nullptr) return false;
-                            answered(question, *reply);
-                            return true;
-                          });
+  return window_.request(question, question.digests.size() * sizeof(Digest),
+                         [this, question](BulkMessage& answer) -> Result<bool> {
+                           const auto* reply = std::get_if<MissingBlobsReply>(&answer);
+                           if (reply == nullptr) return false;
+                           answered(question, *reply);
+                           return true;
+                         });
 }
 
 void HeadStart::answered(const MissingBlobs& question, const MissingBlobsReply& reply) {

@@ -40,12 +40,12 @@ Status PieceSender::flush() {
   wire_bytes_ += message_bytes_;
   const std::uint64_t raw = std::exchange(message_raw_, 0);
   message_bytes_ = 0;
-  return channel_.request(std::exchange(message_, {}), std::max<std::uint64_t>(raw, 1),
-                          [this, raw](BulkMessage& answer) -> Result<bool> {
-                            if (!std::holds_alternative<PutBlobsReply>(answer)) return false;
-                            on_durable_(raw);
-                            return true;
-                          });
+  return window_.request(std::exchange(message_, {}), std::max<std::uint64_t>(raw, 1),
+                         [this, raw](BulkMessage& answer) -> Result<bool> {
+                           if (!std::holds_alternative<PutBlobsReply>(answer)) return false;
+                           on_durable_(raw);
+                           return true;
+                         });
 }
 
 }  // namespace lockstep::transfer

@@ -9,17 +9,17 @@
 #include "common/base/digest.h"
 #include "common/base/result.h"
 #include "common/domain/bulk.h"
-#include "common/transfer/channel.h"
+#include "common/transfer/request_window.h"
 
 namespace lockstep::transfer {
 
 class PieceSender {
  public:
   // `on_durable` is told how many raw bytes are safe over there, message by message.
-  PieceSender(Channel& channel, std::function<void(std::uint64_t raw)> on_durable)
-      : channel_(channel), on_durable_(std::move(on_durable)) {}
+  PieceSender(RequestWindow& window, std::function<void(std::uint64_t raw)> on_durable)
+      : window_(window), on_durable_(std::move(on_durable)) {}
 
-  // These may wait until the channel's window has room.
+  // These may wait until the window's window has room.
   Status add(BlobPiece piece, std::uint64_t raw_size);
   Status add_blob(const Digest& digest, std::string_view whole);
   Status flush();  // what is left goes out; nobody waits for its answer
@@ -28,7 +28,7 @@ class PieceSender {
   std::uint64_t wire_bytes() const { return wire_bytes_; }  // after compression
 
  private:
-  Channel& channel_;
+  RequestWindow& window_;
   std::function<void(std::uint64_t)> on_durable_;
   PutBlobs message_;
   std::uint64_t message_bytes_ = 0, message_raw_ = 0;

@@ -12,8 +12,8 @@
 #include "common/io/file_system.h"
 #include "common/snapshot/compress.h"
 #include "common/snapshot/entry_io.h"
-#include "common/transfer/channel.h"
 #include "common/transfer/piece_sender.h"
+#include "common/transfer/request_window.h"
 #include "common/transfer/transfer.h"
 
 namespace lockstep::transfer {
@@ -33,8 +33,8 @@ class Uploader {
  public:
   Uploader(io::ClientSocket& socket, const snapshot::Snapshot& snapshot,
            const OnProgress& on_progress, const TransferOptions& options)
-      : channel_(socket, options),
-        sender_(channel_, [this](std::uint64_t raw) { landed(raw); }),
+      : window_(socket, options),
+        sender_(window_, [this](std::uint64_t raw) { landed(raw); }),
         snapshot_(snapshot),
         on_progress_(on_progress) {}
 
@@ -48,7 +48,7 @@ class Uploader {
   UploadResult result() const { return {blobs_sent_, sender_.bytes_sent(), sender_.wire_bytes()}; }
   Error changed(const snapshot::FileRecord& file) const;
 
-  Channel channel_;
+  RequestWindow window_;
   PieceSender sender_;
   const snapshot::Snapshot& snapshot_;
   const OnProgress& on_progress_;
@@ -76,7 +76,7 @@ Result<UploadResult> Uploader::run() {
     if (on_progress_) on_progress_(progress_);
     for (const Digest& digest : open) TRY(send(digest, sources_.at(digest)));
     TRY(sender_.flush());
-    TRY(channel_.drain());
+    TRY(window_.drain());
   }
   TRY_ASSIGN(open, ask(open));
   if (open.empty()) return result();
@@ -92,15 +92,15 @@ Result<std::vector<Digest>> Uploader::ask(const std::vector<Digest>& digests) {
   for (std::size_t begin = 0; begin < digests.size(); begin += kDigestsPerQuestion) {
     const auto end = std::min(begin + kDigestsPerQuestion, digests.size());
     const auto at = [&](std::size_t i) { return digests.begin() + static_cast<std::ptrdiff_t>(i); };
-    TRY(channel_.request(MissingBlobs{{at(begin), at(end)}}, kDigestsPerQuestion * 32,
-                         [&](BulkMessage& answer) -> Result<bool> {
-                           const auto* reply = std::get_if<MissingBlobsReply>(&answer);
-                           if (reply == nullptr) return false;
-                           missing.insert(reply->missing.begin(), reply->missing.end());
-                           return true;
-                         }));
+    TRY(window_.request(MissingBlobs{{at(begin), at(end)}}, kDigestsPerQuestion * 32,
+                        [&](BulkMessage& answer) -> Result<bool> {
+                          const auto* reply = std::get_if<MissingBlobsReply>(&answer);
+                          if (reply == nullptr) return false;
+                          missing.insert(reply->missing.begin(), reply->missing.end());
+                          return true;
+                        }));
   }
-  TRY(channel_.drain());
+  TRY(window_.drain());
   std::vector<Digest> ordered;
   std::copy_if(digests.begin(), digests.end(), std::back_inserter(ordered),
                [&](const Digest& digest) { return missing.count(digest) != 0; });

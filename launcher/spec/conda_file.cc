@@ -8,7 +8,7 @@
 #include <set>
 
 #include "common/base/nearest.h"
-#include "common/domain/channel.h"
+#include "common/domain/conda_channel.h"
 #include "launcher/spec/keys.h"
 #include "launcher/spec/match_spec.h"
 

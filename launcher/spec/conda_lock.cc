@@ -7,7 +7,7 @@
 #include <set>
 
 #include "common/base/trimmed.h"
-#include "common/domain/channel.h"
+#include "common/domain/conda_channel.h"
 #include "launcher/spec/requirements.h"
 
 namespace lockstep::spec {

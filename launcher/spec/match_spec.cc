@@ -10,7 +10,7 @@
 
 #include "common/base/nearest.h"
 #include "common/base/trimmed.h"
-#include "common/domain/channel.h"
+#include "common/domain/conda_channel.h"
 #include "launcher/spec/requirements.h"
 
 namespace lockstep::spec {

@@ -15,15 +15,15 @@
 
 namespace lockstep::transfer {
 
-class Channel {
+class RequestWindow {
  public:
   // Called with each answer; true = the request is done. An error ends the transfer.
   using OnAnswer = std::function<Result<bool>(BulkMessage& answer)>;
 
-  Channel(io::ClientSocket& socket, const TransferOptions& options);
-  ~Channel();
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
+  RequestWindow(io::ClientSocket& socket, const TransferOptions& options);
+  ~RequestWindow();
+  RequestWindow(const RequestWindow&) = delete;
+  RequestWindow& operator=(const RequestWindow&) = delete;
 
   // Waits until `weight` more fits into the window, then sends.
   Status request(BulkMessage body, std::uint64_t weight, OnAnswer on_answer);

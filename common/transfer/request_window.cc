@@ -1,4 +1,4 @@
-#include "common/transfer/channel.h"
+#include "common/transfer/request_window.h"
 
 #include <fmt/format.h>
 
@@ -18,14 +18,14 @@ std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch
 }  // namespace
 
 // A random start, so that late answers to an earlier transfer on this socket answer nothing here.
-Channel::Channel(io::ClientSocket& socket, const TransferOptions& options)
+RequestWindow::RequestWindow(io::ClientSocket& socket, const TransferOptions& options)
     : socket_(socket), options_(options), next_sequence_(io::random_u64() >> 1) {
   loop_.watch_socket(socket_.handle(), [] {});
 }
 
-Channel::~Channel() { loop_.unwatch_socket(socket_.handle()); }
+RequestWindow::~RequestWindow() { loop_.unwatch_socket(socket_.handle()); }
 
-Status Channel::request(BulkMessage body, std::uint64_t weight, OnAnswer on_answer) {
+Status RequestWindow::request(BulkMessage body, std::uint64_t weight, OnAnswer on_answer) {
   while (!open_.empty() && weight_ + weight > options_.window_bytes) TRY(turn());
   if (open_.empty()) last_heard_ns_ = last_repeat_ns_ = now_ns();
   const std::uint64_t sequence = ++next_sequence_;
@@ -39,29 +39,29 @@ Status Channel::request(BulkMessage body, std::uint64_t weight, OnAnswer on_answ
   return receive();
 }
 
-Status Channel::drain(std::size_t count) {
+Status RequestWindow::drain(std::size_t count) {
   while (open_.size() > count) TRY(turn());
   return {};
 }
 
-Status Channel::wait() {
+Status RequestWindow::wait() {
   if (!open_.empty()) return turn();
   loop_.turn(Duration::max());
   return receive();
 }
 
-void Channel::wake() {
+void RequestWindow::wake() {
   loop_.post([] {});
 }
 
-Status Channel::turn() {
+Status RequestWindow::turn() {
   const std::int64_t due = last_repeat_ns_ + options_.retry_after.count();
   loop_.turn(Duration(std::max<std::int64_t>(due - now_ns(), 0)));
   TRY(receive());
   return open_.empty() ? Status() : repeat_or_give_up();
 }
 
-Status Channel::receive() {
+Status RequestWindow::receive() {
   while (const auto bytes = socket_.receive()) {
     auto envelope = wire::decode_bulk(*bytes);
     if (!envelope) return envelope.error().within("the launcher's bulk socket");
@@ -70,7 +70,7 @@ Status Channel::receive() {
   return {};
 }
 
-Status Channel::answered(std::uint64_t sequence, BulkMessage& answer) {
+Status RequestWindow::answered(std::uint64_t sequence, BulkMessage& answer) {
   const auto found = open_.find(sequence);
   if (found == open_.end()) return {};  // doubled or late
   last_heard_ns_ = last_repeat_ns_ = now_ns();
@@ -88,7 +88,7 @@ Status Channel::answered(std::uint64_t sequence, BulkMessage& answer) {
   return {};
 }
 
-Status Channel::repeat_or_give_up() {
+Status RequestWindow::repeat_or_give_up() {
   const std::int64_t now = now_ns();
   if (now - last_heard_ns_ >= options_.give_up_after.count()) {
     return make_error(ErrorCode::unavailable, fmt::format("the launcher did not answer for {}",

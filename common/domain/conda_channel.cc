@@ -1,4 +1,4 @@
-#include "common/domain/channel.h"
+#include "common/domain/conda_channel.h"
 
 #include <fmt/format.h>
 
