@@ -36,7 +36,7 @@ bool may_be_mended(const Error& error) {
 
 }  // namespace
 
-Build::Build(const FlightParts& parts, EnvironmentTarget target)
+Build::Build(const BuildParts& parts, EnvironmentTarget target)
     : parts_(parts),
       target_(std::move(target)),
       entry_(target_.what == EnvironmentTarget::What::solve
@@ -45,35 +45,39 @@ Build::Build(const FlightParts& parts, EnvironmentTarget target)
 
 // ---- who waits ----------------------------------------------------------------------------------
 
-bool Build::join(const std::shared_ptr<Waiter>& waiter) {
+bool Build::join(const std::shared_ptr<BuildSubscriber>& subscriber) {
   const std::lock_guard guard(mutex_);
   if (ended_ || stopped_) return false;
-  const bool sits = std::any_of(seats_.begin(), seats_.end(),
-                                [&](const auto& seat) { return seat->waiter == waiter; });
-  if (!sits) seats_.push_back(std::make_shared<Seat>(Seat{waiter, 0, ""}));
+  const bool is_subscribed =
+      std::any_of(subscriptions_.begin(), subscriptions_.end(),
+                  [&](const auto& subscription) { return subscription->subscriber == subscriber; });
+  if (!is_subscribed)
+    subscriptions_.push_back(std::make_shared<Subscription>(Subscription{subscriber, 0, ""}));
   return true;
 }
 
-void Build::leave(const Waiter& waiter) {
+void Build::leave(const BuildSubscriber& subscriber) {
   const std::lock_guard guard(mutex_);
-  std::erase_if(seats_, [&](const auto& seat) { return seat->waiter.get() == &waiter; });
-  if (seats_.empty()) stopped_ = true;
+  std::erase_if(subscriptions_, [&](const auto& subscription) {
+    return subscription->waiter.get() == &subscriber;
+  });
+  if (subscriptions_.empty()) stopped_ = true;
 }
 
-Build::Seats Build::seats() const {
+Build::Subscriptions Build::subscriptions() const {
   const std::lock_guard guard(mutex_);
-  return seats_;
+  return subscriptions_;
 }
 
-void Build::finish(const std::function<void(const std::shared_ptr<Waiter>&)>& tell) {
-  Seats last;
+void Build::finish(const std::function<void(const std::shared_ptr<BuildSubscriber>&)>& tell) {
+  Subscriptions last;
   {
     const std::lock_guard guard(mutex_);
     ended_ = true;
-    last.swap(seats_);
+    last.swap(subscriptions_);
   }
-  for (const auto& seat : last) copy_log(*seat);
-  for (const auto& seat : last) tell(seat->waiter);
+  for (const auto& subscription : last) copy_log(*subscription);
+  for (const auto& subscription : last) tell(subscription->subscriber);
 }
 
 // ---- log and progress
@@ -97,20 +101,20 @@ void Build::line(const std::string& text) { log(text + "\n"); }
 void Build::show(std::string text) { progress_ = cut(std::move(text), kMaxProgressBytes); }
 
 // What is in our log goes into each one's; who came late begins at its start.
-void Build::copy_log(Seat& seat) const {
+void Build::copy_log(Subscription& subscription) const {
   if (!holds_entry_) return;
   const io::Fd fd(::open(entry_.log().c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0) return;
   const auto size = static_cast<std::uint64_t>(info.st_size);
-  if (size < seat.copied) seat.copied = 0;  // it was begun anew
+  if (size < subscription.copied) subscription.copied = 0;  // it was begun anew
   std::string buffer(kCopyBytes, '\0');
-  while (seat.copied < size) {
+  while (subscription.copied < size) {
     const ssize_t got =
-        ::pread(fd.get(), buffer.data(), buffer.size(), static_cast<off_t>(seat.copied));
+        ::pread(fd.get(), buffer.data(), buffer.size(), static_cast<off_t>(subscription.copied));
     if (got <= 0) return;
-    seat.waiter->log({buffer.data(), static_cast<std::size_t>(got)});
-    seat.copied += static_cast<std::uint64_t>(got);
+    subscription.subscriber->log({buffer.data(), static_cast<std::size_t>(got)});
+    subscription.copied += static_cast<std::uint64_t>(got);
   }
 }
 
@@ -118,11 +122,12 @@ void Build::share() {
   const Instant at = now();
   if (at - shared_at_ < kShareEvery) return;
   shared_at_ = at;
-  for (const auto& seat : seats()) {
-    copy_log(*seat);
-    if (progress_.empty() || seat->progress == progress_) continue;
-    seat->progress = progress_;
-    parts_.tell(seat->waiter, EnvironmentProgress{seat->waiter->wanted().attempt, progress_});
+  for (const auto& subscription : subscriptions()) {
+    copy_log(*subscription);
+    if (progress_.empty() || subscription->progress == progress_) continue;
+    subscription->progress = progress_;
+    parts_.tell(subscription->subscriber,
+                EnvironmentProgress{subscription->subscriber->wanted().attempt, progress_});
   }
 }
 
@@ -169,15 +174,17 @@ void Build::work() {
     const auto image = look_for_its_image(target_, *built);
     if (!image) return fail(image.error());
     if (image->is_here)
-      return finish([&](const auto& waiter) { tell_reused(parts_, waiter, target_, *built); });
+      return finish(
+          [&](const auto& subscriber) { tell_reused(parts_, subscriber, target_, *built); });
   }
   const auto failure = EnvironmentCache::find_failure(entry_);
   if (failure && !may_be_mended(failure->error)) {  // earlier agents remembered those too
-    for (const auto& seat : seats())
-      seat->waiter->say(fmt::format("the {} failed before; this is its log of {}, by job {}:",
-                                    described(target_), for_people(failure->at), failure->job));
+    for (const auto& subscription : subscriptions())
+      subscription->subscriber->say(
+          fmt::format("the {} failed before; this is its log of {}, by job {}:", described(target_),
+                      for_people(failure->at), failure->job));
     return finish(
-        [&](const auto& waiter) { tell_failed_before(parts_, waiter, target_, *failure); });
+        [&](const auto& subscriber) { tell_failed_before(parts_, subscriber, target_, *failure); });
   }
   if (target_.what == EnvironmentTarget::What::solve) return solve(*held);
   build(*held);
@@ -255,7 +262,7 @@ Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs:
 
 // Of several attempts that wait here each may have nodes of its own that try next. A part that is
 // told otherwise by now, or of another generation, does not end because of this one.
-bool Build::passes_on(const Waiter& waiter) const {
+bool Build::passes_on(const BuildSubscriber& subscriber) const {
   if (target_.what != EnvironmentTarget::What::solve) return false;
   const EnvironmentPlan plan = waiter.wanted().environment;
   return plan.others_may_solve || !plan.solve || plan.generation != target_.generation;
@@ -271,9 +278,9 @@ bool Build::may_be_elsewhere(const Error& error) const {
 // From here on an error is of this node or of the network, not of the definition: nothing is
 // remembered.
 void Build::fail(const Error& error) {
-  finish([&](const auto& waiter) {
-    if (passes_on(*waiter)) return tell_cannot_solve(parts_, waiter, target_, error);
-    tell_failed(parts_, waiter, error, Cause::start_failed);
+  finish([&](const auto& subscriber) {
+    if (passes_on(*subscriber)) return tell_cannot_solve(parts_, subscriber, target_, error);
+    tell_failed(parts_, subscriber, error, Cause::start_failed);
   });
 }
 
@@ -297,10 +304,10 @@ void Build::fail_by_tools(const Error& error) {
     const Status kept = EnvironmentCache::keep_failure(entry_, {error, now(), target_.job});
     if (!kept) line(kept.error().message);
   }
-  finish([&](const auto& waiter) {
-    if (may_be_elsewhere(error) && passes_on(*waiter))
-      return tell_cannot_solve(parts_, waiter, target_, error);
-    tell_failed(parts_, waiter, error, Cause::environment_failed);
+  finish([&](const auto& subscriber) {
+    if (may_be_elsewhere(error) && passes_on(*subscriber))
+      return tell_cannot_solve(parts_, subscriber, target_, error);
+    tell_failed(parts_, subscriber, error, Cause::environment_failed);
   });
 }
 
@@ -355,7 +362,7 @@ void Build::build(const EntryLock& held) {
   const std::string how =
       fmt::format("built in {:.1f} s", std::chrono::duration<double>(built.at - began).count());
   line(fmt::format("{}: {}", described(target_), how));
-  finish([&](const auto& waiter) { tell_ready(parts_, waiter, target_, built, how); });
+  finish([&](const auto& subscriber) { tell_ready(parts_, subscriber, target_, built, how); });
   EnvironmentCache::measure(entry_);  // nobody waits for that
 }
 
@@ -384,7 +391,7 @@ void Build::solve(const EntryLock& held) {
   if (!tree) return fail(tree.error());
   EnvironmentCache::forget_solved(entry_);
   line(fmt::format("its lock is {}", tree->hex()));
-  finish([&](const auto& waiter) { tell_solved(parts_, waiter, target_, *tree); });
+  finish([&](const auto& subscriber) { tell_solved(parts_, subscriber, target_, *tree); });
 }
 
 }  // namespace lockstep::agent

@@ -14,11 +14,11 @@
 
 #include "agent/core/core.h"
 #include "agent/environment/build_cgroup.h"
+#include "agent/environment/build_subscriber.h"
 #include "agent/environment/cache.h"
 #include "agent/environment/container_engine.h"
 #include "agent/environment/package_share.h"
 #include "agent/environment/target.h"
-#include "agent/environment/waiter.h"
 #include "envs/env_process.h"
 #include "envs/order.h"
 
@@ -38,7 +38,7 @@ struct LockFunctions {
 };
 
 // What all builds of an agent share.
-struct FlightParts {
+struct BuildParts {
   const EnvironmentCache& cache;
   const std::string& program;  // lockstep-env
   const std::map<std::string, std::string>& environment;
@@ -46,22 +46,22 @@ struct FlightParts {
   const std::string& home;      // the agent's
   const std::string& spawn;     // lockstep-spawn
   std::function<bool()> go_on;  // false: the agent leaves
-  std::function<void(const std::shared_ptr<Waiter>&, Input)> tell;
+  std::function<void(const std::shared_ptr<BuildSubscriber>&, Input)> tell;
 };
 
 inline constexpr std::uint64_t kMaxEnvironmentLogBytes = 64ull << 20;
 
 class Build {
  public:
-  Build(const FlightParts& parts, EnvironmentTarget target);
+  Build(const BuildParts& parts, EnvironmentTarget target);
 
   const EnvironmentTarget& target() const { return target_; }
   // To the end; then nobody waits for it.
   void run();
 
   // False: it ends, and is of no use to one more.
-  bool join(const std::shared_ptr<Waiter>& waiter);
-  void leave(const Waiter& waiter);
+  bool join(const std::shared_ptr<BuildSubscriber>& subscriber);
+  void leave(const BuildSubscriber& subscriber);
   void stop() { stopped_ = true; }
 
   // Packages' files that a build finds.
@@ -71,12 +71,12 @@ class Build {
   };
 
  private:
-  struct Seat {
-    std::shared_ptr<Waiter> waiter;
+  struct Subscription {
+    std::shared_ptr<BuildSubscriber> subscriber;
     std::uint64_t copied = 0;  // of the log; the build's thread alone
     std::string progress;      // told last; the same
   };
-  using Seats = std::vector<std::shared_ptr<Seat>>;
+  using Subscriptions = std::vector<std::shared_ptr<Subscription>>;
 
   bool go_on() { return !stopped_ && parts_.go_on(); }
   bool pause(Duration duration);  // false: it is over
@@ -99,25 +99,25 @@ class Build {
                                            const EntryLock& held);
   Result<envs::Event> run_tools(envs::Order::What what, std::optional<envs::Lock> lock,
                                 const EntryLock& held, const std::string& tree = "");
-  Seats seats() const;
+  Subscriptions subscriptions() const;
   void log(std::string_view bytes);
   void line(const std::string& text);
   void show(std::string text);
   void share();
-  void copy_log(Seat& seat) const;
-  void finish(const std::function<void(const std::shared_ptr<Waiter>&)>& tell);
-  bool passes_on(const Waiter& waiter) const;
+  void copy_log(Subscription& subscription) const;
+  void finish(const std::function<void(const std::shared_ptr<BuildSubscriber>&)>& tell);
+  bool passes_on(const BuildSubscriber& subscriber) const;
   bool may_be_elsewhere(const Error& error) const;
   void fail(const Error& error);
   void fail_by_tools(const Error& error);
 
-  const FlightParts& parts_;
+  const BuildParts& parts_;
   const EnvironmentTarget target_;
   const CacheEntry entry_;
   std::optional<BuildCgroup> cgroup_;  // of the build's thread
   mutable std::mutex mutex_;
-  Seats seats_;         // guarded by mutex_
-  bool ended_ = false;  // the same
+  Subscriptions subscriptions_;  // guarded by mutex_
+  bool ended_ = false;           // the same
   std::atomic<bool> stopped_ = false;
   // Of its thread:
   std::string progress_;
@@ -126,25 +126,25 @@ class Build {
   bool holds_entry_ = false;  // until then its log may still be that of a build before
 };
 
-// ---- what waiters are told
+// ---- what subscribers are told
 
 // Its workspace plan has the activation, its log a line; then it is told.
-void tell_ready(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_ready(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                 const EnvironmentTarget& target, const BuiltEnvironment& built, std::string how);
-void tell_reused(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_reused(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                  const EnvironmentTarget& target, const BuiltEnvironment& built);
-void tell_failed(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_failed(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                  const Error& error, Cause cause);
-void tell_failed_before(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_failed_before(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                         const EnvironmentTarget& target, const RememberedFailure& failure);
 // This node cannot, but another one may: the part goes on waiting.
-void tell_cannot_solve(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_cannot_solve(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                        const EnvironmentTarget& target, const Error& error);
-void tell_not_solved(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_not_solved(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                      const EnvironmentReport& report);
-void tell_wants_lock(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_wants_lock(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                      const EnvironmentTarget& target);
-void tell_solved(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_solved(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                  const EnvironmentTarget& target, const Digest& lock);
 
 // False: the engine does not have the image of it any more. True of what has none.

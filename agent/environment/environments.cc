@@ -22,7 +22,7 @@ constexpr Duration kBuildsEndWithin = seconds(6);  // tools have five of them af
 constexpr Duration kLookEvery = milliseconds(20);
 
 // What it said of a plan that has been replaced, before it had seen that.
-bool is_obsolete(const Input& input, const Waiter& waiter) {
+bool is_obsolete(const Input& input, const BuildSubscriber& subscriber) {
   const auto* changed = std::get_if<EnvironmentChanged>(&input);
   return changed != nullptr && changed->report.step == EnvironmentReport::Step::not_solved &&
          changed->report.generation != waiter.wanted().environment.generation;
@@ -63,8 +63,8 @@ Environments::Environments(io::EventLoop& loop, const AgentHome& home, Environme
              home_.path(),
              config_.spawn,
              [this] { return !leaving_; },
-             [this](const std::shared_ptr<Waiter>& waiter, Input input) {
-               tell(waiter, std::move(input));
+             [this](const std::shared_ptr<BuildSubscriber>& subscriber, Input input) {
+               tell(subscriber, std::move(input));
              }},
       sweepers_(1),
       builders_(kBuilders),
@@ -80,18 +80,19 @@ Environments::~Environments() {
 // ---- on the loop's thread
 
 void Environments::prepare(const Assignment& assignment) {
-  auto& waiter = waiters_[assignment.attempt];
-  if (!waiter) waiter = std::make_shared<Waiter>(assignment, home_.attempt(assignment.attempt));
-  waiter->want(assignment);
-  lookers_.submit([this, waiter = waiter] { look(waiter); });
+  auto& subscriber = subscribers_[assignment.attempt];
+  if (!subscriber)
+    subscriber = std::make_shared<BuildSubscriber>(assignment, home_.attempt(assignment.attempt));
+  subscriber->want(assignment);
+  lookers_.submit([this, subscriber = subscriber] { look(subscriber); });
 }
 
 void Environments::leave(const AttemptId& attempt) {
-  const auto found = waiters_.find(attempt);
-  if (found == waiters_.end()) return;
+  const auto found = subscribers_.find(attempt);
+  if (found == subscribers_.end()) return;
   found->second->leave();
   leave_build(*found->second);
-  waiters_.erase(found);
+  subscribers_.erase(found);
 }
 
 void Environments::tick(Instant now) {
@@ -122,21 +123,24 @@ void Environments::end_builds() {
 
 // ---- on worker threads
 
-void Environments::tell(const std::shared_ptr<Waiter>& waiter, Input input) {
-  loop_.post([this, alive = alive_, waiter, input = std::move(input)] {
-    if (!*alive || waiter->has_left()) return;
-    const auto found = waiters_.find(waiter->wanted().attempt);
-    if (found == waiters_.end() || found->second != waiter || is_obsolete(input, *waiter)) return;
+void Environments::tell(const std::shared_ptr<BuildSubscriber>& subscriber, Input input) {
+  loop_.post([this, alive = alive_, subscriber, input = std::move(input)] {
+    if (!*alive || subscriber->has_left()) return;
+    const auto found = subscribers_.find(subscriber->wanted().attempt);
+    if (found == subscribers_.end() || found->second != subscriber ||
+        is_obsolete(input, *subscriber))
+      return;
     if (is_final(input)) {
-      leave_build(*waiter);
-      waiters_.erase(found);
+      leave_build(*subscriber);
+      subscribers_.erase(found);
     }
     emit_(input);
   });
 }
 
-Result<EnvironmentTarget> Environments::target_for(const std::shared_ptr<Waiter>& waiter) {
-  const Assignment wanted = waiter->wanted();
+Result<EnvironmentTarget> Environments::target_for(
+    const std::shared_ptr<BuildSubscriber>& subscriber) {
+  const Assignment wanted = subscriber->wanted();
   if (config_.program.empty())
     return make_error(ErrorCode::unsupported, "this agent makes no environments");
   if (!wanted.spec.environment)
@@ -148,75 +152,77 @@ Result<EnvironmentTarget> Environments::target_for(const std::shared_ptr<Waiter>
                  name, user,
                  [&] {
                    // It may hang, on a network's file system: then this is what people see.
-                   tell(waiter,
+                   tell(subscriber,
                         EnvironmentProgress{wanted.attempt,
                                             fmt::format("asking {} for its version", name)});
                  },
-                 [&] { return !waiter->has_left(); }));
+                 [&] { return !subscriber->has_left(); }));
   return target_of(wanted, interpreter, user);
 }
 
 // Of several looks at one attempt each sees the newest that is wanted.
-void Environments::look(const std::shared_ptr<Waiter>& waiter) {
-  const std::lock_guard one(waiter->looking);
-  if (waiter->has_left() || leaving_) return;
-  auto target = target_for(waiter);
-  if (target) return serve(waiter, *std::move(target));
+void Environments::look(const std::shared_ptr<BuildSubscriber>& subscriber) {
+  const std::lock_guard one(subscriber->looking);
+  if (subscriber->has_left() || leaving_) return;
+  auto target = target_for(subscriber);
+  if (target) return serve(subscriber, *std::move(target));
   if (leaving_) return;
   const Cause cause = is_lasting(target.error()) ? Cause::environment_failed : Cause::start_failed;
-  tell_failed(parts_, waiter, target.error(), cause);
+  tell_failed(parts_, subscriber, target.error(), cause);
 }
 
-void Environments::serve(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target) {
+void Environments::serve(const std::shared_ptr<BuildSubscriber>& subscriber,
+                         EnvironmentTarget target) {
   using What = EnvironmentTarget::What;
   const auto is_of_target = [&](const std::optional<EnvironmentReport>& report) {
     return target.what == What::solve && report && report->generation == target.generation &&
            report->platform == target.platform;
   };
-  if (const auto solved = waiter->solved(); is_of_target(solved))
-    return tell_solved(parts_, waiter, target, *solved->lock);
-  if (const auto failed = waiter->not_solved();
-      is_of_target(failed) && waiter->wanted().environment.others_may_solve)
-    return tell_not_solved(parts_, waiter, *failed);
+  if (const auto solved = subscriber->solved(); is_of_target(solved))
+    return tell_solved(parts_, subscriber, target, *solved->lock);
+  if (const auto failed = subscriber->not_solved();
+      is_of_target(failed) && subscriber->wanted().environment.others_may_solve)
+    return tell_not_solved(parts_, subscriber, *failed);
   if (target.what == What::wait) {
-    leave_build(*waiter);
-    return tell_wants_lock(parts_, waiter, target);
+    leave_build(*subscriber);
+    return tell_wants_lock(parts_, subscriber, target);
   }
   const bool solves = target.what == What::solve;
   const CacheEntry entry =
       solves ? cache_.solve(target.user, target.key) : cache_.built(target.user, target.key);
   // Said before it is looked for: then nobody removes it. See EnvironmentCache::remove.
-  const Status named = io::write_file_atomically(waiter->directory().environment(),
+  const Status named = io::write_file_atomically(subscriber->directory().environment(),
                                                  entry.name() + "\n", 0600, false);
-  if (!named) return tell_failed(parts_, waiter, named.error(), Cause::start_failed);
+  if (!named) return tell_failed(parts_, subscriber, named.error(), Cause::start_failed);
   if (const auto built = solves ? std::nullopt : EnvironmentCache::find(entry)) {
     const auto image = look_for_its_image(target, *built);
     if (image && image->is_here) {
-      leave_build(*waiter);
+      leave_build(*subscriber);
       if (!image->named_now.empty())
-        waiter->say(fmt::format(
+        subscriber->say(fmt::format(
             "note: on this node, {} now names another image, {}; this job runs {}, which it named "
             "when the environment was solved. --rebuild takes the new one",
             std::get<DockerEnvironment>(target.definition).image, image->named_now,
             built->activation.container->image));
-      return tell_reused(parts_, waiter, target, *built);
+      return tell_reused(parts_, subscriber, target, *built);
     }
-    if (!image) return tell_failed(parts_, waiter, image.error(), Cause::start_failed);
-    waiter->say("this node's engine does not have its image any more: it is made ready again");
+    if (!image) return tell_failed(parts_, subscriber, image.error(), Cause::start_failed);
+    subscriber->say("this node's engine does not have its image any more: it is made ready again");
   }
-  join(waiter, std::move(target));
+  join(subscriber, std::move(target));
 }
 
-void Environments::join(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target) {
+void Environments::join(const std::shared_ptr<BuildSubscriber>& subscriber,
+                        EnvironmentTarget target) {
   const std::string name =
       fmt::format("{} {} {}", target.user.uid, static_cast<int>(target.what), target.key.hex());
   const std::lock_guard guard(mutex_);
-  if (waiter->has_left()) return;
-  const auto before = waiter->build;
+  if (subscriber->has_left()) return;
+  const auto before = subscriber->build;
   auto& build = builds_[name];
-  if (!build || !build->join(waiter)) {
+  if (!build || !build->join(subscriber)) {
     build = std::make_shared<Build>(parts_, std::move(target));
-    build->join(waiter);
+    build->join(subscriber);
     builders_.submit([this, name, build = build] {
       build->run();
       {
@@ -227,13 +233,13 @@ void Environments::join(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget
       if (!leaving_) cache_limit_.keep();
     });
   }
-  waiter->build = build;
-  if (before && before != build) before->leave(*waiter);
+  subscriber->build = build;
+  if (before && before != build) before->leave(*subscriber);
 }
 
-void Environments::leave_build(Waiter& waiter) {
+void Environments::leave_build(BuildSubscriber& subscriber) {
   const std::lock_guard guard(mutex_);
-  if (waiter.build) waiter.build->leave(waiter);
+  if (waiter.build) waiter.build->leave(subscriber);
   waiter.build.reset();
 }
 

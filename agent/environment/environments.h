@@ -48,12 +48,12 @@ class Environments {
   void tick(Instant now);
 
  private:
-  void look(const std::shared_ptr<Waiter>& waiter);
-  Result<EnvironmentTarget> target_for(const std::shared_ptr<Waiter>& waiter);
-  void serve(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target);
-  void join(const std::shared_ptr<Waiter>& waiter, EnvironmentTarget target);
-  void leave_build(Waiter& waiter);
-  void tell(const std::shared_ptr<Waiter>& waiter, Input input);
+  void look(const std::shared_ptr<BuildSubscriber>& subscriber);
+  Result<EnvironmentTarget> target_for(const std::shared_ptr<BuildSubscriber>& subscriber);
+  void serve(const std::shared_ptr<BuildSubscriber>& subscriber, EnvironmentTarget target);
+  void join(const std::shared_ptr<BuildSubscriber>& subscriber, EnvironmentTarget target);
+  void leave_build(BuildSubscriber& subscriber);
+  void tell(const std::shared_ptr<BuildSubscriber>& subscriber, Input input);
 
   io::EventLoop& loop_;
   const AgentHome home_;
@@ -64,8 +64,8 @@ class Environments {
   EnvironmentCacheLimit cache_limit_;
   std::atomic<bool> leaving_ = false;
   Interpreters interpreters_;
-  const FlightParts parts_;
-  std::map<AttemptId, std::shared_ptr<Waiter>> waiters_;  // of the loop's thread
+  const BuildParts parts_;
+  std::map<AttemptId, std::shared_ptr<BuildSubscriber>> subscribers_;  // of the loop's thread
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Build>> builds_;  // by entry; guarded by mutex_
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -73,80 +73,83 @@ bool is_lasting(const Error& error) {
   return false;
 }
 
-void tell_ready(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_ready(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                 const EnvironmentTarget& target, const BuiltEnvironment& built, std::string how) {
-  const AttemptId attempt = waiter->wanted().attempt;
-  if (waiter->has_left()) return;
-  const Command command = waiter->wanted().spec.command;
+  const AttemptId attempt = subscriber->wanted().attempt;
+  if (subscriber->has_left()) return;
+  const Command command = subscriber->wanted().spec.command;
   if (const Status shell = check_shell(command, target, built.activation); !shell)
-    return tell_failed(parts, waiter, shell.error(), Cause::environment_failed);
-  if (const Status put = put_into_plan(waiter->directory(), built.activation); !put)
-    return tell_failed(parts, waiter, put.error(), Cause::start_failed);
+    return tell_failed(parts, subscriber, shell.error(), Cause::environment_failed);
+  if (const Status put = put_into_plan(subscriber->directory(), built.activation); !put)
+    return tell_failed(parts, subscriber, put.error(), Cause::start_failed);
   EnvironmentReport report = report_of(EnvironmentReport::Step::ready, target);
   report.lock = target.lock;
   report.key = target.key;
   report.how = std::move(how);
-  parts.tell(waiter, EnvironmentChanged{attempt, std::move(report), waiter->log_bytes()});
+  parts.tell(subscriber, EnvironmentChanged{attempt, std::move(report), subscriber->log_bytes()});
 }
 
-void tell_failed(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_failed(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                  const Error& error, Cause cause) {
-  waiter->say("failed: " + error.message);
-  parts.tell(waiter,
-             EnvironmentFailed{waiter->wanted().attempt, error, cause, waiter->log_bytes()});
+  subscriber->say("failed: " + error.message);
+  parts.tell(subscriber, EnvironmentFailed{subscriber->wanted().attempt, error, cause,
+                                           subscriber->log_bytes()});
 }
 
-void tell_failed_before(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_failed_before(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                         const EnvironmentTarget& target, const RememberedFailure& failure) {
   Error error = failure.error;
   error.message = fmt::format(
       "the {} failed before, on {} for job {}, and is not tried again as it is: change the "
       "definition, or submit the job with --rebuild. {}",
       described(target), for_people(failure.at), failure.job, failure.error.message);
-  tell_failed(parts, waiter, error, Cause::environment_failed);
+  tell_failed(parts, subscriber, error, Cause::environment_failed);
 }
 
-void tell_reused(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_reused(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                  const EnvironmentTarget& target, const BuiltEnvironment& built) {
-  waiter->say(fmt::format("{}: reused, built {} by job {}", described(target), for_people(built.at),
-                          built.job));
-  tell_ready(parts, waiter, target, built, "was ready since " + for_people(built.at));
+  subscriber->say(fmt::format("{}: reused, built {} by job {}", described(target),
+                              for_people(built.at), built.job));
+  tell_ready(parts, subscriber, target, built, "was ready since " + for_people(built.at));
 }
 
-void tell_wants_lock(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_wants_lock(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                      const EnvironmentTarget& target) {
-  waiter->say(fmt::format("waiting for a node to solve the environment for {}", target.platform));
-  const AttemptId attempt = waiter->wanted().attempt;
-  parts.tell(waiter,
+  subscriber->say(
+      fmt::format("waiting for a node to solve the environment for {}", target.platform));
+  const AttemptId attempt = subscriber->wanted().attempt;
+  parts.tell(subscriber,
              EnvironmentChanged{attempt, report_of(EnvironmentReport::Step::wants_lock, target),
-                                waiter->log_bytes()});
-  parts.tell(waiter, EnvironmentProgress{attempt, "waiting for a node to solve the environment"});
+                                subscriber->log_bytes()});
+  parts.tell(subscriber,
+             EnvironmentProgress{attempt, "waiting for a node to solve the environment"});
 }
 
-void tell_cannot_solve(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_cannot_solve(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                        const EnvironmentTarget& target, const Error& error) {
-  waiter->say("this node cannot solve the environment, another one of the job tries: " +
-              error.message);
+  subscriber->say("this node cannot solve the environment, another one of the job tries: " +
+                  error.message);
   EnvironmentReport report = report_of(EnvironmentReport::Step::not_solved, target);
   report.how = cut(error.message, kMaxNotSolvedBytes);
-  waiter->note_not_solved(report);
-  tell_not_solved(parts, waiter, report);
+  subscriber->note_not_solved(report);
+  tell_not_solved(parts, subscriber, report);
 }
 
-void tell_not_solved(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_not_solved(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                      const EnvironmentReport& report) {
-  const AttemptId attempt = waiter->wanted().attempt;
-  parts.tell(waiter, EnvironmentChanged{attempt, report, waiter->log_bytes()});
-  parts.tell(waiter,
+  const AttemptId attempt = subscriber->wanted().attempt;
+  parts.tell(subscriber, EnvironmentChanged{attempt, report, subscriber->log_bytes()});
+  parts.tell(subscriber,
              EnvironmentProgress{attempt, "waiting for another node to solve the environment"});
 }
 
-void tell_solved(const FlightParts& parts, const std::shared_ptr<Waiter>& waiter,
+void tell_solved(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                  const EnvironmentTarget& target, const Digest& lock) {
   EnvironmentReport report = report_of(EnvironmentReport::Step::solved, target);
   report.lock = lock;
-  waiter->note_solved(report);
-  parts.tell(waiter, EnvironmentChanged{waiter->wanted().attempt, report, waiter->log_bytes()});
+  subscriber->note_solved(report);
+  parts.tell(subscriber,
+             EnvironmentChanged{subscriber->wanted().attempt, report, subscriber->log_bytes()});
 }
 
 }  // namespace lockstep::agent

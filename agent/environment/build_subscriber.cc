@@ -1,4 +1,4 @@
-#include "agent/environment/waiter.h"
+#include "agent/environment/build_subscriber.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,48 +8,48 @@
 
 namespace lockstep::agent {
 
-Assignment Waiter::wanted() const {
+Assignment BuildSubscriber::wanted() const {
   const std::lock_guard guard(mutex_);
   return wanted_;
 }
 
-void Waiter::want(const Assignment& assignment) {
+void BuildSubscriber::want(const Assignment& assignment) {
   const std::lock_guard guard(mutex_);
   wanted_ = assignment;
 }
 
-std::optional<EnvironmentReport> Waiter::solved() const {
+std::optional<EnvironmentReport> BuildSubscriber::solved() const {
   const std::lock_guard guard(mutex_);
   return solved_;
 }
 
-void Waiter::note_solved(const EnvironmentReport& report) {
+void BuildSubscriber::note_solved(const EnvironmentReport& report) {
   const std::lock_guard guard(mutex_);
   solved_ = report;
 }
 
-std::optional<EnvironmentReport> Waiter::not_solved() const {
+std::optional<EnvironmentReport> BuildSubscriber::not_solved() const {
   const std::lock_guard guard(mutex_);
   return not_solved_;
 }
 
-void Waiter::note_not_solved(const EnvironmentReport& report) {
+void BuildSubscriber::note_not_solved(const EnvironmentReport& report) {
   const std::lock_guard guard(mutex_);
   not_solved_ = report;
 }
 
-std::string Waiter::log_path() const {
+std::string BuildSubscriber::log_path() const {
   const std::lock_guard guard(mutex_);
   return directory_.log(wanted_.node_rank, LogStream::environment);
 }
 
-void Waiter::log(std::string_view bytes) {
+void BuildSubscriber::log(std::string_view bytes) {
   const io::Fd fd(io::disk::open(log_path().c_str(),
                                  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (fd) static_cast<void>(io::write_all(fd.get(), bytes));
 }
 
-void Waiter::say(const std::string& line) {
+void BuildSubscriber::say(const std::string& line) {
   {
     const std::lock_guard guard(mutex_);
     if (line == last_line_) return;
@@ -58,7 +58,7 @@ void Waiter::say(const std::string& line) {
   log(line + "\n");
 }
 
-std::uint64_t Waiter::log_bytes() const {
+std::uint64_t BuildSubscriber::log_bytes() const {
   struct stat info {};
   if (::stat(log_path().c_str(), &info) != 0) return 0;
   return static_cast<std::uint64_t>(info.st_size);

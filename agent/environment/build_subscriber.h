@@ -16,9 +16,9 @@ namespace lockstep::agent {
 
 class Build;
 
-class Waiter {
+class BuildSubscriber {
  public:
-  Waiter(const Assignment& assignment, io::AttemptDir directory)
+  BuildSubscriber(const Assignment& assignment, io::AttemptDir directory)
       : directory_(std::move(directory)), wanted_(assignment) {}
 
   const io::AttemptDir& directory() const { return directory_; }
@@ -43,7 +43,7 @@ class Waiter {
   void note_not_solved(const EnvironmentReport& report);
 
   std::mutex looking;            // one look at what is wanted at a time
-  std::shared_ptr<Build> build;  // that it sits in; guarded by Environments
+  std::shared_ptr<Build> build;  // that it waits for; guarded by Environments
 
  private:
   std::string log_path() const;
