@@ -202,8 +202,8 @@ int Running::reap() {
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   // Killed is not gone: nothing may write into the prefix any more when this returns.
-  const Instant patience = clock_.now() + kKilledAfter;
-  while (::kill(-pid_, 0) == 0 && clock_.now() < patience) ::usleep(1'000);
+  const Instant deadline = clock_.now() + kKilledAfter;
+  while (::kill(-pid_, 0) == 0 && clock_.now() < deadline) ::usleep(1'000);
   return status;
 }
 

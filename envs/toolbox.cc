@@ -195,11 +195,11 @@ void Toolbox::await_leftovers(std::vector<std::string> spared) {
 // Until none is left: those that start more while they are looked for are met in the next round.
 void Toolbox::end_leftovers(const std::function<bool()>& ends) const {
   io::SystemClock clock;
-  const Instant patience = clock.now() + (awaits_leftovers_ ? kLeftoversEndWithin : Duration{});
+  const Instant deadline = clock.now() + (awaits_leftovers_ ? kLeftoversEndWithin : Duration{});
   while (true) {
     auto left = io::descendants_of(::getpid());
     std::erase_if(left, [&](const auto& process) { return is_any_of(process, spared_); });
-    if (ends() || clock.now() >= patience)
+    if (ends() || clock.now() >= deadline)
       for (const io::ProcessIdentity& process : left) ::kill(process.pid, SIGKILL);
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }

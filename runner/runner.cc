@@ -19,13 +19,13 @@ namespace lockstep::runner {
 namespace {
 
 constexpr Duration kWriteAgainAfter = milliseconds(500);
-constexpr Duration kSettlePatience = seconds(60);
+constexpr Duration kSettleTimeout = seconds(60);
 constexpr Duration kLookIfSettledEvery = milliseconds(5);
 constexpr Bytes kReportReserve = kibibytes(256);
 constexpr Duration kLookAtLeaseEvery = seconds(1);
 constexpr Duration kLookAtLimitsEvery = seconds(2);
-constexpr Duration kBootstrapPatience = seconds(5);
-constexpr Duration kFarewellPatience = milliseconds(200);  // for the agent to take the last status
+constexpr Duration kBootstrapTimeout = seconds(5);
+constexpr Duration kFarewellTimeout = milliseconds(200);  // for the agent to take the last status
 
 // Only what is surely so: a disk that fails may come back.
 bool was_removed(const std::string& path) {
@@ -265,7 +265,7 @@ void Runner::perform(const WriteFinalReport& action) {
   final_report_ = action.report;
   stage_ = Stage::settling;
   tell_limits();
-  if (action.report.cause == Cause::completed) settle_until_ = clock_.now() + kSettlePatience;
+  if (action.report.cause == Cause::completed) settle_until_ = clock_.now() + kSettleTimeout;
   spdlog::info("the end: {}{}", to_string(action.report.cause),
                action.report.message.empty() ? "" : ": " + action.report.message);
   write_final_report();
@@ -391,9 +391,9 @@ void Runner::leave() {
   if (auto& cgroups = setup_.isolation.cgroups)
     if (const auto removed = cgroups->remove(); !removed)
       spdlog::warn("{}", removed.error().message);
-  const Instant until = clock_.now() + kFarewellPatience;
+  const Instant until = clock_.now() + kFarewellTimeout;
   while (control_->backlog_bytes() > 0 && clock_.now() < until) loop_.turn(milliseconds(10));
-  if (bootstrap_ && !end_within(std::move(bootstrap_), kBootstrapPatience)) {
+  if (bootstrap_ && !end_within(std::move(bootstrap_), kBootstrapTimeout)) {
     spdlog::warn("left without the end of its PMIx server, which hangs");
     ::_exit(0);
   }

@@ -19,7 +19,7 @@ namespace {
 constexpr Duration kJoinAfter = milliseconds(10);
 constexpr Duration kHearsWithin = seconds(1);  // a signal, unless it is frozen
 constexpr Duration kSweepEvery = milliseconds(5);
-constexpr Duration kSweepPatience = seconds(5);  // one in the kernel's hands may take longer
+constexpr Duration kSweepTimeout = seconds(5);  // one in the kernel's hands may take longer
 
 const char* name_of(spawn::SpawnStage stage) {
   switch (stage) {
@@ -165,7 +165,7 @@ void Runner::spawn_lost() {
   spdlog::error("lockstep-spawn is gone");
   if (setup_.container) return container_lost();
   spawner_ = Spawner::sweeping;
-  sweep_until_ = clock_.now() + kSweepPatience;
+  sweep_until_ = clock_.now() + kSweepTimeout;
   sweep();
 }
 

@@ -220,7 +220,7 @@ Instant Core::next_deadline() const {
   Instant next = Instant::never();
   for (const auto& [attempt, part] : impl.parts) {
     if (part.stage == Stage::removing) next = std::min(next, part.remove_again);
-    next = std::min(next, settles_at(part, impl.config.space_patience));
+    next = std::min(next, settles_at(part, impl.config.space_timeout));
     if (part.stage == Stage::alive) {
       next = std::min({next, part.look_again, part.kill_at});
       if (impl.link == Link::open) next = std::min({next, part.capture_at, part.checkpoint_at});

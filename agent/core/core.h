@@ -186,7 +186,7 @@ struct Config {
   Duration logs_every = seconds(10);            // ./logs of a part that runs
   Duration stop_overdue = seconds(30);          // past grace: the runner itself is killed
   // Of a job that was canceled: how long what it left waits for space on the launcher.
-  Duration space_patience = seconds(30);
+  Duration space_timeout = seconds(30);
 };
 
 class Core {

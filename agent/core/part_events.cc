@@ -10,7 +10,7 @@ using Stage = Part::Stage;
 namespace {
 
 // A checkpoint that is written to all the time is taken all the same after this.
-constexpr Duration kWritingPatience = seconds(20);
+constexpr Duration kWritingTimeout = seconds(20);
 constexpr Duration kLookAgainAfter = seconds(1);
 
 std::string with_last_words(std::string message, const std::string& last_words) {
@@ -265,7 +265,7 @@ void Core::Impl::capture(Part& part) {
   }
   if (now < part.checkpoint_at) return;
   part.checkpoint_at = Instant::never();
-  const bool insist = part.writing_since && now - *part.writing_since >= kWritingPatience;
+  const bool insist = part.writing_since && now - *part.writing_since >= kWritingTimeout;
   out.push_back(CaptureCheckpoint{part.assignment, insist});
 }
 
@@ -316,7 +316,7 @@ void Core::Impl::changed(const Part& part, Instant tell_at) {
 void Core::Impl::run_part_timers() {
   for (auto& [attempt, part] : parts) {
     if (part.stage == Stage::removing && now >= part.remove_again) remove(part);
-    if (now >= settles_at(part, config.space_patience)) {
+    if (now >= settles_at(part, config.space_timeout)) {
       part.space = Part::Space::settled;
       out.push_back(SettleOutputs{attempt});
     }

@@ -93,10 +93,10 @@ void need_not_tell(Part& part) {
   part.look_again = Instant::never();
 }
 
-Instant settles_at(const Part& part, Duration patience) {
+Instant settles_at(const Part& part, Duration timeout) {
   const bool waits = part.stage == Part::Stage::collecting && part.space == Part::Space::lacking &&
                      part.canceled_at;
-  return waits ? std::max(part.no_space_since, *part.canceled_at) + patience : Instant::never();
+  return waits ? std::max(part.no_space_since, *part.canceled_at) + timeout : Instant::never();
 }
 
 }  // namespace lockstep::agent

@@ -109,6 +109,6 @@ void have_told(Part& part, Instant look_again);
 void need_not_tell(Part& part);
 
 // When what a canceled job left is not waited for any more; never while the launcher has space.
-Instant settles_at(const Part& part, Duration patience);
+Instant settles_at(const Part& part, Duration timeout);
 
 }  // namespace lockstep::agent

@@ -81,11 +81,11 @@ Error gone(const std::string& why) {
 }
 
 // What the new process says next; `unavailable` when it says nothing in time.
-Result<std::string> hear(const Fd& channel, Duration patience) {
+Result<std::string> hear(const Fd& channel, Duration timeout) {
   pollfd polled{channel.get(), POLLIN, 0};
   int ready = 0;
   do {
-    ready = ::poll(&polled, 1, static_cast<int>(patience / milliseconds(1)));
+    ready = ::poll(&polled, 1, static_cast<int>(timeout / milliseconds(1)));
   } while (ready < 0 && errno == EINTR);
   if (ready <= 0) return gone("is silent");
   return receive_from(channel.get());
@@ -105,7 +105,7 @@ Result<int> pid_from(const std::string& hello) {
 }  // namespace
 
 Result<std::unique_ptr<ForkServer>> ForkServer::start(DetachedStart start, std::size_t longest,
-                                                      Duration patience) {
+                                                      Duration timeout) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return errno_error(errno, "start " + start.program + ": socketpair");
@@ -114,7 +114,7 @@ Result<std::unique_ptr<ForkServer>> ForkServer::start(DetachedStart start, std::
   start.input = theirs.get();
   start.arguments.emplace_back(longest, ' ');  // replaced in the processes that are forked
   TRY_ASSIGN(const ProcessIdentity identity, start_detached(start));
-  return std::unique_ptr<ForkServer>(new ForkServer(std::move(ours), identity, patience));
+  return std::unique_ptr<ForkServer>(new ForkServer(std::move(ours), identity, timeout));
 }
 
 Result<ProcessIdentity> ForkServer::fork(const ForkOrder& order) const {
@@ -129,7 +129,7 @@ Result<ProcessIdentity> ForkServer::fork(const ForkOrder& order) const {
   if (const Status sent = send_to(socket_.get(), bytes, theirs.get()); !sent)
     return gone("does not take orders: " + sent.error().message);
   theirs.reset();
-  TRY_ASSIGN(const std::string hello, hear(channel, patience_));
+  TRY_ASSIGN(const std::string hello, hear(channel, timeout_));
   TRY_ASSIGN(const int pid, pid_from(hello));
   // It waits for us, so the pid is still its own.
   const auto identity = identify(pid);

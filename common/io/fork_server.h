@@ -26,10 +26,10 @@ struct ForkOrder {
 class ForkServer {
  public:
   // `start`: a program that calls serve_forks() on its standard input. `longest`: the most bytes
-  // that the command line of a forked process may take; kept free in the program's own. `patience`:
+  // that the command line of a forked process may take; kept free in the program's own. `timeout`:
   // how long a process may take to say who it is; long enough for a machine that swaps.
   static Result<std::unique_ptr<ForkServer>> start(DetachedStart start, std::size_t longest,
-                                                   Duration patience = seconds(30));
+                                                   Duration timeout = seconds(30));
   // The server ends when it notices; what it forked does not.
   ~ForkServer() = default;
   ForkServer(const ForkServer&) = delete;
@@ -41,12 +41,12 @@ class ForkServer {
   const ProcessIdentity& identity() const { return identity_; }
 
  private:
-  ForkServer(Fd socket, ProcessIdentity identity, Duration patience)
-      : socket_(std::move(socket)), identity_(identity), patience_(patience) {}
+  ForkServer(Fd socket, ProcessIdentity identity, Duration timeout)
+      : socket_(std::move(socket)), identity_(identity), timeout_(timeout) {}
 
   Fd socket_;
   ProcessIdentity identity_;
-  Duration patience_;
+  Duration timeout_;
 };
 
 // Forks for each order that comes from `socket`. Returns in each new process: with the words of its

@@ -156,7 +156,7 @@ std::vector<NodeId> FetchPlan::silent(Instant now) const {
     const auto at = sources_.find(id);
     if (!peer.fault.empty() || at == sources_.end()) continue;
     const bool owes = peer.is_asked || !at->second.open.empty();
-    if (owes && now - at->second.heard >= limits_.patience) found.push_back(id);
+    if (owes && now - at->second.heard >= limits_.timeout) found.push_back(id);
   }
   return found;
 }
@@ -226,7 +226,7 @@ void FetchPlan::open(NodeId from, std::size_t unit, Instant now) {
 
 std::vector<FetchPlan::Ask> FetchPlan::next(Instant now) {
   std::vector<Ask> asks;
-  if (now - progress_ >= limits_.patience) {
+  if (now - progress_ >= limits_.timeout) {
     spare_ = std::min(spare_ + 1, limits_.open_at_launcher);
     progress_ = now;
   }

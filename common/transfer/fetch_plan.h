@@ -23,7 +23,7 @@ struct FetchLimits {
   std::size_t open_at_launcher = 4;
   std::size_t open_at_peer = 2;
   int strikes = 3;                            // units that a peer said it has and has not
-  Duration patience = seconds(2);             // with a silent peer; and without any progress
+  Duration timeout = seconds(2);              // with a silent peer; and without any progress
   Duration ask_every = milliseconds(150);     // which units a peer has
   Duration busy_at_least = milliseconds(50);  // after a refusal for now
 };

@@ -341,7 +341,7 @@ Status Swarm::loop() {
 
 void Swarm::drop_silent(Instant now) {
   for (const NodeId peer : plan_->silent(now))
-    drop(peer, "it was silent for " + format_duration(site_.limits.patience), false);
+    drop(peer, "it was silent for " + format_duration(site_.limits.timeout), false);
 }
 
 void Swarm::forget_dropped() {

@@ -16,8 +16,8 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kPatience = seconds(60);        // for one page
-constexpr Duration kVerifyPatience = minutes(10);  // a large log is read as a whole
+constexpr Duration kTimeout = seconds(60);        // for one page
+constexpr Duration kVerifyTimeout = minutes(10);  // a large log is read as a whole
 constexpr Duration kVerifyRepeated = minutes(5);
 constexpr int kNewest = 1'000;
 
@@ -44,7 +44,7 @@ Result<std::vector<AuditEntry>> ask_for_entries(Connection& connection, QueryAud
   for (;;) {
     // One more than is shown, to know whether there is one.
     if (limit > 0) query.limit = static_cast<std::uint32_t>(most + 1 - newest_first.size());
-    TRY_ASSIGN(const AuditReply page, connection.ask_for<AuditReply>(query, kPatience));
+    TRY_ASSIGN(const AuditReply page, connection.ask_for<AuditReply>(query, kTimeout));
     newest_first.insert(newest_first.end(), page.entries.rbegin(), page.entries.rend());
     query.before = page.before;
     *whole = limit == 0 || newest_first.size() <= most;
@@ -118,7 +118,7 @@ int verify(Context& context, const AuditOptions& options) {
   }
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)->ask(ask, kVerifyPatience, kVerifyRepeated);
+  const auto reply = (*connection)->ask(ask, kVerifyTimeout, kVerifyRepeated);
   if (!reply) return fail(context.terminal, reply.error());
   const auto* found = std::get_if<AuditVerified>(&*reply);
   if (found == nullptr)

@@ -11,7 +11,7 @@ namespace lockstep::cli {
 namespace {
 
 constexpr Duration kAskAgainAfter = milliseconds(500);
-constexpr Duration kPatience = seconds(5);  // for one answer, while following
+constexpr Duration kTimeout = seconds(5);  // for one answer, while following
 
 struct EventsOptions {
   std::string name;
@@ -64,7 +64,7 @@ class EventFollower {
   int run() {
     while (true) {
       const auto reply =
-          connection_.ask_for<EventsReply>(ListEvents{JobId(options_.name), since_}, kPatience);
+          connection_.ask_for<EventsReply>(ListEvents{JobId(options_.name), since_}, kTimeout);
       if (reply) {
         take(*reply);
         if (reply->final || context_.terminal.lost_output()) return 0;

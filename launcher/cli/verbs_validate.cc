@@ -13,7 +13,7 @@ namespace lockstep::cli {
 
 namespace {
 
-constexpr Duration kPatience = seconds(60);  // a large file is parsed there as well
+constexpr Duration kTimeout = seconds(60);  // a large file is parsed there as well
 constexpr const char* kExamples = R"(
   lockstep job validate -f job.yml
   lockstep job validate -f job.yml --set resources.instance_count=4
@@ -68,7 +68,7 @@ int validate(Context& context, const ValidateOptions& options) {
   if (!read.parsed || options.local) return print_checked(context, options, here);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto checked = (*connection)->ask_for<JobFileChecked>(std::move(read.request), kPatience);
+  const auto checked = (*connection)->ask_for<JobFileChecked>(std::move(read.request), kTimeout);
   if (!checked) return fail(context.terminal, checked.error());
   return print_checked(context, options, *checked);
 }

@@ -171,7 +171,7 @@ void react(Context& core, const CancelInput& input) {
     message = fmt::format(
         "job '{}' has already ended; its logs are being collected, and what the launcher has no "
         "space for is given up in {}",
-        name, format_duration(core.config.space_patience));
+        name, format_duration(core.config.space_timeout));
   else if (job->cancel_by)
     message = fmt::format("job '{}' is being canceled already", name);
   else

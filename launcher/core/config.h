@@ -23,7 +23,7 @@ struct CoreConfig {
   Duration environment_timeout = minutes(120);  // the same, where it has an environment to build
   Duration logs_timeout = minutes(5);  // finalizing waits this long for logs of an ALIVE node
   // Of a job that was canceled: how long its logs wait while there is no space for them.
-  Duration space_patience = seconds(30);
+  Duration space_timeout = seconds(30);
   // Of attempts with on_lost: after_fence: so long after the launcher was last heard, their ranks
   // are ended by their own node.
   Duration fence_lease = minutes(15);

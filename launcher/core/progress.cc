@@ -153,7 +153,7 @@ void react(Context& core, const LogsRefusedInput& input) {
   const NodeWatch::Refused begin{input.spell, core.clock.polled()};
   auto& spell = refused.try_emplace(input.attempt, begin).first->second;
   if (spell.spell != input.spell) spell = begin;
-  const bool is_over = core.clock.polled() - spell.since >= core.config.space_patience;
+  const bool is_over = core.clock.polled() - spell.since >= core.config.space_timeout;
   if (has_ended && input.lacking > 0 && is_over)
     core.emit(PartReleased{input.attempt, input.node, true, input.lacking});
 }

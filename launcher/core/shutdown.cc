@@ -33,7 +33,7 @@ void react(Context& core, const ShutdownInput& input) {
     Instant due = core.clock.polled() + core.config.node_lost_timeout;
     if (core.grace_until) due = std::max(due, *core.grace_until);
     core.timers.set({TimerKey::Kind::shutdown, {}, {}},
-                    due + core.config.stop_grace + core.config.space_patience + kShutdownSlack);
+                    due + core.config.stop_grace + core.config.space_timeout + kShutdownSlack);
   }
   core.stopping->push_back(input.reply);
   const std::set<JobId> unfinished = core.state.unfinished();

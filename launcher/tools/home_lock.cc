@@ -66,9 +66,9 @@ void pause_briefly() {
 
 }  // namespace
 
-Result<io::FileLock> lock_home(const LauncherHome& home, Duration patience) {
+Result<io::FileLock> lock_home(const LauncherHome& home, Duration timeout) {
   io::SystemClock clock;
-  const Instant end = clock.now() + patience;
+  const Instant end = clock.now() + timeout;
   for (;;) {
     TRY_ASSIGN(auto lock, io::FileLock::try_acquire(home.lock()));
     if (lock) {

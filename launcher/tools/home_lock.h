@@ -8,11 +8,11 @@
 
 namespace lockstep::launcher {
 
-inline constexpr Duration kLockPatience = seconds(10);
+inline constexpr Duration kLockTimeout = seconds(10);
 
 // conflict, with its pid: a daemon, or one of its tools, has the home. One that was killed may hold
 // it for a moment longer, until the last of its threads is back from the disk: that is waited for.
-Result<io::FileLock> lock_home(const LauncherHome& home, Duration patience = kLockPatience);
+Result<io::FileLock> lock_home(const LauncherHome& home, Duration timeout = kLockTimeout);
 
 // What is in a home only after its journal was on disk: a file or folder; "": nothing, so this is a
 // new one, or its first launcher was killed before it had a journal.

@@ -19,14 +19,14 @@ std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop
   CHECK(false, "a distribution kind outside its enumeration");
 }
 
-bool end_within(std::unique_ptr<Bootstrap> bootstrap, Duration patience) {
+bool end_within(std::unique_ptr<Bootstrap> bootstrap, Duration timeout) {
   const auto ended = std::make_shared<std::promise<void>>();
   Bootstrap* const kept = bootstrap.release();
   std::thread([kept, ended] {
     kept->end();
     ended->set_value();
   }).detach();
-  if (ended->get_future().wait_for(patience) != std::future_status::ready) return false;
+  if (ended->get_future().wait_for(timeout) != std::future_status::ready) return false;
   delete kept;
   return true;
 }

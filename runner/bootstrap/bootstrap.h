@@ -73,7 +73,7 @@ std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop
 // end(), for a process that leaves then. PMIx 4.2 sometimes waits there for ever, for a lock that
 // it left taken when a client was killed while it connected. False: so it was; then nothing but
 // _exit may follow.
-bool end_within(std::unique_ptr<Bootstrap> bootstrap, Duration patience);
+bool end_within(std::unique_ptr<Bootstrap> bootstrap, Duration timeout);
 
 // The variables that every rank of every job has (reference/azureml.md, the last rows of the
 // table): AZUREML_*, AZ_BATCH_*, LOCKSTEP_*, CUDA_VISIBLE_DEVICES, NCCL/GLOO_SOCKET_IFNAME,

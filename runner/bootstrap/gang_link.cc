@@ -103,7 +103,7 @@ class TreeLink final : public GangLink {
   io::Fd timer_;
   Duration period_{0};
   Instant connecting_since_, last_tick_, last_beat_, next_dial_;
-  Duration dial_patience_ = kFirstRedial;
+  Duration redial_delay_ = kFirstRedial;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
@@ -143,7 +143,7 @@ bool TreeLink::settled() {
 // What was said last (GangDrained) must arrive although we leave, and so must the bye: a connection
 // that is closed while something unread comes in is reset, and what was sent last may be lost with
 // it. So wait a moment for the answers, but for neighbours that are silent or leave as well. The
-// loop has ended by then: nobody waits for it, and we wait no longer than kFlushPatience.
+// loop has ended by then: nobody waits for it, and we wait no longer than kFlushTimeout.
 TreeLink::~TreeLink() {
   *alive_ = false;
   events_ = Events{};
@@ -151,7 +151,7 @@ TreeLink::~TreeLink() {
     if (n.standing == Standing::informed) return !n.stream.flushed();
     return n.standing == Standing::present;
   };
-  const Instant end = clock_.now() + kFlushPatience;
+  const Instant end = clock_.now() + kFlushTimeout;
   Instant bye_at = clock_.now();
   bool owed = tree_.has_value();
   while (owed && clock_.now() < end) {
@@ -213,8 +213,8 @@ void TreeLink::dial() {
   auto client =
       io::ClientSocket::connect(transport_, endpoint, parent.runner_key, keys_,
                                 {static_cast<std::int64_t>(kMaxGangMessageBytes), 10'000});
-  next_dial_ = clock_.now() + dial_patience_;
-  dial_patience_ = std::min(dial_patience_ * 2, Duration(kLastRedial));
+  next_dial_ = clock_.now() + redial_delay_;
+  redial_delay_ = std::min(redial_delay_ * 2, Duration(kLastRedial));
   if (!client) return;  // out of descriptors, perhaps: the next dial tries again
   client_.emplace(std::move(*client));
   up_->stream.rewind();
@@ -424,7 +424,7 @@ void TreeLink::check_silence(Instant now) {
     if (is_reported_lost(n.standing)) return;
     const bool joined = n.heard.ns != 0;
     const Duration silent = now - (joined ? n.heard : connecting_since_);
-    const bool patient = silent < (joined ? Duration(kNeighbourSilence) : Duration(kJoinPatience));
+    const bool patient = silent < (joined ? Duration(kNeighbourSilence) : Duration(kJoinTimeout));
     if (patient && n.stream.waiting() < kMaxLinkBacklog) return;
     n.standing = after_silence(n.standing);
     lost.push_back(n.node);

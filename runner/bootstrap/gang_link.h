@@ -15,10 +15,10 @@ namespace lockstep::runner {
 
 inline constexpr Duration kGangBeat = milliseconds(1'000);          // to each neighbour
 inline constexpr Duration kNeighbourSilence = milliseconds(5'000);  // then it is lost
-inline constexpr Duration kJoinPatience = milliseconds(60'000);     // for its first word
+inline constexpr Duration kJoinTimeout = milliseconds(60'000);      // for its first word
 inline constexpr std::size_t kMaxLinkBacklog =
     65'536;  // unacknowledged messages; more = it is lost
-inline constexpr Duration kFlushPatience = milliseconds(500);  // the destructor's wait
+inline constexpr Duration kFlushTimeout = milliseconds(500);  // the destructor's wait
 inline constexpr Duration kSettleSilence =
     milliseconds(20'000);  // longer than until a node is LOST
 

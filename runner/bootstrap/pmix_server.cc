@@ -64,7 +64,7 @@ pmix_status_t run_operation(F call) {
   }
   std::unique_lock lock(operation->mutex);
   const bool in_time = operation->changed.wait_for(
-      lock, std::chrono::nanoseconds(kOperationPatience), [&] { return operation->done; });
+      lock, std::chrono::nanoseconds(kOperationTimeout), [&] { return operation->done; });
   return in_time ? operation->status : PMIX_ERR_TIMEOUT;
 }
 
@@ -244,7 +244,7 @@ void PmixServer::expire(Instant now) {
     const auto late = operations.extract(operations.begin());
     late.mapped().fail(make_error(
         ErrorCode::unavailable, fmt::format("{}: PMIx did not answer within {}", late.mapped().what,
-                                            format_duration(kOperationPatience))));
+                                            format_duration(kOperationTimeout))));
   }
 }
 

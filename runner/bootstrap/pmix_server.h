@@ -3,7 +3,7 @@
 // hands what clients ask for to the loop's thread. It owns the library's only instance in the
 // process and knows nothing of gangs or trees. The library is called on a thread of its own
 // (LibraryThread): an operation that it does not answer holds up nobody, and has failed after
-// kOperationPatience.
+// kOperationTimeout.
 
 #include <cstdint>
 #include <functional>
@@ -24,7 +24,7 @@ class PmixInfo;
 
 std::string pmix_version();  // of the library that is loaded: "4.2.2"
 
-inline constexpr Duration kOperationPatience = seconds(10);
+inline constexpr Duration kOperationTimeout = seconds(10);
 
 class PmixServer {
  public:

@@ -39,7 +39,7 @@ struct PmixServer::Impl : std::enable_shared_from_this<PmixServer::Impl> {
   template <typename R>
   void operate(std::string what, std::function<R()> work, std::function<void(R)> done) {
     const std::uint64_t id = ++last_operation;
-    operations[id] = {clock.now() + kOperationPatience, std::move(what),
+    operations[id] = {clock.now() + kOperationTimeout, std::move(what),
                       [done](Error error) { done(R(std::move(error))); }};
     library.run([this, id, work = std::move(work), done = std::move(done)] {
       hand_over([id, done, result = work()](Impl& self) {

@@ -80,7 +80,7 @@ ContainerProcess::ContainerProcess(io::EventLoop& loop, ContainerPlan plan,
       directory_(directory),
       run_as_(run_as),
       events_(std::move(events)),
-      connect_by_(io::SystemClock().now() + kContainerPatience) {}
+      connect_by_(io::SystemClock().now() + kContainerTimeout) {}
 
 ContainerProcess::~ContainerProcess() { stop_listening(); }
 
@@ -186,7 +186,7 @@ void ContainerProcess::expire(Instant now) {
   if (now < connect_by()) return;
   fail(Cause::start_failed,
        fmt::format("the container did not start within {}: {}{}",
-                   format_duration(kContainerPatience), stranger_, last_words()));
+                   format_duration(kContainerTimeout), stranger_, last_words()));
 }
 
 void ContainerProcess::fail(Cause cause, std::string why) {

@@ -21,8 +21,8 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kContainerPatience = seconds(120);  // for lockstep-spawn in it
-inline constexpr Duration kContainerGrace = seconds(10);      // for its end, and for its removal
+inline constexpr Duration kContainerTimeout = seconds(120);  // for lockstep-spawn in it
+inline constexpr Duration kContainerGrace = seconds(10);     // for its end, and for its removal
 
 class ContainerProcess {
  public:

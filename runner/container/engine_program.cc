@@ -85,7 +85,7 @@ EngineProgram::~EngineProgram() {
   loop_.unwatch(process_.get(), io::EventLoop::Interest::read);
   ::kill(pid_, SIGKILL);
   pollfd polled{process_.get(), POLLIN, 0};
-  poll(&polled, 1, static_cast<int>(kReapPatience / milliseconds(1)));
+  poll(&polled, 1, static_cast<int>(kReapTimeout / milliseconds(1)));
   waitpid(pid_, nullptr, WNOHANG);
 }
 

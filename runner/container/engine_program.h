@@ -15,7 +15,7 @@
 
 namespace lockstep::runner {
 
-inline constexpr Duration kReapPatience = seconds(1);
+inline constexpr Duration kReapTimeout = seconds(1);
 
 class EngineProgram {
  public:
@@ -28,7 +28,7 @@ class EngineProgram {
   // not_found: there is no such program.
   static Result<std::unique_ptr<EngineProgram>> start(io::EventLoop& loop, const Order& order,
                                                       std::function<void(int wait_status)> on_end);
-  // Kills it when it runs still, and waits for its end, at most kReapPatience.
+  // Kills it when it runs still, and waits for its end, at most kReapTimeout.
   ~EngineProgram();
   EngineProgram(const EngineProgram&) = delete;
   EngineProgram& operator=(const EngineProgram&) = delete;

@@ -140,8 +140,8 @@ inline constexpr Duration kSettle = milliseconds(250);
 inline constexpr Duration kAbortNews = milliseconds(50);  // an MPI rank's death may be an MPI_Abort
 inline constexpr Duration kConnectWithin = seconds(30);   // the gang, else its start has failed
 inline constexpr Duration kInsistEvery = seconds(2);      // SIGKILL, DrainLogs again
-inline constexpr Duration kTailPatience = seconds(2);     // for StderrTail
-inline constexpr Duration kLeasePatience = seconds(2);    // for the agent, who ends us when it can
+inline constexpr Duration kTailTimeout = seconds(2);      // for StderrTail
+inline constexpr Duration kLeaseTimeout = seconds(2);     // for the agent, who ends us when it can
 inline constexpr std::size_t kMaxTails = 16;              // ranks whose stderr is quoted
 
 class Core {

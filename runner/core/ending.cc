@@ -113,7 +113,7 @@ Instant Core::Impl::timeout_at() const {
 Instant Core::Impl::lease_ends_at() const {
   const bool holds = assignment.lease > Duration::zero() && phase != Phase::fresh && !over();
   const bool is_killed = terminating && terminating->signal == SIGKILL;
-  return holds && !is_killed ? lease_until + kLeasePatience : Instant::never();
+  return holds && !is_killed ? lease_until + kLeaseTimeout : Instant::never();
 }
 
 void Core::Impl::end_lease() {
@@ -170,7 +170,7 @@ void Core::Impl::on(const LogsDrained& input) {
   if (phase != Phase::draining) return;
   logs = input.sizes;
   phase = Phase::quoting;
-  insist_at = now + kTailPatience;
+  insist_at = now + kTailTimeout;
   quote();
 }
 

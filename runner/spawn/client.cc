@@ -98,7 +98,7 @@ Client::~Client() {
   if (pid_ <= 0) return;
   const io::Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   pollfd polled{process.get(), POLLIN, 0};
-  if (process) poll(&polled, 1, static_cast<int>(kSpawnEndPatience / milliseconds(1)));
+  if (process) poll(&polled, 1, static_cast<int>(kSpawnEndTimeout / milliseconds(1)));
   waitpid(pid_, nullptr, WNOHANG);
 }
 

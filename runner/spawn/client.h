@@ -45,7 +45,7 @@ struct Namespaces {
   std::function<Status()> prepare_mounts;
 };
 
-inline constexpr Duration kSpawnEndPatience = seconds(10);
+inline constexpr Duration kSpawnEndTimeout = seconds(10);
 
 class Client {
  public:
@@ -64,7 +64,7 @@ class Client {
   static std::unique_ptr<Client> expect(io::EventLoop& loop, Events events);
   void connect(io::Fd socket);
   // Closes the socket, and waits until lockstep-spawn has killed everything and left, if it is our
-  // child; at most kSpawnEndPatience, for a rank in the kernel's hands holds it up. For a runner
+  // child; at most kSpawnEndTimeout, for a rank in the kernel's hands holds it up. For a runner
   // whose loop has ended.
   ~Client();
   Client(const Client&) = delete;

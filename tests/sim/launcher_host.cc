@@ -14,8 +14,7 @@ LauncherHost::LauncherHost(Cluster& cluster) : cluster_(cluster) {
   config_.reconnect_grace = seconds(20);
   config_.prepare_timeout = seconds(45);
   config_.logs_timeout = seconds(40);
-  if (cluster.saboteur.has(Defect::logs_given_up_at_once))
-    config_.space_patience = Duration::zero();
+  if (cluster.saboteur.has(Defect::logs_given_up_at_once)) config_.space_timeout = Duration::zero();
   config_.keeps.jobs_for = cluster.weather.keep_jobs_for;
   config_.fence_lease = seconds(12);
   config_.fence_margin = milliseconds(2200);  // a runner takes 2 s

@@ -13,7 +13,7 @@ BUSY_SECONDS = 0.05  # of the processor between two looks: more than waiting tak
 BLOCK = 4096
 
 
-def patience():
+def timeout():
     try:
         seconds = float(os.environ.get(VARIABLE, SECONDS))
     except ValueError:
@@ -24,7 +24,7 @@ def patience():
 async def unless_silent(work, sign, what):
     """What comes of it, unless `sign()` stays the same for so long. Looks are counted and not the
     clock, so that it is not the server's fault when this process itself was stopped."""
-    seconds = patience()
+    seconds = timeout()
     step = min(SECONDS_BETWEEN_LOOKS, seconds / 4)
     task = asyncio.ensure_future(work)
     seen, quiet = None, 0.0

@@ -20,7 +20,7 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr auto kPatience = seconds(30);
+constexpr auto kTimeout = seconds(30);
 constexpr auto kRefusalWatch = milliseconds(400);  // how long nothing must happen
 
 struct Node {
@@ -72,8 +72,8 @@ class GangLinkTest : public testing::Test {
     return true;
   }
   template <typename F>
-  bool until(F done, Duration patience = kPatience) {
-    const Instant end = clock_.now() + patience;
+  bool until(F done, Duration timeout = kTimeout) {
+    const Instant end = clock_.now() + timeout;
     while (!done()) {
       const Duration left = end - clock_.now();
       if (left <= Duration::zero()) return false;
@@ -252,7 +252,7 @@ TEST_F(GangLinkTest, WhatWasSaidLastArrivesAlthoughTheSpeakerLeaves) {
     const Instant said = clock.now();
     while (!link->settled()) {
       loop.turn(milliseconds(5));
-      looked_for_long = clock.now() - said > kFlushPatience * 2;
+      looked_for_long = clock.now() - said > kFlushTimeout * 2;
     }
     settled.set_value();
   });
@@ -293,7 +293,7 @@ TEST_F(GangLinkTest, WhoLeavesStaysUntilItsByeIsHeard) {
   node(0).link->send_up(numbered(1));  // what the leaver may not have read when it closes
   go.set_value();
   auto gone = left.get_future();
-  EXPECT_EQ(gone.wait_for(kFlushPatience / 5), std::future_status::timeout);
+  EXPECT_EQ(gone.wait_for(kFlushTimeout / 5), std::future_status::timeout);
   EXPECT_TRUE(until([&] { return gone.wait_for(seconds(0)) == std::future_status::ready; }));
   EXPECT_TRUE(node(0).link->settled());
 }

@@ -96,8 +96,8 @@ class Job {
       if (node.channel >= 0) close(node.channel);
     }
   }
-  int run(std::chrono::seconds patience) {
-    const auto deadline = SteadyClock::now() + patience;
+  int run(std::chrono::seconds timeout) {
+    const auto deadline = SteadyClock::now() + timeout;
     for (int i = 0; i < plan_.nodes; ++i) start(i);
     int code = exchange(deadline) ? 0 : 124;
     if (code == 124) std::cerr << "harness: no answer from a node in time, or it died\n";

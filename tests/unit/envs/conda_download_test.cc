@@ -129,7 +129,7 @@ TEST_F(CondaDownload, that_is_refused_at_first_is_tried_again) {
   EXPECT_EQ(times_asked("alpha-1") + times_asked("beta-1"), 4);
 }
 
-// The pauses between tries are longer than the patience.
+// The pauses between tries are longer than the timeout.
 TEST_F(CondaDownload, that_gets_an_answer_each_time_is_not_called_silent) {
   const CondaEnvironment one = of({"alpha"});
   const Lock lock = locked(one);

@@ -16,12 +16,12 @@ constexpr std::size_t kLongest = 300;
 class ForkServerTest : public testing::Test {
  protected:
   void SetUp() override { start_server(seconds(30)); }
-  void start_server(Duration patience) {
+  void start_server(Duration timeout) {
     DetachedStart start;
     start.program = FORKED_PROGRAM;
     start.arguments = {"forked-template", "--template"};
     start.environment = {{"GREETING", "hello"}};
-    auto server = ForkServer::start(start, kLongest, patience);
+    auto server = ForkServer::start(start, kLongest, timeout);
     ASSERT_TRUE(server) << server.error().message;
     server_ = *std::move(server);
   }

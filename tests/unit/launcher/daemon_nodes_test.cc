@@ -232,7 +232,7 @@ TEST_F(DaemonNodesTest, TheLogOfAnEnvironmentThatFailedIsWaitedForAndKept) {
 
   daemon_.signal(SIGTERM);
   const auto fsck = [this] {
-    return io::run_program({LOCKSTEPD, "fsck", "--home", daemon_.home().path()}, test::kPatience);
+    return io::run_program({LOCKSTEPD, "fsck", "--home", daemon_.home().path()}, test::kTimeout);
   };
   EXPECT_EQ(fsck()->exit_code, 0) << fsck()->text;
   const std::string path = daemon_.home().logs() + "/broken/1/node_0.environment";
@@ -270,7 +270,7 @@ TEST_F(DaemonNodesTest, ARemovedNodeIsToldSoAndLetInNoMore) {
         const auto nodes = ann_->ask_for<NodesReply>(ListNodes{});
         return nodes && nodes->nodes.at(0).liveness != Liveness::alive;
       },
-      test::kPatience));
+      test::kTimeout));
   ASSERT_TRUE(ann_->ask_for<Done>(RemoveNode{"n1"})) << daemon_.log();
   EXPECT_TRUE(ann_->ask_for<NodesReply>(ListNodes{})->nodes.empty());
   EXPECT_TRUE(ann_->ask_for<Done>(RemoveNode{"n1"})) << "asked again";

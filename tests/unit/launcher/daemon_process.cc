@@ -19,7 +19,7 @@ namespace {
 
 bool wait_until(const std::function<bool()>& condition) {
   io::SystemClock clock;
-  const Instant end = clock.now() + kPatience;
+  const Instant end = clock.now() + kTimeout;
   while (!condition()) {
     if (clock.now() > end) return false;
     const timespec pause{0, 2'000'000};
@@ -143,9 +143,9 @@ void Peer::receive() {
   drain(bulk_, wire::decode_bulk, bulk_in_);
 }
 
-bool Peer::wait(const std::function<bool()>& condition, Duration patience) {
+bool Peer::wait(const std::function<bool()>& condition, Duration timeout) {
   io::SystemClock clock;
-  const Instant end = clock.now() + patience;
+  const Instant end = clock.now() + timeout;
   while (!condition()) {
     const Instant now = clock.now();
     if (now >= end) return false;
@@ -164,8 +164,8 @@ std::string Peer::encoded(const Saying& saying) {
       saying);
 }
 
-std::optional<Peer::Heard> Peer::ask(Saying request, Duration patience) {
-  if (!dialled(control_, endpoint_.control).send_within(encoded(request), patience))
+std::optional<Peer::Heard> Peer::ask(Saying request, Duration timeout) {
+  if (!dialled(control_, endpoint_.control).send_within(encoded(request), timeout))
     return std::nullopt;
   std::optional<Heard> reply;
   wait(
@@ -178,13 +178,13 @@ std::optional<Peer::Heard> Peer::ask(Saying request, Duration patience) {
         }
         return false;
       },
-      patience);
+      timeout);
   return reply;
 }
 
 void Peer::send_join(const JoinRequest& request) {
   const Envelope<JoinMessage> envelope{kProtocolVersion, ++sequence_, 0, 0, request};
-  (void)dialled(join_, endpoint_.join).send_within(wire::encode(envelope), kPatience).has_value();
+  (void)dialled(join_, endpoint_.join).send_within(wire::encode(envelope), kTimeout).has_value();
 }
 
 std::optional<JoinReply> Peer::join(const JoinRequest& request) {
@@ -198,12 +198,12 @@ std::optional<JoinReply> Peer::join(const JoinRequest& request) {
 void Peer::send(Saying message) { send_raw(encoded(message)); }
 
 void Peer::send_raw(const std::string& bytes) {
-  (void)dialled(control_, endpoint_.control).send_within(bytes, kPatience).has_value();
+  (void)dialled(control_, endpoint_.control).send_within(bytes, kTimeout).has_value();
 }
 
 void Peer::send_bulk(BulkMessage message) {
   const BulkEnvelope envelope{wire::kBulkVersion, ++sequence_, 0, std::move(message)};
-  (void)dialled(bulk_, endpoint_.bulk).send_within(wire::encode(envelope), kPatience).has_value();
+  (void)dialled(bulk_, endpoint_.bulk).send_within(wire::encode(envelope), kTimeout).has_value();
 }
 
 io::KeyPair authorized_user(DaemonProcess& daemon, const std::string& name) {

@@ -24,7 +24,7 @@
 
 namespace lockstep::test {
 
-inline constexpr Duration kPatience = seconds(30);
+inline constexpr Duration kTimeout = seconds(30);
 
 template <typename T, typename Variant>
 inline constexpr bool kHolds = false;
@@ -87,7 +87,7 @@ class Peer {
     }
   };
   // nullopt: it could not be sent, or nothing came.
-  std::optional<Heard> ask(Saying request, Duration patience = kPatience);
+  std::optional<Heard> ask(Saying request, Duration timeout = kTimeout);
   template <typename Reply>
   std::optional<Reply> ask_for(Saying request) {
     const auto reply = ask(std::move(request));
@@ -137,7 +137,7 @@ class Peer {
     }
     return std::nullopt;
   }
-  bool wait(const std::function<bool()>& condition, Duration patience = kPatience);
+  bool wait(const std::function<bool()>& condition, Duration timeout = kTimeout);
 
  private:
   io::ClientSocket& dialled(std::optional<io::ClientSocket>& socket, const std::string& endpoint);

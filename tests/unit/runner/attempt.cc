@@ -156,8 +156,8 @@ FakeAgent::FakeAgent(const Attempt& attempt) {
   });
   EXPECT_TRUE(socket_) << attempt.runner_log();
   fcntl(socket_.get(), F_SETFL, 0);
-  const timeval patience{60, 0};
-  setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const timeval timeout{60, 0};
+  setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
 }
 
 std::optional<PartReport> FakeAgent::next_report() {

@@ -11,13 +11,13 @@
 namespace lockstep::runner::testing {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(60);
+constexpr auto kTimeout = std::chrono::seconds(60);
 using Steady = std::chrono::steady_clock;
 
 }  // namespace
 
 bool turn_until(io::EventLoop& loop, const std::function<bool()>& done) {
-  const auto deadline = Steady::now() + kPatience;
+  const auto deadline = Steady::now() + kTimeout;
   while (!done()) {
     if (Steady::now() > deadline) return false;
     loop.turn(milliseconds(50));
@@ -26,7 +26,7 @@ bool turn_until(io::EventLoop& loop, const std::function<bool()>& done) {
 }
 
 bool wait_until(const std::function<bool()>& done) {
-  const auto deadline = Steady::now() + kPatience;
+  const auto deadline = Steady::now() + kTimeout;
   while (!done()) {
     if (Steady::now() > deadline) return false;
     poll(nullptr, 0, 5);
@@ -45,7 +45,7 @@ std::optional<std::string> Pipe::read_to_end() {
   close_writer();
   std::string text;
   char buffer[4096];
-  const auto deadline = Steady::now() + kPatience;
+  const auto deadline = Steady::now() + kTimeout;
   while (Steady::now() < deadline) {
     pollfd polled{reader_.get(), POLLIN, 0};
     if (poll(&polled, 1, 100) <= 0) continue;
@@ -58,7 +58,7 @@ std::optional<std::string> Pipe::read_to_end() {
 
 std::string Pipe::read_line() {
   std::string text;
-  const auto deadline = Steady::now() + kPatience;
+  const auto deadline = Steady::now() + kTimeout;
   while (Steady::now() < deadline) {
     pollfd polled{reader_.get(), POLLIN, 0};
     if (poll(&polled, 1, 100) <= 0) continue;

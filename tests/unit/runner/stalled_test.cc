@@ -19,7 +19,7 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr auto kAnswersWithin = std::chrono::seconds(1);
-constexpr auto kPmixPatience = std::chrono::seconds(10);  // of the runner, for one operation
+constexpr auto kPmixTimeout = std::chrono::seconds(10);  // of the runner, for one operation
 
 class StalledTest : public ::testing::Test {
  protected:
@@ -68,7 +68,7 @@ TEST_P(StalledPmixTest, TheAgentIsAnsweredAndACancelGoesThrough) {
   expect_that_it_answers();
   cancel();
   ASSERT_TRUE(wait_until([this] { return attempt_.has_report(); }));
-  EXPECT_LT(Steady::now() - since_, kPmixPatience) << "it waited for the library";
+  EXPECT_LT(Steady::now() - since_, kPmixTimeout) << "it waited for the library";
   EXPECT_EQ(attempt_.wait(), 0);
   const auto report = attempt_.report();
   EXPECT_EQ(report.cause, Cause::canceled) << report.message;

@@ -191,7 +191,7 @@ TEST_F(RunnerCore, DrainAndTailsAreAskedForAgainAndDoNotBlockForEver) {
   take_drain();
   give(LogsDrained{});
   take<ReadStderrTail>();
-  pass(kTailPatience);
+  pass(kTailTimeout);
   EXPECT_EQ(take_end().cause, Cause::exit_code);
   give(RankExited{0, 0, 0, false});  // after the end: nothing
 }

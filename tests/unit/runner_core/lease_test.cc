@@ -25,7 +25,7 @@ class RunnerLease : public RunnerCore {
 TEST_F(RunnerLease, ItsRanksEndWhenNobodyRenewsIt) {
   const Instant begin = now;
   run_solo(assignment);
-  EXPECT_EQ(core.next_deadline(), begin + seconds(60) + kLeasePatience);
+  EXPECT_EQ(core.next_deadline(), begin + seconds(60) + kLeaseTimeout);
   pass(seconds(61));
   pass(seconds(1));
   const NodeExitReport report = killed();

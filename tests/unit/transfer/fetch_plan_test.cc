@@ -123,7 +123,7 @@ TEST_F(Plan, WhenNobodyGetsOnTheLauncherBringsItOneMoreAtATime) {
     plan.questions(now);
     plan.heard(a, units(std::vector<bool>(8, false)), now);
     EXPECT_TRUE(plan.next(now).empty());
-    now = now + FetchLimits{}.patience;
+    now = now + FetchLimits{}.timeout;
     plan.heard(a, units(std::vector<bool>(8, false)), now);
     EXPECT_EQ(plan.next(now).size(), 1u) << expected;
   }
@@ -135,7 +135,7 @@ TEST_F(Plan, WhoOwesAnAnswerForTooLongIsSilentAndItsUnitsGoElsewhere) {
   plan.questions(kStart);
   plan.heard(a, kWhole, kStart);
   EXPECT_EQ(plan.next(kStart).size(), 2u);
-  const Instant late = kStart + FetchLimits{}.patience;
+  const Instant late = kStart + FetchLimits{}.timeout;
   EXPECT_TRUE(plan.silent(late - milliseconds(1)).empty());
   EXPECT_EQ(plan.silent(late), std::vector{a});
   plan.woke(late);

@@ -207,7 +207,7 @@ TEST(HeadStart, ALauncherThatRefusesInMidwayCostsTheCaptureNothing) {
   EXPECT_TRUE(f.has_all(captured->snapshot));
 }
 
-TEST(HeadStart, ALauncherThatIsSilentFromThenOnCostsItsPatience) {
+TEST(HeadStart, ALauncherThatIsSilentFromThenOnCostsItsTimeout) {
   Fixture f([](unsigned n) { return n < 6 ? Fate::pass : Fate::lose; });
   fill(f.source, 2'000, 5'000);
   TransferOptions options;

@@ -50,7 +50,7 @@ struct Channels : Peers {
     auto socket = io::ClientSocket::connect(transport, launcher.endpoint(),
                                             launcher.keys().public_key, node.keys);
     SwarmSite site{transport, node.keys, node.board, node.server->port(), {}};
-    site.limits.patience = patience;
+    site.limits.timeout = timeout;
     return fetch_files(*std::move(socket), tree.root, sha256("lock"), wanted, *node.store, site,
                        channels[number]);
   }
@@ -85,14 +85,14 @@ TEST_F(Channels, NodesThatBeginTogetherAskForEachFileOnce) {
 }
 
 TEST_F(Channels, WhatOneNodeCannotFetchTheOthersBring) {
-  patience = seconds(1);
+  timeout = seconds(1);
   channels[0].after_brought = 2;
   fetch_all();
   for (const auto& node : nodes) expect_whole(*node);
 }
 
 TEST_F(Channels, WithoutOneItEndsAndSaysThatItIsNotWhole) {
-  patience = milliseconds(300);
+  timeout = milliseconds(300);
   for (Channel& channel : channels) channel.after_brought = 1;
   fetch_all();
   std::size_t lacking = 0;

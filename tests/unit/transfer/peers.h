@@ -113,7 +113,7 @@ struct Peers : ::testing::Test {
                                             launcher.keys().public_key, node.keys);
     SwarmSite site{transport, node.keys, node.board, 0, {}};
     if (node.server) site.port = node.server->port();
-    site.limits.patience = patience;
+    site.limits.timeout = timeout;
     return fetch_tree(*std::move(socket), tree.root, *node.store, site,
                       [this](const Progress& now) {
                         std::lock_guard guard(mutex);
@@ -142,7 +142,7 @@ struct Peers : ::testing::Test {
   std::mutex mutex;  // of reports_ and what follows
   Progress last;
   int most_peers = 0;
-  Duration patience = seconds(10);  // with honest ones, however busy this machine is
+  Duration timeout = seconds(10);  // with honest ones, however busy this machine is
   int outs = 0;
 };
 

@@ -71,7 +71,7 @@ TEST_F(Peers, AThatLiesIsDroppedAndNamedAndTheLauncherBringsTheRest) {
 
 TEST_F(Peers, OneThatVanishesInTheMiddleOfABlobIsLeftForTheOthers) {
   Node node(dir / "node");
-  patience = seconds(1);
+  timeout = seconds(1);
   std::atomic<int> sent{0};
   BlobServer vanishing("tcp://127.0.0.1:*", *launcher_store,
                        [&](unsigned) { return sent > 2 ? Fate::lose : Fate::pass; });
@@ -89,9 +89,9 @@ TEST_F(Peers, OneThatVanishesInTheMiddleOfABlobIsLeftForTheOthers) {
   EXPECT_LT(launcher.sent_bytes(), kTreeBytes / 100) << "the other peer had it all";
 }
 
-TEST_F(Peers, OneThatIsDeafFromTheStartCostsItsPatienceAndNothingElse) {
+TEST_F(Peers, OneThatIsDeafFromTheStartCostsItsTimeoutAndNothingElse) {
   Node node(dir / "node");
-  patience = milliseconds(300);
+  timeout = milliseconds(300);
   BlobServer deaf("tcp://127.0.0.1:*", *launcher_store, [](unsigned) { return Fate::lose; });
   add_peer(deaf.endpoint(), deaf.keys().public_key);
   add_peer("tcp://127.0.0.1:1", deaf.keys().public_key);  // nobody listens
@@ -103,7 +103,7 @@ TEST_F(Peers, OneThatIsDeafFromTheStartCostsItsPatienceAndNothingElse) {
 
 TEST_F(Peers, OneThatDoesNotKnowThisNodeIsNoPeer) {
   Node node(dir / "node"), other(dir / "other");
-  patience = milliseconds(300);
+  timeout = milliseconds(300);
   const auto stranger_to_us = holder(other);
   const Status fetched = fetch(node);
   ASSERT_TRUE(fetched) << fetched.error().message;
