@@ -88,7 +88,7 @@ bool LocalLauncher::agents_serve(const Endpoint& endpoint, int nodes) const {
   for (int i = 0; i < nodes; ++i) {
     const std::string name = LocalHome::node_name(i);
     if (living_agents(home_, name).empty()) return false;
-    if (is_strangers(home_, name, endpoint.public_key)) return false;
+    if (belongs_to_other_launcher(home_, name, endpoint.public_key)) return false;
   }
   return true;
 }
@@ -155,11 +155,11 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
   for (int i = 0; i < nodes; ++i) {
     const std::string name = LocalHome::node_name(i);
     const bool is_alive = !living_agents(home_, name).empty();
-    if (is_alive && !is_strangers(home_, name, known)) continue;
+    if (is_alive && !belongs_to_other_launcher(home_, name, known)) continue;
     if (is_alive) {
       TRY_ASSIGN(known, known_nodes(connection, endpoint, timeout));  // it may just have joined
-      if (!is_strangers(home_, name, known)) continue;
-      TRY(end_strangers(name));
+      if (!belongs_to_other_launcher(home_, name, known)) continue;
+      TRY(end_foreign_agents(name));
     }
     started.agents.push_back({name, shares[static_cast<std::size_t>(i)], ""});
   }
@@ -179,7 +179,7 @@ Result<LocalLauncher::Started> LocalLauncher::start_missing(Connection& connecti
 }
 
 // Its launcher's home was lost, so nobody knows what it still runs, nor will.
-Status LocalLauncher::end_strangers(const std::string& name) {
+Status LocalLauncher::end_foreign_agents(const std::string& name) {
   TRY(end_processes(living_agents(home_, name), seconds(10)));
   const auto runners = living_runners(home_, name);
   for (const auto& runner : runners) TRY(io::end_runner(runner));

@@ -53,7 +53,7 @@ class LocalLauncher {
   Result<Endpoint> wake_for_down(bool cancel);
   Status down_without_launcher(const Error& why, bool cancel);
   Status end_agents();
-  Status end_strangers(const std::string& name);
+  Status end_foreign_agents(const std::string& name);
   Status end_leftovers();
   void forget_nodes();
   int wanted_nodes() const;  // of the last `up`; 1 when there was none

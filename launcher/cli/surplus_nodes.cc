@@ -54,12 +54,13 @@ Result<Known> known_nodes(Connection& connection, const Endpoint& endpoint, Dura
   return Known{endpoint.public_key, std::move(reply.nodes)};
 }
 
-bool is_strangers(const LocalHome& home, const std::string& name, const PublicKey& launcher_key) {
+bool belongs_to_other_launcher(const LocalHome& home, const std::string& name,
+                               const PublicKey& launcher_key) {
   const auto identity = read_identity(home, name);
   return identity && identity->launcher_key != launcher_key;
 }
 
-bool is_strangers(const LocalHome& home, const std::string& name, const Known& known) {
+bool belongs_to_other_launcher(const LocalHome& home, const std::string& name, const Known& known) {
   const auto identity = read_identity(home, name);
   if (!identity) return false;
   return identity->launcher_key != known.launcher_key ||
@@ -70,7 +71,7 @@ bool is_strangers(const LocalHome& home, const std::string& name, const Known& k
 Status forget_past_node(Connection& connection, const LocalHome& home, const Known& known,
                         const std::string& name) {
   const auto identity = read_identity(home, name);
-  if (identity && !is_strangers(home, name, known)) return {};
+  if (identity && !belongs_to_other_launcher(home, name, known)) return {};
   if (identity && !living_runners(home, name).empty())
     return make_error(
         ErrorCode::conflict,

@@ -26,8 +26,9 @@ struct Known {
 Result<Known> known_nodes(Connection& connection, const Endpoint& endpoint, Duration timeout);
 
 // The local node of this name joined a launcher that is not this one, or that lost its journal.
-bool is_strangers(const LocalHome& home, const std::string& name, const PublicKey& launcher_key);
-bool is_strangers(const LocalHome& home, const std::string& name, const Known& known);
+bool belongs_to_other_launcher(const LocalHome& home, const std::string& name,
+                               const PublicKey& launcher_key);
+bool belongs_to_other_launcher(const LocalHome& home, const std::string& name, const Known& known);
 
 // Before the agent of `name` starts: when it joined another launcher (this one's home was lost, or
 // restored from a backup), it shall join this one anew, and a node of its name that can never come

@@ -10,7 +10,7 @@
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/follower.h"
 #include "launcher/cli/left_behind.h"
-#include "launcher/cli/node_keeper.h"
+#include "launcher/cli/local_node_restarter.h"
 #include "launcher/cli/not_kept_text.h"
 #include "launcher/cli/past_launcher.h"
 #include "launcher/cli/run_spec.h"
@@ -188,9 +188,9 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   if (options.select) options.select(follow);
   if (options.quiet && !follow.filter.stream) follow.filter.ranks_only = true;
   follow.all_to_stderr = options.format != Format::table;
-  NodeKeeper keeper(context.home, context.terminal);
+  LocalNodeRestarter restarter(context.home, context.terminal);
   if (context.launcher.empty())
-    follow.keep_nodes = [&keeper] { keeper.check(io::SystemClock().now()); };
+    follow.keep_nodes = [&restarter] { restarter.check(io::SystemClock().now()); };
   hold_interrupts(true);
   const auto end =
       Follower(

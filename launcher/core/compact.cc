@@ -47,7 +47,7 @@ void Compaction::note(const Fact& fact) {
 
 // True: the fact stays, perhaps rewritten. One overload per fact, so that whoever adds a fact
 // decides what becomes of it; to keep it is never wrong.
-struct Compaction::Keeper {
+struct Compaction::FactFilter {
   Compaction& all;
   std::uint64_t at;  // its place
 
@@ -149,7 +149,7 @@ std::optional<StampedFact> Compaction::keep(const StampedFact& fact) {
   const bool is_deletion = std::holds_alternative<JobDeleted>(fact.fact);
   if (job != nullptr && !is_deletion && at_ < place(deleted_, *job)) return std::nullopt;
   StampedFact kept = fact;
-  if (!std::visit(Keeper{*this, at_}, kept.fact)) return std::nullopt;
+  if (!std::visit(FactFilter{*this, at_}, kept.fact)) return std::nullopt;
   kept_.apply(kept.at, kept.fact);
   return kept;
 }

@@ -29,7 +29,7 @@ class Compaction {
   bool sound() const { return kept_ == whole_; }
 
  private:
-  struct Keeper;
+  struct FactFilter;
   struct Sessions {
     std::uint64_t last = 0;            // of NodeSessionStarted
     std::vector<std::uint64_t> began;  // where the session became another; bounded

@@ -80,17 +80,17 @@ Instant time_of_failure(const NodeExitReport& exit) {
 }
 
 // The rank of another node that this one's ranks waited for in vain; nullopt when it names none.
-std::optional<Failure> stranger_in(const Attempt& attempt, const NodeExitReport& exit,
-                                   int ranks_per_node) {
+std::optional<Failure> unconnected_in(const Attempt& attempt, const NodeExitReport& exit,
+                                      int ranks_per_node) {
   if (exit.cause != Cause::never_connected || !exit.first_failed_rank) return std::nullopt;
-  RankExit stranger;
-  stranger.rank = *exit.first_failed_rank;
-  const int node_rank = stranger.rank / ranks_per_node;
-  if (stranger.rank < 0 || node_rank >= attempt.size()) return std::nullopt;
-  stranger.cause = exit.cause;
-  stranger.time = time_of_failure(exit);
+  RankExit unconnected;
+  unconnected.rank = *exit.first_failed_rank;
+  const int node_rank = unconnected.rank / ranks_per_node;
+  if (unconnected.rank < 0 || node_rank >= attempt.size()) return std::nullopt;
+  unconnected.cause = exit.cause;
+  unconnected.time = time_of_failure(exit);
   const Part* part = &attempt.parts[static_cast<std::size_t>(node_rank)];
-  return Failure{stranger.time, node_rank, part, stranger, exit.cause};
+  return Failure{unconnected.time, node_rank, part, unconnected, exit.cause};
 }
 
 std::vector<Failure> failures_of(const Attempt& attempt, int ranks_per_node) {
@@ -102,8 +102,8 @@ std::vector<Failure> failures_of(const Attempt& attempt, int ranks_per_node) {
     const NodeExitReport& exit = *part.report->exit;
     if (const RankExit* rank = first_failed_rank(exit))
       failures.push_back({rank->time, i, &part, *rank, rank->cause});
-    else if (auto stranger = stranger_in(attempt, exit, ranks_per_node))
-      failures.push_back(*std::move(stranger));
+    else if (auto unconnected = unconnected_in(attempt, exit, ranks_per_node))
+      failures.push_back(*std::move(unconnected));
     const bool node_failed = exit.cause != Cause::completed && exit.cause != Cause::canceled &&
                              !belongs_to_rank(exit.cause);
     if (node_failed && !exit.first_failed_rank)

@@ -137,11 +137,11 @@ void ContainerProcess::accept() {
   socklen_t size = sizeof peer;
   getsockopt(socket->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
   if (peer.uid != run_as_.uid) {
-    stranger_ = fmt::format(
+    refused_peer_ = fmt::format(
         "a process of uid {} connected, not one of {}: does the engine map "
         "users (userns-remap)? ",
         peer.uid, run_as_.uid);
-    spdlog::warn("{}", stranger_);
+    spdlog::warn("{}", refused_peer_);
     return;
   }
   fcntl(socket->get(), F_SETFL, 0);
@@ -157,7 +157,7 @@ void ContainerProcess::ended(int wait_status) {
   spdlog::info("the container ended: {}", how_it_ended(wait_status));
   if (state_ != State::starting) return;
   const std::string end = fmt::format("{} ended with {}: {}{}", plan_.container.engine,
-                                      how_it_ended(wait_status), stranger_, last_words());
+                                      how_it_ended(wait_status), refused_peer_, last_words());
   if (is_refused(wait_status))
     fail(Cause::environment_failed,
          "the container engine refuses the job's resources.docker_args: " + end);
@@ -166,7 +166,7 @@ void ContainerProcess::ended(int wait_status) {
 }
 
 bool ContainerProcess::is_refused(int wait_status) const {
-  return WIFEXITED(wait_status) && stranger_.empty() && !plan_.arguments.empty() &&
+  return WIFEXITED(wait_status) && refused_peer_.empty() && !plan_.arguments.empty() &&
          blames_arguments(last_words());
 }
 
@@ -186,7 +186,7 @@ void ContainerProcess::expire(Instant now) {
   if (now < connect_by()) return;
   fail(Cause::start_failed,
        fmt::format("the container did not start within {}: {}{}",
-                   format_duration(kContainerTimeout), stranger_, last_words()));
+                   format_duration(kContainerTimeout), refused_peer_, last_words()));
 }
 
 void ContainerProcess::fail(Cause cause, std::string why) {

@@ -97,7 +97,7 @@ class ContainerProcess {
   State state_ = State::starting;
   Instant connect_by_;
   io::Fd listener_;
-  std::string stranger_;  // who connected and was not let in, for the error
+  std::string refused_peer_;  // who connected and was not let in, for the error
   std::optional<MemoryEvents> memory_;
   std::optional<PidsEvents> pids_;
   std::function<void()> removed_;             // who is told of the end of the removal

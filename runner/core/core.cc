@@ -113,7 +113,7 @@ void Core::Impl::on(const RankConnected& input) {
   auto* record = ranks.find(input.rank);
   if (record == nullptr) return;
   record->client = Client::connected;  // again, when a rank runs one MPI program after another
-  fail_for_stranger();
+  fail_for_unconnected();
   suspect_the_unconnected();
 }
 
@@ -124,8 +124,8 @@ void Core::Impl::on(const PeerDrained& input) {
     peers_connected = true;
     return suspect_the_unconnected();
   }
-  if (!stranger) stranger = node_rank * assignment.spec.distribution.processes_per_node;
-  fail_for_stranger();
+  if (!unconnected) unconnected = node_rank * assignment.spec.distribution.processes_per_node;
+  fail_for_unconnected();
 }
 
 // Some rank of the gang has connected: those that are done and never did were "rank 0 of 1".
@@ -139,10 +139,10 @@ void Core::Impl::suspect_the_unconnected() {
 }
 
 // Ours have connected and wait for ever in their first fence for one that is no more.
-void Core::Impl::fail_for_stranger() {
-  if (over() || terminating || !is_mpi() || !stranger || !ranks.any_connected()) return;
+void Core::Impl::fail_for_unconnected() {
+  if (over() || terminating || !is_mpi() || !unconnected || !ranks.any_connected()) return;
   RankExit exit;
-  exit.rank = *stranger;
+  exit.rank = *unconnected;
   exit.cause = Cause::never_connected;
   exit.detail = kNeverConnected;
   exit.time = now;

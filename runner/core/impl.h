@@ -42,7 +42,8 @@ struct Core::Impl {
   Instant lease_until;  // when the assignment has a lease
 
   bool peers_connected = false;  // ranks of another node, done by now, had met their PMIx server
-  std::optional<int> stranger;   // first rank of the first node that is done and never met its own
+  std::optional<int>
+      unconnected;  // first rank of the first node that is done and never met its own
 
   Instant now;
   std::vector<Action> out;
@@ -87,7 +88,7 @@ struct Core::Impl {
   void ended_well(RankRecord& record);
   void judge(RankRecord& record);
   void suspect_the_unconnected();
-  void fail_for_stranger();
+  void fail_for_unconnected();
   void expire_timers();
   void finish_if_ended();
   void quote();

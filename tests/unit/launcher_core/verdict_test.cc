@@ -118,7 +118,7 @@ TEST(Verdict, a_rank_that_never_joined_is_named_by_the_node_that_waited_for_it) 
   EXPECT_THAT(report.terminated_ranks, ElementsAre(0, 1));
 }
 
-TEST(Verdict, a_failure_before_the_wait_for_a_stranger_ended_is_the_cause) {
+TEST(Verdict, a_failure_before_the_wait_for_an_unconnected_rank_ended_is_the_cause) {
   NodeExitReport waited = all_terminated(0);
   waited.cause = Cause::never_connected;
   waited.first_failed_rank = 2;

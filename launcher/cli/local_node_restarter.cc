@@ -1,4 +1,4 @@
-#include "launcher/cli/node_keeper.h"
+#include "launcher/cli/local_node_restarter.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 namespace lockstep::cli {
 
-void NodeKeeper::check(Instant now) {
+void LocalNodeRestarter::check(Instant now) {
   if (now < next_) return;
   const auto started = LocalLauncher(home_, terminal_).restart_agents();
   if (started && started->empty()) return;

@@ -10,9 +10,10 @@
 
 namespace lockstep::cli {
 
-class NodeKeeper {
+class LocalNodeRestarter {
  public:
-  NodeKeeper(const LocalHome& home, Terminal& terminal) : home_(home), terminal_(terminal) {}
+  LocalNodeRestarter(const LocalHome& home, Terminal& terminal)
+      : home_(home), terminal_(terminal) {}
   // Cheap: reads pid files. To be called every second or so.
   void check(Instant now);
 
