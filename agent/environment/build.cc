@@ -59,7 +59,7 @@ bool Build::join(const std::shared_ptr<BuildSubscriber>& subscriber) {
 void Build::leave(const BuildSubscriber& subscriber) {
   const std::lock_guard guard(mutex_);
   std::erase_if(subscriptions_, [&](const auto& subscription) {
-    return subscription->waiter.get() == &subscriber;
+    return subscription->subscriber.get() == &subscriber;
   });
   if (subscriptions_.empty()) stopped_ = true;
 }
@@ -264,7 +264,7 @@ Result<envs::Event> Build::run_tools(envs::Order::What what, std::optional<envs:
 // told otherwise by now, or of another generation, does not end because of this one.
 bool Build::passes_on(const BuildSubscriber& subscriber) const {
   if (target_.what != EnvironmentTarget::What::solve) return false;
-  const EnvironmentPlan plan = waiter.wanted().environment;
+  const EnvironmentPlan plan = subscriber.wanted().environment;
   return plan.others_may_solve || !plan.solve || plan.generation != target_.generation;
 }
 

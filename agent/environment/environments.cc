@@ -25,7 +25,7 @@ constexpr Duration kLookEvery = milliseconds(20);
 bool is_obsolete(const Input& input, const BuildSubscriber& subscriber) {
   const auto* changed = std::get_if<EnvironmentChanged>(&input);
   return changed != nullptr && changed->report.step == EnvironmentReport::Step::not_solved &&
-         changed->report.generation != waiter.wanted().environment.generation;
+         changed->report.generation != subscriber.wanted().environment.generation;
 }
 
 bool is_final(const Input& input) {
@@ -239,8 +239,8 @@ void Environments::join(const std::shared_ptr<BuildSubscriber>& subscriber,
 
 void Environments::leave_build(BuildSubscriber& subscriber) {
   const std::lock_guard guard(mutex_);
-  if (waiter.build) waiter.build->leave(subscriber);
-  waiter.build.reset();
+  if (subscriber.build) subscriber.build->leave(subscriber);
+  subscriber.build.reset();
 }
 
 }  // namespace lockstep::agent

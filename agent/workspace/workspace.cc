@@ -133,8 +133,8 @@ struct Workspace::Impl {
   bool has_common_path = false;
   std::unique_ptr<snapshot::BlobStore> blobs;
   std::unique_ptr<snapshot::TreeCache> trees;
-  std::unique_ptr<BlobCacheLimit> keeper;
-  std::atomic<bool> grown = true;  // since the keeper looked
+  std::unique_ptr<BlobCacheLimit> cache_limit;
+  std::atomic<bool> grown = true;  // since the cache_limit looked
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -162,7 +162,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const WorkspaceConfig& config
   TRY(io::make_directories(config.cache, 0700));
   TRY_ASSIGN(impl->blobs, snapshot::BlobStore::open(config.cache + "/blobs"));
   TRY_ASSIGN(impl->trees, snapshot::TreeCache::open(config.cache + "/trees"));
-  impl->keeper =
+  impl->cache_limit =
       std::make_unique<BlobCacheLimit>(config.limit, config.cache, *impl->blobs, *impl->trees);
   return std::unique_ptr<Workspace>(new Workspace(std::move(impl)));
 }
@@ -171,7 +171,7 @@ snapshot::BlobStore& Workspace::blobs() { return *impl_->blobs; }
 
 bool Workspace::cache_has_grown() { return impl_->grown.exchange(false); }
 
-Status Workspace::keep_cache_small() { return impl_->keeper->keep(); }
+Status Workspace::keep_cache_small() { return impl_->cache_limit->keep(); }
 
 Result<WorkspacePlan> Workspace::stage(const Assignment& assignment,
                                        const io::AttemptDir& directory, BlobSource& source,

@@ -16,15 +16,15 @@ using Level = DiskMonitor::Level;
 
 class DiskMonitorTest : public testing::Test {
  protected:
-  DiskMonitor keeper(Bytes low = mebibytes(100), Bytes reserve = mebibytes(1)) {
+  DiskMonitor monitor(Bytes low = mebibytes(100), Bytes reserve = mebibytes(1)) {
     DiskMonitor::Settings settings{dir_.path(), reserve_, low, reserve};
     settings.measure = [this](const std::string&) { return Result<io::DiskSpace>(space_); };
     return DiskMonitor(std::move(settings));
   }
-  void look(DiskMonitor& keeper, Bytes free) {
+  void look(DiskMonitor& monitor, Bytes free) {
     space_.free = free;
     now_ = now_ + kLookEvery;
-    keeper.look(now_);
+    monitor.look(now_);
   }
 
   test::TempDir dir_;
@@ -34,60 +34,61 @@ class DiskMonitorTest : public testing::Test {
 };
 
 TEST_F(DiskMonitorTest, NewWorkIsRefusedBelowTheLimitAndTakenAgainAbove) {
-  auto keeper = this->keeper();
-  look(keeper, gibibytes(5));
-  EXPECT_EQ(keeper.level(), Level::well);
-  EXPECT_EQ(keeper.refusal(), "");
+  auto monitor = this->monitor();
+  look(monitor, gibibytes(5));
+  EXPECT_EQ(monitor.level(), Level::well);
+  EXPECT_EQ(monitor.refusal(), "");
   EXPECT_TRUE(io::exists(reserve_));
-  look(keeper, mebibytes(50));
-  EXPECT_EQ(keeper.level(), Level::low);
-  EXPECT_THAT(keeper.refusal(), HasSubstr(dir_.path() + " has 50.0 MiB free, and below 100.0 MiB"));
-  EXPECT_THAT(keeper.refusal(), HasSubstr("--low-space"));
-  EXPECT_EQ(keeper.standstill(), "") << "what runs goes on";
+  look(monitor, mebibytes(50));
+  EXPECT_EQ(monitor.level(), Level::low);
+  EXPECT_THAT(monitor.refusal(),
+              HasSubstr(dir_.path() + " has 50.0 MiB free, and below 100.0 MiB"));
+  EXPECT_THAT(monitor.refusal(), HasSubstr("--low-space"));
+  EXPECT_EQ(monitor.standstill(), "") << "what runs goes on";
   EXPECT_TRUE(io::exists(reserve_));
-  look(keeper, mebibytes(200));
-  EXPECT_EQ(keeper.level(), Level::well);
+  look(monitor, mebibytes(200));
+  EXPECT_EQ(monitor.level(), Level::well);
 }
 
 TEST_F(DiskMonitorTest, FlagsThatAskForMoreThanThereIsInAllAreRefused) {
-  EXPECT_TRUE(keeper().expect_possible());
-  const Status reserve = keeper(mebibytes(100), gibibytes(9)).expect_possible();
+  EXPECT_TRUE(monitor().expect_possible());
+  const Status reserve = monitor(mebibytes(100), gibibytes(9)).expect_possible();
   ASSERT_FALSE(reserve);
   EXPECT_THAT(reserve.error().message, HasSubstr("--reserve 9.0 GiB: the file system of"));
-  EXPECT_FALSE(keeper(gibibytes(9)).expect_possible());
+  EXPECT_FALSE(monitor(gibibytes(9)).expect_possible());
 }
 
 TEST_F(DiskMonitorTest, TheReserveIsGivenBackOnAFullDiskAndMadeAgain) {
-  auto keeper = this->keeper();
-  look(keeper, gibibytes(5));
-  look(keeper, kibibytes(100));
-  EXPECT_EQ(keeper.level(), Level::full);
+  auto monitor = this->monitor();
+  look(monitor, gibibytes(5));
+  look(monitor, kibibytes(100));
+  EXPECT_EQ(monitor.level(), Level::full);
   EXPECT_FALSE(io::exists(reserve_));
-  EXPECT_THAT(keeper.standstill(), HasSubstr("logs and outputs wait on their nodes"));
+  EXPECT_THAT(monitor.standstill(), HasSubstr("logs and outputs wait on their nodes"));
   // What was given back is not taken for space.
-  look(keeper, kibibytes(1'100));
-  EXPECT_EQ(keeper.level(), Level::full);
+  look(monitor, kibibytes(1'100));
+  EXPECT_EQ(monitor.level(), Level::full);
   EXPECT_FALSE(io::exists(reserve_));
-  look(keeper, mebibytes(10));
-  EXPECT_EQ(keeper.level(), Level::low);
+  look(monitor, mebibytes(10));
+  EXPECT_EQ(monitor.level(), Level::low);
   EXPECT_TRUE(io::exists(reserve_));
-  look(keeper, mebibytes(500));
-  EXPECT_EQ(keeper.level(), Level::well);
+  look(monitor, mebibytes(500));
+  EXPECT_EQ(monitor.level(), Level::well);
 }
 
 TEST_F(DiskMonitorTest, AFailedWriteGivesItBackWhateverIsFree) {
-  auto keeper = this->keeper();
-  look(keeper, gibibytes(5));
-  keeper.give_all();
+  auto monitor = this->monitor();
+  look(monitor, gibibytes(5));
+  monitor.give_all();
   EXPECT_FALSE(io::exists(reserve_));
-  EXPECT_EQ(keeper.level(), Level::full);
+  EXPECT_EQ(monitor.level(), Level::full);
 }
 
 TEST_F(DiskMonitorTest, AReserveOfAnEarlierProcessIsKnown) {
   ASSERT_TRUE(io::make_reserve(reserve_, mebibytes(1)));
-  auto keeper = this->keeper();
-  look(keeper, mebibytes(1));
-  EXPECT_EQ(keeper.level(), Level::low) << "and not full: it stands ready";
+  auto monitor = this->monitor();
+  look(monitor, mebibytes(1));
+  EXPECT_EQ(monitor.level(), Level::low) << "and not full: it stands ready";
   EXPECT_TRUE(io::exists(reserve_));
 }
 
