@@ -30,7 +30,7 @@ struct AttemptId {
   std::uint32_t number = 0;
   // 0 for most. Of a job whose name was used before, or that was placed after its launcher was
   // restored from a backup, it is another than that of any attempt there ever was with this number.
-  std::uint64_t era = 0;
+  std::uint64_t incarnation = 0;
 
   friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
 };
@@ -41,11 +41,11 @@ inline SessionId session_id(std::uint64_t milliseconds_since_boot, std::uint64_t
   return SessionId(milliseconds_since_boot << 24 | (random & 0xffffff));
 }
 
-// "gray_pig_knyllgjbkl.1", with an era "gray_pig_knyllgjbkl.1-1795312345678": used in paths, labels
-// and messages.
+// "gray_pig_knyllgjbkl.1", with an incarnation "gray_pig_knyllgjbkl.1-1795312345678": used in
+// paths, labels and messages.
 inline std::string to_string(const AttemptId& id) {
-  const std::string era = id.era == 0 ? "" : "-" + std::to_string(id.era);
-  return id.job.value + "." + std::to_string(id.number) + era;
+  const std::string incarnation = id.incarnation == 0 ? "" : "-" + std::to_string(id.incarnation);
+  return id.job.value + "." + std::to_string(id.number) + incarnation;
 }
 
 }  // namespace lockstep

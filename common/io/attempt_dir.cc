@@ -53,14 +53,14 @@ std::optional<AttemptId> AttemptDir::attempt_of(const std::string& directory_nam
   const std::string_view rest = std::string_view(directory_name).substr(dot + 1);
   const auto dash = rest.find('-');
   const auto number = parse_canonical<std::uint32_t>(rest.substr(0, dash));
-  std::optional<std::uint64_t> era = 0;
+  std::optional<std::uint64_t> incarnation = 0;
   if (dash != std::string_view::npos) {
-    era = parse_canonical<std::uint64_t>(rest.substr(dash + 1));
-    if (era == 0U) return std::nullopt;
+    incarnation = parse_canonical<std::uint64_t>(rest.substr(dash + 1));
+    if (incarnation == 0U) return std::nullopt;
   }
   const std::string job = directory_name.substr(0, dot);
-  if (!number || *number == 0 || !era || !validate_job_name(job)) return std::nullopt;
-  return AttemptId{JobId(job), *number, *era};
+  if (!number || *number == 0 || !incarnation || !validate_job_name(job)) return std::nullopt;
+  return AttemptId{JobId(job), *number, *incarnation};
 }
 
 std::optional<std::pair<int, LogStream>> AttemptDir::parse_log_name(const std::string& file_name) {

@@ -80,7 +80,7 @@ class AttemptDir {
   std::string hosts() const { return path_ + "/hosts"; }
   std::string home() const { return path_ + "/home"; }
 
-  // "<job>.<attempt>[-<era>]" <-> AttemptId; nullopt when the name is not one.
+  // "<job>.<attempt>[-<incarnation>]" <-> AttemptId; nullopt when the name is not one.
   static std::string name_of(const AttemptId& attempt) { return to_string(attempt); }
   static std::optional<AttemptId> attempt_of(const std::string& directory_name);
   // "rank_3.stdout" <-> (3, out), "node_1.environment" <-> (1, environment); nullopt when it is not

@@ -60,14 +60,14 @@ Status read_stop_reason(int value, const char* field, lockstep::StopReason* out)
 void to_wire(const lockstep::AttemptId& from, AttemptId* to) {
   to->set_job(from.job.value);
   to->set_number(from.number);
-  to->set_era(from.era);
+  to->set_era(from.incarnation);
 }
 
 Status from_wire(const AttemptId& from, lockstep::AttemptId* to) {
   TRY(read_job(from.job(), "attempt.job", &to->job));
   if (from.number() == 0) return bad_field("attempt.number", "is 0; attempts count from 1");
   to->number = from.number();
-  to->era = from.era();
+  to->incarnation = from.era();
   return {};
 }
 

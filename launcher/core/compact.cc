@@ -32,7 +32,8 @@ void Compaction::note(const Fact& fact) {
     forgotten_[token->secret_hash] = seen_;
   if (const auto* lost = std::get_if<NodeLost>(&fact)) nodes_[lost->node].lost = seen_;
   if (const auto* drain = std::get_if<NodeDrainChanged>(&fact)) nodes_[drain->node].drained = seen_;
-  if (const auto* era = std::get_if<EraBegan>(&fact); era != nullptr && era->restored)
+  if (const auto* incarnation = std::get_if<IncarnationBegan>(&fact);
+      incarnation != nullptr && incarnation->restored)
     restored_ = seen_;
   const auto* started = std::get_if<NodeSessionStarted>(&fact);
   if (started == nullptr) return;
@@ -63,7 +64,7 @@ struct Compaction::FactFilter {
   bool operator()(NodeApproved& fact) const { return here(fact.node); }
   bool operator()(NodeRemoved&) const { return true; }
   bool operator()(NodeRevised&) const { return false; }  // closing() tells it anew
-  bool operator()(EraBegan& fact) const { return fact.restored && at == all.restored_; }
+  bool operator()(IncarnationBegan& fact) const { return fact.restored && at == all.restored_; }
   bool operator()(NodeLost& fact) const {
     return here(fact.node) && at == sessions(fact.node).lost && at > sessions(fact.node).last;
   }
@@ -160,7 +161,8 @@ std::vector<StampedFact> Compaction::closing() {
     kept_.apply(newest_, fact);
     facts.push_back({newest_, std::move(fact)});
   };
-  if (whole_.era() > kept_.era()) add(EraBegan{whole_.era(), false});
+  if (whole_.incarnation() > kept_.incarnation())
+    add(IncarnationBegan{whole_.incarnation(), false});
   for (const auto& [id, node] : whole_.nodes())
     if (node.revision != 0) add(NodeRevised{id, node.revision});
   return facts;

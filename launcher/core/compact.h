@@ -53,7 +53,7 @@ class Compaction {
   std::map<NodeId, Sessions> nodes_;
   std::map<Digest, std::uint64_t> forgotten_;  // tokens
   std::map<JobId, std::uint64_t> shared_;      // the last JobShared of each name
-  std::uint64_t restored_ = 0;                 // the last EraBegan of a restore
+  std::uint64_t restored_ = 0;                 // the last IncarnationBegan of a restore
 };
 
 std::vector<StampedFact> compact(const std::vector<StampedFact>& facts);

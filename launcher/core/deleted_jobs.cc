@@ -25,7 +25,7 @@ std::uint64_t DeletedJobs::add(const JobId& job, DeletedJob deleted) {
   const auto last = last_.find(oldest.job);
   if (last->second != oldest.deleted) return 0;
   last_.erase(last);
-  return oldest.deleted.era;
+  return oldest.deleted.incarnation;
 }
 
 const JobId* DeletedJobs::with_submission(const std::string& submission) const {

@@ -13,17 +13,17 @@ namespace lockstep::launcher {
 
 struct DeletedJob {
   std::string submission;
-  std::uint64_t era = 0;  // of the next job with its name, at least
+  std::uint64_t incarnation = 0;  // of the next job with its name, at least
   friend bool operator==(const DeletedJob&, const DeletedJob&) = default;
 };
 inline constexpr std::size_t kMaxDeletedJobs = 10'000;
 
 // The last kMaxDeletedJobs deletions. One name may have been deleted several times: each of its
-// submissions is known, and the last era.
+// submissions is known, and the last incarnation.
 class DeletedJobs {
  public:
-  // Of the name that is forgotten for it, the era; 0: none is. A forgotten name is not told from a
-  // new one: all attempts from now on need an era later than any that it had.
+  // Of the name that is forgotten for it, the incarnation; 0: none is. A forgotten name is not told
+  // from a new one: all attempts from now on need an incarnation later than any that it had.
   std::uint64_t add(const JobId& job, DeletedJob deleted);
 
   const std::map<JobId, DeletedJob>& last() const { return last_; }  // deletion of each name

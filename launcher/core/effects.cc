@@ -139,7 +139,7 @@ struct Effects {
   }
   void operator()(const TokenCreated&) const { core.retention.is_due = true; }
   void operator()(const TokenForgotten&) const {}
-  void operator()(const EraBegan&) const { core.scheduler.topology_changed(); }
+  void operator()(const IncarnationBegan&) const { core.scheduler.topology_changed(); }
 
   // ---- users
 

@@ -30,7 +30,7 @@ struct JobOf {
   const JobId* operator()(const TokenCreated&) const { return nullptr; }
   const JobId* operator()(const TokenForgotten&) const { return nullptr; }
   const JobId* operator()(const NodeRevised&) const { return nullptr; }
-  const JobId* operator()(const EraBegan&) const { return nullptr; }
+  const JobId* operator()(const IncarnationBegan&) const { return nullptr; }
   const JobId* operator()(const NodeJoined&) const { return nullptr; }
   const JobId* operator()(const NodeApproved&) const { return nullptr; }
   const JobId* operator()(const NodeSessionStarted&) const { return nullptr; }

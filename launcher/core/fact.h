@@ -67,13 +67,13 @@ struct NodeRevised {
   std::uint64_t revision = 0;
   friend bool operator==(const NodeRevised&, const NodeRevised&) = default;
 };
-// Attempts placed from now on have an era of at least this.
-struct EraBegan {
-  std::uint64_t era = 0;
+// Attempts placed from now on have an incarnation of at least this.
+struct IncarnationBegan {
+  std::uint64_t incarnation = 0;
   // The journal came out of a backup: there were facts after it that nobody knows any more, while
   // nodes have seen what followed from them.
   bool restored = false;
-  friend bool operator==(const EraBegan&, const EraBegan&) = default;
+  friend bool operator==(const IncarnationBegan&, const IncarnationBegan&) = default;
 };
 
 struct JobSubmitted {
@@ -81,7 +81,7 @@ struct JobSubmitted {
   std::string submission;
   JobSpec spec;
   std::uint64_t order = 0;                          // 0: behind all others
-  std::uint64_t era = 0;                            // of its attempts, at least
+  std::uint64_t incarnation = 0;                    // of its attempts, at least
   std::optional<CheckpointSource> checkpoint = {};  // of spec.from_checkpoint_of, as it is now
   friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
 };
@@ -168,9 +168,9 @@ struct JobFinished {
 
 struct JobDeleted {  // it was final; its logs, and what it alone refers to, go as well
   JobId job;
-  std::string by;          // a user's name; empty: what is kept is limited (Retention)
-  std::string submission;  // its own: that one is not submitted again
-  std::uint64_t era = 0;   // of the next job with this name, at least
+  std::string by;                 // a user's name; empty: what is kept is limited (Retention)
+  std::string submission;         // its own: that one is not submitted again
+  std::uint64_t incarnation = 0;  // of the next job with this name, at least
   friend bool operator==(const JobDeleted&, const JobDeleted&) = default;
 };
 struct CheckpointSaved {  // by a part that runs; its blobs are here
@@ -236,11 +236,11 @@ using Fact =
     std::variant<TokenCreated, NodeJoined, NodeSessionStarted, NodeLost, NodeDrainChanged,
                  JobSubmitted, CancelRequested, AttemptPlaced, GangFormed, PartChanged, PartGone,
                  AttemptDoomed, AttemptEnded, JobRequeued, PartReleased, JobFinished, NodeRemoved,
-                 TokenForgotten, NodeRevised, EraBegan, JobDeleted, CheckpointSaved, FenceLifted,
-                 EnvironmentRegistered, EnvironmentWanted, EnvironmentLocked, EnvironmentReset,
-                 EnvironmentsPruned, EnvironmentNotSolved, ProjectCreated, ProjectRemoved,
-                 UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn, UserKeyAdded,
-                 UserKeyRevoked, QuotaSet, NodeApproved, JobShared>;
+                 TokenForgotten, NodeRevised, IncarnationBegan, JobDeleted, CheckpointSaved,
+                 FenceLifted, EnvironmentRegistered, EnvironmentWanted, EnvironmentLocked,
+                 EnvironmentReset, EnvironmentsPruned, EnvironmentNotSolved, ProjectCreated,
+                 ProjectRemoved, UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn,
+                 UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

@@ -37,7 +37,7 @@ void schedule(Context& core) {
   Scheduler::Moves moves;
   moves.place = [&core](const Job& job, Placed placed) {
     const AttemptId id{job.id, static_cast<std::uint32_t>(job.attempts.size() + 1),
-                       std::max(job.era, core.state.era())};
+                       std::max(job.incarnation, core.state.incarnation())};
     auto virtual_packages = virtual_packages_of(core.state, job, placed.parts);
     core.emit(AttemptPlaced{id, std::move(placed.parts), std::move(placed.why),
                             newest_checkpoint(job), std::move(virtual_packages)});

@@ -37,12 +37,13 @@ Decision delete_decision(const Context& core, const Caller& caller, const Job& j
 void delete_job(Context& core, const JobId& id, const std::string& by, std::string why) {
   const Job& job = *core.state.job(id);
   ForgetJob forget{id, {}, std::move(why)};
-  std::uint64_t era = job.era;
+  std::uint64_t incarnation = job.incarnation;
   for (const Attempt& attempt : job.attempts) {
     forget.attempts.push_back(attempt.id);
-    era = std::max(era, attempt.id.era);
+    incarnation = std::max(incarnation, attempt.id.incarnation);
   }
-  core.emit(JobDeleted{id, by, job.submission, std::max(era + 1, milliseconds_of(core.now))});
+  core.emit(
+      JobDeleted{id, by, job.submission, std::max(incarnation + 1, milliseconds_of(core.now))});
   core.act(std::move(forget));
 }
 
@@ -86,7 +87,7 @@ Instant next_deletion(const State& state, const Retention& keeps) {
 
 std::uint64_t era_of_new(const State& state, const JobId& job) {
   const auto deleted = state.deleted().last().find(job);
-  return deleted == state.deleted().last().end() ? 0 : deleted->second.era;
+  return deleted == state.deleted().last().end() ? 0 : deleted->second.incarnation;
 }
 
 void react(Context& core, const DeleteInput& input) {

@@ -70,7 +70,7 @@ const Attempt* State::attempt(const AttemptId& id) const {
   const Job* job = this->job(id.job);
   if (job == nullptr || id.number == 0 || id.number > job->attempts.size()) return nullptr;
   const Attempt& attempt = job->attempts[id.number - 1];
-  return attempt.id.era == id.era ? &attempt : nullptr;
+  return attempt.id.incarnation == id.incarnation ? &attempt : nullptr;
 }
 
 const Node* State::node(NodeId id) const {
@@ -124,7 +124,7 @@ Job& State::job_ref(const JobId& id) {
 Attempt& State::attempt_ref(const AttemptId& id) {
   Job& job = job_ref(id.job);
   CHECK(id.number >= 1 && id.number <= job.attempts.size() &&
-            job.attempts[id.number - 1].id.era == id.era,
+            job.attempts[id.number - 1].id.incarnation == id.incarnation,
         "a fact speaks of an attempt that was never placed");
   return job.attempts[id.number - 1];
 }

@@ -161,8 +161,8 @@ struct Job {
     friend bool operator==(const Finish&, const Finish&) = default;
   };
   JobId id;
-  std::uint64_t order = 0;  // of submission; 1, 2, …
-  std::uint64_t era = 0;    // of its attempts, at least
+  std::uint64_t order = 0;        // of submission; 1, 2, …
+  std::uint64_t incarnation = 0;  // of its attempts, at least
   std::string submission;
   JobSpec spec;  // name filled
   // Of another job; what attempts begin with until one of them has saved its own.
@@ -238,7 +238,7 @@ class State {
   const DeletedJobs& deleted() const { return deleted_; }
   const Principals& principals() const { return principals_; }
   const UsageTable& usage() const { return usage_; }                   // by user and project
-  std::uint64_t era() const { return era_; }                           // of new attempts, at least
+  std::uint64_t incarnation() const { return incarnation_; }           // of new attempts, at least
   std::optional<Instant> restored_at() const { return restored_at_; }  // out of a backup
 
   const Job* job(const JobId& id) const;
@@ -299,7 +299,7 @@ class State {
   DeletedJobs deleted_;
   Principals principals_;
   UsageTable usage_;
-  std::uint64_t era_ = 0;
+  std::uint64_t incarnation_ = 0;
   std::optional<Instant> restored_at_;
   std::map<NodeId, std::set<AttemptId>> fenced_;
   std::uint64_t next_node_ = 1;

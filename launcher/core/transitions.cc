@@ -79,11 +79,11 @@ struct State::Applier {
 
   // A node may have applied revisions that the backup knows nothing of; eras are milliseconds, so
   // that they are far above any count.
-  void operator()(const EraBegan& fact) const {
-    state.era_ = std::max(state.era_, fact.era);
+  void operator()(const IncarnationBegan& fact) const {
+    state.incarnation_ = std::max(state.incarnation_, fact.incarnation);
     if (!fact.restored) return;
     state.restored_at_ = at;
-    for (auto& [id, node] : state.nodes_) node.revision = std::max(node.revision, fact.era);
+    for (auto& [id, node] : state.nodes_) node.revision = std::max(node.revision, fact.incarnation);
   }
 
   void operator()(const NodeJoined& fact) const {
@@ -144,7 +144,7 @@ struct State::Applier {
     job.order = fact.order;
     if (job.order == 0)
       job.order = state.submitted_.empty() ? 1 : state.submitted_.rbegin()->first + 1;
-    job.era = fact.era;
+    job.incarnation = fact.incarnation;
     job.submission = fact.submission;
     job.spec = fact.spec;
     job.first_checkpoint = fact.checkpoint;
@@ -333,8 +333,8 @@ struct State::Applier {
       for (auto& [id, node] : state.nodes_) node.lacks.erase({job.spec.run_as, job.id});
       state.jobs_.erase(it);
     }
-    const DeletedJob deleted{fact.submission, fact.era};
-    state.era_ = std::max(state.era_, state.deleted_.add(fact.job, deleted));
+    const DeletedJob deleted{fact.submission, fact.incarnation};
+    state.incarnation_ = std::max(state.incarnation_, state.deleted_.add(fact.job, deleted));
   }
 
   // See solver_of in environments.h: others may wait for what this job's node would have solved.

@@ -54,8 +54,9 @@ Status SyncBatch::sync() const {
 }
 
 std::string LogStore::name_of(const AttemptId& attempt) {
-  const std::string era = attempt.era == 0 ? "" : fmt::format("-{}", attempt.era);
-  return fmt::format("{}{}", attempt.number, era);
+  const std::string incarnation =
+      attempt.incarnation == 0 ? "" : fmt::format("-{}", attempt.incarnation);
+  return fmt::format("{}{}", attempt.number, incarnation);
 }
 
 std::string LogStore::directory(const AttemptId& attempt) const {

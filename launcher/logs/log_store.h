@@ -4,9 +4,10 @@
 // and what is durable; making it durable is a batch that may run on another thread. It keeps no
 // data in memory and decides nothing.
 //
-//   <root>/<job>/<attempt>[-<era>]/rank_<N>.stdout|.stderr          bytes
-//   <root>/<job>/<attempt>[-<era>]/node_<K>.environment             the same
-//   <root>/<job>/<attempt>[-<era>]/<one of these>.times             io::LogTimes; not made durable
+//   <root>/<job>/<attempt>[-<incarnation>]/rank_<N>.stdout|.stderr          bytes
+//   <root>/<job>/<attempt>[-<incarnation>]/node_<K>.environment             the same
+//   <root>/<job>/<attempt>[-<incarnation>]/<one of these>.times             io::LogTimes; not made
+//   durable
 
 #include <cstdint>
 #include <map>
@@ -88,7 +89,7 @@ class LogStore {
 
   std::string path(const LogKey& key) const;
   std::string directory(const AttemptId& attempt) const;
-  // "<attempt>[-<era>]", the name of that directory in its job's.
+  // "<attempt>[-<incarnation>]", the name of that directory in its job's.
   static std::string name_of(const AttemptId& attempt);
   const std::string& root() const { return root_; }
 

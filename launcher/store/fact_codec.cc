@@ -111,8 +111,8 @@ struct FactWriter {
     wire->mutable_node_revised()->set_node(f.node.value);
     wire->mutable_node_revised()->set_revision(f.revision);
   }
-  void operator()(const launcher::EraBegan& f) const {
-    wire->mutable_era_began()->set_era(f.era);
+  void operator()(const launcher::IncarnationBegan& f) const {
+    wire->mutable_era_began()->set_era(f.incarnation);
     wire->mutable_era_began()->set_restored(f.restored);
   }
   void operator()(const launcher::JobDeleted& f) const {
@@ -120,7 +120,7 @@ struct FactWriter {
     to->set_job(f.job.value);
     to->set_by(f.by);
     to->set_submission(f.submission);
-    to->set_era(f.era);
+    to->set_era(f.incarnation);
   }
   void operator()(const launcher::JobSubmitted& f) const {
     auto* to = wire->mutable_job_submitted();
@@ -128,7 +128,7 @@ struct FactWriter {
     to->set_submission(f.submission);
     to_wire(f.spec, to->mutable_spec());
     to->set_order(f.order);
-    to->set_era(f.era);
+    to->set_era(f.incarnation);
     if (f.checkpoint) to_wire(*f.checkpoint, to->mutable_checkpoint());
   }
   void operator()(const launcher::CancelRequested& f) const {
@@ -293,22 +293,22 @@ Status from_wire(const NodeRevised& from, launcher::NodeRevised* to) {
   to->revision = from.revision();
   return {};
 }
-Status from_wire(const EraBegan& from, launcher::EraBegan* to) {
-  to->era = from.era();
+Status from_wire(const EraBegan& from, launcher::IncarnationBegan* to) {
+  to->incarnation = from.era();
   to->restored = from.restored();
   return {};
 }
 Status from_wire(const JobDeleted& from, launcher::JobDeleted* to) {
   TRY(read_job(from.job(), "job", &to->job));
   TRY(read_text(from.by(), "deleted.by", &to->by));
-  to->era = from.era();
+  to->incarnation = from.era();
   return read_text(from.submission(), "deleted.submission", &to->submission);
 }
 Status from_wire(const JobSubmitted& from, launcher::JobSubmitted* to) {
   TRY(read_job(from.job(), "job", &to->job));
   TRY(read_text(from.submission(), "submission", &to->submission));
   to->order = from.order();
-  to->era = from.era();
+  to->incarnation = from.era();
   if (from.has_checkpoint()) TRY(from_wire(from.checkpoint(), &to->checkpoint.emplace()));
   return from_wire(from.spec(), &to->spec);
 }
@@ -434,7 +434,7 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kTokenForgotten:
       return read_into<launcher::TokenForgotten>(from.token_forgotten(), to);
     case Fact::kNodeRevised: return read_into<launcher::NodeRevised>(from.node_revised(), to);
-    case Fact::kEraBegan: return read_into<launcher::EraBegan>(from.era_began(), to);
+    case Fact::kEraBegan: return read_into<launcher::IncarnationBegan>(from.era_began(), to);
     case Fact::kJobDeleted: return read_into<launcher::JobDeleted>(from.job_deleted(), to);
     case Fact::kJobSubmitted: return read_into<launcher::JobSubmitted>(from.job_submitted(), to);
     case Fact::kCancelRequested:

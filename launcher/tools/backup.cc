@@ -239,8 +239,9 @@ Result<BackupReport> restore(const std::string& from, const std::string& home_pa
     Instant last;
     TRY(journal.replay([&](const StampedFact& fact) { last = std::max(last, fact.at); }));
     const Instant now = std::max(last, report.taken);
-    const auto era = static_cast<std::uint64_t>(now.ns / 1'000'000);
-    TRY(journal.append({{now, EraBegan{std::max(era, state.era() + 1), true}}}));
+    const auto incarnation = static_cast<std::uint64_t>(now.ns / 1'000'000);
+    TRY(journal.append(
+        {{now, IncarnationBegan{std::max(incarnation, state.incarnation() + 1), true}}}));
   }
   TRY(copy_identity(source, home));
   TRY(adapt_start_record(home.started(), home_path));

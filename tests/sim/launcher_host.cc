@@ -268,7 +268,7 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "NodeRemoved",
                                            "TokenForgotten",
                                            "NodeRevised",
-                                           "EraBegan",
+                                           "IncarnationBegan",
                                            "JobDeleted",
                                            "CheckpointSaved",
                                            "FenceLifted",

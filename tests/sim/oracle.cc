@@ -350,14 +350,14 @@ void Oracle::judge(const launcher::JobDeleted& fact) {
   if (fact.by.empty() && !old)
     world_.violate("oracle:deleted", fact.job.value + " was not kept as long as it should be");
   for (const Attempt& attempt : job->attempts)
-    if (attempt.id.era >= fact.era)
+    if (attempt.id.incarnation >= fact.incarnation)
       world_.violate("oracle:deleted", fact.job.value + " may have its eras again");
 }
 
 void Oracle::judge(const launcher::JobSubmitted& fact) {
   const auto before = state_.deleted().last().find(fact.job);
-  if (before != state_.deleted().last().end() && fact.era < before->second.era)
-    world_.violate("oracle:submitted", fact.job.value + " has the era of a job before it");
+  if (before != state_.deleted().last().end() && fact.incarnation < before->second.incarnation)
+    world_.violate("oracle:submitted", fact.job.value + " has the incarnation of a job before it");
 }
 
 void Oracle::judge(const launcher::JobFinished& fact) {

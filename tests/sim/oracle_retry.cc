@@ -15,7 +15,7 @@ using launcher::Part;
 void Oracle::check_fence(const AttemptId& attempt, int node) {
   if (asked_[attempt.job].retry.on_lost != OnLost::after_fence || !cloned_.empty()) return;
   for (const auto& [place, live] : live_)
-    if (place.second.job == attempt.job && place.second.era == attempt.era &&
+    if (place.second.job == attempt.job && place.second.incarnation == attempt.incarnation &&
         place.second != attempt && !live.ranks.empty())
       world_.violate("oracle:fence",
                      fmt::format("{} starts on node {} while {} still runs on node {}",
@@ -30,7 +30,8 @@ void Oracle::checkpoint_written(const AttemptId& attempt, int node,
 // A node that was given up may go on with what was deleted meanwhile.
 bool Oracle::was_deleted(const AttemptId& attempt) const {
   const auto deleted = state_.deleted().last().find(attempt.job);
-  return deleted != state_.deleted().last().end() && attempt.era < deleted->second.era;
+  return deleted != state_.deleted().last().end() &&
+         attempt.incarnation < deleted->second.incarnation;
 }
 
 void Oracle::restored(const Assignment& assignment) {

@@ -142,9 +142,9 @@ void Saboteur::spoil_observed(Observed& observed) {
     auto& newest = newest_[report.attempt.job];
     newest = std::max(newest, report.attempt.number);
     if (has(Defect::stale_attempt_believed)) report.attempt.number = newest;
-    auto& era = eras_[report.attempt.job];
-    era = std::max(era, report.attempt.era);
-    if (has(Defect::earlier_life_believed)) report.attempt.era = era;
+    auto& incarnation = incarnations_[report.attempt.job];
+    incarnation = std::max(incarnation, report.attempt.incarnation);
+    if (has(Defect::earlier_life_believed)) report.attempt.incarnation = incarnation;
     using Step = EnvironmentReport::Step;
     if (has(Defect::not_solved_unheard) && report.environment &&
         report.environment->step == Step::not_solved)

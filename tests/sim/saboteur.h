@@ -141,7 +141,7 @@ class Saboteur {
   std::uint64_t counted_ = 0;
   std::map<JobId, std::vector<CollectedOutput>> first_outputs_;
   std::map<JobId, std::uint32_t> newest_;        // attempt that was heard of
-  std::map<JobId, std::uint64_t> eras_;          // the newest that was heard of
+  std::map<JobId, std::uint64_t> incarnations_;  // the newest that was heard of
   std::map<AttemptId, Assignment> assignments_;  // that agents started runners for
   std::set<std::pair<SessionId, std::uint64_t>> sent_;
   std::map<std::pair<AttemptId, NodeId>, CollectedOutput> first_checkpoints_;

@@ -133,7 +133,7 @@ Status start_in(const LauncherHome& home) {
   TRY(journal.replay([](const StampedFact&) {}));
   TRY(io::note_version(home.version(), kHomeVersion));
   TRY_ASSIGN(const auto blobs, snapshot::BlobStore::open(home.blobs()));
-  TRY(journal.append({{Instant{1}, EraBegan{1, false}}}));
+  TRY(journal.append({{Instant{1}, IncarnationBegan{1, false}}}));
   return io::make_directories(home.logs() + "/job/1");
 }
 

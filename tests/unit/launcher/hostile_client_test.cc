@@ -84,7 +84,7 @@ class Hostility {
     if constexpr (requires { m.name_or_id.clear(); }) m.name_or_id = any_of(targets_.names);
     if constexpr (requires { m.reference.clear(); }) m.reference = any_of(targets_.names);
     if constexpr (requires { m.key.attempt.number; })
-      m.key.attempt = {targets_.job, 1, m.key.attempt.era};
+      m.key.attempt = {targets_.job, 1, m.key.attempt.incarnation};
     if constexpr (requires { m.root.view(); }) m.root = targets_.snapshot;
     if constexpr (requires { m.digests.clear(); }) m.digests = {targets_.snapshot};
     if constexpr (requires { m.change.index(); })

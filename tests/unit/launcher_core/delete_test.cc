@@ -169,7 +169,7 @@ TEST_F(Delete, its_name_is_free_and_the_new_jobs_attempts_are_others) {
   const JobId again = launcher->submit(job_spec("train"));
   const AttemptId second = launcher->core->state().job(again)->attempts.back().id;
   EXPECT_EQ(second.number, 1U);
-  EXPECT_NE(second.era, 0U);
+  EXPECT_NE(second.incarnation, 0U);
   // A late word of the first job's attempt is not the second's.
   launcher->finished(n1, attempt(job), node_exit({rank_exit(0)}));
   EXPECT_EQ(launcher->status(again), JobStatus::preparing);
@@ -177,7 +177,7 @@ TEST_F(Delete, its_name_is_free_and_the_new_jobs_attempts_are_others) {
   EXPECT_EQ(launcher->status(again), JobStatus::completed);
   remove({again});
   launcher->submit(job_spec("train"));
-  EXPECT_GT(launcher->core->state().job(again)->attempts.back().id.era, second.era);
+  EXPECT_GT(launcher->core->state().job(again)->attempts.back().id.incarnation, second.incarnation);
 }
 
 TEST_F(Delete, its_submission_is_not_taken_for_a_new_one) {
@@ -203,7 +203,7 @@ TEST_F(Delete, a_name_forgotten_long_ago_is_safe_too) {
   EXPECT_EQ(state.deleted().last().size(), kMaxDeletedJobs);
   EXPECT_EQ(state.deleted().last().count(JobId("job-0")), 0U);
   EXPECT_TRUE(state.deleted().is_full());
-  EXPECT_GE(state.era(), 7U) << "every attempt from now on is later than any of job-0";
+  EXPECT_GE(state.incarnation(), 7U) << "every attempt from now on is later than any of job-0";
 }
 
 TEST_F(Delete, one_name_that_is_used_again_and_again_fills_the_memory_too) {
@@ -213,7 +213,8 @@ TEST_F(Delete, one_name_that_is_used_again_and_again_fills_the_memory_too) {
     EXPECT_EQ(deleted.add(JobId("job"), {"s" + std::to_string(i), i + 1}), 0U);
   }
   EXPECT_TRUE(deleted.is_full());
-  EXPECT_EQ(deleted.add(JobId("job"), {"last", kMaxDeletedJobs + 1}), 0U) << "its era is known";
+  EXPECT_EQ(deleted.add(JobId("job"), {"last", kMaxDeletedJobs + 1}), 0U)
+      << "its incarnation is known";
   EXPECT_EQ(deleted.with_submission("s0"), nullptr);
   EXPECT_NE(deleted.with_submission("s1"), nullptr);
 }
@@ -317,9 +318,9 @@ TEST_F(Delete, after_a_restore_revisions_go_on_above_all_that_nodes_have_seen) {
   State state;
   state.apply({1}, NodeJoined{NodeId(1), "n1", PublicKey("k"), sha256("t")});
   state.apply({2}, NodeSessionStarted{NodeId(1), BootId{"b"}, SessionId(1), inventory()});
-  state.apply({3}, EraBegan{1'795'000'000'000, true});
+  state.apply({3}, IncarnationBegan{1'795'000'000'000, true});
   EXPECT_EQ(state.node(NodeId(1))->revision, 1'795'000'000'000U);
-  EXPECT_EQ(state.era(), 1'795'000'000'000U);
+  EXPECT_EQ(state.incarnation(), 1'795'000'000'000U);
 }
 
 TEST_F(Delete, what_was_placed_just_before_the_backup_is_tried_again_under_another_name) {
@@ -331,8 +332,8 @@ TEST_F(Delete, what_was_placed_just_before_the_backup_is_tried_again_under_anoth
   Core restored(launcher->config);
   for (const StampedFact& fact : launcher->all_facts()) restored.replay(fact);
   const Instant now = launcher->now + minutes(60);
-  const auto era = static_cast<std::uint64_t>(now.ns / 1'000'000);
-  restored.replay({now, EraBegan{era, true}});
+  const auto incarnation = static_cast<std::uint64_t>(now.ns / 1'000'000);
+  restored.replay({now, IncarnationBegan{incarnation, true}});
   restored.recovered(now);
   restored.handle(now, TickInput{});
   EXPECT_EQ(restored.state().job(told)->status(), JobStatus::running);
@@ -342,7 +343,7 @@ TEST_F(Delete, what_was_placed_just_before_the_backup_is_tried_again_under_anoth
   restored.handle(now, SessionInput{n2.key, open});
   const AttemptId second = restored.state().job(untold)->attempts.back().id;
   EXPECT_EQ(second.number, 2U);
-  EXPECT_EQ(second.era, era);
+  EXPECT_EQ(second.incarnation, incarnation);
   EXPECT_GT(restored.desired_for(n2.id).revision, 99U);
 }
 

@@ -45,7 +45,7 @@ class Filler {
   void fill(AttemptId& v) {
     fill(v.job);
     fill(v.number);
-    fill(v.era);
+    fill(v.incarnation);
   }
 
   template <typename E>
@@ -382,7 +382,7 @@ class Filler {
   void fill(launcher::PartReleased& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::TokenForgotten& v) { auto& [a] = v; each(a); }
   void fill(launcher::NodeRevised& v) { auto& [a, b] = v; each(a, b); }
-  void fill(launcher::EraBegan& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::IncarnationBegan& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobDeleted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(launcher::JobFinished& v) { auto& [a, b, c] = v; each(a, b, c); }
 
