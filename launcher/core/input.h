@@ -136,7 +136,7 @@ struct LogsDurableInput {
 struct LogsRefusedInput {
   AttemptId attempt;
   NodeId node;
-  std::uint64_t spell = 0;  // another one when logs were taken since the last refusal
+  std::uint64_t episode = 0;  // another one when logs were taken since the last refusal
   std::uint64_t lacking =
       0;  // bytes of what AwaitLogs named that are not durable; 0: not asked for
 };

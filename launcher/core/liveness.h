@@ -66,7 +66,7 @@ struct NodeWatch {
   std::map<AttemptId, std::vector<CollectedOutput>> logs_so_far;  // ./logs of parts that run
   std::map<AttemptId, std::vector<std::string>> limits;           // that parts that run met
   struct Refused {
-    std::uint64_t spell = 0;
+    std::uint64_t episode = 0;
     Instant since;  // polled time
   };
   std::map<AttemptId, Refused> logs_refused;  // of canceled jobs, for lack of space

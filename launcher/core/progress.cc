@@ -150,10 +150,10 @@ void react(Context& core, const LogsRefusedInput& input) {
                       core.clock.polled() + core.config.logs_timeout);
     return;
   }
-  const NodeWatch::Refused begin{input.spell, core.clock.polled()};
-  auto& spell = refused.try_emplace(input.attempt, begin).first->second;
-  if (spell.spell != input.spell) spell = begin;
-  const bool is_over = core.clock.polled() - spell.since >= core.config.space_timeout;
+  const NodeWatch::Refused begin{input.episode, core.clock.polled()};
+  auto& episode = refused.try_emplace(input.attempt, begin).first->second;
+  if (episode.episode != input.episode) episode = begin;
+  const bool is_over = core.clock.polled() - episode.since >= core.config.space_timeout;
   if (has_ended && input.lacking > 0 && is_over)
     core.emit(PartReleased{input.attempt, input.node, true, input.lacking});
 }

@@ -270,8 +270,8 @@ void BulkServer::audit(AuditOutcome outcome, std::string detail) {
 }
 
 void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {
-  if (!std::exchange(refuses_logs_, true)) ++spell_;
-  durable_.feed(LogsRefusedInput{attempt, node, spell_, intake_.lacking(attempt, node)});
+  if (!std::exchange(refuses_logs_, true)) ++refusals_episode_;
+  durable_.feed(LogsRefusedInput{attempt, node, refusals_episode_, intake_.lacking(attempt, node)});
 }
 
 void BulkServer::on_bulk(io::ServerSocket::Incoming incoming) {

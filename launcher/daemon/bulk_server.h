@@ -115,8 +115,8 @@ class BulkServer {
   };
   std::optional<Handling> handling_;  // a message of this sender
   Auditor* const audit_;
-  bool refuses_logs_ = false;  // the last ones that came found no space
-  std::uint64_t spell_ = 0;    // so often that began
+  bool refuses_logs_ = false;           // the last ones that came found no space
+  std::uint64_t refusals_episode_ = 0;  // so often that began
   std::function<void(NodeId, AgentReply)> tell_node_;
   PeerDirectory peers_;
   BlobService desk_;

@@ -371,11 +371,11 @@ void LauncherHost::logs_arrived(const AttemptId& attempt, NodeId node) {
   if (awaited_.erase({attempt, node}) != 0) deliver(launcher::LogsDurableInput{attempt, node});
 }
 
-void LauncherHost::logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t spell) {
+void LauncherHost::logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t episode) {
   if (stopped_) return;
   const bool is_awaited = awaited_.count({attempt, node}) != 0;
-  cluster_.oracle.logs_refused(attempt, node, spell, is_awaited);
-  deliver(launcher::LogsRefusedInput{attempt, node, spell, is_awaited ? 1000U : 0U});
+  cluster_.oracle.logs_refused(attempt, node, episode, is_awaited);
+  deliver(launcher::LogsRefusedInput{attempt, node, episode, is_awaited ? 1000U : 0U});
 }
 
 // ---- actions -----------------------------------------------------------------------------------

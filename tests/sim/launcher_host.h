@@ -29,7 +29,7 @@ class LauncherHost {
   void stop_for(Duration duration);  // SIGSTOP … SIGCONT
   bool up() const { return core_ != nullptr; }
   void logs_arrived(const AttemptId& attempt, NodeId node);
-  void logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t spell);
+  void logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t episode);
   const launcher::State& committed() const { return committed_; }
   const launcher::Core* core() const { return core_.get(); }
   bool left() const { return left_; }  // shutdown was granted

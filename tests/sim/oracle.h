@@ -50,8 +50,8 @@ class Oracle {
   void strays_changed(const AttemptId& attempt, int node, int strays);
   void port_was_taken(const AttemptId& attempt) { ports_taken_.insert(attempt); }
   void logs_became_durable(const AttemptId& attempt, NodeId node);
-  // The launcher had no space for them; `spell` changes when it had some since the last time.
-  void logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t spell, bool is_awaited);
+  // The launcher had no space for them; `episode` changes when it had some since the last time.
+  void logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t episode, bool is_awaited);
   void client_canceled(const JobId& job) { canceled_.insert(job); }
   void client_deletes(const JobId& job) { deleted_.insert(job); }
   // From now on the launcher has said that this holds.
@@ -195,7 +195,7 @@ class Oracle {
   std::map<std::pair<AttemptId, NodeId>, Duration> durable_since_;  // polled time of the launcher
   std::map<AttemptId, Duration> ended_since_;                       // the same
   struct Refused {
-    std::uint64_t spell = 0;
+    std::uint64_t episode = 0;
     bool is_known = false;  // the launcher knew of the cancel the last time
     // Polled time: of the first one since somebody canceled, and since the launcher knew of that.
     Duration since{0}, known_since{0}, last{0};

@@ -58,11 +58,11 @@ std::vector<CollectedOutput> Oracle::outputs_kept(const AttemptId& attempt, int 
 // ---- logs that find no space
 // ---------------------------------------------------------------------
 
-void Oracle::logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t spell,
+void Oracle::logs_refused(const AttemptId& attempt, NodeId node, std::uint64_t episode,
                           bool is_awaited) {
-  const Refused first{spell, false, polled_, polled_, polled_, {}};
+  const Refused first{episode, false, polled_, polled_, polled_, {}};
   Refused& refused = refused_.try_emplace({attempt, node}, first).first->second;
-  if (canceled_.count(attempt.job) == 0 || refused.spell != spell) refused = first;
+  if (canceled_.count(attempt.job) == 0 || refused.episode != episode) refused = first;
   const launcher::Job* job = state_.job(attempt.job);
   const bool is_known = job != nullptr && job->cancel_by && refused.last >= started_since_;
   refused.last = polled_;

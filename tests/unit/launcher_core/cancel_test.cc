@@ -138,9 +138,9 @@ class LogsWithoutSpace : public ::testing::Test {
     launcher.expect_one<AwaitLogs>();
   }
   // Refused every second for so long.
-  void refuse_for(Duration time, std::uint64_t spell = 1) {
+  void refuse_for(Duration time, std::uint64_t episode = 1) {
     for (; time > Duration::zero(); time -= seconds(1)) {
-      launcher.send(LogsRefusedInput{attempt(job), n1.id, spell, 4096});
+      launcher.send(LogsRefusedInput{attempt(job), n1.id, episode, 4096});
       launcher.drop_notices();
       launcher.pass(seconds(1), {&n1});
     }
