@@ -137,7 +137,7 @@ json as_json(const SharedSite& shared) {
 
 constexpr std::pair<Order::What, std::string_view> kWhats[] = {{Order::What::solve, "solve"},
                                                                {Order::What::build, "build"},
-                                                               {Order::What::lacks, "lacks"},
+                                                               {Order::What::missing, "lacks"},
                                                                {Order::What::fetch, "fetch"},
                                                                {Order::What::pack, "pack"}};
 
@@ -147,7 +147,7 @@ std::string_view word_of(Order::What what) {
   return "";
 }
 
-// Of another version's: to build, which is refused where a lock lacks.
+// Of another version's: to build, which is refused where a lock missing.
 Order::What what_from(const std::string& word) {
   for (const auto& [what, known] : kWhats)
     if (known == word) return what;
@@ -209,17 +209,17 @@ Event do_it(const Order& order, Toolbox& tools) {
       else
         last.failed = std::move(solved).error();
       break;
-    case Order::What::lacks:
-      if (auto lacks = provider->lacks(tools, order.site, lock))
-        last.lacks = std::move(*lacks);
+    case Order::What::missing:
+      if (auto missing = provider->missing(tools, order.site, lock))
+        last.missing = std::move(*missing);
       else
-        last.failed = std::move(lacks).error();
+        last.failed = std::move(missing).error();
       break;
     case Order::What::fetch:
       if (const Status fetched = provider->fetch(tools, order.site, lock); !fetched)
         last.failed = fetched.error();
       else
-        last.lacks.emplace();
+        last.missing.emplace();
       break;
   }
   return last;
@@ -270,7 +270,7 @@ std::string to_json(const Event& event) {
   if (!event.progress.empty()) out["progress"] = event.progress;
   if (event.lock) out["lock"] = to_json(*event.lock);
   if (event.activation) out["activation"] = as_json(*event.activation);
-  if (event.lacks) out["lacks"] = *event.lacks;
+  if (event.missing) out["lacks"] = *event.missing;
   if (event.wants_tree) out["wants_tree"] = true;
   if (event.failed)
     out["failed"] = {{"code", to_string(event.failed->code)}, {"message", event.failed->message}};
@@ -283,7 +283,7 @@ Result<Event> event_from_json(std::string_view text) {
   try {
     event.progress = from.value("progress", "");
     event.wants_tree = from.value("wants_tree", false);
-    if (from.contains("lacks")) event.lacks = from.at("lacks").get<std::vector<std::string>>();
+    if (from.contains("lacks")) event.missing = from.at("lacks").get<std::vector<std::string>>();
     if (from.contains("lock")) {
       TRY_ASSIGN(event.lock, lock_from_json(from.at("lock").get<std::string>()));
     }

@@ -14,7 +14,7 @@ namespace lockstep::envs {
 
 struct Order {
   // pack: conda's packages for an image, see conda/pack.h.
-  enum class What { solve, build, lacks, fetch, pack };
+  enum class What { solve, build, missing, fetch, pack };
   What what = What::build;
   EnvironmentDefinition definition;
   std::optional<Lock> lock;  // to build, when the definition needs one
@@ -28,9 +28,9 @@ struct Event {
   std::optional<Lock> lock;
   std::optional<Activation> activation;
   std::optional<Error> failed;
-  std::optional<std::vector<std::string>> lacks;  // see Provider::lacks
-  bool wants_tree = false;                        // to build: ask again with site.image.tree
-  bool is_last() const { return lock || activation || failed || lacks || wants_tree; }
+  std::optional<std::vector<std::string>> missing;  // see Provider::missing
+  bool wants_tree = false;                          // to build: ask again with site.image.tree
+  bool is_last() const { return lock || activation || failed || missing || wants_tree; }
 };
 
 inline constexpr int kEventsFd = 3;

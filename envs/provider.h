@@ -58,7 +58,7 @@ class Provider {
   // Whether building needs the lock's tree here, in site.image.tree; most need the lock alone.
   virtual Result<bool> wants_tree(Toolbox&, const Site&, const Lock&) { return false; }
   // The SHA-256 of each file that build() would fetch, and that other nodes may have.
-  virtual Result<std::vector<std::string>> lacks(Toolbox&, const Site&, const Lock&) {
+  virtual Result<std::vector<std::string>> missing(Toolbox&, const Site&, const Lock&) {
     return std::vector<std::string>();
   }
   // Fetches what site.shared names, until it is stopped or fails.

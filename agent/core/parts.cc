@@ -64,15 +64,15 @@ NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
   return exit;
 }
 
-void hear_of_space(Part& part, bool lacks_space, Instant now) {
+void hear_of_space(Part& part, bool no_space, Instant now) {
   switch (part.space) {
     case Part::Space::enough:
-      if (!lacks_space) return;
+      if (!no_space) return;
       part.space = Part::Space::lacking;
       part.no_space_since = now;
       return;
     case Part::Space::lacking:
-      if (!lacks_space) part.space = Part::Space::enough;
+      if (!no_space) part.space = Part::Space::enough;
       return;
     case Part::Space::settled: return;
   }

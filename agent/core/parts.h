@@ -101,7 +101,7 @@ NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
                                std::vector<LogSize> logs = {});
 
 // Whether the launcher has space for what is collected.
-void hear_of_space(Part& part, bool lacks_space, Instant now);
+void hear_of_space(Part& part, bool no_space, Instant now);
 
 // UpdateRunner is due, or ordered now, or nothing of it is of interest any more.
 void must_tell(Part& part);

@@ -127,7 +127,7 @@ void Collections::collect(const Assignment& assignment,
                           const std::shared_ptr<CancelToken>& cancel) {
   const AttemptId& attempt = assignment.attempt;
   const auto tell = [&](const std::string& text) {
-    say(cancel, OutputsProgress{attempt, text, cancel->lacks_space()});
+    say(cancel, OutputsProgress{attempt, text, cancel->no_space()});
   };
   auto collected = functions_.collect(assignment, home_.attempt(attempt), tell, *cancel);
   if (cancel->given_up()) return;

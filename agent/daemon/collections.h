@@ -30,8 +30,8 @@ class CancelToken {
   void give_up();
 
   // The launcher has no space for what is left, or has some again.
-  void lacks_space(bool lacks) { lacks_space_ = lacks; }
-  bool lacks_space() const { return lacks_space_; }
+  void no_space(bool is_short) { no_space_ = is_short; }
+  bool no_space() const { return no_space_; }
   // What finds no space is not waited for any more.
   void settle();
   bool settles() const { return settles_; }
@@ -42,7 +42,7 @@ class CancelToken {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<bool> given_up_ = false;
-  std::atomic<bool> lacks_space_ = false;
+  std::atomic<bool> no_space_ = false;
   std::atomic<bool> settles_ = false;
 };
 

@@ -25,21 +25,21 @@ constexpr const char* kAsk =
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // Of the engine's name, as far as it is known without an image.
-std::string what_it_lacks(const envs::EngineInfo& engine) {
-  std::vector<std::string> lacks;
-  if (!engine.limits_memory) lacks.emplace_back("the memory of containers cannot be limited");
+std::string limitations_of(const envs::EngineInfo& engine) {
+  std::vector<std::string> limitations;
+  if (!engine.limits_memory) limitations.emplace_back("the memory of containers cannot be limited");
   rlimit locked{};
   const bool is_limited =
       ::getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_max != RLIM_INFINITY;
   if (engine.is_rootless && is_limited)
-    lacks.emplace_back("locked memory is limited (ulimit -l), and RDMA needs it unlimited");
-  return fmt::format("{}", fmt::join(lacks, "; "));
+    limitations.emplace_back("locked memory is limited (ulimit -l), and RDMA needs it unlimited");
+  return fmt::format("{}", fmt::join(limitations, "; "));
 }
 
 Finding finding_of(const envs::EngineInfo& engine) {
-  const std::string lacks = what_it_lacks(engine);
-  if (lacks.empty()) return {"node", kContainers, Verdict::ok, engine.name, ""};
-  return {"node", kContainers, Verdict::warning, fmt::format("{}: {}", engine.name, lacks),
+  const std::string limitations = limitations_of(engine);
+  if (limitations.empty()) return {"node", kContainers, Verdict::ok, engine.name, ""};
+  return {"node", kContainers, Verdict::warning, fmt::format("{}: {}", engine.name, limitations),
           engine.is_rootless ? "cgroup v2 with the memory controller delegated to the user; "
                                "LimitMEMLOCK=infinity for its session"
                              : "the kernel's memory cgroup (cgroup_enable=memory)"};

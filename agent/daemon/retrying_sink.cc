@@ -21,15 +21,15 @@ Status RetryingSink::push(const snapshot::Snapshot& tree, const transfer::OnProg
     const std::uint64_t left = done.total_bytes - std::min(done.done_bytes, done.total_bytes);
     const bool is_further = left < least_left;
     least_left = std::min(least_left, left);
-    if (cancel_.lacks_space() && !is_further) return;
-    cancel_.lacks_space(false);
+    if (cancel_.no_space() && !is_further) return;
+    cancel_.no_space(false);
     progress(done);
   };
   for (;;) {
     Status pushed = launcher_.push(tree, heard);
     const bool no_space = !pushed && pushed.error().code == ErrorCode::resource_exhausted;
     const bool is_away = !pushed && pushed.error().code == ErrorCode::unavailable;
-    cancel_.lacks_space(no_space);
+    cancel_.no_space(no_space);
     if (!no_space && !is_away) return pushed;
     const auto give_up = [&] { return make_error(ErrorCode::unavailable, pushed.error().message); };
     if (cancel_.given_up()) return give_up();

@@ -27,8 +27,8 @@ constexpr std::size_t kTagBytes = 16;  // of the key
 
 Instant now() { return io::SystemClock().now(); }
 
-// It fails now, whatever this node does, but somebody may put there what lacks or is damaged, or
-// give us the right to read it: the next job asks again.
+// It fails now, whatever this node does, but somebody may put there what is missing or is damaged,
+// or give us the right to read it: the next job asks again.
 bool may_be_mended(const Error& error) {
   return error.code == ErrorCode::not_found || error.code == ErrorCode::corrupt ||
          error.code == ErrorCode::permission_denied;
@@ -329,7 +329,8 @@ Result<envs::Event> Build::run_build(const std::optional<envs::Lock>& lock, cons
 Status Build::begin() {
   TRY(parts_.cache.begin(entry_, target_.user));
   cgroup_.emplace(entry_, target_.memory, target_.cpus, target_.pids);
-  if (!cgroup_->lacks().empty() && ::geteuid() == 0) line("note: " + cgroup_->lacks());
+  if (!cgroup_->unlimited_because().empty() && ::geteuid() == 0)
+    line("note: " + cgroup_->unlimited_because());
   return {};
 }
 

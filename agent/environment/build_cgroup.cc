@@ -31,13 +31,14 @@ BuildCgroup::BuildCgroup(const CacheEntry& entry, std::optional<Bytes> memory, i
   request.record = record_;
   auto made = io::Cgroups::create(request);
   if (!made) {
-    lacks_ = fmt::format("this build runs without {}a limit on its processes: {}",
-                         memory ? "the job's memory limit and " : "", made.error().message);
+    unlimited_because_ =
+        fmt::format("this build runs without {}a limit on its processes: {}",
+                    memory ? "the job's memory limit and " : "", made.error().message);
     return;
   }
   cgroups_ = *std::move(made);
   if (!cgroups_->limits_pids())
-    lacks_ =
+    unlimited_because_ =
         "this build runs without a limit on its processes: cgroups here have no pids controller";
 }
 

@@ -26,14 +26,14 @@ class BuildCgroup {
   // Why what ran in it failed: tools seldom know that it was a limit. `error`, where it was none.
   Error explain(const Error& error) const;
   // Why a limit does not hold here; "" = all do.
-  const std::string& lacks() const { return lacks_; }
+  const std::string& unlimited_because() const { return unlimited_because_; }
 
  private:
   const std::string record_;  // names the directories
   const std::optional<Bytes> memory_;
   const int pids_;
   std::optional<io::Cgroups> cgroups_;
-  std::string lacks_;
+  std::string unlimited_because_;
 };
 
 }  // namespace lockstep::agent

@@ -74,16 +74,17 @@ Result<envs::Event> Build::run_with_packages(const std::optional<envs::Lock>& lo
   return said;
 }
 
-// What fails here costs nothing but time: the build fetches what lacks, and says why it cannot.
+// What fails here costs nothing but time: the build fetches what is missing, and says why it
+// cannot.
 void Build::share_packages(const envs::Lock& lock, const EntryLock& held) {
   const std::vector<PackageFile> files = files_of(lock);
   if (files.empty()) return;  // a channel of this machine: each node has it
-  const auto said = run_tools(envs::Order::What::lacks, lock, held);
-  if (!said || !said->lacks || said->lacks->empty()) return;
+  const auto said = run_tools(envs::Order::What::missing, lock, held);
+  if (!said || !said->missing || said->missing->empty()) return;
   std::set<Digest> wanted;
   for (const PackageFile& file : files)
-    if (std::find(said->lacks->begin(), said->lacks->end(), file.digest.hex()) !=
-        said->lacks->end())
+    if (std::find(said->missing->begin(), said->missing->end(), file.digest.hex()) !=
+        said->missing->end())
       wanted.insert(file.digest);
   if (wanted.empty()) return;
   Lines lines;

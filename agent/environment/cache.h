@@ -129,7 +129,7 @@ class EnvironmentCache {
   // Of one whose lock is held: makes it anew, empty, with what the user needs to work in.
   Status begin(const CacheEntry& entry, const io::User& user) const;
   static Status keep(const CacheEntry& entry, const BuiltEnvironment& built);
-  // Notes how large it is, where that is not known: while that lacks, list() looks each time.
+  // Notes how large it is, where that is not known: until it is, list() looks each time.
   static void measure(const CacheEntry& entry);
   static Status keep_failure(const CacheEntry& entry, const RememberedFailure& failure);
   // The file that goes to the launcher is in solved_folder() then.

@@ -50,7 +50,7 @@ class LauncherBlobs final : public BlobSource, public OutputSink {
   Status fetch(const Digest& root, const std::vector<snapshot::BlobWanted>& wanted,
                snapshot::BlobStore& cache, const transfer::OnProgress& progress) override;
   Status push(const snapshot::Snapshot& tree, const transfer::OnProgress& progress) override;
-  // What lacks of these, from peers and `origin`: see transfer::fetch_files.
+  // What is missing of these, from peers and `origin`: see transfer::fetch_files.
   Status fetch_files(const Digest& root, const Digest& lock, const std::set<Digest>& wanted,
                      snapshot::BlobStore& cache, transfer::Origin& origin,
                      const transfer::OnProgress& progress);

@@ -64,9 +64,9 @@ class BlobStore {
   // Which of these are not here. What is not listed is durable.
   Result<std::vector<Digest>> missing(const std::vector<Digest>& digests,
                                       Lease lease = Lease::lasting);
-  // What lacks for the complete tree below `root`: its directories that are not here, and all blobs
-  // that known directories name. Empty = the closure is whole and durable (remembered, so that
-  // asking again costs nothing). Ask again after directories have arrived: they may name more.
+  // What is missing for the complete tree below `root`: its directories that are not here, and all
+  // blobs that known directories name. Empty = the closure is whole and durable (remembered, so
+  // that asking again costs nothing). Ask again after directories have arrived: they may name more.
   Result<std::vector<Digest>> missing_from(const Digest& root);
   // The same with sizes, for a cache: without waiting for the disk.
   Result<std::vector<BlobWanted>> missing_blobs_from(const Digest& root);

@@ -30,10 +30,10 @@ TransferOptions impatient(TransferOptions options) {
   return options;
 }
 
-// Asks about what was read and sends what lacks, once there is enough of it. First one question
-// about one file, a probe: where the other side has it, it may have the whole tree, and the next
-// one comes when 16 times as many files were read; what comes meanwhile is dropped. As soon as
-// anything lacks, all is asked.
+// Asks about what was read and sends what is missing, once there is enough of it. First one
+// question about one file, a probe: where the other side has it, it may have the whole tree, and
+// the next one comes when 16 times as many files were read; what comes meanwhile is dropped. As
+// soon as anything is missing, all is asked.
 class HeadStart {
  public:
   HeadStart(io::ClientSocket& socket, const OnProgress& on_progress, const TransferOptions& options)

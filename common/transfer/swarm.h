@@ -24,7 +24,7 @@ struct SwarmSite {
   FetchLimits limits = {};
 };
 
-// All that lacks below `root`; `launcher` is a socket that is connected to its bulk port.
+// All that is missing below `root`; `launcher` is a socket that is connected to its bulk port.
 Status fetch_tree(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore& into,
                   const SwarmSite& site, const OnProgress& progress = {},
                   TransferOptions options = {});

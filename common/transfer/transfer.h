@@ -49,10 +49,10 @@ Result<UploadResult> upload_snapshot(io::ClientSocket& socket, const snapshot::S
                                      const OnProgress& progress = {}, TransferOptions options = {});
 
 // Captures a directory and sends meanwhile, from memory, what of it the other side lacks: a head
-// start for upload_snapshot, which is still to be called where something lacks, and finds little
-// left to do. Whatever stops the sending stops nothing else, and is for upload_snapshot to meet and
-// to tell. Nothing is asked where the stat cache knows all files, and hardly anything where the
-// other side has them. The progress is about what lacked so far: its total grows.
+// start for upload_snapshot, which is still to be called where something is missing, and finds
+// little left to do. Whatever stops the sending stops nothing else, and is for upload_snapshot to
+// meet and to tell. Nothing is asked where the stat cache knows all files, and hardly anything
+// where the other side has them. The progress is about what lacked so far: its total grows.
 struct Captured {
   snapshot::Snapshot snapshot;
   std::uint64_t landed_bytes = 0;  // raw bytes that are durable over there
@@ -71,7 +71,7 @@ Status download(io::ClientSocket& socket, const Digest& root,
 // The directories that lack of the tree below `root`, level by level.
 Status download_directories(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
                             TransferOptions options = {});
-// Everything that lacks for the tree below `root`: directories first, then what they name.
+// Everything that is missing for the tree below `root`: directories first, then what they name.
 Status download_tree(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
                      const OnProgress& progress = {}, TransferOptions options = {});
 

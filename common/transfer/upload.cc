@@ -20,7 +20,7 @@ namespace lockstep::transfer {
 namespace {
 
 constexpr std::size_t kDigestsPerQuestion = 10'000;
-constexpr int kMaxRounds = 3;  // of asking what lacks and sending it
+constexpr int kMaxRounds = 3;  // of asking what is missing and sending it
 
 // Where the bytes of a blob are: in a directory object, or in a file of the captured tree.
 struct Source {

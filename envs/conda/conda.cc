@@ -98,11 +98,11 @@ Status CondaProvider::solve_pip(Toolbox& tools, const Site& site, CondaBackend& 
   return {};
 }
 
-Result<std::vector<std::string>> CondaProvider::lacks(Toolbox& tools, const Site& site,
-                                                      const Lock& lock) {
+Result<std::vector<std::string>> CondaProvider::missing(Toolbox& tools, const Site& site,
+                                                        const Lock& lock) {
   TRY_ASSIGN(const std::string scratch, begin(tools, site));
   TRY_ASSIGN(const auto backend, make_conda_backend(tools, site, scratch));
-  return backend->lacks(lock.conda);
+  return backend->missing(lock.conda);
 }
 
 Status CondaProvider::fetch(Toolbox& tools, const Site& site, const Lock& lock) {

@@ -12,8 +12,8 @@ class CondaProvider final : public Provider {
  public:
   explicit CondaProvider(CondaEnvironment definition) : definition_(std::move(definition)) {}
   Result<Lock> solve(Toolbox& tools, const Site& site) override;
-  Result<std::vector<std::string>> lacks(Toolbox& tools, const Site& site,
-                                         const Lock& lock) override;
+  Result<std::vector<std::string>> missing(Toolbox& tools, const Site& site,
+                                           const Lock& lock) override;
   Status fetch(Toolbox& tools, const Site& site, const Lock& lock) override;
   Result<Activation> build(Toolbox& tools, const Site& site, const Lock& lock) override;
 

@@ -17,7 +17,7 @@ class CondaBackend {
   // For site.platform, sorted by name. Of a lock file: what it names, each with its SHA-256.
   virtual Result<std::vector<LockedCondaPackage>> solve(const CondaEnvironment& definition) = 0;
   // Of these, the SHA-256 of those that install() would fetch from a channel elsewhere.
-  virtual Result<std::vector<std::string>> lacks(const std::vector<LockedCondaPackage>&) {
+  virtual Result<std::vector<std::string>> missing(const std::vector<LockedCondaPackage>&) {
     return std::vector<std::string>();
   }
   // See SharedSite: until it is stopped or fails.

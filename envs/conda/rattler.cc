@@ -69,7 +69,8 @@ class RattlerBackend final : public CondaBackend {
     return packages;
   }
 
-  Result<std::vector<std::string>> lacks(const std::vector<LockedCondaPackage>& packages) override {
+  Result<std::vector<std::string>> missing(
+      const std::vector<LockedCondaPackage>& packages) override {
     TRY_ASSIGN(const json answer, run("lacks", order_of(packages)));
     try {
       return answer.at("lacks").get<std::vector<std::string>>();

@@ -219,11 +219,11 @@ CommandLine parse_command_line(const std::vector<std::string>& written) {
       throw CLI::ExtrasError("lockstep", {"-- (only `run` takes a command)"});
   } catch (const CLI::ParseError& error) {  // help and version come this way too
     std::ostringstream out, err;
-    // What nobody knows is wrong for certain; what lacks may only have been misspelt.
+    // Unknown options before missing ones: a missing one may only have been misspelt.
     const auto unknown = app.remaining(true);
-    const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-    const int code = lacks && !unknown.empty() ? app.exit(CLI::ExtrasError(unknown), out, err)
-                                               : app.exit(error, out, err);
+    const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    const int code = is_missing && !unknown.empty() ? app.exit(CLI::ExtrasError(unknown), out, err)
+                                                    : app.exit(error, out, err);
     result.action = {};
     result.out = out.str();
     result.err = err.str();

@@ -90,7 +90,8 @@ void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
     } else if (rebooted && (absent || !part->at_least(PartState::collecting))) {
       core.emit(PartGone{id, node.id, Cause::node_lost, "it was rebooted"});
     } else if (part->report && absent) {
-      core.emit(PartGone{id, node.id, Cause::runner_lost, "the node's full report lacks it"});
+      core.emit(
+          PartGone{id, node.id, Cause::runner_lost, "the node no longer reports this runner"});
     }
   }
 }

@@ -45,7 +45,7 @@ void lift_fence(Context& core, const AttemptId& id, NodeId node, const std::stri
     core.emit(FenceLifted{id, node, why});
 }
 
-// What a node's full report lacks runs there no more. A copy of an opening that may be late proves
+// A part missing from a full report has stopped. A copy of an opening that may be late proves
 // that only of parts that its agent had been told of before.
 void lift_fences(Context& core, NodeId node, const SessionOpen& open, bool is_late) {
   const auto there = core.state.fenced().find(node);
@@ -64,7 +64,7 @@ void lift_fences(Context& core, NodeId node, const SessionOpen& open, bool is_la
     const auto part =
         std::find_if(parts.begin(), parts.end(), [&](const Part& one) { return one.node == node; });
     if (!is_late || open.desired_revision >= part->revision)
-      lift_fence(core, id, node, "the node's full report lacks it");
+      lift_fence(core, id, node, "the node no longer reports this runner");
   }
 }
 

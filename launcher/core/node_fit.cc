@@ -101,10 +101,10 @@ std::optional<std::string> too_small(const Inventory& inventory, const Shape& sh
 }
 
 std::optional<std::string> why_no_account(const Node& node, const std::string& run_as) {
-  if (node.lacks.empty()) return std::nullopt;
-  const auto lacks = node.lacks.lower_bound({run_as, JobId()});
-  if (lacks == node.lacks.end() || lacks->first.first != run_as) return std::nullopt;
-  return lacks->second;
+  if (node.cannot_run_as.empty()) return std::nullopt;
+  const auto found = node.cannot_run_as.lower_bound({run_as, JobId()});
+  if (found == node.cannot_run_as.end() || found->first.first != run_as) return std::nullopt;
+  return found->second;
 }
 
 std::optional<std::string> never_fits(const Node& node, const Shape& shape) {

@@ -54,7 +54,7 @@ struct Node {
   Use use;
   // Users as whom its agent could run nothing, the job that showed it, and why; forgotten when a
   // session starts, when the job ends for want of the account or is canceled, or with the job.
-  std::map<std::pair<std::string, JobId>, std::string> lacks;
+  std::map<std::pair<std::string, JobId>, std::string> cannot_run_as;
   friend bool operator==(const Node&, const Node&) = default;
 };
 inline constexpr std::size_t kMaxPastSessions = 16;

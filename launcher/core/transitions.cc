@@ -64,7 +64,7 @@ struct State::Applier {
         part.saved = Part::Saved{output, at};
     if (!fact.report.exit || fact.report.exit->cause != Cause::account_missing) return;
     const Job& job = state.job_ref(fact.attempt.job);
-    state.node_ref(fact.node).lacks[{job.spec.run_as, job.id}] = fact.report.exit->message;
+    state.node_ref(fact.node).cannot_run_as[{job.spec.run_as, job.id}] = fact.report.exit->message;
   }
 
   void operator()(const TokenCreated& fact) const {
@@ -116,7 +116,7 @@ struct State::Applier {
     node.boot = fact.boot;
     node.inventory = fact.inventory;
     node.lost.reset();
-    node.lacks.clear();
+    node.cannot_run_as.clear();
   }
 
   void operator()(const NodeLost& fact) const { state.node_ref(fact.node).lost = fact.reason; }
@@ -310,7 +310,7 @@ struct State::Applier {
     state.ended_size_.outputs.count += size.outputs.count;
     // The account may be made before the next job of this user: each node is asked again.
     if (fact.report.cause == Cause::account_missing || fact.report.cause == Cause::canceled)
-      for (auto& [id, node] : state.nodes_) node.lacks.erase({job.spec.run_as, job.id});
+      for (auto& [id, node] : state.nodes_) node.cannot_run_as.erase({job.spec.run_as, job.id});
   }
 
   // Of one that is not there, compaction has dropped the rest.
@@ -330,7 +330,7 @@ struct State::Applier {
         state.environments_[*job.environment].jobs.erase(job.order);
         state.drop_environment(*job.environment);
       }
-      for (auto& [id, node] : state.nodes_) node.lacks.erase({job.spec.run_as, job.id});
+      for (auto& [id, node] : state.nodes_) node.cannot_run_as.erase({job.spec.run_as, job.id});
       state.jobs_.erase(it);
     }
     const DeletedJob deleted{fact.submission, fact.incarnation};

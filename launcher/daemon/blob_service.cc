@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kNotBelow = "what is asked for is not a part of the tree that is named";
 constexpr const char* kWithdrawn = "this tree may not be read any more with this key";
 
-// What lacks, and what is not the owner's, in the order of the question.
+// What is missing, and what is not the owner's, in the order of the question.
 BulkMessage answer_missing(snapshot::BlobStore& store, BlobRights& rights, const BlobOwner& owner,
                            const MissingBlobs& request, snapshot::Lease lease) {
   auto missing = store.missing(request.digests, lease);

@@ -40,7 +40,7 @@ class BlobService {
     BlobOwner owner = {};
     std::string user = {};  // "": a node
   };
-  // What lacks, and what is not the sender's: whoever sends it has it.
+  // What is missing, and what is not the sender's: whoever sends it has it.
   void handle(From from, MissingBlobs request);
   void handle(From from, PutBlobs request);
   // Of a tree that the sender may read; what is not below `request.root` is refused.

@@ -231,7 +231,7 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return Leave{app.version() + "\n", ExitCode::ok};
   } catch (const CLI::RequiredError& error) {
-    // What nobody knows is wrong for certain; what lacks may only have been misspelt.
+    // Unknown options before missing ones: a missing one may only have been misspelt.
     const auto unknown = app.remaining();
     const std::string why = unknown.empty() ? error.what() : CLI::ExtrasError(unknown).what();
     return Leave{fmt::format("lockstepd: {}\n(lockstepd --help lists all flags)\n", why),

@@ -189,11 +189,11 @@ std::optional<int> run_tool(int argc, const char* const* argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    // What nobody knows is wrong for certain; what lacks may only have been misspelt.
-    const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    // Unknown options before missing ones: a missing one may only have been misspelt.
+    const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
     const auto unknown = app.remaining(true);
     const std::string why =
-        lacks && !unknown.empty() ? CLI::ExtrasError(unknown).what() : error.what();
+        is_missing && !unknown.empty() ? CLI::ExtrasError(unknown).what() : error.what();
     std::fprintf(stderr, "lockstepd %s: %s\n(lockstepd %s --help lists all flags)\n", first.c_str(),
                  why.c_str(), first.c_str());
     return static_cast<int>(ExitCode::usage);

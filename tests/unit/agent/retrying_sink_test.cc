@@ -41,7 +41,7 @@ struct Fixture {
   std::function<void()> then = [] {};
   RetryingSink sink{launcher,
                     [this](const std::string& text) {
-                      said.emplace_back(text, cancel.lacks_space());
+                      said.emplace_back(text, cancel.no_space());
                       then();
                     },
                     cancel, milliseconds(0)};
@@ -55,7 +55,7 @@ TEST(RetryingSink, TriesAgainWhileTheLauncherIsAwayOrFull) {
   EXPECT_THAT(f.said, ElementsAre(std::pair("waits to send what it left: away", false),
                                   std::pair("waits to send what it left: no space", true),
                                   std::pair("waits to send what it left: away", false)));
-  EXPECT_FALSE(f.cancel.lacks_space());
+  EXPECT_FALSE(f.cancel.no_space());
 }
 
 // A try begins anew, and is refused where the one before was.

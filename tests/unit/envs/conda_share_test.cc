@@ -33,10 +33,10 @@ class CondaShare : public CondaTest {
     where.shared = {dir / "archives", dir / "wanted", dir / "fetched"};
     return where;
   }
-  std::vector<std::string> lacks(const std::string& name) {
-    const Told told = Program({Order::What::lacks, asked, lock, shared(name)}, more).wait();
-    EXPECT_TRUE(told.last().lacks) << told.log;
-    return told.last().lacks.value_or(std::vector<std::string>{"?"});
+  std::vector<std::string> missing(const std::string& name) {
+    const Told told = Program({Order::What::missing, asked, lock, shared(name)}, more).wait();
+    EXPECT_TRUE(told.last().missing) << told.log;
+    return told.last().missing.value_or(std::vector<std::string>{"?"});
   }
   std::string hash(std::size_t package) { return written[package]["sha256"]; }
   std::string file(std::size_t package) {
@@ -59,11 +59,11 @@ class CondaShare : public CondaTest {
 
 TEST_F(CondaShare, what_came_from_elsewhere_is_installed_without_its_channel) {
   ASSERT_NO_FATAL_FAILURE(solve_both(server->url("channel")));
-  EXPECT_THAT(lacks("one"), UnorderedElementsAre(hash(0), hash(1)));
+  EXPECT_THAT(missing("one"), UnorderedElementsAre(hash(0), hash(1)));
   put_archive(0);
-  EXPECT_THAT(lacks("one"), ElementsAre(hash(1)));
+  EXPECT_THAT(missing("one"), ElementsAre(hash(1)));
   put_archive(1);
-  EXPECT_THAT(lacks("one"), ElementsAre());
+  EXPECT_THAT(missing("one"), ElementsAre());
   server.reset();
   const Told built = build(asked, lock, shared("one"));
   ASSERT_TRUE(built.last().activation) << built.log;
@@ -78,19 +78,19 @@ TEST_F(CondaShare, what_came_from_elsewhere_is_installed_without_its_channel) {
     }
   // It is in the cache then, and its archive is needed no more.
   std::filesystem::remove_all(dir / "archives");
-  EXPECT_THAT(lacks("two"), ElementsAre());
+  EXPECT_THAT(missing("two"), ElementsAre());
   EXPECT_TRUE(build(asked, lock, shared("two")).last().activation);
 }
 
 TEST_F(CondaShare, what_the_channel_gave_is_not_lacked) {
   ASSERT_NO_FATAL_FAILURE(solve_both(server->url("channel")));
   ASSERT_TRUE(build(asked, lock, site("one")).last().activation);
-  EXPECT_THAT(lacks("two"), ElementsAre());
+  EXPECT_THAT(missing("two"), ElementsAre());
 }
 
 TEST_F(CondaShare, a_channel_of_this_machine_is_nobody_elses) {
   ASSERT_NO_FATAL_FAILURE(solve_both("file://" + (dir / "channel")));
-  EXPECT_THAT(lacks("one"), ElementsAre());
+  EXPECT_THAT(missing("one"), ElementsAre());
 }
 
 // As long as it takes: what is fetched is there, whole.

@@ -50,7 +50,7 @@ TEST(Orders, come_back_from_their_line) {
        DockerEnvironment{"debian:12", {}, CondaEnvironment{{"c"}, true, {"a"}, {}, {}, {}, {}, {}}},
        of_image,
        {"/p", "/c"}},
-      {Order::What::lacks, CondaEnvironment{}, lock, {"/p", "/c"}},
+      {Order::What::missing, CondaEnvironment{}, lock, {"/p", "/c"}},
       {Order::What::fetch,
        CondaEnvironment{},
        lock,
@@ -96,11 +96,11 @@ TEST(Events, come_back_from_their_line) {
   wants.wants_tree = true;
   EXPECT_TRUE(event_from_json(to_json(wants))->wants_tree);
   EXPECT_TRUE(event_from_json(to_json(wants))->is_last());
-  Event lacks;
-  lacks.lacks = {std::string(64, 'a')};
-  EXPECT_EQ(event_from_json(to_json(lacks))->lacks, lacks.lacks);
-  lacks.lacks->clear();
-  EXPECT_TRUE(event_from_json(to_json(lacks))->is_last());
+  Event missing;
+  missing.missing = {std::string(64, 'a')};
+  EXPECT_EQ(event_from_json(to_json(missing))->missing, missing.missing);
+  missing.missing->clear();
+  EXPECT_TRUE(event_from_json(to_json(missing))->is_last());
   EXPECT_FALSE(event_from_json("oh"));
 }
 

@@ -133,10 +133,10 @@ TEST_F(DaemonBuilds, AJobIsTakenWhenAllThatItsImageIsBuiltFromIsHere) {
   ASSERT_TRUE(reply) << daemon_.log();
   EXPECT_TRUE(reply->snapshot_missing);
   put(encode(context_));
-  EXPECT_TRUE(submit()->snapshot_missing) << "its Dockerfile lacks";
+  EXPECT_TRUE(submit()->snapshot_missing) << "its Dockerfile is missing";
   put(dockerfile_);
   job.snapshot = sha256("no such tree");
-  EXPECT_TRUE(submit()->snapshot_missing) << "its source lacks";
+  EXPECT_TRUE(submit()->snapshot_missing) << "its source is missing";
   job.snapshot.reset();
   reply = submit();
   ASSERT_TRUE(reply) << daemon_.log();
