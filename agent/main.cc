@@ -136,7 +136,7 @@ Result<io::FileLock> lock_home(const AgentHome& home) {
 }
 
 // True when what ran here before may still run.
-Result<bool> note_boot(const AgentHome& home, const BootId& boot) {
+Result<bool> record_boot(const AgentHome& home, const BootId& boot) {
   const auto before = io::read_file(home.boot());
   if (before && *before == boot.value) return true;
   TRY(io::write_file_atomically(home.boot(), boot.value));
@@ -300,7 +300,7 @@ Status run(const Options& options) {
   const auto up = std::chrono::duration_cast<milliseconds>(io::since_boot());
   config.session = session_id(static_cast<std::uint64_t>(up.count()), io::random_u64());
   config.boot = io::current_boot();
-  TRY_ASSIGN(config.same_boot, note_boot(home, config.boot));
+  TRY_ASSIGN(config.same_boot, record_boot(home, config.boot));
   TRY_ASSIGN(WorkspaceFunctions functions,
              workspace_functions(home, config.identity, config.keys, config.inventory, transport,
                                  cache_limit));

@@ -144,7 +144,7 @@ void Runner::take_inputs() {
     const Input input = std::move(inputs_.front());
     inputs_.pop_front();
     const std::vector<Action> actions = core_.handle(clock_.now(), input);
-    note_started();  // before anyone is told
+    record_started();  // before anyone is told
     for (const Action& action : actions) std::visit([this](const auto& a) { perform(a); }, action);
   }
 }

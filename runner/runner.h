@@ -119,7 +119,7 @@ class Runner {
   void perform(const ReadStderrTail& action);
   void perform(const DrainLogs& action);
   void rank_started(int rank, int pid);
-  void note_started();
+  void record_started();
   void join_cgroups();
   void unpause();
   void frozen_removed();

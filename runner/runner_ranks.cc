@@ -83,7 +83,7 @@ void Runner::join_cgroups() {
 }
 
 // For whoever reports in our place, should we be killed before we told it.
-void Runner::note_started() {
+void Runner::record_started() {
   const Instant started = core_.report().started;
   if (started == noted_start_) return;
   noted_start_ = started;

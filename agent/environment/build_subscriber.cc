@@ -23,7 +23,7 @@ std::optional<EnvironmentReport> BuildSubscriber::solved() const {
   return solved_;
 }
 
-void BuildSubscriber::note_solved(const EnvironmentReport& report) {
+void BuildSubscriber::record_solved(const EnvironmentReport& report) {
   const std::lock_guard guard(mutex_);
   solved_ = report;
 }
@@ -33,7 +33,7 @@ std::optional<EnvironmentReport> BuildSubscriber::not_solved() const {
   return not_solved_;
 }
 
-void BuildSubscriber::note_not_solved(const EnvironmentReport& report) {
+void BuildSubscriber::record_not_solved(const EnvironmentReport& report) {
   const std::lock_guard guard(mutex_);
   not_solved_ = report;
 }

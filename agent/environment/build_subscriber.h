@@ -36,11 +36,11 @@ class BuildSubscriber {
 
   // What this node solved for it: it is not solved again while the launcher has not said so.
   std::optional<EnvironmentReport> solved() const;
-  void note_solved(const EnvironmentReport& report);
+  void record_solved(const EnvironmentReport& report);
 
   // What it failed to solve: while another node may, it is not tried here again.
   std::optional<EnvironmentReport> not_solved() const;
-  void note_not_solved(const EnvironmentReport& report);
+  void record_not_solved(const EnvironmentReport& report);
 
   std::mutex looking;            // one look at what is wanted at a time
   std::shared_ptr<Build> build;  // that it waits for; guarded by Environments

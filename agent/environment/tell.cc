@@ -131,7 +131,7 @@ void tell_cannot_solve(const BuildParts& parts, const std::shared_ptr<BuildSubsc
                   error.message);
   EnvironmentReport report = report_of(EnvironmentReport::Step::not_solved, target);
   report.how = cut(error.message, kMaxNotSolvedBytes);
-  subscriber->note_not_solved(report);
+  subscriber->record_not_solved(report);
   tell_not_solved(parts, subscriber, report);
 }
 
@@ -147,7 +147,7 @@ void tell_solved(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>
                  const EnvironmentTarget& target, const Digest& lock) {
   EnvironmentReport report = report_of(EnvironmentReport::Step::solved, target);
   report.lock = lock;
-  subscriber->note_solved(report);
+  subscriber->record_solved(report);
   parts.tell(subscriber,
              EnvironmentChanged{subscriber->wanted().attempt, report, subscriber->log_bytes()});
 }

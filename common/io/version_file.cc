@@ -33,7 +33,7 @@ Status expect_version(const std::string& path, int ours, const std::string& what
                         std::to_string(ours) + "); start that version");
 }
 
-Status note_version(const std::string& path, int ours) {
+Status record_version(const std::string& path, int ours) {
   TRY_ASSIGN(const int version, read_version(path));
   if (version == ours && exists(path)) return {};
   return write_version(path, ours);

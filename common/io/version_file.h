@@ -14,6 +14,6 @@ Status write_version(const std::string& path, int version);
 // unsupported, with both versions, when the tree is newer than `ours`.
 Status expect_version(const std::string& path, int ours, const std::string& what);
 // The file says `ours` when this returns: for trees whose older versions need no migration.
-Status note_version(const std::string& path, int ours);
+Status record_version(const std::string& path, int ours);
 
 }  // namespace lockstep::io

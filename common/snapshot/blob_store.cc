@@ -47,7 +47,7 @@ Result<std::unique_ptr<BlobStore>> BlobStore::open(const std::string& root, Mode
   }
   TRY(io::expect_version(root + "/version", kBlobStoreVersion, "blob store"));
   if (mode == Mode::use) {
-    TRY(io::note_version(root + "/version", kBlobStoreVersion));
+    TRY(io::record_version(root + "/version", kBlobStoreVersion));
     TRY(io::remove_tree(root + "/tmp"));
     TRY(io::make_directories(root + "/tmp", 0700));
   }

@@ -63,8 +63,8 @@ std::string digest_of(const Image& image, const std::string& name) {
 }
 
 // Names are noted before the engine has them.
-Status note(const ContainerEngine& engine, const Site& site, std::vector<std::string> names,
-            std::uint64_t bytes = 0) {
+Status record(const ContainerEngine& engine, const Site& site, std::vector<std::string> names,
+              std::uint64_t bytes = 0) {
   if (site.image.record.empty()) return {};
   if (const auto before = io::read_file(site.image.record)) {
     const auto record = image_record_from_json(*before);
@@ -77,7 +77,7 @@ Status note(const ContainerEngine& engine, const Site& site, std::vector<std::st
 }
 
 Status pull(const ContainerEngine& engine, const Site& site, const std::string& name) {
-  TRY(note(engine, site, {tagged_image_name(name)}));
+  TRY(record(engine, site, {tagged_image_name(name)}));
   return engine.pull(name);
 }
 
@@ -157,7 +157,7 @@ Result<Lock> DockerProvider::solve(Toolbox& tools, const Site& site) {
   lock.solver = engine.name();
   lock.image.emplace().name = name();
   lock.image->node = io::host_name();
-  TRY(note(engine, site, {site.image.tag}));
+  TRY(record(engine, site, {site.image.tag}));
   TRY_ASSIGN(const Image image,
              definition_.build ? built(tools, engine, site) : found(tools, engine, site, lock));
   TRY(check_machine(image, name()));
@@ -242,7 +242,7 @@ Result<Activation> DockerProvider::build(Toolbox& tools, const Site& site, const
   TRY_ASSIGN(const ContainerEngine engine, ContainerEngine::find(tools));
   TRY_ASSIGN(auto image, look_for(engine, locked));
   if (!image && !site.image.tree.empty()) {
-    TRY(note(engine, site, {site.image.tag}));
+    TRY(record(engine, site, {site.image.tag}));
     TRY(engine.load(site.image.tree));
     TRY_ASSIGN(image, look_for(engine, locked));
     if (!image)
@@ -255,7 +255,7 @@ Result<Activation> DockerProvider::build(Toolbox& tools, const Site& site, const
   if (!image) return nowhere(engine, locked);
   TRY(check_machine(*image, locked.name));
   say_unused(tools, *image);
-  TRY(note(engine, site, {site.image.tag}, image->bytes));
+  TRY(record(engine, site, {site.image.tag}, image->bytes));
   TRY(engine.tag(image->id, site.image.tag));
   TRY_ASSIGN(const ImageProbe probed, probe(tools, engine, site, image->id));
   Activation activation = activation_of(*image, locked);

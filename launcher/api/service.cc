@@ -156,11 +156,11 @@ struct RequestHandler {
     if (auto* nodes = std::get_if<NodesReply>(&reply); nodes && door.ports_.traffic)
       for (NodeView& node : nodes->nodes) node.blobs = door.ports_.traffic(node.id);
     Asker noted = asker;
-    note_read(viewer, reply, &noted.asked);
+    record_read(viewer, reply, &noted.asked);
     door.reply(noted, std::move(reply));
   }
   // An admin is shown more of others' jobs than who may only see them.
-  static void note_read(const Viewer& viewer, const ClientReply& reply, Asked* asked) {
+  static void record_read(const Viewer& viewer, const ClientReply& reply, Asked* asked) {
     std::set<std::string> owners;
     const auto look = [&](const JobView& job) {
       if (viewer.is_audited(job)) owners.insert(job.spec.submitter);

@@ -83,8 +83,8 @@ Result<AuditLog> AuditLog::open(const std::string& folder, AuditLimits limits, I
   return log;
 }
 
-void AuditLog::note(const std::string& what, const std::string& object, const std::string& detail,
-                    Instant now) {
+void AuditLog::record(const std::string& what, const std::string& object, const std::string& detail,
+                      Instant now) {
   AuditEntry entry;
   entry.at = now;
   entry.who = "lockstepd";
@@ -147,7 +147,7 @@ Status AuditLog::take_up(Instant now) {
   }
   for (const auto& [what, object, detail] : notes) {
     findings_.push_back(object + ": " + detail);
-    note(what, object, detail, now);
+    record(what, object, detail, now);
   }
   return {};
 }
@@ -236,7 +236,7 @@ std::optional<AuditSync> AuditLog::take_sync() {
 }
 
 void AuditLog::sync_failed(const std::string& why, Instant now) {
-  note("fail to sync", folder_, why + "; what was written since may be lost in a power cut", now);
+  record("fail to sync", folder_, why + "; what was written since may be lost in a power cut", now);
   if (torn_) torn_files_.push_back({std::move(file_), size_});
   file_.reset();
   ended_.clear();

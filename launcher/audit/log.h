@@ -70,8 +70,8 @@ class AuditLog {
     AuditMark mark;
   };
   AuditLog(std::string folder, AuditLimits limits) : folder_(std::move(folder)), limits_(limits) {}
-  void note(const std::string& what, const std::string& object, const std::string& detail,
-            Instant now);
+  void record(const std::string& what, const std::string& object, const std::string& detail,
+              Instant now);
   Status take_up(Instant now);
   Status begin_segment();
   Status append(const Waiting& waiting);

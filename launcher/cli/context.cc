@@ -60,7 +60,7 @@ std::optional<Endpoint> Context::find_endpoint() const {
 }
 
 int fail(Terminal& terminal, const Error& error, int code) {
-  terminal.note(error.message);
+  terminal.print_line(error.message);
   return code;
 }
 
@@ -69,7 +69,7 @@ int ask_to_change(Context& context, const ClientRequest& request) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<Done>(request);
   if (!reply) return fail(context.terminal, reply.error());
-  context.terminal.note(reply->message);
+  context.terminal.print_line(reply->message);
   return 0;
 }
 

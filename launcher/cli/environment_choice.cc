@@ -31,12 +31,12 @@ Result<spec::EnvironmentChoice> environment_named(const std::string& word,
 }
 
 void show(Terminal& terminal, const spec::Notes& notes) {
-  for (const std::string& note : notes) terminal.note("note: " + in_one_line(note));
+  for (const std::string& note : notes) terminal.print_line("note: " + in_one_line(note));
 }
 
 void show_ignored(Terminal& terminal, const JobSpec& spec) {
   for (const std::string_view key : spec::keys_without_container(spec))
-    terminal.note("note: " + spec::ignored(key));
+    terminal.print_line("note: " + spec::ignored(key));
 }
 
 Result<ResolvedEnvironment> resolve(Connection& connection, const spec::EnvironmentChoice& choice) {

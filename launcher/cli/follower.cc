@@ -143,10 +143,11 @@ bool Follower::Impl::must_resume_logs() const {
 void Follower::Impl::reconnect() {
   const auto endpoint = find_endpoint();
   if (!lost_said)
-    terminal.note(endpoint ? "the launcher does not answer; the job goes on, waiting for it"
-                           : "the launcher has ended; the job goes on, waiting for a launcher: " +
-                                 (options.how_to_start ? options.how_to_start() + ", " : "") +
-                                 "Ctrl-C leaves");
+    terminal.print_line(endpoint
+                            ? "the launcher does not answer; the job goes on, waiting for it"
+                            : "the launcher has ended; the job goes on, waiting for a launcher: " +
+                                  (options.how_to_start ? options.how_to_start() + ", " : "") +
+                                  "Ctrl-C leaves");
   lost_said = true;
   if (!endpoint) return;
   if (connection.reopen(*endpoint)) follow_logs();
@@ -154,7 +155,7 @@ void Follower::Impl::reconnect() {
 
 void Follower::Impl::on_control(const Envelope<ClientReply>& envelope) {
   lease.heard();
-  if (lost_said) terminal.note("the launcher is back");
+  if (lost_said) terminal.print_line("the launcher is back");
   lost_said = false;
   if (const auto* reply = std::get_if<JobReply>(&envelope.body)) return on_job(reply->job);
   if (const auto* update = std::get_if<JobUpdate>(&envelope.body)) return on_job(update->job);
@@ -205,7 +206,7 @@ void Follower::Impl::on_job(const JobView& view) {
 // On a terminal always, in one line that is replaced; elsewhere only what is worth a line.
 void Follower::Impl::show_state(Instant now) {
   if (!terminal.has_status_line()) {
-    if (const auto line = lines.take(now)) terminal.note(*line);
+    if (const auto line = lines.take(now)) terminal.print_line(*line);
     return;
   }
   if (is_final(job->status)) return terminal.clear_status();
@@ -266,13 +267,13 @@ void Follower::Impl::on_interrupt() {
   if (++interrupts > 1 || !options.cancel_on_interrupt) return;
   if (lost_said && !find_endpoint()) {
     ++interrupts;  // nobody is there to cancel it, so the first Ctrl-C leaves
-    terminal.note("no launcher runs that could cancel " + options.job.value);
+    terminal.print_line("no launcher runs that could cancel " + options.job.value);
     return;
   }
   const bool has_ranks = job && job->status != JobStatus::queued;
-  terminal.note(fmt::format("canceling {}{}; press Ctrl-C again to leave without waiting",
-                            options.job.value,
-                            has_ranks ? ": SIGTERM now, SIGKILL if it does not end" : ""));
+  terminal.print_line(fmt::format("canceling {}{}; press Ctrl-C again to leave without waiting",
+                                  options.job.value,
+                                  has_ranks ? ": SIGTERM now, SIGKILL if it does not end" : ""));
   ask_to_cancel();
 }
 
@@ -287,8 +288,8 @@ bool Follower::Impl::finished() {
   if (!is_over) return false;
   if (log_end || job->attempts.empty()) return true;
   if (listening.since(std::max(ended_at, logged_at)) < kLogsAfterEnd) return false;
-  terminal.note("the last of the logs did not arrive; see `lockstep job logs " + options.job.value +
-                "`");
+  terminal.print_line("the last of the logs did not arrive; see `lockstep job logs " +
+                      options.job.value + "`");
   return true;
 }
 

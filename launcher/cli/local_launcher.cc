@@ -41,9 +41,9 @@ void tell_what_is_awaited(Connection& connection, Terminal& terminal) {
   const JobView& job = jobs->jobs.front();
   const auto others = static_cast<std::int64_t>(jobs->jobs.size()) - 1 + jobs->more;
   terminal.clear_status();
-  terminal.note(fmt::format("waits for the end of job {}{}{}{}", job.spec.name,
-                            others == 0 ? "" : fmt::format(" and {} more", others),
-                            job.reason.empty() ? "" : ": ", job.reason));
+  terminal.print_line(fmt::format("waits for the end of job {}{}{}{}", job.spec.name,
+                                  others == 0 ? "" : fmt::format(" and {} more", others),
+                                  job.reason.empty() ? "" : ": ", job.reason));
 }
 
 // Canceling takes as long as the jobs' grace time; a launcher that is gone has done its part.
@@ -79,7 +79,7 @@ void LocalLauncher::keep_wanted_nodes(int nodes) {
   const Status kept =
       io::write_file_atomically(home_.local_nodes(), std::to_string(nodes) + "\n", 0644, false);
   if (!kept)
-    terminal_.note(fmt::format(
+    terminal_.print_line(fmt::format(
         "the number of local nodes cannot be kept in {}: {}; free space there, then `lockstep up`",
         home_.path(), kept.error().message));
 }
@@ -184,7 +184,7 @@ Status LocalLauncher::end_foreign_agents(const std::string& name) {
   const auto runners = living_runners(home_, name);
   for (const auto& runner : runners) TRY(io::end_runner(runner));
   TRY(clean_node(home_, name));
-  terminal_.note(fmt::format(
+  terminal_.print_line(fmt::format(
       "{} had joined a launcher that is not there any more: ended its agent{}; it joins the "
       "launcher that is there now",
       name, runners.empty() ? "" : fmt::format(" and {} part(s) of jobs there", runners.size())));
@@ -319,7 +319,7 @@ Result<Endpoint> LocalLauncher::wake_for_down(bool cancel) {
 
 Status LocalLauncher::down(bool cancel) {
   if (!io::exists(home_.path())) {
-    terminal_.note("nothing is running");
+    terminal_.print_line("nothing is running");
     return {};
   }
   TRY_ASSIGN(const auto lock, io::FileLock::acquire(home_.up_lock()));
@@ -328,7 +328,7 @@ Status LocalLauncher::down(bool cancel) {
       endpoint.error().message.rfind("no launcher", 0) == 0) {
     TRY(end_leftovers());
     if (!io::exists(home_.journal())) forget_nodes();
-    terminal_.note("nothing is running");
+    terminal_.print_line("nothing is running");
     return {};
   }
   if (!endpoint) return down_without_launcher(endpoint.error(), cancel);
@@ -359,7 +359,7 @@ Status LocalLauncher::end_leftovers() {
   for (const auto& runner : runners) TRY(io::end_runner(runner));
   for (const auto& name : local_node_names(home_)) TRY(clean_node(home_, name));
   if (!runners.empty())
-    terminal_.note(
+    terminal_.print_line(
         fmt::format("ended {} part(s) of jobs that still ran here, and that the "
                     "launcher did not know",
                     runners.size()));
@@ -380,7 +380,7 @@ Status LocalLauncher::down_without_launcher(const Error& why, bool cancel) {
     return make_error(why.code, fmt::format("{}; {} part(s) of jobs still run here; `lockstep down "
                                             "--cancel` kills them without the launcher",
                                             why.message, runners.size()));
-  terminal_.note("ending what runs here without the launcher");
+  terminal_.print_line("ending what runs here without the launcher");
   TRY(end_agents());
   for (const auto& runner : runners) TRY(io::end_runner(runner));
   for (const auto& name : local_node_names(home_)) TRY(clean_node(home_, name));

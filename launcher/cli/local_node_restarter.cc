@@ -15,10 +15,11 @@ void LocalNodeRestarter::check(Instant now) {
   next_ = now + pause_;
   pause_ = std::min(pause_ * 2, kLongestPause);
   if (!started)
-    return terminal_.note(started.error().message + "; `lockstep up` starts the local nodes");
+    return terminal_.print_line(started.error().message + "; `lockstep up` starts the local nodes");
   for (const auto& name : *started)
-    terminal_.note(fmt::format("the agent of node {} had ended; started it again (its log: {})",
-                               name, home_.agent_log(name)));
+    terminal_.print_line(
+        fmt::format("the agent of node {} had ended; started it again (its log: {})", name,
+                    home_.agent_log(name)));
 }
 
 }  // namespace lockstep::cli

@@ -101,7 +101,7 @@ Result<VenvEnvironment> packages_of(const RunArguments& arguments, spec::Notes& 
   if (venv.requirements.empty()) {
     const bool of_file = !arguments.requirements.empty();
     notes.push_back(
-        spec::note_of_empty(of_file ? "--requirements " + arguments.requirements : "--pip"));
+        spec::warning_of_empty(of_file ? "--requirements " + arguments.requirements : "--pip"));
   }
   return venv;
 }

@@ -23,7 +23,7 @@ class UploadProgress {
     const std::string text =
         fmt::format("uploading {} of {}", to_string(Bytes{done}), to_string(Bytes{total}));
     if (terminal_.has_status_line()) return terminal_.progress(text);
-    if (lines_.take(clock_.now())) terminal_.note(text);
+    if (lines_.take(clock_.now())) terminal_.print_line(text);
   }
 
  private:
@@ -69,7 +69,7 @@ Result<transfer::Captured> capture_build(Context& context, Connection& connectio
       return make_error(ErrorCode::unsupported,
                         fmt::format("{}: {} cannot be taken along: {}; move it out of the folder",
                                     build.where, path, skipped.pattern));
-    context.terminal.note(fmt::format("{} is a socket, and is left out", path));
+    context.terminal.print_line(fmt::format("{} is a socket, and is left out", path));
   }
   return captured;
 }

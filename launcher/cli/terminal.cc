@@ -81,7 +81,7 @@ bool Terminal::write(LogStream stream, std::string_view bytes) {
   return written.has_value();
 }
 
-void Terminal::note(std::string_view text) {
+void Terminal::print_line(std::string_view text) {
   std::string line = "lockstep: " + printable(text) + "\n";
   if (err_tty_ && !at_line_start_) line.insert(0, "\n");
   err(line);

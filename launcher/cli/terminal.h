@@ -32,7 +32,7 @@ class Terminal {
   };
   const std::optional<LostOutput>& lost_output() const { return lost_output_; }
   // A line of ours on stderr: "lockstep: TEXT".
-  void note(std::string_view text);
+  void print_line(std::string_view text);
   // Text of ours on stderr, as it is.
   void err(std::string_view text) { write(LogStream::err, text); }
   // Lines that are replaced as a whole, above the status line; nothing without a terminal. Where a

@@ -73,7 +73,7 @@ int list(Context& context, const AuditOptions& options) {
   for (const AuditEntry& entry : *entries) table.add(cells_of(entry));
   const int code = print(context, options.format, api::to_json(*entries), table.text());
   if (!whole)
-    context.terminal.note(
+    context.terminal.print_line(
         fmt::format("these are the newest {}; --limit 0 shows all", options.limit));
   return code;
 }

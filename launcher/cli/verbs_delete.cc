@@ -61,9 +61,9 @@ std::string summary(const DeleteOptions& options, const JobsDeleted& result) {
 void say_kept(Context& context, const JobsDeleted& result) {
   constexpr std::size_t kMaxSaid = 10;
   for (std::size_t i = 0; i < std::min(result.kept.size(), kMaxSaid); ++i)
-    context.terminal.note(result.kept[i].message);
+    context.terminal.print_line(result.kept[i].message);
   if (result.kept.size() > kMaxSaid)
-    context.terminal.note(
+    context.terminal.print_line(
         fmt::format("and {} more are kept; -o json lists them all", result.kept.size() - kMaxSaid));
 }
 
@@ -109,7 +109,7 @@ int delete_jobs(Context& context, const DeleteOptions& options) {
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
   if (request.all_final && !is_confirmed(context, options)) {
-    context.terminal.note("nothing was deleted");
+    context.terminal.print_line("nothing was deleted");
     return kExitFailure;
   }
   const auto result = delete_all(**connection, std::move(request));
@@ -118,7 +118,7 @@ int delete_jobs(Context& context, const DeleteOptions& options) {
   for (const JobId& job : result->jobs) text += job.value + "\n";
   const int shown = print(context, options.format, api::to_json(*result), text);
   say_kept(context, *result);
-  if (options.format == Format::table) context.terminal.note(summary(options, *result));
+  if (options.format == Format::table) context.terminal.print_line(summary(options, *result));
   return result->kept.empty() ? shown : kExitFailure;
 }
 

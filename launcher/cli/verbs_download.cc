@@ -116,10 +116,10 @@ int download(Context& context, const DownloadOptions& options) {
   context.terminal.clear_status();
   if (!done) return fail(context.terminal, at_launcher(endpoint, done.error()));
   const auto problems = output_problems(reply->job.attempts[done->attempt - 1], request);
-  for (const std::string& problem : problems) context.terminal.note(in_one_line(problem));
+  for (const std::string& problem : problems) context.terminal.print_line(in_one_line(problem));
   const std::string lost =
       request.artifacts && request.attempt == 0 ? not_kept_text(reply->job) : "";
-  if (!lost.empty()) context.terminal.note("not kept: " + lost);
+  if (!lost.empty()) context.terminal.print_line("not kept: " + lost);
   if (done->trees.empty() && done->logs.empty())
     return fail(context.terminal, nothing_left(reply->job, !problems.empty()));
   return print(context, options.format, to_json(options, *done, problems), text_of(options, *done));

@@ -192,7 +192,7 @@ int prune(Context& context, const EnvironmentOptions& options) {
   const auto reply = (*connection)->ask_for<Done>(PruneEnvironments{unused_for});
   if (!reply) return fail(context.terminal, reply.error());
   if (options.format == Format::table) {
-    context.terminal.note(reply->message);
+    context.terminal.print_line(reply->message);
     return 0;
   }
   return print(context, options.format, api::to_json(*reply), "");

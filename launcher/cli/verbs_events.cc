@@ -38,7 +38,7 @@ int list(Context& context, Connection& connection, const EventsOptions& options)
     table.add(cells_of(event));
   }
   print(context, options.format, api::to_json(reply->events), table.text());
-  if (reply->left_out > 0) context.terminal.note(left_out_text(reply->left_out));
+  if (reply->left_out > 0) context.terminal.print_line(left_out_text(reply->left_out));
   return 0;
 }
 
@@ -77,7 +77,7 @@ class EventFollower {
 
  private:
   void take(const EventsReply& reply) {
-    if (away_) context_.terminal.note("the launcher is back");
+    if (away_) context_.terminal.print_line("the launcher is back");
     away_ = false;
     if (!header_shown_ && options_.format == Format::table)
       context_.terminal.out(fmt::format("{:<24}  {:<7}  {:<12}  {:<16}  {}\n", kHeader[0],
@@ -94,7 +94,7 @@ class EventFollower {
 
   bool wait_for_launcher(const Error& error) {
     if (error.code != ErrorCode::unavailable || !header_shown_) return false;
-    if (!away_) context_.terminal.note("the launcher does not answer; waiting for it");
+    if (!away_) context_.terminal.print_line("the launcher does not answer; waiting for it");
     away_ = true;
     if (const auto endpoint = context_.find_endpoint()) (void)connection_.reopen(*endpoint);
     return true;

@@ -35,7 +35,7 @@ Instant now() { return io::SystemClock().now(); }
 
 // What is wrong with the job file, a line each.
 int fail_with_all(Terminal& terminal, const Error& error) {
-  for (const Error& fault : spec::faults_of(error)) terminal.note(fault.message);
+  for (const Error& fault : spec::faults_of(error)) terminal.print_line(fault.message);
   return kExitUsage;
 }
 
@@ -100,7 +100,7 @@ int cancel(Context& context, const JobOptions& options) {
     if (!reply) {
       code = fail(context.terminal, reply.error());
     } else if (!reply->message.empty()) {
-      context.terminal.note(reply->message);
+      context.terminal.print_line(reply->message);
     }
   }
   return code;

@@ -59,7 +59,7 @@ int list(Context& context, const ListOptions& options) {
             ? "no job meets these filters; `lockstep job list` without them shows all\n"
             : job_table(listed->jobs, now, context.terminal.columns()));
   if (listed->more > 0)
-    context.terminal.note(fmt::format(
+    context.terminal.print_line(fmt::format(
         "these are the newest {} of {} jobs{}; --max-results N shows more, --all-results shows all",
         listed->jobs.size(), static_cast<std::int64_t>(listed->jobs.size()) + listed->more,
         filtered ? " that meet the filters" : ""));

@@ -84,7 +84,8 @@ int logs(Context& context, const LogOptions& options) {
   if (end->how == FollowEnd::How::output_closed) return 0;  // main says it
   if (end->how == FollowEnd::How::hung_up) return kExitHungUp;
   if (end->how == FollowEnd::How::finished) return 0;
-  context.terminal.note("left the logs; come back with: lockstep job logs " + options.name + " -f");
+  context.terminal.print_line("left the logs; come back with: lockstep job logs " + options.name +
+                              " -f");
   return kExitInterrupted;
 }
 

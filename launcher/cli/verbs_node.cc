@@ -74,7 +74,7 @@ int set_drain(Context& context, const NodeOptions& options, bool drain) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<Done>(DrainNode{options.name, drain, options.reason});
   if (!reply) return fail(context.terminal, reply.error());
-  if (!reply->message.empty()) context.terminal.note(reply->message);
+  if (!reply->message.empty()) context.terminal.print_line(reply->message);
   return 0;
 }
 
@@ -93,7 +93,7 @@ int approve(Context& context, const NodeOptions& options) {
   for (const std::string& name : options.names) {
     const auto reply = (*connection)->ask_for<Done>(ApproveNode{name});
     if (reply)
-      context.terminal.note(reply->message);
+      context.terminal.print_line(reply->message);
     else
       code = fail(context.terminal, reply.error());
   }
@@ -105,7 +105,7 @@ int remove(Context& context, const NodeOptions& options) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<Done>(RemoveNode{options.name, options.now});
   if (!reply) return fail(context.terminal, reply.error());
-  context.terminal.note(reply->message);
+  context.terminal.print_line(reply->message);
   return 0;
 }
 

@@ -50,7 +50,7 @@ int change(Context& context, const SetQuota& ask) {
   if (!connection) return fail(context.terminal, connection.error());
   const auto reply = (*connection)->ask_for<Done>(ChangePrincipals{ask});
   if (!reply) return fail(context.terminal, reply.error());
-  context.terminal.note(reply->message);
+  context.terminal.print_line(reply->message);
   return 0;
 }
 

@@ -58,8 +58,9 @@ void say_what_is_left_behind(Context& context, const JobSpec& spec, bool has_env
   // On other nodes than this one, nobody expects this shell's environment.
   if (context.launcher.empty() && !has_environment)
     if (const auto note = python_left_behind(spec, Shell::ours()); !note.empty())
-      context.terminal.note(note);
-  if (const auto note = input_left_behind(STDIN_FILENO); !note.empty()) context.terminal.note(note);
+      context.terminal.print_line(note);
+  if (const auto note = input_left_behind(STDIN_FILENO); !note.empty())
+    context.terminal.print_line(note);
 }
 
 int run(Context& context, const RunArguments& arguments) {
@@ -73,7 +74,7 @@ int run(Context& context, const RunArguments& arguments) {
   if (!arguments.quiet) show(context.terminal, notes);
   if (!arguments.quiet) say_what_is_left_behind(context, *spec, environment->has_value());
   if (const std::string held = held_besides(spec->resources); !arguments.quiet && !held.empty())
-    context.terminal.note(held);
+    context.terminal.print_line(held);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
   Submission submission;
@@ -117,8 +118,8 @@ void say_how_it_ended(Context& context, const JobView& job, bool worth_a_line) {
   if (job.status != JobStatus::completed) {
     context.terminal.err(failure_report(job));
   } else if (worth_a_line) {
-    context.terminal.note(fmt::format("{}: Completed after {}", job.spec.name,
-                                      format_duration(job.ended - job.submitted)));
+    context.terminal.print_line(fmt::format("{}: Completed after {}", job.spec.name,
+                                            format_duration(job.ended - job.submitted)));
   }
 }
 
@@ -130,10 +131,10 @@ int finished(Context& context, Connection& connection, const FollowEnd& end,
   everything.all_named = everything.checkpoint = true;
   if (!job.attempts.empty())
     for (const auto& problem : output_problems(job.attempts.back(), everything))
-      context.terminal.note(in_one_line(problem));
-  for (const auto& warning : api::unwritten_outputs(job)) context.terminal.note(warning);
+      context.terminal.print_line(in_one_line(problem));
+  for (const auto& warning : api::unwritten_outputs(job)) context.terminal.print_line(warning);
   if (const std::string lost = not_kept_text(job); !lost.empty())
-    context.terminal.note("not kept: " + lost);
+    context.terminal.print_line("not kept: " + lost);
   say_how_it_ended(context, job, worth_a_line && !options.quiet);
   if (options.format != Format::table) {
     const auto reply = connection.ask_for<JobReply>(ShowJob{JobId(job.spec.name)});
@@ -147,8 +148,9 @@ int finished(Context& context, Connection& connection, const FollowEnd& end,
 int output_lost(Context& context, const JobId& job) {
   const auto& lost = context.terminal.lost_output();
   const bool closed = !lost || lost->closed;
-  context.terminal.note(fmt::format("our output {}; the job goes on. See: lockstep job show {}",
-                                    closed ? "was closed" : "cannot be written", job.value));
+  context.terminal.print_line(
+      fmt::format("our output {}; the job goes on. See: lockstep job show {}",
+                  closed ? "was closed" : "cannot be written", job.value));
   return closed ? kExitOutputClosed : kExitLockstepFailed;
 }
 
@@ -200,10 +202,10 @@ int watch_to_end(Context& context, Connection& connection, const JobId& job,
   switch (end->how) {
     case FollowEnd::How::finished: return finished(context, connection, *end, options);
     case FollowEnd::How::detached:
-      context.terminal.note(how_we_left(job.value, end->cancel));
+      context.terminal.print_line(how_we_left(job.value, end->cancel));
       return kExitInterrupted;
     case FollowEnd::How::hung_up:
-      context.terminal.note(how_we_left(job.value, end->cancel));
+      context.terminal.print_line(how_we_left(job.value, end->cancel));
       return kExitHungUp;
     case FollowEnd::How::output_closed: return output_lost(context, job);
   }

@@ -50,7 +50,7 @@ Result<std::string> read_value(Context& context) {
   std::optional<Unseen> unseen;
   if (typed) {
     unseen.emplace();
-    context.terminal.note("The secret, which is not shown while you type it:");
+    context.terminal.print_line("The secret, which is not shown while you type it:");
   }
   std::string value;
   char buffer[4096];

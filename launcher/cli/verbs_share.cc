@@ -16,7 +16,7 @@ int set_shared(Context& context, const std::vector<std::string>& names, bool sha
   for (const std::string& name : names) {
     const auto reply = (*connection)->ask_for<Done>(ShareJob{JobId(name), shared});
     if (reply)
-      context.terminal.note(reply->message);
+      context.terminal.print_line(reply->message);
     else
       code = fail(context.terminal, reply.error());
   }

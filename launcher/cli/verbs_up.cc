@@ -60,7 +60,7 @@ int status(Context& context, Format format) {
                                  "LOCKSTEP_HOME chooses another home"));
     const std::string text = "launcher:     not running (" + context.home.path() + ")\n";
     if (const Status may = may_start_launcher(context.home); !may)
-      context.terminal.note(may.error().message);
+      context.terminal.print_line(may.error().message);
     print(context, format, Json{{"running", false}, {"home", context.home.path()}}, text);
     return kExitFailure;
   }

@@ -196,7 +196,7 @@ int rotate_key(Context& context, const UserOptions&) {
     return fail(
         context.terminal,
         Error(done.error()).within("rotating was cut off, and goes on when you run it again"));
-  context.terminal.note(*done);
+  context.terminal.print_line(*done);
   return 0;
 }
 

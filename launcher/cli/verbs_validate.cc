@@ -49,8 +49,9 @@ Read read_here(const ValidateOptions& options) {
 }
 
 int print_checked(Context& context, const ValidateOptions& options, const JobFileChecked& checked) {
-  for (const std::string& note : checked.notes) context.terminal.note("note: " + in_one_line(note));
-  for (const std::string& error : checked.errors) context.terminal.note(error);
+  for (const std::string& note : checked.notes)
+    context.terminal.print_line("note: " + in_one_line(note));
+  for (const std::string& error : checked.errors) context.terminal.print_line(error);
   const bool valid = checked.errors.empty();
   if (options.format == Format::table && !valid) return kExitUsage;
   const int shown = print(context, options.format, api::to_json(options.file, checked),

@@ -17,11 +17,11 @@ std::uint64_t place(const Map& map, const Key& key) {
 void Compaction::see(const StampedFact& fact) {
   ++seen_;
   newest_ = std::max(newest_, fact.at);
-  note(fact.fact);
+  record(fact.fact);
   whole_.apply(fact.at, fact.fact);
 }
 
-void Compaction::note(const Fact& fact) {
+void Compaction::record(const Fact& fact) {
   if (const auto* changed = std::get_if<PartChanged>(&fact))
     reported_[{changed->attempt, changed->node}].last = seen_;
   if (const auto* saved = std::get_if<CheckpointSaved>(&fact))

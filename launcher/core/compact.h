@@ -36,7 +36,7 @@ class Compaction {
     std::optional<SessionId> current;
     std::uint64_t lost = 0, drained = 0;  // the last of each
   };
-  void note(const Fact& fact);
+  void record(const Fact& fact);
 
   State whole_, kept_;
   std::uint64_t seen_ = 0, at_ = 0;

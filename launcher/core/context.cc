@@ -23,14 +23,14 @@ void Context::refuse(const ReplyTo& to, ErrorCode code, std::string message) {
   act(ReplyRefused{to, code, std::move(message)});
 }
 
-void Context::note(const JobId& job, Event event) {
+void Context::record(const JobId& job, Event event) {
   notes.add(job, {std::move(event), state.job(job)->events.count()});
 }
 
-void note_attempts(Context& core, NodeId id, Event::Kind kind, const std::string& text) {
+void record_attempts(Context& core, NodeId id, Event::Kind kind, const std::string& text) {
   for (const auto& [attempt, rank] : core.state.node(id)->parts)
     if (!core.state.attempt(attempt)->ended)
-      core.note(attempt.job, {core.now, kind, attempt.number, id, text});
+      core.record(attempt.job, {core.now, kind, attempt.number, id, text});
 }
 
 }  // namespace lockstep::launcher

@@ -46,7 +46,7 @@ struct Context {
   void refuse(const ReplyTo& to, ErrorCode code, std::string message);
   void replay(const StampedFact& fact) { memory_.apply(fact.at, fact.fact); }
   Cluster cluster() const { return {state, watches, config, now, recovered_at}; }
-  void note(const JobId& job, Event event);
+  void record(const JobId& job, Event event);
 
   struct Retaining {
     bool is_due = false;            // what is kept has to be looked at,
@@ -74,6 +74,6 @@ struct Context {
 };
 
 // For every attempt that may still run there.
-void note_attempts(Context& core, NodeId node, Event::Kind kind, const std::string& text);
+void record_attempts(Context& core, NodeId node, Event::Kind kind, const std::string& text);
 
 }  // namespace lockstep::launcher

@@ -20,8 +20,8 @@ bool was_asked(const State& state, const Digest& definition, const std::string& 
 }
 
 // Once for each part: its node may say it again and again.
-void note_refused_lock(Context& core, const AttemptId& id, NodeId node,
-                       const std::string& platform) {
+void record_refused_lock(Context& core, const AttemptId& id, NodeId node,
+                         const std::string& platform) {
   if (const auto* notes = core.notes.of(id.job))
     for (const Notes::Note& note : *notes)
       if (note.event.kind == Event::Kind::lock_refused && note.event.node == node &&
@@ -31,7 +31,7 @@ void note_refused_lock(Context& core, const AttemptId& id, NodeId node,
       "its lock for {} is refused, for the launcher did not ask this node to solve the environment",
       platform);
   core.act(ReportRefused{node, "job " + id.job.value, why});
-  core.note(id.job, {core.now, Event::Kind::lock_refused, id.number, node, std::move(why)});
+  core.record(id.job, {core.now, Event::Kind::lock_refused, id.number, node, std::move(why)});
 }
 
 void take_lock(Context& core, NodeId node, const PartReport& report, const Digest& definition) {
@@ -41,7 +41,7 @@ void take_lock(Context& core, NodeId node, const PartReport& report, const Diges
   const auto known = environment.locks.find(news.platform);
   if (known != environment.locks.end()) {
     if (known->second.tree != *news.lock)
-      note_refused_lock(core, report.attempt, node, news.platform);
+      record_refused_lock(core, report.attempt, node, news.platform);
     return;
   }
   if (environment.locks.size() >= kMaxEnvironmentPlatforms) return;
@@ -50,7 +50,7 @@ void take_lock(Context& core, NodeId node, const PartReport& report, const Diges
   if (core.state.assigned_part(report.attempt, node)->wants_lock != news.platform)
     core.emit(EnvironmentWanted{report.attempt, node, news.platform});
   if (!was_asked(core.state, definition, news.platform, node))
-    return note_refused_lock(core, report.attempt, node, news.platform);
+    return record_refused_lock(core, report.attempt, node, news.platform);
   core.emit(EnvironmentLocked{
       definition, news.generation, {news.platform, *news.lock}, report.attempt, node});
 }

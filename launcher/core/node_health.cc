@@ -36,7 +36,7 @@ void heard(Context& core, NodeId node) {
   watch.unread.clear();
   watch.liveness = Liveness::alive;
   arm_node_timer(core, node);
-  if (was_silent) note_attempts(core, node, Event::Kind::node_heard, "it is heard again");
+  if (was_silent) record_attempts(core, node, Event::Kind::node_heard, "it is heard again");
   if (back) node_came_back(core, node);
 }
 
@@ -57,10 +57,10 @@ void node_silent(Context& core, NodeId id) {
     case Liveness::alive:
       watch.liveness = Liveness::unknown;
       arm_node_timer(core, id);
-      note_attempts(core, id, Event::Kind::node_unknown,
-                    "nothing was heard of it for " +
-                        format_duration(core.clock.polled() - watch.heard) +
-                        "; its ranks may go on");
+      record_attempts(core, id, Event::Kind::node_unknown,
+                      "nothing was heard of it for " +
+                          format_duration(core.clock.polled() - watch.heard) +
+                          "; its ranks may go on");
       break;
     case Liveness::unknown:
       lose(core, id,

@@ -24,13 +24,13 @@ void react(Context&, const TickInput&) {}
 
 // ---- what follows -------------------------------------------------------------------------------
 
-void note_wait(Context& core, const Job& job) {
+void record_wait(Context& core, const Job& job) {
   std::string reason = core.scheduler.reason(core.state, job);
   const auto* notes = core.notes.of(job.id);
   const bool said = notes != nullptr && notes->back().event.kind == Event::Kind::waits &&
                     notes->back().event.text == reason &&
                     notes->back().behind == job.events.count();
-  if (!said) core.note(job.id, {core.now, Event::Kind::waits, 0, {}, std::move(reason)});
+  if (!said) core.record(job.id, {core.now, Event::Kind::waits, 0, {}, std::move(reason)});
 }
 
 void schedule(Context& core) {
@@ -44,7 +44,7 @@ void schedule(Context& core) {
   };
   moves.waits = [&core](const Job& job) {
     core.pending.job_changed(job.id);
-    note_wait(core, job);
+    record_wait(core, job);
   };
   core.scheduler.run(core.cluster(), moves);
 }

@@ -71,9 +71,9 @@ void take_words(Context& core, NodeId node, const PartReport& report) {
   core.pending.job_changed(report.attempt.job);
   if (!runs(report.state)) return;
   const bool waits = !report.progress.empty();
-  core.note(report.attempt.job,
-            {core.now, waits ? Event::Kind::logs_wait : Event::Kind::logs_go_on,
-             report.attempt.number, node, waits ? report.progress : "the ranks go on"});
+  core.record(report.attempt.job,
+              {core.now, waits ? Event::Kind::logs_wait : Event::Kind::logs_go_on,
+               report.attempt.number, node, waits ? report.progress : "the ranks go on"});
 }
 
 // What never was assigned there. (What was, and is not any more, an honest node may still report.)
@@ -95,8 +95,8 @@ void take_limits(Context& core, NodeId node, const PartReport& report) {
   std::vector<std::string>& known = all[report.attempt];
   if (lines == known) return;
   for (std::size_t i = known.size(); i < lines.size(); ++i)
-    core.note(report.attempt.job,
-              {core.now, Event::Kind::limit_reached, report.attempt.number, node, lines[i]});
+    core.record(report.attempt.job,
+                {core.now, Event::Kind::limit_reached, report.attempt.number, node, lines[i]});
   known = lines;
   core.pending.job_changed(report.attempt.job);
 }

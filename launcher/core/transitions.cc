@@ -33,32 +33,32 @@ struct State::Applier {
   State& state;
   Instant at;
 
-  void note(Job& job, Event::Kind kind, const AttemptId& attempt = {}, NodeId node = {},
-            std::string text = "") const {
+  void record(Job& job, Event::Kind kind, const AttemptId& attempt = {}, NodeId node = {},
+              std::string text = "") const {
     job.events.add({at, kind, attempt.number, node, std::move(text)});
   }
   // What a part's news means for the whole attempt. `before`: its tally until now.
-  void note_part(const PartChanged& fact, const Attempt& attempt,
-                 const Attempt::Tally& before) const {
+  void record_part(const PartChanged& fact, const Attempt& attempt,
+                   const Attempt::Tally& before) const {
     Job& job = state.job_ref(fact.attempt.job);
     const auto crossed = [&](int Attempt::Tally::*count) {
       return before.*count < attempt.size() && attempt.tally.*count == attempt.size();
     };
     const bool first = job.events.events.back().kind == Event::Kind::placed;
     if (first && fact.report.state == PartState::staging)
-      note(job, Event::Kind::preparing, fact.attempt, fact.node);
+      record(job, Event::Kind::preparing, fact.attempt, fact.node);
     if (crossed(&Attempt::Tally::running) && fact.report.state == PartState::running)
-      note(job, Event::Kind::running, fact.attempt);
+      record(job, Event::Kind::running, fact.attempt);
     else if (crossed(&Attempt::Tally::prepared) && fact.report.state == PartState::prepared)
-      note(job, Event::Kind::prepared, fact.attempt);
+      record(job, Event::Kind::prepared, fact.attempt);
     else if (crossed(&Attempt::Tally::over) && fact.report.state == PartState::collecting)
-      note(job, Event::Kind::ranks_ended, fact.attempt);
+      record(job, Event::Kind::ranks_ended, fact.attempt);
     if (fact.report.state == PartState::finished && !fact.report.outputs.empty())
-      note(job, Event::Kind::collected, fact.attempt, fact.node, in_words(fact.report.outputs));
+      record(job, Event::Kind::collected, fact.attempt, fact.node, in_words(fact.report.outputs));
   }
 
   // What is remembered of a part's end beside its report.
-  void note_end(const PartChanged& fact, Part& part) const {
+  void record_end(const PartChanged& fact, Part& part) const {
     for (const CollectedOutput& output : fact.report.outputs)
       if (output.kind == OutputKind::checkpoint && output.tree)
         part.saved = Part::Saved{output, at};
@@ -153,7 +153,7 @@ struct State::Applier {
     state.enqueue(job);
     state.usage_.add(job.spec, {.spec_bytes = spec_bytes(job.spec)});
     state.unfinished_.insert(job.id);
-    note(job, Event::Kind::submitted);
+    record(job, Event::Kind::submitted);
     if (!fact.submission.empty()) state.submissions_.emplace(fact.submission, job.id);
     if (job.spec.environment) {
       job.environment = digest_of(job.spec.environment->definition);
@@ -167,7 +167,7 @@ struct State::Applier {
   void operator()(const CancelRequested& fact) const {
     Job& job = state.job_ref(fact.job);
     job.cancel_by = fact.by;
-    note(job, Event::Kind::cancel_requested);
+    record(job, Event::Kind::cancel_requested);
     state.dequeue(job);
     if (job.phase == Job::Phase::placed) state.touch_nodes(job.attempts.back());
     solver_may_change(job);
@@ -199,7 +199,7 @@ struct State::Applier {
       attempt.parts.push_back(std::move(part));
     }
     job.attempts.push_back(std::move(attempt));
-    note(job, Event::Kind::placed, fact.attempt);
+    record(job, Event::Kind::placed, fact.attempt);
     job.phase = Job::Phase::placed;
     state.usage_.add(job.spec, {.running = 1});
     state.dequeue(job);
@@ -208,7 +208,7 @@ struct State::Applier {
   void operator()(const GangFormed& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     attempt.gang = fact.gang;
-    note(state.job_ref(fact.attempt.job), Event::Kind::connecting, fact.attempt);
+    record(state.job_ref(fact.attempt.job), Event::Kind::connecting, fact.attempt);
     state.touch_nodes(attempt);
   }
 
@@ -226,8 +226,8 @@ struct State::Applier {
     part.report->environment = std::move(environment);
     count(attempt.tally, part, +1);
     if (attempt.tally.ended > before.ended) free(fact.attempt.job, part);
-    if (part.finished()) note_end(fact, part);
-    note_part(fact, attempt, before);
+    if (part.finished()) record_end(fact, part);
+    record_part(fact, attempt, before);
     solver_may_change(state.job_ref(fact.attempt.job));
   }
 
@@ -241,7 +241,7 @@ struct State::Applier {
     count(attempt.tally, part, +1);
     state.unassign(attempt, part);
     Job& job = state.job_ref(fact.attempt.job);
-    note(job, Event::Kind::part_gone, fact.attempt, fact.node, fact.why);
+    record(job, Event::Kind::part_gone, fact.attempt, fact.node, fact.why);
     solver_may_change(job);
   }
 
@@ -250,7 +250,7 @@ struct State::Applier {
     attempt.doomed = Attempt::Doom{fact.report, fact.reason};
     Job& job = state.job_ref(fact.attempt.job);
     // Ranks that were stopped for the failure of others may be heard of before that failure.
-    if (is_explained(fact.report)) note(job, Event::Kind::failed, fact.attempt, fact.report.node);
+    if (is_explained(fact.report)) record(job, Event::Kind::failed, fact.attempt, fact.report.node);
     state.touch_nodes(attempt);
     solver_may_change(job);
   }
@@ -262,14 +262,14 @@ struct State::Applier {
     attempt.ended = fact.report;
     attempt.ended_at = at;
     job.phase = Job::Phase::ended;
-    note(job, Event::Kind::ended, fact.attempt);
+    record(job, Event::Kind::ended, fact.attempt);
   }
 
   void operator()(const JobRequeued& fact) const {
     Job& job = state.job_ref(fact.job);
     job.phase = Job::Phase::waiting;
     job.requeued_because = fact.why;
-    note(job, Event::Kind::requeued, fact.after, {}, fact.why);
+    record(job, Event::Kind::requeued, fact.after, {}, fact.why);
     job.not_before = fact.not_before;
     state.attempt_ref(fact.after).retried = fact.why;
     ++(fact.charged ? job.charged_retries : job.uncharged_retries);
@@ -300,7 +300,7 @@ struct State::Applier {
       for (Part& part : attempt.parts) state.unfence(part, attempt.id);
     job.phase = Job::Phase::final;
     job.finish = Job::Finish{fact.status, fact.report, at};
-    note(job, Event::Kind::finished);
+    record(job, Event::Kind::finished);
     state.dequeue(job);
     state.unfinished_.erase(job.id);
     if (job.environment) state.environments_[*job.environment].live.erase(job.order);

@@ -33,7 +33,7 @@ Auditor::Auditor(io::EventLoop& loop, AuditLog log, std::function<Instant()> now
 
 // ---- what it is told ----------------------------------------------------------------------------
 
-void Auditor::note(AuditEntry entry) {
+void Auditor::record(AuditEntry entry) {
   entry.at = now_();
   if (!entry.key.empty()) entry.key = word_of(entry.key);
   if (entry.outcome == AuditOutcome::refused && !may_refuse(entry))
@@ -99,9 +99,9 @@ void Auditor::tell_left_out() {
   add(std::move(entry));
 }
 
-void Auditor::note_keys(const std::map<PublicKey, std::string>& before,
-                        const std::map<PublicKey, std::string>& after) {
-  const auto note_missing = [&](const auto& from, const auto& in, const char* what) {
+void Auditor::record_keys(const std::map<PublicKey, std::string>& before,
+                          const std::map<PublicKey, std::string>& after) {
+  const auto record_missing = [&](const auto& from, const auto& in, const char* what) {
     for (const auto& [key, user] : from) {
       if (in.count(key) != 0) continue;
       AuditEntry entry;
@@ -110,11 +110,11 @@ void Auditor::note_keys(const std::map<PublicKey, std::string>& before,
       entry.object = "user " + user;
       entry.outcome = AuditOutcome::done;
       entry.detail = key_word(key) + ", as keys/authorized_users says";
-      note(std::move(entry));
+      record(std::move(entry));
     }
   };
-  note_missing(after, before, "add key");
-  note_missing(before, after, "take key");
+  record_missing(after, before, "add key");
+  record_missing(before, after, "take key");
 }
 
 // ---- to the disk --------------------------------------------------------------------------------

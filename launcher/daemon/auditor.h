@@ -29,12 +29,12 @@ class Auditor {
   // An entry with who, what, object and outcome, and the key as it is on the wire. Of refusals a
   // source has only so many; what is beyond is counted, and the count written. Somebody's same read
   // counts once a minute.
-  void note(AuditEntry entry);
+  void record(AuditEntry entry);
   // A refusal of who was not even listened to.
   void left_out(const std::string& source);
   // What keys/authorized_users changed.
-  void note_keys(const std::map<PublicKey, std::string>& before,
-                 const std::map<PublicKey, std::string>& after);
+  void record_keys(const std::map<PublicKey, std::string>& before,
+                   const std::map<PublicKey, std::string>& after);
 
   // Before answers leave: everything that was noted is in the file, or waits for space and is said.
   void write();

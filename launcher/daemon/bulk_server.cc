@@ -266,7 +266,7 @@ void BulkServer::audit(AuditOutcome outcome, std::string detail) {
   entry.object = handling_->object;
   entry.outcome = outcome;
   entry.detail = std::move(detail);
-  audit_->note(std::move(entry));
+  audit_->record(std::move(entry));
 }
 
 void BulkServer::logs_refused(const AttemptId& attempt, NodeId node) {

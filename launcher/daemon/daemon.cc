@@ -165,7 +165,7 @@ Status Daemon::open_audit() {
   entry.what = "start";
   entry.object = "the launcher";
   entry.detail = fmt::format("version {}, pid {}", LOCKSTEP_VERSION, getpid());
-  auditor->note(std::move(entry));
+  auditor->record(std::move(entry));
   transport.on_refused(
       [this](const std::string& domain, const PublicKey& key, const std::string& address) {
         AuditEntry refused;
@@ -176,7 +176,7 @@ Status Daemon::open_audit() {
         refused.object = "the " + domain + " port";
         refused.outcome = AuditOutcome::refused;
         refused.detail = "this key is not authorised";
-        auditor->note(std::move(refused));
+        auditor->record(std::move(refused));
       });
   return {};
 }
@@ -185,7 +185,7 @@ void Daemon::take_keys(std::vector<KeysFile::Line> lines) {
   const Principals& principals = durable.core().state().principals();
   const std::map<PublicKey, std::string> before = principals.keys();
   durable.feed(KeysFileInput{{owner, std::move(lines)}});
-  auditor->note_keys(before, principals.keys());
+  auditor->record_keys(before, principals.keys());
 }
 
 Status Daemon::announce() const {
@@ -279,7 +279,7 @@ ExitCode run_in(const Options& options, const LauncherHome& home) {
   core.allow_root = options.allow_root;
   auto durable = DurableCore::recover(home.journal(), core, sign_of_life(home));
   if (!durable) return report(ExitCode::store_refused, durable.error());
-  if (const auto done = io::note_version(home.version(), kHomeVersion); !done)
+  if (const auto done = io::record_version(home.version(), kHomeVersion); !done)
     return report(ExitCode::store_refused, done.error());
   malloc_trim(0);
   Daemon daemon(options, home, std::move(*durable));

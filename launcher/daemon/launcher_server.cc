@@ -193,7 +193,7 @@ Service::Ports::Audit LauncherServer::audit_ports() {
   Auditor& auditor = *settings_.audit;
   Service::Ports::Audit ports;
   ports.on_outcome = [&auditor](const Asker& asker, const ClientReply& reply) {
-    for (AuditEntry& entry : entries_of(asker, reply)) auditor.note(std::move(entry));
+    for (AuditEntry& entry : entries_of(asker, reply)) auditor.record(std::move(entry));
   };
   ports.is_stuck = [&auditor] { return auditor.is_stuck(); };
   ports.query = [&auditor](const QueryAudit& query, std::function<void(ClientReply)> then) {
@@ -217,7 +217,7 @@ void LauncherServer::audit(const std::string& who, const PublicKey& key, const s
   entry.object = std::move(object);
   entry.outcome = outcome;
   entry.detail = std::move(detail);
-  settings_.audit->note(std::move(entry));
+  settings_.audit->record(std::move(entry));
 }
 
 // Of a node, also one that was removed.

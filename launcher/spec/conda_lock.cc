@@ -239,7 +239,7 @@ class LockReader {
     const std::string manager = text(package, "manager");
     const Status added = manager == "conda" ? add_conda(package, platform, name)
                          : manager == "pip"
-                             ? note_pip(package, platform, name)
+                             ? read_pip_package(package, platform, name)
                              : wrong(fmt::format("the manager '{}' is not conda or pip", manager));
     return added ? Status() : error(package.place, added.error().message, added.error().code);
   }
@@ -253,7 +253,8 @@ class LockReader {
     return packages_.add(platform, name, url, hash);
   }
 
-  Status note_pip(const YamlNode& package, const std::string& platform, const std::string& name) {
+  Status read_pip_package(const YamlNode& package, const std::string& platform,
+                          const std::string& name) {
     TRY_ASSIGN(const std::string hash, hash_of(package, name, false));
     const std::string at = fmt::format("{} @ {}", name, text(package, "url"));
     VenvEnvironment checked;

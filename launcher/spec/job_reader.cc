@@ -55,7 +55,7 @@ class JobReader {
   void fill_resources(JobSpec& spec) const;
   void fill_retry(JobSpec& spec) const;
   void fill_environment(ReadJob& job) const;
-  void note_ignored(ReadJob& job) const;
+  void warn_of_ignored(ReadJob& job) const;
   void validate_whole(const JobSpec& spec) const;
   Place place_of(std::string_view path) const;
   // What stands at this path is wrong.
@@ -315,7 +315,7 @@ void JobReader::fill_environment(ReadJob& job) const {
 }
 
 // What an environment is that has a name alone, the launcher knows.
-void JobReader::note_ignored(ReadJob& job) const {
+void JobReader::warn_of_ignored(ReadJob& job) const {
   if (job.environment) return;
   for (const std::string_view key : keys_without_container(job.spec))
     job.notes.push_back(fmt::format("{}: {}", source_.where(at(key)->place), ignored(key)));
@@ -359,7 +359,7 @@ ReadJob JobReader::read() {
   fill_environment(job);
   fill_command(job.spec);
   validate_whole(job.spec);
-  if (faults_.empty()) note_ignored(job);
+  if (faults_.empty()) warn_of_ignored(job);
   return job;
 }
 

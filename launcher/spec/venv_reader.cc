@@ -84,7 +84,7 @@ Result<VenvEnvironment> read_venv(const Source& source, const YamlNode& mapping,
   venv.constraints.insert(venv.constraints.end(), constraints.begin(), constraints.end());
   if (venv.requirements.empty())
     notes.push_back(
-        note_of_empty(fmt::format("{}: '{}requirements'", source.where(lines.place), section)));
+        warning_of_empty(fmt::format("{}: '{}requirements'", source.where(lines.place), section)));
   return venv;
 }
 
@@ -112,7 +112,7 @@ std::optional<std::string> fault_of_interpreter(const std::string& text) {
       text.substr(0, end));
 }
 
-std::string note_of_empty(const std::string& where) {
+std::string warning_of_empty(const std::string& where) {
   return where + " names no package: the environment is an empty virtual environment";
 }
 

@@ -25,6 +25,6 @@ Result<std::vector<std::string>> read_constraints(const Source& source, const Ya
 std::optional<std::string> fault_of_interpreter(const std::string& text);
 
 // Of an environment of pip's packages that has none.
-std::string note_of_empty(const std::string& where);
+std::string warning_of_empty(const std::string& where);
 
 }  // namespace lockstep::spec

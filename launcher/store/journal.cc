@@ -146,7 +146,7 @@ Status Journal::append(const std::vector<StampedFact>& facts) {
   impl_->chain = tip;
   impl_->sequence = number;
   impl_->use = Impl::Use::replayed;
-  impl_->least.note(facts_ever(impl_->file->base, number));
+  impl_->least.record(facts_ever(impl_->file->base, number));
   return {};
 }
 

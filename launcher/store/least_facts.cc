@@ -98,7 +98,7 @@ Status LeastFacts::begin(const std::string& text) {
   return {};
 }
 
-void LeastFacts::note(std::uint64_t facts) {
+void LeastFacts::record(std::uint64_t facts) {
   const std::string text = text_of(facts);
   if (!file_) return (void)begin(text);
   if (io::disk::pwrite(file_.get(), text.data(), text.size(), 0) !=

@@ -45,7 +45,7 @@ class LeastFacts {
   explicit LeastFacts(const std::string& path) : path_(least_facts_file(path)) {}
   // `facts` are committed. What cannot be written is tried again with the next ones: nothing
   // depends on it but what is noticed later.
-  void note(std::uint64_t facts);
+  void record(std::uint64_t facts);
 
  private:
   Status begin(const std::string& text);

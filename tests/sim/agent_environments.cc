@@ -37,9 +37,9 @@ void AgentProcess::act(const agent::LeaveEnvironment& action) {
 void AgentProcess::equip(const AttemptId& attempt) {
   Equipping& entry = equipping_.at(attempt);
   const EnvironmentPlan& plan = entry.assignment.environment;
-  cluster_.world.note("environment of {} on n{}: generation {}, {} locks{}{}", to_string(attempt),
-                      node_.index, plan.generation, plan.locks.size(),
-                      plan.solve ? ", to solve" : "", entry.at_work ? ", at work" : "");
+  cluster_.world.trace("environment of {} on n{}: generation {}, {} locks{}{}", to_string(attempt),
+                       node_.index, plan.generation, plan.locks.size(),
+                       plan.solve ? ", to solve" : "", entry.at_work ? ", at work" : "");
   if (entry.at_work) return;
   const bool needs = needs_lock(entry.assignment.spec.environment->definition);
   const std::string platform = node_.platform_for(entry.assignment);

@@ -126,8 +126,8 @@ void AgentProcess::act(const agent::SendSession& action) {
   SessionOpen open = action.open;
   open.inventory = node_.inventory();
   open.version = LOCKSTEP_VERSION;
-  cluster_.world.note("n{} opens session {:x} with {} parts", node_.index, open.session.value,
-                      open.parts.size());
+  cluster_.world.trace("n{} opens session {:x} with {} parts", node_.index, open.session.value,
+                       open.parts.size());
   cluster_.to_launcher(node_, clone_, launcher::SessionInput{node_.key, open});
 }
 
@@ -206,8 +206,8 @@ void AgentProcess::act(const agent::StartRunner& action) {
 
 void AgentProcess::act(const agent::UpdateRunner& action) {
   const auto& assignment = action.assignment;
-  cluster_.world.note("n{} tells runner {}: {}", node_.index, to_string(assignment.attempt),
-                      to_string(assignment.phase));
+  cluster_.world.trace("n{} tells runner {}: {}", node_.index, to_string(assignment.attempt),
+                       to_string(assignment.phase));
   cluster_.oracle.runner_told(assignment, node_.id);
   node_.directories[assignment.attempt].assignment = assignment;
   if (cluster_.world.random.chance(cluster_.weather.runner_socket_loss)) {
@@ -240,7 +240,7 @@ void AgentProcess::pump_logs(const AttemptId& attempt) {
     const bool runs = runner != node_.runners.end() && !runner->second->dead();
     const bool over = files->second.final_report || (files->second.runner_started && !runs);
     if (over && !stopped_ && cluster_.deliver_logs(node_, attempt)) {
-      cluster_.world.note("logs of {} on n{} are durable", to_string(attempt), node_.index);
+      cluster_.world.trace("logs of {} on n{} are durable", to_string(attempt), node_.index);
       return;
     }
     pump_logs(attempt);
@@ -297,7 +297,7 @@ void AgentProcess::act(const agent::Reconnect&) {
 }
 
 void AgentProcess::act(const agent::ExitAgent& action) {
-  cluster_.world.note("agent of n{} leaves: {}", node_.index, action.reason);
+  cluster_.world.trace("agent of n{} leaves: {}", node_.index, action.reason);
   const bool removed = action.reason.find("was removed from") != std::string::npos;
   cluster_.world.count(clone_    ? "agent:clone_refused"
                        : removed ? "agent:removed"

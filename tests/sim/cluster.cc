@@ -231,7 +231,7 @@ void Cluster::crash_agent() {
   Node& node = some_node();
   if (!node.up || !node.agent || node.agent->dead()) return;
   world.count("fault:agent_crash");
-  world.note("agent of n{} dies", node.index);
+  world.trace("agent of n{} dies", node.index);
   node.kill_agent();
   const bool twice = world.random.chance(0.3);
   const Duration down = world.random.between(milliseconds(20), seconds(8));
@@ -255,7 +255,7 @@ void Cluster::crash_runner() {
   const auto runner = some_runner();
   if (!runner) return;
   world.count("fault:runner_crash");
-  world.note("runner {} dies", to_string(runner->attempt()));
+  world.trace("runner {} dies", to_string(runner->attempt()));
   runner->kill(world.random.chance(0.5));
 }
 
@@ -327,7 +327,7 @@ void Cluster::revoke_node() {
 // ---- the end -----------------------------------------------------------------------------------
 
 void Cluster::wind_down() {
-  world.note("the faults are over");
+  world.trace("the faults are over");
   winding_down = true;
   const bool calm = weather.calm;
   const int platforms = weather.platforms;  // no fault: nodes stay what they are

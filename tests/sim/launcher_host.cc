@@ -23,7 +23,7 @@ LauncherHost::LauncherHost(Cluster& cluster) : cluster_(cluster) {
 void LauncherHost::start() {
   if (core_ || left_) return;
   ++incarnation_;
-  cluster_.world.note("launcher starts with {} facts", journal_.size());
+  cluster_.world.trace("launcher starts with {} facts", journal_.size());
   core_ = std::make_unique<launcher::Core>(config_);
   inbox_.clear();
   users_.clear();
@@ -50,7 +50,7 @@ void LauncherHost::start() {
 
 void LauncherHost::crash() {
   if (!core_) return;
-  cluster_.world.note("launcher dies");
+  cluster_.world.trace("launcher dies");
   // Before or after the new file took the old one's place.
   if (compacting_ && cluster_.world.random.chance(0.5)) end_compaction();
   compacting_.reset();
@@ -60,7 +60,7 @@ void LauncherHost::crash() {
 
 void LauncherHost::stop_for(Duration duration) {
   if (!core_ || stopped_) return;
-  cluster_.world.note("launcher is stopped for {}", format_duration(duration));
+  cluster_.world.trace("launcher is stopped for {}", format_duration(duration));
   stopped_ = was_stopped_ = true;
   cluster_.world.after(duration, [this, incarnation = incarnation_] {
     if (incarnation != incarnation_) return;
@@ -218,8 +218,8 @@ void LauncherHost::begin_compaction() {
 
 void LauncherHost::end_compaction() {
   cluster_.world.count("launcher:compacts");
-  cluster_.world.note("journal compacted: {} of {} facts are left", compacting_->facts.size(),
-                      compacting_->instead_of);
+  cluster_.world.trace("journal compacted: {} of {} facts are left", compacting_->facts.size(),
+                       compacting_->instead_of);
   if (compacting_->facts.size() < compacting_->instead_of)
     cluster_.world.count("launcher:compacts_away");
   const auto since = journal_.begin() + static_cast<std::ptrdiff_t>(compacting_->instead_of);
@@ -292,7 +292,7 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "JobShared"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
-  cluster_.world.note("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
+  cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
   if (const auto* finished = std::get_if<launcher::JobFinished>(&fact.fact))
     cluster_.workload.job_finished(finished->job);
   count_transitions(fact, before);
@@ -305,19 +305,19 @@ void LauncherHost::count_transitions(const StampedFact& fact,
     const JobStatus now = committed_.job(id)->status();
     if (now == old) continue;
     const auto name = fmt::format("job:{}->{}", to_string(old), to_string(now));
-    cluster_.world.note("{} of {}", name, id.value);
+    cluster_.world.trace("{} of {}", name, id.value);
     count_transition(name);
     if (now == JobStatus::starting) cluster_.workload.job_starts(id);
   }
   if (const auto* drained = std::get_if<launcher::NodeDrainChanged>(&fact.fact))
     if (drained->draining) cluster_.drained_once.insert(committed_.node_name(drained->node));
   if (const auto* lost = std::get_if<launcher::NodeLost>(&fact.fact))
-    cluster_.world.note("node {} is lost: {}", lost->node.value, lost->reason);
+    cluster_.world.trace("node {} is lost: {}", lost->node.value, lost->reason);
   if (const auto* gone = std::get_if<launcher::PartGone>(&fact.fact))
-    cluster_.world.note("part {} on node {} is gone: {}", to_string(gone->attempt),
-                        gone->node.value, gone->why);
+    cluster_.world.trace("part {} on node {} is gone: {}", to_string(gone->attempt),
+                         gone->node.value, gone->why);
   if (const auto* doomed = std::get_if<launcher::AttemptDoomed>(&fact.fact))
-    cluster_.world.note("{} is doomed: {}", to_string(doomed->attempt), doomed->report.message);
+    cluster_.world.trace("{} is doomed: {}", to_string(doomed->attempt), doomed->report.message);
 }
 
 // Before the fact is applied.
@@ -349,8 +349,8 @@ void LauncherHost::count_liveness() {
       count_transition(
           fmt::format("liveness:{}->{}", to_string(old->second), to_string(view->liveness)));
       cluster_.oracle.liveness_changed(id, view->liveness);
-      cluster_.world.note("n{} {} -> {}", cluster_.oracle.node_index(id), to_string(old->second),
-                          to_string(view->liveness));
+      cluster_.world.trace("n{} {} -> {}", cluster_.oracle.node_index(id), to_string(old->second),
+                           to_string(view->liveness));
     }
     liveness_[id] = view->liveness;
   }

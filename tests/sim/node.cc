@@ -77,7 +77,7 @@ void Node::kill_agent() {
 
 void Node::reboot(Duration down_for) {
   if (!up) return;
-  cluster.world.note("n{} reboots, down for {}", index, format_duration(down_for));
+  cluster.world.trace("n{} reboots, down for {}", index, format_duration(down_for));
   up = false;
   kill_agent();
   for (auto& [attempt, runner] : runners) {
@@ -98,15 +98,15 @@ void Node::reboot(Duration down_for) {
 void Node::cut_one_way(Duration duration) {
   if (!reachable()) return;
   const bool loses_words = cluster.world.random.chance(0.5);
-  cluster.world.note("n{} is {} for {}", index, loses_words ? "mute" : "deaf",
-                     format_duration(duration));
+  cluster.world.trace("n{} is {} for {}", index, loses_words ? "mute" : "deaf",
+                      format_duration(duration));
   (loses_words ? mute : deaf) = true;
   cluster.world.after(duration, [this] { mute = deaf = false; });
 }
 
 void Node::partition_for(Duration duration) {
   if (partitioned) return;
-  cluster.world.note("n{} is cut off for {}", index, format_duration(duration));
+  cluster.world.trace("n{} is cut off for {}", index, format_duration(duration));
   partitioned = true;
   if (duration > seconds(8))
     for (auto& [attempt, runner] : runners)
@@ -116,7 +116,7 @@ void Node::partition_for(Duration duration) {
 
 void Node::clone_for(Duration duration) {
   if (clone || id.value == 0) return;
-  cluster.world.note("n{} is cloned for {}", index, format_duration(duration));
+  cluster.world.trace("n{} is cloned for {}", index, format_duration(duration));
   clone_directories.clear();
   cluster.oracle.cloned(index);
   clone = std::make_shared<AgentProcess>(cluster, *this, BootId("clone-" + std::to_string(index)),

@@ -199,7 +199,7 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
     world_.violate("oracle:backoff", to_string(fact.attempt) + " was placed before its time");
   check_source(job, fact);
   check_quotas(job, fact);
-  note_platform(fact);
+  record_platform(fact);
   std::set<NodeId> nodes;
   for (const auto& part : fact.parts) {
     if (!nodes.insert(part.node).second)

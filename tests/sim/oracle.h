@@ -153,7 +153,7 @@ class Oracle {
   template <typename T>
   void judge(const T&) {}
 
-  void note_platform(const launcher::AttemptPlaced& fact);
+  void record_platform(const launcher::AttemptPlaced& fact);
   void check_platform(const Assignment& assignment, const std::string& platform);
   bool nobody_could_solve(const launcher::Job& job, const ExitReport& report) const;
   void check_quotas(const launcher::Job& job, const launcher::AttemptPlaced& fact);

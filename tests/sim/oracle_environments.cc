@@ -27,7 +27,7 @@ std::pair<int, int> numbers_of(const std::string& version) {
 
 }  // namespace
 
-void Oracle::note_platform(const launcher::AttemptPlaced& fact) {
+void Oracle::record_platform(const launcher::AttemptPlaced& fact) {
   if (!is_conda(state_.job(fact.attempt.job)->spec.environment)) return;
   std::vector<std::string> cuda, glibc;
   for (const auto& part : fact.parts) {

@@ -225,8 +225,8 @@ void Runner::end(int id, Ending ending, int code, int signal, bool oom) {
   cluster_.oracle.rank_ended(attempt(), id, ending, truth);
   if (ending != Ending::ok && ending != Ending::killed) {
     const AttemptId attempt = this->attempt();
-    cluster_.world.note("rank {} of {} ends: {} {}", id, to_string(attempt), to_string(ending),
-                        truth);
+    cluster_.world.trace("rank {} of {} ends: {} {}", id, to_string(attempt), to_string(ending),
+                         truth);
     cluster_.world.after(
         seconds(6), [&cluster = cluster_, attempt] { cluster.oracle.check_promptness(attempt); });
   }
@@ -332,8 +332,8 @@ void Runner::act(const runner::ReadStderrTail& action) {
 }
 
 void Runner::act(const runner::Report& action) {
-  cluster_.world.note("runner {} on n{}: {}", to_string(attempt()), node_.index,
-                      to_string(action.report.state));
+  cluster_.world.trace("runner {} on n{}: {}", to_string(attempt()), node_.index,
+                       to_string(action.report.state));
   cluster_.runner_reports(node_, *this, action.report);
 }
 

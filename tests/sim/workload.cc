@@ -380,7 +380,7 @@ void Workload::done(const launcher::ReplyTo& to) {
 
 void Workload::refused(const launcher::ReplyTo& to, ErrorCode code, const std::string& message) {
   on_reply(to, [this, code, message](const Request& request) {
-    cluster_.world.note("{} refused: {}", request.what, message);
+    cluster_.world.trace("{} refused: {}", request.what, message);
     if (request.is_forbidden && code == ErrorCode::permission_denied) return meddle();
     if (request.is_forbidden)
       return cluster_.world.violate("oracle:authority",

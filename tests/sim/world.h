@@ -39,11 +39,11 @@ class World {
   void count(const std::string& what) { ++counters[what]; }
   void violate(std::string checker, std::string what) {
     if (violation) return;
-    note("VIOLATION {}: {}", checker, what);
+    trace("VIOLATION {}: {}", checker, what);
     violation = Violation{std::move(checker), std::move(what)};
   }
   template <typename... Args>
-  void note(fmt::format_string<Args...> format, Args&&... args) {
+  void trace(fmt::format_string<Args...> format, Args&&... args) {
     if (!tracing) return;
     const auto text = fmt::format(format, std::forward<Args>(args)...);
     std::printf("%11.4f  %s\n", static_cast<double>((now - kStart).count()) / 1e9, text.c_str());

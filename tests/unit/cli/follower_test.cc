@@ -105,7 +105,7 @@ class Following : public testing::Test {
                          **connection, terminal, [&] { return std::optional(endpoint); }, options)
                          .run();
     if (!end) {
-      terminal.note(end.error().message);
+      terminal.print_line(end.error().message);
       return 97;
     }
     switch (end->how) {

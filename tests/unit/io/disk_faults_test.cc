@@ -75,7 +75,7 @@ TEST_F(FileFaults, ANewHomeIsMadeInTheEnd) {
         first.clear();
         TRY(make_directories(home_ + "/a/keys"));
         TRY_ASSIGN(const auto keys, load_or_create_key_pair(home_ + "/a/keys/key"));
-        TRY(note_version(home_ + "/a/version", 2));
+        TRY(record_version(home_ + "/a/version", 2));
         first = keys.public_key.value;
         return {};
       },
@@ -87,7 +87,7 @@ TEST_F(FileFaults, ANewHomeIsMadeInTheEnd) {
           EXPECT_EQ(keys->public_key.value, first);
         }
         EXPECT_TRUE(expect_version(home_ + "/a/version", 2, "home"));
-        EXPECT_TRUE(note_version(home_ + "/a/version", 2));
+        EXPECT_TRUE(record_version(home_ + "/a/version", 2));
       });
 }
 

@@ -47,12 +47,12 @@ class Auditing : public testing::Test {
 
 TEST_F(Auditing, AFloodOfRefusalsIsBoundedAndCounted) {
   for (int i = 0; i < 5'000; ++i) {
-    auditor_.note(entry(AuditOutcome::refused, "job " + std::to_string(i)));
-    auditor_.note(entry(AuditOutcome::done, "mine"));
+    auditor_.record(entry(AuditOutcome::refused, "job " + std::to_string(i)));
+    auditor_.record(entry(AuditOutcome::done, "mine"));
   }
   AuditEntry other = entry(AuditOutcome::refused, "job of another's", "10.0.0.4");
   other.key = std::string(40, 'o');
-  auditor_.note(other);
+  auditor_.record(other);
   auditor_.write();
   now_ = now_ + minutes(2);
   auditor_.turn_end();
@@ -71,10 +71,10 @@ TEST_F(Auditing, AFloodOfRefusalsIsBoundedAndCounted) {
 }
 
 TEST_F(Auditing, TheSameReadCountsOnceAMinute) {
-  for (int i = 0; i < 100; ++i) auditor_.note(entry(AuditOutcome::read, "job a"));
-  auditor_.note(entry(AuditOutcome::read, "job b"));
+  for (int i = 0; i < 100; ++i) auditor_.record(entry(AuditOutcome::read, "job a"));
+  auditor_.record(entry(AuditOutcome::read, "job b"));
   now_ = now_ + seconds(61);
-  auditor_.note(entry(AuditOutcome::read, "job a"));
+  auditor_.record(entry(AuditOutcome::read, "job a"));
   auditor_.write();
   EXPECT_EQ(written().size(), 3u);
 }
@@ -85,12 +85,12 @@ TEST_F(Auditing, OnAFullDiskChangesWaitUntilTooManyDoAndNoneIsLost) {
   {
     const io::disk::InFront in_front(faults);
     for (; auditor_.is_stuck().empty() && taken < 20'000; ++taken) {
-      auditor_.note(entry(AuditOutcome::done, "job " + std::to_string(taken)));
+      auditor_.record(entry(AuditOutcome::done, "job " + std::to_string(taken)));
       auditor_.write();
     }
     EXPECT_EQ(taken, 10'000);
     EXPECT_THAT(auditor_.is_stuck(), HasSubstr("free space there"));
-    auditor_.note(entry(AuditOutcome::refused, "job x"));  // counted, and no more
+    auditor_.record(entry(AuditOutcome::refused, "job x"));  // counted, and no more
   }
   now_ = now_ + seconds(2);
   auditor_.write();
@@ -99,7 +99,7 @@ TEST_F(Auditing, OnAFullDiskChangesWaitUntilTooManyDoAndNoneIsLost) {
 }
 
 TEST_F(Auditing, AnswersOnTheLoop) {
-  auditor_.note(entry(AuditOutcome::done, "job a"));
+  auditor_.record(entry(AuditOutcome::done, "job a"));
   std::optional<ClientReply> page, whole;
   auditor_.query({}, [&](ClientReply reply) { page = std::move(reply); });
   auditor_.verify({}, [&](ClientReply reply) { whole = std::move(reply); });

@@ -131,7 +131,7 @@ TEST_F(LauncherFaults, WhatAnEarlierProcessWroteIsNeverCut) {
 Status start_in(const LauncherHome& home) {
   TRY_ASSIGN(auto journal, Journal::open(home.journal(), sign_of_life(home)));
   TRY(journal.replay([](const StampedFact&) {}));
-  TRY(io::note_version(home.version(), kHomeVersion));
+  TRY(io::record_version(home.version(), kHomeVersion));
   TRY_ASSIGN(const auto blobs, snapshot::BlobStore::open(home.blobs()));
   TRY(journal.append({{Instant{1}, IncarnationBegan{1, false}}}));
   return io::make_directories(home.logs() + "/job/1");
