@@ -34,6 +34,8 @@ class Lockstep:
         self.launcher_home = directory / "launcher"
         self.launcher_home.mkdir(parents=True)
         self.endpoint = self.launcher_home / "endpoint.json"
+        self.work = directory / "work"  # the code of jobs: nothing
+        self.work.mkdir()
         self.processes = []
 
     def spawn(self, name, *words):
@@ -58,7 +60,7 @@ class Lockstep:
 
     def cli(self, *words, cwd=None, check=True):
         env = {**os.environ, "LOCKSTEP_HOME": str(self.home), "LOCKSTEP_LAUNCHER": str(self.endpoint)}
-        done = subprocess.run([self.bin / "lockstep", *map(str, words)], env=env, cwd=cwd or self.home,
+        done = subprocess.run([self.bin / "lockstep", *map(str, words)], env=env, cwd=cwd or self.work,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
         if check and done.returncode:
             raise RuntimeError(f"{self.bin}: {words} exited {done.returncode}: {done.stderr[-2000:]}")
