@@ -24,6 +24,7 @@
 #include "common/io/clock.h"
 #include "common/io/file_system.h"
 #include "common/io/fork_server.h"
+#include "common/io/nursery.h"
 #include "common/io/process.h"
 #include "common/wire/runner.h"
 #include "runner/bootstrap/pmix_server.h"
@@ -155,18 +156,32 @@ int supervise(const Invocation& invocation) {
 
 // Before its agent hears of a forked runner, the attempt's directory names it: an agent that is
 // started again finds it, whatever the old one did not come to.
-Status claim_for(const io::ForkOrder& order) {
+// And whoever removes the attempt removes its nursery.
+Status claim_for(const io::ForkOrder& order, const std::string& nursery) {
   const auto invocation = invocation_from(order.words);
   if (!invocation) return make_error(ErrorCode::invalid_argument, "no command line of a runner");
-  return claim(io::AttemptDir(invocation->directory));
+  const io::AttemptDir directory(invocation->directory);
+  if (!nursery.empty())
+    TRY(io::write_file_atomically(directory.cgroups(), nursery + "\n", 0644, false));
+  return claim(directory);
 }
 
 int be_template(char** argv) {
   unsetenv("LD_BIND_NOW");  // for our own start alone: no runner has it
   warm_up();
-  const auto words = io::serve_forks(STDIN_FILENO, argv, claim_for);
-  if (!words) return 0;
-  const int code = supervise(*invocation_from(*words));
+  io::remove_empty_nurseries();
+  std::string nursery;
+  const auto words =
+      io::serve_forks(STDIN_FILENO, argv,
+                      {[&nursery](const io::ForkOrder& order) { return claim_for(order, nursery); },
+                       [&nursery] { nursery = io::enter_nursery(); }});
+  if (!words) {
+    io::remove_empty_nurseries();
+    return 0;
+  }
+  Invocation invocation = *invocation_from(*words);
+  invocation.bounds.nursery = nursery;
+  const int code = supervise(invocation);
   spdlog::shutdown();
   _exit(code);  // nothing that would be torn down is anyone else's
 }

@@ -34,7 +34,7 @@ Status make_tmp(const io::AttemptDir& directory, const io::User& owner) {
 }
 
 io::CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignment& assignment,
-                                 const Limits& limits) {
+                                 const NodeLimits& limits) {
   io::CgroupRequest request;
   const io::CgroupName name = io::cgroup_name(to_string(assignment.attempt), getpid());
   request.name = fmt::format("{}{}{}", name.lead, assignment.node_rank, name.tail);
@@ -43,7 +43,8 @@ io::CgroupRequest cgroup_request(const io::AttemptDir& directory, const Assignme
   if (request.memory && request.memory->count == 0) request.memory.reset();
   request.cpus = static_cast<int>(assignment.allotment.cpus.size());
   request.record = directory.cgroups();
-  request.pids_limit = limits.pids;
+  request.pids_limit = limits.limits.pids;
+  request.nursery = limits.nursery;
   return request;
 }
 
@@ -84,7 +85,7 @@ Result<Orders> read_orders(const io::AttemptDir& directory) {
 }
 
 NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
-                      const Limits& limits, spawn::Client::Events events,
+                      const NodeLimits& limits, spawn::Client::Events events,
                       ContainerProcess::Events container_events) {
   NodeSetup setup;
   const auto fail = [&](Cause cause, const Error& error) {
@@ -106,7 +107,7 @@ NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, cons
   if (orders.container() != nullptr) {
     if (const Status made = workspace->use_in_place(); !made)
       return fail(Cause::workspace_failed, made.error());
-    const Status started = start_container(loop, directory, orders, *spawn, limits,
+    const Status started = start_container(loop, directory, orders, *spawn, limits.limits,
                                            std::move(container_events), &setup);
     if (!started) return fail(Cause::start_failed, started.error());
     setup.isolation.spawn = spawn::Client::expect(loop, std::move(events));

@@ -41,9 +41,15 @@ struct NodeSetup {
   std::optional<SetupError> error;
 };
 
+// What holds for the ranks here, and where they begin.
+struct NodeLimits {
+  Limits limits;
+  std::string nursery = {};  // that this process is in: common/io/nursery.h; "": none
+};
+
 // Never fails as a whole: an error is the core's to judge.
 NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
-                      const Limits& limits, spawn::Client::Events events,
+                      const NodeLimits& limits, spawn::Client::Events events,
                       ContainerProcess::Events container_events);
 
 // This node as a member of a gang of one.

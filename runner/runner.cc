@@ -53,6 +53,7 @@ Runner::Runner(io::EventLoop& loop, io::AttemptDir directory, Orders orders,
       limits_(limits_of(orders_.assignment.spec.limits, bounds.caps)),
       logs_(loop, directory_, bounds.log_spool, limits_.log),
       limit_watch_(limits_),
+      nursery_(bounds.nursery),
       stage_(secrets_of(orders_.assignment.spec.environment_variables).empty()
                  ? Stage::supervising
                  : Stage::awaiting_secrets) {}
@@ -73,7 +74,8 @@ Status Runner::run() {
   if (orders_.assignment.lease > Duration::zero()) look_at_lease();
   look_at_limits_at_ = clock_.now() + kLookAtLimitsEvery;  // not beside the start
   feed(Begin{orders_.assignment, describe_self(orders_.assignment)});
-  setup_ = set_up_node(loop_, directory_, orders_, limits_, spawn_events(), container_events());
+  setup_ = set_up_node(loop_, directory_, orders_, {limits_, nursery_}, spawn_events(),
+                       container_events());
   for (const auto& note : setup_.isolation.notes) spdlog::info("{}", note);
   if (setup_.error) {
     spdlog::error("setup failed: {}", setup_.error->why);

@@ -29,6 +29,7 @@ namespace lockstep::runner {
 struct NodeBounds {
   Bytes log_spool = kDefaultLogSpool;  // see LogCapture
   LimitCaps caps;
+  std::string nursery = {};  // that this process is in: common/io/nursery.h; "": none
 };
 
 class Runner {
@@ -140,6 +141,7 @@ class Runner {
   std::deque<Input> inputs_;
   LogCapture logs_;
   LimitWatch limit_watch_;
+  const std::string nursery_;
   Instant look_at_limits_at_ = Instant::never();
   NodeSetup setup_;
   std::unique_ptr<CgroupJoiner> joiner_;

@@ -80,6 +80,8 @@ void Runner::join_cgroups() {
   if (!joiner_) joiner_ = std::make_unique<CgroupJoiner>(setup_.isolation.spawn->pid());
   for (const auto& [rank, pid] : std::exchange(joining_, {}))
     joiner_->join(pid, cgroups->procs_files(rank - orders_.assignment.first_rank()));
+  if (const std::string nursery = cgroups->nursery(); !nursery.empty())
+    joiner_->empty(nursery, cgroups->shared_procs_files());
 }
 
 // For whoever reports in our place, should we be killed before we told it.

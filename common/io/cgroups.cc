@@ -16,6 +16,7 @@
 #include "common/io/attempt_cgroups.h"
 #include "common/io/cgroup_layout.h"
 #include "common/io/file_system.h"
+#include "common/io/nursery.h"
 
 namespace lockstep::io {
 namespace {
@@ -23,6 +24,7 @@ namespace {
 constexpr char kParent[] = "/lockstep";
 constexpr char kBeside[] = "/lockstep-";
 constexpr int kRemoveTries = 400;  // 5 ms apart
+constexpr int kOfTheRunner = 64;   // processes and threads: its own, and lockstep-spawn
 
 Status put(const std::string& file, const std::string& value) {
   const Fd fd(open(file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -164,8 +166,8 @@ Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
     }
     for (const char* controller : {"memory", "cpu", "pids"})
       if (hierarchy.controllers.count(controller) > 0)
-        v1.emplace(std::string_view(controller) == "memory" ? v1.begin() : v1.end(), hierarchy.own,
-                   controller);
+        v1.emplace(std::string_view(controller) == "memory" ? v1.begin() : v1.end(),
+                   outside_nursery(hierarchy.own), controller);
   }
   if (cgroups.version_ == 2) return cgroups;
   const auto is_ours = [](const auto& place) { return access(place.first.c_str(), W_OK) == 0; };
@@ -176,12 +178,22 @@ Result<Cgroups> Cgroups::find(const CgroupRequest& request) {
     cgroups.directories_.push_back(place_v1(base, controller, request.name));
     cgroups.controllers_.push_back(controller);
   }
+  cgroups.limit_nursery();
   return cgroups;
+}
+
+// A limit that somebody chose, of memory or of processes, holds from the first page or fork on. The
+// default one is there for the node: in the nursery all ranks together have it for the moment.
+void Cgroups::limit_nursery() {
+  const bool is_default = !limited_ && request_.pids_limit == kDefaultPidsLimit;
+  const long long limit = std::atoll(pids_limit(request_).c_str()) + kOfTheRunner;
+  begins_in_nursery_ = !request_.nursery.empty() && is_default && pids_hierarchy() &&
+                       put(request_.nursery + "/pids.max", std::to_string(limit));
 }
 
 Result<Cgroups> Cgroups::create(const CgroupRequest& request) {
   TRY_ASSIGN(Cgroups cgroups, find(request));
-  TRY(cgroups.make());
+  if (!cgroups.begins_in_nursery_) TRY(cgroups.make());
   return cgroups;
 }
 
@@ -196,6 +208,7 @@ Status Cgroups::make() {
 Status Cgroups::make_directories() {
   std::string record;
   for (const auto& directory : deepest_first()) record += directory + "\n";
+  if (!request_.nursery.empty()) record += request_.nursery + "\n";
   TRY(write_file_atomically(request_.record, record, 0644, false));
   Status status;
   for (const auto& directory : directories_)
@@ -233,6 +246,7 @@ std::optional<std::size_t> Cgroups::pids_hierarchy() const {
 }
 
 bool Cgroups::limits_pids() const {
+  if (begins_in_nursery_) return true;
   const auto pids = pids_hierarchy();
   return pids && ranks_ > 0 && exists(rank_directory(*pids, 0) + "/pids.max");
 }
@@ -257,8 +271,15 @@ std::vector<std::string> Cgroups::procs_files(int local_rank) const {
   return files;
 }
 
+std::vector<std::string> Cgroups::shared_procs_files() const {
+  std::vector<std::string> files;
+  for (const std::string& directory : directories_) files.push_back(directory + "/cgroup.procs");
+  return files;
+}
+
 std::vector<std::string> Cgroups::first_files(int local_rank) const {
   if (limited_) return procs_files(local_rank);
+  if (begins_in_nursery_) return {};
   const auto pids = pids_hierarchy();
   if (!pids) return {};
   return {rank_directory(*pids, local_rank) + "/cgroup.procs"};
@@ -266,7 +287,10 @@ std::vector<std::string> Cgroups::first_files(int local_rank) const {
 
 long long Cgroups::refused_forks(int local_rank) const {
   const auto pids = pids_hierarchy();
-  return pids ? io::refused_forks(rank_directory(*pids, local_rank)) : 0;
+  long long refused = pids && made_ ? io::refused_forks(rank_directory(*pids, local_rank)) : 0;
+  // Whose they were is not known.
+  if (begins_in_nursery_ && local_rank == 0) refused += io::refused_forks(request_.nursery);
+  return refused;
 }
 
 bool Cgroups::out_of_memory(int local_rank) const {

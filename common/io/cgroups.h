@@ -22,6 +22,7 @@ struct CgroupRequest {
   int cpus = 1;                        // weight
   std::string record;                  // file that names the directories before they are made
   int pids_limit = kDefaultPidsLimit;  // processes and threads of each rank
+  std::string nursery = {};            // that this process is in: nursery.h; "": none
 };
 
 // How many processes of that cgroup the kernel has killed for memory.
@@ -34,7 +35,7 @@ class Cgroups {
   // v2 where the memory controller is delegated to us, else v1; makes nothing yet. Error: why there
   // are none.
   static Result<Cgroups> find(const CgroupRequest& request);
-  // find() and make().
+  // find() and make(); where ranks begin in the nursery, make() is left for later.
   static Result<Cgroups> create(const CgroupRequest& request);
   // The directories and their limits; made once.
   Status make();
@@ -49,6 +50,10 @@ class Cgroups {
   std::vector<std::string> procs_files(int local_rank) const;
   // Of those the ones that a rank writes itself into before it execs: what it forks is counted.
   std::vector<std::string> first_files(int local_rank) const;
+  // Where ranks begin before they join those of procs_files(); "": in the runner's own cgroup.
+  std::string nursery() const { return begins_in_nursery_ ? request_.nursery : ""; }
+  // For processes of no known rank.
+  std::vector<std::string> shared_procs_files() const;
   // How often the kernel refused this rank a process or thread.
   long long refused_forks(int local_rank) const;
   // The kernel killed something of this rank for memory.
@@ -62,6 +67,7 @@ class Cgroups {
   Cgroups() = default;
   Status make_directories();
   Status set_limits();
+  void limit_nursery();
   // Whether a child for each rank is in this one of `directories_`.
   bool has_ranks(std::size_t hierarchy) const;
   std::string rank_directory(std::size_t hierarchy, int local_rank) const;
@@ -73,6 +79,7 @@ class Cgroups {
   int ranks_ = 0;
   bool limited_ = false;
   bool made_ = false;
+  bool begins_in_nursery_ = false;        // ranks do, and move later
   std::vector<std::string> directories_;  // of the attempt, one per hierarchy; [0] knows memory
   std::vector<std::string> controllers_;  // v1: of each of them
 };

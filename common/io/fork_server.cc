@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMaxOrder = 16 << 10;
 constexpr int kChannelFd = 3;  // in a new process
+constexpr int kForkAfterMs = 20;
 
 // The first byte of what a new process says; a pid or words follow.
 constexpr char kHello = 'h';
@@ -198,11 +199,10 @@ void open_log(const std::string& path) {
   ::close(log);
 }
 
-void become(const ForkOrder& order, Fd channel, char** argv,
-            const std::function<Status(const ForkOrder&)>& prepare) {
+void become(const ForkOrder& order, Fd channel, char** argv, const ForkHooks& hooks) {
   leave_the_server(channel.release());
   if (const Status shown = show_words(argv, order.words); !shown) fail(shown.error().message);
-  if (const Status prepared = prepare(order); !prepared) fail(prepared.error().message);
+  if (const Status prepared = hooks.prepare(order); !prepared) fail(prepared.error().message);
   std::string hello(1, kHello);
   const int pid = ::getpid();
   hello.append(reinterpret_cast<const char*>(&pid), sizeof pid);
@@ -211,23 +211,88 @@ void become(const ForkOrder& order, Fd channel, char** argv,
   ::close(kChannelFd);
 }
 
+// The next order's process, which waits for it.
+class Spare {
+ public:
+  // In the server: whether there is one. In the new process: returns its order, or ends it.
+  std::optional<ForkOrder> fork(char** argv, const ForkHooks& hooks);
+  // False: it has ended.
+  bool take(const std::string& order, const Fd& channel) const {
+    return socket_ && send_to(socket_.get(), order, channel.get()).has_value();
+  }
+  void end();
+
+ private:
+  Fd socket_;
+  Fd process_;
+};
+
+[[noreturn]] void no_order() { ::_exit(0); }
+
+std::optional<ForkOrder> Spare::fork(char** argv, const ForkHooks& hooks) {
+  int ends[2];
+  socket_.reset();
+  process_.reset();
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return std::nullopt;
+  Fd servers(ends[0]);
+  Fd ours(ends[1]);
+  const pid_t child = ::fork();
+  if (child != 0) {
+    if (child < 0) return std::nullopt;
+    socket_ = std::move(servers);
+    process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, child, 0U)));
+    return std::nullopt;
+  }
+  // Nothing of the server's may stay: its socket, or that of an order, would keep others from
+  // noticing an end.
+  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null < 0 || ::dup2(null, STDIN_FILENO) < 0) no_order();
+  if (ours.get() != kChannelFd && ::dup3(ours.get(), kChannelFd, O_CLOEXEC) < 0) no_order();
+  (void)ours.release();
+  (void)servers.release();
+  ::syscall(SYS_close_range, static_cast<unsigned>(kChannelFd + 1), ~0U, 0U);
+  hooks.settle();
+  Fd channel;
+  const std::string bytes = receive_from(kChannelFd, &channel);
+  const auto order = decode(bytes);
+  if (!order || !channel) no_order();
+  become(*order, std::move(channel), argv, hooks);
+  return order;
+}
+
+// It ends by itself when our end closes; it may be on its way into a cgroup.
+void Spare::end() {
+  socket_.reset();
+  pollfd ended{process_.get(), POLLIN, 0};
+  if (process_) ::poll(&ended, 1, 5'000);
+}
+
 }  // namespace
 
-std::optional<std::vector<std::string>> serve_forks(
-    int socket, char** argv, const std::function<Status(const ForkOrder&)>& prepare) {
+std::optional<std::vector<std::string>> serve_forks(int socket, char** argv,
+                                                    const ForkHooks& hooks) {
   ::signal(SIGCHLD, SIG_IGN);  // the kernel reaps what we forked
+  Spare spare;
+  if (const auto order = spare.fork(argv, hooks)) return order->words;
   while (true) {
     Fd channel;
     const std::string bytes = receive_from(socket, &channel);
-    if (bytes.empty()) return std::nullopt;
-    const auto order = decode(bytes);
-    if (!order || !channel) continue;
-    const pid_t child = ::fork();
-    if (child < 0) (void)send_to(channel.get(), kFailed + errno_error(errno, "fork").message);
-    if (child != 0) continue;
-    become(*order, std::move(channel), argv, prepare);
-    return order->words;
+    if (bytes.empty()) break;
+    if (!decode(bytes) || !channel) continue;
+    bool is_taken = spare.take(bytes, channel);
+    if (!is_taken) {  // somebody killed it
+      if (const auto order = spare.fork(argv, hooks)) return order->words;
+      is_taken = spare.take(bytes, channel);
+    }
+    if (!is_taken) (void)send_to(channel.get(), kFailed + std::string("no process can be forked"));
+    channel.reset();
+    // The one that was ordered is to start first; but for the next order, nobody waits.
+    pollfd next{socket, POLLIN, 0};
+    ::poll(&next, 1, kForkAfterMs);
+    if (const auto order = spare.fork(argv, hooks)) return order->words;
   }
+  spare.end();
+  return std::nullopt;
 }
 
 }  // namespace lockstep::io

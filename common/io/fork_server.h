@@ -49,11 +49,18 @@ class ForkServer {
   Duration timeout_;
 };
 
-// Forks for each order that comes from `socket`. Returns in each new process: with the words of its
-// order, a session of its own, /dev/null as standard input and the log as the other two. Returns
-// nullopt, in the server alone, when nobody can order any more. `prepare` runs in a new process
-// before anyone is told of it; its error is what the order fails with. `argv`: main's own.
-std::optional<std::vector<std::string>> serve_forks(
-    int socket, char** argv, const std::function<Status(const ForkOrder&)>& prepare);
+struct ForkHooks {
+  // Runs in a new process before anyone is told of it; its error is what the order fails with.
+  std::function<Status(const ForkOrder&)> prepare;
+  // Runs in a new process before there is an order for it.
+  std::function<void()> settle = [] {};
+};
+
+// Forks ahead of each order that comes from `socket`: one process is always there for the next one.
+// Returns in each new process that got an order: with its words, a session of its own, /dev/null as
+// standard input and the log as the other two. Returns nullopt, in the server alone, when nobody
+// can order any more and the process for the next order has ended. `argv`: main's own.
+std::optional<std::vector<std::string>> serve_forks(int socket, char** argv,
+                                                    const ForkHooks& hooks);
 
 }  // namespace lockstep::io

@@ -1,10 +1,13 @@
 #include "runner/steps/cgroup_joiner.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "common/io/file_system.h"
 #include "runner/spawn/sweep.h"
@@ -12,7 +15,32 @@
 namespace lockstep::runner {
 namespace {
 
-constexpr int kMostRounds = 100;  // for a tree that forks faster than we look
+constexpr int kMostRounds = 100;     // for a tree that forks faster than we look
+constexpr int kMostSweeps = 10'000;  // of a nursery, which bounds what is in it
+
+void move(int pid, const std::vector<std::string>& procs_files) {
+  for (const auto& file : procs_files) {
+    const io::Fd fd(open(file.c_str(), O_WRONLY | O_CLOEXEC));
+    const std::string text = std::to_string(pid);
+    // ESRCH: it ended meanwhile.
+    [[maybe_unused]] const ssize_t written = write(fd.get(), text.data(), text.size());
+  }
+}
+
+// Before all ranks: a thousand processes that fork would leave this thread no time to follow them.
+void be_first() {
+  sched_param priority{};
+  priority.sched_priority = 1;
+  if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) != 0)
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), -20);
+}
+
+std::vector<int> members_of(const std::string& directory) {
+  std::vector<int> found;
+  std::istringstream in(io::read_file(directory + "/cgroup.procs").value_or(""));
+  for (int pid = 0; in >> pid;) found.push_back(pid);
+  return found;
+}
 
 }  // namespace
 
@@ -26,15 +54,24 @@ CgroupJoiner::~CgroupJoiner() {
 }
 
 void CgroupJoiner::join(int pid, std::vector<std::string> procs_files) {
+  push({pid, std::move(procs_files)});
+}
+
+void CgroupJoiner::empty(const std::string& nursery, std::vector<std::string> procs_files) {
+  push({0, std::move(procs_files), nursery});
+}
+
+void CgroupJoiner::push(Work work) {
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back({pid, std::move(procs_files)});
+    queue_.push_back(std::move(work));
   }
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  if (!thread_.joinable()) thread_ = std::thread([this] { this->work(); });
   changed_.notify_one();
 }
 
 void CgroupJoiner::work() {
+  be_first();
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
@@ -42,7 +79,7 @@ void CgroupJoiner::work() {
     const Work next = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    move_tree(next);
+    next.nursery.empty() ? move_tree(next) : move_members(next);
     lock.lock();
   }
 }
@@ -59,12 +96,19 @@ void CgroupJoiner::move_tree(const Work& work) const {
     for (const int pid : tree) {
       if (!moved.insert(pid).second) continue;
       any = true;
-      for (const auto& file : work.procs_files) {
-        const io::Fd fd(open(file.c_str(), O_WRONLY | O_CLOEXEC));
-        const std::string text = std::to_string(pid);
-        // ESRCH: it ended meanwhile.
-        [[maybe_unused]] const ssize_t written = write(fd.get(), text.data(), text.size());
-      }
+      move(pid, work.procs_files);
+    }
+    if (!any) return;
+  }
+}
+
+void CgroupJoiner::move_members(const Work& work) const {
+  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    bool any = false;
+    for (const int pid : members_of(work.nursery)) {
+      if (pid == getpid() || pid == spawn_pid_) continue;
+      any = true;
+      move(pid, work.procs_files);
     }
     if (!any) return;
   }

@@ -23,14 +23,20 @@ class CgroupJoiner {
 
   // Moves the process and whatever it has forked by then, until all of them are in.
   void join(int pid, std::vector<std::string> procs_files);
+  // Moves whatever is in this directory, but the runner and lockstep-spawn, until nobody else is:
+  // orphans of a rank are no descendants of it.
+  void empty(const std::string& nursery, std::vector<std::string> procs_files);
 
  private:
   struct Work {
     int pid = 0;
     std::vector<std::string> procs_files;
+    std::string nursery = {};  // to be emptied, instead of a process
   };
+  void push(Work work);
   void work();
   void move_tree(const Work& work) const;
+  void move_members(const Work& work) const;
 
   int spawn_pid_;
   std::mutex mutex_;

@@ -94,6 +94,19 @@ def test_a_fork_bomb_is_stopped_at_its_limit_and_said(site, node):
     assert "was refused" in part_of(site, bomb)["limits"][0], "it stays with the job"
 
 
+def test_a_fork_bomb_without_a_limit_of_its_own_meets_the_default_one(site, node):
+    user = node()
+    # No limit of memory either: it begins in its nursery.
+    site.ok("run", "--detach", "--name", "bomb", "--", "bash", "-c", ":(){ :|:& };:; exec sleep 1000",
+            env=user.environment)
+    wait_until(lambda: part_of(site, "bomb")["limits"], "the limit is shown")
+    [line] = part_of(site, "bomb")["limits"]
+    assert line.startswith("rank 0 was refused ") and line.endswith("its limit is 4,096 (--pids-limit)"), line
+    site.ok("job", "cancel", "bomb")
+    site.wait_for_status("bomb", "Canceled")
+    another_job_runs(site, "other")
+
+
 def test_a_rank_that_cannot_fork_fails_with_the_reason(site, node):
     user = node()
     name = user.submit("few", "--pids-limit", "16", "--retry", "0", "--", "python3", "-c",

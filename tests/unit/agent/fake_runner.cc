@@ -99,7 +99,7 @@ int main(int, char** argv) {
   std::string path = argv[2];
   if (argv[1] == std::string("--template")) {
     const auto words =
-        io::serve_forks(STDIN_FILENO, argv, [](const io::ForkOrder&) { return Status(); });
+        io::serve_forks(STDIN_FILENO, argv, {[](const io::ForkOrder&) { return Status(); }});
     if (!words) return 0;
     path = (*words)[2];
   }

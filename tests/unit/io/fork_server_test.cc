@@ -20,7 +20,7 @@ class ForkServerTest : public testing::Test {
     DetachedStart start;
     start.program = FORKED_PROGRAM;
     start.arguments = {"forked-template", "--template"};
-    start.environment = {{"GREETING", "hello"}};
+    start.environment = {{"GREETING", "hello"}, {"SETTLED_IN", dir_.path()}};
     auto server = ForkServer::start(start, kLongest, timeout);
     ASSERT_TRUE(server) << server.error().message;
     server_ = *std::move(server);
@@ -38,6 +38,10 @@ class ForkServerTest : public testing::Test {
   bool wait_until(const std::function<bool()>& condition) {
     EventLoop loop;
     return turn_until(loop, condition);
+  }
+  // The process that waits for the next order.
+  std::optional<ProcessIdentity> spare() const {
+    return process_identity_from(read_file(dir_ / "settled").value_or(""));
   }
   std::string log() const { return read_file(dir_ / "log").value_or(""); }
 
@@ -147,6 +151,40 @@ TEST_F(ForkServerTest, WhenOnePreparedDiesNothingRuns) {
   ASSERT_FALSE(forked);
   EXPECT_EQ(forked.error().code, ErrorCode::unavailable);
   EXPECT_FALSE(exists(dir_ / "log"));
+}
+
+TEST_F(ForkServerTest, TheNextOrdersProcessIsThereBeforeIt) {
+  ASSERT_TRUE(wait_until([&] { return spare().has_value(); }));
+  const auto settled = spare();
+  const auto forked = fork("wait");
+  ASSERT_TRUE(forked);
+  EXPECT_EQ(forked->pid, settled->pid);
+  EXPECT_TRUE(wait_until([&] { return spare() && spare()->pid != settled->pid; })) << "another one";
+}
+
+TEST_F(ForkServerTest, AnotherOneIsForkedWhenTheNextOrdersProcessWasKilled) {
+  ASSERT_TRUE(wait_until([&] { return spare().has_value(); }));
+  const auto killed = spare();
+  ASSERT_TRUE(signal_process(*killed, SIGKILL));
+  ASSERT_TRUE(wait_until([&] { return !is_alive(*killed); }));
+  const auto forked = fork("wait");
+  ASSERT_TRUE(forked) << forked.error().message;
+  EXPECT_TRUE(is_alive(*forked));
+}
+
+TEST_F(ForkServerTest, TheNextOrdersProcessEndsWithTheServer) {
+  for (const bool is_killed : {false, true}) {
+    SCOPED_TRACE(is_killed);
+    if (is_killed) start_server(seconds(30));
+    ASSERT_TRUE(wait_until([&] { return spare() && is_alive(*spare()); }));
+    const auto waits = spare();
+    if (is_killed) {
+      ASSERT_TRUE(signal_process(server_->identity(), SIGKILL));
+    }
+    server_.reset();
+    EXPECT_TRUE(wait_until([&] { return !is_alive(*waits); }));
+    ASSERT_TRUE(remove_tree(dir_ / "settled"));
+  }
 }
 
 TEST_F(ForkServerTest, ManyThreadsOrderAtOnce) {

@@ -29,6 +29,14 @@ Status prepare(const io::ForkOrder& order) {
   return io::write_file_atomically(directory + "/prepared", io::to_text(*io::identify(getpid())));
 }
 
+// Tells that it is there, before there is an order.
+void settle() {
+  const char* directory = std::getenv("SETTLED_IN");
+  if (directory == nullptr) return;
+  const std::string text = lockstep::io::to_text(*lockstep::io::identify(getpid()));
+  (void)lockstep::io::write_file_atomically(std::string(directory) + "/settled", text);
+}
+
 int tell() {
   char directory[4096] = "";
   struct sigaction child {};
@@ -52,7 +60,7 @@ int tell() {
 }  // namespace
 
 int main(int, char** argv) {
-  const auto words = lockstep::io::serve_forks(STDIN_FILENO, argv, prepare);
+  const auto words = lockstep::io::serve_forks(STDIN_FILENO, argv, {prepare, settle});
   if (!words) return 0;
   if ((*words)[1] == "tell") return tell();
   while (true) pause();

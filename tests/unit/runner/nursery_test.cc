@@ -1,0 +1,155 @@
+// The cgroup in which ranks begin: what is forked in it is bounded from the first fork on, and all of it
+// is moved, orphans too.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <sstream>
+
+#include "common/io/cgroups.h"
+#include "common/io/file_system.h"
+#include "common/io/nursery.h"
+#include "runner/steps/cgroup_joiner.h"
+#include "tests/unit/runner/process_probe.h"
+
+namespace lockstep::runner::testing {
+namespace {
+
+// A process that is in a nursery and does what `work` says.
+class Nursed {
+ public:
+  explicit Nursed(const std::function<void(const std::string& nursery)>& work) {
+    pid_ = fork();
+    if (pid_ != 0) {
+      nursery_ = pipe_.read_line();
+      if (!nursery_.empty()) nursery_.pop_back();
+      return;
+    }
+    const std::string nursery = io::enter_nursery();
+    const std::string said = nursery + "\n";
+    if (write(pipe_.writer(), said.data(), said.size()) < 0) _exit(2);
+    work(nursery);
+    while (true) pause();
+  }
+  ~Nursed() {
+    for (const int pid : members(nursery_)) kill(pid, SIGKILL);
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    EXPECT_TRUE(eventually([&] {
+      io::remove_empty_nurseries();
+      return nursery_.empty() || !io::exists(nursery_);
+    }));
+  }
+  static std::vector<int> members(const std::string& directory) {
+    std::vector<int> found;
+    std::istringstream in(io::read_file(directory + "/cgroup.procs").value_or(""));
+    for (int pid = 0; in >> pid;) found.push_back(pid);
+    return found;
+  }
+  static bool eventually(const std::function<bool()>& condition) {
+    for (int i = 0; i < 2000; ++i) {
+      if (condition()) return true;
+      usleep(5'000);
+    }
+    return false;
+  }
+  int pid() const { return pid_; }
+  const std::string& nursery() const { return nursery_; }
+
+ private:
+  Pipe pipe_;
+  pid_t pid_ = 0;
+  std::string nursery_;
+};
+
+io::CgroupRequest request_in(const TemporaryDirectory& directory, const std::string& nursery) {
+  io::CgroupRequest request;
+  request.name = "unit-nursery." + std::to_string(getpid());
+  request.record = directory.path() + "/cgroups";
+  request.nursery = nursery;
+  return request;
+}
+
+TEST(NurseryTest, OnlyWhatLooksLikeOneIsOne) {
+  EXPECT_EQ(io::outside_nursery("/sys/fs/cgroup/pids/lockstep/starting-00ff"), "/sys/fs/cgroup/pids");
+  for (const char* other : {"/sys/fs/cgroup/pids", "/sys/fs/cgroup/pids/lockstep/job.1.n0.7",
+                            "/sys/fs/cgroup/pids/lockstep/starting-00ff/below", ""})
+    EXPECT_EQ(io::outside_nursery(other), other);
+}
+
+TEST(CgroupTest, ANurseryGoesWhenNobodyIsInIt) {
+  Nursed process([](const std::string&) {});
+  if (process.nursery().empty()) GTEST_SKIP() << "needs a writable pids cgroup";
+  EXPECT_EQ(Nursed::members(process.nursery()), std::vector<int>{process.pid()});
+  io::remove_empty_nurseries();
+  EXPECT_TRUE(io::exists(process.nursery())) << "somebody is in it";
+}
+
+TEST(CgroupTest, RanksWithTheDefaultLimitBeginInTheNursery) {
+  TemporaryDirectory directory;
+  Nursed process([](const std::string&) {});
+  if (process.nursery().empty()) GTEST_SKIP() << "needs a writable pids cgroup";
+  auto request = request_in(directory, process.nursery());
+  auto cgroups = io::Cgroups::create(request);
+  if (!cgroups) GTEST_SKIP() << "needs a writable memory cgroup: " << cgroups.error().message;
+  EXPECT_EQ(cgroups->nursery(), process.nursery());
+  EXPECT_TRUE(cgroups->first_files(0).empty()) << "they join beside their start";
+  EXPECT_TRUE(cgroups->limits_pids());
+  EXPECT_EQ(io::read_file(process.nursery() + "/pids.max").value_or(""),
+            std::to_string(kDefaultPidsLimit + 64) + "\n");
+  EXPECT_FALSE(io::exists(request.record)) << "nothing is made until they join";
+  ASSERT_TRUE(cgroups->make());
+  EXPECT_NE(io::read_file(request.record).value_or("").find(process.nursery()), std::string::npos);
+  EXPECT_TRUE(cgroups->remove());
+  EXPECT_TRUE(io::exists(process.nursery()));
+}
+
+// Of memory, or of processes: it holds from the first page or fork on.
+TEST(CgroupTest, RanksWithALimitThatSomebodyChoseJoinBeforeTheyExec) {
+  TemporaryDirectory directory;
+  Nursed process([](const std::string&) {});
+  if (process.nursery().empty()) GTEST_SKIP() << "needs a writable pids cgroup";
+  auto few = request_in(directory, process.nursery());
+  few.pids_limit = 16;
+  auto limited = request_in(directory, process.nursery());
+  limited.memory = mebibytes(64);
+  for (const auto& request : {few, limited}) {
+    auto cgroups = io::Cgroups::create(request);
+    if (!cgroups) GTEST_SKIP() << "needs a writable memory cgroup: " << cgroups.error().message;
+    EXPECT_EQ(cgroups->nursery(), "");
+    EXPECT_FALSE(cgroups->first_files(0).empty());
+    EXPECT_NE(io::read_file(request.record).value_or("").find(process.nursery()), std::string::npos)
+        << "whoever removes the attempt removes the nursery";
+    EXPECT_TRUE(cgroups->remove());
+  }
+}
+
+TEST(CgroupTest, TheNurseryIsEmptiedOfOrphansThatForkOnToo) {
+  TemporaryDirectory directory;
+  Nursed process([](const std::string&) {
+    if (fork() != 0) return;
+    // Each ends when its child is there: no descendant of ours is left, and none stays for long.
+    for (int i = 0; i < 20; ++i)
+      if (fork() == 0)
+        while (true)
+          if (fork() > 0) _exit(0);
+    _exit(0);
+  });
+  if (process.nursery().empty()) GTEST_SKIP() << "needs a writable pids cgroup";
+  auto cgroups = io::Cgroups::create(request_in(directory, process.nursery()));
+  if (!cgroups) GTEST_SKIP() << "needs a writable memory cgroup: " << cgroups.error().message;
+  ASSERT_TRUE(Nursed::eventually([&] { return Nursed::members(process.nursery()).size() > 10; }));
+  ASSERT_TRUE(cgroups->make());
+  CgroupJoiner(process.pid()).empty(process.nursery(), cgroups->shared_procs_files());
+  EXPECT_EQ(Nursed::members(process.nursery()), std::vector<int>{process.pid()});
+  EXPECT_TRUE(Nursed::eventually([&] {
+    cgroups->kill_all();
+    return cgroups->remove().has_value();
+  }));
+}
+
+}  // namespace
+}  // namespace lockstep::runner::testing
