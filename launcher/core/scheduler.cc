@@ -48,7 +48,9 @@ bool Scheduler::take_turn(const Cluster& cluster, const Job& job, const Moves& m
     park(job, shape, known->second.reason, moves);
     return true;
   }
-  if (over_quota(cluster.state, job.spec, least_demand(cluster.state, job.spec))) {
+  // What it would hold at least is a look at all nodes.
+  const bool any_quota = !cluster.state.principals().quotas().empty();
+  if (any_quota && over_quota(cluster.state, job.spec, least_demand(cluster.state, job.spec))) {
     hold(job, std::nullopt, moves);
     return true;
   }
@@ -59,7 +61,7 @@ bool Scheduler::take_turn(const Cluster& cluster, const Job& job, const Moves& m
   }
   if (auto* placed = std::get_if<Placed>(&placement)) {
     const Demand demand = demand_of(*placed);
-    if (over_quota(cluster.state, job.spec, demand)) {
+    if (any_quota && over_quota(cluster.state, job.spec, demand)) {
       hold(job, demand, moves);
       return true;
     }
