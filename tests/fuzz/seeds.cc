@@ -22,7 +22,7 @@
 #include "launcher/store/fact_codec.h"
 #include "runner/spawn/protocol.h"
 #include "tests/fuzz/scratch.h"
-#include "tests/unit/wire/fill.h"
+#include "tests/unit/common/wire/fill.h"
 
 using namespace lockstep;
 

@@ -52,7 +52,7 @@ class EnvironmentCrash : public EnvironmentTest {
   }
 };
 
-TEST_F(EnvironmentCrash, a_build_that_is_killed_is_begun_anew) {
+TEST_F(EnvironmentCrash, ABuildThatIsKilledIsBegunAnew) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);
   const Assignment job = node.staged("j", asks_for({"inner"}));
@@ -76,7 +76,7 @@ TEST_F(EnvironmentCrash, a_build_that_is_killed_is_begun_anew) {
 }
 
 // In a process of its own, which is killed as an agent may be.
-TEST_F(EnvironmentCrash, an_agent_that_is_killed_takes_the_build_with_it) {
+TEST_F(EnvironmentCrash, AnAgentThatIsKilledTakesTheBuildWithIt) {
   const pid_t agent = ::fork();
   if (agent == 0) {
     Keeping node(dir / "home", locks);
@@ -105,7 +105,7 @@ TEST_F(EnvironmentCrash, an_agent_that_is_killed_takes_the_build_with_it) {
   }));
 }
 
-TEST_F(EnvironmentCrash, a_log_without_end_is_cut) {
+TEST_F(EnvironmentCrash, ALogWithoutEndIsCut) {
   dir.file("endless",
            "#!/bin/sh\nhead -c 70000000 /dev/zero | tr '\\0' x\n"
            "echo '{\"failed\": {\"code\": \"invalid_argument\", \"message\": \"m\"}}' >&3\n",
@@ -119,7 +119,7 @@ TEST_F(EnvironmentCrash, a_log_without_end_is_cut) {
   EXPECT_LT(said.log_bytes, kMaxEnvironmentLogBytes + 1000);
 }
 
-TEST_F(EnvironmentCrash, an_agent_that_leaves_takes_the_build_with_it_and_the_next_one_builds) {
+TEST_F(EnvironmentCrash, AnAgentThatLeavesTakesTheBuildWithItAndTheNextOneBuilds) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);
   Assignment job = node.staged("j", asks_for({"inner"}));
@@ -132,7 +132,7 @@ TEST_F(EnvironmentCrash, an_agent_that_leaves_takes_the_build_with_it_and_the_ne
   EXPECT_FALSE(node.solve(job).failed) << node.log_of(job);
 }
 
-TEST_F(EnvironmentCrash, environments_and_failures_are_found_again_and_the_rest_is_removed) {
+TEST_F(EnvironmentCrash, EnvironmentsAndFailuresAreFoundAgainAndTheRestIsRemoved) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);
   const EnvironmentReport solved = lock_of("inner", "1.0");
@@ -153,7 +153,7 @@ TEST_F(EnvironmentCrash, environments_and_failures_are_found_again_and_the_rest_
   EXPECT_THAT(failed.failed->error.message, HasSubstr("failed before"));
 }
 
-TEST_F(EnvironmentCrash, two_agents_on_one_cache_build_once) {
+TEST_F(EnvironmentCrash, TwoAgentsOnOneCacheBuildOnce) {
   wheel("inner", "1.0");
   Keeping one(dir / "home", locks), other(dir / "home", locks);
   Assignment first = one.staged("first", asks_for({"inner"}));
@@ -173,7 +173,7 @@ TEST_F(EnvironmentCrash, two_agents_on_one_cache_build_once) {
   EXPECT_THAT(other.log_of(second), HasSubstr("pip install --no-deps"));
 }
 
-TEST_F(EnvironmentCrash, what_was_not_used_for_longest_goes_but_never_what_is_in_use) {
+TEST_F(EnvironmentCrash, WhatWasNotUsedForLongestGoesButNeverWhatIsInUse) {
   Keeping node(dir / "home", locks, Bytes{1});  // nothing fits
   const Assignment used_one = node.staged("used", host(0)), idle = node.staged("idle", host(1));
   ASSERT_TRUE(node.prepare(used_one).is_ready());
@@ -190,7 +190,7 @@ TEST_F(EnvironmentCrash, what_was_not_used_for_longest_goes_but_never_what_is_in
   EXPECT_TRUE(io::exists(entry(node, name_of(node, third)) + "/activation.json"));
 }
 
-TEST_F(EnvironmentCrash, the_least_recently_used_goes_first_and_only_as_much_as_is_needed) {
+TEST_F(EnvironmentCrash, TheLeastRecentlyUsedGoesFirstAndOnlyAsMuchAsIsNeeded) {
   Keeping node(dir / "home", locks);
   std::vector<std::string> names;
   for (int i = 0; i < 3; ++i) {
@@ -210,7 +210,7 @@ TEST_F(EnvironmentCrash, the_least_recently_used_goes_first_and_only_as_much_as_
   EXPECT_TRUE(io::exists(entry(node, names[2])));
 }
 
-TEST_F(EnvironmentCrash, pruning_removes_what_nobody_used_since) {
+TEST_F(EnvironmentCrash, PruningRemovesWhatNobodyUsedSince) {
   Keeping node(dir / "home", locks);
   const Assignment old = node.staged("old", host(0)), recent = node.staged("recent", host(1)),
                    held = node.staged("held", host(2));
@@ -235,7 +235,7 @@ TEST_F(EnvironmentCrash, pruning_removes_what_nobody_used_since) {
   EXPECT_TRUE(io::exists(entry(node, young)));
 }
 
-TEST_F(EnvironmentCrash, agents_that_share_packages_fetch_once_and_prune_for_all) {
+TEST_F(EnvironmentCrash, AgentsThatSharePackagesFetchOnceAndPruneForAll) {
   wheel("inner", "1.0");
   const EnvironmentReport solved = lock_of("inner", "1.0");
   Keeping one(dir / "one", locks), other(dir / "other", locks);
@@ -280,7 +280,7 @@ class EnvironmentFullDisk : public EnvironmentCrash {
   void TearDown() override { ::umount2((dir / "home/environments").c_str(), MNT_DETACH); }
 };
 
-TEST_F(EnvironmentFullDisk, in_mid_build_it_is_said_and_what_was_ready_stays) {
+TEST_F(EnvironmentFullDisk, InMidBuildItIsSaidAndWhatWasReadyStays) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);
   ASSERT_TRUE(node.prepare(node.staged("small", host(0))).is_ready());
@@ -300,7 +300,7 @@ TEST_F(EnvironmentFullDisk, in_mid_build_it_is_said_and_what_was_ready_stays) {
   EXPECT_THAT(node.said[after.attempt].reports.back().how, StartsWith("was ready since"));
 }
 
-TEST_F(EnvironmentCrash, state_files_that_are_damaged_are_as_if_they_were_not_there) {
+TEST_F(EnvironmentCrash, StateFilesThatAreDamagedAreAsIfTheyWereNotThere) {
   Keeping node(dir / "home", locks);
   const Assignment first = node.staged("first", host(0));
   ASSERT_TRUE(node.prepare(first).is_ready());
@@ -317,7 +317,7 @@ TEST_F(EnvironmentCrash, state_files_that_are_damaged_are_as_if_they_were_not_th
   }
 }
 
-TEST_F(EnvironmentCrash, an_interpreter_that_was_replaced_is_asked_again) {
+TEST_F(EnvironmentCrash, AnInterpreterThatWasReplacedIsAskedAgain) {
   Keeping node(dir / "home", locks);
   const std::string path = dir / "python";
   const auto says = [&](const std::string& version) {
@@ -334,7 +334,7 @@ TEST_F(EnvironmentCrash, an_interpreter_that_was_replaced_is_asked_again) {
   EXPECT_EQ(node.activation_of(second).version, "3.12.1");
 }
 
-TEST_F(EnvironmentCrash, a_program_that_is_not_lockstep_env_is_an_error_of_this_node) {
+TEST_F(EnvironmentCrash, AProgramThatIsNotLockstepEnvIsAnErrorOfThisNode) {
   Keeping node(dir / "home", locks, {}, "/bin/true");
   const auto& said = node.prepare(node.staged("j", HostEnvironment{"/usr/bin/python3"}));
   ASSERT_TRUE(said.failed);

@@ -73,7 +73,7 @@ class EnvironmentDockerTest : public testing::Test {
   static inline std::unique_ptr<test::DockerDaemon> daemon_;
 };
 
-TEST_F(EnvironmentDockerTest, a_built_image_is_ready_and_reused_while_the_engine_has_it) {
+TEST_F(EnvironmentDockerTest, ABuiltImageIsReadyAndReusedWhileTheEngineHasIt) {
   const auto keeping = node("node");
   const auto definition = dockerfile("FROM base:1\nENV A=1\nRUN true\n");
   const Assignment first = keeping->staged("first", definition);
@@ -94,7 +94,7 @@ TEST_F(EnvironmentDockerTest, a_built_image_is_ready_and_reused_while_the_engine
 }
 
 // Another node's engine may have it.
-TEST_F(EnvironmentDockerTest, an_image_that_no_registry_has_is_passed_on_and_fails_at_last) {
+TEST_F(EnvironmentDockerTest, AnImageThatNoRegistryHasIsPassedOnAndFailsAtLast) {
   if (!test::DockerRegistry::is_here()) GTEST_SKIP() << "needs docker-registry";
   const test::DockerRegistry registry(dir.path());
   const auto keeping = node("node");
@@ -112,7 +112,7 @@ TEST_F(EnvironmentDockerTest, an_image_that_no_registry_has_is_passed_on_and_fai
   EXPECT_EQ(last.failed->cause, Cause::environment_failed);
 }
 
-TEST_F(EnvironmentDockerTest, an_image_that_somebody_removed_is_made_ready_again) {
+TEST_F(EnvironmentDockerTest, AnImageThatSomebodyRemovedIsMadeReadyAgain) {
   const auto keeping = node("node");
   const Assignment first = keeping->staged("first", dockerfile("FROM base:1\nRUN echo again\n"));
   auto shared = first;
@@ -128,7 +128,7 @@ TEST_F(EnvironmentDockerTest, an_image_that_somebody_removed_is_made_ready_again
             keeping->activation_of(second).container->image);
 }
 
-TEST_F(EnvironmentDockerTest, a_text_for_a_shell_is_refused_where_the_image_has_none) {
+TEST_F(EnvironmentDockerTest, ATextForAShellIsRefusedWhereTheImageHasNone) {
   docker().import_busybox("bare:1", false);
   dir.file("spawn",
            "#!/bin/busybox sh\necho bash no; echo sh no; echo glibc -; echo memlock 65536\n", 0755);
@@ -146,7 +146,7 @@ TEST_F(EnvironmentDockerTest, a_text_for_a_shell_is_refused_where_the_image_has_
   EXPECT_TRUE(keeping->prepare(other).is_ready()) << keeping->log_of(other);
 }
 
-TEST_F(EnvironmentDockerTest, another_node_gets_the_image_from_the_launcher) {
+TEST_F(EnvironmentDockerTest, AnotherNodeGetsTheImageFromTheLauncher) {
   const auto here = node("here");
   const Assignment first = here->staged("first", dockerfile("FROM base:1\nRUN echo far\n"));
   auto shared = first;
@@ -169,7 +169,7 @@ TEST_F(EnvironmentDockerTest, another_node_gets_the_image_from_the_launcher) {
     EXPECT_FALSE(io::exists(there->home.environments() + "/0/" + name + "/image"));
 }
 
-TEST_F(EnvironmentDockerTest, a_node_that_cannot_have_the_image_says_where_it_is) {
+TEST_F(EnvironmentDockerTest, ANodeThatCannotHaveTheImageSaysWhereItIs) {
   const auto here = node("here");
   const Assignment first = here->staged("first", dockerfile("FROM base:1\nRUN echo alone\n"));
   const auto said = here->prepare(first);
@@ -183,7 +183,7 @@ TEST_F(EnvironmentDockerTest, a_node_that_cannot_have_the_image_says_where_it_is
   EXPECT_THAT(failed.failed->error.message, AllOf(HasSubstr("alone"), HasSubstr("--rebuild")));
 }
 
-TEST_F(EnvironmentDockerTest, a_tag_goes_with_its_environment_and_its_bytes_count) {
+TEST_F(EnvironmentDockerTest, ATagGoesWithItsEnvironmentAndItsBytesCount) {
   auto keeping = node("node", mebibytes(1));  // busybox has two
   const Assignment first = keeping->staged("first", dockerfile("FROM base:1\nRUN echo one\n"));
   const auto said = keeping->prepare(first);
@@ -203,7 +203,7 @@ TEST_F(EnvironmentDockerTest, a_tag_goes_with_its_environment_and_its_bytes_coun
       0);
 }
 
-TEST_F(EnvironmentDockerTest, containers_of_attempts_without_a_runner_are_removed) {
+TEST_F(EnvironmentDockerTest, ContainersOfAttemptsWithoutARunnerAreRemoved) {
   const auto keeping = node("node");
   const Assignment first = keeping->staged("first", DockerEnvironment{"base:1", {}, {}});
   ASSERT_TRUE(keeping->prepare(first).is_ready()) << keeping->log_of(first);
@@ -234,7 +234,7 @@ TEST_F(EnvironmentDockerTest, containers_of_attempts_without_a_runner_are_remove
   docker().words({"rm", "--force", foreign});
 }
 
-TEST_F(EnvironmentDockerTest, an_engine_that_is_away_costs_this_start_alone) {
+TEST_F(EnvironmentDockerTest, AnEngineThatIsAwayCostsThisStartAlone) {
   const auto keeping = node("node");
   const Assignment first = keeping->staged("first", DockerEnvironment{"base:1", {}, {}});
   const auto said = keeping->prepare(first);

@@ -47,7 +47,7 @@ class BuildHog : public EnvironmentTest {
   }
 };
 
-TEST_F(BuildHog, of_memory_is_ended_at_the_jobs_limit_and_that_is_said) {
+TEST_F(BuildHog, OfMemoryIsEndedAtTheJobsLimitAndThatIsSaid) {
   source_package(
       "    held = []\n    while True: held.append(bytearray(os.urandom(1 << 20) * 16))\n");
   EXPECT_THAT(failure([](Assignment& job) {
@@ -57,7 +57,7 @@ TEST_F(BuildHog, of_memory_is_ended_at_the_jobs_limit_and_that_is_said) {
                         "(--memory)"));
 }
 
-TEST_F(BuildHog, of_processes_is_refused_more_at_the_jobs_limit_and_that_is_said) {
+TEST_F(BuildHog, OfProcessesIsRefusedMoreAtTheJobsLimitAndThatIsSaid) {
   source_package(
       "    for i in range(200):\n        if os.fork() == 0: time.sleep(5); os._exit(0)\n");
   EXPECT_THAT(failure([](Assignment& job) { job.spec.limits.pids = 60; }),

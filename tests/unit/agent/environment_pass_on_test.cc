@@ -36,7 +36,7 @@ struct PassOn : EnvironmentTest {
   }
 };
 
-TEST_F(PassOn, while_others_may_solve_a_node_that_cannot_waits_and_the_last_one_fails) {
+TEST_F(PassOn, WhileOthersMaySolveANodeThatCannotWaitsAndTheLastOneFails) {
   Keeping node(dir / "home", locks);
   Assignment job = first_of_several(node.staged("j", of_an_index("http://127.0.0.1:9/simple")));
   node.environments->prepare(job);
@@ -71,7 +71,7 @@ TEST_F(PassOn, while_others_may_solve_a_node_that_cannot_waits_and_the_last_one_
 }
 
 // A build that has told its end holds its entry a moment longer; the log there is still its own.
-TEST_F(PassOn, who_waits_for_the_build_before_does_not_get_its_log_again) {
+TEST_F(PassOn, WhoWaitsForTheBuildBeforeDoesNotGetItsLogAgain) {
   Keeping node(dir / "home", locks);
   Assignment job = first_of_several(node.staged("j", of_an_index("http://127.0.0.1:9/simple")));
   ASSERT_EQ(node.solve(job).reports.back().step, Step::not_solved);
@@ -101,7 +101,7 @@ TEST_F(PassOn, who_waits_for_the_build_before_does_not_get_its_log_again) {
   EXPECT_EQ(count(node.log_of(job), "pip install --dry-run"), 2U) << node.log_of(job);
 }
 
-TEST_F(PassOn, another_generation_is_tried_anew) {
+TEST_F(PassOn, AnotherGenerationIsTriedAnew) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);
   Assignment job = first_of_several(node.staged("j", of_an_index("http://127.0.0.1:9/simple")));
@@ -117,7 +117,7 @@ TEST_F(PassOn, another_generation_is_tried_anew) {
   EXPECT_EQ(count(node.log_of(job), "pip install --dry-run"), 2U);
 }
 
-TEST_F(PassOn, what_another_node_found_is_built) {
+TEST_F(PassOn, WhatAnotherNodeFoundIsBuilt) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);
   ASSERT_TRUE(
@@ -133,7 +133,7 @@ TEST_F(PassOn, what_another_node_found_is_built) {
   EXPECT_TRUE(said.is_ready()) << node.log_of(job);
 }
 
-TEST_F(PassOn, what_cannot_be_solved_anywhere_is_not_passed_on) {
+TEST_F(PassOn, WhatCannotBeSolvedAnywhereIsNotPassedOn) {
   Keeping node(dir / "home", locks);
   const Assignment job = first_of_several(node.staged("j", asks_for({"inner"})));
   node.environments->prepare(job);
@@ -143,7 +143,7 @@ TEST_F(PassOn, what_cannot_be_solved_anywhere_is_not_passed_on) {
   EXPECT_TRUE(said.reports.empty());
 }
 
-TEST_F(PassOn, a_folder_that_this_node_lacks_may_be_on_another) {
+TEST_F(PassOn, AFolderThatThisNodeLacksMayBeOnAnother) {
   Keeping node(dir / "home", locks);
   ASSERT_TRUE(io::remove_tree(dir / "wheels"));
   const Assignment job = first_of_several(node.staged("j", asks_for({"inner"})));
@@ -153,7 +153,7 @@ TEST_F(PassOn, a_folder_that_this_node_lacks_may_be_on_another) {
   EXPECT_THAT(said.reports.back().how, HasSubstr("this node has no "));
 }
 
-TEST_F(PassOn, of_two_that_wait_for_one_solving_each_goes_its_own_way) {
+TEST_F(PassOn, OfTwoThatWaitForOneSolvingEachGoesItsOwnWay) {
   Keeping node(dir / "home", locks);
   auto server = std::make_optional<test::SilentServer>();
   const Assignment waits = first_of_several(node.staged("waits", of_an_index(server->url())));

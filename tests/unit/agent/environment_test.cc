@@ -14,7 +14,7 @@ using testing::Not;
 using testing::StartsWith;
 using Step = EnvironmentReport::Step;
 
-TEST_F(EnvironmentTest, a_host_interpreter_becomes_the_ranks_python) {
+TEST_F(EnvironmentTest, AHostInterpreterBecomesTheRanksPython) {
   Keeping node(dir / "home", locks);
   const Assignment job = node.staged("j", HostEnvironment{"/usr/bin/python3"});
   const auto& said = node.prepare(job);
@@ -26,14 +26,14 @@ TEST_F(EnvironmentTest, a_host_interpreter_becomes_the_ranks_python) {
   EXPECT_EQ(said.log_bytes, node.log_of(job).size());
 }
 
-TEST_F(EnvironmentTest, without_an_interpreter_path_stays_as_it_is) {
+TEST_F(EnvironmentTest, WithoutAnInterpreterPathStaysAsItIs) {
   Keeping node(dir / "home", locks);
   const Assignment job = node.staged("j", HostEnvironment{});
   ASSERT_TRUE(node.prepare(job).is_ready());
   EXPECT_EQ(node.activation_of(job), Activation());
 }
 
-TEST_F(EnvironmentTest, an_interpreter_that_is_not_there_fails_the_job_by_name) {
+TEST_F(EnvironmentTest, AnInterpreterThatIsNotThereFailsTheJobByName) {
   Keeping node(dir / "home", locks);
   const auto& said = node.prepare(node.staged("j", HostEnvironment{"/nope/python"}));
   ASSERT_TRUE(said.failed);
@@ -44,7 +44,7 @@ TEST_F(EnvironmentTest, an_interpreter_that_is_not_there_fails_the_job_by_name) 
   EXPECT_THAT(folder.failed->error.message, HasSubstr("'/tmp' is a directory"));
 }
 
-TEST_F(EnvironmentTest, an_interpreter_that_does_not_answer_yet_is_named_meanwhile) {
+TEST_F(EnvironmentTest, AnInterpreterThatDoesNotAnswerYetIsNamedMeanwhile) {
   const std::string flag = dir / "flag", slow = dir / "slow";
   dir.file("slow",
            fmt::format("#!/bin/sh\nuntil [ -e {} ]; do sleep 0.01; done\n"
@@ -62,7 +62,7 @@ TEST_F(EnvironmentTest, an_interpreter_that_does_not_answer_yet_is_named_meanwhi
   EXPECT_TRUE(node.until([&] { return said.is_ready(); })) << node.log_of(job);
 }
 
-TEST_F(EnvironmentTest, a_venv_is_solved_stored_built_and_reused) {
+TEST_F(EnvironmentTest, AVenvIsSolvedStoredBuiltAndReused) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);
   const Assignment first = node.staged("first", asks_for({"inner"}));
@@ -86,7 +86,7 @@ TEST_F(EnvironmentTest, a_venv_is_solved_stored_built_and_reused) {
   EXPECT_EQ(locks.fetches, 1);  // of the build alone
 }
 
-TEST_F(EnvironmentTest, reuse_takes_few_milliseconds_and_starts_no_process) {
+TEST_F(EnvironmentTest, ReuseTakesFewMillisecondsAndStartsNoProcess) {
   Keeping node(dir / "home", locks);
   const EnvironmentDefinition definition = HostEnvironment{"/usr/bin/python3"};
   ASSERT_TRUE(node.prepare(node.staged("first", definition)).is_ready());
@@ -107,7 +107,7 @@ TEST_F(EnvironmentTest, reuse_takes_few_milliseconds_and_starts_no_process) {
   EXPECT_LT(median_ms, 5.0);
 }
 
-TEST_F(EnvironmentTest, twenty_that_want_one_share_one_build_and_each_has_its_whole_log) {
+TEST_F(EnvironmentTest, TwentyThatWantOneShareOneBuildAndEachHasItsWholeLog) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);
   std::vector<Assignment> jobs;
@@ -140,7 +140,7 @@ TEST_F(EnvironmentTest, twenty_that_want_one_share_one_build_and_each_has_its_wh
   EXPECT_EQ(node.built().size(), 1U);
 }
 
-TEST_F(EnvironmentTest, who_joins_late_gets_the_log_from_its_start) {
+TEST_F(EnvironmentTest, WhoJoinsLateGetsTheLogFromItsStart) {
   Keeping node(dir / "home", locks);
   Assignment early = node.staged("early", never()), late = node.staged("late", never());
   early.environment.solve = late.environment.solve = true;
@@ -154,7 +154,7 @@ TEST_F(EnvironmentTest, who_joins_late_gets_the_log_from_its_start) {
   EXPECT_THAT(node.said[early.attempt].progress, Contains(StartsWith("solving")));
 }
 
-TEST_F(EnvironmentTest, a_log_from_before_is_continued) {
+TEST_F(EnvironmentTest, ALogFromBeforeIsContinued) {
   Keeping node(dir / "home", locks);
   const Assignment job = node.staged("j", HostEnvironment{});
   const auto path = node.home.attempt(job.attempt).log(0, LogStream::environment);
@@ -163,7 +163,7 @@ TEST_F(EnvironmentTest, a_log_from_before_is_continued) {
   EXPECT_THAT(node.log_of(job), StartsWith("from before\nenvironment "));
 }
 
-TEST_F(EnvironmentTest, when_all_have_left_nothing_works_on) {
+TEST_F(EnvironmentTest, WhenAllHaveLeftNothingWorksOn) {
   Keeping node(dir / "home", locks);
   Assignment one = node.staged("one", never()), other = node.staged("other", never());
   one.environment.solve = other.environment.solve = true;
@@ -181,7 +181,7 @@ TEST_F(EnvironmentTest, when_all_have_left_nothing_works_on) {
   EXPECT_FALSE(node.said[other.attempt].is_over());
 }
 
-TEST_F(EnvironmentTest, what_cannot_be_solved_is_remembered_until_it_is_rebuilt) {
+TEST_F(EnvironmentTest, WhatCannotBeSolvedIsRememberedUntilItIsRebuilt) {
   Keeping node(dir / "home", locks);
   const Assignment first = node.staged("first", asks_for({"inner"}));
   const auto& failed = node.prepare(first);
@@ -204,7 +204,7 @@ TEST_F(EnvironmentTest, what_cannot_be_solved_is_remembered_until_it_is_rebuilt)
   EXPECT_FALSE(node.solve(rebuilt).failed) << node.log_of(rebuilt);
 }
 
-TEST_F(EnvironmentTest, an_index_that_is_away_is_not_remembered) {
+TEST_F(EnvironmentTest, AnIndexThatIsAwayIsNotRemembered) {
   Keeping node(dir / "home", locks);
   VenvEnvironment asked{
       "/usr/bin/python3", {"--index-url http://127.0.0.1:9/simple"}, {"inner"}, {}};
@@ -217,7 +217,7 @@ TEST_F(EnvironmentTest, an_index_that_is_away_is_not_remembered) {
 }
 
 // Nor if an agent of an earlier version did remember it.
-TEST_F(EnvironmentTest, what_lacks_here_is_looked_for_again_by_the_next_job) {
+TEST_F(EnvironmentTest, WhatLacksHereIsLookedForAgainByTheNextJob) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);
   ASSERT_EQ(::rename((dir / "wheels").c_str(), (dir / "away").c_str()), 0);
@@ -236,7 +236,7 @@ TEST_F(EnvironmentTest, what_lacks_here_is_looked_for_again_by_the_next_job) {
   EXPECT_TRUE(node.prepare(second).is_ready()) << node.log_of(second);
 }
 
-TEST_F(EnvironmentTest, another_generation_is_solved_and_built_anew) {
+TEST_F(EnvironmentTest, AnotherGenerationIsSolvedAndBuiltAnew) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);
   const EnvironmentReport solved = lock_of("inner", "1.0");
@@ -251,7 +251,7 @@ TEST_F(EnvironmentTest, another_generation_is_solved_and_built_anew) {
   EXPECT_EQ(node.built().size(), 2U);
 }
 
-TEST_F(EnvironmentTest, a_plan_that_changes_leads_to_the_environment_it_names_now) {
+TEST_F(EnvironmentTest, APlanThatChangesLeadsToTheEnvironmentItNamesNow) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);
   const EnvironmentReport solved = lock_of("inner", "1.0");
@@ -269,7 +269,7 @@ TEST_F(EnvironmentTest, a_plan_that_changes_leads_to_the_environment_it_names_no
 }
 
 // A plan with other virtual packages is of another environment.
-TEST_F(EnvironmentTest, conda_asks_for_the_platform_of_its_plan_and_no_interpreter) {
+TEST_F(EnvironmentTest, CondaAsksForThePlatformOfItsPlanAndNoInterpreter) {
   Keeping node(dir / "home", locks);
   CondaEnvironment conda;
   conda.dependencies = {"zlib"};
@@ -287,7 +287,7 @@ TEST_F(EnvironmentTest, conda_asks_for_the_platform_of_its_plan_and_no_interpret
       << "where an interpreter would be asked";
 }
 
-TEST_F(EnvironmentTest, a_launcher_that_is_away_is_waited_for) {
+TEST_F(EnvironmentTest, ALauncherThatIsAwayIsWaitedFor) {
   wheel("inner", "1.0");
   Keeping node(dir / "home", locks);
   locks.is_away = true;

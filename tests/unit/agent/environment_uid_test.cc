@@ -85,14 +85,14 @@ class UserCode : public EnvironmentTest {
   }
 };
 
-TEST_F(UserCode, an_interpreter_is_asked_as_the_jobs_user) {
+TEST_F(UserCode, AnInterpreterIsAskedAsTheJobsUser) {
   dir.file("python", "#!/bin/sh\n" + canary("python") + "\nexec /usr/bin/python3 \"$@\"\n", 0755);
   const Made made = make(HostEnvironment{dir / "python"});
   EXPECT_TRUE(made.is_ready) << made.log;
   EXPECT_EQ(said_by("python"), kUid);
 }
 
-TEST_F(UserCode, a_source_package_is_built_as_the_jobs_user) {
+TEST_F(UserCode, ASourcePackageIsBuiltAsTheJobsUser) {
   dir.folder("canary-1");
   dir.file("canary-1/PKG-INFO", "Metadata-Version: 2.1\nName: canary\nVersion: 1\n");
   dir.file("canary-1/pyproject.toml",
@@ -120,7 +120,7 @@ TEST_F(UserCode, a_source_package_is_built_as_the_jobs_user) {
   EXPECT_EQ(said_by("sdist"), kUid);
 }
 
-TEST_F(UserCode, a_post_link_script_runs_as_the_jobs_user) {
+TEST_F(UserCode, APostLinkScriptRunsAsTheJobsUser) {
   const Made made = make(conda(canary("conda") + "\n"));
   EXPECT_TRUE(made.is_ready) << made.log;
   EXPECT_EQ(said_by("conda"), kUid);
@@ -128,7 +128,7 @@ TEST_F(UserCode, a_post_link_script_runs_as_the_jobs_user) {
 
 // Its engine's program would run as the agent, and a tool of the same user can speak for its
 // lockstep-env. This one does.
-TEST_F(UserCode, what_the_jobs_user_says_of_a_container_is_not_believed) {
+TEST_F(UserCode, WhatTheJobsUserSaysOfAContainerIsNotBelieved) {
   dir.file("evil", "#!/bin/sh\n" + canary("evil") + "\n", 0755);
   Activation forged;
   forged.container.emplace().engine = dir / "evil";
@@ -193,14 +193,14 @@ class UserCodeInImage : public UserCode, public testing::WithParamInterface<std:
   std::map<std::string, std::string> set_;
 };
 
-TEST_P(UserCodeInImage, an_image_is_looked_into_as_the_jobs_user) {
+TEST_P(UserCodeInImage, AnImageIsLookedIntoAsTheJobsUser) {
   const Made made = make(DockerEnvironment{"base:1", {}, {}});
   ASSERT_TRUE(made.is_ready) << made.log;
   EXPECT_THAT(made.log, HasSubstr("glibc 2.65534"));
 }
 
 // Root in a container that can do nothing outside: without CAP_SYS_ADMIN (21), under seccomp.
-TEST_P(UserCodeInImage, lines_of_a_dockerfile_run_in_an_unprivileged_container) {
+TEST_P(UserCodeInImage, LinesOfADockerfileRunInAnUnprivilegedContainer) {
   const std::string text =
       "FROM base:1\nRUN grep -E '^(CapEff|Seccomp):' /proc/self/status >/may\n";
   dir.folder("context");
@@ -218,7 +218,7 @@ TEST_P(UserCodeInImage, lines_of_a_dockerfile_run_in_an_unprivileged_container) 
   EXPECT_THAT(made.log, HasSubstr("glibc 2.65534"));
 }
 
-TEST_P(UserCodeInImage, packages_of_conda_for_an_image_are_installed_as_the_jobs_user) {
+TEST_P(UserCodeInImage, PackagesOfCondaForAnImageAreInstalledAsTheJobsUser) {
   const CondaEnvironment packages =
       conda(canary("image") + "\necho installed >$PREFIX/by\nchmod 4755 $PREFIX/by\n");
   const Made made = make(DockerEnvironment{"base:1", {}, packages});
@@ -229,7 +229,7 @@ TEST_P(UserCodeInImage, packages_of_conda_for_an_image_are_installed_as_the_jobs
 }
 
 // The engine's client is root: what it reads must be the user's own file.
-TEST_P(UserCodeInImage, an_archive_that_leads_elsewhere_is_refused) {
+TEST_P(UserCodeInImage, AnArchiveThatLeadsElsewhereIsRefused) {
   dir.file("secret", "secret", 0600);
   // In tar's place, of the packages' own PATH: a link instead of an archive.
   dir.folder("bin");

@@ -38,7 +38,7 @@ Ran run(
   return ran;
 }
 
-TEST(EnvProcess, its_environment_is_the_one_that_is_given_and_its_order_is_its_input) {
+TEST(EnvProcess, ItsEnvironmentIsTheOneThatIsGivenAndItsOrderIsItsInput) {
   TempDir dir;
   const Ran got = run(
       program(dir,
@@ -51,7 +51,7 @@ TEST(EnvProcess, its_environment_is_the_one_that_is_given_and_its_order_is_its_i
   EXPECT_EQ(got.said.error().message, "m");
 }
 
-TEST(EnvProcess, an_error_of_any_length_is_in_the_log_and_its_two_ends_are_told) {
+TEST(EnvProcess, AnErrorOfAnyLengthIsInTheLogAndItsTwoEndsAreTold) {
   TempDir dir;
   const Ran got =
       run(program(dir,
@@ -67,7 +67,7 @@ TEST(EnvProcess, an_error_of_any_length_is_in_the_log_and_its_two_ends_are_told)
   EXPECT_EQ(got.log, "first " + std::string(400'000, 'x') + " last\n");
 }
 
-TEST(EnvProcess, nothing_that_it_started_outlives_it) {
+TEST(EnvProcess, NothingThatItStartedOutlivesIt) {
   TempDir dir;
   const Ran got = run(program(dir, "sleep 1000 & echo $!\n"), me());
   EXPECT_FALSE(got.said);
@@ -75,7 +75,7 @@ TEST(EnvProcess, nothing_that_it_started_outlives_it) {
   EXPECT_FALSE(left && io::is_alive(*left));
 }
 
-TEST(EnvProcess, what_does_not_heed_the_end_is_killed) {
+TEST(EnvProcess, WhatDoesNotHeedTheEndIsKilled) {
   TempDir dir;
   io::SystemClock clock;
   const Instant began = clock.now();
@@ -86,21 +86,21 @@ TEST(EnvProcess, what_does_not_heed_the_end_is_killed) {
   EXPECT_LT(clock.now() - began, seconds(30));
 }
 
-TEST(EnvProcess, what_is_no_event_ends_it) {
+TEST(EnvProcess, WhatIsNoEventEndsIt) {
   TempDir dir;
   const Ran got = run(program(dir, "echo nonsense >&3; sleep 1000\n"), me());
   ASSERT_FALSE(got.said);
   EXPECT_THAT(got.said.error().message, HasSubstr("what is no event"));
 }
 
-TEST(EnvProcess, a_program_that_is_not_there_is_said) {
+TEST(EnvProcess, AProgramThatIsNotThereIsSaid) {
   const Ran got = run("/nope/lockstep-env", me());
   ASSERT_FALSE(got.said);
   EXPECT_THAT(got.said.error().message, HasSubstr("exited with code 126"));
   EXPECT_THAT(got.log, HasSubstr("No such file"));
 }
 
-TEST(EnvProcess, tools_see_what_they_need_of_our_environment_and_no_more) {
+TEST(EnvProcess, ToolsSeeWhatTheyNeedOfOurEnvironmentAndNoMore) {
   const std::map<std::string, std::string> ours{
       {"PATH", "/opt/bin"},   {"HOME", "/root"},       {"LC_ALL", "C"},
       {"PIP_INDEX_URL", "u"}, {"UV_INDEX", "v"},       {"https_proxy", "p"},
@@ -135,7 +135,7 @@ class OtherUser : public EnvironmentTest {
   }
 };
 
-TEST_F(OtherUser, it_runs_as_the_user_alone) {
+TEST_F(OtherUser, ItRunsAsTheUserAlone) {
   TempDir program_dir;
   const io::User nobody = *io::find_user("nobody");
   const Ran got = run(
@@ -145,7 +145,7 @@ TEST_F(OtherUser, it_runs_as_the_user_alone) {
   EXPECT_THAT(got.log, Not(HasSubstr("\t0")));
 }
 
-TEST_F(OtherUser, an_environment_belongs_to_its_user_and_others_have_their_own) {
+TEST_F(OtherUser, AnEnvironmentBelongsToItsUserAndOthersHaveTheirOwn) {
   Keeping node(dir / "home", locks);
   Assignment theirs = node.staged("theirs", HostEnvironment{"/usr/bin/python3"});
   theirs.spec.run_as = "nobody";

@@ -37,13 +37,13 @@ std::string subdir() {
   return machine == "x86_64" ? "linux-64" : "linux-" + machine;
 }
 
-TEST(Target, conda_is_of_the_machine_and_of_what_all_nodes_have) {
+TEST(Target, CondaIsOfTheMachineAndOfWhatAllNodesHave) {
   EXPECT_EQ(target(asking(zlib())).platform, subdir() + " __cuda=12.4 __glibc=2.36");
   EXPECT_EQ(target(asking(zlib(), {})).platform, subdir());
   EXPECT_EQ(interpreter_of(zlib()), "");
 }
 
-TEST(Target, conda_is_solved_for_each_platform) {
+TEST(Target, CondaIsSolvedForEachPlatform) {
   Assignment assignment = asking(zlib());
   EXPECT_EQ(target(assignment).what, What::wait);
   assignment.environment.solve = true;
@@ -55,12 +55,12 @@ TEST(Target, conda_is_solved_for_each_platform) {
   EXPECT_EQ(target(assignment).lock, sha256("lock"));
 }
 
-TEST(Target, conda_has_a_key_for_each_platform) {
+TEST(Target, CondaHasAKeyForEachPlatform) {
   EXPECT_EQ(target(asking(zlib())).key, target(asking(zlib())).key);
   EXPECT_NE(target(asking(zlib())).key, target(asking(zlib(), {"__glibc=2.36"})).key);
 }
 
-TEST(Target, others_do_not_care_for_virtual_packages) {
+TEST(Target, OthersDoNotCareForVirtualPackages) {
   const Interpreter python{"/usr/bin/python3", "3.11.2"};
   const EnvironmentDefinition venv = VenvEnvironment{"python3", {}, {"six"}, {}};
   const EnvironmentTarget with = target(asking(venv), python),

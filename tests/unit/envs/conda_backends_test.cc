@@ -63,7 +63,7 @@ class CondaBackends : public CondaTest {
   }
 };
 
-TEST_F(CondaBackends, that_are_none_or_not_there_are_named) {
+TEST_F(CondaBackends, ThatAreNoneOrNotThereAreNamed) {
   more["LOCKSTEP_CONDA_ENGINE"] = "pip";
   expect_failure(solve(asks_for({"alpha"})), ErrorCode::unavailable,
                  "LOCKSTEP_CONDA_ENGINE of the agent is 'pip'; it may be rattler, micromamba");
@@ -72,7 +72,7 @@ TEST_F(CondaBackends, that_are_none_or_not_there_are_named) {
                  "LOCKSTEP_CONDA_ENGINE of the agent is 'micromamba', but no folder of its PATH");
 }
 
-TEST_F(CondaBackends, a_program_solves_and_installs_as_rattler_does) {
+TEST_F(CondaBackends, AProgramSolvesAndInstallsAsRattlerDoes) {
   channel("channel", kChannel);
   const CondaEnvironment asked = asks_for({"alpha"});
   const Told by_rattler = solve(asked);
@@ -100,7 +100,7 @@ TEST_F(CondaBackends, a_program_solves_and_installs_as_rattler_does) {
   expect_failure(solve(asks_for({"gamma"})), ErrorCode::invalid_argument, "nothing provides gamma");
 }
 
-TEST_F(CondaBackends, a_program_that_does_not_say_whether_it_solved_is_quoted) {
+TEST_F(CondaBackends, AProgramThatDoesNotSayWhetherItSolvedIsQuoted) {
   channel("channel", kChannel);
   use_program("mamba");
   dir.file("bin/mamba", "#!/bin/sh\necho '{}'\n", 0755);
@@ -109,7 +109,7 @@ TEST_F(CondaBackends, a_program_that_does_not_say_whether_it_solved_is_quoted) {
                  "agent names it, and it answered: {}");
 }
 
-TEST_F(CondaBackends, a_program_that_does_not_check_a_hash_is_checked) {
+TEST_F(CondaBackends, AProgramThatDoesNotCheckAHashIsChecked) {
   const auto written = channel("channel", kChannel);
   use_program("conda");
   CondaEnvironment asked;
@@ -125,7 +125,7 @@ TEST_F(CondaBackends, a_program_that_does_not_check_a_hash_is_checked) {
                  "its SHA-256 is " + written[1]["sha256"].get<std::string>());
 }
 
-TEST_F(CondaBackends, a_program_that_is_on_PATH_solves_and_installs) {
+TEST_F(CondaBackends, AProgramThatIsOnPATHSolvesAndInstalls) {
   std::string program;
   for (const char* name : {"conda", "mamba", "micromamba"})
     if (io::run_program({name, "--version"}, seconds(60))) program = name;

@@ -23,7 +23,7 @@ class CondaChannels : public CondaTest {
   }
 };
 
-TEST_F(CondaChannels, the_first_that_has_a_package_has_it_in_every_version) {
+TEST_F(CondaChannels, TheFirstThatHasAPackageHasItInEveryVersion) {
   EXPECT_THAT(solved({"alpha=2"}), HasSubstr("strict channel priority"));
   EXPECT_THAT(solved({"alpha=2"}), HasSubstr("ask for CHANNEL::PACKAGE"));
   EXPECT_THAT(solved({"needs2"}), HasSubstr("strict channel priority"));
@@ -35,32 +35,32 @@ TEST_F(CondaChannels, the_first_that_has_a_package_has_it_in_every_version) {
   EXPECT_EQ(versions(solve(any)), "alpha 2.0");
 }
 
-TEST_F(CondaChannels, one_that_a_package_names_is_as_it_was_listed) {
+TEST_F(CondaChannels, OneThatAPackageNamesIsAsItWasListed) {
   EXPECT_EQ(solved({"two::alpha", "needs2"}), "alpha 2.0, needs2 1");
   EXPECT_EQ(solved({"alpha[channel=two]"}), "alpha 2.0");
   EXPECT_EQ(solved({"two::alpha=2"}), "alpha 2.0");
   EXPECT_THAT(solved({"one::alpha=2"}), HasSubstr("the environment cannot be solved"));
 }
 
-TEST_F(CondaChannels, one_that_only_a_package_names_is_of_the_mirror) {
+TEST_F(CondaChannels, OneThatOnlyAPackageNamesIsOfTheMirror) {
   more["CONDA_CHANNEL_ALIAS"] = "file://" + dir.path();
   EXPECT_EQ(solved({"two::alpha"}, {"one"}), "alpha 2.0");
   EXPECT_EQ(solved({"two::alpha"}, {}), "alpha 2.0");
 }
 
-TEST_F(CondaChannels, defaults_are_anacondas) {
+TEST_F(CondaChannels, DefaultsAreAnacondas) {
   for (const char* proxy : {"https_proxy", "HTTPS_PROXY"}) more[proxy] = "http://127.0.0.1:9";
   const Told told = solve(asks_for({"defaults::alpha"}, {"one"}));
   expect_failure(told, ErrorCode::unavailable,
                  "the conda channel https://repo.anaconda.com/pkgs/main/ was not reached");
 }
 
-TEST_F(CondaChannels, that_have_no_such_package_are_named) {
+TEST_F(CondaChannels, ThatHaveNoSuchPackageAreNamed) {
   expect_failure(solve(asks_for({"gamma"}, {"one", "two"})), ErrorCode::invalid_argument,
                  "the channels are file://" + (dir / "one") + "/, file://" + (dir / "two"));
 }
 
-TEST_F(CondaChannels, that_may_not_be_read_are_a_matter_of_credentials) {
+TEST_F(CondaChannels, ThatMayNotBeReadAreAMatterOfCredentials) {
   for (const int status : {401, 403}) {
     const HttpServer server(dir.path(), status);
     expect_failure(solve(asks_for({"alpha"}, {server.url("one")})), ErrorCode::permission_denied,
@@ -68,7 +68,7 @@ TEST_F(CondaChannels, that_may_not_be_read_are_a_matter_of_credentials) {
   }
 }
 
-TEST_F(CondaChannels, that_are_private_take_the_credentials_of_the_node) {
+TEST_F(CondaChannels, ThatArePrivateTakeTheCredentialsOfTheNode) {
   const HttpServer server(dir.path());
   dir.file("faults", "private two");
   const CondaEnvironment definition = asks_for({"alpha"}, {server.url("two")});
@@ -97,7 +97,7 @@ TEST_F(CondaChannels, that_are_private_take_the_credentials_of_the_node) {
   EXPECT_THAT(told.log + built.log + to_json(*told.last().lock), Not(HasSubstr("s3cr3t")));
 }
 
-TEST_F(CondaChannels, whose_servers_redirect_with_a_signature_keep_it_to_themselves) {
+TEST_F(CondaChannels, WhoseServersRedirectWithASignatureKeepItToThemselves) {
   const HttpServer server(dir.path());
   dir.file("faults", "signed repodata");
   const Told told = solve(asks_for({"alpha"}, {server.url("two")}));
@@ -106,7 +106,7 @@ TEST_F(CondaChannels, whose_servers_redirect_with_a_signature_keep_it_to_themsel
   EXPECT_THAT(told.last().failed->message + told.log, Not(HasSubstr("s3cr3t")));
 }
 
-TEST_F(CondaChannels, a_mirror_of_names_has_no_password_because_locks_would_have_it) {
+TEST_F(CondaChannels, AMirrorOfNamesHasNoPasswordBecauseLocksWouldHaveIt) {
   for (const char* mirror :
        {"http://ann:s3cr3t@127.0.0.1:9", "http://ann%3As3cr3t@127.0.0.1:9",
         "http://s3cr3ts3cr3ts3cr3ts3cr3t@127.0.0.1:9/a", "http://127.0.0.1:9/t/s3cr3t/a"}) {
@@ -117,7 +117,7 @@ TEST_F(CondaChannels, a_mirror_of_names_has_no_password_because_locks_would_have
   }
 }
 
-TEST_F(CondaChannels, whose_index_is_broken_are_not_asked_again) {
+TEST_F(CondaChannels, WhoseIndexIsBrokenAreNotAskedAgain) {
   const HttpServer server(dir.path());
   dir.file("two/" + subdir() + "/repodata.json", "{\"packages\": {");
   const Told told = solve(asks_for({"alpha"}, {server.url("two")}));
@@ -126,7 +126,7 @@ TEST_F(CondaChannels, whose_index_is_broken_are_not_asked_again) {
   EXPECT_EQ(told.last().failed->message.find('\n'), std::string::npos);
 }
 
-TEST_F(CondaChannels, that_have_no_packages_for_a_machine_are_named) {
+TEST_F(CondaChannels, ThatHaveNoPackagesForAMachineAreNamed) {
   const HttpServer server(dir.path());
   channel("pure", R"([{"name": "gamma", "version": "1", "noarch": "generic"}])");
   ASSERT_TRUE(io::remove_tree(dir / ("pure/" + subdir())));
@@ -143,7 +143,7 @@ TEST_F(CondaChannels, that_have_no_packages_for_a_machine_are_named) {
   }
 }
 
-TEST_F(CondaChannels, that_answer_with_a_page_are_broken) {
+TEST_F(CondaChannels, ThatAnswerWithAPageAreBroken) {
   const HttpServer server(dir.path());
   for (const std::string file :
        {"repodata.json", "repodata.json.zst", "repodata_shards.msgpack.zst"}) {

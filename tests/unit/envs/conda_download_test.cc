@@ -47,7 +47,7 @@ class CondaDownload : public CondaTest {
   HttpServer server{dir.path()};
 };
 
-TEST_F(CondaDownload, that_is_slow_holds_no_other_build) {
+TEST_F(CondaDownload, ThatIsSlowHoldsNoOtherBuild) {
   more.erase("CONDA_REMOTE_READ_TIMEOUT_SECS");
   const CondaEnvironment slow = of({"alpha", "gamma"}), fast = of({"beta", "gamma"});
   const Lock slow_lock = locked(slow), fast_lock = locked(fast);
@@ -65,7 +65,7 @@ TEST_F(CondaDownload, that_is_slow_holds_no_other_build) {
   EXPECT_THAT(archives(), testing::IsEmpty());
 }
 
-TEST_F(CondaDownload, that_two_builds_need_is_done_once) {
+TEST_F(CondaDownload, ThatTwoBuildsNeedIsDoneOnce) {
   more.erase("CONDA_REMOTE_READ_TIMEOUT_SECS");
   const CondaEnvironment both = of({"alpha", "beta"});
   const Lock lock = locked(both);
@@ -97,7 +97,7 @@ TEST_F(CondaDownload, that_two_builds_need_is_done_once) {
   EXPECT_EQ(times_asked("alpha-1") + times_asked("beta-1"), 2);
 }
 
-TEST_F(CondaDownload, that_was_cut_or_damaged_is_tried_again) {
+TEST_F(CondaDownload, ThatWasCutOrDamagedIsTriedAgain) {
   const CondaEnvironment both = of({"alpha", "beta"});
   const Lock lock = locked(both);
   faults("cut-once alpha-1\ncorrupt-once beta-1\n");
@@ -110,7 +110,7 @@ TEST_F(CondaDownload, that_was_cut_or_damaged_is_tried_again) {
   EXPECT_EQ(times_asked("alpha-1") + times_asked("beta-1"), 4);
 }
 
-TEST_F(CondaDownload, that_is_cut_each_time_fails_and_says_so) {
+TEST_F(CondaDownload, ThatIsCutEachTimeFailsAndSaysSo) {
   const CondaEnvironment one = of({"alpha"});
   const Lock lock = locked(one);
   faults("cut alpha-1\n");
@@ -120,7 +120,7 @@ TEST_F(CondaDownload, that_is_cut_each_time_fails_and_says_so) {
   EXPECT_EQ(times_asked("alpha-1"), 4);
 }
 
-TEST_F(CondaDownload, that_is_refused_at_first_is_tried_again) {
+TEST_F(CondaDownload, ThatIsRefusedAtFirstIsTriedAgain) {
   const CondaEnvironment all = of({"alpha", "beta"});
   const Lock lock = locked(all);
   faults("refused-once alpha-1\n503-once beta-1\n");
@@ -130,7 +130,7 @@ TEST_F(CondaDownload, that_is_refused_at_first_is_tried_again) {
 }
 
 // The pauses between tries are longer than the timeout.
-TEST_F(CondaDownload, that_gets_an_answer_each_time_is_not_called_silent) {
+TEST_F(CondaDownload, ThatGetsAnAnswerEachTimeIsNotCalledSilent) {
   const CondaEnvironment one = of({"alpha"});
   const Lock lock = locked(one);
   faults("503 alpha-1\n429 repodata\n");
@@ -141,7 +141,7 @@ TEST_F(CondaDownload, that_gets_an_answer_each_time_is_not_called_silent) {
   expect_failure(solve(one), ErrorCode::unavailable, "429 Too Many Requests");
 }
 
-TEST_F(CondaDownload, that_fails_leaves_what_came_whole_for_the_next_try) {
+TEST_F(CondaDownload, ThatFailsLeavesWhatCameWholeForTheNextTry) {
   const CondaEnvironment both = of({"alpha", "beta"});
   const Lock lock = locked(both);
   faults("half beta-1\n");
@@ -159,7 +159,7 @@ TEST_F(CondaDownload, that_fails_leaves_what_came_whole_for_the_next_try) {
   EXPECT_THAT(archives(), testing::IsEmpty());
 }
 
-TEST_F(CondaDownload, that_an_earlier_build_left_damaged_is_done_again) {
+TEST_F(CondaDownload, ThatAnEarlierBuildLeftDamagedIsDoneAgain) {
   const CondaEnvironment one = of({"alpha"});
   const Lock lock = locked(one);
   const std::string& hash = lock.conda[0].sha256;
@@ -186,7 +186,7 @@ TEST_F(CondaDownload, that_an_earlier_build_left_damaged_is_done_again) {
   EXPECT_EQ(times_asked("alpha-1"), asked);
 }
 
-TEST_F(CondaDownload, of_what_was_left_damaged_fails_where_its_channel_has_no_other) {
+TEST_F(CondaDownload, OfWhatWasLeftDamagedFailsWhereItsChannelHasNoOther) {
   const CondaEnvironment one = of({"alpha"});
   const Lock lock = locked(one);
   dir.file("cache/conda/archives/" + lock.conda[0].sha256 + "/alpha-1-0.conda", "x");
@@ -195,7 +195,7 @@ TEST_F(CondaDownload, of_what_was_left_damaged_fails_where_its_channel_has_no_ot
                  server.url("channel/" + subdir() + "/alpha-1-0.conda") + " is not the package");
 }
 
-TEST_F(CondaDownload, of_what_a_cache_has_no_longer_whole_is_done_by_rebuild) {
+TEST_F(CondaDownload, OfWhatACacheHasNoLongerWholeIsDoneByRebuild) {
   const CondaEnvironment both = of({"alpha", "beta"});
   const Lock lock = locked(both);
   ASSERT_TRUE(build(both, lock, site("one")).last().activation);
@@ -215,14 +215,14 @@ TEST_F(CondaDownload, of_what_a_cache_has_no_longer_whole_is_done_by_rebuild) {
   EXPECT_EQ(times_asked("beta-1"), 1);
 }
 
-TEST_F(CondaDownload, of_an_index_is_not_waited_for_without_end) {
+TEST_F(CondaDownload, OfAnIndexIsNotWaitedForWithoutEnd) {
   faults("silent repodata\n");
   const Told told = solve(of({"alpha"}));
   expect_failure(told, ErrorCode::unavailable,
                  "the conda channel " + server.url("channel") + "/ has said nothing for 2 s");
 }
 
-TEST_F(CondaDownload, of_a_package_is_not_waited_for_without_end) {
+TEST_F(CondaDownload, OfAPackageIsNotWaitedForWithoutEnd) {
   const CondaEnvironment one = of({"alpha"});
   const Lock lock = locked(one);
   for (const std::string kind : {"silent", "half"}) {

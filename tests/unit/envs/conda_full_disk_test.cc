@@ -56,19 +56,19 @@ class CondaFullDisk : public CondaTest {
   std::vector<std::string> mounted;
 };
 
-TEST_F(CondaFullDisk, while_it_fetches_keeps_nothing_of_it) {
+TEST_F(CondaFullDisk, WhileItFetchesKeepsNothingOfIt) {
   mount("cache/conda", "2m");
   expect_full(build(asked, lock, site("one")));
   EXPECT_THAT(leftovers(), IsEmpty());
 }
 
-TEST_F(CondaFullDisk, while_it_unpacks_keeps_nothing_of_it) {
+TEST_F(CondaFullDisk, WhileItUnpacksKeepsNothingOfIt) {
   mount("cache/conda", "5m");
   expect_full(build(asked, lock, site("one")));
   EXPECT_THAT(leftovers(), IsEmpty());
 }
 
-TEST_F(CondaFullDisk, while_it_links_keeps_what_is_whole) {
+TEST_F(CondaFullDisk, WhileItLinksKeepsWhatIsWhole) {
   mount("one", "2m");
   expect_full(build(asked, lock, site("one")));
   const Told built = build(asked, lock, site("two"));
@@ -76,7 +76,7 @@ TEST_F(CondaFullDisk, while_it_links_keeps_what_is_whole) {
   EXPECT_THAT(built.log, testing::Not(HasSubstr("fetching")));
 }
 
-TEST_F(CondaFullDisk, while_it_fetches_an_index_is_said) {
+TEST_F(CondaFullDisk, WhileItFetchesAnIndexIsSaid) {
   ASSERT_TRUE(io::remove_tree(dir / "cache/conda"));
   mount("cache/conda", "4k");
   expect_failure(solve(asked), ErrorCode::resource_exhausted, "");

@@ -27,7 +27,7 @@ class CondaInstall : public CondaTest {
   }
 };
 
-TEST_F(CondaInstall, fails_with_a_post_link_script_and_names_its_package) {
+TEST_F(CondaInstall, FailsWithAPostLinkScriptAndNamesItsPackage) {
   const Told told = installed(R"([{"name": "alpha", "version": "1", "files": {"share/a": "a"}},
       {"name": "beta", "version": "1", "depends": ["alpha"], "files": {"bin/.beta-post-link.sh":
        "#!/bin/sh\necho no licence here > $PREFIX/.messages.txt\nexit 3\n"}}])",
@@ -37,14 +37,14 @@ TEST_F(CondaInstall, fails_with_a_post_link_script_and_names_its_package) {
   EXPECT_THAT(told.log, HasSubstr("beta: no licence here"));
 }
 
-TEST_F(CondaInstall, fails_with_what_a_script_printed_that_left_no_message) {
+TEST_F(CondaInstall, FailsWithWhatAScriptPrintedThatLeftNoMessage) {
   const Told told = installed(R"([{"name": "beta", "version": "1",
       "files": {"bin/.beta-post-link.sh": "#!/bin/sh\necho no disk >&2\nexit 3\n"}}])",
                               {"beta"});
   expect_failure(told, ErrorCode::invalid_argument, "the post-link script of beta failed: no disk");
 }
 
-TEST_F(CondaInstall, runs_post_link_scripts_in_an_environment_with_what_their_packages_need) {
+TEST_F(CondaInstall, RunsPostLinkScriptsInAnEnvironmentWithWhatTheirPackagesNeed) {
   const Told told = installed(R"([
       {"name": "zeta", "version": "1", "activate": "export OF_ZETA=it",
        "files": {"bin/.zeta-post-link.sh": "echo $PKG_NAME >> $PREFIX/order"}},
@@ -57,7 +57,7 @@ TEST_F(CondaInstall, runs_post_link_scripts_in_an_environment_with_what_their_pa
   EXPECT_EQ(dir.read("env/order"), "zeta\nalpha 2.5 7 it " + prefix + "/bin " + prefix + "\n");
 }
 
-TEST_F(CondaInstall, does_not_wait_for_what_a_script_left_in_the_background) {
+TEST_F(CondaInstall, DoesNotWaitForWhatAScriptLeftInTheBackground) {
   const Told told = installed(R"([{"name": "beta", "version": "1", "files": {
       "bin/.beta-post-link.sh": "sleep 3600 &\necho $! > $PREFIX/pid\n"}}])",
                               {"beta"});
@@ -66,7 +66,7 @@ TEST_F(CondaInstall, does_not_wait_for_what_a_script_left_in_the_background) {
   EXPECT_EQ(errno, ESRCH);
 }
 
-TEST_F(CondaInstall, holds_no_other_build_while_a_script_runs) {
+TEST_F(CondaInstall, HoldsNoOtherBuildWhileAScriptRuns) {
   channel("channel", R"([{"name": "alpha", "version": "1", "files": {"share/a": "a"}},
       {"name": "slow", "version": "1", "files": {"bin/.slow-post-link.sh":
        "for i in $(seq 600); do [ -e $PREFIX/go ] && exit 0; sleep 0.1; done; exit 3\n"}}])");
@@ -82,7 +82,7 @@ TEST_F(CondaInstall, holds_no_other_build_while_a_script_runs) {
   EXPECT_TRUE(late.last().activation) << late.log;
 }
 
-TEST_F(CondaInstall, that_waits_for_another_build_to_link_says_so) {
+TEST_F(CondaInstall, ThatWaitsForAnotherBuildToLinkSaysSo) {
   channel("channel", R"([{"name": "alpha", "version": "1", "files": {"share/a": "a"}}])");
   const Lock lock = *solve(asks_for({"alpha"})).last().lock;
   auto other = io::FileLock::try_acquire(dir / "cache/conda/linking.lock");
@@ -99,7 +99,7 @@ TEST_F(CondaInstall, that_waits_for_another_build_to_link_says_so) {
   EXPECT_TRUE(std::any_of(late.events.begin(), late.events.end(), tells)) << late.log;
 }
 
-TEST_F(CondaInstall, takes_what_a_script_leaves_for_people_from_a_file_alone) {
+TEST_F(CondaInstall, TakesWhatAScriptLeavesForPeopleFromAFileAlone) {
   dir.file("private", "s3cr3t\n");
   const Told told = installed(R"([
       {"name": "alpha", "version": "1", "files": {"bin/.alpha-post-link.sh":
@@ -116,7 +116,7 @@ TEST_F(CondaInstall, takes_what_a_script_leaves_for_people_from_a_file_alone) {
   EXPECT_THAT(told.log, Not(HasSubstr("s3cr3t")));
 }
 
-TEST_F(CondaInstall, names_the_signal_that_ended_a_script) {
+TEST_F(CondaInstall, NamesTheSignalThatEndedAScript) {
   const Told told = installed(R"([{"name": "beta", "version": "1",
       "files": {"bin/.beta-post-link.sh": "kill -SEGV $$\n"}}])",
                               {"beta"});
@@ -124,7 +124,7 @@ TEST_F(CondaInstall, names_the_signal_that_ended_a_script) {
                  "the post-link script of beta failed: it was killed by SIGSEGV");
 }
 
-TEST_F(CondaInstall, that_a_script_removes_is_an_error_without_a_stack_trace) {
+TEST_F(CondaInstall, ThatAScriptRemovesIsAnErrorWithoutAStackTrace) {
   const Told told = installed(R"([{"name": "beta", "version": "1",
       "files": {"bin/.beta-post-link.sh": "rm -rf $PREFIX\n"}}])",
                               {"beta"});
@@ -133,7 +133,7 @@ TEST_F(CondaInstall, that_a_script_removes_is_an_error_without_a_stack_trace) {
   EXPECT_THAT(told.log + told.last().failed->message, Not(HasSubstr("Traceback")));
 }
 
-TEST_F(CondaInstall, shows_what_a_post_link_script_says_to_people) {
+TEST_F(CondaInstall, ShowsWhatAPostLinkScriptSaysToPeople) {
   const Told told = installed(R"([{"name": "beta", "version": "1", "files": {
       "bin/.beta-post-link.sh": "#!/bin/sh\necho remember to register > $PREFIX/.messages.txt\n"}}])",
                               {"beta"});
@@ -141,7 +141,7 @@ TEST_F(CondaInstall, shows_what_a_post_link_script_says_to_people) {
   EXPECT_THAT(told.log, HasSubstr("beta: remember to register"));
 }
 
-TEST_F(CondaInstall, that_panics_is_one_error_that_names_the_package) {
+TEST_F(CondaInstall, ThatPanicsIsOneErrorThatNamesThePackage) {
   const Told told = installed(R"([{"name": "alpha", "version": "1", "files": {"share/a": "a"}},
       {"name": "beta", "version": "1", "files": {"/tmp/of-beta": "b"}}])",
                               {"beta"});
@@ -151,7 +151,7 @@ TEST_F(CondaInstall, that_panics_is_one_error_that_names_the_package) {
   EXPECT_THAT(told.log, Not(HasSubstr("rust_begin_unwind")));
 }
 
-TEST_F(CondaInstall, of_packages_that_have_the_same_file_says_whose_counts) {
+TEST_F(CondaInstall, OfPackagesThatHaveTheSameFileSaysWhoseCounts) {
   const Told told = installed(R"([
       {"name": "alpha", "version": "1", "files": {"share/both": "a", "share/a": "a"}},
       {"name": "beta", "version": "1", "files": {"share/both": "b", "share/b": "b"}}])",
@@ -161,7 +161,7 @@ TEST_F(CondaInstall, of_packages_that_have_the_same_file_says_whose_counts) {
   EXPECT_THAT(told.log, HasSubstr("both have share/both; that of " + winner + " is installed"));
 }
 
-TEST_F(CondaInstall, of_a_file_in_the_place_of_a_folder_says_whose_counts) {
+TEST_F(CondaInstall, OfAFileInThePlaceOfAFolderSaysWhoseCounts) {
   const Told told = installed(R"([
       {"name": "alpha", "version": "1", "files": {"share/both": "a"}},
       {"name": "beta", "version": "1", "files": {"share/both/inner": "b"}}])",
@@ -171,14 +171,14 @@ TEST_F(CondaInstall, of_a_file_in_the_place_of_a_folder_says_whose_counts) {
   EXPECT_THAT(told.log, HasSubstr("beta and alpha both have share/both; that of alpha is"));
 }
 
-TEST_F(CondaInstall, of_a_file_in_the_place_of_records_names_its_package) {
+TEST_F(CondaInstall, OfAFileInThePlaceOfRecordsNamesItsPackage) {
   const Told told = installed(R"([{"name": "alpha", "version": "1", "files": {"share/a": "a"}},
       {"name": "beta", "version": "1", "files": {"conda-meta/zz.json": "not json"}}])",
                               {"alpha", "beta"});
   expect_failure(told, ErrorCode::corrupt, "the package beta has conda-meta/zz.json");
 }
 
-TEST_F(CondaInstall, of_what_is_no_archive_is_corrupt) {
+TEST_F(CondaInstall, OfWhatIsNoArchiveIsCorrupt) {
   HttpServer server(dir.path());
   dir.file("channel/linux-64/alpha-1-0.conda", "text");
   const std::string url = server.url("channel/linux-64/alpha-1-0.conda");

@@ -33,7 +33,7 @@ class CondaPackages : public CondaTest {
 
 constexpr const char* kAlpha = R"({"name": "alpha", "version": "1", "files": {"share/a": "a"}})";
 
-TEST_F(CondaPackages, that_were_half_unpacked_are_removed_by_the_next_build) {
+TEST_F(CondaPackages, ThatWereHalfUnpackedAreRemovedByTheNextBuild) {
   const Lock lock = solved(kAlpha);
   dir.file("cache/conda/packages/.beta-1-0-0123Abcdef/info/index.json", "{}");
   dir.file("cache/conda/packages/.cache.lock", "");
@@ -51,7 +51,7 @@ TEST_F(CondaPackages, that_were_half_unpacked_are_removed_by_the_next_build) {
   EXPECT_EQ(dir.read("two/share/a"), "a");
 }
 
-TEST_F(CondaPackages, of_a_lock_file_are_not_asked_for_where_they_are_known) {
+TEST_F(CondaPackages, OfALockFileAreNotAskedForWhereTheyAreKnown) {
   const Lock lock = solved(kAlpha);
   CondaEnvironment locked;
   const auto entry = [&](const std::string& kind, const std::string& hash) {
@@ -73,7 +73,7 @@ TEST_F(CondaPackages, of_a_lock_file_are_not_asked_for_where_they_are_known) {
 }
 
 // SHA-256 is what a lock has: an archive has to be fetched to know it.
-TEST_F(CondaPackages, without_a_hash_of_their_own_are_fetched_once_for_solving_and_building) {
+TEST_F(CondaPackages, WithoutAHashOfTheirOwnAreFetchedOnceForSolvingAndBuilding) {
   solved(kAlpha);
   const std::string url = server.url("channel/" + subdir() + "/alpha-1-0.conda");
   const std::string index = "channel/" + subdir() + "/repodata.json";
@@ -99,7 +99,7 @@ TEST_F(CondaPackages, without_a_hash_of_their_own_are_fetched_once_for_solving_a
   }
 }
 
-TEST_F(CondaPackages, that_are_cut_short_are_corrupt) {
+TEST_F(CondaPackages, ThatAreCutShortAreCorrupt) {
   const Lock lock = solved(kAlpha);
   const std::string whole = *io::read_file(archive);
   ASSERT_TRUE(io::write_file_atomically(archive, whole.substr(0, whole.size() / 2), 0644, false));
@@ -109,7 +109,7 @@ TEST_F(CondaPackages, that_are_cut_short_are_corrupt) {
   EXPECT_THAT(told.last().failed->message, HasSubstr("solve anew with --rebuild"));
 }
 
-TEST_F(CondaPackages, with_files_outside_of_their_prefix_are_corrupt) {
+TEST_F(CondaPackages, WithFilesOutsideOfTheirPrefixAreCorrupt) {
   const Lock linked = solved(R"({"name": "alpha", "version": "1",
       "files": {"d": {"link": "/tmp"}, "d/outside": "x"}})");
   expect_failure(build(asked, linked, site("one")), ErrorCode::corrupt,
@@ -120,7 +120,7 @@ TEST_F(CondaPackages, with_files_outside_of_their_prefix_are_corrupt) {
                  "alpha-2-0.conda has files outside of its prefix");
 }
 
-TEST_F(CondaPackages, that_cannot_be_fetched_are_named_with_the_cause_in_one_line) {
+TEST_F(CondaPackages, ThatCannotBeFetchedAreNamedWithTheCauseInOneLine) {
   Lock lock = solved(kAlpha);
   lock.conda[0].url = "http://127.0.0.1:9/noarch/alpha-1-0.conda";
   const Told built = build(asked, lock, site("one"));
@@ -137,7 +137,7 @@ TEST_F(CondaPackages, that_cannot_be_fetched_are_named_with_the_cause_in_one_lin
   }
 }
 
-TEST_F(CondaPackages, that_are_small_are_counted_in_kilobytes) {
+TEST_F(CondaPackages, ThatAreSmallAreCountedInKilobytes) {
   const Told built = build(asked, solved(kAlpha), site("one"));
   ASSERT_TRUE(built.last().activation) << built.log;
   EXPECT_THAT(built.log, Not(HasSubstr("0/0")));

@@ -57,7 +57,7 @@ class CondaShare : public CondaTest {
   Lock lock;
 };
 
-TEST_F(CondaShare, what_came_from_elsewhere_is_installed_without_its_channel) {
+TEST_F(CondaShare, WhatCameFromElsewhereIsInstalledWithoutItsChannel) {
   ASSERT_NO_FATAL_FAILURE(solve_both(server->url("channel")));
   EXPECT_THAT(missing("one"), UnorderedElementsAre(hash(0), hash(1)));
   put_archive(0);
@@ -82,13 +82,13 @@ TEST_F(CondaShare, what_came_from_elsewhere_is_installed_without_its_channel) {
   EXPECT_TRUE(build(asked, lock, shared("two")).last().activation);
 }
 
-TEST_F(CondaShare, what_the_channel_gave_is_not_lacked) {
+TEST_F(CondaShare, WhatTheChannelGaveIsNotLacked) {
   ASSERT_NO_FATAL_FAILURE(solve_both(server->url("channel")));
   ASSERT_TRUE(build(asked, lock, site("one")).last().activation);
   EXPECT_THAT(missing("two"), ElementsAre());
 }
 
-TEST_F(CondaShare, a_channel_of_this_machine_is_nobody_elses) {
+TEST_F(CondaShare, AChannelOfThisMachineIsNobodyElses) {
   ASSERT_NO_FATAL_FAILURE(solve_both("file://" + (dir / "channel")));
   EXPECT_THAT(missing("one"), ElementsAre());
 }
@@ -102,7 +102,7 @@ bool appears(const std::string& path) {
   return false;
 }
 
-TEST_F(CondaShare, what_is_wanted_is_fetched_when_it_is_wanted) {
+TEST_F(CondaShare, WhatIsWantedIsFetchedWhenItIsWanted) {
   ASSERT_NO_FATAL_FAILURE(solve_both(server->url("channel")));
   const Site where = shared("one");
   Program fetching({Order::What::fetch, asked, lock, where}, more);
@@ -119,7 +119,7 @@ TEST_F(CondaShare, what_is_wanted_is_fetched_when_it_is_wanted) {
   EXPECT_TRUE(told.last().failed) << "it was stopped";
 }
 
-TEST_F(CondaShare, what_cannot_be_fetched_ends_it) {
+TEST_F(CondaShare, WhatCannotBeFetchedEndsIt) {
   ASSERT_NO_FATAL_FAILURE(solve_both(server->url("channel")));
   std::filesystem::remove(file(0));
   Program fetching({Order::What::fetch, asked, lock, shared("one")}, more);

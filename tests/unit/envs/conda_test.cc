@@ -23,7 +23,7 @@ constexpr const char* kTwo = R"([
    "files": {"share/beta": "1.0\n"}},
   {"name": "beta", "version": "2.0", "noarch": "generic", "files": {"share/beta": "2.0\n"}}])";
 
-TEST_F(CondaTest, packages_that_need_each_other_are_solved_installed_and_activated) {
+TEST_F(CondaTest, PackagesThatNeedEachOtherAreSolvedInstalledAndActivated) {
   channel("channel", kTwo);
   CondaEnvironment asked = asks_for({"alpha"});
   asked.variables["MINE"] = "a 'b'";
@@ -64,7 +64,7 @@ TEST_F(CondaTest, packages_that_need_each_other_are_solved_installed_and_activat
   EXPECT_TRUE(tells) << built.log;
 }
 
-TEST_F(CondaTest, what_was_fetched_is_installed_without_its_channel) {
+TEST_F(CondaTest, WhatWasFetchedIsInstalledWithoutItsChannel) {
   channel("channel", kTwo);
   const CondaEnvironment asked = asks_for({"alpha", "beta=1"});
   const Told solved = solve(asked);
@@ -83,7 +83,7 @@ TEST_F(CondaTest, what_was_fetched_is_installed_without_its_channel) {
   expect_failure(build(asked, lock, bare), ErrorCode::not_found, "there is no package file://");
 }
 
-TEST_F(CondaTest, a_package_that_changed_since_it_was_locked_is_refused) {
+TEST_F(CondaTest, APackageThatChangedSinceItWasLockedIsRefused) {
   channel("channel", kTwo);
   const CondaEnvironment asked = asks_for({"beta=1"});
   const Told solved = solve(asked);
@@ -98,7 +98,7 @@ TEST_F(CondaTest, a_package_that_changed_since_it_was_locked_is_refused) {
   EXPECT_FALSE(io::exists(dir / "one/share/beta"));
 }
 
-TEST_F(CondaTest, after_a_fetch_that_failed_an_older_package_is_not_taken_for_it) {
+TEST_F(CondaTest, AfterAFetchThatFailedAnOlderPackageIsNotTakenForIt) {
   channel("channel", kTwo);
   const CondaEnvironment asked = asks_for({"beta=1"});
   const Told solved = solve(asked);
@@ -113,7 +113,7 @@ TEST_F(CondaTest, after_a_fetch_that_failed_an_older_package_is_not_taken_for_it
                    lock.conda[0].url + " could not be fetched");
 }
 
-TEST_F(CondaTest, what_cannot_be_solved_is_explained) {
+TEST_F(CondaTest, WhatCannotBeSolvedIsExplained) {
   channel("channel", R"([{"name": "alpha", "version": "1", "depends": ["beta >=3"]},
                          {"name": "beta", "version": "2"}])");
   const Told none = solve(asks_for({"alpha"}));
@@ -125,7 +125,7 @@ TEST_F(CondaTest, what_cannot_be_solved_is_explained) {
                  "no conda channel is named");
 }
 
-TEST_F(CondaTest, channels_that_are_down_or_not_there_are_named) {
+TEST_F(CondaTest, ChannelsThatAreDownOrNotThereAreNamed) {
   channel("channel", kTwo);
   const Told down = solve(asks_for({"beta"}, {"channel", "http://ann:s3cr3t@127.0.0.1:9/down"}));
   expect_failure(down, ErrorCode::unavailable, "127.0.0.1:9/down/ was not reached");
@@ -139,7 +139,7 @@ TEST_F(CondaTest, channels_that_are_down_or_not_there_are_named) {
   EXPECT_EQ(versions(solve(named)), "beta 2.0");
 }
 
-TEST_F(CondaTest, the_lowest_C_library_of_the_nodes_decides) {
+TEST_F(CondaTest, TheLowestCLibraryOfTheNodesDecides) {
   channel("channel", R"([{"name": "old", "version": "1", "depends": ["__glibc >=2.17"]},
                          {"name": "new", "version": "1", "depends": ["__glibc >=2.38"]},
                          {"name": "gpu", "version": "1", "depends": ["__cuda >=12"]},
@@ -151,7 +151,7 @@ TEST_F(CondaTest, the_lowest_C_library_of_the_nodes_decides) {
   EXPECT_EQ(versions(solve(asks_for({"gpu"}), site("solve", "__cuda=12.4 __glibc=2.36"))), "gpu 1");
 }
 
-TEST_F(CondaTest, the_first_channel_that_has_it_decides_unless_priority_is_off) {
+TEST_F(CondaTest, TheFirstChannelThatHasItDecidesUnlessPriorityIsOff) {
   channel("one", R"([{"name": "alpha", "version": "1"}])");
   channel("two", R"([{"name": "alpha", "version": "2"}])");
   EXPECT_EQ(versions(solve(asks_for({"alpha"}, {"one", "two"}))), "alpha 1");
@@ -164,7 +164,7 @@ TEST_F(CondaTest, the_first_channel_that_has_it_decides_unless_priority_is_off) 
   EXPECT_EQ(versions(solve(asks_for({named}, {"one"}))), "alpha 2");
 }
 
-TEST_F(CondaTest, a_lock_file_is_taken_as_it_is) {
+TEST_F(CondaTest, ALockFileIsTakenAsItIs) {
   const auto written = channel("channel", kTwo);
   ASSERT_EQ(written.size(), 3U);
   const auto entry = [&](int i, const char* hash) {
@@ -190,7 +190,7 @@ TEST_F(CondaTest, a_lock_file_is_taken_as_it_is) {
   expect_failure(solve(asked), ErrorCode::invalid_argument, "only for osx-64");
 }
 
-TEST_F(CondaTest, an_activation_script_that_ends_the_shell_is_told) {
+TEST_F(CondaTest, AnActivationScriptThatEndsTheShellIsTold) {
   channel("channel", R"([{"name": "bad", "version": "1", "activate": "echo oh\nexit 3\n"}])");
   const Told solved = solve(asks_for({"bad"}));
   ASSERT_TRUE(solved.last().lock) << solved.log;

@@ -60,7 +60,7 @@ class CondaPip : public CondaTest {
   std::string version;
 };
 
-TEST_F(CondaPip, its_packages_come_on_top_of_condas) {
+TEST_F(CondaPip, ItsPackagesComeOnTopOfCondas) {
   const CondaEnvironment asked = asks_for_pip({"python", "pip", "inner"}, {"outer"});
   const Told solved = solve(asked);
   ASSERT_TRUE(solved.last().lock) << solved.log;
@@ -85,12 +85,12 @@ TEST_F(CondaPip, its_packages_come_on_top_of_condas) {
   expect_failure(build(asked, lock, site("two")), ErrorCode::corrupt, "DO NOT MATCH THE HASHES");
 }
 
-TEST_F(CondaPip, needs_condas_python_and_pip) {
+TEST_F(CondaPip, NeedsCondasPythonAndPip) {
   expect_failure(solve(asks_for_pip({"python"}, {"outer"})), ErrorCode::invalid_argument,
                  "no conda package 'pip' to install them with; add `python` and `pip`");
 }
 
-TEST_F(CondaPip, what_pip_cannot_solve_is_explained) {
+TEST_F(CondaPip, WhatPipCannotSolveIsExplained) {
   expect_failure(solve(asks_for_pip({"python", "pip"}, {"no-such-thing"})),
                  ErrorCode::invalid_argument, "no-such-thing");
 }
@@ -105,7 +105,7 @@ class CondaTools : public CondaTest {
   CondaEnvironment nothing;
 };
 
-TEST_F(CondaTools, that_cannot_be_had_are_named_with_what_to_do) {
+TEST_F(CondaTools, ThatCannotBeHadAreNamedWithWhatToDo) {
   more["PIP_INDEX_URL"] = "http://127.0.0.1:9/simple";
   more["PIP_NO_INDEX"] = "0";
   more["PIP_RETRIES"] = "1";
@@ -117,7 +117,7 @@ TEST_F(CondaTools, that_cannot_be_had_are_named_with_what_to_do) {
   EXPECT_THAT(bare.last().failed->message, HasSubstr("a python3 of 3.10 or newer"));
 }
 
-TEST_F(CondaTools, whose_installation_was_killed_are_installed_again_and_once_for_two) {
+TEST_F(CondaTools, WhoseInstallationWasKilledAreInstalledAgainAndOnceForTwo) {
   const Order order{Order::What::solve, nothing, {}, site("first")};
   {
     Program killed(order, more);

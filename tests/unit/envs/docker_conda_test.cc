@@ -63,7 +63,7 @@ class CondaImageTest : public CondaTest {
   static inline std::unique_ptr<test::DockerDaemon> daemon_;
 };
 
-TEST_F(CondaImageTest, packages_are_for_the_c_library_of_the_image_and_in_it) {
+TEST_F(CondaImageTest, PackagesAreForTheCLibraryOfTheImageAndInIt) {
   image_with_glibc("old:1", "2.20");
   channel("channel",
           R"([{"name": "tool", "version": "1.0", "files": {"bin/tool": "#!/bin/sh\necho one\n"},
@@ -92,7 +92,7 @@ TEST_F(CondaImageTest, packages_are_for_the_c_library_of_the_image_and_in_it) {
             "one");
 }
 
-TEST_F(CondaImageTest, an_image_without_glibc_is_refused) {
+TEST_F(CondaImageTest, AnImageWithoutGlibcIsRefused) {
   image_with_glibc("musl:1", "-");
   channel("channel", R"([{"name": "tool", "version": "1.0"}])");
   expect_failure(run({Order::What::solve, with("musl:1", {"tool"}), {}, image_site("solve")}),

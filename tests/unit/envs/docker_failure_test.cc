@@ -14,7 +14,7 @@ using testing::Not;
 Toolbox::Answer said(const std::string& tail, int exit_code = 1) { return {exit_code, "", tail}; }
 
 // As docker 20.10 and podman 4.3 say it of a registry that answers.
-TEST(DockerFailure, an_image_that_is_nowhere_is_not_the_networks) {
+TEST(DockerFailure, AnImageThatIsNowhereIsNotTheNetworks) {
   for (const char* tail : {
            "Error response from daemon: pull access denied for x, repository does not exist or may "
            "require 'docker login': denied: requested access to the resource is denied\n",
@@ -33,7 +33,7 @@ TEST(DockerFailure, an_image_that_is_nowhere_is_not_the_networks) {
   }
 }
 
-TEST(DockerFailure, a_registry_that_was_not_reached_is) {
+TEST(DockerFailure, ARegistryThatWasNotReachedIs) {
   for (const char* tail : {
            "Error response from daemon: Get \"http://localhost:9/v2/\": dial tcp 127.0.0.1:9: "
            "connect: "
@@ -50,7 +50,7 @@ TEST(DockerFailure, a_registry_that_was_not_reached_is) {
   }
 }
 
-TEST(DockerFailure, has_what_was_said_last) {
+TEST(DockerFailure, HasWhatWasSaidLast) {
   EXPECT_EQ(build_failure("the image could not be built",
                           said("Step 2/2 : RUN exit 7\n ---> Running in 0000f1625d47\n"
                                "\033[91mone\n\033[0mRemoving intermediate container 0000f1625d47\n"

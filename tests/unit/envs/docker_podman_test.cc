@@ -41,7 +41,7 @@ class PodmanTest : public DockerTest {
   std::optional<Podman> podman;
 };
 
-TEST_F(PodmanTest, finds_an_image_and_looks_into_it) {
+TEST_F(PodmanTest, FindsAnImageAndLooksIntoIt) {
   give_base();
   use_podman();
   const Lock lock = lock_of(solve({"base:1", {}, {}}, site("solve")));
@@ -59,13 +59,13 @@ TEST_F(PodmanTest, finds_an_image_and_looks_into_it) {
       lock.image->id);
 }
 
-TEST_F(PodmanTest, what_docker_built_has_the_same_id_in_podman) {
+TEST_F(PodmanTest, WhatDockerBuiltHasTheSameIdInPodman) {
   const Lock lock = solved_and_shared("FROM base:1\nENV A=1\nRUN echo x >/y\n");
   use_podman();
   EXPECT_EQ(container_of(loaded(lock)).image, lock.image->id);
 }
 
-TEST_F(PodmanTest, what_podman_built_has_the_same_id_in_docker) {
+TEST_F(PodmanTest, WhatPodmanBuiltHasTheSameIdInDocker) {
   give_base();
   use_podman();
   const Lock lock = solved_and_shared("FROM base:1\nENV B=1\nCOPY Dockerfile /y\n");
@@ -73,7 +73,7 @@ TEST_F(PodmanTest, what_podman_built_has_the_same_id_in_docker) {
   EXPECT_EQ(container_of(loaded(lock)).image, lock.image->id);
 }
 
-TEST_F(PodmanTest, is_taken_where_there_is_no_docker) {
+TEST_F(PodmanTest, IsTakenWhereThereIsNoDocker) {
   give_base();
   use_podman();
   more.erase("LOCKSTEP_CONTAINER_ENGINE");
@@ -85,7 +85,7 @@ TEST_F(PodmanTest, is_taken_where_there_is_no_docker) {
   EXPECT_THAT(lock_of(told).solver, HasSubstr("podman "));
 }
 
-TEST_F(PodmanTest, is_no_substitute_for_a_docker_that_is_set_up_and_away) {
+TEST_F(PodmanTest, IsNoSubstituteForADockerThatIsSetUpAndAway) {
   give_base();
   use_podman();
   more.erase("LOCKSTEP_CONTAINER_ENGINE");
@@ -96,7 +96,7 @@ TEST_F(PodmanTest, is_no_substitute_for_a_docker_that_is_set_up_and_away) {
   EXPECT_THAT(told.last().failed->message, HasSubstr("/usr/bin/docker does not answer: "));
 }
 
-TEST_F(PodmanTest, a_short_name_that_it_does_not_know_is_answered_with_what_to_write) {
+TEST_F(PodmanTest, AShortNameThatItDoesNotKnowIsAnsweredWithWhatToWrite) {
   use_podman();
   const Told told = solve(dockerfile("FROM nowhere:1\n"), site("solve"));
   ASSERT_TRUE(told.last().failed);

@@ -25,7 +25,7 @@ class DockerRegistryTest : public DockerTest {
   std::string name, id;
 };
 
-TEST_F(DockerRegistryTest, an_image_is_pulled_once_by_name_and_then_by_digest) {
+TEST_F(DockerRegistryTest, AnImageIsPulledOnceByNameAndThenByDigest) {
   const Told told = solve({name, {}, {}}, sharing("solve"));
   const Lock lock = lock_of(told);
   EXPECT_THAT(told.log, HasSubstr("pulling " + name));
@@ -52,17 +52,17 @@ TEST_F(DockerRegistryTest, an_image_is_pulled_once_by_name_and_then_by_digest) {
   EXPECT_EQ(lock_of(solve({name, {}, {}}, again)).image->id, newer);
 }
 
-TEST_F(DockerRegistryTest, what_a_registry_does_not_have_is_said_in_its_words) {
+TEST_F(DockerRegistryTest, WhatARegistryDoesNotHaveIsSaidInItsWords) {
   expect_failure(solve({registry->host() + "/team/base:none", {}, {}}, site("solve")),
                  ErrorCode::not_found, "manifest");
 }
 
-TEST_F(DockerRegistryTest, a_registry_that_is_away_may_come_back) {
+TEST_F(DockerRegistryTest, ARegistryThatIsAwayMayComeBack) {
   registry->stop();
   expect_failure(solve({name, {}, {}}, site("solve")), ErrorCode::unavailable, "refused");
 }
 
-TEST_F(DockerRegistryTest, what_a_registry_does_not_give_any_more_is_shared) {
+TEST_F(DockerRegistryTest, WhatARegistryDoesNotGiveAnyMoreIsShared) {
   docker().words({"pull", name});
   registry->stop();
   const Lock lock = lock_of(solve({name, {}, {}}, sharing("solve")));

@@ -12,7 +12,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST_F(DockerTest, an_image_that_is_here_is_ready) {
+TEST_F(DockerTest, AnImageThatIsHereIsReady) {
   const std::string id =
       docker().import_busybox("here:1", true,
                               {"--change", "ENV TOKEN=a=b", "--change", "USER 7", "--change",
@@ -51,7 +51,7 @@ TEST_F(DockerTest, an_image_that_is_here_is_ready) {
 }
 
 // The engine would take such a name for the beginning of an id.
-TEST_F(DockerTest, a_name_without_a_tag_is_no_beginning_of_an_id) {
+TEST_F(DockerTest, ANameWithoutATagIsNoBeginningOfAnId) {
   const std::string id = docker().import_busybox("other:1");
   const std::string beginning = id.substr(std::string("sha256:").size(), 3);
   const Told told = solve({beginning, {}, {}}, site("solve"));
@@ -67,7 +67,7 @@ TEST_F(DockerTest, a_name_without_a_tag_is_no_beginning_of_an_id) {
 }
 
 // Where this is refused the test is as root on a real machine would be.
-TEST_F(DockerTest, locked_memory_is_as_the_engine_allows) {
+TEST_F(DockerTest, LockedMemoryIsAsTheEngineAllows) {
   docker().import_busybox("memlock:1");
   const bool allowed = docker()
                            .run({"run", "--rm", "--network", "host", "--ulimit", "memlock=-1:-1",
@@ -78,7 +78,7 @@ TEST_F(DockerTest, locked_memory_is_as_the_engine_allows) {
   EXPECT_EQ(told.log.find("locked memory is limited") == std::string::npos, allowed) << told.log;
 }
 
-TEST_F(DockerTest, an_image_without_a_shell_is_said_to_have_none) {
+TEST_F(DockerTest, AnImageWithoutAShellIsSaidToHaveNone) {
   docker().import_busybox("bare:1", false);
   dir.file("spawn",
            "#!/bin/busybox sh\necho bash no; echo sh no; echo glibc -; echo memlock 65536\n", 0755);
@@ -87,7 +87,7 @@ TEST_F(DockerTest, an_image_without_a_shell_is_said_to_have_none) {
   EXPECT_THAT(told.log, HasSubstr("the image has no shell and no glibc"));
 }
 
-TEST_F(DockerTest, a_dockerfile_is_built_from_its_context) {
+TEST_F(DockerTest, ADockerfileIsBuiltFromItsContext) {
   docker().import_busybox("base:1");
   dir.file("context/data.txt", "of the context");
   const auto definition =
@@ -102,7 +102,7 @@ TEST_F(DockerTest, a_dockerfile_is_built_from_its_context) {
   EXPECT_EQ(built.last().activation->variables.at("MODE"), "fast");
 }
 
-TEST_F(DockerTest, a_step_that_fails_is_told_with_its_words) {
+TEST_F(DockerTest, AStepThatFailsIsToldWithItsWords) {
   docker().import_busybox("base:1");
   const Told told =
       solve(dockerfile("FROM base:1\nRUN echo the reason >&2; exit 9\n"), site("solve"));
@@ -112,7 +112,7 @@ TEST_F(DockerTest, a_step_that_fails_is_told_with_its_words) {
   EXPECT_THAT(told.log, HasSubstr("the reason\n"));
 }
 
-TEST_F(DockerTest, a_dockerfile_outside_its_context_is_refused) {
+TEST_F(DockerTest, ADockerfileOutsideItsContextIsRefused) {
   DockerEnvironment definition = dockerfile("FROM base:1\n");
   definition.build->dockerfile = "../secret";
   expect_failure(solve(definition, site("solve")), ErrorCode::invalid_argument,
@@ -122,7 +122,7 @@ TEST_F(DockerTest, a_dockerfile_outside_its_context_is_refused) {
                  "there is no 'other/Dockerfile'");
 }
 
-TEST_F(DockerTest, an_image_that_no_registry_has_comes_with_the_lock) {
+TEST_F(DockerTest, AnImageThatNoRegistryHasComesWithTheLock) {
   docker().import_busybox("base:1");
   const Site where = sharing("solve");
   const Lock lock = lock_of(solve(dockerfile("FROM base:1\nENV A=1\nRUN true\n"), where));
@@ -142,7 +142,7 @@ TEST_F(DockerTest, an_image_that_no_registry_has_comes_with_the_lock) {
   EXPECT_EQ(container_of(build(lock, site("again"))).image, lock.image->id);
 }
 
-TEST_F(DockerTest, an_image_that_was_not_shared_is_missed_in_words) {
+TEST_F(DockerTest, AnImageThatWasNotSharedIsMissedInWords) {
   docker().import_busybox("base:1");
   const Lock lock = lock_of(solve({"base:1", {}, {}}, site("solve")));
   const test::DockerDaemon other;
@@ -150,7 +150,7 @@ TEST_F(DockerTest, an_image_that_was_not_shared_is_missed_in_words) {
   expect_failure(build(lock, site("build")), ErrorCode::invalid_argument, "--rebuild");
 }
 
-TEST_F(DockerTest, an_image_for_another_machine_is_refused_before_it_starts) {
+TEST_F(DockerTest, AnImageForAnotherMachineIsRefusedBeforeItStarts) {
   docker().import_busybox("own:1");
   dir.folder("files");
   const std::string change =
@@ -164,14 +164,14 @@ TEST_F(DockerTest, an_image_for_another_machine_is_refused_before_it_starts) {
                  "is for s390x");
 }
 
-TEST_F(DockerTest, a_daemon_that_is_away_may_come_back) {
+TEST_F(DockerTest, ADaemonThatIsAwayMayComeBack) {
   more["DOCKER_HOST"] = "unix://" + (dir / "nobody.sock");
   more["LOCKSTEP_CONTAINER_ENGINE"] = "/usr/bin/docker";
   expect_failure(solve({"here:1", {}, {}}, site("solve")), ErrorCode::unavailable,
                  "systemctl start docker");
 }
 
-TEST_F(DockerTest, a_node_without_an_engine_says_what_to_install) {
+TEST_F(DockerTest, ANodeWithoutAnEngineSaysWhatToInstall) {
   more["PATH"] = "/nowhere";
   expect_failure(solve({"here:1", {}, {}}, site("solve")), ErrorCode::unavailable,
                  "apt-get install podman");
@@ -206,13 +206,13 @@ class DockerStopTest : public DockerTest {
   }
 };
 
-TEST_F(DockerStopTest, a_build_ends_in_the_daemon_too) {
+TEST_F(DockerStopTest, ABuildEndsInTheDaemonToo) {
   docker().import_busybox("base:1");
   const auto definition = dockerfile("FROM base:1\nRUN sleep 600\n");
   stop_in_the_middle({Order::What::solve, definition, {}, site("solve")}, "sleep 600");
 }
 
-TEST_F(DockerStopTest, a_probe_leaves_no_container) {
+TEST_F(DockerStopTest, AProbeLeavesNoContainer) {
   docker().import_busybox("base:1");
   const Lock lock = lock_of(solve(dockerfile("FROM base:1\nRUN touch /etc/slow\n"), site("solve")));
   stop_in_the_middle({Order::What::build, DockerEnvironment{"x", {}, {}}, lock, site("build")},

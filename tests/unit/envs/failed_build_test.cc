@@ -19,7 +19,7 @@ std::optional<FailedBuild> of(const std::string& log) {
   return failed_build(dir / "log");
 }
 
-TEST(FailedBuild, the_compilers_error_decides_and_not_who_says_it_again) {
+TEST(FailedBuild, TheCompilersErrorDecidesAndNotWhoSaysItAgain) {
   const auto failed = of(
       "2026-11-25T04:43:08,097   Running command Getting requirements to build wheel\n"
       "2026-11-25T04:43:08,098   running egg_info: error: no such thing\n"
@@ -42,7 +42,7 @@ TEST(FailedBuild, the_compilers_error_decides_and_not_who_says_it_again) {
   EXPECT_EQ(failed->output[2], "    2 | #include <gone.h>");
 }
 
-TEST(FailedBuild, without_the_word_error_its_last_line_decides) {
+TEST(FailedBuild, WithoutTheWordErrorItsLastLineDecides) {
   const auto failed =
       of("2026-11-25T04:43:08,439   Running command python setup.py egg_info\n"
          "2026-11-25T04:43:08,675   this package wants cmake\n"
@@ -53,7 +53,7 @@ TEST(FailedBuild, without_the_word_error_its_last_line_decides) {
   EXPECT_THAT(failed->deciding, ElementsAre("this package wants cmake"));
 }
 
-TEST(FailedBuild, of_many_errors_the_first_ones_are_shown) {
+TEST(FailedBuild, OfManyErrorsTheFirstOnesAreShown) {
   std::string log = "2026-11-25T04:43:08,439   Running command Building wheel for x\n";
   for (int i = 0; i < 5'000; ++i)
     log += "2026-11-25T04:43:08,675   a.c:1: error: " + std::to_string(i) + "\n";
@@ -64,7 +64,7 @@ TEST(FailedBuild, of_many_errors_the_first_ones_are_shown) {
   EXPECT_EQ(failed->deciding.size(), kMaxDecidingLines);
 }
 
-TEST(FailedBuild, a_log_without_one_tells_of_none) {
+TEST(FailedBuild, ALogWithoutOneTellsOfNone) {
   EXPECT_FALSE(of(""));
   EXPECT_FALSE(
       of("2026-11-25T04:43:08,439   Running command Building wheel for x\n"

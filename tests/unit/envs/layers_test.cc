@@ -5,7 +5,7 @@
 namespace lockstep::envs {
 namespace {
 
-TEST(ImageLayers, are_counted_as_docker_says_them) {
+TEST(ImageLayers, AreCountedAsDockerSaysThem) {
   Layers layers;
   EXPECT_EQ(layers.read("12: Pulling from library/debian"), "12: Pulling from library/debian");
   EXPECT_EQ(layers.read("aa: Pulling fs layer"), "image layers 0/1");
@@ -18,7 +18,7 @@ TEST(ImageLayers, are_counted_as_docker_says_them) {
   EXPECT_EQ(layers.read("Digest: sha256:0123"), "Digest: sha256:0123");
 }
 
-TEST(ImageLayers, of_podman_have_a_number_alone) {
+TEST(ImageLayers, OfPodmanHaveANumberAlone) {
   Layers layers;
   EXPECT_EQ(layers.read("Getting image source signatures"), "Getting image source signatures");
   EXPECT_EQ(layers.read("Copying blob sha256:aa"), "image layer 1");

@@ -32,14 +32,14 @@ Lock conda_lock() {
   return lock;
 }
 
-TEST(Locks, come_back_from_their_text) {
+TEST(Locks, ComeBackFromTheirText) {
   const auto back = lock_from_json(to_json(some_lock()));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(*back, some_lock());
   EXPECT_EQ(to_json(*back), to_json(some_lock()));
 }
 
-TEST(Locks, of_conda_packages_come_back_from_their_text) {
+TEST(Locks, OfCondaPackagesComeBackFromTheirText) {
   const auto back = lock_from_json(to_json(conda_lock()));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(*back, conda_lock());
@@ -48,7 +48,7 @@ TEST(Locks, of_conda_packages_come_back_from_their_text) {
   EXPECT_THAT(to_json(some_lock()), Not(HasSubstr("conda")));
 }
 
-TEST(Locks, of_conda_packages_that_are_none_are_refused_with_what_is_wrong) {
+TEST(Locks, OfCondaPackagesThatAreNoneAreRefusedWithWhatIsWrong) {
   const auto refusal = [](const std::function<void(LockedCondaPackage&)>& change) {
     Lock lock = conda_lock();
     change(lock.conda[0]);
@@ -66,7 +66,7 @@ TEST(Locks, of_conda_packages_that_are_none_are_refused_with_what_is_wrong) {
                 HasSubstr("the record of libc is no JSON object"));
 }
 
-TEST(Locks, of_an_image_that_are_none_are_refused_with_what_is_wrong) {
+TEST(Locks, OfAnImageThatAreNoneAreRefusedWithWhatIsWrong) {
   Lock lock{"docker", "linux-x86_64", "docker 20", {}, {}};
   const auto refusal = [&](const std::string& id, const std::string& digest) {
     lock.image = {id, "debian:12", digest, "a", false, "", "", {}, {}};
@@ -80,7 +80,7 @@ TEST(Locks, of_an_image_that_are_none_are_refused_with_what_is_wrong) {
   EXPECT_THAT(refusal("sha256:" + kA, "debian:12"), HasSubstr("no digest"));
 }
 
-TEST(Locks, of_a_million_levels_are_refused) {
+TEST(Locks, OfAMillionLevelsAreRefused) {
   constexpr std::size_t kLevels = 1'000'000;
   std::string text = to_json(conda_lock());
   const std::string record = R"("record": {})";
@@ -93,13 +93,13 @@ TEST(Locks, of_a_million_levels_are_refused) {
   EXPECT_THAT(lock.error().message, HasSubstr("more than 64 levels"));
 }
 
-TEST(Locks, hold_pip_to_every_hash) {
+TEST(Locks, HoldPipToEveryHash) {
   EXPECT_EQ(hashed_requirements(some_lock()), "numpy==1.26.4 --hash=sha256:" + kA +
                                                   " --hash=sha256:" + kB +
                                                   "\nsix==1.16.0 --hash=sha256:" + kA + "\n");
 }
 
-TEST(Locks, that_are_none_are_refused_with_what_is_wrong) {
+TEST(Locks, ThatAreNoneAreRefusedWithWhatIsWrong) {
   const auto refusal = [](const std::string& text) {
     const auto lock = lock_from_json(text);
     return lock ? std::string() : lock.error().message;
@@ -123,12 +123,12 @@ TEST(Locks, that_are_none_are_refused_with_what_is_wrong) {
               HasSubstr("no version of numpy"));
 }
 
-TEST(Locks, names_are_those_of_PEP_503) {
+TEST(Locks, NamesAreThoseOfPEP503) {
   EXPECT_EQ(normalised_name("Foo__Bar.-baz"), "foo-bar-baz");
   EXPECT_EQ(normalised_name("six"), "six");
 }
 
-TEST(PipReport, gives_name_version_address_and_hash) {
+TEST(PipReport, GivesNameVersionAddressAndHash) {
   const auto packages = packages_of_report(R"({"version": "1", "install": [
     {"download_info": {"url": "https://h/Six-1.whl", "archive_info": {"hash": "sha256=)" +
                                            kA + R"("}},
@@ -141,7 +141,7 @@ TEST(PipReport, gives_name_version_address_and_hash) {
                                      LockedPackage{"six", "1", {kA}, "https://h/Six-1.whl", 0}));
 }
 
-TEST(PipReport, what_has_no_hash_is_named) {
+TEST(PipReport, WhatHasNoHashIsNamed) {
   const auto refusal = [](const std::string& text) {
     const auto packages = packages_of_report(text);
     return packages ? std::string() : packages.error().message;
@@ -157,7 +157,7 @@ TEST(PipReport, what_has_no_hash_is_named) {
   EXPECT_THAT(refusal(R"({"version": "1"})"), HasSubstr("install"));
 }
 
-TEST(Compiled, gives_every_hash_of_the_index) {
+TEST(Compiled, GivesEveryHashOfTheIndex) {
   const auto packages = packages_of_compiled(
       "# by uv\n--index-url https://h\n\n"
       "torch[opt]==2.1 ; python_version >= '3.9' \\\n"
@@ -174,7 +174,7 @@ TEST(Compiled, gives_every_hash_of_the_index) {
                                      LockedPackage{"torch", "2.1", {kA, kB}, "", 0}));
 }
 
-TEST(Compiled, what_was_asked_for_by_its_address_keeps_it) {
+TEST(Compiled, WhatWasAskedForByItsAddressKeepsIt) {
   const auto packages = packages_of_compiled(
       "Outer[opt] @ https://h/outer-1.2-py3-none-any.whl ; sys_platform == 'linux' \\\n"
       "    --hash=sha256:" +
@@ -189,7 +189,7 @@ TEST(Compiled, what_was_asked_for_by_its_address_keeps_it) {
           LockedPackage{"tip", "0", {kB}, "https://h/archive/main.zip#egg=tip", 0, true}));
 }
 
-TEST(Compiled, what_has_no_hash_is_named) {
+TEST(Compiled, WhatHasNoHashIsNamed) {
   EXPECT_THAT(packages_of_compiled("six==1\n").error().message,
               HasSubstr("six cannot be held to a hash"));
   EXPECT_THAT(packages_of_compiled("six @ https://h/x.zip\n").error().message,

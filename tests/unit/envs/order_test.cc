@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Orders, come_back_from_their_line) {
+TEST(Orders, ComeBackFromTheirLine) {
   const Lock lock{"venv",
                   "linux-x86_64-python3.11",
                   "pip 23",
@@ -65,7 +65,7 @@ TEST(Orders, come_back_from_their_line) {
   }
 }
 
-TEST(Orders, that_are_none_are_refused) {
+TEST(Orders, ThatAreNoneAreRefused) {
   for (const char* text :
        {"", "{", "[]", "{}", R"({"do": "build"})", R"({"do": "build", "definition": 3})"}) {
     const auto order = order_from_json(text);
@@ -74,7 +74,7 @@ TEST(Orders, that_are_none_are_refused) {
   }
 }
 
-TEST(Events, come_back_from_their_line) {
+TEST(Events, ComeBackFromTheirLine) {
   Event progress;
   progress.progress = "Collecting six \xff";  // what tools print need not be UTF-8
   Event failed;

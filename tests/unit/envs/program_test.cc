@@ -20,7 +20,7 @@ class EnvProgram : public testing::Test {
   test::TempDir dir;
 };
 
-TEST_F(EnvProgram, a_host_interpreter_is_checked_and_becomes_python) {
+TEST_F(EnvProgram, AHostInterpreterIsCheckedAndBecomesPython) {
   const Told told =
       run({Order::What::build, HostEnvironment{"/usr/bin/python3"}, {}, site("host")});
   ASSERT_TRUE(told.last().activation) << told.log;
@@ -32,7 +32,7 @@ TEST_F(EnvProgram, a_host_interpreter_is_checked_and_becomes_python) {
   EXPECT_EQ(said->text, "/usr/bin/python3\n");
 }
 
-TEST_F(EnvProgram, an_interpreter_that_is_none_is_named) {
+TEST_F(EnvProgram, AnInterpreterThatIsNoneIsNamed) {
   const auto refusal = [&](const std::string& interpreter) {
     const Told told = run({Order::What::build, HostEnvironment{interpreter}, {}, site("host")});
     return told.last().failed ? told.last().failed->message : "";

@@ -68,7 +68,7 @@ class EnvVenv : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(By, EnvVenv, testing::Values("pip", "uv"),
                          [](const auto& with) { return std::string(with.param); });
 
-TEST_P(EnvVenv, a_venv_is_solved_once_and_built_from_its_lock_without_its_index) {
+TEST_P(EnvVenv, AVenvIsSolvedOnceAndBuiltFromItsLockWithoutItsIndex) {
   wheel("inner", "1.0");
   wheel("inner", "2.0");
   wheel("outer", "1.0", "inner<2");
@@ -92,7 +92,7 @@ TEST_P(EnvVenv, a_venv_is_solved_once_and_built_from_its_lock_without_its_index)
   EXPECT_EQ(version_in(*again.last().activation, "outer"), "1.0\n");
 }
 
-TEST_P(EnvVenv, a_file_that_changed_since_it_was_locked_is_refused) {
+TEST_P(EnvVenv, AFileThatChangedSinceItWasLockedIsRefused) {
   wheel("inner", "1.0");
   const VenvEnvironment asked = asks_for({"inner"});
   const Told solved = run({Order::What::solve, asked, {}, site("solve")});
@@ -108,7 +108,7 @@ TEST_P(EnvVenv, a_file_that_changed_since_it_was_locked_is_refused) {
               HasSubstr(is_uv() ? "Hash mismatch" : "DO NOT MATCH THE HASHES"));
 }
 
-TEST_P(EnvVenv, what_is_asked_for_by_address_is_fetched_from_there) {
+TEST_P(EnvVenv, WhatIsAskedForByAddressIsFetchedFromThere) {
   wheel("inner", "1.0");
   const std::string address = "file://" + (dir / "wheels/inner-1.0-py3-none-any.whl");
   const VenvEnvironment asked{"python3", {"--no-index"}, {"inner @ " + address}, {}};
@@ -120,7 +120,7 @@ TEST_P(EnvVenv, what_is_asked_for_by_address_is_fetched_from_there) {
   EXPECT_EQ(version_in(*built.last().activation, "inner"), "1.0\n");
 }
 
-TEST_P(EnvVenv, a_password_is_not_in_the_log) {
+TEST_P(EnvVenv, APasswordIsNotInTheLog) {
   VenvEnvironment asked{
       "python3", {"--index-url http://ann:s3cr3t@127.0.0.1:9/simple"}, {"six"}, {}};
   Lock lock{"venv", "", "", {{"six", "1.0", {std::string(64, 'a')}, "", 0}}};
@@ -133,7 +133,7 @@ TEST_P(EnvVenv, a_password_is_not_in_the_log) {
   EXPECT_THAT(told.log, Not(HasSubstr("s3cr3t")));
 }
 
-TEST_P(EnvVenv, a_tool_that_was_killed_is_not_the_definitions_fault) {
+TEST_P(EnvVenv, AToolThatWasKilledIsNotTheDefinitionsFault) {
   const test::SilentServer silent;
   VenvEnvironment asked{"python3", {"--index-url " + silent.url()}, {"six"}, {}};
   Program program({Order::What::solve, asked, {}, site("solve")}, more);
@@ -155,7 +155,7 @@ TEST_P(EnvVenv, a_tool_that_was_killed_is_not_the_definitions_fault) {
   EXPECT_THAT(told.last().failed->message, HasSubstr("(it was killed)"));
 }
 
-TEST_P(EnvVenv, what_cannot_be_solved_is_explained) {
+TEST_P(EnvVenv, WhatCannotBeSolvedIsExplained) {
   const Told told = run({Order::What::solve, asks_for({"no-such-thing"}), {}, site("solve")});
   ASSERT_TRUE(told.last().failed) << told.log;
   EXPECT_EQ(told.last().failed->code, ErrorCode::invalid_argument);
@@ -163,7 +163,7 @@ TEST_P(EnvVenv, what_cannot_be_solved_is_explained) {
   EXPECT_THAT(told.log, HasSubstr(is_uv() ? "uv pip compile" : "pip install --dry-run"));
 }
 
-TEST_P(EnvVenv, a_folder_of_packages_that_this_node_lacks_is_named) {
+TEST_P(EnvVenv, AFolderOfPackagesThatThisNodeLacksIsNamed) {
   const std::string folder = dir / "nowhere";
   const VenvEnvironment asked{"python3", {"--no-index", "--find-links " + folder}, {"inner"}, {}};
   const Told told = run({Order::What::solve, asked, {}, site("solve")});
@@ -173,7 +173,7 @@ TEST_P(EnvVenv, a_folder_of_packages_that_this_node_lacks_is_named) {
               HasSubstr("this node has no " + folder + ", which --find-links names"));
 }
 
-TEST_P(EnvVenv, what_the_compiler_said_of_a_package_is_in_the_report) {
+TEST_P(EnvVenv, WhatTheCompilerSaidOfAPackageIsInTheReport) {
   const std::string package = dir / "bad-1.0";
   ASSERT_TRUE(io::make_directories(package));
   const auto write = [&](const std::string& name, const std::string& text) {
@@ -203,7 +203,7 @@ TEST_P(EnvVenv, what_the_compiler_said_of_a_package_is_in_the_report) {
   EXPECT_THAT(told.log, HasSubstr("compilation terminated."));
 }
 
-TEST_P(EnvVenv, an_index_that_is_away_is_not_the_definitions_fault) {
+TEST_P(EnvVenv, AnIndexThatIsAwayIsNotTheDefinitionsFault) {
   VenvEnvironment asked{"python3", {"--index-url http://127.0.0.1:9/simple"}, {"six"}, {}};
   const Told told = run({Order::What::solve, asked, {}, site("solve")});
   ASSERT_TRUE(told.last().failed) << told.log;
@@ -212,7 +212,7 @@ TEST_P(EnvVenv, an_index_that_is_away_is_not_the_definitions_fault) {
               HasSubstr("(the index was not reached: http://127.0.0.1:9, "));
 }
 
-TEST_P(EnvVenv, an_index_that_may_not_be_read_is_a_matter_of_credentials) {
+TEST_P(EnvVenv, AnIndexThatMayNotBeReadIsAMatterOfCredentials) {
   for (const int status : {401, 403}) {
     const HttpServer index(dir.path(), status);
     const VenvEnvironment asked{"python3", {"--index-url " + index.url("simple")}, {"six"}, {}};
@@ -225,7 +225,7 @@ TEST_P(EnvVenv, an_index_that_may_not_be_read_is_a_matter_of_credentials) {
   }
 }
 
-TEST_P(EnvVenv, an_index_that_is_out_of_order_is_not_the_definitions_fault) {
+TEST_P(EnvVenv, AnIndexThatIsOutOfOrderIsNotTheDefinitionsFault) {
   more["UV_HTTP_RETRIES"] = "0";
   more["PIP_RETRIES"] = "1";
   for (const int status : {500, 503}) {
@@ -244,7 +244,7 @@ TEST_P(EnvVenv, an_index_that_is_out_of_order_is_not_the_definitions_fault) {
   }
 }
 
-TEST_P(EnvVenv, a_file_that_is_not_there_or_damaged_may_be_mended) {
+TEST_P(EnvVenv, AFileThatIsNotThereOrDamagedMayBeMended) {
   dir.file("zeros-1.0-py3-none-any.whl", std::string(2000, '\0'));
   const HttpServer files(dir.path());
   const std::pair<const char*, ErrorCode> cases[] = {{"none", ErrorCode::not_found},
@@ -261,7 +261,7 @@ TEST_P(EnvVenv, a_file_that_is_not_there_or_damaged_may_be_mended) {
   }
 }
 
-TEST_P(EnvVenv, two_that_lack_the_same_packages_fetch_them_once) {
+TEST_P(EnvVenv, TwoThatLackTheSamePackagesFetchThemOnce) {
   wheel("inner", "1.0");
   const VenvEnvironment asked = asks_for({"inner"});
   const Told solved = run({Order::What::solve, asked, {}, site("solve")});
@@ -278,7 +278,7 @@ TEST_P(EnvVenv, two_that_lack_the_same_packages_fetch_them_once) {
   EXPECT_NE(fetches(first), fetches(second)) << first.log << second.log;
 }
 
-TEST_P(EnvVenv, told_to_stop_it_leaves_no_process) {
+TEST_P(EnvVenv, ToldToStopItLeavesNoProcess) {
   const test::SilentServer silent;
   VenvEnvironment asked{"python3", {"--index-url " + silent.url()}, {"six"}, {}};
   Program program({Order::What::solve, asked, {}, site("solve")}, more);

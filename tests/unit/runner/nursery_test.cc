@@ -1,5 +1,5 @@
-// The cgroup in which ranks begin: what is forked in it is bounded from the first fork on, and all of it
-// is moved, orphans too.
+// The cgroup in which ranks begin: what is forked in it is bounded from the first fork on, and all
+// of it is moved, orphans too.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -74,7 +74,8 @@ io::CgroupRequest request_in(const TemporaryDirectory& directory, const std::str
 }
 
 TEST(NurseryTest, OnlyWhatLooksLikeOneIsOne) {
-  EXPECT_EQ(io::outside_nursery("/sys/fs/cgroup/pids/lockstep/starting-00ff"), "/sys/fs/cgroup/pids");
+  EXPECT_EQ(io::outside_nursery("/sys/fs/cgroup/pids/lockstep/starting-00ff"),
+            "/sys/fs/cgroup/pids");
   for (const char* other : {"/sys/fs/cgroup/pids", "/sys/fs/cgroup/pids/lockstep/job.1.n0.7",
                             "/sys/fs/cgroup/pids/lockstep/starting-00ff/below", ""})
     EXPECT_EQ(io::outside_nursery(other), other);

@@ -1,0 +1,251 @@
+// A capture with an upload beside it, against a launcher's blob store behind a wire that loses,
+// doubles and refuses.
+
+#include <mutex>
+#include <random>
+#include <set>
+
+#include "common/transfer/transfer.h"
+#include "tests/unit/common/snapshot/trees.h"
+#include "tests/unit/common/transfer/blob_server.h"
+#include "tests/unit/support/noise.h"
+
+namespace lockstep::transfer {
+namespace {
+
+using snapshot::BlobStore;
+using snapshot::TempDir;
+using test::noise;
+using Fate = BlobServer::Fate;
+
+struct Fixture {
+  explicit Fixture(BlobServer::Wire wire = [](unsigned) { return Fate::pass; })
+      : server("tcp://127.0.0.1:*", *launcher, std::move(wire)) {}
+
+  io::ClientSocket connect() {
+    return *io::ClientSocket::connect(transport, server.endpoint(), server.keys().public_key, keys);
+  }
+  bool has_all(const snapshot::Snapshot& tree) {
+    return launcher->missing_from(tree.root)->empty();
+  }
+
+  TempDir dir, source;
+  std::unique_ptr<BlobStore> launcher = *BlobStore::open(dir / "launcher");
+  BlobServer server;
+  io::EventLoop loop;
+  io::Transport transport{loop, [](auto&, auto&) { return true; }};
+  io::KeyPair keys = io::generate_key_pair();
+};
+
+void fill(const TempDir& tree, int files, std::size_t size) {
+  for (int i = 0; i < files; ++i)
+    tree.file("d" + std::to_string(i % 11) + "/f" + std::to_string(i),
+              noise(size, static_cast<unsigned>(i)));
+  tree.file("empty", "");
+  tree.file("same1", noise(size, 1));
+  tree.file("medium", noise(300'000, 1'000));
+  tree.file("large", noise(3 << 20, 1'001));
+}
+
+TransferOptions impatient() {
+  TransferOptions options;
+  options.retry_after = milliseconds(150);
+  options.give_up_after = seconds(30);
+  return options;
+}
+
+TEST(HeadStart, WhatWasReadIsThereBeforeTheUpload) {
+  Fixture f;
+  fill(f.source, 2'000, 5'000);
+  auto cli = f.connect();
+  Progress last;
+  const auto captured = capture_and_send(cli, f.source.path(), {},
+                                         [&](const Progress& progress) { last = progress; });
+  ASSERT_TRUE(captured) << captured.error().message;
+  EXPECT_EQ(captured->snapshot.root, snapshot::capture(f.source.path(), {})->root);
+  EXPECT_EQ(captured->landed_bytes, 2'000u * 5'000 + 300'000 + (3u << 20));
+  EXPECT_EQ(last.done_bytes, last.total_bytes);
+  EXPECT_EQ(last.done_bytes, captured->landed_bytes);
+  // Each content once, and none that is empty.
+  const auto rest = upload_snapshot(cli, captured->snapshot);
+  ASSERT_TRUE(rest) << rest.error().message;
+  EXPECT_EQ(rest->blobs_sent, captured->snapshot.directories.size() + 1);
+  EXPECT_TRUE(f.has_all(captured->snapshot));
+  EXPECT_LT(f.server.messages(), 80u);
+}
+
+class LossyHeadStart : public ::testing::TestWithParam<unsigned> {};
+
+TEST_P(LossyHeadStart, EverythingArrivesWhole) {
+  std::mt19937 random(GetParam());
+  Fixture f([&](unsigned) {
+    const unsigned dice = random() % 10;
+    return dice < 2 ? Fate::lose : dice < 4 ? Fate::twice : Fate::pass;
+  });
+  fill(f.source, 300, 5'000);
+  auto cli = f.connect();
+  const auto captured = capture_and_send(cli, f.source.path(), {}, {}, impatient());
+  ASSERT_TRUE(captured) << captured.error().message;
+  const auto rest = upload_snapshot(cli, captured->snapshot, {}, impatient());
+  ASSERT_TRUE(rest) << rest.error().message;
+  EXPECT_TRUE(f.has_all(captured->snapshot));
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, LossyHeadStart, ::testing::Range(1u, 4u));
+
+TEST(HeadStart, LittleMemoryIsEnough) {
+  Fixture f;
+  fill(f.source, 500, 20'000);
+  TransferOptions options;
+  options.held_bytes = 100'000;
+  options.window_bytes = 1u << 20;
+  auto cli = f.connect();
+  const auto captured = capture_and_send(cli, f.source.path(), {}, {}, options);
+  ASSERT_TRUE(captured) << captured.error().message;
+  const auto rest = upload_snapshot(cli, captured->snapshot);
+  ASSERT_TRUE(rest) << rest.error().message;
+  EXPECT_GE(rest->bytes_sent, 3u << 20) << "large files are read again";
+  EXPECT_TRUE(f.has_all(captured->snapshot));
+}
+
+TEST(HeadStart, ASmallTreeIsLeftToTheUpload) {
+  Fixture f;
+  f.source.file("a", "a");
+  auto cli = f.connect();
+  const auto captured = capture_and_send(cli, f.source.path(), {});
+  ASSERT_TRUE(captured) << captured.error().message;
+  EXPECT_EQ(captured->landed_bytes, 0u);
+  EXPECT_EQ(f.server.messages(), 0u);
+}
+
+TEST(HeadStart, HardlyAnythingIsAskedAboutATreeThatIsThere) {
+  Fixture f;
+  fill(f.source, 3'000, 500);
+  auto first = f.connect();
+  const auto tree = snapshot::capture(f.source.path(), {});
+  ASSERT_TRUE(upload_snapshot(first, *tree));
+  const unsigned before = f.server.messages();
+  auto cli = f.connect();
+  const auto captured = capture_and_send(cli, f.source.path(), {});
+  ASSERT_TRUE(captured) << captured.error().message;
+  EXPECT_EQ(captured->landed_bytes, 0u);
+  EXPECT_LE(f.server.messages() - before, 6u) << "a probe, and one 16 times as many files later";
+}
+
+TEST(HeadStart, ATreeThatIsThereInPartIsCompleted) {
+  Fixture f;
+  fill(f.source, 1'000, 5'000);
+  auto first = f.connect();
+  ASSERT_TRUE(upload_snapshot(first, *snapshot::capture(f.source.path(), {})));
+  for (int i = 0; i < 300; ++i)
+    f.source.file("new/" + std::to_string(i), noise(20'000, 5'000u + static_cast<unsigned>(i)));
+  auto cli = f.connect();
+  const auto captured = capture_and_send(cli, f.source.path(), {});
+  ASSERT_TRUE(captured) << captured.error().message;
+  const auto rest = upload_snapshot(cli, captured->snapshot);
+  ASSERT_TRUE(rest) << rest.error().message;
+  EXPECT_GE(rest->bytes_sent + captured->landed_bytes, 6'000'000u);
+  EXPECT_LT(rest->bytes_sent + captured->landed_bytes, 6'300'000u) << "nothing is sent twice";
+  EXPECT_TRUE(f.has_all(captured->snapshot));
+}
+
+// The bytes that leave are those that were hashed, whatever becomes of the file.
+TEST(HeadStart, AFileThatChangesOnceIsSentAsTheSnapshotHasIt) {
+  Fixture f;
+  fill(f.source, 400, 5'000);
+  std::mutex mutex;
+  std::set<std::string> touched;
+  snapshot::CaptureOptions capture;
+  capture.on_read = [&](const std::string& path) {
+    const std::lock_guard guard(mutex);
+    if (path.starts_with("d3/") && touched.insert(path).second)
+      std::ofstream(f.source / path, std::ios::app) << "more";
+  };
+  auto cli = f.connect();
+  const auto captured = capture_and_send(cli, f.source.path(), capture);
+  ASSERT_TRUE(captured) << captured.error().message;
+  EXPECT_GT(touched.size(), 10u);
+  const auto rest = upload_snapshot(cli, captured->snapshot);
+  ASSERT_TRUE(rest) << rest.error().message;
+  EXPECT_TRUE(f.has_all(captured->snapshot));
+  for (const auto& file : captured->snapshot.files)
+    EXPECT_EQ(*f.launcher->get(file.digest), f.source.read(file.path)) << file.path;
+}
+
+TEST(HeadStart, AFileChangedAfterItLeftIsNoErrorAndOneThatDidNotLeaveIsNamed) {
+  Fixture f;
+  fill(f.source, 300, 5'000);
+  TransferOptions options;
+  options.held_bytes = 3u << 20;
+  auto cli = f.connect();
+  const auto captured = capture_and_send(cli, f.source.path(), {}, {}, options);
+  ASSERT_TRUE(captured) << captured.error().message;
+  f.source.file("d1/f1", "other");
+  f.source.file("large", noise(3 << 20, 7));
+  const auto rest = upload_snapshot(cli, captured->snapshot);
+  ASSERT_FALSE(rest);
+  EXPECT_EQ(rest.error().code, ErrorCode::conflict);
+  EXPECT_NE(rest.error().message.find("large changed after"), std::string::npos)
+      << rest.error().message;
+}
+
+TEST(HeadStart, ALauncherThatRefusesInMidwayCostsTheCaptureNothing) {
+  Fixture f;
+  fill(f.source, 2'000, 5'000);
+  f.server.fill_disk(true);
+  auto cli = f.connect();
+  TransferOptions options;
+  options.held_bytes = 1u << 20;
+  const auto captured = capture_and_send(cli, f.source.path(), {}, {}, options);
+  ASSERT_TRUE(captured) << captured.error().message;
+  EXPECT_EQ(captured->landed_bytes, 0u);
+  // The upload meets the same, and says it.
+  const auto refused = upload_snapshot(cli, captured->snapshot);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("No space left"), std::string::npos);
+  f.server.fill_disk(false);
+  ASSERT_TRUE(upload_snapshot(cli, captured->snapshot));
+  EXPECT_TRUE(f.has_all(captured->snapshot));
+}
+
+TEST(HeadStart, ALauncherThatIsSilentFromThenOnCostsItsTimeout) {
+  Fixture f([](unsigned n) { return n < 6 ? Fate::pass : Fate::lose; });
+  fill(f.source, 2'000, 5'000);
+  TransferOptions options;
+  options.held_bytes = 1u << 20;
+  options.window_bytes = 1u << 20;
+  options.retry_after = milliseconds(50);
+  options.give_up_after = milliseconds(400);
+  auto cli = f.connect();
+  const auto captured = capture_and_send(cli, f.source.path(), {}, {}, options);
+  ASSERT_TRUE(captured) << captured.error().message;
+  EXPECT_EQ(captured->snapshot.root, snapshot::capture(f.source.path(), {})->root);
+}
+
+TEST(HeadStart, NobodyListensAndTheCaptureDoesNotWait) {
+  Fixture f([](unsigned) { return Fate::lose; });
+  fill(f.source, 2'000, 5'000);
+  TransferOptions options;
+  options.held_bytes = 1u << 20;
+  auto cli = f.connect();
+  const auto captured = capture_and_send(cli, f.source.path(), {}, {}, options);
+  ASSERT_TRUE(captured) << captured.error().message;
+  EXPECT_EQ(captured->landed_bytes, 0u);
+}
+
+TEST(HeadStart, ACaptureThatFailsEndsTheSending) {
+  Fixture f;
+  fill(f.source, 500, 20'000);
+  f.source.file("z/growing.log", "x");
+  snapshot::CaptureOptions capture;
+  capture.on_read = [&](const std::string& path) {
+    if (path == "z/growing.log") std::ofstream(f.source / path, std::ios::app) << "x";
+  };
+  auto cli = f.connect();
+  const auto captured = capture_and_send(cli, f.source.path(), capture);
+  ASSERT_FALSE(captured);
+  EXPECT_NE(captured.error().message.find("growing.log changes while it is read"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace lockstep::transfer

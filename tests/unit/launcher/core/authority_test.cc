@@ -1,0 +1,229 @@
+// Who may do what: DESIGN's table spelled out once more, as text, for every permission, role and
+// kind of object. A permission that is missing here fails the test.
+
+#include "launcher/core/authority.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+namespace lockstep::launcher {
+namespace {
+
+// Columns: whose the object is, and where. "own": the caller's, in the project of its role;
+// "moved": the caller's, in another project; "near": another's in that project; "lent": the same,
+// and shared; "far": another's in another project. Letters: y yes, a yes and audited, - no.
+constexpr const char* kExpected = R"(
+permission          role       own moved near lent far
+see_cluster         admin      y   y     y    y    y
+see_cluster         operator   y   y     y    y    y
+see_cluster         submitter  y   y     y    y    y
+see_cluster         viewer     y   y     y    y    y
+see_job             admin      y   y     y    y    y
+see_job             operator   y   y     y    y    y
+see_job             submitter  y   -     y    y    -
+see_job             viewer     y   -     y    y    -
+read_job            admin      y   y     a    a    a
+read_job            operator   -   -     -    -    -
+read_job            submitter  y   -     -    y    -
+read_job            viewer     -   -     -    y    -
+read_values         admin      y   y     -    -    -
+read_values         operator   -   -     -    -    -
+read_values         submitter  y   -     -    -    -
+read_values         viewer     -   -     -    -    -
+submit              admin      y   y     y    y    y
+submit              operator   -   -     -    -    -
+submit              submitter  y   -     y    y    -
+submit              viewer     -   -     -    -    -
+choose_account      admin      y   y     y    y    y
+choose_account      operator   -   -     -    -    -
+choose_account      submitter  -   -     -    -    -
+choose_account      viewer     -   -     -    -    -
+cancel_job          admin      y   y     y    y    y
+cancel_job          operator   y   y     y    y    y
+cancel_job          submitter  y   -     -    -    -
+cancel_job          viewer     -   -     -    -    -
+delete_job          admin      y   y     y    y    y
+delete_job          operator   -   -     -    -    -
+delete_job          submitter  y   -     -    -    -
+delete_job          viewer     -   -     -    -    -
+share_job           admin      y   y     -    -    -
+share_job           operator   -   -     -    -    -
+share_job           submitter  y   -     -    -    -
+share_job           viewer     -   -     -    -    -
+read_blobs          admin      y   y     a    a    a
+read_blobs          operator   -   -     -    -    -
+read_blobs          submitter  y   -     -    y    -
+read_blobs          viewer     -   -     -    y    -
+write_blobs         admin      y   y     y    y    y
+write_blobs         operator   -   -     -    -    -
+write_blobs         submitter  y   y     y    y    y
+write_blobs         viewer     -   -     -    -    -
+see_names           admin      y   y     y    y    y
+see_names           operator   -   -     -    -    -
+see_names           submitter  y   -     y    y    -
+see_names           viewer     y   -     y    y    -
+write_names         admin      y   y     y    y    y
+write_names         operator   -   -     -    -    -
+write_names         submitter  y   -     y    y    -
+write_names         viewer     -   -     -    -    -
+prune_environments  admin      y   y     y    y    y
+prune_environments  operator   y   y     y    y    y
+prune_environments  submitter  -   -     -    -    -
+prune_environments  viewer     -   -     -    -    -
+drain_nodes         admin      y   y     y    y    y
+drain_nodes         operator   y   y     y    y    y
+drain_nodes         submitter  -   -     -    -    -
+drain_nodes         viewer     -   -     -    -    -
+admit_nodes         admin      y   y     y    y    y
+admit_nodes         operator   -   -     -    -    -
+admit_nodes         submitter  -   -     -    -    -
+admit_nodes         viewer     -   -     -    -    -
+remove_nodes        admin      y   y     y    y    y
+remove_nodes        operator   -   -     -    -    -
+remove_nodes        submitter  -   -     -    -    -
+remove_nodes        viewer     -   -     -    -    -
+revoke_nodes        admin      y   y     y    y    y
+revoke_nodes        operator   y   y     y    y    y
+revoke_nodes        submitter  -   -     -    -    -
+revoke_nodes        viewer     -   -     -    -    -
+manage_users        admin      y   y     y    y    y
+manage_users        operator   -   -     -    -    -
+manage_users        submitter  -   -     -    -    -
+manage_users        viewer     -   -     -    -    -
+use_secrets         admin      y   y     -    -    -
+use_secrets         operator   -   -     -    -    -
+use_secrets         submitter  y   -     -    -    -
+use_secrets         viewer     -   -     -    -    -
+shut_down           admin      y   y     y    y    y
+shut_down           operator   -   -     -    -    -
+shut_down           submitter  -   -     -    -    -
+shut_down           viewer     -   -     -    -    -
+read_audit          admin      y   y     y    y    y
+read_audit          operator   -   -     -    -    -
+read_audit          submitter  -   -     -    -    -
+read_audit          viewer     -   -     -    -    -
+)";
+
+constexpr const char* kNames[] = {
+    "see_cluster",    "see_job",      "read_job",     "read_values",        "submit",
+    "choose_account", "cancel_job",   "delete_job",   "share_job",          "read_blobs",
+    "write_blobs",    "see_names",    "write_names",  "prune_environments", "drain_nodes",
+    "admit_nodes",    "remove_nodes", "revoke_nodes", "manage_users",       "use_secrets",
+    "shut_down",      "read_audit"};
+static_assert(std::size(kNames) == kPermissions, "each permission has its rows above");
+
+Principals with_user(const std::string& name, const Grant& grant) {
+  Principals principals;
+  principals.apply({}, ProjectCreated{"vision", ""});
+  principals.apply({}, ProjectCreated{"speech", ""});
+  principals.apply({}, UserAdded{name, name, ""});
+  principals.apply({}, RoleGranted{name, grant, ""});
+  return principals;
+}
+
+char letter(const Decision& decision) {
+  if (!decision.allowed) return '-';
+  return decision.audited ? 'a' : 'y';
+}
+
+TEST(Authority, IsTheTableForEveryPermissionRoleAndObject) {
+  const Object objects[] = {{"me", "vision"},
+                            {"me", "speech"},
+                            {"you", "vision"},
+                            {"you", "vision", true},
+                            {"you", "speech", true}};
+  std::istringstream table(kExpected);
+  std::string name, role_word, cell;
+  std::string header;
+  std::getline(table, header);
+  std::getline(table, header);
+  int rows = 0;
+  while (table >> name >> role_word) {
+    const auto at = std::find_if(std::begin(kNames), std::end(kNames),
+                                 [&](const char* one) { return name == one; });
+    ASSERT_NE(at, std::end(kNames)) << name;
+    const auto permission = static_cast<Permission>(at - std::begin(kNames));
+    const Role role = *role_from(role_word);
+    const auto principals = with_user("me", {role, is_of_project(role) ? "vision" : ""});
+    for (const Object& object : objects) {
+      ASSERT_TRUE(table >> cell);
+      const Decision decision = may(principals, UserCaller{"me"}, permission, object);
+      EXPECT_EQ(letter(decision), cell[0]) << name << " as " << role_word << " on " << object.owner
+                                           << "'s in " << object.project << ": " << decision.why;
+      EXPECT_EQ(decision.why.empty(), decision.allowed) << name;
+    }
+    ++rows;
+  }
+  EXPECT_EQ(rows, kPermissions * 4);
+}
+
+TEST(Authority, NobodyWithoutARoleAndNoRemovedUserMayDoAnything) {
+  Principals principals = with_user("me", {Role::admin, ""});
+  principals.apply({}, RoleWithdrawn{"me", {Role::admin, ""}, ""});
+  for (int i = 0; i < kPermissions; ++i) {
+    const auto permission = static_cast<Permission>(i);
+    const Object own{"me", "vision"};
+    EXPECT_FALSE(may(principals, UserCaller{"me"}, permission, own).allowed) << kNames[i];
+    EXPECT_FALSE(may(principals, UserCaller{"ghost"}, permission, {"ghost", "vision"}).allowed);
+    EXPECT_FALSE(may(principals, NodeCaller{NodeId(1)}, permission, own).allowed) << kNames[i];
+  }
+}
+
+TEST(Authority, AnAttemptReachesItselfAndNothingElse) {
+  const Principals principals = with_user("me", {Role::submitter, "vision"});
+  const AttemptCaller caller{{JobId("train"), 1}, "me"};
+  const std::map<std::string, bool> own = {
+      {"see_job", true},    {"read_job", true},    {"submit", true},   {"cancel_job", true},
+      {"read_blobs", true}, {"write_blobs", true}, {"see_names", true}};
+  for (int i = 0; i < kPermissions; ++i) {
+    const auto permission = static_cast<Permission>(i);
+    const Object itself{"me", "vision", false, caller.attempt};
+    EXPECT_EQ(may(principals, caller, permission, itself).allowed, own.count(kNames[i]) != 0)
+        << kNames[i];
+    const Object owners_other{"me", "vision", true, {JobId("other"), 1}};
+    EXPECT_FALSE(may(principals, caller, permission, owners_other).allowed) << kNames[i];
+    EXPECT_FALSE(may(principals, caller, permission, {"me", "vision"}).allowed) << kNames[i];
+    // Its owner was removed since.
+    EXPECT_FALSE(may(Principals(), caller, permission, itself).allowed) << kNames[i];
+  }
+}
+
+TEST(Authority, RolesInTwoProjectsAddUpAndDoNotLeak) {
+  Principals principals = with_user("me", {Role::submitter, "vision"});
+  principals.apply({}, RoleGranted{"me", {Role::viewer, "speech"}, ""});
+  const UserCaller me{"me"};
+  EXPECT_TRUE(may(principals, me, Permission::see_job, {"you", "speech"}).allowed);
+  EXPECT_FALSE(may(principals, me, Permission::submit, {"me", "speech"}).allowed);
+  EXPECT_FALSE(may(principals, me, Permission::read_job, {"you", "speech"}).allowed);
+  EXPECT_TRUE(may(principals, me, Permission::read_job, {"you", "speech", true}).allowed);
+}
+
+TEST(Authority, ThingsOfBeforeProjectsAreInTheDefaultOne) {
+  const auto principals = with_user("me", {Role::submitter, "default"});
+  EXPECT_TRUE(may(principals, UserCaller{"me"}, Permission::cancel_job, {"me", ""}).allowed);
+  EXPECT_FALSE(may(principals, UserCaller{"me"}, Permission::cancel_job, {"you", ""}).allowed);
+}
+
+TEST(Authority, ARefusalSaysWhoseItIsAndWhichRoleWouldDo) {
+  const auto principals = with_user("me", {Role::submitter, "vision"});
+  const UserCaller me{"me"};
+  EXPECT_EQ(may(principals, me, Permission::cancel_job, {"you", "vision"}).why,
+            "user 'me' may not cancel this job: it belongs to user 'you' (project vision)");
+  EXPECT_EQ(may(principals, me, Permission::cancel_job, {"you", "speech"}).why,
+            "user 'me' may not cancel this job: it is of a project in which me has no role");
+  EXPECT_EQ(may(principals, me, Permission::submit, {"me", "speech"}).why,
+            "user 'me' may not submit jobs in project speech; an admin may allow it with "
+            "`lockstep user role me submitter --project speech`")
+      << "a project that the caller named";
+  EXPECT_EQ(may(principals, me, Permission::drain_nodes, {}).why,
+            "user 'me' (submitter in vision) may not drain or resume nodes: that needs the role "
+            "operator or admin");
+  EXPECT_EQ(may(principals, me, Permission::submit, {"", "speech"}).why,
+            "user 'me' may not submit jobs in project speech; an admin may allow it with "
+            "`lockstep user role me submitter --project speech`");
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

@@ -1,0 +1,235 @@
+// What is told of a job: facts as events that survive a restart, and notes that do not.
+
+#include "launcher/core/event.h"
+
+#include "tests/unit/launcher/core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Events : public ::testing::Test {
+ protected:
+  EventsReply told(const JobId& job, Instant since = {}) {
+    return launcher.core->job_events(job, since).value();
+  }
+  std::vector<std::string> words(const JobId& job, Instant since = {}) {
+    std::vector<std::string> words;
+    for (const JobEvent& event : told(job, since).events) words.push_back(event.what);
+    return words;
+  }
+  JobEvent last(const JobId& job) { return told(job).events.back(); }
+
+  TestLauncher launcher;
+};
+
+TEST_F(Events, AJobThatCompletes) {
+  FakeNode n1 = launcher.join("n1");
+  JobSpec spec = job_spec("job");
+  spec.submitter = "anna";
+  const JobId job = launcher.submit(spec);
+  launcher.observe(n1, attempt(job), PartState::staging);
+  launcher.observe(n1, attempt(job), PartState::running);
+  EXPECT_FALSE(told(job).final);
+  launcher.observe(n1, attempt(job), PartState::collecting);
+  launcher.finished(n1, attempt(job), node_exit({rank_exit(0)}));
+  EXPECT_THAT(words(job), ElementsAre("Submitted", "Placed", "Preparing", "Running", "RanksEnded",
+                                      "Ended", "Finished"));
+  const EventsReply reply = told(job);
+  EXPECT_TRUE(reply.final);
+  EXPECT_EQ(reply.events[0].message, "by anna");
+  EXPECT_EQ(reply.events[0].attempt, 0U);
+  EXPECT_EQ(reply.events[1].message, "on n1");
+  EXPECT_EQ(reply.events[1].attempt, 1U);
+  EXPECT_EQ(reply.events[2].node_name, "n1");
+  EXPECT_EQ(reply.events[6].message, "Completed");
+  EXPECT_FALSE(launcher.core->job_events(JobId("ghost"), {}).has_value());
+}
+
+TEST_F(Events, AGangTellsOfItselfOnceNotOfEachNode) {
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job", 2, 1));
+  for (FakeNode* node : {&n1, &n2}) launcher.observe(*node, attempt(job), PartState::staging);
+  for (FakeNode* node : {&n1, &n2}) launcher.prepared(*node, attempt(job));
+  for (FakeNode* node : {&n1, &n2}) launcher.observe(*node, attempt(job), PartState::running);
+  EXPECT_THAT(words(job),
+              ElementsAre("Submitted", "Placed", "Preparing", "Prepared", "Connecting", "Running"));
+  launcher.finished(n2, attempt(job), node_exit({rank_exit(1, Cause::exit_code, 3)}));
+  EXPECT_EQ(last(job).what, "FirstFailure");
+  EXPECT_EQ(last(job).node_name, "n2");
+  EXPECT_THAT(last(job).message, HasSubstr("rank 1"));
+}
+
+// Its ranks were stopped for another node's failure, which is heard of later.
+TEST_F(Events, TheFirstFailureIsOfNoNodeWhoseRanksWereOnlyStopped) {
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job", 2, 1));
+  for (FakeNode* node : {&n1, &n2}) launcher.prepared(*node, attempt(job));
+  for (FakeNode* node : {&n1, &n2}) launcher.observe(*node, attempt(job), PartState::running);
+  launcher.finished(n1, attempt(job), node_exit({terminated(0)}));
+  EXPECT_THAT(words(job), ::testing::Not(::testing::Contains("FirstFailure")));
+  launcher.finished(n2, attempt(job), node_exit({rank_exit(1, Cause::exit_code, 3)}));
+  EXPECT_THAT(words(job), ::testing::Not(::testing::Contains("FirstFailure")));
+  EXPECT_EQ(launcher.view(job).report->rank, 1);
+}
+
+TEST_F(Events, ARequeueAndACancelWithWhoAndWhy) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.finished(n1, attempt(job), node_failure(Cause::runner_lost, "killed"));
+  launcher.cancel(job, "bob");
+  launcher.drop_notices();
+  const auto events = told(job).events;
+  EXPECT_THAT(words(job),
+              ElementsAre("Submitted", "Placed", "Ended", "Requeued", "Placed", "CancelRequested"));
+  EXPECT_THAT(events[3].message, HasSubstr("retry 1 of"));
+  EXPECT_EQ(events[3].attempt, 1U);
+  EXPECT_EQ(events[4].attempt, 2U);
+  EXPECT_EQ(events[5].message, "by bob");
+}
+
+TEST_F(Events, OutputsAreToldWithTheirNode) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  PartReport end = report(attempt(job), PartState::finished);
+  end.exit = node_exit({rank_exit(0)});
+  end.outputs = {{OutputKind::outputs, "", sha256("tree"), 3, mebibytes(2), {}}};
+  launcher.observe(n1, end);
+  launcher.drop_notices();
+  const auto events = told(job).events;
+  ASSERT_EQ(events[2].what, "OutputsCollected");
+  EXPECT_EQ(events[2].message, "./outputs: 3 files, 2.0 MiB");
+  EXPECT_EQ(events[2].node_name, "n1");
+}
+
+TEST_F(Events, WhyAJobWaitsIsNotedWhenItChanges) {
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.drop_notices();
+  EXPECT_THAT(words(job), ElementsAre("Submitted", "Waits"));
+  const std::string first = last(job).message;
+  FakeNode n1 = launcher.join("n1");
+  EXPECT_NE(first, "");
+  EXPECT_EQ(last(job).what, "Placed");
+}
+
+TEST_F(Events, ASilentNodeAndItsReturn) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  const Instant before = launcher.now + milliseconds(1);
+  launcher.pass(seconds(5));
+  EXPECT_THAT(words(job, before), ElementsAre("NodeUnknown"));
+  EXPECT_EQ(last(job).node_name, "n1");
+  launcher.beat(n1);
+  EXPECT_THAT(words(job, before), ElementsAre("NodeUnknown", "NodeHeard"));
+  launcher.pass(seconds(20));
+  EXPECT_THAT(words(job, before), ElementsAre("NodeUnknown", "NodeHeard", "NodeUnknown", "Lost",
+                                              "Ended", "Requeued", "Waits"));
+}
+
+TEST_F(Events, LogsThatWaitAreShownAndToldAndGoOn) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  EXPECT_EQ(launcher.view(job).reason, "");
+  PartReport waiting = report(attempt(job), PartState::running);
+  waiting.progress = "logs of rank 0 wait: the launcher has not taken 1.0 GiB";
+  launcher.observe(n1, waiting);
+  EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
+  EXPECT_EQ(launcher.view(job).reason, "node n1: " + waiting.progress);
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].progress, waiting.progress);
+  EXPECT_EQ(last(job).what, "LogsWait");
+  EXPECT_EQ(last(job).message, waiting.progress);
+  launcher.observe(n1, report(attempt(job), PartState::running));
+  EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
+  EXPECT_EQ(launcher.view(job).reason, "");
+  EXPECT_EQ(last(job).what, "LogsGoOn");
+}
+
+TEST_F(Events, ALimitThatRanksRanIntoIsToldOnceAndStaysShown) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  PartReport limited = report(attempt(job), PartState::running);
+  limited.limits = {"rank 0 was refused 1 process or thread"};
+  launcher.observe(n1, limited);
+  EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
+  EXPECT_EQ(last(job).what, "LimitReached");
+  EXPECT_EQ(last(job).message, limited.limits[0]);
+  EXPECT_EQ(last(job).node_name, "n1");
+  const std::size_t told_before = told(job).events.size();
+  limited.limits = {"rank 0 was refused 512 processes or threads"};
+  launcher.observe(n1, limited);
+  launcher.drop_notices();
+  EXPECT_EQ(told(job).events.size(), told_before) << "more of the same";
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].limits, limited.limits);
+  NodeExitReport exit = node_exit({rank_exit(0, Cause::exit_code, 254)});
+  exit.limits = {"rank 0 was refused 600 processes or threads", "its log is cut"};
+  launcher.finished(n1, attempt(job), exit);
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].limits, exit.limits);
+  EXPECT_THAT(words(job), ::testing::Contains("LimitReached").Times(2));
+}
+
+// A late copy of an earlier message must not show what is over.
+TEST_F(Events, LateWordsArePassedOver) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  PartReport waiting = report(attempt(job), PartState::running);
+  waiting.progress = "logs wait";
+  launcher.observe(n1, report(attempt(job), PartState::running));
+  launcher.send(ObservedInput{n1.key, {n1.id, n1.session, n1.sequence - 1, {waiting}, {}}});
+  launcher.expect_one<AckObserved>();
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).reason, "");
+}
+
+TEST_F(Events, FactsSurviveARestartAndNotesDoNot) {
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.drop_notices();
+  FakeNode n1 = launcher.join("n1");
+  launcher.observe(n1, attempt(job), PartState::running);
+  EXPECT_EQ(words(job).at(1), "Waits");
+  EXPECT_EQ(words(job).back(), "Running");
+  launcher.restart();
+  launcher.drop_notices();
+  EXPECT_THAT(words(job), ElementsAre("Submitted", "Placed", "Running"));
+}
+
+TEST_F(Events, ThoseSinceAnInstantOnly) {
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.tick(seconds(1));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
+  EXPECT_THAT(words(job, launcher.now), ElementsAre("Running"));
+  EXPECT_THAT(words(job, launcher.now + milliseconds(1)), IsEmpty());
+}
+
+TEST(EventListTest, KeepsTheFirstAndTheNewest) {
+  EventList list;
+  for (int i = 0; i < 1'000; ++i) list.add({Instant{i}, Event::Kind::placed, 1, {}, ""});
+  EXPECT_EQ(list.events.size(), kMaxEvents);
+  EXPECT_EQ(list.left_out, 1'000 - kMaxEvents);
+  EXPECT_EQ(list.events[kFirstEvents - 1].at, Instant{kFirstEvents - 1});
+  EXPECT_EQ(list.events.back().at, Instant{999});
+}
+
+TEST(NotesTest, AreBoundedForEachJobAndForAll) {
+  Notes notes;
+  for (int i = 0; i < 500; ++i)
+    notes.add(JobId("a"), {{Instant{i}, Event::Kind::waits, 0, {}, ""}, 0});
+  EXPECT_EQ(notes.of(JobId("a"))->size(), kMaxNotesPerJob);
+  EXPECT_EQ(notes.of(JobId("a"))->front().event.at, Instant{400});
+  for (std::size_t i = 0; i < kMaxNotes; ++i)
+    notes.add(JobId("job" + std::to_string(i)),
+              {{Instant{1'000}, Event::Kind::waits, 0, {}, ""}, 0});
+  EXPECT_EQ(notes.of(JobId("a")), nullptr) << "the oldest made room";
+  EXPECT_NE(notes.of(JobId("job0")), nullptr);
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

@@ -1,0 +1,234 @@
+// The life of an attempt, from placed to final.
+
+#include "tests/unit/launcher/core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct TwoNodes : ::testing::Test {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  FakeNode n2 = launcher.join("n2");
+  JobId job;
+  AttemptId first;
+
+  void submit_gang(int ranks = 1) {
+    job = launcher.submit(job_spec("gang", 2, ranks));
+    first = attempt(job);
+  }
+  void prepare() {
+    launcher.prepared(n1, first);
+    launcher.prepared(n2, first);
+  }
+  void run() {
+    prepare();
+    launcher.observe(n1, first, PartState::running);
+    launcher.observe(n2, first, PartState::running);
+  }
+};
+using Gang = TwoNodes;
+
+TEST_F(Gang, GoesThroughEveryStatusOfItsLife) {
+  submit_gang();
+  EXPECT_EQ(launcher.status(job), JobStatus::preparing);
+  launcher.prepared(n1, first);
+  EXPECT_EQ(launcher.status(job), JobStatus::preparing);
+  launcher.prepared(n2, first);
+  EXPECT_EQ(launcher.status(job), JobStatus::starting);
+  launcher.observe(n1, first, PartState::running);
+  EXPECT_EQ(launcher.status(job), JobStatus::starting);
+  launcher.observe(n2, first, PartState::running);
+  EXPECT_EQ(launcher.status(job), JobStatus::running);
+  NodeExitReport exit = node_exit({rank_exit(0)});
+  exit.logs = {{0, 100, 0}};
+  launcher.finished(n1, first, exit);
+  EXPECT_EQ(launcher.status(job), JobStatus::running);
+  launcher.finished(n2, first, node_exit({rank_exit(1)}));
+  const AwaitLogs await = launcher.expect_one<AwaitLogs>();
+  EXPECT_EQ(await.node, n1.id);
+  EXPECT_EQ(await.sizes, exit.logs);
+  EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
+  EXPECT_THAT(launcher.view(job).reason, HasSubstr("waits for the logs of gang.1 from node n1"));
+  launcher.send(LogsDurableInput{first, n1.id});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+  EXPECT_EQ(launcher.view(job).report.value().exit_code, 0);
+}
+
+TEST_F(Gang, IsFormedFromWhatTheRunnersReportedByNodeRank) {
+  submit_gang();
+  EXPECT_EQ(launcher.assignment(n1, first).phase, WantedPhase::prepare);
+  launcher.prepared(n2, first);
+  PartReport ready = report(first, PartState::prepared);
+  ready.runner_port = 7001;
+  ready.runner_key = PublicKey("runner-on-1");
+  ready.master_port = 6106;
+  launcher.observe(n1, ready);
+  EXPECT_EQ(launcher.take<SendDesired>().size(), 2U);
+  launcher.drop_notices();
+  const Assignment assignment = launcher.assignment(n2, first);
+  EXPECT_EQ(assignment.phase, WantedPhase::run);
+  const GangTable& gang = assignment.gang.value();
+  EXPECT_EQ(gang.master_port, 6106);
+  ASSERT_EQ(gang.members.size(), 2U);
+  EXPECT_EQ(gang.members[0].node, n1.id);
+  EXPECT_EQ(gang.members[0].runner_port, 7001);
+  EXPECT_EQ(gang.members[0].runner_key, PublicKey("runner-on-1"));
+  EXPECT_EQ(gang.members[1].hostname, "n2");
+  EXPECT_EQ(gang.members[1].address, "10.0.0.n2");
+  EXPECT_EQ(gang.members[1].host_id, "host-of-n2");
+}
+
+TEST_F(Gang, IsNotFormedWhileOneOfItsNodesIsUnknown) {
+  submit_gang();
+  launcher.prepared(n2, first);
+  launcher.pass(seconds(5), {&n1});
+  launcher.prepared(n1, first);
+  EXPECT_EQ(launcher.liveness(n2), Liveness::unknown);
+  EXPECT_THAT(launcher.facts<GangFormed>(), IsEmpty());
+  launcher.beat(n2);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.facts<GangFormed>().size(), 1U);
+}
+
+TEST_F(Gang, OfOneNodeRunsAtOnce) {
+  const JobId solo = launcher.submit(job_spec("solo"));
+  const Assignment assignment = launcher.assignment(n1, attempt(solo));
+  EXPECT_TRUE(assignment.solo);
+  EXPECT_EQ(assignment.phase, WantedPhase::run);
+  EXPECT_FALSE(assignment.gang.has_value());
+}
+
+TEST_F(Gang, RevisionGrowsWheneverTheAssignmentsChange) {
+  std::uint64_t revision = launcher.core->desired_for(n1.id).revision;
+  const auto grown = [&] {
+    const std::uint64_t before = revision;
+    revision = launcher.core->desired_for(n1.id).revision;
+    return revision > before;
+  };
+  submit_gang();
+  EXPECT_TRUE(grown());
+  launcher.prepared(n1, first);
+  EXPECT_FALSE(grown()) << "a report alone changes nothing that is wanted";
+  launcher.prepared(n2, first);
+  EXPECT_TRUE(grown()) << "run";
+  launcher.finished(n2, first, node_exit({rank_exit(1, Cause::exit_code, 3)}));
+  EXPECT_TRUE(grown()) << "stop";
+  launcher.finished(n1, first, node_exit({terminated(0)}));
+  EXPECT_TRUE(grown()) << "released";
+}
+
+TEST_F(Gang, TheFirstFailureStopsTheOthers) {
+  submit_gang(2);
+  run();
+  launcher.finished(n2, first, node_exit({rank_exit(2, Cause::signal, 9), terminated(3)}));
+  const AttemptDoomed doomed = launcher.facts<AttemptDoomed>().at(0);
+  EXPECT_EQ(doomed.report.rank, 2);
+  EXPECT_EQ(launcher.assignment(n1, first).phase, WantedPhase::stop);
+  EXPECT_EQ(launcher.assignment(n1, first).stop_reason, StopReason::gang_failed);
+  EXPECT_THAT(launcher.facts<AttemptEnded>(), IsEmpty()) << "ranks still run on n1";
+  launcher.finished(n1, first, node_exit({terminated(0), terminated(1)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+  EXPECT_EQ(launcher.view(job).report.value().exit_code, 137);
+}
+
+TEST_F(Gang, AFinishedPartStaysAssignedUntilItsLogsAreDurable) {
+  const JobId solo = launcher.submit(job_spec("solo"));
+  NodeExitReport exit = node_exit({rank_exit(0)});
+  exit.logs = {{0, 1, 1}};
+  launcher.run_solo(n1, attempt(solo), exit);
+  launcher.expect_one<AwaitLogs>();
+  EXPECT_TRUE(launcher.assigned(n1, attempt(solo)));
+  EXPECT_EQ(launcher.status(solo), JobStatus::finalizing);
+  launcher.send(LogsDurableInput{attempt(solo), n1.id});
+  EXPECT_EQ(launcher.expect_one<SendDesired>().node, n1.id);
+  launcher.drop_notices();
+  EXPECT_FALSE(launcher.assigned(n1, attempt(solo)));
+}
+
+TEST_F(Gang, LogsAreGivenUpAfterTheirTimeOut) {
+  const JobId solo = launcher.submit(job_spec("solo"));
+  NodeExitReport exit = node_exit({rank_exit(0)});
+  exit.logs = {{0, 1, 1}};
+  launcher.run_solo(n1, attempt(solo), exit);
+  launcher.expect_one<AwaitLogs>();
+  launcher.pass(launcher.config.logs_timeout - seconds(1), {&n1, &n2});
+  EXPECT_EQ(launcher.status(solo), JobStatus::finalizing);
+  launcher.pass(seconds(2), {&n1, &n2});
+  EXPECT_EQ(launcher.status(solo), JobStatus::completed);
+}
+
+TEST_F(Gang, LogsOfALostNodeAreGivenUpAndThoseOfAnUnknownOneAwaited) {
+  const JobId solo = launcher.submit(job_spec("solo"));
+  NodeExitReport exit = node_exit({rank_exit(0, Cause::exit_code, 3)});
+  exit.logs = {{0, 1, 1}};
+  launcher.run_solo(n1, attempt(solo), exit);
+  launcher.expect_one<AwaitLogs>();
+  launcher.pass(seconds(8), {&n2});
+  EXPECT_EQ(launcher.status(solo), JobStatus::finalizing);
+  launcher.pass(seconds(3), {&n2});
+  EXPECT_EQ(launcher.status(solo), JobStatus::failed) << "its exit was known before";
+  EXPECT_EQ(launcher.view(solo).report.value().exit_code, 3);
+}
+
+TEST_F(Gang, APartThatIsNotPreparedInTimeFailsItsAttempt) {
+  submit_gang();
+  launcher.prepared(n1, first);
+  PartReport staging = report(first, PartState::staging);
+  launcher.observe(n2, staging);
+  launcher.drop_notices();
+  staging.progress = "fetching 3.1/12.0 MiB";
+  launcher.observe(n2, staging);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).reason, "node n2: fetching 3.1/12.0 MiB");
+  launcher.pass(launcher.config.prepare_timeout + seconds(1), {&n1, &n2});
+  const AttemptDoomed doomed = launcher.facts<AttemptDoomed>().at(0);
+  EXPECT_EQ(doomed.report.cause, Cause::workspace_failed);
+  EXPECT_EQ(doomed.report.message,
+            "node n2 was not prepared within 30m00s (last: fetching 3.1/12.0 MiB)");
+  EXPECT_EQ(launcher.assignment(n1, first).phase, WantedPhase::stop);
+  NodeExitReport stopped = node_failure(Cause::canceled, "");
+  launcher.finished(n1, first, stopped);
+  launcher.finished(n2, first, stopped);
+  EXPECT_EQ(launcher.facts<AttemptEnded>().at(0).report.cause, Cause::workspace_failed);
+  EXPECT_EQ(launcher.facts<JobRequeued>().size(), 1U);
+}
+
+TEST_F(Gang, ProgressIsShownAndNotStored) {
+  submit_gang();
+  PartReport staging = report(first, PartState::staging);
+  launcher.observe(n1, staging);
+  launcher.drop_notices();
+  const std::size_t facts = launcher.all_facts().size();
+  staging.progress = "unpacking";
+  launcher.observe(n1, staging);
+  EXPECT_EQ(launcher.expect_one<JobChanged>().job, job);
+  EXPECT_EQ(launcher.all_facts().size(), facts);
+  EXPECT_EQ(launcher.view(job).attempts.at(0).parts.at(0).progress, "unpacking");
+}
+
+TEST_F(Gang, PartStatesOnlyMoveForward) {
+  submit_gang();
+  prepare();
+  const std::size_t facts = launcher.all_facts().size();
+  launcher.observe(n1, first, PartState::staging);
+  launcher.prepared(n1, first);
+  EXPECT_EQ(launcher.all_facts().size(), facts) << "doubled and late reports change nothing";
+  launcher.observe(n1, first, PartState::running);
+  launcher.observe(n1, first, PartState::prepared);
+  EXPECT_EQ(launcher.view(job).attempts.at(0).parts.at(0).state, PartState::running);
+}
+
+TEST_F(Gang, ACompletedReportThatLacksRanksIsNotBelieved) {
+  const JobId solo = launcher.submit(job_spec("solo", 1, 2));
+  launcher.run_solo(n1, attempt(solo), node_exit({rank_exit(0)}));
+  const ExitReport verdict = launcher.facts<AttemptEnded>().at(0).report;
+  EXPECT_EQ(verdict.cause, Cause::start_failed);
+  EXPECT_THAT(verdict.message, HasSubstr("1 of 2 ranks"));
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

@@ -1,0 +1,190 @@
+// What jobs leave behind, as the launcher hears of it.
+
+#include "tests/unit/launcher/core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+std::vector<CollectedOutput> left(const std::string& what) {
+  CollectedOutput output;
+  output.tree = sha256(what);
+  output.files = 1;
+  return {output};
+}
+
+PartReport finished_with(const AttemptId& attempt, NodeExitReport exit, const std::string& what) {
+  PartReport end = report(attempt, PartState::finished);
+  end.exit = std::move(exit);
+  end.outputs = left(what);
+  return end;
+}
+
+TEST(Outputs, WhatWasNotKeptIsInTheRecordOfEachNodeAndOutlivesARestart) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job", 1));
+  launcher.drop_notices();
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
+  EXPECT_FALSE(launcher.view(job).attempts[0].parts[0].not_kept);
+  PartReport end = finished_with(attempt(job), node_exit({rank_exit(0)}), "1");
+  NotKept& lost = end.not_kept.emplace();
+  lost.names = {"model.pt"};
+  lost.files = 1;
+  launcher.observe(n1, end);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].not_kept, lost);
+  launcher.restart();
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].not_kept, lost);
+}
+
+TEST(Outputs, AJobIsFinalizingWhileAllItsNodesCollect) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1"), n2 = launcher.join("n2");
+  const JobId job = launcher.submit(job_spec("job", 2));
+  for (FakeNode* node : {&n1, &n2}) {
+    launcher.prepared(*node, attempt(job));
+    launcher.drop_notices();
+  }
+  for (FakeNode* node : {&n1, &n2}) {
+    launcher.observe(*node, attempt(job), PartState::running);
+    launcher.drop_notices();
+  }
+  launcher.drop_notices();
+  PartReport collecting = report(attempt(job), PartState::collecting);
+  collecting.progress = "collecting ./outputs";
+  launcher.observe(n1, collecting);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::running) << "n2 still runs";
+  launcher.observe(n2, collecting);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
+  EXPECT_EQ(launcher.view(job).reason, "node n1: collecting ./outputs; n2: collecting ./outputs");
+  collecting.progress = "collecting ./outputs: 1.0/2.0 MiB";
+  launcher.observe(n1, collecting);  // for people: no fact
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.view(job).reason,
+            "node n1: collecting ./outputs: 1.0/2.0 …; n2: collecting ./outputs");
+  EXPECT_EQ(launcher.facts<PartChanged>().size(), 6U);
+  EXPECT_TRUE(launcher.view(job).attempts[0].parts[0].outputs.empty());
+  launcher.observe(n1, finished_with(attempt(job), node_exit({rank_exit(0)}), "1"));
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::finalizing);
+  launcher.observe(n2, finished_with(attempt(job), node_exit({rank_exit(1)}), "2"));
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+  launcher.drop_notices();
+  launcher.restart();
+  const AttemptView view = launcher.view(job).attempts[0];
+  EXPECT_EQ(view.parts[0].outputs, left("1"));
+  EXPECT_EQ(view.parts[1].outputs, left("2"));
+}
+
+TEST(Outputs, EachAttemptHasItsOwnAndAFailedOneHasThemToo) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
+  launcher.observe(
+      n1, finished_with(attempt(job), node_failure(Cause::runner_lost, "it died"), "first"));
+  launcher.drop_notices();
+  ASSERT_EQ(launcher.view(job).attempts.size(), 2U);
+  launcher.observe(n1, attempt(job, 2), PartState::running);
+  launcher.drop_notices();
+  launcher.observe(
+      n1, finished_with(attempt(job, 2), node_exit({rank_exit(0, Cause::exit_code, 3)}), "second"));
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::failed);
+  EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs, left("first"));
+  EXPECT_EQ(launcher.view(job).attempts[1].parts[0].outputs, left("second"));
+}
+
+TEST(Outputs, LogsOfAPartThatRunsAreShownAndAreNoFact) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
+  const std::size_t facts = launcher.all_facts().size();
+  PartReport running = report(attempt(job), PartState::running);
+  for (const char* word : {"1", "2"}) {
+    running.outputs = left(word);
+    launcher.observe(n1, running);
+    launcher.drop_notices();
+    EXPECT_EQ(launcher.view(job).attempts[0].parts[0].outputs, left(word));
+  }
+  EXPECT_EQ(launcher.all_facts().size(), facts);
+  PartReport end = report(attempt(job), PartState::finished);
+  end.exit = node_exit({rank_exit(0)});
+  launcher.observe(n1, end);
+  launcher.drop_notices();
+  EXPECT_TRUE(launcher.view(job).attempts[0].parts[0].outputs.empty());
+}
+
+TEST(Outputs, ThatACanceledJobCouldNotKeepAreNamedInItsEnd) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::collecting);
+  launcher.drop_notices();
+  launcher.cancel(job, "bob");
+  EXPECT_EQ(launcher.assignment(n1, attempt(job)).stop_reason, StopReason::canceled);
+  PartReport end = report(attempt(job), PartState::finished);
+  end.exit = node_exit({rank_exit(0)});
+  CollectedOutput kept, lost, lost_too;
+  kept.kind = OutputKind::logs;
+  kept.tree = sha256("kept");
+  lost.problems = {"was not kept: the disk is full"};
+  lost_too = lost;
+  lost_too.kind = OutputKind::named;
+  lost_too.name = "model";
+  end.outputs = {kept, lost, lost_too};
+  launcher.observe(n1, end);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::canceled);
+  EXPECT_EQ(launcher.view(job).reason,
+            "canceled by bob; ./outputs of node n1: was not kept: the disk is full (and 1 more, "
+            "see `lockstep job show`)");
+}
+
+TEST(Outputs, OfALostNodeAreRefused) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::collecting);
+  launcher.drop_notices();
+  launcher.pass(launcher.config.node_lost_timeout + seconds(5));
+  ASSERT_EQ(launcher.facts<PartGone>().size(), 1U);
+  launcher.restart_agent(n1, {finished_with(attempt(job), node_exit({rank_exit(0)}), "late")});
+  launcher.drop_notices();
+  EXPECT_TRUE(launcher.view(job).attempts[0].parts[0].outputs.empty());
+}
+
+TEST(Outputs, AreStillCollectedAfterAReboot) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::running);
+  launcher.drop_notices();
+  launcher.reboot(n1, {report(attempt(job), PartState::collecting)});
+  launcher.drop_notices();
+  EXPECT_TRUE(launcher.facts<PartGone>().empty()) << "its ranks had ended before";
+  launcher.observe(n1, finished_with(attempt(job), node_exit({rank_exit(0)}), "1"));
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+}
+
+TEST(Outputs, ThatARebootTookAwayAreLostWithTheAttempt) {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  const JobId job = launcher.submit(job_spec("job"));
+  launcher.observe(n1, attempt(job), PartState::collecting);
+  launcher.drop_notices();
+  launcher.reboot(n1);
+  EXPECT_EQ(launcher.facts<PartGone>().size(), 1U);
+  launcher.drop_notices();
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

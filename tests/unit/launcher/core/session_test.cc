@@ -1,0 +1,198 @@
+// Who speaks for a node, and what a full report proves.
+
+#include "tests/unit/launcher/core/launcher_fixture.h"
+
+namespace lockstep::launcher {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Session : ::testing::Test {
+  TestLauncher launcher;
+  FakeNode n1 = launcher.join("n1");
+  JobId job;
+  AttemptId first;
+
+  void run_job() {
+    job = launcher.submit(job_spec("job"));
+    first = attempt(job);
+    launcher.observe(n1, first, PartState::running);
+  }
+};
+
+TEST_F(Session, OfAnUnknownKeyIsRefused) {
+  FakeNode stranger = n1;
+  stranger.key = PublicKey("stranger");
+  launcher.send_session(stranger);
+  EXPECT_THAT(launcher.expect_one<RefuseSession>().reason, HasSubstr("not known"));
+}
+
+TEST_F(Session, ThatClaimsAnotherNodesIdIsRefused) {
+  FakeNode liar = launcher.join("n2");
+  liar.id = n1.id;
+  launcher.send_session(liar);
+  EXPECT_THAT(launcher.expect_one<RefuseSession>().reason, HasSubstr("belongs to node n2"));
+}
+
+TEST_F(Session, ANewOneAloneProvesNothing) {
+  run_job();
+  launcher.restart_agent(n1, {report(first, PartState::running)});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::running);
+  EXPECT_THAT(launcher.facts<PartGone>(), IsEmpty());
+}
+
+TEST_F(Session, AnAgentRestartedTwiceInARowLosesNothing) {
+  run_job();
+  launcher.restart_agent(n1, {report(first, PartState::running)});
+  launcher.drop_notices();
+  launcher.restart_agent(n1, {report(first, PartState::running)});
+  launcher.drop_notices();
+  launcher.finished(n1, first, node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+}
+
+TEST_F(Session, AFullReportThatLacksAKnownPartProvesItsRunnerGone) {
+  run_job();
+  launcher.restart_agent(n1, {});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.facts<PartGone>().at(0).cause, Cause::runner_lost);
+  EXPECT_EQ(launcher.placed_on(attempt(job, 2)), std::vector<NodeId>{n1.id});
+}
+
+TEST_F(Session, APartTheNodeNeverSpokeOfIsSimplySentAgain) {
+  job = launcher.submit(job_spec("job"));
+  launcher.restart_agent(n1, {});
+  launcher.drop_notices();
+  EXPECT_THAT(launcher.facts<PartGone>(), IsEmpty());
+  EXPECT_TRUE(launcher.assigned(n1, attempt(job)));
+}
+
+TEST_F(Session, ADoubledOpeningProvesNothing) {
+  run_job();
+  launcher.open(n1, {});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::running) << "it was written before the part began";
+}
+
+TEST_F(Session, ARebootFasterThanTheHeartbeatEndsWhatRanAndRetriesIt) {
+  run_job();
+  launcher.reboot(n1);
+  launcher.drop_notices();
+  const ExitReport report = launcher.facts<AttemptEnded>().at(0).report;
+  EXPECT_EQ(report.cause, Cause::node_lost);
+  EXPECT_THAT(report.message, HasSubstr("rebooted"));
+  EXPECT_TRUE(launcher.assigned(n1, attempt(job, 2)));
+  launcher.run_solo(n1, attempt(job, 2), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+}
+
+TEST_F(Session, ARebootEndsEvenAPartThatWasNeverReported) {
+  job = launcher.submit(job_spec("job"));
+  launcher.reboot(n1);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.facts<PartGone>().size(), 1U) << "it may have run before the reboot";
+}
+
+TEST_F(Session, WhatFinishedBeforeARebootCounts) {
+  run_job();
+  PartReport end = report(first, PartState::finished);
+  end.exit = node_exit({rank_exit(0)});
+  launcher.reboot(n1, {end});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+}
+
+TEST_F(Session, LogsThatAFullReportNoLongerHasAreGivenUp) {
+  run_job();
+  NodeExitReport exit = node_exit({rank_exit(0)});
+  exit.logs = {{0, 9, 0}};
+  launcher.finished(n1, first, exit);
+  launcher.expect_one<AwaitLogs>();
+  launcher.restart_agent(n1, {});
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::completed);
+}
+
+TEST_F(Session, LateMessagesOfAReplacedOneAreIgnored) {
+  run_job();
+  const FakeNode before = n1;
+  launcher.restart_agent(n1, {report(first, PartState::running)});
+  launcher.drop_notices();
+  const std::size_t facts = launcher.all_facts().size();
+  launcher.send_session(before);
+  launcher.send(HeartbeatInput{before.key, {before.id, before.session, 0, 0}});
+  PartReport end = report(first, PartState::finished);
+  end.exit = node_exit({rank_exit(0, Cause::exit_code, 1)});
+  launcher.send(ObservedInput{before.key, {before.id, before.session, 9, {end}, {}}});
+  EXPECT_EQ(launcher.all_facts().size(), facts);
+  EXPECT_EQ(launcher.status(job), JobStatus::running);
+}
+
+// An agent was started twice in a row, and the first start's word was on its way for long.
+TEST_F(Session, OneOfAnEarlierStartThatWasNeverAcceptedIsIgnored) {
+  run_job();
+  FakeNode earlier = n1, later = n1;
+  earlier.session = SessionId(n1.session.value + 1);
+  later.session = SessionId(n1.session.value + 2);
+  launcher.open(later, {report(first, PartState::running)});
+  launcher.drop_notices();
+  const std::size_t facts = launcher.all_facts().size();
+  launcher.send_session(earlier);
+  EXPECT_EQ(launcher.all_facts().size(), facts);
+  EXPECT_EQ(launcher.status(job), JobStatus::running);
+  launcher.beat(later);
+  launcher.drop_notices();
+}
+
+TEST_F(Session, TwoThatBothGoOnTalkingAreAClonedImageAndBothAreRefused) {
+  FakeNode clone = n1;
+  clone.session = SessionId(0xc10e);
+  clone.boot = BootId("boot-of-the-clone");
+  launcher.open(clone);
+  launcher.drop_notices();
+  std::vector<RefuseSession> refused;
+  for (int second = 0; second < 30 && refused.empty(); ++second) {
+    launcher.tick(seconds(1));
+    launcher.drop_notices();
+    launcher.beat(clone);
+    launcher.drop_notices();
+    launcher.send(HeartbeatInput{n1.key, {n1.id, n1.session, 0, 0}});
+    refused = launcher.take<RefuseSession>();
+  }
+  ASSERT_EQ(refused.size(), 2U);
+  EXPECT_NE(refused[0].session, refused[1].session);
+  EXPECT_THAT(refused[0].reason, HasSubstr("two agents speak as node n1"));
+  EXPECT_THAT(launcher.core->node_view("n1").value().reason, HasSubstr("cloned"));
+  EXPECT_EQ(launcher.liveness(n1), Liveness::unknown);
+  launcher.send_session(clone);
+  launcher.expect_one<RefuseSession>();
+  // One of them is started again: that one is the node.
+  launcher.restart_agent(n1, {});
+  EXPECT_EQ(launcher.liveness(n1), Liveness::alive);
+}
+
+TEST_F(Session, AHeartbeatBehindTheDesiredRevisionGetsItAgain) {
+  launcher.submit(job_spec("job"));
+  const std::uint64_t revision = launcher.core->desired_for(n1.id).revision;
+  launcher.send(HeartbeatInput{n1.key, {n1.id, n1.session, revision - 1, 0}});
+  launcher.expect_one<AckHeartbeat>();
+  EXPECT_EQ(launcher.expect_one<SendDesired>().node, n1.id);
+  launcher.send(HeartbeatInput{n1.key, {n1.id, n1.session, revision, 0}});
+  launcher.expect_one<AckHeartbeat>();
+}
+
+TEST_F(Session, ReportsOfAttemptsThatAreNotTheNodesAreIgnored) {
+  FakeNode n2 = launcher.join("n2");
+  run_job();
+  const std::size_t facts = launcher.all_facts().size();
+  launcher.finished(n2, first, node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.expect_one<ReportRefused>().node, n2.id) << "for the audit";
+  launcher.finished(n1, attempt(job, 7), node_exit({rank_exit(0)}));
+  launcher.finished(n1, attempt(JobId("ghost")), node_exit({rank_exit(0)}));
+  EXPECT_EQ(launcher.all_facts().size(), facts);
+}
+
+}  // namespace
+}  // namespace lockstep::launcher

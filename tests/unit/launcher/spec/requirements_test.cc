@@ -1,0 +1,190 @@
+#include "launcher/spec/requirements.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+namespace lockstep::spec {
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+const std::string kA(64, 'a');
+const std::string kB(64, 'b');
+
+ReadText from(const Files& files) {
+  return [files](const std::string& path) -> Result<std::string> {
+    const auto found = files.find(std::filesystem::path(path).lexically_normal().string());
+    if (found == files.end()) return make_error(ErrorCode::not_found, "there is no " + path);
+    return found->second;
+  };
+}
+
+std::string refusal(const Files& files) {
+  VenvEnvironment environment;
+  const Status read = read_requirements("r.txt", from(files), environment);
+  return read ? "" : read.error().message;
+}
+
+TEST(Requirements, LinesAreAsPipReadsThem) {
+  VenvEnvironment read;
+  ASSERT_TRUE(read_requirements("r.txt",
+                                from({{"r.txt",
+                                       "# all of it\r\n"
+                                       "numpy==1.26.4   # pinned\r\n"
+                                       "\n"
+                                       "torch>=2; python_version >= '3.9'\n"
+                                       "six==1.16 \\\n"
+                                       "    --hash=sha256:" +
+                                           kA +
+                                           " \\\n"
+                                           "    --hash=sha256:" +
+                                           kB +
+                                           "\n"
+                                           "pkg @ https://host/pkg-1.whl#sha256=cc\n"
+                                           "last"}}),
+                                read));
+  EXPECT_EQ(read.requirements, (std::vector<std::string>{
+                                   "numpy==1.26.4", "torch>=2; python_version >= '3.9'",
+                                   "six==1.16     --hash=sha256:" + kA + "     --hash=sha256:" + kB,
+                                   "pkg @ https://host/pkg-1.whl#sha256=cc", "last"}));
+  EXPECT_TRUE(read.options.empty());
+  EXPECT_TRUE(read.constraints.empty());
+}
+
+TEST(Requirements, ACommentBetweenJoinedLinesEndsNothing) {
+  VenvEnvironment read;
+  ASSERT_TRUE(read_requirements("r.txt", from({{"r.txt", "six \\\n  # why\nnumpy"}}), read));
+  EXPECT_EQ(read.requirements, (std::vector<std::string>{"six", "numpy"}));
+}
+
+TEST(Requirements, OptionsHaveOneSpelling) {
+  VenvEnvironment read;
+  ASSERT_TRUE(read_requirements("r.txt",
+                                from({{"r.txt",
+                                       "-i https://a\n--index-url=https://b\n"
+                                       "--extra-index-url  https://c\n-f https://d\n"
+                                       "--find-links /shared/wheels\n--no-binary :all:\n"
+                                       "--pre\n--prefer-binary\n--no-index\n"}}),
+                                read));
+  EXPECT_EQ(read.options,
+            (std::vector<std::string>{"--index-url https://a", "--index-url https://b",
+                                      "--extra-index-url https://c", "--find-links https://d",
+                                      "--find-links /shared/wheels", "--no-binary :all:", "--pre",
+                                      "--prefer-binary", "--no-index"}));
+}
+
+TEST(Requirements, FilesThatAreNamedAreReadFromBesideTheOneThatNamesThem) {
+  VenvEnvironment read;
+  ASSERT_TRUE(read_requirements("a/r.txt",
+                                from({{"a/r.txt", "one\n-r sub/more.txt\n-c limits.txt\nfour"},
+                                      {"a/sub/more.txt", "two\n--requirement ../base.txt"},
+                                      {"a/base.txt", "three"},
+                                      {"a/limits.txt", "six<2\n-r base.txt"}}),
+                                read));
+  EXPECT_EQ(read.requirements, (std::vector<std::string>{"one", "two", "three", "four"}));
+  EXPECT_EQ(read.constraints, (std::vector<std::string>{"six<2", "three"}));
+}
+
+TEST(Requirements, WhatCannotBeTheSameOnEveryNodeIsRefusedWithItsPlace) {
+  const struct {
+    Files files;
+    std::string says;
+  } cases[] = {
+      {{{"r.txt", "six\n-e ."}}, "r.txt:2: '-e .': an editable install"},
+      {{{"r.txt", "./pkg"}}, "r.txt:1: './pkg': is a path"},
+      {{{"r.txt", "\n\n/abs/pkg.whl"}}, "r.txt:3: '/abs/pkg.whl': is a path"},
+      {{{"r.txt", "wheels/pkg.whl"}}, "is a path"},
+      {{{"r.txt", "pkg @ file:///x"}}, "is a path"},
+      {{{"r.txt", "git+https://host/x"}}, "version control"},
+      {{{"r.txt", "pkg @ git+ssh://host/x"}}, "version control"},
+      {{{"r.txt", "--frobnicate"}}, "r.txt:1: '--frobnicate': an option that is not known"},
+      {{{"r.txt", "--index-url"}}, "--index-url needs a value"},
+      {{{"r.txt", "--pre yes"}}, "--pre takes no value"},
+      {{{"r.txt", "-f wheels"}}, "r.txt:1: '-f wheels': is relative"},
+      {{{"r.txt", "-r"}}, "names no file"},
+      {{{"r.txt", "-r https://host/r.txt"}}, "only files are read"},
+      {{{"r.txt", "six\n-r none.txt"}}, "r.txt:2: there is no none.txt"},
+      {{{"r.txt", "six\n-r ./r.txt"}}, "r.txt:2: ./r.txt is read already: a file names itself"},
+      {{{"r.txt", "-r b.txt"}, {"b.txt", "six\n-e ."}}, "b.txt:2: '-e .'"},
+      {{{"r.txt", "-r b.txt"}, {"b.txt", "-r r.txt"}},
+       "b.txt:1: r.txt is read already: a file names itself"},
+      {{{"r.txt", "six\n-i https://${TOKEN_2}@host/simple"}},
+       "r.txt:2: '-i https://${TOKEN_2}@host/simple': ${TOKEN_2} would be another text on each "
+       "node; "
+       "write the text itself, or, of an index, set PIP_INDEX_URL for the nodes' agents instead"},
+      {{{"r.txt", "six==${VERSION}"}}, "r.txt:1: 'six==${VERSION}': ${VERSION} would be another"},
+      {{{"r.txt", "-r ${WHERE}/r.txt"}}, "r.txt:1: '-r ${WHERE}/r.txt': ${WHERE} would be another"},
+      {{{"r.txt", "\n  six=>1 # why"}}, "r.txt:2:6: 'six=>1': '=>' is no operator; write >="},
+      {{{"r.txt", "-r b.txt"}, {"b.txt", "six\nsix=1"}}, "b.txt:2:4: 'six=1': '=' is no operator"},
+      {{{"r.txt", "-c c.txt"}, {"c.txt", "six<"}}, "c.txt:1:4: 'six<': no version follows '<'"},
+      {{{"r.txt", "six==1 \\\n \\\n  --hash=sha256:zz"}},
+       "r.txt:3:3: 'six==1    --hash=sha256:zz': 'zz' is no sha256: it has 64 hexadecimal digits"},
+      {{{"r.txt", "six; os_name == 'ü' x"}}, "r.txt:1:21: "},
+  };
+  for (const auto& one : cases)
+    EXPECT_NE(refusal(one.files).find(one.says), std::string::npos)
+        << one.says << "\n but: " << refusal(one.files);
+}
+
+TEST(Requirements, WhatOnlyLooksLikeAVariableIsTaken) {
+  EXPECT_EQ(refusal({{"r.txt", "x @ https://h/${lower}/$UPPER/${}/x.whl  # ${COMMENT}"}}), "");
+}
+
+// Otherwise each level of files multiplies what is read.
+TEST(Requirements, ATreeOfFilesIsReadUpToALimit) {
+  for (const char* option : {"-r", "-c"}) {
+    Files files{{"f0.txt", "# nothing\n"}};
+    for (int level = 1; level < 15; ++level)
+      for (int i = 0; i < 30; ++i)
+        files[fmt::format("f{}.txt", level)] += fmt::format("{} f{}.txt\n", option, level - 1);
+    files["r.txt"] = "-r f14.txt\n";
+    EXPECT_THAT(refusal(files),
+                testing::MatchesRegex("f1\\.txt:[0-9]+: is one line too many: with those that are "
+                                      "read at each -r and -c, at most 10000 are possible"));
+  }
+  std::string most;
+  for (int i = 0; i < 10'000; ++i) most += "# why\nsix\n";
+  EXPECT_EQ(refusal({{"r.txt", most}}), "");
+  EXPECT_THAT(refusal({{"r.txt", most + "six\n"}}), testing::HasSubstr("r.txt:20001: is one line"));
+}
+
+TEST(Requirements, CommentsOfManyFilesAreReadUpToALimit) {
+  Files files{{"big.txt", "#" + std::string(4 << 20, 'x')}};
+  for (int i = 0; i < 20; ++i) files["r.txt"] += "-r big.txt\n";
+  EXPECT_EQ(refusal(files), "big.txt:1: all files that are read have more than 64.0 MiB");
+}
+
+TEST(Requirements, AListFollowsTheSameRules) {
+  VenvEnvironment environment;
+  EXPECT_TRUE(add_requirement("  numpy==1.26.4 # pinned", environment));
+  EXPECT_TRUE(add_requirement("--pre", environment));
+  EXPECT_EQ(environment.requirements, std::vector<std::string>{"numpy==1.26.4"});
+  EXPECT_EQ(environment.options, std::vector<std::string>{"--pre"});
+  EXPECT_FALSE(add_requirement("-r other.txt", environment));
+  EXPECT_FALSE(add_requirement("-e .", environment));
+  EXPECT_FALSE(add_requirement("six==${VERSION}", environment));
+  const Status wrong = add_requirement("six=1", environment);
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message, "'six=1': '=' is no operator; write ==");
+}
+
+TEST(Requirements, APasswordInAnAddressIsRefused) {
+  for (const char* line :
+       {"--index-url https://ann:s3cr3t@host/simple", "six @ https://ann:x@host/six.whl"}) {
+    VenvEnvironment environment;
+    const Status added = add_requirement(line, environment);
+    ASSERT_FALSE(added) << line;
+    EXPECT_EQ(added.error().message.find("s3cr3t"), std::string::npos);
+    EXPECT_NE(added.error().message.find("PIP_INDEX_URL"), std::string::npos);
+  }
+  VenvEnvironment environment;
+  EXPECT_TRUE(add_requirement("--index-url https://ann@host:8080/simple", environment));
+  EXPECT_TRUE(add_requirement("--index-url https://host:8080/simple", environment));
+}
+
+}  // namespace
+}  // namespace lockstep::spec

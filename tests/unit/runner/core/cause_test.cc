@@ -1,0 +1,380 @@
+// What the runner names as the cause, whatever order its signs arrive in.
+#include "tests/unit/runner/core/fixture.h"
+
+namespace lockstep::runner {
+namespace {
+
+TEST_F(RunnerCore, FirstFailureEndsTheGangAndTheRestAreConsequences) {
+  run_gang(part(2, 3));
+  give(RankExited{1, 0, SIGKILL, false});
+  const auto abort = std::get<GangAbort>(take<TellGang>().message);
+  EXPECT_EQ(abort.first.rank, 1);
+  EXPECT_EQ(abort.first.signal, SIGKILL);
+  take_report(PartState::stopping);
+  take_signal(SIGTERM);
+  give(RankExited{0, 0, SIGTERM, false});
+  EXPECT_EQ(core.next_deadline(), now + kFailureGrace);
+  pass(kFailureGrace);
+  take_signal(SIGKILL);
+  take<KillEverything>();
+  give(RankExited{2, 0, SIGKILL, false});
+  const auto report = drain_quote_and_end(1);
+  EXPECT_EQ(report.cause, Cause::signal);
+  EXPECT_EQ(report.first_failed_rank, 1);
+  EXPECT_EQ(report.ranks[1].stderr_tail, "the last words");
+  EXPECT_FALSE(report.ranks[1].terminated_by_us);
+  EXPECT_TRUE(report.ranks[0].terminated_by_us);
+  EXPECT_TRUE(report.ranks[2].terminated_by_us);
+}
+
+TEST_F(RunnerCore, NonZeroExitCode) {
+  run_solo(part(1, 1));
+  give(RankExited{0, 3, 0, false});
+  const auto report = drain_quote_and_end(0);
+  EXPECT_EQ(report.cause, Cause::exit_code);
+  EXPECT_EQ(exit_code_of(report.ranks[0]), 3);
+  EXPECT_EQ(report.message, "rank 0 exited with code 3");
+}
+
+TEST_F(RunnerCore, OutOfMemoryIsNamed) {
+  run_solo(part(1, 1));
+  give(RankExited{0, 0, SIGKILL, true});
+  const auto report = drain_quote_and_end(0);
+  EXPECT_EQ(report.cause, Cause::out_of_memory);
+  EXPECT_EQ(exit_code_of(report.ranks[0]), 137);
+}
+
+TEST_F(RunnerCore, AbortCodeWinsOverTheSignalItCauses) {
+  run_solo(part(1, 2, Distribution::Kind::mpi));
+  give(RankConnected{0});
+  give(RankConnected{1});
+  give(RankAborted{0, 42, "bad input"});
+  take_report(PartState::stopping);
+  take_signal(SIGTERM);
+  give(RankExited{0, 0, SIGTERM, false});
+  give(RankExited{1, 0, SIGTERM, false});
+  const auto report = drain_quote_and_end(0);
+  EXPECT_EQ(report.cause, Cause::mpi_abort);
+  EXPECT_EQ(exit_code_of(report.ranks[0]), 42);
+  EXPECT_FALSE(report.ranks[0].terminated_by_us);
+  EXPECT_TRUE(report.ranks[1].terminated_by_us);
+  EXPECT_EQ(report.message, "rank 0 called MPI_Abort(42): bad input");
+}
+
+TEST_F(RunnerCore, AbortThatIsHeardAfterTheDeathItCaused) {
+  run_solo(part(1, 2, Distribution::Kind::mpi));
+  give(RankExited{0, 0, SIGABRT, false});
+  take_report(PartState::stopping);
+  take_signal(SIGTERM);
+  give(RankAborted{0, 7, ""});
+  give(RankAborted{1, 9, ""});  // a consequence: the first failure stays
+  give(RankExited{1, 0, SIGTERM, false});
+  const auto report = drain_quote_and_end(0);
+  EXPECT_EQ(report.cause, Cause::mpi_abort);
+  EXPECT_EQ(report.first_failed_rank, 0);
+  EXPECT_EQ(exit_code_of(report.ranks[0]), 7);
+  EXPECT_TRUE(report.ranks[1].terminated_by_us);
+}
+
+TEST_F(RunnerCore, AbortThatIsHeardWhenNothingElseIsLeftToDo) {
+  run_solo(part(1, 1, Distribution::Kind::mpi));
+  give(RankConnected{0});
+  give(RankExited{0, 0, SIGABRT, false});
+  take_drain();
+  give(LogsDrained{});
+  take<ReadStderrTail>();
+  give(StderrTail{0, ""});
+  EXPECT_EQ(core.next_deadline(), now + kAbortNews);
+  give(RankAborted{0, 42, ""});
+  pass(kAbortNews);
+  EXPECT_EQ(take_end().cause, Cause::mpi_abort);
+}
+
+TEST_F(RunnerCore, ExitZeroBeforeFinalizeFails) {
+  run_solo(part(1, 1, Distribution::Kind::mpi));
+  give(RankConnected{0});
+  give(RankExited{0, 0, 0, false});
+  EXPECT_EQ(core.next_deadline(), now + kSettle);
+  pass(kSettle);
+  const auto report = drain_quote_and_end(0);
+  EXPECT_EQ(report.cause, Cause::exit_without_finalize);
+  EXPECT_NE(exit_code_of(report.ranks[0]), 0);
+}
+
+TEST_F(RunnerCore, FinalizeThatIsHeardLateIsNoFailure) {
+  run_solo(part(1, 1, Distribution::Kind::mpi));
+  give(RankConnected{0});
+  give(RankExited{0, 0, 0, false});
+  give(RankFinalized{0});
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
+TEST_F(RunnerCore, RankThatNeverConnectedWhileAnotherDid) {
+  run_solo(part(1, 2, Distribution::Kind::mpi));
+  give(RankExited{0, 0, 0, false});
+  give(RankConnected{1});
+  pass(kSettle);
+  take_report(PartState::stopping);
+  take_signal(SIGTERM);
+  give(RankExited{1, 0, SIGTERM, false});
+  const auto report = drain_quote_and_end(0);
+  EXPECT_EQ(report.cause, Cause::never_connected);
+  EXPECT_EQ(report.first_failed_rank, 0);
+}
+
+TEST_F(RunnerCore, MpiInitThatNeverReachedTheServerIsExplained) {
+  struct Case {
+    const char* tail;
+    const char* said;  // "" for nothing
+  };
+  for (const Case& c :
+       {Case{"MPIR_pmi_init(134): PMI_Init returned -1", "speaks PMI, not PMIx"},
+        Case{"Runtime environment uses unsupported PMI version PMIx.", "speaks PMI, not PMIx"},
+        Case{"*** An error occurred in MPI_Init_thread", "may be too old"},
+        Case{"about:\n    mpi_init:startup:internal-failure", "may be too old"},
+        Case{"ImportError: no module named mpi4py", ""}}) {
+    core = Core();
+    run_solo(part(1, 1, Distribution::Kind::mpi));
+    give(RankExited{0, 15, 0, false});
+    take_drain();
+    give(LogsDrained{});
+    take<ReadStderrTail>();
+    give(StderrTail{0, c.tail});
+    const auto report = take_end();
+    EXPECT_EQ(report.cause, Cause::exit_code);
+    EXPECT_EQ(exit_code_of(report.ranks[0]), 15);
+    EXPECT_NE(report.ranks[0].detail.find(c.said), std::string::npos) << c.tail;
+    EXPECT_EQ(report.ranks[0].detail.empty(), *c.said == '\0') << c.tail;
+    EXPECT_NE(report.message.find(c.said), std::string::npos) << report.message;
+  }
+}
+
+TEST_F(RunnerCore, MpiInitOfARankThatHadJoinedIsNotExplained) {
+  run_solo(part(1, 1, Distribution::Kind::mpi));
+  give(RankConnected{0});
+  give(RankExited{0, 1, 0, false});
+  take_drain();
+  give(LogsDrained{});
+  take<ReadStderrTail>();
+  give(StderrTail{0, "MPI_Init failed"});
+  pass(kAbortNews);
+  EXPECT_EQ(take_end().ranks[0].detail, "");
+}
+
+TEST_F(RunnerCore, PlainScriptUnderMpiCompletes) {
+  run_solo(part(1, 2, Distribution::Kind::mpi));
+  give(RankExited{0, 0, 0, false});
+  give(RankExited{1, 0, 0, false});
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
+TEST_F(RunnerCore, TwoMpiProgramsInARow) {
+  run_solo(part(1, 1, Distribution::Kind::mpi));
+  give(RankConnected{0});
+  give(RankFinalized{0});
+  give(RankConnected{0});
+  give(RankExited{0, 0, 0, false});
+  pass(kSettle);
+  EXPECT_EQ(drain_quote_and_end(0).cause, Cause::exit_without_finalize);
+}
+
+TEST_F(RunnerCore, PeerAbortTerminatesAndBlamesNobodyHere) {
+  run_gang(part(2, 1));
+  GangAbort abort;
+  abort.node_rank = 1;
+  abort.first.rank = 1;
+  abort.first.cause = Cause::signal;
+  abort.message = "rank 1 was killed by signal 9";
+  give(AbortFromPeer{abort});
+  take_report(PartState::stopping);
+  take_signal(SIGTERM);
+  give(AbortFromPeer{abort});  // doubled
+  give(RankExited{0, 1, 0, false});
+  const auto report = drain_and_end();
+  EXPECT_EQ(report.cause, Cause::canceled);
+  EXPECT_FALSE(report.first_failed_rank);
+  EXPECT_TRUE(report.ranks[0].terminated_by_us);
+  EXPECT_EQ(report.message, "node rank 1 ended the gang: rank 1 was killed by signal 9");
+}
+
+TEST_F(RunnerCore, SpawnLostTakesItsRanks) {
+  run_solo(part(1, 2));
+  give(RankExited{0, 0, 0, false});
+  give(SpawnLost{});
+  const auto report = drain_quote_and_end(1);
+  EXPECT_EQ(report.cause, Cause::runner_lost);
+  EXPECT_FALSE(report.first_failed_rank);
+  EXPECT_EQ(report.ranks[0].cause, Cause::completed);
+  EXPECT_EQ(report.ranks[1].cause, Cause::runner_lost);
+  EXPECT_TRUE(is_infrastructure(report.cause));
+}
+
+TEST_F(RunnerCore, TakenMasterPortIsItsOwnCause) {
+  run_gang(part(2, 1));
+  give(MasterPortTaken{});
+  take<TellGang>();
+  take_report(PartState::stopping);
+  take_signal(SIGTERM);
+  give(RankExited{0, 1, 0, false});
+  EXPECT_EQ(drain_and_end().cause, Cause::port_taken);
+}
+
+// ---- ranks that wait over nodes for one that never joined ---------------------------------------
+
+constexpr auto kMpi = Distribution::Kind::mpi;
+
+class MpiGang : public RunnerCore {
+ protected:
+  // Node 0 of three, whose ranks wait in their first fence, has learnt that it is in vain.
+  void expect_to_fail_for(int rank) {
+    const auto abort = std::get<GangAbort>(take<TellGang>().message);
+    EXPECT_EQ(abort.first.rank, rank);
+    EXPECT_EQ(abort.first.cause, Cause::never_connected);
+    take_report(PartState::stopping);
+    take_signal(SIGTERM);
+  }
+
+  void end_for(int rank, int ranks_here) {
+    for (int i = 0; i < ranks_here; ++i) give(RankExited{i, 0, SIGTERM, false});
+    const auto report = drain_and_end();  // no stderr of a rank that was never here
+    EXPECT_EQ(report.cause, Cause::never_connected);
+    EXPECT_EQ(report.first_failed_rank, rank);
+    EXPECT_EQ(report.message.rfind("rank " + std::to_string(rank) + " exited with code 0", 0), 0u)
+        << report.message;
+    for (const auto& exit : report.ranks) EXPECT_TRUE(exit.terminated_by_us);
+  }
+
+  std::optional<bool> told() { return std::get<GangDrained>(take<TellGang>().message).connected; }
+};
+
+TEST_F(MpiGang, APeerThatEndedBeforeOursConnectedIsNamed) {
+  run_gang(part(3, 2, kMpi));
+  give(PeerDrained{{2, false}});
+  give(PeerDrained{{1, false}});  // the first heard is the one to name
+  give(PeerDrained{{2, false}});  // repeated
+  give(RankConnected{1});
+  expect_to_fail_for(4);
+  give(RankConnected{0});         // late
+  give(PeerDrained{{1, false}});  // late
+  end_for(4, 2);
+  give(PeerDrained{{1, false}});
+}
+
+TEST_F(MpiGang, APeerThatEndedAfterOursConnectedIsNamed) {
+  run_gang(part(3, 1, kMpi));
+  give(RankConnected{0});
+  give(PeerDrained{{1, false}});
+  expect_to_fail_for(1);
+  give(PeerDrained{{1, false}});
+  end_for(1, 1);
+}
+
+TEST_F(MpiGang, APeerThatEndedBeforeWeStartedIsNamed) {
+  auto assignment = part(2, 1, kMpi);
+  give(Begin{assignment});
+  take<LeasePorts>();
+  give(Endpoint{7000, PublicKey("key"), 6105});
+  take_report(PartState::prepared);
+  assignment.phase = WantedPhase::run;
+  assignment.gang = table_of(2);
+  give(AssignmentChanged{assignment});
+  take<ConnectGang>();
+  give(PeerDrained{{1, false}});
+  give(GangConnected{});
+  start_all(assignment);
+  give(RankConnected{0});
+  expect_to_fail_for(1);
+  end_for(1, 1);
+}
+
+TEST_F(MpiGang, ARankThatSettlesIsNoReasonToSpareThePeer) {
+  run_gang(part(2, 1, kMpi));
+  give(RankConnected{0});
+  give(RankExited{0, 0, 0, false});  // its RankFinalized has not come yet
+  give(PeerDrained{{1, false}});
+  EXPECT_EQ(std::get<GangAbort>(take<TellGang>().message).first.rank, 1);
+  EXPECT_EQ(drain_and_end().cause, Cause::never_connected);
+}
+
+TEST_F(MpiGang, OfPlainScriptsCompletesInAnyOrder) {
+  for (const bool peer_first : {true, false}) {
+    core = Core();
+    run_gang(part(2, 2, kMpi));
+    if (peer_first) give(PeerDrained{{1, false}});
+    give(RankExited{0, 0, 0, false});
+    give(RankExited{1, 0, 0, false});
+    pass(kSettle);
+    EXPECT_EQ(told(), false);
+    take_drain();
+    if (!peer_first) give(PeerDrained{{1, false}});
+    give(LogsDrained{});
+    EXPECT_EQ(take_end().cause, Cause::completed);
+  }
+}
+
+TEST_F(MpiGang, IsNotToldOfARankWhoseConnectionWasHeardAfterItsExit) {
+  run_gang(part(2, 1, kMpi));
+  give(PeerDrained{{1, true}});
+  give(RankExited{0, 0, 0, false});
+  give(RankConnected{0});
+  give(RankFinalized{0});
+  EXPECT_EQ(told(), true);
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
+TEST_F(MpiGang, RunsTwoMpiProgramsInARow) {
+  run_gang(part(2, 1, kMpi));
+  for (int program = 0; program < 2; ++program) {
+    give(RankConnected{0});
+    give(RankFinalized{0});
+  }
+  give(PeerDrained{{1, true}});
+  give(RankExited{0, 0, 0, false});
+  EXPECT_EQ(told(), true);
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
+// Its peers joined, met nobody and left: here the rank itself is at hand, and is quoted.
+TEST_F(MpiGang, OurRankThatNeverConnectedWhilePeersDid) {
+  for (const bool peer_first : {true, false}) {
+    core = Core();
+    run_gang(part(2, 2, kMpi));
+    if (peer_first) give(PeerDrained{{1, true}});
+    give(RankExited{1, 0, 0, false});
+    pass(kSettle);
+    if (peer_first) {
+      std::get<GangAbort>(take<TellGang>().message);
+    } else {
+      give(PeerDrained{{1, true}});
+      pass(kSettle);
+      std::get<GangAbort>(take<TellGang>().message);
+    }
+    take_report(PartState::stopping);
+    take_signal(SIGTERM);
+    give(RankExited{0, 0, SIGTERM, false});
+    const auto report = drain_quote_and_end(1);
+    EXPECT_EQ(report.cause, Cause::never_connected);
+    EXPECT_EQ(report.first_failed_rank, 1);
+  }
+}
+
+TEST_F(MpiGang, NothingIsConcludedFromAPeerThatDoesNotSay) {
+  run_gang(part(2, 1, kMpi));
+  give(RankConnected{0});
+  give(PeerDrained{{1, std::nullopt}});
+  give(RankFinalized{0});
+  give(RankExited{0, 0, 0, false});
+  EXPECT_EQ(told(), true);
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
+TEST_F(MpiGang, OtherKindsSayNothingAndWaitForNothing) {
+  run_gang(part(2, 1, Distribution::Kind::pytorch));
+  give(PeerDrained{{1, false}});
+  give(RankExited{0, 0, 0, false});
+  EXPECT_EQ(told(), std::nullopt);
+  EXPECT_EQ(drain_and_end().cause, Cause::completed);
+}
+
+}  // namespace
+}  // namespace lockstep::runner
