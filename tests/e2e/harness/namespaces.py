@@ -1,5 +1,6 @@
 """Several hosts on one machine: network namespaces on one bridge, each with its own address, host
 name, hosts file and (for nodes) PID namespace, so that a node can be 'rebooted'. Needs root."""
+import errno
 import os
 import pathlib
 import signal
@@ -68,6 +69,20 @@ class Host:
         self.process.wait(timeout=30)
         wait_until(lambda: not any(alive(pid) for pid in inner), f"{self.name} is off", 30)
         self.process = None
+        self._remove_empty_nurseries()
+
+    @staticmethod
+    def _remove_empty_nurseries():
+        """A power cut takes cgroups, too; these hosts share this machine's. Those of others are not empty."""
+        for nursery in pathlib.Path("/sys/fs/cgroup").glob("**/lockstep/starting-*"):
+            try:
+                if (nursery / "cgroup.procs").read_text():
+                    continue
+                nursery.rmdir()
+                nursery.parent.rmdir()
+            except OSError as error:
+                if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EBUSY):
+                    raise
 
 
 class NamespaceSite(Site):
