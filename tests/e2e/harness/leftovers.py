@@ -17,8 +17,11 @@ def _read(path):
 
 
 def processes():
-    """Live processes that are Lockstep's programs, ranks of its jobs or hold a container: {pid: command line}."""
-    found = {}
+    """Live processes that are Lockstep's programs, ranks of its jobs or hold a container: {pid: command line}.
+
+    Not the process that a template has ready for its next order: each job of an agent that goes on has another one.
+    """
+    found, parents = {}, {}
     for entry in os.listdir("/proc"):
         if not entry.isdigit() or int(entry) == os.getpid():
             continue
@@ -31,14 +34,18 @@ def processes():
         if re.fullmatch(r"lockstepd|lockstep-(agent|runner|template|spawn|env)|containerd-shim.*|conmon", program) or \
                 b"\0AZUREML_RUN_ID=" in b"\0" + environment:
             found[int(entry)] = command.strip()
-    return found
+            parents[int(entry)] = int(stat.rpartition(")")[2].split()[1])
+    templates = {pid for pid, command in found.items() if command.startswith("lockstep-template")}
+    return {pid: command for pid, command in found.items() if pid not in templates or parents[pid] not in templates}
 
 
 def cgroups():
-    """Directories of control groups that Lockstep made."""
+    """Directories of control groups that Lockstep made. Not a nursery that somebody is in, who is a process."""
     # os.walk passes over directories that vanish meanwhile.
-    return {os.path.join(top, name) for top, names, _ in os.walk("/sys/fs/cgroup")
-            for name in names if "lockstep" in os.path.join(top, name)[len("/sys/fs/cgroup"):]}
+    found = {os.path.join(top, name) for top, names, _ in os.walk("/sys/fs/cgroup")
+             for name in names if "lockstep" in os.path.join(top, name)[len("/sys/fs/cgroup"):]}
+    inhabited = {path for path in found if "/lockstep/starting-" in path and _read(f"{path}/cgroup.procs")}
+    return found - inhabited - {os.path.dirname(path) for path in inhabited}
 
 
 def mounts():

@@ -16,6 +16,19 @@ def _sh(*words):
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
 
 
+def remove_empty_nurseries():
+    """A power cut takes cgroups, too; these hosts share this machine's. Those of others are not empty."""
+    for nursery in pathlib.Path("/sys/fs/cgroup").glob("**/lockstep/starting-*"):
+        try:
+            if (nursery / "cgroup.procs").read_text():
+                continue
+            nursery.rmdir()
+            nursery.parent.rmdir()
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EBUSY):
+                raise
+
+
 class Host:
     """One namespace: `launcher` or a node."""
 
@@ -69,20 +82,7 @@ class Host:
         self.process.wait(timeout=30)
         wait_until(lambda: not any(alive(pid) for pid in inner), f"{self.name} is off", 30)
         self.process = None
-        self._remove_empty_nurseries()
-
-    @staticmethod
-    def _remove_empty_nurseries():
-        """A power cut takes cgroups, too; these hosts share this machine's. Those of others are not empty."""
-        for nursery in pathlib.Path("/sys/fs/cgroup").glob("**/lockstep/starting-*"):
-            try:
-                if (nursery / "cgroup.procs").read_text():
-                    continue
-                nursery.rmdir()
-                nursery.parent.rmdir()
-            except OSError as error:
-                if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EBUSY):
-                    raise
+        remove_empty_nurseries()
 
 
 class NamespaceSite(Site):

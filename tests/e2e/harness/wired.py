@@ -10,7 +10,7 @@ import struct
 import subprocess
 import uuid
 
-from .namespaces import SUBNET
+from .namespaces import SUBNET, remove_empty_nurseries
 from .site import BUILD, Site, alive, wait_until
 
 WIRE = BUILD / "tests" / "fakes" / "wire" / "wire"
@@ -131,6 +131,7 @@ class Machine:
             self.wake_nsenter()
             self.daemon.wait(timeout=30)
         self.init, self.init_pid = None, 0
+        remove_empty_nurseries()
 
     def reboot(self):
         self.power_off()
