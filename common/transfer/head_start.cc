@@ -77,7 +77,7 @@ class HeadStart {
   std::uint64_t unasked_bytes_ = 0;
   std::size_t taken_ = 0, probe_at_ = 0;
   int open_questions_ = 0;
-  bool anything_lacks_ = false;
+  bool anything_missing_ = false;
 };
 
 Status HeadStart::run() {
@@ -114,7 +114,7 @@ void HeadStart::take_in() {
 
 bool HeadStart::is_time_to_ask() const {
   if (unasked_.empty()) return false;
-  if (anything_lacks_)
+  if (anything_missing_)
     return unasked_bytes_ >= bytes_per_question_ || unasked_.size() >= kDigestsPerQuestion ||
            queue_.ended();
   if (open_questions_ > 0) return false;
@@ -123,7 +123,7 @@ bool HeadStart::is_time_to_ask() const {
 }
 
 Status HeadStart::ask() {
-  if (anything_lacks_) {
+  if (anything_missing_) {
     unasked_bytes_ = 0;
     return ask_about(std::exchange(unasked_, {}));
   }
@@ -167,8 +167,8 @@ void HeadStart::answered(const MissingBlobs& question, const MissingBlobsReply& 
     lacking_.push_back(digest);
     progress_.total_bytes += held_.at(digest).size;
   }
-  if (!missing.empty()) anything_lacks_ = true;
-  if (anything_lacks_) return tell();
+  if (!missing.empty()) anything_missing_ = true;
+  if (anything_missing_) return tell();
   probe_at_ = taken_ * kProbeFactor;
   drop_unasked();
 }

@@ -122,8 +122,8 @@ void react(Context& core, const SubmitInput& input) {
   if (!checkpoint)
     return core.refuse(input.reply, checkpoint.error().code, checkpoint.error().message);
   const JobId job{spec.name};
-  core.emit(JobSubmitted{job, input.submission, std::move(spec), 0, era_of_new(core.state, job),
-                         *std::move(checkpoint)});
+  core.emit(JobSubmitted{job, input.submission, std::move(spec), 0,
+                         incarnation_of_new(core.state, job), *std::move(checkpoint)});
   if (input.rebuild) rebuild_environment(core, job, name_of(input.caller));
   core.act(ReplySubmitted{input.reply, job});
 }

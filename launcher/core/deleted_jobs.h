@@ -1,4 +1,4 @@
-// What is remembered of jobs that were deleted: their names' eras and their submissions.
+// What is remembered of jobs that were deleted: their names' incarnations and their submissions.
 #pragma once
 
 #include <cstddef>

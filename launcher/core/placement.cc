@@ -121,21 +121,22 @@ std::size_t kept_of(const std::vector<const Node*>& chosen, const History& histo
 }
 
 // Node ranks: who was there before keeps its own, the others fill the gaps by node id.
-std::vector<const Node*> seat(std::vector<const Node*> chosen, const History& history) {
-  std::vector<const Node*> seats(chosen.size(), nullptr);
-  for (std::size_t i = 0; i < history.previous.size() && i < seats.size(); ++i) {
+std::vector<const Node*> assign_node_ranks(std::vector<const Node*> chosen,
+                                           const History& history) {
+  std::vector<const Node*> by_rank(chosen.size(), nullptr);
+  for (std::size_t i = 0; i < history.previous.size() && i < by_rank.size(); ++i) {
     const auto it = std::find_if(chosen.begin(), chosen.end(),
                                  [&](const Node* node) { return node->id == history.previous[i]; });
     if (it == chosen.end()) continue;
-    seats[i] = *it;
+    by_rank[i] = *it;
     chosen.erase(it);
   }
   std::sort(chosen.begin(), chosen.end(),
             [](const Node* a, const Node* b) { return a->id < b->id; });
   auto next = chosen.begin();
-  for (const Node*& seat : seats)
-    if (seat == nullptr) seat = *next++;
-  return seats;
+  for (const Node*& rank : by_rank)
+    if (rank == nullptr) rank = *next++;
+  return by_rank;
 }
 
 // The first `most` of the pool's nodes that are free now; says why of those before them that are
@@ -154,15 +155,16 @@ Pool free_nodes(const Cluster& cluster, const Shape& shape, const Pool& pool, st
 }
 
 Placed placed_on(const Cluster& cluster, const Shape& shape, const Job& job,
-                 const std::vector<const Node*>& seats, const std::vector<std::string>& others) {
+                 const std::vector<const Node*>& by_rank, const std::vector<std::string>& others) {
   Placed placed;
   const Attempt* last = job.last_attempt();
-  for (std::size_t i = 0; i < seats.size(); ++i) {
-    placed.parts.push_back({seats[i]->id, allot(cluster, *seats[i], shape), 0, shape.whole_node()});
+  for (std::size_t i = 0; i < by_rank.size(); ++i) {
+    placed.parts.push_back(
+        {by_rank[i]->id, allot(cluster, *by_rank[i], shape), 0, shape.whole_node()});
     if (placed.why.size() >= kMaxWhyLines) continue;
     const bool kept =
-        last != nullptr && i < last->parts.size() && last->parts[i].node == seats[i]->id;
-    placed.why.push_back(fmt::format("node rank {}: {} ({}){}", i, seats[i]->name,
+        last != nullptr && i < last->parts.size() && last->parts[i].node == by_rank[i]->id;
+    placed.why.push_back(fmt::format("node rank {}: {} ({}){}", i, by_rank[i]->name,
                                      describe(placed.parts.back().allotment),
                                      kept ? ", as in the attempt before" : ""));
   }
@@ -244,7 +246,7 @@ Placement place(const Cluster& cluster, const Job& job) {
   }
   if (!possible) return impossible(cluster, shape, pools, objections);
   if (best.empty()) return blocked(shape, most_free, objections);
-  return placed_on(cluster, shape, job, seat(std::move(best), history), objections);
+  return placed_on(cluster, shape, job, assign_node_ranks(std::move(best), history), objections);
 }
 
 namespace {

@@ -85,7 +85,7 @@ Instant next_deletion(const State& state, const Retention& keeps) {
 
 }  // namespace
 
-std::uint64_t era_of_new(const State& state, const JobId& job) {
+std::uint64_t incarnation_of_new(const State& state, const JobId& job) {
   const auto deleted = state.deleted().last().find(job);
   return deleted == state.deleted().last().end() ? 0 : deleted->second.incarnation;
 }

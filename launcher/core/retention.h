@@ -11,6 +11,6 @@ void react(Context& core, const DeleteInput& input);
 // Deletes what is beyond the limits, and says when to look again.
 void retain(Context& core);
 // For a new job of this name: later than those of deleted ones.
-std::uint64_t era_of_new(const State& state, const JobId& job);
+std::uint64_t incarnation_of_new(const State& state, const JobId& job);
 
 }  // namespace lockstep::launcher

@@ -77,8 +77,8 @@ struct State::Applier {
     state.node_ref(fact.node).revision = fact.revision;
   }
 
-  // A node may have applied revisions that the backup knows nothing of; eras are milliseconds, so
-  // that they are far above any count.
+  // A node may have applied revisions that the backup knows nothing of; incarnations are
+  // milliseconds, so that they are far above any count.
   void operator()(const IncarnationBegan& fact) const {
     state.incarnation_ = std::max(state.incarnation_, fact.incarnation);
     if (!fact.restored) return;

@@ -424,8 +424,9 @@ void TreeLink::check_silence(Instant now) {
     if (is_reported_lost(n.standing)) return;
     const bool joined = n.heard.ns != 0;
     const Duration silent = now - (joined ? n.heard : connecting_since_);
-    const bool patient = silent < (joined ? Duration(kNeighbourSilence) : Duration(kJoinTimeout));
-    if (patient && n.stream.waiting() < kMaxLinkBacklog) return;
+    const bool within_timeout =
+        silent < (joined ? Duration(kNeighbourSilence) : Duration(kJoinTimeout));
+    if (within_timeout && n.stream.waiting() < kMaxLinkBacklog) return;
     n.standing = after_silence(n.standing);
     lost.push_back(n.node);
   });

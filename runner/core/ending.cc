@@ -30,8 +30,8 @@ void Core::Impl::on(const AbortFromPeer& input) {
   stopped = "node rank " + std::to_string(input.abort.node_rank) +
             " ended the gang: " + input.abort.message;
   const Cause cause = input.abort.first.cause;
-  const bool patient = cause == Cause::timeout || cause == Cause::canceled;
-  terminate(patient ? assignment.grace : Duration(kFailureGrace));
+  const bool is_graceful = cause == Cause::timeout || cause == Cause::canceled;
+  terminate(is_graceful ? assignment.grace : Duration(kFailureGrace));
 }
 
 void Core::Impl::on(const MasterPortTaken&) {

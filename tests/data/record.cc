@@ -9,8 +9,8 @@
 
 #include "common/wire/control.h"
 #include "launcher/store/journal.h"
-#include "tests/unit/launcher/core/launcher_fixture.h"
 #include "tests/unit/common/wire/fill.h"
+#include "tests/unit/launcher/core/launcher_fixture.h"
 
 namespace lockstep::launcher {
 namespace {

@@ -102,7 +102,7 @@ bool Cluster::linked(const Node& a, NodeId b) const {
 bool Cluster::has_no_space(double chance) {
   if (!winding_down && world.random.chance(chance)) {
     world.count("fault:no_space");
-    if (world.now >= no_space_until) ++no_space_spell;
+    if (world.now >= no_space_until) ++no_space_episode;
     no_space_until =
         std::max(no_space_until, world.now + world.random.between(seconds(1), seconds(90)));
   }
@@ -113,7 +113,7 @@ bool Cluster::deliver_logs(Node& node, const AttemptId& attempt) {
   if (!node.reachable() || !launcher.up()) return false;
   if (has_no_space(weather.no_space_for_logs)) {
     world.count("launcher:refuses_logs");
-    launcher.logs_refused(attempt, node.id, no_space_spell);
+    launcher.logs_refused(attempt, node.id, no_space_episode);
     return false;
   }
   oracle.logs_became_durable(attempt, node.id);
@@ -333,7 +333,7 @@ void Cluster::wind_down() {
   const int platforms = weather.platforms;  // no fault: nodes stay what they are
   const double unable_nodes = weather.unable_nodes;
   if (weather.no_space_for_good) {
-    if (world.now >= no_space_until) ++no_space_spell;
+    if (world.now >= no_space_until) ++no_space_episode;
     no_space_until = Instant::never();
   }
   const Duration kept_for = weather.keep_jobs_for;  // a setting

@@ -32,7 +32,7 @@ class Cluster {
   std::set<std::string> drained_once;  // names, by a committed fact
   bool winding_down = false;           // no more faults
   Instant no_space_until;              // the launcher takes no outputs and logs before
-  std::uint64_t no_space_spell = 0;    // so often that began
+  std::uint64_t no_space_episode = 0;  // so often that began
 
   // ---- network ----
   bool has_no_space(double chance);                  // of getting there now

@@ -351,7 +351,7 @@ void Oracle::judge(const launcher::JobDeleted& fact) {
     world_.violate("oracle:deleted", fact.job.value + " was not kept as long as it should be");
   for (const Attempt& attempt : job->attempts)
     if (attempt.id.incarnation >= fact.incarnation)
-      world_.violate("oracle:deleted", fact.job.value + " may have its eras again");
+      world_.violate("oracle:deleted", fact.job.value + " may have its incarnations again");
 }
 
 void Oracle::judge(const launcher::JobSubmitted& fact) {

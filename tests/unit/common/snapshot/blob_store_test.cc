@@ -157,7 +157,7 @@ TEST(BlobStore, HalfUploadsAreBounded) {
   EXPECT_TRUE(*store->put_piece(cut(first)[0], "p"));
 }
 
-TEST(BlobStore, MissingFromFindsExactlyWhatLacks) {
+TEST(BlobStore, MissingFromFindsExactlyWhatIsMissing) {
   TempDir dir, tree;
   tree.file("a", "aa");
   tree.file("s/b", "bb");

@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
                          "'--network' is not for a job to say: the container has the host's"},
                     Case{{"--home", "/h", "extra"}, "extra"}));
 
-TEST(Options, WhatNobodyKnowsIsNamedBeforeWhatLacks) {
+TEST(Options, UnknownOptionsAreNamedBeforeMissingOnes) {
   const auto parsed = parse({"--bogus"});
   const auto* leave = std::get_if<Leave>(&parsed);
   ASSERT_NE(leave, nullptr);
