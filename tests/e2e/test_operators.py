@@ -66,6 +66,7 @@ def test_an_operators_launcher_that_died_is_not_replaced(site, operator):
     assert launcher.poll() is None
     site.submit("--name", "waits", "--", "true")
     stream = site.start("job", "stream", "waits")
+    assert b"waits" in stream.stderr.readline(), "it follows the job"
     launcher.send_signal(signal.SIGKILL)
     launcher.wait(timeout=30)
     told = b""
