@@ -31,6 +31,7 @@ def screen(site, done):
     text = re.sub(r"\b\d+(\.\d+)? (ms|s|min|h)\b", "DURATION", text)
     text = re.sub(r"\b\d+(\.\d+)?(ms|s|m|h)( \d+s)?\b(?! memory)", "DURATION", text)
     text = re.sub(r"\bpid \d+", "pid PID", text)
+    text = re.sub(r"127\.0\.0\.1:\d{4,}", "127.0.0.1:PORT", text)
     return text
 
 
@@ -93,9 +94,9 @@ def test_variables_that_steer_the_network(site):
 def test_an_index_that_is_not_reached(site):
     site.write("needs.txt", "--index-url http://127.0.0.1:9/simple\nnumpy\n")
     done = site.run("run", "--name", "train", "--requirements", "needs.txt", "--", "true")
-    lines = [line for line in screen(site, done).splitlines() if "127.0.0.1:9" in line and "WARNING" not in line]
+    lines = [line for line in screen(site, done).splitlines() if "reached" in line]
     assert done.returncode != 0 and lines, done.stderr.decode()
-    judge("index-not-reached", lines[0] + "\n")
+    judge("index-not-reached", lines[-1] + "\n")
 
 
 def test_writes_that_failed_on_a_full_disk_are_shown_after_a_cancel(site):
@@ -107,18 +108,6 @@ def test_writes_that_failed_on_a_full_disk_are_shown_after_a_cancel(site):
     site.ok("job", "cancel", "train")
     text = screen(site, finished(following))
     judge("full-disk", text)
-
-
-def test_a_node_that_is_silent(site):
-    site.up(2)
-    site.submit("-N", "2", "--name", "train", "--", "sleep", "1000")
-    site.wait_for_status("train", "Running")
-    site.kill(site.agent_pids("local-1"))
-    listed = lambda: site.ok("job", "list")  # noqa: E731
-    first = wait_until(lambda: re.search(r"silent for (\d+)s", listed()), "its silence is told")
-    wait_until(lambda: int(re.search(r"silent for (\d+)s", listed() + " silent for 0s")[1]) > int(first[1]),
-               "it is told how long it lasts by now")
-    site.ok("job", "cancel", "train")
 
 
 def test_a_launcher_that_has_ended(site):
