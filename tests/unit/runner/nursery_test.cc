@@ -81,7 +81,7 @@ TEST(NurseryTest, OnlyWhatLooksLikeOneIsOne) {
     EXPECT_EQ(io::outside_nursery(other), other);
 }
 
-TEST(CgroupTest, ANurseryGoesWhenNobodyIsInIt) {
+TEST(NurseryTest, ANurseryGoesWhenNobodyIsInIt) {
   Nursed process([](const std::string&) {});
   if (process.nursery().empty()) GTEST_SKIP() << "needs a writable pids cgroup";
   EXPECT_EQ(Nursed::members(process.nursery()), std::vector<int>{process.pid()});
@@ -89,7 +89,7 @@ TEST(CgroupTest, ANurseryGoesWhenNobodyIsInIt) {
   EXPECT_TRUE(io::exists(process.nursery())) << "somebody is in it";
 }
 
-TEST(CgroupTest, RanksWithTheDefaultLimitBeginInTheNursery) {
+TEST(NurseryTest, RanksWithTheDefaultLimitBeginInTheNursery) {
   TemporaryDirectory directory;
   Nursed process([](const std::string&) {});
   if (process.nursery().empty()) GTEST_SKIP() << "needs a writable pids cgroup";
@@ -109,7 +109,7 @@ TEST(CgroupTest, RanksWithTheDefaultLimitBeginInTheNursery) {
 }
 
 // Of memory, or of processes: it holds from the first page or fork on.
-TEST(CgroupTest, RanksWithALimitThatSomebodyChoseJoinBeforeTheyExec) {
+TEST(NurseryTest, RanksWithALimitThatSomebodyChoseJoinBeforeTheyExec) {
   TemporaryDirectory directory;
   Nursed process([](const std::string&) {});
   if (process.nursery().empty()) GTEST_SKIP() << "needs a writable pids cgroup";
@@ -128,7 +128,7 @@ TEST(CgroupTest, RanksWithALimitThatSomebodyChoseJoinBeforeTheyExec) {
   }
 }
 
-TEST(CgroupTest, TheNurseryIsEmptiedOfOrphansThatForkOnToo) {
+TEST(NurseryTest, TheNurseryIsEmptiedOfOrphansThatForkOnToo) {
   TemporaryDirectory directory;
   Nursed process([](const std::string&) {
     if (fork() != 0) return;
