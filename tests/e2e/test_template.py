@@ -7,17 +7,17 @@ from harness.site import alive, wait_until
 
 
 def templates(site):
-    """The pids of the templates of this site's agents."""
-    ours = set()
+    """The pids of the templates of this site's agents, without the process that each has for its next order."""
+    parents = {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             words = pathlib.Path(f"/proc/{entry}/cmdline").read_bytes()
             program = os.readlink(f"/proc/{entry}/exe")
+            if words.startswith(b"lockstep-template\0") and program.startswith(str(site.bin)):
+                parents[int(entry)] = parent(entry)
         except OSError:
             continue
-        if words.startswith(b"lockstep-template\0") and program.startswith(str(site.bin)):
-            ours.add(int(entry))
-    return ours
+    return {pid for pid in parents if parents[pid] not in parents}
 
 
 def parent(pid):
