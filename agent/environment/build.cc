@@ -27,8 +27,8 @@ constexpr std::size_t kTagBytes = 16;  // of the key
 
 Instant now() { return io::SystemClock().now(); }
 
-// It fails now, whatever this node does, but somebody may put there what is missing or is damaged,
-// or give us the right to read it: the next job asks again.
+// Whether a person can remove the cause: by adding the missing file, replacing the damaged one or
+// granting the right to read it. Such a failure is not remembered, so the next job tries again.
 bool may_be_mended(const Error& error) {
   return error.code == ErrorCode::not_found || error.code == ErrorCode::corrupt ||
          error.code == ErrorCode::permission_denied;

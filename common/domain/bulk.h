@@ -47,7 +47,7 @@ struct GetBlobs {
   std::vector<Digest> digests;
   std::uint64_t offset = 0;  // a multiple of kMaxPieceBytes
   std::uint64_t limit = 0;
-  bool patient = false;             // a refusal for now is welcome: there are others to ask
+  bool has_other_sources = false;   // the asker may be told to try again, or ask a peer
   std::optional<Digest> root = {};  // absent: from a program of before it was asked for
   JobId job = {};                   // of users: the job that has this tree
   friend bool operator==(const GetBlobs&, const GetBlobs&) = default;

@@ -50,16 +50,17 @@ class ForkServer {
 };
 
 struct ForkHooks {
-  // Runs in a new process before anyone is told of it; its error is what the order fails with.
+  // Runs in a new process before its pid is reported. If it fails, the order fails with its error.
   std::function<Status(const ForkOrder&)> prepare;
-  // Runs in a new process before there is an order for it.
+  // Runs in a process that was forked ahead, before an order for it has come.
   std::function<void()> settle = [] {};
 };
 
-// Forks ahead of each order that comes from `socket`: one process is always there for the next one.
-// Returns in each new process that got an order: with its words, a session of its own, /dev/null as
-// standard input and the log as the other two. Returns nullopt, in the server alone, when nobody
-// can order any more and the process for the next order has ended. `argv`: main's own.
+// Serves the orders that come over `socket`. One process is forked ahead, so that the next order
+// does not wait for a fork. This function returns in each process that got an order, with the words
+// of the order; that process has a session of its own, /dev/null as standard input, and the log as
+// standard output and standard error. In the server itself it returns nullopt, after the other end
+// of the socket was closed and the process forked ahead has ended. `argv`: main's own.
 std::optional<std::vector<std::string>> serve_forks(int socket, char** argv,
                                                     const ForkHooks& hooks);
 

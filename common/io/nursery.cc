@@ -42,7 +42,8 @@ std::string enter_nursery() {
   const auto own = own_cgroup();
   if (!own || access(own->c_str(), W_OK) != 0) return "";
   const std::string folder = *own + kFolder;
-  // The folder goes with the last attempt, and remove_empty_nurseries() takes what nobody is in.
+  // When the last attempt ends, remove_empty_nurseries() removes the folder, and it removes empty
+  // nurseries: either may happen between two of these calls, so they are tried again.
   for (int i = 0; i < kTries; ++i) {
     if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return "";
     const std::string nursery = fmt::format("{}/{}{:016x}", folder, kPrefix, random_u64());
@@ -71,7 +72,7 @@ void remove_empty_nurseries() {
       if (std::string(entry->d_name).starts_with(kPrefix))
         rmdir((folder + "/" + entry->d_name).c_str());
   }
-  rmdir(folder.c_str());  // goes with the last attempt
+  rmdir(folder.c_str());  // fails while an attempt has a nursery in it
 }
 
 }  // namespace lockstep::io

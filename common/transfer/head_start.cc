@@ -24,20 +24,21 @@ constexpr std::size_t kProbeFactor = 16;
 constexpr Duration kSilence = seconds(15);
 constexpr Duration kDialling = seconds(1);
 
-TransferOptions impatient(TransferOptions options) {
+TransferOptions with_short_limits(TransferOptions options) {
   options.give_up_after = std::min(options.give_up_after, kSilence);
   options.send_within = std::min(options.send_within, kDialling);
   return options;
 }
 
-// Asks about what was read and sends what is missing, once there is enough of it. First one
-// question about one file, a probe: where the other side has it, it may have the whole tree, and
-// the next one comes when 16 times as many files were read; what comes meanwhile is dropped. As
-// soon as anything is missing, all is asked.
+// While a tree is still being read, asks the launcher which of the files read so far are missing
+// there, and sends those. The first question is about one file only. If the launcher has that file,
+// it probably has the whole tree, so the next question waits until 16 times as many files were
+// read, and the files in between are not asked about. Once one file is missing, every file is asked
+// about.
 class HeadStart {
  public:
   HeadStart(io::ClientSocket& socket, const OnProgress& on_progress, const TransferOptions& options)
-      : window_(socket, impatient(options)),
+      : window_(socket, with_short_limits(options)),
         sender_(window_, [this](std::uint64_t raw) { landed(raw); }),
         queue_(options.held_bytes, [this] { window_.wake(); }),
         // Less than readers that wait for room leave us: their waiting ends.

@@ -94,7 +94,7 @@ void Swarm::ask(const FetchPlan::Ask& ask) {
   const TreeUnit& unit = units_[ask.unit];
   if (unit.bytes > kUnitBytes && unit.blobs.size() == 1) return ask_part(ask.from, ask.unit, 0);
   GetBlobs get;
-  get.patient = true;
+  get.has_other_sources = true;
   get.root = root_;
   for (const auto& blob : unit.blobs)
     if (!into_.has(blob.digest)) get.digests.push_back(blob.digest);

@@ -82,7 +82,7 @@ void to_wire(const lockstep::GetBlobs& from, GetBlobs* to) {
   to->set_digests(join_digests(from.digests));
   to->set_offset(from.offset);
   to->set_limit(from.limit);
-  to->set_patient(from.patient);
+  to->set_has_other_sources(from.has_other_sources);
   if (from.root) to->set_root(std::string(from.root->view()));
   to->set_job(from.job.value);
 }
@@ -91,7 +91,7 @@ Status from_wire(const GetBlobs& from, lockstep::GetBlobs* to) {
   TRY(split_digests(from.digests(), kMaxDigestsPerRequest, "digests", &to->digests));
   TRY(read_offset(from.offset(), "offset", &to->offset));
   if (to->offset % kMaxPieceBytes != 0) return bad_field("offset", "is not where a piece begins");
-  to->patient = from.patient();
+  to->has_other_sources = from.has_other_sources();
   TRY(read_optional_digest(from.root(), "root", &to->root));
   TRY(read_text(from.job(), "job", &to->job.value, 1'024));
   return read_offset(from.limit(), "limit", &to->limit);

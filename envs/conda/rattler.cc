@@ -71,9 +71,9 @@ class RattlerBackend final : public CondaBackend {
 
   Result<std::vector<std::string>> missing(
       const std::vector<LockedCondaPackage>& packages) override {
-    TRY_ASSIGN(const json answer, run("lacks", order_of(packages)));
+    TRY_ASSIGN(const json answer, run("missing", order_of(packages)));
     try {
-      return answer.at("lacks").get<std::vector<std::string>>();
+      return answer.at("missing").get<std::vector<std::string>>();
     } catch (const json::exception& failure) {
       return make_error(ErrorCode::internal,
                         fmt::format("py-rattler's answer: {}", failure.what()));

@@ -11,27 +11,28 @@
 namespace lockstep::launcher {
 namespace {
 
-// The same whether there is such a blob or not.
+// The answer does not tell whether such a blob exists.
 constexpr const char* kNotBelow = "what is asked for is not a part of the tree that is named";
 constexpr const char* kWithdrawn = "this tree may not be read any more with this key";
 
-// What is missing, and what is not the owner's, in the order of the question.
+// The requested digests that the owner has to send: those that are not stored, and those that are
+// stored but not reachable from the owner's trees. In the order of the request.
 BulkMessage answer_missing(snapshot::BlobStore& store, BlobRights& rights, const BlobOwner& owner,
                            const MissingBlobs& request, snapshot::Lease lease) {
   auto missing = store.missing(request.digests, lease);
   if (!missing) return transfer::refusal(missing.error());
   if (missing->size() == request.digests.size()) return MissingBlobsReply{*std::move(missing)};
-  const std::unordered_set<Digest> lacking(missing->begin(), missing->end());
+  const std::unordered_set<Digest> not_here(missing->begin(), missing->end());
   std::vector<Digest> here;
   for (const Digest& digest : request.digests)
-    if (lacking.count(digest) == 0) here.push_back(digest);
+    if (not_here.count(digest) == 0) here.push_back(digest);
   auto foreign = rights.foreign(owner, here);
   if (!foreign) return transfer::refusal(foreign.error());
   if (foreign->empty()) return MissingBlobsReply{*std::move(missing)};
   const std::unordered_set<Digest> others(foreign->begin(), foreign->end());
   MissingBlobsReply reply;
   for (const Digest& digest : request.digests)
-    if (lacking.count(digest) != 0 || others.count(digest) != 0) reply.missing.push_back(digest);
+    if (not_here.count(digest) != 0 || others.count(digest) != 0) reply.missing.push_back(digest);
   return reply;
 }
 
@@ -147,15 +148,16 @@ void BlobService::sync_puts() {
 
 void BlobService::handle(From from, GetBlobs request) {
   // Who has the first part of a blob may have the rest.
-  if (request.patient && request.offset == 0 && patient_ >= kMaxPatientStreams) {
+  if (request.has_other_sources && request.offset == 0 &&
+      refusable_streams_ >= kMaxRefusableStreams) {
     (void)send_(from.peer, from.sequence,
                 BulkRefused{"the launcher is sending as much as it may at once; try again", true});
     return;
   }
   if (!admit(from, 0)) return;
   auto stream = std::make_shared<Stream>();
-  stream->patient = request.patient;
-  patient_ += stream->patient ? 1 : 0;
+  stream->is_refusable = request.has_other_sources;
+  refusable_streams_ += stream->is_refusable ? 1 : 0;
   stream->from = std::move(from);
   stream->root = *request.root;
   stream->job = request.job;
@@ -167,7 +169,7 @@ void BlobService::handle(From from, GetBlobs request) {
 
 void BlobService::finish(const std::shared_ptr<Stream>& stream) {
   if (streams_.erase(stream) == 0) return;
-  patient_ -= stream->patient ? 1 : 0;
+  refusable_streams_ -= stream->is_refusable ? 1 : 0;
   release(stream->from, 0);
 }
 

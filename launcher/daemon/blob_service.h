@@ -40,12 +40,14 @@ class BlobService {
     BlobOwner owner = {};
     std::string user = {};  // "": a node
   };
-  // What is missing, and what is not the sender's: whoever sends it has it.
+  // Replies with the digests that the sender has to send: those that are not stored, and those that
+  // are stored but are not the sender's (only who sends a blob proves to have it).
   void handle(From from, MissingBlobs request);
   void handle(From from, PutBlobs request);
-  // Of a tree that the sender may read; what is not below `request.root` is refused.
+  // Sends blobs of the tree `request.root`, which the sender must be allowed to read. Digests that
+  // are not part of that tree are refused.
   void handle(From from, GetBlobs request);
-  // Is everything below `root` here, and the owner's? `then` runs on the loop.
+  // Tells `then`, on the loop, whether all blobs of the tree `root` are stored and the owner's.
   void check(BlobOwner owner, const Digest& root, std::function<void(Result<bool>)> then);
   // Ends the streams of those who may not read what they are sent any more.
   using May = std::function<bool(const From& from, const Digest& root, const JobId& job)>;
@@ -67,7 +69,7 @@ class BlobService {
   struct Stream {
     From from;
     std::unique_ptr<transfer::BlobReader> reader;
-    bool patient = false;  // of the few
+    bool is_refusable = false;  // counted in refusable_streams_
     Digest root;
     JobId job;
     std::vector<Digest> unchecked;  // what was asked for, until it is known to be below the root
@@ -98,7 +100,7 @@ class BlobService {
   std::function<bool(const PublicKey&)> is_let_in_;
   BlobRights rights_;
   std::map<std::string, std::size_t> in_flight_;  // requests of each peer
-  std::size_t patient_ = 0;                       // streams of askers that would wait
+  std::size_t refusable_streams_ = 0;             // whose askers have other sources
   std::size_t queued_bytes_ = 0;                  // of uploads that wait for the worker,
   std::map<std::string, std::size_t> of_user_;    // and of these, each user's
   std::set<std::shared_ptr<Stream>> streams_;
@@ -111,7 +113,7 @@ class BlobService {
 };
 
 inline constexpr std::size_t kMaxBlobRequestsPerPeer = 256;
-inline constexpr std::size_t kMaxPatientStreams = 32;
+inline constexpr std::size_t kMaxRefusableStreams = 32;
 inline constexpr std::size_t kMaxQueuedUploadBytes = 256u << 20;
 inline constexpr std::size_t kMaxQueuedUploadBytesPerUser = 64u << 20;
 

@@ -21,10 +21,11 @@ class CgroupJoiner {
   CgroupJoiner(const CgroupJoiner&) = delete;
   CgroupJoiner& operator=(const CgroupJoiner&) = delete;
 
-  // Moves the process and whatever it has forked by then, until all of them are in.
+  // Moves the process and its descendants, and repeats this until none of them is outside.
   void join(int pid, std::vector<std::string> procs_files);
-  // Moves whatever is in this directory, but the runner and lockstep-spawn, until nobody else is:
-  // orphans of a rank are no descendants of it.
+  // Moves every process of the cgroup `nursery` except the runner and lockstep-spawn, and repeats
+  // this until no other is left there. Finds the orphans of a rank too; join() cannot, because an
+  // orphan is no descendant of the rank any more.
   void empty(const std::string& nursery, std::vector<std::string> procs_files);
 
  private:

@@ -22,8 +22,8 @@ def cluster(shared_bin):
     directory.chmod(0o755)
     engines = {}
     # A node whose agent is stopped for a while is not given up, nor passed over.
-    patient = ("--heartbeat-interval", "3s", "--node-lost-timeout", "300s")
-    made = Cluster(directory, shared_bin, nodes=2, launcher_flags=patient)
+    slow_to_give_up = ("--heartbeat-interval", "3s", "--node-lost-timeout", "300s")
+    made = Cluster(directory, shared_bin, nodes=2, launcher_flags=slow_to_give_up)
     made.node_environment = lambda name: engines[name].environment
     made.before_agents = lambda: engines.update({host.name: Docker(host.namespace) for host in made.nodes})
     made.engines = engines

@@ -79,9 +79,14 @@ def wait_for(cluster, node, word):
     wait_until(lambda: liveness(cluster, node) == word, f"{node.name} is {word}", 60)
 
 
-def fenced(node):
-    """ALIVE again only without its stale ranks; the runner that ended them is about to leave."""
-    assert not node.programs("sh"), "a rank of a lost attempt is on a node that is ALIVE"
+def takes_work(cluster, node):
+    return cluster.site.json("node", "show", node.name)["reason"] == ""
+
+
+def fenced(cluster, node):
+    """ALIVE again, it takes work only without its stale ranks, which have a grace time to end."""
+    wait_until(lambda: takes_work(cluster, node), f"{node.name} takes work", 60)
+    assert not node.programs("sh"), "a rank of a lost attempt is on a node that takes work"
     wait_until(lambda: not node.programs("lockstep-runner"), "their runner leaves")
 
 
@@ -113,7 +118,7 @@ def test_an_agent_gone_for_long_is_lost_and_finds_its_stale_ranks_fenced(cluster
     assert victim.programs("lockstep-runner"), "nobody on the node could know"
     cluster.start_agent(victim)
     wait_for(cluster, victim, "ALIVE")
-    fenced(victim)
+    fenced(cluster, victim)
     job.end(attempts=2)
 
 
@@ -135,7 +140,7 @@ def test_loss_in_one_direction_only(cluster, way):
     victim.cable(way)
     wait_for(cluster, victim, "ALIVE")
     assert not jobs_of(cluster, victim)
-    fenced(victim)
+    fenced(cluster, victim)
     job.end(attempts=2)
 
 
@@ -149,7 +154,7 @@ def test_a_node_that_is_cut_off_goes_on_and_is_fenced_at_its_first_contact(clust
     wait_until(lambda: log.stat().st_size > size, "its ranks go on meanwhile")
     victim.link("up")
     wait_for(cluster, victim, "ALIVE")
-    fenced(victim)
+    fenced(cluster, victim)
     job.ticks_on(2)
     job.end(attempts=2)
 

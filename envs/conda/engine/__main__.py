@@ -1,6 +1,6 @@
 """What lockstep-env has py-rattler do: python engine WHAT ORDER.json RESULT.json
 
-WHAT is solve (to packages with URL, SHA-256 and record), install (of exactly those), lacks (which
+WHAT is solve (to packages with URL, SHA-256 and record), install (of exactly those), missing (which
 of them would be fetched), or fetch (those that are wanted, until it is stopped). Lines on standard
 output say how far it is. RESULT.json holds the answer, or {"code", "message"} with exit
 code 1. Written for Python 3.10 and py-rattler 0.28.
@@ -13,13 +13,13 @@ import pathlib
 import sys
 import warnings
 
-from cache import lacks
+from cache import missing
 from common import Refused, is_of_full_disk, masked, say, write_whole
 from install import install
 from share import fetch_wanted
 from solve import solve
 
-WHATS = {"solve": solve, "install": install, "lacks": lacks, "fetch": fetch_wanted}
+WHATS = {"solve": solve, "install": install, "missing": missing, "fetch": fetch_wanted}
 
 
 def outcome_of(what, order):

@@ -33,7 +33,7 @@ def keyed(package):
 
 class Wanted:
     """A package of an order. `address`: by which rattler's cache has it or finds it on this
-    machine; None: it lacks."""
+    machine; None: the cache has no copy."""
 
     def __init__(self, order, package, folder):
         self.package, self.record = package, record_of(package, folder)
@@ -131,8 +131,8 @@ async def alone_to_link(order):
         yield
 
 
-async def lacks(order):
+async def missing(order):
     with cache_in_use(order), tempfile.TemporaryDirectory(dir=order["scratch"]) as scratch:
         index = await cache_of(order).index()
-        return {"lacks": [each.package["sha256"] for each in all_wanted(order, scratch)
-                          if not each.is_local and each.found_in(index) is None]}
+        return {"missing": [each.package["sha256"] for each in all_wanted(order, scratch)
+                            if not each.is_local and each.found_in(index) is None]}

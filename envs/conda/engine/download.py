@@ -1,4 +1,4 @@
-"""What an environment lacks is fetched from its channels before rattler installs it: rattler holds
+"""What is missing for an environment is fetched from its channels before rattler installs it: rattler holds
 its cache alone while it fetches, so that a slow server would hold all builds of a user."""
 
 import asyncio

@@ -42,7 +42,7 @@ def say_what_is_fetched(missing):
 
 
 async def bring(order, cache, missing, known=True):
-    """What rattler's cache lacks, to where rattler unpacks it from. `known`: unless another build
+    """What is missing in rattler's cache, to where rattler unpacks it from. `known`: unless another build
     has brought it meanwhile."""
     for each in missing:
         if each.is_local:  # rattler does not hash these

@@ -1,5 +1,5 @@
-// The cgroup in which ranks begin: what is forked in it is bounded from the first fork on, and all
-// of it is moved, orphans too.
+// A nursery is the cgroup in which ranks begin. Its process limit holds from the first fork on, and
+// every process in it is moved to the rank's own cgroup, orphans too.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -47,7 +47,7 @@ void fill(const TempDir& tree, int files, std::size_t size) {
   tree.file("large", noise(3 << 20, 1'001));
 }
 
-TransferOptions impatient() {
+TransferOptions with_short_limits() {
   TransferOptions options;
   options.retry_after = milliseconds(150);
   options.give_up_after = seconds(30);
@@ -84,9 +84,9 @@ TEST_P(LossyHeadStart, EverythingArrivesWhole) {
   });
   fill(f.source, 300, 5'000);
   auto cli = f.connect();
-  const auto captured = capture_and_send(cli, f.source.path(), {}, {}, impatient());
+  const auto captured = capture_and_send(cli, f.source.path(), {}, {}, with_short_limits());
   ASSERT_TRUE(captured) << captured.error().message;
-  const auto rest = upload_snapshot(cli, captured->snapshot, {}, impatient());
+  const auto rest = upload_snapshot(cli, captured->snapshot, {}, with_short_limits());
   ASSERT_TRUE(rest) << rest.error().message;
   EXPECT_TRUE(f.has_all(captured->snapshot));
 }

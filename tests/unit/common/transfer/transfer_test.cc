@@ -47,7 +47,7 @@ void fill(const TempDir& tree, int small_files) {
   tree.link("large", "link");
 }
 
-TransferOptions impatient() {
+TransferOptions with_short_limits() {
   TransferOptions options;
   options.retry_after = milliseconds(150);
   options.give_up_after = seconds(30);
@@ -124,11 +124,11 @@ TEST_P(LossyWire, EverythingArrivesWhole) {
   const auto captured = snapshot::capture(source.path(), {});
   ASSERT_TRUE(captured);
   auto cli = f.connect();
-  const auto uploaded = upload_snapshot(cli, *captured, {}, impatient());
+  const auto uploaded = upload_snapshot(cli, *captured, {}, with_short_limits());
   ASSERT_TRUE(uploaded) << uploaded.error().message;
   EXPECT_TRUE(f.launcher->missing_from(captured->root)->empty());
   auto agent = f.connect();
-  const Status downloaded = download_tree(agent, captured->root, *f.node, {}, impatient());
+  const Status downloaded = download_tree(agent, captured->root, *f.node, {}, with_short_limits());
   ASSERT_TRUE(downloaded) << downloaded.error().message;
   expect_same_tree(source, f, captured->root);
 }
@@ -159,7 +159,8 @@ TEST(Transfer, AFileChangedAfterTheCaptureIsNamed) {
 TEST(Transfer, WhatTheLauncherLacksIsNamed) {
   Fixture f;
   auto agent = f.connect();
-  const Status downloaded = download_tree(agent, sha256("nothing"), *f.node, {}, impatient());
+  const Status downloaded =
+      download_tree(agent, sha256("nothing"), *f.node, {}, with_short_limits());
   ASSERT_FALSE(downloaded);
   EXPECT_EQ(downloaded.error().code, ErrorCode::not_found);
   EXPECT_NE(downloaded.error().message.find(sha256("nothing").hex()), std::string::npos);
