@@ -9,6 +9,7 @@
 
 #include "common/domain/access.h"
 #include "common/domain/audit.h"
+#include "common/domain/compute.h"
 #include "common/domain/envelope.h"
 #include "common/domain/job_file.h"
 #include "common/domain/quota.h"
@@ -94,6 +95,7 @@ struct CreateToken {
   Duration valid_for = minutes(60);
   int uses = 1;
   Approval approval = Approval::as_configured;
+  std::string compute = {};  // nodes that join with it are this target's; "": of "local"
   friend bool operator==(const CreateToken&, const CreateToken&) = default;
 };
 struct DrainNode {
@@ -172,7 +174,8 @@ using ClientRequest =
                  ListNodes, ShowNode, CreateToken, DrainNode, RemoveNode, CreateEnvironment,
                  ShowEnvironment, ListEnvironments, PruneEnvironments, GetStatus, Shutdown, WhoAmI,
                  ListUsers, ListProjects, ChangePrincipals, QueryAudit, VerifyAudit, SetSecret,
-                 RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, CheckJobFile>;
+                 RemoveSecret, ListSecrets, ListQuotas, ApproveNode, ShareJob, CheckJobFile,
+                 CreateCompute, UpdateCompute, DeleteCompute, ListComputes>;
 
 // ---- launcher -> client ------------------------------------------------------------------------
 struct SubmitReply {
@@ -269,6 +272,6 @@ using ClientReply =
     std::variant<SubmitReply, JobReply, JobsDeleted, JobUpdate, JobsReply, ExplainReply,
                  EventsReply, NodesReply, EnvironmentReply, EnvironmentsReply, TokenReply,
                  StatusReply, Done, Refused, UsersReply, ProjectsReply, AuditReply, AuditVerified,
-                 SecretsReply, QuotasReply, StillWatching, JobFileChecked>;
+                 SecretsReply, QuotasReply, StillWatching, JobFileChecked, ComputesReply>;
 
 }  // namespace lockstep

@@ -110,7 +110,8 @@ struct NodeView {
   Instant joined;
   BlobTraffic blobs = {};
   bool waits_for_approval = false;
-  Duration clock_ahead{0};  // of the launcher's, as it was heard last; negative: behind
+  Duration clock_ahead{0};   // of the launcher's, as it was heard last; negative: behind
+  std::string compute = {};  // the target whose node it is
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
 

@@ -9,6 +9,7 @@
 #include "common/wire/access_codec.h"
 #include "common/wire/assignment_codec.h"
 #include "common/wire/audit_codec.h"
+#include "common/wire/compute_codec.h"
 #include "common/wire/control_codec.h"
 #include "common/wire/environment_codec.h"
 #include "common/wire/job_file_codec.h"
@@ -97,6 +98,11 @@ struct BodyWriter {
   void operator()(const UsersReply& m) const { pb::to_wire(m, wire->mutable_users_reply()); }
   void operator()(const ProjectsReply& m) const { pb::to_wire(m, wire->mutable_projects_reply()); }
   void operator()(const ListQuotas& m) const { pb::to_wire(m, wire->mutable_list_quotas()); }
+  void operator()(const CreateCompute& m) const { pb::to_wire(m, wire->mutable_create_compute()); }
+  void operator()(const UpdateCompute& m) const { pb::to_wire(m, wire->mutable_update_compute()); }
+  void operator()(const DeleteCompute& m) const { pb::to_wire(m, wire->mutable_delete_compute()); }
+  void operator()(const ListComputes& m) const { pb::to_wire(m, wire->mutable_list_computes()); }
+  void operator()(const ComputesReply& m) const { pb::to_wire(m, wire->mutable_computes_reply()); }
   void operator()(const QuotasReply& m) const { pb::to_wire(m, wire->mutable_quotas_reply()); }
   void operator()(const QueryAudit& m) const { pb::to_wire(m, wire->mutable_query_audit()); }
   void operator()(const VerifyAudit& m) const { pb::to_wire(m, wire->mutable_verify_audit()); }
@@ -204,6 +210,11 @@ Status read_body(const pb::Envelope& wire, Body* body) {
     case pb::Envelope::kUsersReply: return read<UsersReply>(wire.users_reply(), body);
     case pb::Envelope::kProjectsReply: return read<ProjectsReply>(wire.projects_reply(), body);
     case pb::Envelope::kListQuotas: return read<ListQuotas>(wire.list_quotas(), body);
+    case pb::Envelope::kCreateCompute: return read<CreateCompute>(wire.create_compute(), body);
+    case pb::Envelope::kUpdateCompute: return read<UpdateCompute>(wire.update_compute(), body);
+    case pb::Envelope::kDeleteCompute: return read<DeleteCompute>(wire.delete_compute(), body);
+    case pb::Envelope::kListComputes: return read<ListComputes>(wire.list_computes(), body);
+    case pb::Envelope::kComputesReply: return read<ComputesReply>(wire.computes_reply(), body);
     case pb::Envelope::kQuotasReply: return read<QuotasReply>(wire.quotas_reply(), body);
     case pb::Envelope::kQueryAudit: return read<QueryAudit>(wire.query_audit(), body);
     case pb::Envelope::kVerifyAudit: return read<VerifyAudit>(wire.verify_audit(), body);

@@ -180,6 +180,7 @@ void to_wire(const lockstep::NodeView& from, NodeView* to) {
   to->set_joined_ns(from.joined.ns);
   write_traffic(from.blobs, to->mutable_blobs());
   to->set_waits_for_approval(from.waits_for_approval);
+  to->set_compute(from.compute);
   to->set_clock_ahead_ms(
       std::chrono::duration_cast<std::chrono::milliseconds>(from.clock_ahead).count());
 }
@@ -195,6 +196,7 @@ Status from_wire(const NodeView& from, lockstep::NodeView* to) {
   TRY(read_instant(from.last_heard_ns(), "node.last_heard", &to->last_heard));
   TRY(read_traffic(from.blobs(), &to->blobs));
   to->waits_for_approval = from.waits_for_approval();
+  TRY(read_text(from.compute(), "node.compute", &to->compute, 1'024));
   constexpr std::int64_t kMaxAheadMs = std::int64_t{200} * 366 * 86'400'000;
   if (from.clock_ahead_ms() < -kMaxAheadMs || from.clock_ahead_ms() > kMaxAheadMs)
     return bad_field("node.clock_ahead", "is beyond 200 years");

@@ -116,6 +116,14 @@ class Filler {
   void fill(SetQuota& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(QuotaView::Line& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(QuotaView& v) { auto& [a, b] = v; each(a, b); }
+  void fill(ComputeSpec& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(ComputeView::Nodes& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
+  void fill(ComputeView& v) { auto& [a, b, c, d, e, f, g] = v; each(a, b, c, d, e, f, g); }
+  void fill(CreateCompute& v) { auto& [a] = v; each(a); }
+  void fill(UpdateCompute& v) { auto& [a] = v; each(a); }
+  void fill(DeleteCompute& v) { auto& [a] = v; each(a); }
+  void fill(ListComputes& v) { auto& [a] = v; each(a); }
+  void fill(ComputesReply& v) { auto& [a] = v; each(a); }
   void fill(ListQuotas& v) { auto& [a, b] = v; each(a, b); }
   void fill(QuotasReply& v) { auto& [a] = v; each(a); }
   void fill(ChangePrincipals& v) { fill(v.change.emplace<ChangeRole>()); }
@@ -220,8 +228,8 @@ class Filler {
     each(a, b, c, d, e, f, g, h, i, j);
   }
   void fill(NodeView& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
+    each(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
   void fill(BlobTraffic& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
   void fill(EnvironmentView::Lock& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
@@ -266,7 +274,7 @@ class Filler {
   void fill(WatchJob& v) { auto& [a] = v; each(a); }
   void fill(ListNodes&) {}
   void fill(ShowNode& v) { auto& [a] = v; each(a); }
-  void fill(CreateToken& v) { auto& [a, b, c] = v; each(a, b, c); }
+  void fill(CreateToken& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
   void fill(ApproveNode& v) { auto& [a] = v; each(a); }
   void fill(DrainNode& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(RemoveNode& v) { auto& [a, b] = v; each(a, b); }

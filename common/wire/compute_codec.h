@@ -1,0 +1,26 @@
+#pragma once
+// Compute targets on the wire; ComputeSpec in journals too.
+
+#include "common/domain/compute.h"
+#include "common/wire/fields.h"
+#include "proto/compute.pb.h"
+
+namespace lockstep::pb {
+
+void to_wire(const lockstep::ComputeSpec& from, ComputeSpec* to);
+Status from_wire(const ComputeSpec& from, lockstep::ComputeSpec* to);
+void to_wire(const lockstep::ComputeView& from, ComputeView* to);
+Status from_wire(const ComputeView& from, lockstep::ComputeView* to);
+
+void to_wire(const lockstep::CreateCompute& from, CreateCompute* to);
+Status from_wire(const CreateCompute& from, lockstep::CreateCompute* to);
+void to_wire(const lockstep::UpdateCompute& from, UpdateCompute* to);
+Status from_wire(const UpdateCompute& from, lockstep::UpdateCompute* to);
+void to_wire(const lockstep::DeleteCompute& from, DeleteCompute* to);
+Status from_wire(const DeleteCompute& from, lockstep::DeleteCompute* to);
+void to_wire(const lockstep::ListComputes& from, ListComputes* to);
+Status from_wire(const ListComputes& from, lockstep::ListComputes* to);
+void to_wire(const lockstep::ComputesReply& from, ComputesReply* to);
+Status from_wire(const ComputesReply& from, lockstep::ComputesReply* to);
+
+}  // namespace lockstep::pb
