@@ -1,6 +1,6 @@
 #pragma once
-// Compute targets: the names that `compute:` in a job file refers to. A target's type says where its
-// nodes come from. Which nodes it has and which jobs wait for it is the launcher's state
+// Compute targets: the names that `compute:` in a job file refers to. A target's type says where
+// its nodes come from. Which nodes it has and which jobs wait for it is the launcher's state
 // (launcher/core).
 
 #include <cstdint>

@@ -9,21 +9,17 @@ namespace lockstep::pb {
 
 namespace {
 
-template <typename Domain, typename Wire>
-constexpr bool pair(Domain domain, Wire wire) {
-  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
-}
-static_assert(pair(lockstep::WantedPhase::prepare, WANTED_PHASE_PREPARE));
-static_assert(pair(lockstep::WantedPhase::run, WANTED_PHASE_RUN));
-static_assert(pair(lockstep::WantedPhase::stop, WANTED_PHASE_STOP));
-static_assert(pair(lockstep::StopReason::canceled, STOP_REASON_CANCELED));
-static_assert(pair(lockstep::StopReason::gang_failed, STOP_REASON_GANG_FAILED));
-static_assert(pair(lockstep::StopReason::superseded, STOP_REASON_SUPERSEDED));
-static_assert(pair(lockstep::OutputKind::outputs, OUTPUT_KIND_OUTPUTS));
-static_assert(pair(lockstep::OutputKind::logs, OUTPUT_KIND_LOGS));
-static_assert(pair(lockstep::OutputKind::named, OUTPUT_KIND_NAMED));
-static_assert(pair(lockstep::OutputKind::checkpoint, OUTPUT_KIND_CHECKPOINT));
-static_assert(pair(lockstep::OutputKind::kept, OUTPUT_KIND_KEPT));
+static_assert(is_wire_of(lockstep::WantedPhase::prepare, WANTED_PHASE_PREPARE));
+static_assert(is_wire_of(lockstep::WantedPhase::run, WANTED_PHASE_RUN));
+static_assert(is_wire_of(lockstep::WantedPhase::stop, WANTED_PHASE_STOP));
+static_assert(is_wire_of(lockstep::StopReason::canceled, STOP_REASON_CANCELED));
+static_assert(is_wire_of(lockstep::StopReason::gang_failed, STOP_REASON_GANG_FAILED));
+static_assert(is_wire_of(lockstep::StopReason::superseded, STOP_REASON_SUPERSEDED));
+static_assert(is_wire_of(lockstep::OutputKind::outputs, OUTPUT_KIND_OUTPUTS));
+static_assert(is_wire_of(lockstep::OutputKind::logs, OUTPUT_KIND_LOGS));
+static_assert(is_wire_of(lockstep::OutputKind::named, OUTPUT_KIND_NAMED));
+static_assert(is_wire_of(lockstep::OutputKind::checkpoint, OUTPUT_KIND_CHECKPOINT));
+static_assert(is_wire_of(lockstep::OutputKind::kept, OUTPUT_KIND_KEPT));
 
 constexpr std::size_t kMaxProblems = 1'000;
 

@@ -6,13 +6,10 @@ namespace {
 
 constexpr std::size_t kMaxNotes = 1'000;
 
-constexpr bool pair(lockstep::AuditOutcome domain, AuditOutcome wire) {
-  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
-}
-static_assert(pair(lockstep::AuditOutcome::done, AUDIT_OUTCOME_DONE));
-static_assert(pair(lockstep::AuditOutcome::refused, AUDIT_OUTCOME_REFUSED));
-static_assert(pair(lockstep::AuditOutcome::read, AUDIT_OUTCOME_READ));
-static_assert(pair(lockstep::AuditOutcome::note, AUDIT_OUTCOME_NOTE));
+static_assert(is_wire_of(lockstep::AuditOutcome::done, AUDIT_OUTCOME_DONE));
+static_assert(is_wire_of(lockstep::AuditOutcome::refused, AUDIT_OUTCOME_REFUSED));
+static_assert(is_wire_of(lockstep::AuditOutcome::read, AUDIT_OUTCOME_READ));
+static_assert(is_wire_of(lockstep::AuditOutcome::note, AUDIT_OUTCOME_NOTE));
 
 void to_wire(const lockstep::AuditMark& from, AuditMark* to) {
   to->set_number(from.number);

@@ -15,21 +15,18 @@ constexpr std::size_t kMaxNodesInReply = 100'000;
 constexpr std::size_t kMaxEventsInReply = 10'000;
 constexpr std::size_t kMaxFilterWords = 100;
 
-constexpr bool pair(lockstep::ErrorCode domain, ErrorCode wire) {
-  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
-}
-static_assert(pair(lockstep::ErrorCode::invalid_argument, ERROR_CODE_INVALID_ARGUMENT));
-static_assert(pair(lockstep::ErrorCode::not_found, ERROR_CODE_NOT_FOUND));
-static_assert(pair(lockstep::ErrorCode::already_exists, ERROR_CODE_ALREADY_EXISTS));
-static_assert(pair(lockstep::ErrorCode::permission_denied, ERROR_CODE_PERMISSION_DENIED));
-static_assert(pair(lockstep::ErrorCode::unavailable, ERROR_CODE_UNAVAILABLE));
-static_assert(pair(lockstep::ErrorCode::deadline_exceeded, ERROR_CODE_DEADLINE_EXCEEDED));
-static_assert(pair(lockstep::ErrorCode::resource_exhausted, ERROR_CODE_RESOURCE_EXHAUSTED));
-static_assert(pair(lockstep::ErrorCode::unsupported, ERROR_CODE_UNSUPPORTED));
-static_assert(pair(lockstep::ErrorCode::conflict, ERROR_CODE_CONFLICT));
-static_assert(pair(lockstep::ErrorCode::corrupt, ERROR_CODE_CORRUPT));
-static_assert(pair(lockstep::ErrorCode::io, ERROR_CODE_IO));
-static_assert(pair(lockstep::ErrorCode::internal, ERROR_CODE_INTERNAL));
+static_assert(is_wire_of(lockstep::ErrorCode::invalid_argument, ERROR_CODE_INVALID_ARGUMENT));
+static_assert(is_wire_of(lockstep::ErrorCode::not_found, ERROR_CODE_NOT_FOUND));
+static_assert(is_wire_of(lockstep::ErrorCode::already_exists, ERROR_CODE_ALREADY_EXISTS));
+static_assert(is_wire_of(lockstep::ErrorCode::permission_denied, ERROR_CODE_PERMISSION_DENIED));
+static_assert(is_wire_of(lockstep::ErrorCode::unavailable, ERROR_CODE_UNAVAILABLE));
+static_assert(is_wire_of(lockstep::ErrorCode::deadline_exceeded, ERROR_CODE_DEADLINE_EXCEEDED));
+static_assert(is_wire_of(lockstep::ErrorCode::resource_exhausted, ERROR_CODE_RESOURCE_EXHAUSTED));
+static_assert(is_wire_of(lockstep::ErrorCode::unsupported, ERROR_CODE_UNSUPPORTED));
+static_assert(is_wire_of(lockstep::ErrorCode::conflict, ERROR_CODE_CONFLICT));
+static_assert(is_wire_of(lockstep::ErrorCode::corrupt, ERROR_CODE_CORRUPT));
+static_assert(is_wire_of(lockstep::ErrorCode::io, ERROR_CODE_IO));
+static_assert(is_wire_of(lockstep::ErrorCode::internal, ERROR_CODE_INTERNAL));
 
 // A request names a job in the user's words: what is no name is answered "no such job", not
 // refused.

@@ -8,13 +8,10 @@ namespace {
 
 using Step = lockstep::EnvironmentReport::Step;
 
-constexpr bool pair(Step domain, EnvironmentStep wire) {
-  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
-}
-static_assert(pair(Step::wants_lock, ENVIRONMENT_STEP_WANTS_LOCK));
-static_assert(pair(Step::solved, ENVIRONMENT_STEP_SOLVED));
-static_assert(pair(Step::ready, ENVIRONMENT_STEP_READY));
-static_assert(pair(Step::not_solved, ENVIRONMENT_STEP_NOT_SOLVED));
+static_assert(is_wire_of(Step::wants_lock, ENVIRONMENT_STEP_WANTS_LOCK));
+static_assert(is_wire_of(Step::solved, ENVIRONMENT_STEP_SOLVED));
+static_assert(is_wire_of(Step::ready, ENVIRONMENT_STEP_READY));
+static_assert(is_wire_of(Step::not_solved, ENVIRONMENT_STEP_NOT_SOLVED));
 
 constexpr std::size_t kMaxTags = 1'000;
 constexpr std::size_t kMaxEnvironmentsInReply = 100'000;

@@ -60,6 +60,11 @@ template <typename Wire, typename Domain>
 Wire wire_enum(Domain value) {
   return static_cast<Wire>(static_cast<int>(value) + 1);
 }
+// The two enumerators have each other's numbers, as wire_enum() and read_enum() expect.
+template <typename Domain, typename Wire>
+constexpr bool is_wire_of(Domain domain, Wire wire) {
+  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
+}
 template <typename Domain>
 Status read_enum(int value, Domain last, const char* field, Domain* out) {
   if (value < 1 || value > static_cast<int>(last) + 1)

@@ -18,28 +18,25 @@ static_assert(static_cast<int>(lockstep::OutputType::uri_file) + 1 == OUTPUT_TYP
 static_assert(static_cast<int>(lockstep::OutputMode::rw_mount) + 1 == OUTPUT_MODE_RW_MOUNT);
 static_assert(static_cast<int>(lockstep::OutputMode::upload) + 1 == OUTPUT_MODE_UPLOAD);
 
-constexpr bool pair(lockstep::Cause domain, Cause wire) {
-  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
-}
-static_assert(pair(lockstep::Cause::completed, CAUSE_COMPLETED));
-static_assert(pair(lockstep::Cause::exit_code, CAUSE_EXIT_CODE));
-static_assert(pair(lockstep::Cause::signal, CAUSE_SIGNAL));
-static_assert(pair(lockstep::Cause::out_of_memory, CAUSE_OUT_OF_MEMORY));
-static_assert(pair(lockstep::Cause::mpi_abort, CAUSE_MPI_ABORT));
-static_assert(pair(lockstep::Cause::exit_without_finalize, CAUSE_EXIT_WITHOUT_FINALIZE));
-static_assert(pair(lockstep::Cause::never_connected, CAUSE_NEVER_CONNECTED));
-static_assert(pair(lockstep::Cause::command_not_found, CAUSE_COMMAND_NOT_FOUND));
-static_assert(pair(lockstep::Cause::command_not_executable, CAUSE_COMMAND_NOT_EXECUTABLE));
-static_assert(pair(lockstep::Cause::timeout, CAUSE_TIMEOUT));
-static_assert(pair(lockstep::Cause::canceled, CAUSE_CANCELED));
-static_assert(pair(lockstep::Cause::workspace_failed, CAUSE_WORKSPACE_FAILED));
-static_assert(pair(lockstep::Cause::start_failed, CAUSE_START_FAILED));
-static_assert(pair(lockstep::Cause::port_taken, CAUSE_PORT_TAKEN));
-static_assert(pair(lockstep::Cause::runner_lost, CAUSE_RUNNER_LOST));
-static_assert(pair(lockstep::Cause::node_lost, CAUSE_NODE_LOST));
-static_assert(pair(lockstep::Cause::account_missing, CAUSE_ACCOUNT_MISSING));
-static_assert(pair(lockstep::Cause::environment_failed, CAUSE_ENVIRONMENT_FAILED));
-static_assert(pair(lockstep::Cause::disk_limit, CAUSE_DISK_LIMIT));
+static_assert(is_wire_of(lockstep::Cause::completed, CAUSE_COMPLETED));
+static_assert(is_wire_of(lockstep::Cause::exit_code, CAUSE_EXIT_CODE));
+static_assert(is_wire_of(lockstep::Cause::signal, CAUSE_SIGNAL));
+static_assert(is_wire_of(lockstep::Cause::out_of_memory, CAUSE_OUT_OF_MEMORY));
+static_assert(is_wire_of(lockstep::Cause::mpi_abort, CAUSE_MPI_ABORT));
+static_assert(is_wire_of(lockstep::Cause::exit_without_finalize, CAUSE_EXIT_WITHOUT_FINALIZE));
+static_assert(is_wire_of(lockstep::Cause::never_connected, CAUSE_NEVER_CONNECTED));
+static_assert(is_wire_of(lockstep::Cause::command_not_found, CAUSE_COMMAND_NOT_FOUND));
+static_assert(is_wire_of(lockstep::Cause::command_not_executable, CAUSE_COMMAND_NOT_EXECUTABLE));
+static_assert(is_wire_of(lockstep::Cause::timeout, CAUSE_TIMEOUT));
+static_assert(is_wire_of(lockstep::Cause::canceled, CAUSE_CANCELED));
+static_assert(is_wire_of(lockstep::Cause::workspace_failed, CAUSE_WORKSPACE_FAILED));
+static_assert(is_wire_of(lockstep::Cause::start_failed, CAUSE_START_FAILED));
+static_assert(is_wire_of(lockstep::Cause::port_taken, CAUSE_PORT_TAKEN));
+static_assert(is_wire_of(lockstep::Cause::runner_lost, CAUSE_RUNNER_LOST));
+static_assert(is_wire_of(lockstep::Cause::node_lost, CAUSE_NODE_LOST));
+static_assert(is_wire_of(lockstep::Cause::account_missing, CAUSE_ACCOUNT_MISSING));
+static_assert(is_wire_of(lockstep::Cause::environment_failed, CAUSE_ENVIRONMENT_FAILED));
+static_assert(is_wire_of(lockstep::Cause::disk_limit, CAUSE_DISK_LIMIT));
 
 static_assert(static_cast<int>(lockstep::RetryOn::infrastructure) + 1 == RETRY_ON_INFRASTRUCTURE);
 static_assert(static_cast<int>(lockstep::RetryOn::node_lost) + 1 == RETRY_ON_NODE_LOST);

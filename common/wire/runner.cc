@@ -11,13 +11,10 @@ namespace {
 
 constexpr std::size_t kMaxRanksOfLogs = 10'000;
 
-template <typename Domain, typename Wire>
-constexpr bool pair(Domain domain, Wire wire) {
-  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
-}
-static_assert(pair(WorkspacePlan::Mode::overlay, pb::WORKSPACE_MODE_OVERLAY));
-static_assert(pair(WorkspacePlan::Mode::overlay_userns, pb::WORKSPACE_MODE_OVERLAY_USERNS));
-static_assert(pair(WorkspacePlan::Mode::ready, pb::WORKSPACE_MODE_READY));
+static_assert(pb::is_wire_of(WorkspacePlan::Mode::overlay, pb::WORKSPACE_MODE_OVERLAY));
+static_assert(pb::is_wire_of(WorkspacePlan::Mode::overlay_userns,
+                             pb::WORKSPACE_MODE_OVERLAY_USERNS));
+static_assert(pb::is_wire_of(WorkspacePlan::Mode::ready, pb::WORKSPACE_MODE_READY));
 
 template <typename Wire>
 Status open(std::string_view bytes, const char* what, Wire* wire) {

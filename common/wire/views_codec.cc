@@ -12,22 +12,18 @@ namespace {
 constexpr std::size_t kMaxAttempts = 1'000'000;
 constexpr std::size_t kMaxKinds = 100;
 
-template <typename Domain, typename Wire>
-constexpr bool pair(Domain domain, Wire wire) {
-  return static_cast<int>(domain) + 1 == static_cast<int>(wire);
-}
-static_assert(pair(lockstep::JobStatus::queued, JOB_STATUS_QUEUED));
-static_assert(pair(lockstep::JobStatus::preparing, JOB_STATUS_PREPARING));
-static_assert(pair(lockstep::JobStatus::starting, JOB_STATUS_STARTING));
-static_assert(pair(lockstep::JobStatus::running, JOB_STATUS_RUNNING));
-static_assert(pair(lockstep::JobStatus::finalizing, JOB_STATUS_FINALIZING));
-static_assert(pair(lockstep::JobStatus::cancel_requested, JOB_STATUS_CANCEL_REQUESTED));
-static_assert(pair(lockstep::JobStatus::completed, JOB_STATUS_COMPLETED));
-static_assert(pair(lockstep::JobStatus::failed, JOB_STATUS_FAILED));
-static_assert(pair(lockstep::JobStatus::canceled, JOB_STATUS_CANCELED));
-static_assert(pair(lockstep::Liveness::alive, LIVENESS_ALIVE));
-static_assert(pair(lockstep::Liveness::unknown, LIVENESS_UNKNOWN));
-static_assert(pair(lockstep::Liveness::lost, LIVENESS_LOST));
+static_assert(is_wire_of(lockstep::JobStatus::queued, JOB_STATUS_QUEUED));
+static_assert(is_wire_of(lockstep::JobStatus::preparing, JOB_STATUS_PREPARING));
+static_assert(is_wire_of(lockstep::JobStatus::starting, JOB_STATUS_STARTING));
+static_assert(is_wire_of(lockstep::JobStatus::running, JOB_STATUS_RUNNING));
+static_assert(is_wire_of(lockstep::JobStatus::finalizing, JOB_STATUS_FINALIZING));
+static_assert(is_wire_of(lockstep::JobStatus::cancel_requested, JOB_STATUS_CANCEL_REQUESTED));
+static_assert(is_wire_of(lockstep::JobStatus::completed, JOB_STATUS_COMPLETED));
+static_assert(is_wire_of(lockstep::JobStatus::failed, JOB_STATUS_FAILED));
+static_assert(is_wire_of(lockstep::JobStatus::canceled, JOB_STATUS_CANCELED));
+static_assert(is_wire_of(lockstep::Liveness::alive, LIVENESS_ALIVE));
+static_assert(is_wire_of(lockstep::Liveness::unknown, LIVENESS_UNKNOWN));
+static_assert(is_wire_of(lockstep::Liveness::lost, LIVENESS_LOST));
 
 using Counts = google::protobuf::RepeatedPtrField<NamedCount>;
 
