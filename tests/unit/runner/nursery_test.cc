@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <ctime>
+
 #include <sstream>
 
 #include "common/io/cgroups.h"
@@ -130,13 +132,14 @@ TEST(NurseryTest, RanksWithALimitThatSomebodyChoseJoinBeforeTheyExec) {
 
 TEST(NurseryTest, TheNurseryIsEmptiedOfOrphansThatForkOnToo) {
   TemporaryDirectory directory;
-  Nursed process([](const std::string&) {
-    if (fork() != 0) return;
+  Nursed process([](const std::string& nursery) {
+    if (nursery.empty() || fork() != 0) return;  // without a nursery, nothing would end them
+    const std::time_t end = std::time(nullptr) + 60;
     // Each ends when its child is there: no descendant of ours is left, and none stays for long.
     for (int i = 0; i < 20; ++i)
       if (fork() == 0)
         while (true)
-          if (fork() > 0) _exit(0);
+          if (fork() > 0 || std::time(nullptr) > end) _exit(0);
     _exit(0);
   });
   if (process.nursery().empty()) GTEST_SKIP() << "needs a writable pids cgroup";
