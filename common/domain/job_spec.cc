@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "common/domain/compute.h"
 #include "common/domain/docker_args.h"
 #include "common/domain/secrets.h"
 #include "common/domain/variables.h"
@@ -124,10 +125,9 @@ std::vector<Error> errors_of(const JobSpec& spec) {
   if (docker_args) add(validate_pids_of_container(spec));
   add(validate_retry(spec));
   if (spec.environment) add(validate(*spec.environment));
-  if (!spec.compute.empty() && spec.compute != "local")
-    errors.push_back(make_error(
-        ErrorCode::unsupported,
-        "compute: '" + spec.compute + "' is not known here; only 'local' is supported yet"));
+  if (!spec.compute.empty())
+    if (const Status named = check_compute_name(spec.compute); !named)
+      errors.push_back(named.error().within("compute"));
   return errors;
 }
 

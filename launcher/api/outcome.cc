@@ -73,9 +73,22 @@ struct AskedOf {
   }
   Asked operator()(const CreateToken& m) const {
     return {"create token",
-            fmt::format("a join token for {} nodes{}", m.uses,
+            fmt::format("a join token for {} nodes{}{}", m.uses,
+                        m.compute.empty() ? "" : " of compute " + m.compute,
                         m.approval == Approval::required ? ", which wait for approval" : ""),
             "", true};
+  }
+  Asked operator()(const CreateCompute& m) const {
+    return {"create compute", "compute " + m.spec.name, "", true};
+  }
+  Asked operator()(const UpdateCompute& m) const {
+    return {"update compute", "compute " + m.spec.name, "", true};
+  }
+  Asked operator()(const DeleteCompute& m) const {
+    return {"delete compute", "compute " + m.name, "", true};
+  }
+  Asked operator()(const ListComputes& m) const {
+    return {"list compute", m.name.empty() ? "compute targets" : "compute " + m.name};
   }
   Asked operator()(const DrainNode& m) const {
     return {m.drain ? "drain node" : "resume node", audited_node(state, m.name_or_id), "", true};

@@ -9,6 +9,7 @@
 #include "launcher/api/job_name.h"
 #include "launcher/api/quota_queries.h"
 #include "launcher/api/viewer.h"
+#include "launcher/core/compute_requests.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/quotas.h"
 
@@ -55,7 +56,7 @@ struct RequestHandler {
     auto token = door.ports_.make_token(m);
     const Instant expires = token.reply.expires;
     feed(TokenInput{door.expect_reply(asker, std::move(token.reply)), token.secret_hash, expires,
-                    m.uses, asker.caller, m.approval});
+                    m.uses, asker.caller, m.approval, m.compute});
   }
   void operator()(const WatchJob& m) const {
     const Job* job = door.state().job(m.job);
@@ -107,6 +108,20 @@ struct RequestHandler {
           asker, ErrorCode::not_found,
           fmt::format("there is no user '{}'; `lockstep user list` shows all", m.name));
     door.reply(asker, std::move(reply));
+  }
+  void operator()(const CreateCompute& m) const { change_compute(m); }
+  void operator()(const UpdateCompute& m) const { change_compute(m); }
+  void operator()(const DeleteCompute& m) const { change_compute(m); }
+  void operator()(const ListComputes& m) const {
+    ComputesReply reply{door.ports_.core->compute_views(m.name)};
+    if (reply.computes.empty()) {
+      const Error error = no_such_compute(door.state(), m.name);
+      return door.refuse(asker, error.code, error.message);
+    }
+    door.reply(asker, std::move(reply));
+  }
+  void change_compute(const ComputeInput::Ask& ask) const {
+    feed(ComputeInput{expect(), ask, asker.caller});
   }
   void operator()(const ListQuotas& m) const {
     door.reply(asker, list_quotas(*door.ports_.core, asker.caller, m));
@@ -334,6 +349,9 @@ void Service::perform(const ReplyRefused& action) {
   answer(action.to, Refused{action.code, action.message});
 }
 void Service::perform(const ReplyDeleted& action) { answer(action.to, action.result); }
+void Service::perform(const ReplyCompute& action) {
+  answer(action.to, ComputesReply{ports_.core->compute_views(action.name)});
+}
 void Service::perform(const ReplyEnvironment& action) {
   answer(action.to, show_environment(state(), action.name + ":" + action.version));
 }

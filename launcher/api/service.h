@@ -90,6 +90,7 @@ class Service {
   void perform(const ReplyRefused& action);
   void perform(const ReplyDeleted& action);
   void perform(const ReplyEnvironment& action);
+  void perform(const ReplyCompute& action);
   void perform(const ExitDaemon& action);
   void perform(const JobChanged& action) { changed_jobs_.insert(action.job); }
   // Nothing goes to what this key watches any more.

@@ -114,14 +114,18 @@ struct ReplyEnvironment {  // it is registered, now or before
   ReplyTo to;
   std::string name, version;
 };
+struct ReplyCompute {  // it is there, now or before
+  ReplyTo to;
+  std::string name;
+};
 struct ExitDaemon {
   ReplyTo to;
 };  // shutdown was granted: reply Done, then leave the loop
 
-using Action =
-    std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
-                 AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode, ReplySubmitted,
-                 ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted, ForgetJob, ReplyEnvironment,
-                 ExitDaemon, AllowUser, RevokeUser, UserChanged, ReportRefused, ReadersChanged>;
+using Action = std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
+                            AckHeartbeat, JobChanged, AwaitLogs, AllowNode, RevokeNode,
+                            ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
+                            ForgetJob, ReplyEnvironment, ExitDaemon, AllowUser, RevokeUser,
+                            UserChanged, ReportRefused, ReadersChanged, ReplyCompute>;
 
 }  // namespace lockstep::launcher

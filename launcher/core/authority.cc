@@ -48,6 +48,8 @@ constexpr std::array<Row, kPermissions> kTable{{
     {P::prune_environments, "prune environments", R::all, R::all, R::none, R::none, R::none},
     {P::drain_nodes, "drain or resume nodes", R::all, R::all, R::none, R::none, R::none},
     {P::admit_nodes, "admit nodes", R::all, R::none, R::none, R::none, R::none},
+    {P::manage_computes, "create, change or delete compute targets", R::all, R::none, R::none,
+     R::none, R::none},
     {P::remove_nodes, "remove nodes", R::all, R::none, R::none, R::none, R::none},
     {P::revoke_nodes, "revoke nodes", R::all, R::all, R::none, R::none, R::none},
     {P::manage_users, "see or change all users, roles, projects and quotas", R::all, R::none,

@@ -50,7 +50,8 @@ enum class Permission {
   write_names,  // of environments: new ones, and versions
   prune_environments,
   drain_nodes,
-  admit_nodes,  // tokens, approval
+  admit_nodes,      // tokens, approval
+  manage_computes,  // create, change and delete targets
   remove_nodes,
   revoke_nodes,
   manage_users,  // users, keys, roles, projects, quotas

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/domain/docker_args.h"
+#include "launcher/core/compute_requests.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/placement.h"
 #include "launcher/core/quotas.h"
@@ -17,6 +18,8 @@ namespace {
 std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
                              const JobSpec& spec) {
   if (Status status = validate(spec); !status) return status.error();
+  const std::string target = target_of(spec);
+  if (!cluster.state.computes().has(target)) return no_such_compute(cluster.state, target);
   if (spec.in_container())
     if (Status status =
             check_docker_args(spec.resources.docker_args, cluster.config.allowed_docker_args);

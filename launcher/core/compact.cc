@@ -130,6 +130,10 @@ struct Compaction::FactFilter {
   bool operator()(UserKeyAdded&) const { return true; }
   bool operator()(UserKeyRevoked&) const { return true; }
   bool operator()(QuotaSet&) const { return true; }
+  // Jobs that ended may name a target that was deleted since: their pool follows from these.
+  bool operator()(ComputeCreated&) const { return true; }
+  bool operator()(ComputeUpdated&) const { return true; }
+  bool operator()(ComputeDeleted&) const { return true; }
   bool operator()(GangFormed&) const { return true; }
   bool operator()(PartGone&) const { return true; }
   bool operator()(AttemptDoomed&) const { return true; }

@@ -1,6 +1,6 @@
 #pragma once
-// Settings of one launcher: clocks, limits and what its target has. Nothing in here changes while
-// it runs.
+// Settings of one launcher: clocks, limits and what its local pool has. Nothing in here changes
+// while it runs.
 
 #include <cstddef>
 #include <optional>
@@ -36,9 +36,9 @@ struct CoreConfig {
   Bytes spec_bytes_per_user = mebibytes(32);
   // What operators allow of docker_args beyond what gives no rights: "--privileged".
   std::vector<std::string> allowed_docker_args;
-  // Set by `lockstep up`: the target has exactly these nodes, and a job that needs more is refused.
+  // Set by `lockstep up`: target local has exactly these nodes, and a job of it that needs more is
+  // refused.
   std::optional<int> fixed_nodes;
-  std::string target = "local";
   Retention keeps;
 
   Duration time_to_prepare(const JobSpec& spec) const {

@@ -1,6 +1,7 @@
 #include "launcher/core/core.h"
 
 #include "launcher/core/clients.h"
+#include "launcher/core/compute_requests.h"
 #include "launcher/core/desired.h"
 #include "launcher/core/quotas.h"
 #include "launcher/core/reactor.h"
@@ -97,6 +98,20 @@ std::vector<NodeView> Core::node_views() const {
   std::vector<NodeView> views;
   for (const auto& [id, node] : state().nodes())
     views.push_back(view_of(impl_->context.cluster(), node));
+  return views;
+}
+
+std::vector<ComputeView> Core::compute_views(const std::string& name) const {
+  std::vector<ComputeView> views;
+  const auto add = [&](const std::string& one) {
+    if (auto view = compute_view(impl_->context.cluster(), one)) views.push_back(*std::move(view));
+  };
+  if (!name.empty()) {
+    add(name);
+    return views;
+  }
+  add(std::string(kLocalCompute));
+  for (const auto& [one, compute] : state().computes().all()) add(one);
   return views;
 }
 

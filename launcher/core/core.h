@@ -57,6 +57,8 @@ class Core {
                      const std::function<bool(JobView)>& take) const;
   std::vector<JobView> job_views() const;    // newest first
   std::vector<NodeView> node_views() const;  // by node id
+  // "": all, by name, "local" first; else this one, or none.
+  std::vector<ComputeView> compute_views(const std::string& name) const;
   std::optional<NodeView> node_view(const std::string& name_or_id) const;
   Liveness liveness(NodeId node) const;
   std::optional<ExplainView> explain(const JobId& job) const;

@@ -44,7 +44,8 @@ struct Effects {
         std::any_of(job.attempts.begin(), job.attempts.end(), [](const Attempt& attempt) {
           return attempt.ended && attempt.ended->cause == Cause::account_missing;
         });
-    if (lacked_account) core.scheduler.topology_changed();  // nodes may be asked for it again
+    if (lacked_account)
+      core.scheduler.topology_changed(job.pool);  // nodes may be asked for it again
   }
   void operator()(const JobDeleted& fact) const { core.pending.job_changed(fact.job); }
 
@@ -73,10 +74,11 @@ struct Effects {
     if (fact.report.state == PartState::finished) {
       watch.logs_so_far.erase(fact.attempt);
       watch.limits.erase(fact.attempt);
-      core.scheduler.capacity_changed();
+      core.scheduler.capacity_changed(pool_of(fact.node));
     }
     const auto& exit = fact.report.exit;
-    if (exit && exit->cause == Cause::account_missing) core.scheduler.topology_changed();
+    if (exit && exit->cause == Cause::account_missing)
+      core.scheduler.topology_changed(pool_of(fact.node));
   }
   void operator()(const PartGone& fact) const {
     changed(fact.attempt.job);
@@ -85,7 +87,7 @@ struct Effects {
     watch.logs_so_far.erase(fact.attempt);
     watch.limits.erase(fact.attempt);
     watch.logs_refused.erase(fact.attempt);
-    core.scheduler.capacity_changed();
+    core.scheduler.capacity_changed(pool_of(fact.node));
   }
   void operator()(const PartReleased& fact) const {
     changed(fact.attempt.job);
@@ -115,10 +117,14 @@ struct Effects {
   void operator()(const NodeJoined& fact) const {
     core.watches.at(fact.node).heard = core.clock.polled();
     arm_node_timer(core, fact.node);
-    core.scheduler.topology_changed();
+    core.scheduler.topology_changed(pool_of(fact.node));
   }
-  void operator()(const NodeApproved&) const { core.scheduler.topology_changed(); }
-  void operator()(const NodeSessionStarted&) const { core.scheduler.topology_changed(); }
+  void operator()(const NodeApproved& fact) const {
+    core.scheduler.topology_changed(pool_of(fact.node));
+  }
+  void operator()(const NodeSessionStarted& fact) const {
+    core.scheduler.topology_changed(pool_of(fact.node));
+  }
   void operator()(const NodeLost& fact) const {
     NodeWatch& watch = core.watches.at(fact.node);
     watch.liveness = Liveness::lost;
@@ -127,10 +133,14 @@ struct Effects {
     watch.logs_so_far.clear();
     watch.limits.clear();
     watch.logs_refused.clear();
-    core.scheduler.topology_changed();
+    core.scheduler.topology_changed(pool_of(fact.node));
   }
-  void operator()(const NodeDrainChanged&) const { core.scheduler.topology_changed(); }
-  void operator()(const NodeRevised&) const { core.scheduler.topology_changed(); }
+  void operator()(const NodeDrainChanged& fact) const {
+    core.scheduler.topology_changed(pool_of(fact.node));
+  }
+  void operator()(const NodeRevised& fact) const {
+    core.scheduler.topology_changed(pool_of(fact.node));
+  }
   void operator()(const NodeRemoved& fact) const {
     core.timers.clear({TimerKey::Kind::node, fact.node, {}});
     core.watches.forget(fact.node);
@@ -155,6 +165,15 @@ struct Effects {
   }
   void operator()(const UserKeyRevoked& fact) const { core.act(RevokeUser{fact.key}); }
   void operator()(const QuotaSet&) const { core.scheduler.quota_changed(); }
+
+  // ---- compute targets
+
+  // Jobs of a target are submitted when it is there, and it goes when none is left.
+  void operator()(const ComputeCreated&) const {}
+  void operator()(const ComputeUpdated&) const {}
+  void operator()(const ComputeDeleted&) const {}
+
+  const std::string& pool_of(NodeId node) const { return core.state.node(node)->pool; }
 
   // What follows from every fact about a job that is still there.
   const Job& changed(const JobId& id) const {

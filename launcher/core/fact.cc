@@ -47,6 +47,9 @@ struct JobOf {
   const JobId* operator()(const UserKeyAdded&) const { return nullptr; }
   const JobId* operator()(const UserKeyRevoked&) const { return nullptr; }
   const JobId* operator()(const QuotaSet&) const { return nullptr; }
+  const JobId* operator()(const ComputeCreated&) const { return nullptr; }
+  const JobId* operator()(const ComputeUpdated&) const { return nullptr; }
+  const JobId* operator()(const ComputeDeleted&) const { return nullptr; }
 };
 
 }  // namespace

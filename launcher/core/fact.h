@@ -9,6 +9,7 @@
 
 #include "common/domain/assignment.h"
 #include "common/domain/views.h"
+#include "launcher/core/computes.h"
 #include "launcher/core/principals.h"
 
 namespace lockstep::launcher {
@@ -18,6 +19,7 @@ struct TokenCreated {
   Instant expires;
   int uses = 1;
   Approval approval = Approval::as_configured;
+  std::string pool = {};  // of the nodes that join with it; "": local
   friend bool operator==(const TokenCreated&, const TokenCreated&) = default;
 };
 struct NodeJoined {
@@ -26,6 +28,7 @@ struct NodeJoined {
   PublicKey key;
   Digest token;
   bool waits_for_approval = false;
+  std::string pool = {};  // for ever; "": local
   friend bool operator==(const NodeJoined&, const NodeJoined&) = default;
 };
 struct NodeApproved {  // from now on it gets work
@@ -240,7 +243,8 @@ using Fact =
                  FenceLifted, EnvironmentRegistered, EnvironmentWanted, EnvironmentLocked,
                  EnvironmentReset, EnvironmentsPruned, EnvironmentNotSolved, ProjectCreated,
                  ProjectRemoved, UserAdded, UserAccountSet, UserRemoved, RoleGranted, RoleWithdrawn,
-                 UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared>;
+                 UserKeyAdded, UserKeyRevoked, QuotaSet, NodeApproved, JobShared, ComputeCreated,
+                 ComputeUpdated, ComputeDeleted>;
 
 // The job that a fact is about; null when it is about a node, a token or the launcher.
 const JobId* job_of(const Fact& fact);

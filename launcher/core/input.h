@@ -83,6 +83,13 @@ struct TokenInput {  // the shell made the secret; the core keeps its hash
   int uses = 1;
   Caller caller = {};
   Approval approval = Approval::as_configured;
+  std::string compute = {};  // whose nodes they are that join with it; "": local
+};
+struct ComputeInput {
+  using Ask = std::variant<CreateCompute, UpdateCompute, DeleteCompute>;
+  ReplyTo reply;
+  Ask ask;
+  Caller caller = {};
 };
 struct JoinInput {
   ReplyTo reply;
@@ -147,6 +154,6 @@ using Input = std::variant<SubmitInput, CancelInput, DeleteInput, DrainInput, Re
                            TokenInput, JoinInput, ShutdownInput, SessionInput, HeartbeatInput,
                            ObservedInput, LogsDurableInput, LogsRefusedInput, TickInput,
                            CreateEnvironmentInput, PruneEnvironmentsInput, PrincipalInput,
-                           KeysFileInput, ApproveNodeInput, ShareInput, UnreadInput>;
+                           KeysFileInput, ApproveNodeInput, ShareInput, UnreadInput, ComputeInput>;
 
 }  // namespace lockstep::launcher

@@ -10,7 +10,7 @@ namespace {
 
 // What waited for the node to be known again: placement, held verdicts, gangs, logs.
 void node_came_back(Context& core, NodeId node) {
-  core.scheduler.capacity_changed();
+  core.scheduler.capacity_changed(core.state.node(node)->pool);
   for (const auto& [id, rank] : core.state.node(node)->parts) {
     core.pending.dirty_jobs.insert(id.job);
     if (core.state.attempt(id)->ended)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/core/compute_requests.h"
 #include "launcher/core/counted.h"
 #include "launcher/core/fences.h"
 #include "launcher/core/users.h"
@@ -140,8 +141,14 @@ void react(Context& core, const TokenInput& input) {
                 "a join token needs at least one use and an expiry in the future");
     return;
   }
+  const std::string target = input.compute.empty() ? std::string(kLocalCompute) : input.compute;
+  if (!core.state.computes().has(target)) {
+    const Error error = no_such_compute(core.state, target);
+    return core.refuse(input.reply, error.code, error.message);
+  }
   if (core.state.tokens().count(input.secret_hash) == 0)
-    core.emit(TokenCreated{input.secret_hash, input.expires, input.uses, input.approval});
+    core.emit(TokenCreated{input.secret_hash, input.expires, input.uses, input.approval,
+                           core.state.computes().pool_of(target)});
   core.act(ReplyDone{input.reply, "token created"});
 }
 
@@ -178,8 +185,8 @@ void react(Context& core, const JoinInput& input) {
   }
   const NodeId id = core.state.next_node_id();
   const std::string name = free_node_name(core.state, input.name);
-  core.emit(
-      NodeJoined{id, name, input.key, input.secret_hash, must_wait(core.config, grant.approval)});
+  core.emit(NodeJoined{id, name, input.key, input.secret_hash,
+                       must_wait(core.config, grant.approval), grant.pool});
   core.act(AllowNode{id, input.key});
   core.act(ReplyJoined{input.reply, id, name});
 }

@@ -24,11 +24,11 @@ using Pool = std::vector<const Node*>;
 using Pools = std::map<PoolKey, Pool>;
 
 // Sorts every node that could ever take a part into its pools; says why of the others.
-Pools gather(const State& state, const Shape& shape, std::vector<std::string>* objections) {
+Pools gather(PoolNodes nodes, const Shape& shape, std::vector<std::string>* objections) {
   Pools pools;
   std::vector<const Node*> fitting;
   std::set<PoolKey> hosts;
-  for (const auto& [id, node] : state.nodes()) {
+  for (const Node& node : nodes) {
     if (auto reason = never_fits(node, shape)) {
       if (objections->size() < kMaxReasonNodes) objections->push_back(node.name + " " + *reason);
       continue;
@@ -53,19 +53,22 @@ std::string joined(const std::vector<std::string>& parts) {
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, "; "));
 }
 
-Impossible impossible(const Cluster& cluster, const Shape& shape, const Pools& pools,
-                      const std::vector<std::string>& objections) {
+Impossible impossible(const Cluster& cluster, const std::string& pool, const Shape& shape,
+                      const Pools& pools, const std::vector<std::string>& objections) {
+  const PoolNodes nodes = cluster.state.nodes_of(pool);
+  if (nodes.size() == 0 && pool != kLocalCompute)
+    return {
+        fmt::format("needs {}, but target '{}' has no nodes; `lockstep node token --compute {}` "
+                    "makes a token with which nodes join it",
+                    describe(shape), pool, pool)};
   std::size_t largest = 0;
   for (const auto& [key, pool] : pools) largest = std::max(largest, pool.size());
-  const std::size_t all = cluster.state.nodes().size();
   std::string within = pools.size() > 1 ? " together, in one network," : "";
-  const auto& nodes = cluster.state.nodes();
-  const bool no_account = std::any_of(nodes.begin(), nodes.end(), [&](const auto& entry) {
-    return why_no_account(entry.second, shape.run_as).has_value();
-  });
+  bool no_account = false;
+  for (const Node& node : nodes)
+    no_account = no_account || why_no_account(node, shape.run_as).has_value();
   return {fmt::format("needs {}, but {} of the {} nodes of target '{}'{} can take it{}{}",
-                      describe(shape), largest, all, cluster.config.target, within,
-                      joined(objections),
+                      describe(shape), largest, nodes.size(), pool, within, joined(objections),
                       no_account ? fmt::format("; make the account {} there and restart the node's "
                                                "lockstep-agent, or cancel the job",
                                                shape.run_as)
@@ -182,7 +185,7 @@ Blocked blocked(const Shape& shape, std::size_t free, const std::vector<std::str
 std::optional<Placement> first_fit(const Cluster& cluster, const Shape& shape, const Job& job) {
   std::vector<std::string> objections;
   bool possible = false;
-  for (const auto& [id, node] : cluster.state.nodes()) {
+  for (const Node& node : cluster.state.nodes_of(job.pool)) {
     auto reason = never_fits(node, shape);
     possible = possible || !reason;
     if (!reason && fits_now(cluster, node, shape))
@@ -224,7 +227,7 @@ Placement place(const Cluster& cluster, const Job& job) {
     if (auto placement = first_fit(cluster, shape, job)) return *std::move(placement);
   const History history = history_of(job);
   std::vector<std::string> objections;
-  const Pools pools = gather(cluster.state, shape, &objections);
+  const Pools pools = gather(cluster.state.nodes_of(job.pool), shape, &objections);
   // Without a past every free node is as good as another: the first ones do.
   const bool has_past = !history.previous.empty();
   const std::size_t most = has_past ? SIZE_MAX : count;
@@ -244,7 +247,7 @@ Placement place(const Cluster& cluster, const Job& job) {
     kept_most = kept;
     if (!has_past) break;
   }
-  if (!possible) return impossible(cluster, shape, pools, objections);
+  if (!possible) return impossible(cluster, job.pool, shape, pools, objections);
   if (best.empty()) return blocked(shape, most_free, objections);
   return placed_on(cluster, shape, job, assign_node_ranks(std::move(best), history), objections);
 }
@@ -279,13 +282,13 @@ Instant ready_at(const Cluster& cluster, const Job& job) {
 }
 
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec) {
-  if (!cluster.config.fixed_nodes) return std::nullopt;
+  const std::string pool = cluster.state.computes().pool_of(spec.compute);
+  if (!cluster.config.fixed_nodes || pool != kLocalCompute) return std::nullopt;
   const Shape shape = shape_of(spec);
   const int fixed = *cluster.config.fixed_nodes;
-  const std::string& target = cluster.config.target;
   int known = 0, present = 0, fitting = 0, without_engine = 0;
   std::string example;
-  for (const auto& [id, node] : cluster.state.nodes()) {
+  for (const Node& node : cluster.state.nodes_of(pool)) {
     if (!node.session) continue;
     ++known;
     if (!node.lost) ++present;
@@ -298,39 +301,40 @@ std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec)
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("needs {} nodes, but target '{}' has {}; start more with "
                                   "`lockstep up --nodes {}`",
-                                  shape.nodes, target, size, shape.nodes));
+                                  shape.nodes, pool, size, shape.nodes));
   if (known < fixed || fitting >= shape.nodes) return std::nullopt;
   if (shape.in_container && without_engine > known - shape.nodes)
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("needs a container engine on {}, but {} of the {} nodes of "
                                   "target '{}' have none: {}",
                                   shape.nodes == 1 ? "a node" : counted(shape.nodes, "node"),
-                                  without_engine, known, target, kNoEngine));
+                                  without_engine, known, pool, kNoEngine));
   return make_error(
       ErrorCode::invalid_argument,
       fmt::format("needs {}, but {} of the {} nodes of target '{}' have as much "
                   "({}); ask for less: --cpus, --memory, --gpus, or lockstep.resources in "
                   "a job file",
-                  describe(shape), fitting, known, target, example));
+                  describe(shape), fitting, known, pool, example));
 }
 
-bool lacks_account(const Cluster& cluster, const std::string& run_as) {
-  if (!cluster.config.fixed_nodes) return false;
+bool lacks_account(const Cluster& cluster, const Job& job) {
+  if (!cluster.config.fixed_nodes || job.pool != kLocalCompute) return false;
   int known = 0;
-  for (const auto& [id, node] : cluster.state.nodes()) {
+  for (const Node& node : cluster.state.nodes_of(job.pool)) {
     if (!node.session || node.lost) continue;
-    if (!why_no_account(node, run_as)) return false;
+    if (!why_no_account(node, job.spec.run_as)) return false;
     ++known;
   }
   return known >= *cluster.config.fixed_nodes;
 }
 
-std::vector<std::string> explain_nodes(const Cluster& cluster, const Shape& shape) {
+std::vector<std::string> explain_nodes(const Cluster& cluster, const Job& job) {
+  const Shape shape = shape_of(job.spec);
+  const PoolNodes nodes = cluster.state.nodes_of(job.pool);
   std::vector<std::string> lines;
-  for (const auto& [id, node] : cluster.state.nodes()) {
+  for (const Node& node : nodes) {
     if (lines.size() >= kMaxWhyLines) {
-      lines.push_back(
-          fmt::format("… and {} more nodes", cluster.state.nodes().size() - lines.size()));
+      lines.push_back(fmt::format("… and {} more nodes", nodes.size() - lines.size()));
       break;
     }
     auto reason = never_fits(node, shape);

@@ -54,16 +54,18 @@ struct Cluster {
 
 Placement place(const Cluster& cluster, const Job& job);
 
-// Why the job can never run here (known only when the target's nodes are fixed); nullopt otherwise.
+// Why the job can never run on its target (known only of target local, when the number of its nodes
+// is fixed); nullopt otherwise.
 // Nodes that joined beyond the fixed number count as well, while they are not LOST.
 std::optional<Error> never_possible(const Cluster& cluster, const JobSpec& spec);
 
-// Whether none of a fixed number of nodes, all of which have joined, has this account: no other
-// node is to come.
-bool lacks_account(const Cluster& cluster, const std::string& run_as);
+// Whether none of a fixed number of nodes, all of which have joined, has this job's account: no
+// other node is to come.
+bool lacks_account(const Cluster& cluster, const Job& job);
 
-// One line per node: could it take a part of such a job now, and if not, why. At most kMaxWhyLines.
-std::vector<std::string> explain_nodes(const Cluster& cluster, const Shape& shape);
+// One line for each node of the job's pool: could it take a part of the job now, and if not, why.
+// At most kMaxWhyLines.
+std::vector<std::string> explain_nodes(const Cluster& cluster, const Job& job);
 inline constexpr std::size_t kMaxWhyLines = 64;
 
 // When a waiting job may be placed again: its back-off is over, and its fences; ns = 0: at once.

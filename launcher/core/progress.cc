@@ -93,12 +93,12 @@ void advance_attempt(Context& core, const Job& job, const Attempt& attempt) {
 void conclude(Context& core, const Job& job) {
   ExitReport report = *job.attempts.back().ended;
   const bool hopeless =
-      report.cause == Cause::account_missing && lacks_account(core.cluster(), job.spec.run_as);
+      report.cause == Cause::account_missing && lacks_account(core.cluster(), job);
   if (hopeless)
     report.message += fmt::format(
         "; no node of target '{}' can: make the account there, and submit "
         "the job again",
-        core.config.target);
+        job.pool);
   if (auto retry = hopeless ? std::nullopt : retry_after(job, report)) {
     const Instant not_before = retry->backoff.count() > 0 ? core.now + retry->backoff : Instant{};
     core.emit(JobRequeued{job.id, job.attempts.back().id, retry->charged, std::move(retry->why),

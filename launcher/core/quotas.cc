@@ -40,9 +40,9 @@ std::string_view noun_of(QuotaLimit limit) {
 
 // The least that one of the nodes would give of what was not asked for by number.
 template <typename CountOf>
-std::int64_t least_of_nodes(const State& state, CountOf count_of) {
+std::int64_t least_of_nodes(PoolNodes nodes, CountOf count_of) {
   std::optional<std::size_t> least;
-  for (const auto& [id, node] : state.nodes())
+  for (const Node& node : nodes)
     if (node.session && !node.lost)
       least = std::min(least.value_or(SIZE_MAX), count_of(node.inventory));
   return static_cast<std::int64_t>(least.value_or(0));
@@ -124,12 +124,13 @@ std::optional<Error> never_within(const State& state, const QuotaHolder& holder,
 
 Demand least_demand(const State& state, const JobSpec& spec) {
   const Shape shape = shape_of(spec);
+  const PoolNodes nodes = state.nodes_of(state.computes().pool_of(spec.compute));
   Demand demand{shape.nodes, 0, 0};
   const auto cpus = [](const Inventory& inventory) { return inventory.cpus.size(); };
   const auto gpus = [](const Inventory& inventory) { return inventory.gpus.size(); };
-  demand.cpus = shape.nodes * (shape.cpus ? *shape.cpus : least_of_nodes(state, cpus));
+  demand.cpus = shape.nodes * (shape.cpus ? *shape.cpus : least_of_nodes(nodes, cpus));
   demand.gpus = shape.nodes * (shape.gpus ? *shape.gpus
-                                          : std::max<std::int64_t>(least_of_nodes(state, gpus),
+                                          : std::max<std::int64_t>(least_of_nodes(nodes, gpus),
                                                                    shape.gpus_at_least));
   return demand;
 }

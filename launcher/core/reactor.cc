@@ -5,6 +5,7 @@
 
 #include "launcher/core/agents.h"
 #include "launcher/core/clients.h"
+#include "launcher/core/compute_requests.h"
 #include "launcher/core/environment_requests.h"
 #include "launcher/core/environments.h"
 #include "launcher/core/fences.h"

@@ -108,7 +108,8 @@ void take_report(Context& core, NodeId node, const PartReport& report, bool newe
   const Part* part = core.state.assigned_part(report.attempt, node);
   if (part == nullptr) {
     const bool ended = report.state == PartState::finished;
-    if (ended && watch.leftovers.erase(report.attempt) != 0) core.scheduler.capacity_changed();
+    if (ended && watch.leftovers.erase(report.attempt) != 0)
+      core.scheduler.capacity_changed(core.state.node(node)->pool);
     if (ended) lift_fence(core, report.attempt, node, "the node says that it ended");
     refuse_foreign(core, node, report);
     return;

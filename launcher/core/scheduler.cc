@@ -1,122 +1,52 @@
 #include "launcher/core/scheduler.h"
 
-#include "common/base/check.h"
-
 namespace lockstep::launcher {
 
 void Scheduler::add(const Job& job) {
-  ready_.insert(job.order);
-  // Behind a job that waits for busy nodes nothing moves until they are freed.
-  if (!blocked_ || job.order < blocked_->first) dirty_ = true;
+  Lane& lane = lanes_[job.pool];
+  lane.add(job);
+  note(job.pool, lane);
 }
 
 void Scheduler::remove(const Job& job) {
-  ready_.erase(job.order);
-  over_quota_.remove(job);
-  const auto parked = parked_.find(shape_of(job.spec));
-  if (parked != parked_.end()) {
-    parked->second.orders.erase(job.order);
-    if (parked->second.orders.empty()) parked_.erase(parked);
-  }
-  if (blocked_ && blocked_->first == job.order) {
-    blocked_.reset();
-    dirty_ = true;
-  }
+  const auto found = lanes_.find(job.pool);
+  if (found == lanes_.end()) return;
+  found->second.remove(job);
+  note(job.pool, found->second);
 }
 
 void Scheduler::run(const Cluster& cluster, const Moves& moves) {
-  if (!dirty_) return;
-  dirty_ = false;
-  if (std::exchange(topology_dirty_, false)) {
-    unpark(cluster, moves);
-    over_quota_.nodes_changed();
+  while (!dirty_.empty()) {
+    const std::string pool = *dirty_.begin();
+    Lane& lane = lanes_.at(pool);
+    lane.run(cluster, moves);
+    dirty_.erase(pool);
+    if (lane.is_empty()) lanes_.erase(pool);
   }
-  ready_.merge(over_quota_.take_fitting(cluster.state));
-  while (!ready_.empty()) {
-    const Job& job = *cluster.state.job(cluster.state.queue().at(*ready_.begin()));
-    if (!take_turn(cluster, job, moves)) break;
-    if (const auto next = over_quota_.take_next(cluster.state, job.spec)) ready_.insert(*next);
-  }
-  if (blocked_ && ready_.count(blocked_->first) == 0) blocked_.reset();
-  dirty_ = false;
-}
-
-// Places the job, or takes it out of those that are ready. False: it blocks them.
-bool Scheduler::take_turn(const Cluster& cluster, const Job& job, const Moves& moves) {
-  const Shape shape = shape_of(job.spec);
-  if (const auto known = parked_.find(shape); known != parked_.end()) {
-    park(job, shape, known->second.reason, moves);
-    return true;
-  }
-  // What it would hold at least is a look at all nodes.
-  const bool any_quota = !cluster.state.principals().quotas().empty();
-  if (any_quota && over_quota(cluster.state, job.spec, least_demand(cluster.state, job.spec))) {
-    hold(job, std::nullopt, moves);
-    return true;
-  }
-  Placement placement = place(cluster, job);
-  if (const auto* impossible = std::get_if<Impossible>(&placement)) {
-    park(job, shape, impossible->reason, moves);
-    return true;
-  }
-  if (auto* placed = std::get_if<Placed>(&placement)) {
-    const Demand demand = demand_of(*placed);
-    if (any_quota && over_quota(cluster.state, job.spec, demand)) {
-      hold(job, demand, moves);
-      return true;
-    }
-    moves.place(job, std::move(*placed));
-    CHECK(ready_.count(job.order) == 0, "a placed job has left the queue");
-    return true;
-  }
-  const std::string& reason = std::get<Blocked>(placement).reason;
-  const bool news = !blocked_ || blocked_->first != job.order || blocked_->second != reason;
-  blocked_ = {job.order, reason};
-  if (news) moves.waits(job);
-  return false;
-}
-
-void Scheduler::hold(const Job& job, std::optional<Demand> measured, const Moves& moves) {
-  ready_.erase(job.order);
-  over_quota_.hold(job, measured);
-  moves.waits(job);
-}
-
-void Scheduler::unpark(const Cluster& cluster, const Moves& moves) {
-  for (auto it = parked_.begin(); it != parked_.end();) {
-    const Job& first = *cluster.state.job(cluster.state.queue().at(*it->second.orders.begin()));
-    const Placement placement = place(cluster, first);
-    if (const auto* impossible = std::get_if<Impossible>(&placement)) {
-      const bool news = it->second.reason != impossible->reason;
-      it->second.reason = impossible->reason;
-      if (news) moves.waits(first);
-      ++it;
-    } else {
-      ready_.merge(it->second.orders);
-      it = parked_.erase(it);
-    }
-  }
-}
-
-void Scheduler::park(const Job& job, const Shape& shape, const std::string& reason,
-                     const Moves& moves) {
-  ready_.erase(job.order);
-  Parked& parked = parked_[shape];
-  parked.orders.insert(job.order);
-  parked.reason = reason;
-  moves.waits(job);
 }
 
 std::string Scheduler::reason(const State& state, const Job& job) const {
-  const auto parked = parked_.find(shape_of(job.spec));
-  if (parked != parked_.end() && parked->second.orders.count(job.order) != 0)
-    return parked->second.reason;
-  if (over_quota_.holds(job)) return over_quota_.reason(state, job).value_or("waits to be placed");
-  if (!blocked_ || ready_.count(job.order) == 0) return "waits to be placed";
-  if (blocked_->first == job.order) return blocked_->second;
-  const auto head = state.queue().find(blocked_->first);
-  if (head == state.queue().end()) return "waits to be placed";
-  return "waits behind job '" + head->second.value + "', which " + blocked_->second;
+  const auto found = lanes_.find(job.pool);
+  if (found == lanes_.end()) return "waits to be placed";
+  return found->second.reason(state, job);
+}
+
+void Scheduler::change(const std::string& pool, void (Lane::*what)()) {
+  const auto found = lanes_.find(pool);
+  if (found == lanes_.end()) return;  // nothing waits there
+  (found->second.*what)();
+  note(pool, found->second);
+}
+
+void Scheduler::change_all(void (Lane::*what)()) {
+  for (auto& [pool, lane] : lanes_) {
+    (lane.*what)();
+    note(pool, lane);
+  }
+}
+
+void Scheduler::note(const std::string& pool, const Lane& lane) {
+  if (lane.dirty()) dirty_.insert(pool);
 }
 
 }  // namespace lockstep::launcher

@@ -1,61 +1,45 @@
 #pragma once
-// Whose turn it is: strict order of submission among the jobs that could be placed. A job for which
-// the cluster has no nodes at all is parked and blocks nobody; the first one that merely has to
-// wait for busy nodes blocks all behind it. One whose user or project is at a quota waits apart,
-// and blocks nobody either (quota_queue.h). Holds only what can be rebuilt from State's queue, so
-// that a step costs the jobs it moves, not the jobs that wait.
+// Whose turn it is, in all pools of nodes. Each pool has a lane of its own (lane.h), so that what
+// waits for the nodes of one pool never holds up another. Only lanes that something happened to are
+// looked at.
 
-#include <cstdint>
-#include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
-#include <utility>
 
-#include "launcher/core/placement.h"
-#include "launcher/core/quota_queue.h"
+#include "launcher/core/lane.h"
 
 namespace lockstep::launcher {
 
 class Scheduler {
  public:
-  struct Moves {
-    // Records the placement. The job then leaves the queue through remove().
-    std::function<void(const Job&, Placed)> place;
-    // The job's reason to wait changed.
-    std::function<void(const Job&)> waits;
-  };
+  using Moves = Lane::Moves;
 
   void add(const Job& job);
   void remove(const Job& job);
-  void capacity_changed() { dirty_ = true; }                    // something was freed, or came back
-  void topology_changed() { dirty_ = topology_dirty_ = true; }  // what could ever be placed changed
-  void use_fell() { dirty_ = dirty_ || !over_quota_.empty(); }  // of a quota, and of no node
-  void quota_changed() { dirty_ = true; }
-  bool dirty() const { return dirty_; }
+  // In this pool: something was freed, or came back.
+  void capacity_changed(const std::string& pool) { change(pool, &Lane::capacity_changed); }
+  // In this pool: what could ever be placed changed.
+  void topology_changed(const std::string& pool) { change(pool, &Lane::topology_changed); }
+  // The same, in all pools.
+  void topology_changed() { change_all(&Lane::topology_changed); }
+  void use_fell() { change_all(&Lane::use_fell); }  // of a quota, and of no node
+  void quota_changed() { change_all(&Lane::quota_changed); }
+  bool dirty() const { return !dirty_.empty(); }
 
+  // Runs the lanes that are dirty, until none is.
   void run(const Cluster& cluster, const Moves& moves);
 
   // Why a queued job waits.
   std::string reason(const State& state, const Job& job) const;
 
  private:
-  struct Parked {
-    std::set<std::uint64_t> orders;
-    std::string reason;
-  };
-  bool take_turn(const Cluster& cluster, const Job& job, const Moves& moves);
-  void hold(const Job& job, std::optional<Demand> measured, const Moves& moves);
-  void unpark(const Cluster& cluster, const Moves& moves);
-  void park(const Job& job, const Shape& shape, const std::string& reason, const Moves& moves);
+  void change(const std::string& pool, void (Lane::*what)());
+  void change_all(void (Lane::*what)());
+  void note(const std::string& pool, const Lane& lane);
 
-  std::set<std::uint64_t> ready_;
-  std::map<Shape, Parked> parked_;
-  QuotaQueue over_quota_;
-  std::optional<std::pair<std::uint64_t, std::string>> blocked_;  // the head, and why
-  bool dirty_ = false;
-  bool topology_dirty_ = false;
+  std::map<std::string, Lane> lanes_;  // by pool; of each that ever had a job that waits
+  std::set<std::string> dirty_;
 };
 
 }  // namespace lockstep::launcher

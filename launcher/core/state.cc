@@ -146,11 +146,15 @@ Part& State::part_ref(Attempt& attempt, NodeId node) {
 }
 
 void State::enqueue(const Job& job) {
-  if (queue_.emplace(job.order, job.id).second) usage_.add(job.spec, {.queued = 1});
+  if (!queue_.emplace(job.order, job.id).second) return;
+  usage_.add(job.spec, {.queued = 1});
+  computes_.count(job.spec, {.queued = 1});
 }
 
 void State::dequeue(const Job& job) {
-  if (queue_.erase(job.order) != 0) usage_.add(job.spec, {.queued = -1});
+  if (queue_.erase(job.order) == 0) return;
+  usage_.add(job.spec, {.queued = -1});
+  computes_.count(job.spec, {.queued = -1});
 }
 
 void State::touch_nodes(const Attempt& attempt) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/core/computes.h"
 #include "launcher/core/deleted_jobs.h"
 #include "launcher/core/event.h"
 #include "launcher/core/fact.h"
@@ -24,6 +25,7 @@ struct Token {
   int uses = 1;
   int used = 0;
   Approval approval = Approval::as_configured;
+  std::string pool;  // of the nodes that join with it
   friend bool operator==(const Token&, const Token&) = default;
 };
 
@@ -32,6 +34,7 @@ struct Node {
   std::string name;
   PublicKey key;
   Instant joined;
+  std::string pool;  // whose node it is, for its whole life
   // The newest session; none before the first. `inventory` and `boot` came with it.
   std::optional<SessionId> session;
   BootId boot;
@@ -164,7 +167,8 @@ struct Job {
   std::uint64_t order = 0;        // of submission; 1, 2, …
   std::uint64_t incarnation = 0;  // of its attempts, at least
   std::string submission;
-  JobSpec spec;  // name filled
+  JobSpec spec;      // name filled
+  std::string pool;  // whose nodes it gets: that of its target
   // Of another job; what attempts begin with until one of them has saved its own.
   std::optional<CheckpointSource> first_checkpoint;
   std::optional<Digest> environment;  // digest of its definition
@@ -221,12 +225,54 @@ struct JobSize {
 };
 JobSize size_of(const Job& job);
 
+// The nodes of one pool, by id. The walk steps through the table of all nodes and searches only
+// where ids of other pools lie between.
+class PoolNodes {
+ public:
+  using Nodes = std::map<NodeId, Node>;
+  class Iterator {
+   public:
+    Iterator(const Nodes& nodes, std::set<NodeId>::const_iterator id,
+             std::set<NodeId>::const_iterator end)
+        : nodes_(&nodes), id_(id), end_(end), node_(nodes.begin()) {
+      seek();
+    }
+    const Node& operator*() const { return node_->second; }
+    Iterator& operator++() {
+      ++id_;
+      ++node_;
+      seek();
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return id_ != other.id_; }
+
+   private:
+    void seek() {
+      if (id_ == end_) return;
+      if (node_ == nodes_->end() || node_->first != *id_) node_ = nodes_->find(*id_);
+    }
+    const Nodes* nodes_;
+    std::set<NodeId>::const_iterator id_, end_;
+    Nodes::const_iterator node_;
+  };
+  PoolNodes(const Nodes& nodes, const std::set<NodeId>& ids) : nodes_(nodes), ids_(ids) {}
+  Iterator begin() const { return {nodes_, ids_.begin(), ids_.end()}; }
+  Iterator end() const { return {nodes_, ids_.end(), ids_.end()}; }
+  std::size_t size() const { return ids_.size(); }
+
+ private:
+  const Nodes& nodes_;
+  const std::set<NodeId>& ids_;
+};
+
 class State {
  public:
   void apply(Instant at, const Fact& fact);
 
   const std::map<JobId, Job>& jobs() const { return jobs_; }
   const std::map<NodeId, Node>& nodes() const { return nodes_; }
+  PoolNodes nodes_of(const std::string& pool) const { return {nodes_, computes_.nodes_of(pool)}; }
+  const Computes& computes() const { return computes_; }
   const std::map<Digest, Token>& tokens() const { return tokens_; }
   // Waiting jobs that nobody canceled, in order of submission.
   const std::map<std::uint64_t, JobId>& queue() const { return queue_; }
@@ -298,6 +344,7 @@ class State {
   JobSize ended_size_;
   DeletedJobs deleted_;
   Principals principals_;
+  Computes computes_;
   UsageTable usage_;
   std::uint64_t incarnation_ = 0;
   std::optional<Instant> restored_at_;

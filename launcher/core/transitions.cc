@@ -67,8 +67,15 @@ struct State::Applier {
     state.node_ref(fact.node).cannot_run_as[{job.spec.run_as, job.id}] = fact.report.exit->message;
   }
 
+  // Facts of before there were pools name none.
+  template <typename Of>
+  static std::string pool_in(const Of& fact) {
+    return fact.pool.empty() ? std::string(kLocalCompute) : fact.pool;
+  }
+
   void operator()(const TokenCreated& fact) const {
-    state.tokens_.emplace(fact.secret_hash, Token{fact.expires, fact.uses, 0, fact.approval});
+    state.tokens_.emplace(fact.secret_hash,
+                          Token{fact.expires, fact.uses, 0, fact.approval, pool_in(fact)});
   }
 
   void operator()(const TokenForgotten& fact) const { state.tokens_.erase(fact.secret_hash); }
@@ -93,6 +100,8 @@ struct State::Applier {
     node.key = fact.key;
     node.joined = at;
     node.waits_for_approval = fact.waits_for_approval;
+    node.pool = pool_in(fact);
+    state.computes_.add_node(node.pool, fact.node);
     state.keys_[fact.key] = fact.node;
     state.names_[fact.name] = fact.node;
     state.next_node_ = std::max(state.next_node_, fact.node.value + 1);
@@ -135,6 +144,7 @@ struct State::Applier {
     state.keys_.erase(node.key);
     state.names_.erase(node.name);
     state.fenced_.erase(fact.node);
+    state.computes_.remove_node(node.pool, fact.node);
     state.nodes_.erase(fact.node);
   }
 
@@ -147,12 +157,14 @@ struct State::Applier {
     job.incarnation = fact.incarnation;
     job.submission = fact.submission;
     job.spec = fact.spec;
+    job.pool = state.computes_.pool_of(job.spec.compute);
     job.first_checkpoint = fact.checkpoint;
     job.submitted = at;
     state.submitted_.emplace(job.order, job.id);
     state.enqueue(job);
     state.usage_.add(job.spec, {.spec_bytes = spec_bytes(job.spec)});
     state.unfinished_.insert(job.id);
+    state.computes_.count(job.spec, {.unfinished = 1});
     record(job, Event::Kind::submitted);
     if (!fact.submission.empty()) state.submissions_.emplace(fact.submission, job.id);
     if (job.spec.environment) {
@@ -202,6 +214,7 @@ struct State::Applier {
     record(job, Event::Kind::placed, fact.attempt);
     job.phase = Job::Phase::placed;
     state.usage_.add(job.spec, {.running = 1});
+    state.computes_.count(job.spec, {.running = 1});
     state.dequeue(job);
   }
 
@@ -258,7 +271,10 @@ struct State::Applier {
   void operator()(const AttemptEnded& fact) const {
     Attempt& attempt = state.attempt_ref(fact.attempt);
     Job& job = state.job_ref(fact.attempt.job);
-    if (!attempt.ended) state.usage_.add(job.spec, {.running = -1});
+    if (!attempt.ended) {
+      state.usage_.add(job.spec, {.running = -1});
+      state.computes_.count(job.spec, {.running = -1});
+    }
     attempt.ended = fact.report;
     attempt.ended_at = at;
     job.phase = Job::Phase::ended;
@@ -303,6 +319,7 @@ struct State::Applier {
     record(job, Event::Kind::finished);
     state.dequeue(job);
     state.unfinished_.erase(job.id);
+    state.computes_.count(job.spec, {.unfinished = -1});
     if (job.environment) state.environments_[*job.environment].live.erase(job.order);
     state.ended_.emplace(std::pair(at, job.order), job.id);
     const JobSize size = size_of(job);
@@ -394,6 +411,10 @@ struct State::Applier {
   void operator()(const UserKeyAdded& fact) const { state.principals_.apply(at, fact); }
   void operator()(const UserKeyRevoked& fact) const { state.principals_.apply(at, fact); }
   void operator()(const QuotaSet& fact) const { state.principals_.apply(at, fact); }
+
+  void operator()(const ComputeCreated& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const ComputeUpdated& fact) const { state.computes_.apply(at, fact); }
+  void operator()(const ComputeDeleted& fact) const { state.computes_.apply(at, fact); }
 
   static void use(Node& node, const Part& part, int by) {
     node.use.parts += by;

@@ -349,6 +349,7 @@ NodeView view_of(const Cluster& cluster, const Node& node) {
   view.inventory = node.inventory;
   for (const auto& [attempt, rank] : node.parts) view.attempts.push_back(attempt);
   view.joined = node.joined;
+  view.compute = node.pool;
   const NodeWatch* watch = cluster.watches.find(node.id);
   if (watch == nullptr) return view;
   view.last_heard = watch->last_heard;
@@ -374,8 +375,7 @@ ExplainView explain(const Cluster& cluster, const Scheduler& scheduler, const Jo
   if (view.job.queue_position == 0) return view;
   lines.push_back(fmt::format("{}. in the queue: {}", view.job.queue_position, view.job.reason));
   lines.push_back("asks for " + describe(shape_of(job.spec)) + ":");
-  for (const std::string& line : explain_nodes(cluster, shape_of(job.spec)))
-    lines.push_back("  " + line);
+  for (const std::string& line : explain_nodes(cluster, job)) lines.push_back("  " + line);
   return view;
 }
 

@@ -34,7 +34,7 @@ using ControlAction =
     std::variant<SendDesired, AcceptSession, RefuseSession, AskForSession, AckObserved,
                  AckHeartbeat, JobChanged, AllowNode, RevokeNode, AllowUser, RevokeUser,
                  ReplySubmitted, ReplyJoined, ReplyDone, ReplyRefused, ReplyDeleted,
-                 ReplyEnvironment, ExitDaemon, ReportRefused, UserChanged>;
+                 ReplyEnvironment, ExitDaemon, ReportRefused, UserChanged, ReplyCompute>;
 
 class LauncherServer {
  public:

@@ -31,7 +31,7 @@ bool Outbox::is_page(const ClientReply& body) {
   return std::holds_alternative<JobsReply>(body) || std::holds_alternative<NodesReply>(body) ||
          std::holds_alternative<EnvironmentsReply>(body) ||
          std::holds_alternative<EventsReply>(body) || std::holds_alternative<UsersReply>(body) ||
-         std::holds_alternative<QuotasReply>(body);
+         std::holds_alternative<QuotasReply>(body) || std::holds_alternative<ComputesReply>(body);
 }
 
 void Outbox::flush(const std::function<void(const std::string& peer)>& gone) {

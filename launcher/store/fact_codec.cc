@@ -6,6 +6,7 @@
 #include "common/wire/job_codec.h"
 #include "common/wire/node_codec.h"
 #include "common/wire/views_codec.h"
+#include "launcher/store/compute_fact_codec.h"
 #include "launcher/store/principal_codec.h"
 #include "proto/journal.pb.h"
 
@@ -57,6 +58,15 @@ struct FactWriter {
   void operator()(const launcher::UserKeyRevoked& f) const {
     to_wire(f, wire->mutable_user_key_revoked());
   }
+  void operator()(const launcher::ComputeCreated& f) const {
+    to_wire(f, wire->mutable_compute_created());
+  }
+  void operator()(const launcher::ComputeUpdated& f) const {
+    to_wire(f, wire->mutable_compute_updated());
+  }
+  void operator()(const launcher::ComputeDeleted& f) const {
+    to_wire(f, wire->mutable_compute_deleted());
+  }
   void operator()(const launcher::QuotaSet& f) const { to_wire(f, wire->mutable_quota_set()); }
   void operator()(const launcher::TokenCreated& f) const {
     auto* to = wire->mutable_token_created();
@@ -64,6 +74,7 @@ struct FactWriter {
     to->set_expires_ns(f.expires.ns);
     to->set_uses(f.uses);
     to->set_approval(number_of(f.approval));
+    to->set_pool(f.pool);
   }
   void operator()(const launcher::NodeJoined& f) const {
     auto* to = wire->mutable_node_joined();
@@ -72,6 +83,7 @@ struct FactWriter {
     to->set_key(f.key.value);
     to->set_token(std::string(f.token.view()));
     to->set_waits_for_approval(f.waits_for_approval);
+    to->set_pool(f.pool);
   }
   void operator()(const launcher::JobShared& f) const {
     auto* to = wire->mutable_job_shared();
@@ -248,6 +260,7 @@ Status from_wire(const TokenCreated& from, launcher::TokenCreated* to) {
   TRY(read_digest(from.secret_hash(), "token.secret_hash", &to->secret_hash));
   TRY(read_instant(from.expires_ns(), "token.expires", &to->expires));
   TRY(read_approval(from.approval(), "token.approval", &to->approval));
+  TRY(read_text(from.pool(), "token.pool", &to->pool));
   return read_number(from.uses(), INT32_MIN, INT32_MAX, "token.uses", &to->uses);
 }
 Status from_wire(const NodeJoined& from, launcher::NodeJoined* to) {
@@ -255,6 +268,7 @@ Status from_wire(const NodeJoined& from, launcher::NodeJoined* to) {
   TRY(read_text(from.name(), "node.name", &to->name));
   TRY(read_key(from.key(), "node.key", &to->key));
   to->waits_for_approval = from.waits_for_approval();
+  TRY(read_text(from.pool(), "node.pool", &to->pool));
   return read_digest(from.token(), "node.token", &to->token);
 }
 Status from_wire(const JobShared& from, launcher::JobShared* to) {
@@ -476,6 +490,12 @@ Status read_fact(const Fact& from, launcher::Fact* to) {
     case Fact::kUserKeyAdded: return read_into<launcher::UserKeyAdded>(from.user_key_added(), to);
     case Fact::kUserKeyRevoked:
       return read_into<launcher::UserKeyRevoked>(from.user_key_revoked(), to);
+    case Fact::kComputeCreated:
+      return read_into<launcher::ComputeCreated>(from.compute_created(), to);
+    case Fact::kComputeUpdated:
+      return read_into<launcher::ComputeUpdated>(from.compute_updated(), to);
+    case Fact::kComputeDeleted:
+      return read_into<launcher::ComputeDeleted>(from.compute_deleted(), to);
     case Fact::kQuotaSet: return read_into<launcher::QuotaSet>(from.quota_set(), to);
     case Fact::BODY_NOT_SET: break;
   }

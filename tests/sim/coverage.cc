@@ -113,6 +113,8 @@ constexpr std::string_view kRequired[] = {
     "fact:RoleGranted",
     "fact:UserKeyAdded",
     "fact:TokenCreated",
+    "fact:ComputeCreated",
+    "launcher:another_pool_goes_on",
     "fact:NodeJoined",
     "fact:NodeApproved",
     "fact:NodeSessionStarted",

@@ -289,7 +289,10 @@ void LauncherHost::record(const StampedFact& fact) {
                                            "UserKeyRevoked",
                                            "QuotaSet",
                                            "NodeApproved",
-                                           "JobShared"};
+                                           "JobShared",
+                                           "ComputeCreated",
+                                           "ComputeUpdated",
+                                           "ComputeDeleted"};
   static_assert(std::size(kNames) == std::variant_size_v<launcher::Fact>);
   cluster_.world.count(std::string("fact:") + kNames[fact.fact.index()]);
   cluster_.world.trace("  fact {} {}", journal_.size(), kNames[fact.fact.index()]);
@@ -442,6 +445,8 @@ void LauncherHost::act(const launcher::ReplyDone& action) { cluster_.workload.do
 void LauncherHost::act(const launcher::ReplyEnvironment& action) {
   cluster_.workload.done(action.to);
 }
+
+void LauncherHost::act(const launcher::ReplyCompute& action) { cluster_.workload.done(action.to); }
 
 void LauncherHost::act(const launcher::ReplyRefused& action) {
   cluster_.workload.refused(action.to, action.code, action.message);

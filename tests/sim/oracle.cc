@@ -188,6 +188,20 @@ void Oracle::committed(const launcher::StampedFact& fact) {
     heard_[started->node].new_boot = false;
 }
 
+bool Oracle::asks_for_lab(const JobId& job) const {
+  const auto asked = asked_.find(job);
+  return has_lab_ && asked != asked_.end() && asked->second.compute == kLab;
+}
+
+void Oracle::check_pool(const launcher::AttemptPlaced& fact) {
+  if (!has_lab_) return;
+  for (const auto& part : fact.parts)
+    if (is_of_lab(node_index(part.node)) != asks_for_lab(fact.attempt.job))
+      world_.violate("oracle:pool",
+                     fmt::format("{} is placed on node {}, which is not of its target",
+                                 to_string(fact.attempt), part.node.value));
+}
+
 void Oracle::judge(const launcher::AttemptPlaced& fact) {
   const Job& job = *state_.job(fact.attempt.job);
   if (job.cancel_by || job.finish)
@@ -199,6 +213,7 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
     world_.violate("oracle:backoff", to_string(fact.attempt) + " was placed before its time");
   check_source(job, fact);
   check_quotas(job, fact);
+  check_pool(fact);
   record_platform(fact);
   std::set<NodeId> nodes;
   for (const auto& part : fact.parts) {
@@ -217,7 +232,9 @@ void Oracle::judge(const launcher::AttemptPlaced& fact) {
           return std::any_of(attempt.parts.begin(), attempt.parts.end(),
                              [](const Part& part) { return part.fenced(); });
         });
-    if (order < job.order && !waits && other.spec.resources == job.spec.resources)
+    const bool same_pool = asks_for_lab(id) == asks_for_lab(job.id);
+    if (order < job.order && !same_pool) world_.count("launcher:another_pool_goes_on");
+    if (order < job.order && same_pool && !waits && other.spec.resources == job.spec.resources)
       world_.violate("oracle:order", fmt::format("{} overtook {}, which asks for the same",
                                                  to_string(fact.attempt), id.value));
   }

@@ -13,6 +13,11 @@
 
 namespace lockstep::sim {
 
+// The targets of seeds that have some: kLab has nodes of its own, kLaptop is another name of local.
+inline constexpr const char* kLab = "lab";
+inline constexpr const char* kLaptop = "laptop";
+inline bool is_of_lab(int node_index) { return node_index % 2 == 1; }
+
 // How a rank's process ended, in truth.
 enum class Ending {
   ok,
@@ -58,6 +63,8 @@ class Oracle {
   void quota_agreed(const SetQuota& quota) { quotas_.push_back(quota); }
   // Nodes that join get no work before an admin is about to approve them.
   void approval_required() { needs_approval_ = true; }
+  // Where kLab is a target of its own, every second node joins it (is_of_lab).
+  void lab_is_created() { has_lab_ = true; }
   void client_revokes(NodeId node) { revoking_.insert(node); }
   void approves(NodeId node) { approved_.insert(node); }
   void set_kept_for(Duration kept_for) { kept_for_ = kept_for; }
@@ -138,6 +145,8 @@ class Oracle {
   };
 
   bool was_deleted(const AttemptId& attempt) const;
+  bool asks_for_lab(const JobId& job) const;
+  void check_pool(const launcher::AttemptPlaced& fact);
   void judge(const launcher::AttemptPlaced& fact);
   void judge(const launcher::GangFormed& fact);
   void judge(const launcher::PartChanged& fact);
@@ -176,6 +185,7 @@ class Oracle {
   std::vector<SetQuota> quotas_;
   std::set<NodeId> revoking_;  // somebody asked for it
   bool needs_approval_ = false;
+  bool has_lab_ = false;
   std::set<NodeId> approved_;
   std::set<JobId> canceled_;
   std::set<JobId> deleted_;  // somebody asked for it, once

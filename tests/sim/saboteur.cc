@@ -58,6 +58,9 @@ const std::vector<DefectInfo>& all_defects() {
       {Defect::quota_overstated, "quota_overstated"},
       {Defect::quota_forgotten, "quota_forgotten"},
       {Defect::compaction_forgets_quotas, "compaction_forgets_quotas"},
+      {Defect::target_of_token_ignored, "target_of_token_ignored"},
+      {Defect::compaction_forgets_pools, "compaction_forgets_pools"},
+      {Defect::compaction_forgets_targets, "compaction_forgets_targets"},
       {Defect::environment_not_awaited, "environment_not_awaited"},
       {Defect::parts_forgotten_at_start, "parts_forgotten_at_start"},
       {Defect::parts_never_removed, "parts_never_removed"},
@@ -183,6 +186,8 @@ std::vector<launcher::Input> Saboteur::launcher_hears(launcher::Input input) {
     if (auto* remove = std::get_if<launcher::RemoveNodeInput>(&input)) remove->now = false;
   if (has(Defect::approval_ignored))
     if (auto* token = std::get_if<launcher::TokenInput>(&input)) token->approval = Approval::waived;
+  if (has(Defect::target_of_token_ignored))
+    if (auto* token = std::get_if<launcher::TokenInput>(&input)) token->compute.clear();
   if (has(Defect::quota_overstated))
     if (auto* change = std::get_if<launcher::PrincipalInput>(&input))
       if (auto* quota = std::get_if<SetQuota>(&change->ask))
@@ -249,6 +254,11 @@ void Saboteur::compacts(std::vector<launcher::StampedFact>& facts) {
     erase(static_cast<launcher::JobShared*>(nullptr), true);
   if (has(Defect::compaction_forgets_quotas))
     erase(static_cast<launcher::QuotaSet*>(nullptr), true);
+  if (has(Defect::compaction_forgets_targets))
+    erase(static_cast<launcher::ComputeCreated*>(nullptr), false);
+  if (has(Defect::compaction_forgets_pools))
+    for (auto& fact : facts)
+      if (auto* joined = std::get_if<launcher::NodeJoined>(&fact.fact)) joined->pool.clear();
   if (has(Defect::compaction_forgets_not_solved))
     erase(static_cast<launcher::EnvironmentNotSolved*>(nullptr), false);
   if (has(Defect::compaction_forgets_revocations))

@@ -68,6 +68,9 @@ enum class Defect {
   quota_overstated,
   quota_forgotten,
   compaction_forgets_quotas,
+  target_of_token_ignored,
+  compaction_forgets_pools,
+  compaction_forgets_targets,
   // agent
   environment_not_awaited,
   parts_forgotten_at_start,

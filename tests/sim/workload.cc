@@ -1,5 +1,6 @@
 #include "tests/sim/workload.h"
 
+#include <algorithm>
 #include <csignal>
 
 #include "tests/sim/cluster.h"
@@ -48,6 +49,8 @@ void draw_environment(JobSpec& spec, Random& random) {
   environment.definition =
       VenvEnvironment{"python3", {}, {"numpy==" + std::to_string(random.between(1, 2))}, {}};
 }
+
+Digest secret_of(const std::string& compute) { return sha256("secret of " + compute); }
 
 }  // namespace
 
@@ -102,16 +105,37 @@ JobPlan draw_job(Random& random, int number, int nodes) {
 
 void Workload::begin() {
   const auto nodes = cluster_.nodes.size();
-  launcher::TokenInput token{
-      {}, sha256("secret"), World::kStart + minutes(600), 100 * static_cast<int>(nodes)};
   approves_nodes_ = nodes % 3 == 0;
-  if (approves_nodes_) token.approval = Approval::required;
   if (approves_nodes_) cluster_.oracle.approval_required();
-  ask(std::move(token), "token");
+  has_lab_ = nodes >= 3 && cluster_.world.random.chance(0.4);
+  if (has_lab_)
+    create_targets();
+  else
+    make_tokens();
   jobs_left_ = cluster_.world.random.between(3, 14);
   if (cluster_.world.random.chance(0.4)) limit_somebody();
-  cluster_.world.after(seconds(3), [this] { submit_next(); });
+  if (!has_lab_) cluster_.world.after(seconds(3), [this] { submit_next(); });
   meddle();
+}
+
+// Target lab has nodes of its own, and laptop is another name of local.
+void Workload::create_targets() {
+  cluster_.oracle.lab_is_created();
+  const ComputeSpec lab{kLab, ComputeType::virtualmachine, "", "", {}};
+  const ComputeSpec laptop{kLaptop, ComputeType::local, "", "", {}};
+  ask(launcher::ComputeInput{{}, CreateCompute{lab}}, "create lab");
+  ask(launcher::ComputeInput{{}, CreateCompute{laptop}}, "create laptop");
+}
+
+void Workload::make_tokens() {
+  const int uses = 100 * static_cast<int>(cluster_.nodes.size());
+  for (const std::string compute : {"", kLab}) {
+    if (compute == kLab && !has_lab_) continue;
+    launcher::TokenInput token{{}, secret_of(compute), World::kStart + minutes(600), uses};
+    if (approves_nodes_) token.approval = Approval::required;
+    token.compute = compute;
+    ask(std::move(token), "token of " + compute);
+  }
 }
 
 // Mallory may submit in project vision. She tries what needs another role, and another project;
@@ -169,7 +193,13 @@ void Workload::submit_next() {
     return;
   }
   --jobs_left_;
-  JobPlan plan = draw_job(random, ++submitted_, static_cast<int>(cluster_.nodes.size()));
+  std::string compute;
+  if (has_lab_) compute = random.chance(0.5) ? kLab : random.chance(0.5) ? kLaptop : "local";
+  const auto here = std::count_if(
+      cluster_.nodes.begin(), cluster_.nodes.end(),
+      [&](const auto& node) { return !has_lab_ || is_of_lab(node->index) == (compute == kLab); });
+  JobPlan plan = draw_job(random, ++submitted_, static_cast<int>(here));
+  plan.spec.compute = compute;
   if (cluster_.weather.long_cuts) {
     plan.spec.retry.on_lost = OnLost::after_fence;
     plan.runs = random.between(seconds(10), seconds(40));
@@ -242,7 +272,8 @@ void Workload::cancel(const JobId& job) {
 
 void Workload::join(const Node& node) {
   const std::string name = "n" + std::to_string(node.index);
-  ask(launcher::JoinInput{{}, sha256("secret"), node.key, name}, "join " + name);
+  const std::string compute = has_lab_ && is_of_lab(node.index) ? kLab : "";
+  ask(launcher::JoinInput{{}, secret_of(compute), node.key, name}, "join " + name);
 }
 
 // An admin looks at the node first.
@@ -351,8 +382,16 @@ void Workload::done(const launcher::ReplyTo& to) {
     if (const auto* change = std::get_if<launcher::PrincipalInput>(&request.input))
       if (const auto* quota = std::get_if<SetQuota>(&change->ask))
         cluster_.oracle.quota_agreed(*quota);
-    if (std::holds_alternative<launcher::TokenInput>(request.input)) {
-      for (auto& node : cluster_.nodes) join(*node);
+    if (const auto* token = std::get_if<launcher::TokenInput>(&request.input))
+      for (auto& node : cluster_.nodes)
+        if (!has_lab_ || is_of_lab(node->index) == (token->compute == kLab)) join(*node);
+    if (request.what == "create lab") make_tokens();
+    if (request.what == "create laptop")
+      cluster_.world.after(seconds(3), [this] { submit_next(); });
+    if (const auto* asked = std::get_if<launcher::ComputeInput>(&request.input)) {
+      const auto* created = std::get_if<CreateCompute>(&asked->ask);
+      if (created != nullptr && !state.computes().has(created->spec.name))
+        cluster_.world.violate("oracle:reply", request.what + " was confirmed but not committed");
     }
     if (const auto* approved = std::get_if<launcher::ApproveNodeInput>(&request.input)) {
       const auto* node = state.node_called(approved->name_or_id);

@@ -51,6 +51,8 @@ class Workload {
   };
   void begin_asking(launcher::Input input, std::string what, bool is_forbidden);
   void send(std::uint64_t id);
+  void create_targets();
+  void make_tokens();
   void submit(const JobPlan& plan);
   void submit_next();
   // Somebody with few rights tries what they may not: one step after the other.
@@ -71,6 +73,7 @@ class Workload {
   bool submitting_ = true;
   int meddled_ = 0;  // steps
   bool approves_nodes_ = false;
+  bool has_lab_ = false;       // there is a target with nodes of its own
   bool limits_nodes_ = false;  // what needs more than there are would be refused
 };
 

@@ -351,8 +351,11 @@ class Filler {
   void fill(GangDrained& v) { auto& [a, b] = v; each(a, b); }
 
   // launcher/core/fact.h
-  void fill(launcher::TokenCreated& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }
-  void fill(launcher::NodeJoined& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::TokenCreated& v) { auto& [a, b, c, d, e] = v; each(a, b, c, d, e); }
+  void fill(launcher::NodeJoined& v) { auto& [a, b, c, d, e, f] = v; each(a, b, c, d, e, f); }
+  void fill(launcher::ComputeCreated& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::ComputeUpdated& v) { auto& [a, b] = v; each(a, b); }
+  void fill(launcher::ComputeDeleted& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::NodeApproved& v) { auto& [a, b] = v; each(a, b); }
   void fill(launcher::JobShared& v) { auto& [a, b, c] = v; each(a, b, c); }
   void fill(launcher::NodeSessionStarted& v) { auto& [a, b, c, d] = v; each(a, b, c, d); }

@@ -43,6 +43,10 @@ ListNodes              -      y     y        y         y      y        -    -
 ShowNode               -      y     y        y         y      y        -    -
 CreateToken            -      y     -        -         -      -        -    -
 ApproveNode            -      y     -        -         -      -        -    -
+CreateCompute          -      y     -        -         -      -        -    -
+UpdateCompute          -      y     -        -         -      -        -    -
+DeleteCompute          -      y     -        -         -      -        -    -
+ListComputes           -      y     y        y         y      y        -    -
 DrainNode              -      y     y        -         -      -        -    -
 RemoveNode             -      y     -        -         -      -        -    -
 RemoveNode/now         -      y     y        -         -      -        -    -
@@ -110,8 +114,12 @@ const std::vector<std::vector<std::string>> kRows = {
     {"ApproveNode"},
     {"ShareJob", "ShareJob/undo"},
     {"CheckJobFile"},
+    {"CreateCompute"},
+    {"UpdateCompute"},
+    {"DeleteCompute"},
+    {"ListComputes"},
 };
-constexpr std::size_t kMessages = 32;
+constexpr std::size_t kMessages = 36;
 static_assert(kMessages == std::variant_size_v<ClientRequest>,
               "who may send the new message? give it a row above, and a question below");
 
@@ -190,6 +198,16 @@ const std::map<std::string, Make>& questions() {
       {"ShowNode", [](World&, Whose) { return ShowNode{World::node()}; }},
       {"CreateToken", [](World&, Whose) { return CreateToken{}; }},
       {"ApproveNode", [](World&, Whose) { return ApproveNode{World::node()}; }},
+      {"CreateCompute",
+       [](World&, Whose) {
+         return CreateCompute{{"new-one", ComputeType::local, "", "", {}}};
+       }},
+      {"UpdateCompute",
+       [](World&, Whose) {
+         return UpdateCompute{{World::compute(), ComputeType::local, "changed", "", {}}};
+       }},
+      {"DeleteCompute", [](World&, Whose) { return DeleteCompute{World::compute()}; }},
+      {"ListComputes", [](World&, Whose) { return ListComputes{}; }},
       {"DrainNode",
        [](World&, Whose) {
          return DrainNode{World::node(), true, ""};

@@ -47,6 +47,8 @@ PermissionWorld::PermissionWorld(Kind kind) : kind_(kind), service_(ports()) {
   add_user("other", {Role::submitter, "speech"});
   feed(TokenInput{{}, kToken, now_ + minutes(60), 1, LauncherItself{}, Approval::required});
   feed(JoinInput{{}, kToken, kNodeKey, node()});
+  feed(ComputeInput{
+      {}, CreateCompute{{compute(), ComputeType::local, "", "", {}}}, LauncherItself{}});
   for (const Whose whose : kWhose) add_things(whose);
 }
 

@@ -41,6 +41,7 @@ class PermissionWorld {
   std::string environment(Whose whose) const;
   PublicKey key(Whose whose) const;
   static std::string node() { return "n1"; }
+  static std::string compute() { return "lab"; }
   void end_jobs();  // so that they can be deleted
   void share_jobs();
 

@@ -80,6 +80,10 @@ admit_nodes         admin      y   y     y    y    y
 admit_nodes         operator   -   -     -    -    -
 admit_nodes         submitter  -   -     -    -    -
 admit_nodes         viewer     -   -     -    -    -
+manage_computes     admin      y   y     y    y    y
+manage_computes     operator   -   -     -    -    -
+manage_computes     submitter  -   -     -    -    -
+manage_computes     viewer     -   -     -    -    -
 remove_nodes        admin      y   y     y    y    y
 remove_nodes        operator   -   -     -    -    -
 remove_nodes        submitter  -   -     -    -    -
@@ -107,11 +111,11 @@ read_audit          viewer     -   -     -    -    -
 )";
 
 constexpr const char* kNames[] = {
-    "see_cluster",    "see_job",      "read_job",     "read_values",        "submit",
-    "choose_account", "cancel_job",   "delete_job",   "share_job",          "read_blobs",
-    "write_blobs",    "see_names",    "write_names",  "prune_environments", "drain_nodes",
-    "admit_nodes",    "remove_nodes", "revoke_nodes", "manage_users",       "use_secrets",
-    "shut_down",      "read_audit"};
+    "see_cluster",    "see_job",         "read_job",     "read_values",        "submit",
+    "choose_account", "cancel_job",      "delete_job",   "share_job",          "read_blobs",
+    "write_blobs",    "see_names",       "write_names",  "prune_environments", "drain_nodes",
+    "admit_nodes",    "manage_computes", "remove_nodes", "revoke_nodes",       "manage_users",
+    "use_secrets",    "shut_down",       "read_audit"};
 static_assert(std::size(kNames) == kPermissions, "each permission has its rows above");
 
 Principals with_user(const std::string& name, const Grant& grant) {

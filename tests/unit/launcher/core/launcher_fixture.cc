@@ -188,6 +188,10 @@ void TestLauncher::restart(Duration downtime) {
 // ---- nodes -------------------------------------------------------------------------------------
 
 FakeNode TestLauncher::join(const std::string& name, Inventory has) {
+  return join_with(kToken, name, std::move(has));
+}
+
+FakeNode TestLauncher::join_with(const Digest& token, const std::string& name, Inventory has) {
   FakeNode node;
   node.key = PublicKey("key-of-" + name);
   node.session = SessionId(next_session_++);
@@ -195,7 +199,7 @@ FakeNode TestLauncher::join(const std::string& name, Inventory has) {
   node.inventory.hostname = name;
   if (node.inventory.address.empty()) node.inventory.address = "10.0.0." + name;
   if (node.inventory.host_id.empty()) node.inventory.host_id = "host-of-" + name;
-  send(JoinInput{next_reply(), kToken, node.key, name});
+  send(JoinInput{next_reply(), token, node.key, name});
   node.id = expect_one<ReplyJoined>().node;
   expect_one<AllowNode>();
   drop_notices();

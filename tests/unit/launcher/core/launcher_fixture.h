@@ -54,6 +54,7 @@ class TestLauncher {
 
   // ---- nodes
   FakeNode join(const std::string& name, Inventory inventory = lockstep::launcher::inventory());
+  FakeNode join_with(const Digest& token, const std::string& name, Inventory inventory);
   void open(FakeNode& node, std::vector<PartReport> parts = {});  // and expects to be accepted
   void restart_agent(FakeNode& node, std::vector<PartReport> parts);
   void reboot(FakeNode& node, std::vector<PartReport> parts = {});

@@ -1,0 +1,78 @@
+#pragma once
+// The compute targets of a launcher: which there are, which nodes are in which pool, and how many
+// jobs name each. Part of State: transitions.cc changes it. A pool is named like the target that
+// owns it; an alias has the pool "local".
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "common/base/ids.h"
+#include "common/domain/compute.h"
+#include "common/domain/job_spec.h"
+
+namespace lockstep::launcher {
+
+struct ComputeCreated {
+  ComputeSpec spec;
+  std::string by;
+  friend bool operator==(const ComputeCreated&, const ComputeCreated&) = default;
+};
+struct ComputeUpdated {  // its texts and tags; never its type
+  ComputeSpec spec;
+  std::string by;
+  friend bool operator==(const ComputeUpdated&, const ComputeUpdated&) = default;
+};
+struct ComputeDeleted {  // it had no nodes of its own, and no job that had not ended
+  std::string name;
+  std::string by;
+  friend bool operator==(const ComputeDeleted&, const ComputeDeleted&) = default;
+};
+
+struct Compute {
+  ComputeSpec spec;
+  Instant created;
+  std::string by;
+  friend bool operator==(const Compute&, const Compute&) = default;
+};
+
+// Of the jobs that name one target.
+struct ComputeLoad {
+  std::int64_t unfinished = 0;  // not final
+  std::int64_t queued = 0;      // in the queue
+  std::int64_t running = 0;     // their last attempt has not ended
+  friend bool operator==(const ComputeLoad&, const ComputeLoad&) = default;
+};
+
+// The target that the job names; "local" when it names none.
+std::string target_of(const JobSpec& spec);
+
+class Computes {
+ public:
+  // Without "local", which is always there.
+  const std::map<std::string, Compute>& all() const { return computes_; }
+  const Compute* find(const std::string& name) const;  // null for "local" too
+  bool has(const std::string& name) const;
+  // Whose nodes the target has. A name of no target is its own pool: a job that ended may name a
+  // target that was deleted since.
+  std::string pool_of(const std::string& target) const;
+  const std::set<NodeId>& nodes_of(const std::string& pool) const;
+  ComputeLoad load_of(const std::string& target) const;
+
+  void apply(Instant at, const ComputeCreated& fact);
+  void apply(Instant at, const ComputeUpdated& fact);
+  void apply(Instant at, const ComputeDeleted& fact);
+  void add_node(const std::string& pool, NodeId node) { nodes_[pool].insert(node); }
+  void remove_node(const std::string& pool, NodeId node);
+  void count(const JobSpec& spec, const ComputeLoad& change);
+
+  friend bool operator==(const Computes&, const Computes&) = default;
+
+ private:
+  std::map<std::string, Compute> computes_;
+  std::map<std::string, std::set<NodeId>> nodes_;  // by pool; none is empty
+  std::map<std::string, ComputeLoad> loads_;       // by target; none is zero
+};
+
+}  // namespace lockstep::launcher
