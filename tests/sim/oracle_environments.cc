@@ -96,8 +96,10 @@ bool Oracle::nobody_could_solve(const launcher::Job& job, const ExitReport& repo
   std::set<int> failed;
   for (const auto& [what, nodes] : not_solved_)
     if (std::get<0>(what) == attempt.id) failed.insert(nodes.begin(), nodes.end());
+  // A node whose environment is ready solves no more, also when somebody rebuilds it meanwhile.
   return std::all_of(attempt.parts.begin(), attempt.parts.end(), [&](const launcher::Part& part) {
-    return failed.count(node_index(part.node)) != 0;
+    const int node = node_index(part.node);
+    return failed.count(node) != 0 || environments_ready_.count({attempt.id, node}) != 0;
   });
 }
 

@@ -198,8 +198,7 @@ TEST_F(ComputeTargets, ATargetIsDeletedOnlyWhenItHasNoJobsAndNoNodes) {
   EXPECT_THAT(refused(DeleteCompute{"lab"}), HasSubstr("has 1 job that has not ended"));
   end(n1, job);
   EXPECT_THAT(refused(DeleteCompute{"lab"}), HasSubstr("has 1 node; remove it first"));
-  launcher.send(
-      RemoveNodeInput{launcher.next_reply(), "n1", UserCaller{"root"}, true});
+  launcher.send(RemoveNodeInput{launcher.next_reply(), "n1", UserCaller{"root"}, true});
   launcher.take<RevokeNode>();
   launcher.expect_one<ReplyDone>();
   remove("lab");
@@ -238,7 +237,8 @@ TEST_F(ComputeTargets, OnlyAdminsChangeThem) {
   launcher.send(PrincipalInput{
       {}, AddUser{"sam", "sam", {}, {Role::submitter, "default"}}, LauncherItself{}});
   launcher.take<ReplyDone>();
-  launcher.send(PrincipalInput{{}, AddUser{"olga", "", {}, {Role::operator_, ""}}, LauncherItself{}});
+  launcher.send(
+      PrincipalInput{{}, AddUser{"olga", "", {}, {Role::operator_, ""}}, LauncherItself{}});
   launcher.take<ReplyDone>();
   for (const char* user : {"sam", "olga"}) {
     EXPECT_THAT(refused(CreateCompute{alias("mine")}, user), HasSubstr("needs the role admin"));
@@ -266,16 +266,14 @@ TEST_F(ComputeTargets, AQuotaSpansAllPoolsAndWakesAllQueues) {
   create(own_pool("lab"));
   const FakeNode g1 = join("lab", "g1");
   FakeNode n1 = launcher.join("n1");
-  launcher.send(PrincipalInput{launcher.next_reply(),
-                               SetQuota{{QuotaHolder::Kind::project, "default"},
-                                        {{QuotaLimit::running_jobs, 1}},
-                                        {}},
-                               UserCaller{"root"}});
+  launcher.send(PrincipalInput{
+      launcher.next_reply(),
+      SetQuota{{QuotaHolder::Kind::project, "default"}, {{QuotaLimit::running_jobs, 1}}, {}},
+      UserCaller{"root"}});
   launcher.expect_one<ReplyDone>();
   const JobId here = submit("here", "local");
   const JobId there = submit("there", "lab");
-  EXPECT_EQ(launcher.view(there).reason,
-            "waits: project 'default' has 1 of 1 running jobs");
+  EXPECT_EQ(launcher.view(there).reason, "waits: project 'default' has 1 of 1 running jobs");
   end(n1, here);
   EXPECT_EQ(places(there), std::vector<NodeId>{g1.id});
 }
