@@ -144,7 +144,9 @@ def test_what_cannot_be_solved_fails_at_once_the_next_time(prepared):
 
 
 def build_cgroups():
-    return [path for path in leftovers.cgroups() if "/lockstep/build-" in path or "/lockstep-build-" in path]
+    """Those of this account's builds."""
+    return [path for path in leftovers.cgroups()
+            if ("/lockstep/build-" in path or "/lockstep-build-" in path) and os.stat(path).st_uid == os.getuid()]
 
 
 def test_an_agent_that_leaves_in_mid_build_ends_it_first(prepared):
