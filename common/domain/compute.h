@@ -24,6 +24,12 @@ std::string_view to_string(ComputeType type);
 // The target that is there from the start.
 inline constexpr std::string_view kLocalCompute = "local";
 
+// For who named a target that is not there, in a job.
+inline constexpr std::string_view kHowToChooseCompute =
+    "choose one with `compute:` in the file, --set compute=NAME, --compute NAME or `lockstep "
+    "config "
+    "set defaults.compute=NAME`";
+
 inline constexpr std::size_t kMaxComputes = 1'000;  // of one launcher
 inline constexpr std::size_t kMinComputeNameBytes = 3;
 inline constexpr std::size_t kMaxComputeNameBytes = 24;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/domain/client_limits.h"
+#include "launcher/core/compute_requests.h"
 #include "launcher/spec/docker_args_reader.h"
 
 namespace lockstep::launcher {
@@ -70,7 +71,13 @@ JobFileChecked check_job_file(const Core& core, const Caller& caller, const JobF
     add(fits.error().within(name));
   if (const Status known = lookups.expect_secrets(secrets_of(spec.environment_variables)); !known)
     add(known.error().within(name));
-  if (const auto refused = core.why_refused(spec, caller)) add(Error(*refused).within(name));
+  const std::string target = target_of(spec);
+  if (!core.state().computes().has(target))
+    add(core.why_refused(spec, caller)
+            .value_or(no_such_compute(core.state(), target))
+            .within(parsed->compute_where.empty() ? name : parsed->compute_where));
+  else if (const auto refused = core.why_refused(spec, caller))
+    add(Error(*refused).within(name));
   if (checked.errors.empty()) checked.spec = std::move(spec);
   return checked;
 }

@@ -28,6 +28,7 @@ No set-up is needed: the first verb that needs a launcher starts one under ~/.lo
 Environment:
   LOCKSTEP_HOME       where the local launcher, keys and caches live (default ~/.lockstep)
   LOCKSTEP_LAUNCHER   the endpoint.json of a launcher to use instead of the local one
+  LOCKSTEP_COMPUTE    the compute target of jobs that name none (default local)
 
 Exit codes of run, job create --stream and job stream:
   the job's own first failing code;  124 timed out;  125 Lockstep failed, refused it, or is not there;
@@ -186,10 +187,12 @@ CommandLine parse_command_line(const std::vector<std::string>& written) {
   add_job_verbs(table);
   add_environment_verbs(table);
   add_node_verbs(table);
+  add_compute_verbs(table);
   add_user_verbs(table);
   add_secret_verbs(table);
   add_audit_verbs(table);
   add_quota_verbs(table);
+  add_config_verbs(table);
   add_snapshot_verb(table);
   add_doctor_verb(table);
   const bool has_dashes = dashes != words.end();

@@ -33,6 +33,7 @@ constexpr std::string_view kDrain = "`lockstep node drain NAME` gives a node no 
 constexpr std::string_view kResume = "`lockstep node resume NAME` gives a drained node jobs again";
 constexpr std::string_view kAddNode =
     "`lockstep node token` makes a token, with which `lockstep-agent` joins on the new node";
+constexpr std::string_view kComputes = "`lockstep compute list` shows the compute targets";
 constexpr std::string_view kRemoveNode = "`lockstep node remove NAME` removes a node for good";
 
 constexpr std::array kWords = std::to_array<Word>({
@@ -97,7 +98,6 @@ constexpr std::array kWords = std::to_array<Word>({
     {"", "login",
      "`lockstep user whoami` says who you are to the launcher; an admin adds users "
      "(`lockstep user add`)"},
-    {"", "config", "LOCKSTEP_HOME and LOCKSTEP_LAUNCHER choose the launcher (`lockstep --help`)"},
     {"", "env", "`lockstep environment list` shows the environments"},
     {"", "fsck", "`lockstepd fsck --home HOME` checks a launcher's home"},
     {"", "backup", "`lockstepd backup --home HOME` saves a launcher's home"},
@@ -105,9 +105,29 @@ constexpr std::array kWords = std::to_array<Word>({
      "there is no web page yet; `lockstep status` and `lockstep job list` show what runs"},
     {"", "dashboard",
      "there is no web page yet; `lockstep status` and `lockstep job list` show what runs"},
-    {"", "compute",
-     "there are no compute targets yet; jobs run on the launcher's nodes "
-     "(`lockstep node list`)"},
+    {"", "configure", "`lockstep config set defaults.compute=NAME` sets a default"},
+    {"", "target", kComputes},
+    {"", "targets", kComputes},
+    {"", "partition", kComputes},
+    {"", "partitions", kComputes},
+    {"compute", "ls", kComputes},
+    {"compute", "rm", "`lockstep compute delete NAME` removes a target"},
+    {"compute", "remove", "`lockstep compute delete NAME` removes a target"},
+    {"compute", "add", "`lockstep compute create --name NAME --type local` makes a target"},
+    {"compute", "attach",
+     "attaching machines over ssh is not supported yet; `lockstep compute create --name NAME "
+     "--type "
+     "virtualmachine --node-source join` makes a target whose nodes join with a token"},
+    {"compute", "detach", "`lockstep node remove NODE` takes a node off its target"},
+    {"compute", "start",
+     "starting machines is not supported yet; start lockstep-agent on the node"},
+    {"compute", "stop",
+     "stopping machines is not supported yet; `lockstep node drain NODE` places "
+     "nothing new on a node"},
+    {"compute", "list-sizes",
+     "sizes are not supported yet; `lockstep node list` shows what nodes have"},
+    {"compute", "list-usage", "`lockstep quota list` shows what users and projects take"},
+    {"compute", "connect-ssh", "connecting over ssh is not supported yet; use ssh"},
     {"", "data", "data assets are not supported yet; give a job its files with `code:`"},
     {"", "model",
      "models are not supported yet; `lockstep job download NAME` fetches a job's outputs"},
@@ -184,7 +204,7 @@ constexpr std::string_view kRanksOfAll =
     "ranks per node is `-n`, nodes is `-N`; their product is the number of all ranks";
 constexpr std::string_view kTimeout = "the longest time is `--timeout`, such as 90m or 2h";
 constexpr std::string_view kTargets =
-    "there are no compute targets or partitions yet; jobs run on the launcher's nodes";
+    "a partition is a compute target: --compute NAME; `lockstep compute list` shows all";
 
 constexpr std::array kOptions = std::to_array<Option>({
     {"--ntasks", kRanksOfAll},
@@ -203,7 +223,6 @@ constexpr std::array kOptions = std::to_array<Option>({
     {"--time", kTimeout},
     {"--job-name", "the job's name is `--name`"},
     {"--partition", kTargets},
-    {"--compute", kTargets},
     {"--chdir", "the source directory is `--code`"},
     {"--workdir", "the source directory is `--code`"},
     {"--export", "variables are `--env NAME` and `--env-file FILE`"},

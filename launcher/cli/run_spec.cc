@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/quoted_name.h"
+#include "common/domain/compute.h"
 #include "common/domain/docker_args.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/environment_variables.h"
@@ -166,6 +167,10 @@ Result<JobSpec> spec_of(const RunArguments& arguments) {
   JobSpec spec;
   spec.name = arguments.name;
   spec.project = arguments.project;
+  spec.compute = without_azureml(arguments.compute);
+  if (!spec.compute.empty())
+    if (const Status named = check_compute_name(spec.compute); !named)
+      return wrong("--compute: " + named.error().message);
   spec.experiment_name = "Default";
   spec.command = Argv{arguments.command};
   for (const std::string& file : arguments.env_files)

@@ -22,6 +22,7 @@ struct RunArguments {
   std::vector<std::string> secrets;  // VARIABLE=SECRET, or SECRET for both
   std::string name;
   std::string project;  // "" = the default one
+  std::string compute;  // "" = the default one
   std::string timeout;
   std::optional<int> cpus;
   std::string memory;

@@ -45,6 +45,8 @@ void add_user_verbs(VerbTable table);         // user …, project …
 void add_secret_verbs(VerbTable table);       // secret set|list|remove
 void add_audit_verbs(VerbTable table);        // audit, audit verify
 void add_quota_verbs(VerbTable table);        // quota …
+void add_compute_verbs(VerbTable table);      // compute create|list|show|update|delete|list-nodes
+void add_config_verbs(VerbTable table);       // config set|unset|get|list
 void add_snapshot_verb(VerbTable table);      // snapshot
 void add_doctor_verb(VerbTable table);        // doctor
 

@@ -4,6 +4,7 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
+#include "launcher/cli/client_settings.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/submit.h"
 #include "launcher/cli/verbs.h"
@@ -54,8 +55,17 @@ int create(Context& context, const JobOptions& options) {
                            options.file + ": has no 'environment', so there is none to --rebuild"),
                 kExitUsage);
   if (!options.quiet) show(context.terminal, file->notes);
+  ComputeChoice target{file->spec.compute, file->compute_where};
+  if (target.name.empty()) {
+    auto chosen = default_compute(context.home);
+    if (!chosen) return fail(context.terminal, chosen.error(), kExitUsage);
+    target = *std::move(chosen);
+    file->spec.compute = target.name;
+  }
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), otherwise);
+  if (const Status known = expect_compute(**connection, target); !known)
+    return fail(context.terminal, known.error(), otherwise);
   if (file->environment) {
     auto resolved = resolve(**connection, *file->environment);
     if (!resolved) return fail(context.terminal, resolved.error(), otherwise);

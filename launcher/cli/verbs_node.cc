@@ -21,6 +21,7 @@ struct NodeOptions {
   std::string valid_for = "60m";
   int uses = 1;
   bool approve = false;
+  std::string compute;
   bool now = false;
   Format format = Format::table;
 };
@@ -61,10 +62,11 @@ int token(Context& context, const NodeOptions& options) {
                 kExitUsage);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
-  const auto reply = (*connection)
-                         ->ask_for<TokenReply>(CreateToken{
-                             valid_for, options.uses,
-                             options.approve ? Approval::required : Approval::as_configured});
+  const auto reply =
+      (*connection)
+          ->ask_for<TokenReply>(CreateToken{
+              valid_for, options.uses,
+              options.approve ? Approval::required : Approval::as_configured, options.compute});
   if (!reply) return fail(context.terminal, reply.error());
   return print(context, options.format, api::to_json(*reply, options.uses), reply->token + "\n");
 }
@@ -140,6 +142,10 @@ void add_node_verbs(VerbTable table) {
       ->check(whole_number(1, 10'000));
   token_verb->add_option("--valid-for", options->valid_for, "how long it holds (default 60m)")
       ->check(filled("leave it out for 60m"));
+  token_verb
+      ->add_option("--compute", options->compute,
+                   "the target that its nodes belong to (default local)")
+      ->check(filled("leave it out for target local"));
   token_verb->add_flag("--approve", options->approve,
                        "its nodes get no work before `lockstep node approve`");
   add_format(*token_verb, options->format);

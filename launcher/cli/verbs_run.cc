@@ -6,6 +6,7 @@
 
 #include "common/io/clock.h"
 #include "launcher/api/json/job.h"
+#include "launcher/cli/client_settings.h"
 #include "launcher/cli/download.h"
 #include "launcher/cli/environment_choice.h"
 #include "launcher/cli/follower.h"
@@ -69,6 +70,13 @@ int run(Context& context, const RunArguments& arguments) {
   if (const Status code = check_code(arguments); !code)
     return fail(context.terminal, code.error(), kExitUsage);
   spec::Notes notes;
+  ComputeChoice target{spec->compute, "--compute"};
+  if (target.name.empty()) {
+    auto chosen = default_compute(context.home);
+    if (!chosen) return fail(context.terminal, chosen.error(), kExitUsage);
+    target = *std::move(chosen);
+    spec->compute = target.name;
+  }
   const auto environment = environment_of(arguments, notes);
   if (!environment) return fail(context.terminal, environment.error(), kExitUsage);
   if (!arguments.quiet) show(context.terminal, notes);
@@ -77,6 +85,8 @@ int run(Context& context, const RunArguments& arguments) {
     context.terminal.print_line(held);
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
+  if (const Status known = expect_compute(**connection, target); !known)
+    return fail(context.terminal, known.error(), kExitLockstepFailed);
   Submission submission;
   submission.spec = *std::move(spec);
   submission.rebuild = arguments.rebuild;
@@ -279,6 +289,9 @@ void add_run_verb(VerbTable table) {
       ->check(filled("`lockstep secret list` shows the names"));
   verb->add_option("--project", arguments->project, "the project it belongs to (default: default)")
       ->check(filled("leave it out for the project default"));
+  verb->add_option("--compute", arguments->compute,
+                   "the target whose nodes it runs on (default: defaults.compute, else local)")
+      ->check(filled("`lockstep compute list` shows the targets"));
   verb->add_option("--name", arguments->name, "the job's name (default: a generated one)")
       ->check(filled("leave it out to get a generated name"));
   verb->add_option("--timeout", arguments->timeout, "end it after this long: 90, 90s, 5m, 2h, 1d")

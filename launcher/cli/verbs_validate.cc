@@ -6,6 +6,7 @@
 
 #include "common/io/file_system.h"
 #include "launcher/api/json/job.h"
+#include "launcher/cli/client_settings.h"
 #include "launcher/cli/verbs.h"
 #include "launcher/spec/job_file.h"
 
@@ -61,6 +62,11 @@ int print_checked(Context& context, const ValidateOptions& options, const JobFil
 
 int validate(Context& context, const ValidateOptions& options) {
   Read read = read_here(options);
+  if (read.parsed && read.parsed->spec.compute.empty() && !options.local) {
+    const auto chosen = default_compute(context.home);
+    if (!chosen) return fail(context.terminal, chosen.error(), kExitUsage);
+    if (!chosen->name.empty()) read.request.overrides.push_back("compute=" + chosen->name);
+  }
   JobFileChecked here;
   if (!read.parsed)
     for (Error& fault : spec::faults_of(read.parsed.error()))

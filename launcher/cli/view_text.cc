@@ -1,5 +1,7 @@
 #include "launcher/cli/view_text.h"
+
 #include "launcher/api/json/job.h"
+#include "launcher/cli/labelled_lines.h"
 
 #include <fmt/format.h>
 
@@ -51,22 +53,6 @@ std::string command_text(const Command& command) {
   if (const auto* shell = std::get_if<ShellCommand>(&command)) return shell->text;
   return shell_words(std::get<Argv>(command).words);
 }
-
-// "label:      value" lines, without the empty ones; further lines of a value are indented.
-class Lines {
- public:
-  static constexpr std::size_t kLabelWidth = 14;
-
-  void add(std::string_view label, std::string_view value) {
-    if (value.empty()) return;
-    text_ += fmt::format("{:<{}}{}\n", std::string(label) + ":", kLabelWidth,
-                         in_lines(value, kLabelWidth));
-  }
-  std::string text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 // "a=1, b=x y".
 std::string pairs_of(const std::map<std::string, std::string>& map) {
@@ -321,12 +307,26 @@ std::string clock_trouble(const NodeView& node) {
 
 std::string node_table(const std::vector<NodeView>& nodes) {
   if (nodes.empty()) return "no nodes; try: lockstep up --nodes 2\n";
-  Table table({"NAME", "STATE", "CPUS", "MEMORY", "GPUS", "ADDRESS", "JOBS", "REASON"});
-  for (const auto& node : nodes)
-    table.add({node.name, node_state(node), std::to_string(node.inventory.cpus.size()),
-               to_string(node.inventory.memory), std::to_string(node.inventory.gpus.size()),
-               node.inventory.address, std::to_string(node.attempts.size()),
-               node.reason.empty() ? clock_trouble(node) : node.reason});
+  // Where all nodes are of target local, a column that says so would tell nothing.
+  const bool has_targets = std::any_of(nodes.begin(), nodes.end(), [](const NodeView& node) {
+    return !node.compute.empty() && node.compute != kLocalCompute;
+  });
+  std::vector<std::string> head{"NAME", "STATE",   "CPUS", "MEMORY",
+                                "GPUS", "ADDRESS", "JOBS", "REASON"};
+  if (has_targets) head.insert(head.begin() + 1, "COMPUTE");
+  Table table(head);
+  for (const auto& node : nodes) {
+    std::vector<std::string> row{node.name,
+                                 node_state(node),
+                                 std::to_string(node.inventory.cpus.size()),
+                                 to_string(node.inventory.memory),
+                                 std::to_string(node.inventory.gpus.size()),
+                                 node.inventory.address,
+                                 std::to_string(node.attempts.size()),
+                                 node.reason.empty() ? clock_trouble(node) : node.reason};
+    if (has_targets) row.insert(row.begin() + 1, node.compute);
+    table.add(std::move(row));
+  }
   return table.text();
 }
 
@@ -335,6 +335,7 @@ std::string node_text(const NodeView& node, Instant now) {
   Lines lines;
   lines.add("name", node.name);
   lines.add("node id", std::to_string(node.id.value));
+  lines.add("compute", node.compute);
   lines.add("state", node_state(node));
   lines.add("reason", node.reason);
   lines.add("last heard", ago(node.last_heard, now));

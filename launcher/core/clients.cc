@@ -19,7 +19,11 @@ std::optional<Error> refusal(const Cluster& cluster, const SubmitInput& input,
                              const JobSpec& spec) {
   if (Status status = validate(spec); !status) return status.error();
   const std::string target = target_of(spec);
-  if (!cluster.state.computes().has(target)) return no_such_compute(cluster.state, target);
+  if (!cluster.state.computes().has(target)) {
+    Error error = no_such_compute(cluster.state, target);
+    error.message.append("; or ").append(kHowToChooseCompute);
+    return error;
+  }
   if (spec.in_container())
     if (Status status =
             check_docker_args(spec.resources.docker_args, cluster.config.allowed_docker_args);

@@ -137,17 +137,16 @@ void react(Context& core, const ComputeInput& input) {
 Error no_such_compute(const State& state, const std::string& name) {
   const std::vector<std::string_view> names = names_of(state.computes());
   const std::string near = nearest(name, names);
-  std::string text = fmt::format("there is no compute target '{}'; ", name);
-  if (!near.empty()) text += fmt::format("did you mean '{}'? ", near);
-  text += fmt::format(
-      "There {} {}. Choose one with `compute:` in the file, --set compute=NAME, --compute NAME or "
-      "`lockstep config set defaults.compute=NAME`",
-      names.size() == 1 ? "is only" : "are", listed(names));
-  if (check_compute_name(name))
-    text += fmt::format(
-        "; or make '{}' another name of target local: `lockstep compute create --name {} --type "
-        "local`",
-        name, name);
+  std::string text = fmt::format("there is no compute target '{}'", name);
+  if (!near.empty()) text += fmt::format("; did you mean '{}'?", near);
+  text += fmt::format("{} There {} {}. ", near.empty() ? "." : "",
+                      names.size() == 1 ? "is only" : "are", listed(names));
+  text += check_compute_name(name)
+              ? fmt::format(
+                    "`lockstep compute create --name {} --type local` makes '{}' another "
+                    "name of target local",
+                    name, name)
+              : "`lockstep compute list` shows them";
   return make_error(ErrorCode::not_found, std::move(text));
 }
 

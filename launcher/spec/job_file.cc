@@ -26,6 +26,10 @@ Result<ReadJob> read(const Source& source, const std::vector<std::string>& overr
   return read_job(source, std::move(root), read_text, faults);
 }
 
+std::string where_of_compute(const Source& source, const ReadJob& job) {
+  return job.compute_place ? source.where(*job.compute_place) : "";
+}
+
 bool is_remote(const std::string& code) {
   for (std::string_view prefix : {"azureml:", "http://", "https://", "git+", "git://"})
     if (code.rfind(prefix, 0) == 0) return true;
@@ -64,8 +68,8 @@ Result<JobFile> load_job(const std::string& path, const std::vector<std::string>
   const Source source{path, without_mark(*text)};
   Faults faults;
   TRY_ASSIGN(ReadJob job, read(source, overrides, read_text, faults));
-  JobFile file{std::move(job.spec), std::nullopt, std::move(job.environment), std::move(job.build),
-               std::move(job.notes)};
+  JobFile file{std::move(job.spec),  std::nullopt,         std::move(job.environment),
+               std::move(job.build), std::move(job.notes), where_of_compute(source, job)};
   if (const Status local = check_is_local(source, job); !local) {
     faults.add(job.code_place, local);
   } else if (job.code) {
@@ -89,8 +93,8 @@ Result<JobFile> parse_job(const std::string& name, std::string_view text,
   TRY_ASSIGN(ReadJob job, read(source, overrides, read_text, faults));
   faults.add(job.code_place, check_is_local(source, job));
   TRY(faults.status());
-  return JobFile{std::move(job.spec), std::move(job.code), std::move(job.environment),
-                 std::move(job.build), std::move(job.notes)};
+  return JobFile{std::move(job.spec),  std::move(job.code),  std::move(job.environment),
+                 std::move(job.build), std::move(job.notes), where_of_compute(source, job)};
 }
 
 }  // namespace lockstep::spec

@@ -24,6 +24,7 @@ struct JobFile {
   std::optional<EnvironmentReference> environment = {};
   std::optional<BuildFolder> build = {};  // what the image of spec.environment is built from
   Notes notes = {};
+  std::string compute_where = {};  // "FILE:LINE:COL" of its target; "": it names none
 };
 
 // Reads the file; `overrides` are "k.l=v", applied in order before anything is checked. The files

@@ -8,6 +8,7 @@
 
 #include "common/base/nearest.h"
 #include "common/domain/access.h"
+#include "common/domain/compute.h"
 #include "launcher/spec/docker_args_reader.h"
 #include "launcher/spec/expressions.h"
 #include "launcher/spec/job_shapes.h"
@@ -38,6 +39,7 @@ class JobReader {
   }
 
   Status check_kind() const;
+  Error compute_file(const Place& place) const;
 
   std::string text(std::string_view path) const;
   std::optional<int> number(std::string_view path) const;
@@ -50,7 +52,7 @@ class JobReader {
   void fill_texts(ReadJob& job) const;
   void fill_outputs(JobSpec& spec) const;
   void fill_command(JobSpec& spec) const;
-  void fill_compute(JobSpec& spec) const;
+  void fill_compute(ReadJob& job) const;
   void fill_distribution(JobSpec& spec) const;
   void fill_resources(JobSpec& spec) const;
   void fill_retry(JobSpec& spec) const;
@@ -92,6 +94,22 @@ const YamlNode* JobReader::at(std::string_view path) const {
   }
 }
 
+bool is_type_of_compute(std::string_view type) {
+  return type == "amlcompute" || type == "virtualmachine" || type == "kubernetes" ||
+         type == "computeinstance" || type == "local";
+}
+
+// "amlCompute", "computeInstance", "kubernetesCompute", "vmCompute".
+bool is_schema_of_compute(const std::string& base) {
+  return lower(base).find("compute") != std::string::npos;
+}
+
+Error JobReader::compute_file(const Place& place) const {
+  return error(place, fmt::format("this is a compute target, and no job; `lockstep compute create "
+                                  "-f {}` creates it",
+                                  source_.name));
+}
+
 // What kind of file this is comes first, so that a pipeline is refused as one and not by a detail.
 Status JobReader::check_kind() const {
   constexpr std::string_view kSuffix = ".schema.json";
@@ -99,11 +117,16 @@ Status JobReader::check_kind() const {
     std::string base = schema->text.substr(schema->text.rfind('/') + 1);
     if (base.size() > kSuffix.size() && base.ends_with(kSuffix)) {
       base.resize(base.size() - kSuffix.size());
+      if (is_schema_of_compute(base)) return compute_file(schema->place);
       if (base != "commandJob")
         return not_yet(source_, schema->place, fmt::format("$schema '{}'", base));
     }
   }
-  if (at("type") != nullptr) TRY(word("type"));
+  const YamlNode* type = at("type");
+  if (type == nullptr) return {};
+  if (type->kind == YamlNode::Kind::scalar && is_type_of_compute(lower(type->text)))
+    return compute_file(type->place);
+  TRY(word("type"));
   return {};
 }
 
@@ -235,20 +258,22 @@ void JobReader::fill_command(JobSpec& spec) const {
   }
 }
 
-void JobReader::fill_compute(JobSpec& spec) const {
+void JobReader::fill_compute(ReadJob& job) const {
   const YamlNode* compute = at("compute");
   if (compute == nullptr) return;
-  std::string target = compute->text;
-  if (target.rfind("azureml:", 0) == 0) target.erase(0, 8);
+  const std::string target(without_azureml(compute->text));
   if (target.empty())
-    return fault("compute", compute->place, "'compute' is empty; write local, or leave it out");
-  if (target != "local")
-    return fault(
-        "compute", compute->place,
-        source_.error(compute->place,
-                      fmt::format("compute '{}' is not supported yet; only 'local' is", target),
-                      ErrorCode::unsupported));
-  spec.compute = target;
+    return fault("compute", compute->place, "'compute' is empty; name a target, or leave it out");
+  if (target == "serverless")
+    return fault("compute", compute->place,
+                 source_.error(compute->place,
+                               "compute 'serverless' is not supported yet; leave 'compute' out for "
+                               "your default target",
+                               ErrorCode::unsupported));
+  if (const Status named = check_compute_name(target); !named)
+    return fault("compute", compute->place, "'compute': " + named.error().message);
+  job.spec.compute = target;
+  job.compute_place = compute->place;
 }
 
 void JobReader::fill_distribution(JobSpec& spec) const {
@@ -352,7 +377,7 @@ ReadJob JobReader::read() {
   check_shapes(source_, root_, faults_);
   fill_texts(job);
   fill_outputs(job.spec);
-  fill_compute(job.spec);
+  fill_compute(job);
   fill_distribution(job.spec);
   fill_resources(job.spec);
   fill_retry(job.spec);

@@ -17,6 +17,7 @@ struct ReadJob {
   JobSpec spec;
   std::optional<std::string> code;  // as written
   Place code_place;
+  std::optional<Place> compute_place = {};          // absent: it names no target
   std::optional<EnvironmentReference> environment;  // absent: spec.environment is all there is
   std::optional<BuildFolder> build;                 // of spec.environment
   Notes notes;

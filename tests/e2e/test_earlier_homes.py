@@ -2,6 +2,7 @@
 the file that all had, folders open to everybody. What was there is there, users have roles, all is closed, jobs run."""
 import os
 import pathlib
+import pwd
 import shutil
 import sqlite3
 import stat
@@ -95,8 +96,8 @@ def test_a_home_of_an_earlier_landing_goes_on(site, left):
             site.ok("job", "cancel", name)
     operator.agent("n9", "--token-file", operator.token())
     wait_until(lambda: states(site).get("n9") == "ALIVE", "the node is there", 60)
-    for name in ("carl", "dora"):
-        site.ok("user", "account", name, "root")
+    for name in ("root", "carl", "dora"):
+        site.ok("user", "account", name, pwd.getpwuid(os.getuid()).pw_name)
     name = site.submit("--", "sh", "-c", "echo from-now-on")
     site.wait_for_status(name, "Completed")
     assert b"from-now-on" in site.logs(name)

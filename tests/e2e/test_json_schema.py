@@ -12,7 +12,7 @@ from harness.schema import FOLDER, SCHEMAS, keys_in, objects, problems
 from harness.site import BUILD, ROOT
 
 # Made by the command line itself, or by the doctor, rather than by launcher/api/json.
-OF_THE_PROGRAM = {"download", "file-list", "findings", "key", "snapshot", "types"}
+OF_THE_PROGRAM = {"download", "file-list", "findings", "key", "settings", "snapshot", "types"}
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +140,14 @@ def test_what_each_verb_prints_fits(site):
     check("node-list", "node list")
     check("node", "node show", site.json("node", "list")[0]["name"])
     check("token", "node token", "--uses", "2")
+    check("compute", "compute create", "--name", "laptop", "--type", "local", "--tags", "a=b")
+    check("compute", "compute update", "laptop", "--description", "mine")
+    check("compute", "compute show", "local")
+    check("compute-list", "compute list")
+    check("node-list", "compute list-nodes", "laptop")
+    site.ok("config", "set", "defaults.compute=laptop")
+    check("settings", "config list")
+    check("settings", "config get", "defaults.compute")
     check("user-list", "user list")
     check("user", "user show", site.json("user", "list")[0]["name"])
     check("whoami", "user whoami")

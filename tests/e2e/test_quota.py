@@ -1,4 +1,6 @@
 """Quotas: what a user may take, who may change it, and that nobody else waits for it."""
+import os
+import pwd
 import json
 
 import pytest
@@ -12,7 +14,7 @@ def people(site):
     made = {}
     for name in ("alice", "bob"):
         made[name] = Person(site, name)
-        site.ok("user", "add", name, "--key", made[name].key, "--account", "root")
+        site.ok("user", "add", name, "--key", made[name].key, "--account", pwd.getpwuid(os.getuid()).pw_name)
     return made
 
 

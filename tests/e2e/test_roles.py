@@ -1,4 +1,6 @@
 """Users, roles, projects and keys: what each of four keys may do, and what a revoked key still can."""
+import os
+import pwd
 import json
 import subprocess
 import time
@@ -45,7 +47,7 @@ class Person:
 
 @pytest.fixture
 def people(site):
-    """A launcher with one node, and its admin's friends. All jobs run as the account root, which exists."""
+    """A launcher with one node, and its admin's friends. All jobs run as the account of the tests, which exists."""
     site.up(1)
     site.ok("project", "create", "vision")
     made = {}
@@ -53,7 +55,7 @@ def people(site):
                                 ("bob", "submitter", "default"), ("vic", "viewer", "default"),
                                 ("eve", "submitter", "vision")):
         made[name] = Person(site, name)
-        words = ["user", "add", name, "--key", made[name].key, "--role", role, "--account", "root"]
+        words = ["user", "add", name, "--key", made[name].key, "--role", role, "--account", pwd.getpwuid(os.getuid()).pw_name]
         site.ok(*words, *(["--project", project] if project else []))
     return made
 

@@ -31,6 +31,7 @@ def screen(site, done):
     text = re.sub(r"\b\d+(\.\d+)? (ms|s|min|h)\b", "DURATION", text)
     text = re.sub(r"\b\d+(\.\d+)?(ms|s|m|h)( \d+s)?\b(?! memory)", "DURATION", text)
     text = re.sub(r"\bpid \d+", "pid PID", text)
+    text = re.sub(r"canceled by \S+", "canceled by USER", text)
     text = re.sub(r"127\.0\.0\.1:\d{4,}", "127.0.0.1:PORT", text)
     return text
 

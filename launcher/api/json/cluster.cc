@@ -67,6 +67,7 @@ Json inventory_json(const Inventory& inventory) {
 Json to_json(const NodeView& node) {
   Json json;
   json["name"] = node.name;
+  json["compute"] = node.compute.empty() ? "local" : node.compute;
   json["node_id"] = node.id.value;
   json["liveness"] = std::string(to_string(node.liveness));
   json["draining"] = node.draining;

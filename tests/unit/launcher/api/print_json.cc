@@ -7,6 +7,7 @@
 
 #include "launcher/api/json/access.h"
 #include "launcher/api/json/cluster.h"
+#include "launcher/api/json/compute.h"
 #include "launcher/api/json/environment.h"
 #include "launcher/api/json/job.h"
 #include "launcher/api/json/value.h"
@@ -138,6 +139,12 @@ void print_cluster() {
   }
   print("status", api::to_json(filled<LauncherStatus>()));
   print("status", api::to_json(LauncherStatus{}));
+  print_view("compute", filled<ComputeView>());
+  for (const auto type : {ComputeType::local, ComputeType::virtualmachine}) {
+    auto compute = filled<ComputeView>();
+    compute.spec.type = type;
+    print("compute", api::to_json(compute));
+  }
   print("token", api::to_json(filled<TokenReply>(), 3));
 }
 

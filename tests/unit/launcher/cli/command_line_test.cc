@@ -31,13 +31,14 @@ TEST(CommandLine, WrongOnesExitWithTwoAndSayWhy) {
       {{"job", "show", "--bogus"}, "--bogus"},
       {{"snapshot", "--bogus"}, "--bogus"},
       {{"fly"},
-       "unknown verb 'fly'; there are up, down, status, run, job, environment, node, user, "
-       "project, secret, audit, quota, snapshot, doctor"},
+       "unknown verb 'fly'; there are up, down, status, run, job, environment, node, compute, "
+       "user, "
+       "project, secret, audit, quota, config, snapshot, doctor"},
       {{"squeue"}, "unknown verb 'squeue'; `lockstep job list` shows the jobs"},
       {{"sbatch", "x.sh"}, "`lockstep job create -f job.yml` submits a job file"},
       {{"logs", "x"}, "`lockstep job logs NAME`"},
       {{"ps"}, "`lockstep job list`"},
-      {{"compute", "list"}, "there are no compute targets yet"},
+      {{"compute", "attach", "vm"}, "attaching machines over ssh is not supported yet"},
       {{"ui"}, "there is no web page yet"},
       {{"node", "undrain", "n1"},
        "unknown verb 'node undrain'; `lockstep node resume NAME` gives a drained node jobs again"},

@@ -90,9 +90,9 @@ TEST_F(ComputeTargets, AnUnknownTargetIsRefusedWithTheNearestAndAWayOut) {
   EXPECT_EQ(error.code, ErrorCode::not_found);
   EXPECT_EQ(error.message,
             "there is no compute target 'gpu-clster'; did you mean 'gpu-cluster'? There are local, "
-            "gpu-cluster. Choose one with `compute:` in the file, --set compute=NAME, --compute "
-            "NAME or `lockstep config set defaults.compute=NAME`; or make 'gpu-clster' another "
-            "name of target local: `lockstep compute create --name gpu-clster --type local`");
+            "gpu-cluster. `lockstep compute create --name gpu-clster --type local` makes "
+            "'gpu-clster' another name of target local; or choose one with `compute:` in the file, "
+            "--set compute=NAME, --compute NAME or `lockstep config set defaults.compute=NAME`");
   EXPECT_EQ(launcher.core->why_refused(spec, LauncherItself{})->message, error.message);
 }
 

@@ -24,7 +24,7 @@ TEST(Faults, AllOfAFileAreSaidInTheOrderOfItsLines) {
                       "  instance_type: Standard_ND96asr_v4\n"
                       "distribution: {type: pytroch}\n"
                       "limits: {timeout: soon}\n"
-                      "compute: azureml:gpu-cluster\n"
+                      "compute: azureml:gpu_cluster\n"
                       "lockstep: {retry: {max: -1, on: sometimes}}\n"),
             "job.yml:1:1: unknown key 'comamnd'; did you mean 'command'?\n"
             "job.yml:3:3: unknown key 'environment.imagee'; did you mean 'environment.image'?\n"
@@ -34,7 +34,8 @@ TEST(Faults, AllOfAFileAreSaidInTheOrderOfItsLines) {
             "job.yml:8:22: 'distribution.type': unknown word 'pytroch'; did you mean 'pytorch'?\n"
             "job.yml:9:19: 'limits.timeout': 'soon' is not a time; write seconds, or 90s, 5m, 2h, "
             "1d\n"
-            "job.yml:10:10: compute 'gpu-cluster' is not supported yet; only 'local' is\n"
+            "job.yml:10:10: 'compute': 'gpu_cluster' cannot be the name of a compute target: it "
+            "needs 3 to 24 letters, digits and '-', and begins with a letter\n"
             "job.yml:11:25: lockstep.retry.max: is -1; must be 0 to 1000\n"
             "job.yml:11:33: 'lockstep.retry.on': unknown word 'sometimes'; it must be an exit code "
             "or one of infrastructure, node_lost, runner_lost, out_of_memory, signal, timeout, "

@@ -1,0 +1,85 @@
+#include "launcher/cli/client_settings.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdlib>
+
+#include "common/base/nearest.h"
+#include "common/domain/compute.h"
+#include "common/io/file_system.h"
+
+namespace lockstep::cli {
+namespace {
+
+constexpr std::array<std::string_view, 1> kSettings{kDefaultCompute};
+
+std::string path_of(const LocalHome& home) { return home.path() + "/config.json"; }
+
+Error broken(const LocalHome& home, const std::string& why) {
+  return make_error(ErrorCode::corrupt,
+                    fmt::format("{}: {}; remove the file, and set what you need again with "
+                                "`lockstep config set KEY=VALUE`",
+                                path_of(home), why));
+}
+
+}  // namespace
+
+Result<Settings> read_settings(const LocalHome& home) {
+  const auto text = io::read_file(path_of(home), kibibytes(64));
+  if (!text && text.error().code == ErrorCode::not_found) return Settings{};
+  if (!text) return text.error();
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  if (!json.is_object()) return broken(home, "this is no JSON object");
+  Settings settings;
+  for (const auto& [key, value] : json.items()) {
+    if (!value.is_string()) return broken(home, fmt::format("'{}' is no text", key));
+    settings[key] = value.get<std::string>();
+    if (const Status good = check_setting(key, settings[key]); !good)
+      return broken(home, good.error().message);
+  }
+  return settings;
+}
+
+Status write_settings(const LocalHome& home, const Settings& settings) {
+  TRY(io::make_directories(home.path(), 0700));
+  return io::write_file_atomically(path_of(home), nlohmann::json(settings).dump(2) + "\n", 0600);
+}
+
+Status check_setting(const std::string& key, const std::string& value) {
+  if (key != kDefaultCompute) {
+    const std::string near = nearest(key, kSettings);
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("there is no setting '{}'; {}", key,
+                                  near.empty() ? fmt::format("there is {}", kDefaultCompute)
+                                               : fmt::format("did you mean '{}'?", near)));
+  }
+  const Status named = check_compute_name(value);
+  return named ? Status() : Status(named.error().within(key));
+}
+
+Result<ComputeChoice> default_compute(const LocalHome& home) {
+  constexpr const char* kVariable = "LOCKSTEP_COMPUTE";
+  if (const char* chosen = std::getenv(kVariable); chosen != nullptr && *chosen != '\0') {
+    const std::string name(without_azureml(chosen));
+    if (const Status named = check_compute_name(name); !named)
+      return named.error().within(kVariable);
+    return ComputeChoice{name, kVariable};
+  }
+  TRY_ASSIGN(const Settings settings, read_settings(home));
+  const auto chosen = settings.find(std::string(kDefaultCompute));
+  if (chosen == settings.end()) return ComputeChoice{};
+  return ComputeChoice{chosen->second, std::string(kDefaultCompute)};
+}
+
+Status expect_compute(Connection& connection, const ComputeChoice& choice) {
+  if (choice.name.empty() || choice.name == kLocalCompute) return {};
+  const auto reply = connection.ask_for<ComputesReply>(ListComputes{choice.name});
+  if (reply) return {};
+  Error error = reply.error().within(choice.where);
+  if (error.code == ErrorCode::not_found) error.message.append("; or ").append(kHowToChooseCompute);
+  return error;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,57 @@
+#include "launcher/cli/compute_view.h"
+
+#include <fmt/format.h>
+
+#include "launcher/cli/labelled_lines.h"
+#include "launcher/cli/output.h"
+
+namespace lockstep::cli {
+namespace {
+
+std::string type_of(const ComputeView& compute) {
+  const bool is_alias = compute.spec.type == ComputeType::local && compute.spec.name != compute.pool;
+  return std::string(to_string(compute.spec.type)) +
+         (is_alias ? fmt::format(" (another name of {})", compute.pool) : "");
+}
+
+}  // namespace
+
+std::string compute_table(const std::vector<ComputeView>& computes) {
+  Table table({"NAME", "TYPE", "NODES", "IDLE", "BUSY", "UNAVAILABLE", "QUEUED", "RUNNING",
+               "DESCRIPTION"});
+  for (const ComputeView& compute : computes)
+    table.add({compute.spec.name, type_of(compute), std::to_string(compute.nodes.total),
+               std::to_string(compute.nodes.idle), std::to_string(compute.nodes.busy),
+               std::to_string(compute.nodes.unavailable), std::to_string(compute.queued_jobs),
+               std::to_string(compute.running_jobs), compute.spec.description});
+  return table.text();
+}
+
+std::string compute_text(const ComputeView& compute) {
+  const ComputeSpec& spec = compute.spec;
+  Lines lines;
+  lines.add("name", spec.name);
+  lines.add("type", type_of(compute));
+  lines.add("description", spec.description);
+  lines.add("location", spec.location);
+  for (const auto& [name, value] : spec.tags) lines.add("tag", fmt::format("{}={}", name, value));
+  if (compute.created.ns != 0)
+    lines.add("created", fmt::format("{} by {}", to_string(compute.created), compute.created_by));
+  lines.add("nodes", fmt::format("{}: {} idle, {} busy, {} unavailable", compute.nodes.total,
+                                 compute.nodes.idle, compute.nodes.busy,
+                                 compute.nodes.unavailable));
+  lines.add("jobs", fmt::format("{} queued, {} running", compute.queued_jobs,
+                                compute.running_jobs));
+  return lines.text();
+}
+
+std::string how_to_add_nodes(const ComputeView& compute) {
+  const std::string& name = compute.spec.name;
+  if (compute.pool != name) return "";
+  return fmt::format(
+      "Its nodes join with a token: `lockstep node token --compute {} > token`, and on each node "
+      "`lockstep-agent --launcher tcp://HOST:PORT --token-file token`",
+      name);
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,253 @@
+#include "launcher/spec/compute_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "common/base/nearest.h"
+#include "common/io/file_system.h"
+#include "launcher/spec/job_shapes.h"
+#include "launcher/spec/yaml_tree.h"
+
+namespace lockstep::spec {
+namespace {
+
+constexpr std::array<std::string_view, 7> kKeysOfComputes{"$schema",  "name", "type",    "description",
+                                                "location", "tags", "lockstep"};
+// Azure's, of types that are not supported yet, or with no meaning here yet.
+constexpr std::array<std::string_view, 17> kKeysNotYet{"size",
+                                                       "tier",
+                                                       "min_instances",
+                                                       "max_instances",
+                                                       "idle_time_before_scale_down",
+                                                       "idle_time_before_shutdown_minutes",
+                                                       "schedules",
+                                                       "ssh_settings",
+                                                       "ssh_public_access_enabled",
+                                                       "network_settings",
+                                                       "enable_node_public_ip",
+                                                       "resource_id",
+                                                       "namespace",
+                                                       "identity",
+                                                       "setup_scripts",
+                                                       "create_on_behalf_of",
+                                                       "properties"};
+constexpr std::array<std::string_view, 7> kTypesNotYet{
+    "amlcompute", "computeinstance", "kubernetes", "synapsespark", "batch", "databricks",
+    "datafactory"};
+constexpr std::array<std::string_view, 4> kKeysOfJobs{"command", "jobs", "trial", "component"};
+constexpr std::string_view kTypes = "supported are local and virtualmachine";
+
+bool has(const auto& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+class ComputeReader {
+ public:
+  ComputeReader(const Source& source, YamlNode root, Faults& faults)
+      : source_(source), root_(std::move(root)), faults_(faults) {}
+
+  ComputeSpec read() {
+    ComputeSpec spec;
+    if (is_job()) return spec;
+    if (!read_type(spec)) return spec;
+    for (const YamlEntry& entry : root_.entries) check_key(entry);
+    spec.name = text("name");
+    spec.description = text("description");
+    spec.location = text("location");
+    read_tags(spec);
+    read_node_source(spec);
+    check_whole(spec);
+    return spec;
+  }
+
+ private:
+  void fault(const Place& place, std::string_view message,
+             ErrorCode code = ErrorCode::invalid_argument) {
+    faults_.add(place, source_.error(place, message, code));
+  }
+  void fault(std::string_view key, const Place& place, std::string_view message) {
+    fault(place, message);
+    faults_.spoil(key);
+  }
+  const YamlEntry* at(std::string_view key) const {
+    const YamlEntry* entry = root_.find(key);
+    return entry == nullptr || entry->value.kind == YamlNode::Kind::null ? nullptr : entry;
+  }
+
+  bool is_job() {
+    const auto found =
+        std::find_if(root_.entries.begin(), root_.entries.end(),
+                     [](const YamlEntry& entry) { return has(kKeysOfJobs, entry.key); });
+    if (found == root_.entries.end()) return false;
+    fault(found->place, fmt::format("'{}' is a key of a job file, and this is to be a compute "
+                                    "target; `lockstep job create -f {}` submits a job",
+                                    found->key, source_.name));
+    return true;
+  }
+
+  bool read_type(ComputeSpec& spec) {
+    const YamlEntry* type = at("type");
+    if (type == nullptr) {
+      fault(root_.place, fmt::format("a compute target needs a 'type'; {}", kTypes));
+      return false;
+    }
+    if (type->value.kind != YamlNode::Kind::scalar) {
+      fault(type->value.place, fmt::format("'type' must be a string, not {}",
+                                           describe(type->value.kind)));
+      return false;
+    }
+    const auto known = compute_type(type->value.text);
+    if (known)
+      spec.type = *known;
+    else
+      fault(type->value.place, "'type': " + known.error().message, known.error().code);
+    return known.has_value();
+  }
+
+  void check_key(const YamlEntry& entry) {
+    if (has(kKeysOfComputes, entry.key)) return;
+    if (has(kKeysNotYet, entry.key)) {
+      if (!is_empty(entry.value)) faults_.add(entry.place, not_yet(source_, entry.place,
+                                              fmt::format("'{}'", entry.key)));
+      return;
+    }
+    std::string message = fmt::format("unknown key '{}'", entry.key);
+    const std::string near = nearest(entry.key, kKeysOfComputes);
+    if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
+    fault(entry.place, message);
+  }
+
+  std::string text(std::string_view key) {
+    const YamlEntry* entry = at(key);
+    if (entry == nullptr) return "";
+    if (entry->value.kind == YamlNode::Kind::scalar) return entry->value.text;
+    fault(key, entry->value.place,
+          fmt::format("'{}' must be a string, not {}", key, describe(entry->value.kind)));
+    return "";
+  }
+
+  void read_tags(ComputeSpec& spec) {
+    const YamlEntry* tags = at("tags");
+    if (tags == nullptr) return;
+    if (tags->value.kind != YamlNode::Kind::mapping)
+      return fault("tags", tags->value.place,
+                   fmt::format("'tags' must be a mapping of keys to values, not {}",
+                               describe(tags->value.kind)));
+    for (const YamlEntry& tag : tags->value.entries) {
+      if (tag.value.kind == YamlNode::Kind::scalar)
+        spec.tags[tag.key] = tag.value.text;
+      else
+        fault("tags", tag.place, fmt::format("'tags.{}' must be a string, not {}", tag.key,
+                                             describe(tag.value.kind)));
+    }
+  }
+
+  void read_node_source(const ComputeSpec& spec) {
+    std::string source;
+    Place place = at("type")->value.place;
+    if (const YamlEntry* ours = at("lockstep")) {
+      if (ours->value.kind != YamlNode::Kind::mapping)
+        return fault(ours->value.place,
+                     fmt::format("'lockstep' must be a mapping of keys to values, not {}",
+                                 describe(ours->value.kind)));
+      for (const YamlEntry& entry : ours->value.entries) {
+        if (entry.key != "node_source") {
+          fault(entry.place, fmt::format("unknown key 'lockstep.{}'; did you mean "
+                                         "'lockstep.node_source'?",
+                                         entry.key));
+        } else {
+          source = entry.value.text;
+          place = entry.value.place;
+        }
+      }
+    }
+    if (const Status good = check_node_source(spec.type, source); !good)
+      fault(place, good.error().message, good.error().code);
+  }
+
+  // The domain's own checks.
+  void check_whole(const ComputeSpec& spec) {
+    if (at("name") == nullptr)
+      return fault(root_.place, "a compute target needs a 'name'");
+    if (faults_.is_spoilt("name")) return;
+    if (spec.name == kLocalCompute)
+      return fault(at("name")->value.place, "target 'local' is there from the start");
+    if (const Status named = check_compute_name(spec.name); !named)
+      return fault(at("name")->value.place, "'name': " + named.error().message);
+    if (!faults_.empty()) return;
+    if (const Status good = check(spec); !good) fault(root_.place, good.error().message);
+  }
+
+  const Source& source_;
+  YamlNode root_;
+  Faults& faults_;
+};
+
+}  // namespace
+
+Result<ComputeType> compute_type(const std::string& word) {
+  std::string low = word;
+  for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const ComputeType type : {ComputeType::local, ComputeType::virtualmachine})
+    if (to_string(type) == low) return type;
+  if (has(kTypesNotYet, low))
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("'{}' is not supported yet; {}", word, kTypes));
+  static constexpr std::array<std::string_view, 2> kKnown{"local", "virtualmachine"};
+  const std::string near = nearest(low, kKnown);
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("'{}' is no type of a compute target; {}", word,
+                                near.empty() ? std::string(kTypes)
+                                             : fmt::format("did you mean '{}'?", near)));
+}
+
+Status check_node_source(ComputeType type, const std::string& source) {
+  constexpr std::string_view kJoin =
+      "`node_source: join` (a file: below `lockstep:`; a command: --node-source join) makes a "
+      "target whose nodes join with a token";
+  switch (type) {
+    case ComputeType::local:
+      if (source.empty()) return {};
+      return make_error(ErrorCode::invalid_argument,
+                        "a target of type local has the nodes of target 'local', and no node "
+                        "source of its own; leave it out");
+    case ComputeType::virtualmachine: break;
+  }
+  if (source == "join") return {};
+  if (source.empty() || source == "ssh")
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("attaching machines over ssh is not supported yet; {}", kJoin));
+  static constexpr std::array<std::string_view, 4> kNotYet{"docker", "slurm", "kubernetes",
+                                                           "command"};
+  if (has(kNotYet, source))
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("node source '{}' is not supported yet; {}", source, kJoin));
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("'{}' is no node source; {}", source, kJoin));
+}
+
+Result<ComputeSpec> parse_compute(const std::string& name, std::string_view text,
+                                  const std::vector<std::string>& overrides) {
+  const Source source{name, without_mark(text), "a compute file", "a 'name' and a 'type'"};
+  TRY_ASSIGN(YamlNode root, parse_yaml(source));
+  Faults faults;
+  for (const auto& assignment : overrides) {
+    Place place;
+    place.override_text = assignment;
+    faults.add(place, apply_override(root, assignment));
+  }
+  ComputeSpec spec = ComputeReader(source, std::move(root), faults).read();
+  TRY(faults.status());
+  return spec;
+}
+
+Result<ComputeSpec> load_compute(const std::string& path,
+                                 const std::vector<std::string>& overrides) {
+  TRY_ASSIGN(const std::string text, io::read_file(path, Bytes{kMaxFileBytes + 1}));
+  return parse_compute(path, text, overrides);
+}
+
+}  // namespace lockstep::spec

@@ -1,0 +1,143 @@
+"""Compute targets: an unchanged Azure file on this machine, nodes of a target's own, and who may do what."""
+import json
+import os
+import pwd
+import signal
+
+import pytest
+from harness.site import wait_until
+from test_operators import Operator, states
+from test_roles import Person
+
+JOB = "$schema: https://azuremlschemas.azureedge.net/latest/commandJob.schema.json\n" \
+      "command: echo here\ncompute: azureml:cpu-cluster\n"
+
+
+def target(site, name):
+    return site.json("compute", "show", name)
+
+
+def test_an_azure_file_runs_here_once_its_target_has_a_name(site):
+    site.write("job.yml", JOB)
+    done = site.run("job", "create", "-f", "job.yml")
+    assert done.returncode == 1
+    said = done.stderr.decode()
+    assert said.startswith("lockstep: job.yml:3:10: there is no compute target 'cpu-cluster'. There is only local. "), said
+    assert "`lockstep compute create --name cpu-cluster --type local`" in said
+    site.ok("compute", "create", "--name", "cpu-cluster", "--type", "local")
+    assert site.ok("job", "create", "-f", "job.yml", "--stream") == "here\n"
+    assert target(site, "cpu-cluster")["pool"] == "local"
+    assert site.json("job", "list")[0]["compute"] == "cpu-cluster"
+
+
+def test_an_unknown_target_is_said_before_anything_is_sent(site):
+    site.up(1)
+    site.write("job.yml", JOB)
+    site.ok("compute", "create", "--name", "cpu-clusters", "--type", "local")
+    for words, where in ((["job", "create", "-f", "job.yml"], "job.yml:3:10"),
+                         (["job", "validate", "-f", "job.yml"], "job.yml:3:10"),
+                         (["job", "create", "-f", "job.yml", "--set", "compute=cpu-cluste"], "--set compute=cpu-cluste"),
+                         (["run", "--compute", "cpu-cluster", "--", "true"], "--compute")):
+        done = site.run(*words)
+        assert done.returncode != 0
+        said = done.stderr.decode()
+        assert f"{where}: there is no compute target" in said and "did you mean 'cpu-clusters'?" in said, said
+    assert site.json("job", "list") == []
+
+
+def test_defaults_apply_where_a_job_names_no_target(site):
+    site.up(1)
+    site.ok("compute", "create", "--name", "laptop", "--type", "local")
+    site.ok("config", "set", "defaults.compute=laptop")
+    assert site.ok("config", "get", "defaults.compute") == "laptop\n"
+    site.write("plain.yml", "command: 'true'\n")
+    site.ok("job", "create", "-f", "plain.yml", "--stream")
+    site.ok("run", "--", "true")
+    assert {job["compute"] for job in site.json("job", "list")} == {"laptop"}
+    done = site.run("run", "--", "true", env={"LOCKSTEP_COMPUTE": "lapdog"})
+    assert done.returncode == 125 and b"LOCKSTEP_COMPUTE: there is no compute target 'lapdog'" in done.stderr
+    site.ok("config", "unset", "defaults.compute")
+    site.ok("run", "--", "true")
+    assert site.json("job", "list")[0]["compute"] == "local"
+
+
+@pytest.fixture
+def operator(site):
+    """A launcher with two nodes of target local and one of target lab."""
+    made = Operator(site)
+    try:
+        made.process = made.launcher()
+        site.ok("compute", "create", "--name", "lab", "--type", "virtualmachine", "--node-source", "join")
+        for names, flags in ((("n1", "n2"), ("--uses", "2")), (("lab-1",), ("--compute", "lab"))):
+            token = made.token(*flags)
+            for name in names:
+                made.agent(name, "--token-file", token)
+            wait_until(lambda: all(states(site).get(name) == "ALIVE" for name in names), "its nodes are there", 30)
+        yield made
+    finally:
+        made.close()
+
+
+def test_a_targets_queue_holds_up_no_other(site, operator):
+    assert [node["name"] for node in site.json("compute", "list-nodes", "lab")] == ["lab-1"]
+    busy = site.submit("--compute", "lab", "--", "sleep", "300")
+    gang = site.submit("--compute", "lab", "-N", "2", "--", "true")
+    head = site.submit("--compute", "lab", "--", "true")
+    site.wait_for_status(busy, "Running")
+    assert site.ok("run", "--compute", "local", "-N", "2", "--", "echo", "went").count("went") == 2
+    assert site.show(head)["status"] == "Queued"
+    assert "1 of the 1 nodes of target 'lab'" in site.show(gang)["reason"]
+    assert target(site, "lab")["jobs"] == {"queued": 2, "running": 1}
+    assert target(site, "lab")["nodes"] == {"total": 1, "idle": 0, "busy": 1, "unavailable": 0}
+    for what in (["compute", "delete", "lab"], ["compute", "delete", "local"]):
+        assert site.run(*what).returncode == 1
+    site.ok("job", "cancel", gang, busy)
+    site.wait_for_status(head, "Completed")
+
+
+def test_pools_survive_a_killed_launcher(site, operator):
+    running = site.submit("--compute", "lab", "--", "sleep", "300")
+    site.wait_for_status(running, "Running")
+    waits = site.submit("--compute", "lab", "--", "true")
+    operator.process.send_signal(signal.SIGKILL)
+    operator.process.wait(timeout=30)
+    operator.launcher()
+    wait_until(lambda: set(states(site).values()) == {"ALIVE"}, "all nodes are back", 60)
+    assert site.show(waits)["status"] == "Queued"
+    assert {node["name"]: node["compute"] for node in site.json("node", "list")} == {
+        "n1": "local", "n2": "local", "lab-1": "lab"}
+    site.ok("job", "cancel", running)
+    site.wait_for_status(waits, "Completed")
+
+
+def test_a_target_goes_when_it_is_empty_and_its_tokens_with_it(site):
+    site.up(1)
+    site.write("lab.yml", "name: lab\ntype: virtualmachine\nlockstep: {node_source: join}\ntags: {room: cellar}\n")
+    site.ok("compute", "create", "-f", "lab.yml", "--set", "description=ours")
+    assert target(site, "lab")["tags"] == {"room": "cellar"} and target(site, "lab")["description"] == "ours"
+    site.ok("compute", "create", "-f", "lab.yml", "--set", "description=ours")  # the same again is no error
+    assert b"is not the same" in site.run("compute", "create", "-f", "lab.yml").stderr
+    site.ok("compute", "update", "lab", "--description", "theirs", "--tags", "n=1")
+    assert target(site, "lab")["tags"] == {"room": "cellar", "n": "1"}
+    job = site.submit("--compute", "lab", "--", "true")
+    assert b"has 1 job that has not ended" in site.run("compute", "delete", "lab").stderr
+    site.ok("job", "cancel", job)
+    site.wait_for_status(job, "Canceled")
+    site.ok("compute", "delete", "lab", "--yes")
+    assert [one["name"] for one in site.json("compute", "list")] == ["local"]
+    assert site.show(job)["compute"] == "lab"
+
+
+def test_only_admins_change_targets_and_all_see_them(site):
+    site.up(1)
+    site.ok("compute", "create", "--name", "laptop", "--type", "local")
+    account = pwd.getpwuid(os.getuid()).pw_name
+    for name, role in (("sam", "submitter"), ("vic", "viewer"), ("olga", "operator")):
+        person = Person(site, name)
+        site.ok("user", "add", name, "--key", person.key, "--role", role, "--account", account)
+        assert [one["name"] for one in json.loads(person.ok("compute", "list", "-o", "json"))] == ["local", "laptop"]
+        for words in (["create", "--name", "mine", "--type", "local"], ["update", "laptop", "--description", "x"],
+                      ["delete", "laptop"]):
+            assert "create, change or delete compute targets" in person.refused("compute", *words)
+        assert "admit nodes" in person.refused("node", "token", "--compute", "laptop")
+    assert [one["name"] for one in site.json("compute", "list")] == ["local", "laptop"]

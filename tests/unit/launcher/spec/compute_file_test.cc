@@ -1,0 +1,155 @@
+// Compute files: what is read, and that each bad one is refused with its place.
+
+#include "launcher/spec/compute_file.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/launcher/spec/bad_input.h"
+
+namespace lockstep::spec {
+namespace {
+
+constexpr const char* kJoin =
+    "`node_source: join` (a file: below `lockstep:`; a command: --node-source join) makes a target "
+    "whose nodes join with a token";
+
+TEST(ComputeFile, AnAliasOfThisMachine) {
+  const auto spec = parse_compute("compute.yml",
+                                  "$schema: https://azuremlschemas.azureedge.net/latest/x.json\n"
+                                  "name: cpu-cluster\n"
+                                  "type: local\n"
+                                  "description: my laptop\n"
+                                  "location: westeurope\n"
+                                  "tags: {team: vision, n: 3}\n"
+                                  "properties: {}\n");
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(*spec, (ComputeSpec{"cpu-cluster",
+                                ComputeType::local,
+                                "my laptop",
+                                "westeurope",
+                                {{"team", "vision"}, {"n", "3"}}}));
+}
+
+TEST(ComputeFile, MachinesThatJoinWithAToken) {
+  const auto spec = parse_compute(
+      "compute.yml", "name: lab\ntype: VirtualMachine\nlockstep: {node_source: join}\n");
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->type, ComputeType::virtualmachine);
+}
+
+TEST(ComputeFile, OverridesComeBeforeTheFile) {
+  const auto spec = parse_compute("compute.yml", "name: lab\ntype: kubernetes\n",
+                                  {"type=local", "name=laptop", "tags.owner=ann"});
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->name, "laptop");
+  EXPECT_EQ(spec->tags.at("owner"), "ann");
+}
+
+std::vector<BadInput> bad_computes() {
+  const std::string name_rule =
+      " cannot be the name of a compute target: it needs 3 to 24 letters, digits and '-', and "
+      "begins with a letter";
+  return {
+      {"empty", "", {}, "compute.yml:1:1: is empty; a compute file needs at least a 'name' and a "
+                        "'type'"},
+      {"no_type", "name: lab\n", {},
+       "compute.yml:1:1: a compute target needs a 'type'; supported are local and virtualmachine"},
+      {"no_name", "type: local\n", {}, "compute.yml:1:1: a compute target needs a 'name'"},
+      {"type_list", "name: lab\ntype: [local]\n", {},
+       "compute.yml:2:7: 'type' must be a string, not a list"},
+      {"amlcompute", "name: lab\ntype: amlcompute\nsize: Standard_D2\nnot_a_key: 1\n", {},
+       "compute.yml:2:7: 'type': 'amlcompute' is not supported yet; supported are local and "
+       "virtualmachine",
+       kNotYet},
+      {"aml_compute_as_az_prints_it", "name: lab\ntype: AmlCompute\n", {},
+       "compute.yml:2:7: 'type': 'AmlCompute' is not supported yet; supported are local and "
+       "virtualmachine",
+       kNotYet},
+      {"computeinstance", "name: lab\ntype: computeinstance\n", {},
+       "compute.yml:2:7: 'type': 'computeinstance' is not supported yet; supported are local and "
+       "virtualmachine",
+       kNotYet},
+      {"kubernetes", "name: lab\ntype: kubernetes\n", {},
+       "compute.yml:2:7: 'type': 'kubernetes' is not supported yet; supported are local and "
+       "virtualmachine",
+       kNotYet},
+      {"misspelt_type", "name: lab\ntype: virtualmashine\n", {},
+       "compute.yml:2:7: 'type': 'virtualmashine' is no type of a compute target; did you mean "
+       "'virtualmachine'?"},
+      {"unknown_type", "name: lab\ntype: mainframe\n", {},
+       "compute.yml:2:7: 'type': 'mainframe' is no type of a compute target; supported are local "
+       "and virtualmachine"},
+      {"vm_without_source", "name: lab\ntype: virtualmachine\n", {},
+       std::string("compute.yml:2:7: attaching machines over ssh is not supported yet; ") + kJoin,
+       kNotYet},
+      {"vm_by_ssh", "name: lab\ntype: virtualmachine\nlockstep: {node_source: ssh}\n", {},
+       std::string("compute.yml:3:25: attaching machines over ssh is not supported yet; ") + kJoin,
+       kNotYet},
+      {"vm_on_docker", "name: lab\ntype: virtualmachine\nlockstep: {node_source: docker}\n", {},
+       std::string("compute.yml:3:25: node source 'docker' is not supported yet; ") + kJoin,
+       kNotYet},
+      {"unknown_source", "name: lab\ntype: virtualmachine\nlockstep: {node_source: moon}\n", {},
+       std::string("compute.yml:3:25: 'moon' is no node source; ") + kJoin},
+      {"source_of_an_alias", "name: lab\ntype: local\nlockstep: {node_source: join}\n", {},
+       "compute.yml:3:25: a target of type local has the nodes of target 'local', and no node "
+       "source of its own; leave it out"},
+      {"unknown_key_of_ours", "name: lab\ntype: local\nlockstep: {node_sorce: join}\n", {},
+       "compute.yml:3:12: unknown key 'lockstep.node_sorce'; did you mean 'lockstep.node_source'?"},
+      {"lockstep_is_text", "name: lab\ntype: local\nlockstep: join\n", {},
+       "compute.yml:3:11: 'lockstep' must be a mapping of keys to values, not a value"},
+      {"unknown_key", "name: lab\ntype: local\ndescripton: x\n", {},
+       "compute.yml:3:1: unknown key 'descripton'; did you mean 'description'?"},
+      {"key_of_azure", "name: lab\ntype: local\nmax_instances: 4\n", {},
+       "compute.yml:3:1: 'max_instances' is not supported yet", kNotYet},
+      {"ssh_settings",
+       "name: lab\ntype: virtualmachine\nlockstep: {node_source: join}\nssh_settings: "
+       "{admin_username: a}\n",
+       {},
+       "compute.yml:4:1: 'ssh_settings' is not supported yet", kNotYet},
+      {"short_name", "name: ab\ntype: local\n", {}, "compute.yml:1:7: 'name': 'ab'" + name_rule},
+      {"long_name", "name: abcdefghijklmnopqrstuvwxy\ntype: local\n", {},
+       "compute.yml:1:7: 'name': 'abcdefghijklmnopqrstuvwxy'" + name_rule},
+      {"name_with_space", "name: my lab\ntype: local\n", {},
+       "compute.yml:1:7: 'name': 'my lab'" + name_rule},
+      {"name_with_digit", "name: 3lab\ntype: local\n", {},
+       "compute.yml:1:7: 'name': '3lab'" + name_rule},
+      {"name_is_path", "name: ../../etc\ntype: local\n", {},
+       "compute.yml:1:7: 'name': '../../etc'" + name_rule},
+      {"name_is_local", "name: local\ntype: local\n", {},
+       "compute.yml:1:7: target 'local' is there from the start"},
+      {"name_is_list", "name: [a]\ntype: local\n", {},
+       "compute.yml:1:7: 'name' must be a string, not a list"},
+      {"tags_are_a_list", "name: lab\ntype: local\ntags: [a]\n", {},
+       "compute.yml:3:7: 'tags' must be a mapping of keys to values, not a list"},
+      {"tag_is_a_list", "name: lab\ntype: local\ntags: {a: [1]}\n", {},
+       "compute.yml:3:8: 'tags.a' must be a string, not a list"},
+      {"description_is_a_mapping", "name: lab\ntype: local\ndescription: {a: b}\n", {},
+       "compute.yml:3:14: 'description' must be a string, not a mapping"},
+      {"a_job", "command: python train.py\ncompute: lab\n", {},
+       "compute.yml:1:1: 'command' is a key of a job file, and this is to be a compute target; "
+       "`lockstep job create -f compute.yml` submits a job"},
+      {"bad_override", "name: lab\ntype: local\n", {"type=mainframe"},
+       "--set type=mainframe: 'type': 'mainframe' is no type of a compute target; supported are "
+       "local and virtualmachine"},
+      {"all_at_once", "name: x\ntype: local\nfoo: 1\nsize: big\ntags: 3\n", {},
+       "compute.yml:1:7: 'name': 'x'" + name_rule +
+           "\ncompute.yml:3:1: unknown key 'foo'\ncompute.yml:4:1: 'size' is not supported "
+           "yet\ncompute.yml:5:7: 'tags' must be a mapping of keys to values, not a value"},
+  };
+}
+
+class BadComputeFile : public testing::TestWithParam<BadInput> {};
+
+TEST_P(BadComputeFile, IsRefusedWithItsPlace) {
+  const BadInput& bad = GetParam();
+  const auto spec = parse_compute("compute.yml", bad.text, bad.overrides);
+  ASSERT_FALSE(spec) << "was accepted";
+  EXPECT_EQ(spec.error().message, bad.message);
+  EXPECT_EQ(spec.error().code, bad.code);
+}
+
+INSTANTIATE_TEST_SUITE_P(Computes, BadComputeFile, testing::ValuesIn(bad_computes()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace lockstep::spec
