@@ -68,8 +68,8 @@ void add_options(CLI::App& app, Options& options) {
                  "offer only these: none, a count, a list, or a share I/N; or all");
   app.add_option(
          "--log-spool", options.log_spool,
-         "of each attempt, output that the launcher has not taken yet and that is kept here "
-         "before its ranks have to wait (default: 1g)")
+         "how much output of one attempt this node stores until the launcher has taken it; when it "
+         "is full, the ranks wait (default: 1g)")
       ->envname("LOCKSTEP_LOG_SPOOL");
   app.add_option("--cache-size", options.cache_size,
                  "how large the cache of sources may become (50g; unlimited; default: a quarter of "

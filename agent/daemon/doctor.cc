@@ -189,8 +189,8 @@ void add_network(Findings& out) {
   out.push_back(failed == 0 ? fine("host name", name + " resolves")
                             : node("host name", Verdict::warning,
                                    name + " does not resolve: " + ::gai_strerror(failed),
-                                   "gloo (PyTorch without GPUs) hangs without: add it to "
-                                   "/etc/hosts"));
+                                   "add the host name to /etc/hosts; gloo (PyTorch without "
+                                   "GPUs) hangs when it does not resolve"));
 }
 
 bool can_listen(std::uint16_t port) {

@@ -154,7 +154,7 @@ std::optional<EntryLock> Build::wait_for_lock(const std::string& path, EntryLock
       return std::nullopt;
     }
     if (*lock) return std::move(*lock);
-    show("waiting for another that makes or removes this environment");
+    show("waiting: another process on this node is building or removing this environment");
     if (!pause(kShareEvery)) return std::nullopt;
   }
 }

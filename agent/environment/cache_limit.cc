@@ -10,7 +10,8 @@
 namespace lockstep::agent {
 namespace {
 
-constexpr std::string_view kUnused = "nobody used it for so long";
+constexpr std::string_view kUnused =
+    "unused for longer than --unused-for of the last `environment prune`";
 
 }  // namespace
 

@@ -44,9 +44,10 @@ void sweep_containers(const EnvironmentCache& cache, const AgentHome& home) {
     for (const OwnContainer& container : *containers) {
       if (is_waited_for(container, home)) continue;
       const Status gone = remove_container(engine, container.id);
+      const std::string attempt = label_of(container, "lockstep.attempt");
       if (gone)
-        spdlog::info("removed the container {} of {}, whose runner is gone",
-                     container.id.substr(0, 12), label_of(container, "lockstep.attempt"));
+        spdlog::info("removed the container {} of {}: nothing waits for it any more",
+                     container.id.substr(0, 12), attempt.empty() ? "an image probe" : attempt);
       else
         spdlog::warn("{}", gone.error().message);
     }

@@ -32,7 +32,10 @@ Status remove_or_set_aside(const AgentHome& home, const io::AttemptDir& director
   const Status removed = io::remove_tree(directory.path());
   if (removed) return {};
   const auto aside = set_aside(home, directory);
-  if (!aside) return removed.error().within("and it cannot be set aside: " + aside.error().message);
+  if (!aside)
+    return make_error(removed.error().code, removed.error().message +
+                                                "; it cannot be moved to the quarantine either: " +
+                                                aside.error().message);
   spdlog::error(
       "{}; it was moved to {}, and its removal is tried again at each start and each hour: if that "
       "keeps failing, remove it by hand",

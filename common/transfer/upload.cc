@@ -82,7 +82,8 @@ Result<UploadResult> Uploader::run() {
   if (open.empty()) return result();
   return make_error(
       ErrorCode::unavailable,
-      fmt::format("the launcher still lacks {} blobs after {} uploads (the first is {})",
+      fmt::format("the launcher still does not have {} blobs after {} rounds of sending (the "
+                  "first is {}); try again",
                   open.size(), kMaxRounds, open.front().hex()));
 }
 

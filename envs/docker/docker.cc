@@ -264,7 +264,8 @@ Result<Activation> DockerProvider::build(Toolbox& tools, const Site& site, const
   activation.container->shell = probed.shell;
   activation.container->unlimited_memlock = probed.unlimited_memlock;
   if (!activation.container->limits_memory)
-    tools.say("the engine cannot limit the memory of containers here");
+    tools.say(
+        "this node's container engine cannot limit memory; the job's memory limit is not applied");
   return activation;
 }
 

@@ -108,7 +108,7 @@ Status AuditLog::take_up(Instant now) {
     const std::size_t whole = text.rfind('\n') + 1;
     if (whole != text.size()) {
       if (io::disk::ftruncate(file.get(), static_cast<off_t>(whole)) != 0)
-        return errno_error(errno, "cannot cut what was not finished off " + path);
+        return errno_error(errno, "cannot remove the incomplete last entry from " + path);
       notes.push_back({"mend the log", path,
                        fmt::format("its last entry was not finished when the launcher was "
                                    "stopped; its {} bytes are cut off",

@@ -41,8 +41,9 @@ std::string Verifier::gap_before(const AuditLink& link) const {
   const std::uint64_t expected = found_.last.number + 1;
   if (link.number > expected)
     return link.number == expected + 1
-               ? fmt::format("entry {} is missing before it", expected)
-               : fmt::format("entries {} to {} are missing before it", expected, link.number - 1);
+               ? fmt::format("entry {} is missing before this one", expected)
+               : fmt::format("entries {} to {} are missing before this one", expected,
+                             link.number - 1);
   if (link.number < expected)
     return fmt::format("entry {} is not in its place: entry {} stands before it", link.number,
                        found_.last.number);
@@ -66,8 +67,10 @@ bool Verifier::take(const std::string& where, std::string_view line) {
   found_.last = {link->number, std::string(link->digest)};
   for (const AuditMark& known : {expected_, mark_})
     if (link->number == known.number && link->digest != known.digest)
-      return fail(fmt::format("{}: entry {} is another one than when its digest was noted", where,
-                              link->number));
+      return fail(
+          fmt::format("{}: entry {} is not the one whose digest was noted (by --mark, or by "
+                      "the launcher)",
+                      where, link->number));
   if (line.find(R"("outcome":"note")") != std::string_view::npos)
     if (const auto entry = audit_entry(line))
       if (const auto removed = removed_by(*entry)) removals_.push_back(*removed);
@@ -105,12 +108,11 @@ AuditVerified Verifier::finish(const std::string& folder) {
     fail(fmt::format("{}: entries {} to {} are missing at its end", folder, found_.last.number + 1,
                      expected_.number));
   if (found_.problem.empty() && mark_.number > found_.last.number)
-    fail(fmt::format("{}: entry {}, whose digest was noted, is missing at its end", folder,
-                     mark_.number));
+    fail(fmt::format("{}: entry {} (from --mark) is missing at its end", folder, mark_.number));
   if (found_.problem.empty() && mark_.number != 0 && mark_.number < found_.first)
     found_.notes.push_back(
-        fmt::format("entry {}, whose digest was noted, is older than what is "
-                    "kept",
+        fmt::format("entry {} (from --mark) is older than the oldest entry that the log still has, "
+                    "so it cannot be checked",
                     mark_.number));
   return std::move(found_);
 }

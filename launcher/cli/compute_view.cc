@@ -9,7 +9,8 @@ namespace lockstep::cli {
 namespace {
 
 std::string type_of(const ComputeView& compute) {
-  const bool is_alias = compute.spec.type == ComputeType::local && compute.spec.name != compute.pool;
+  const bool is_alias =
+      compute.spec.type == ComputeType::local && compute.spec.name != compute.pool;
   return std::string(to_string(compute.spec.type)) +
          (is_alias ? fmt::format(" (another name of {})", compute.pool) : "");
 }
@@ -17,8 +18,8 @@ std::string type_of(const ComputeView& compute) {
 }  // namespace
 
 std::string compute_table(const std::vector<ComputeView>& computes) {
-  Table table({"NAME", "TYPE", "NODES", "IDLE", "BUSY", "UNAVAILABLE", "QUEUED", "RUNNING",
-               "DESCRIPTION"});
+  Table table(
+      {"NAME", "TYPE", "NODES", "IDLE", "BUSY", "UNAVAILABLE", "QUEUED", "RUNNING", "DESCRIPTION"});
   for (const ComputeView& compute : computes)
     table.add({compute.spec.name, type_of(compute), std::to_string(compute.nodes.total),
                std::to_string(compute.nodes.idle), std::to_string(compute.nodes.busy),
@@ -37,11 +38,11 @@ std::string compute_text(const ComputeView& compute) {
   for (const auto& [name, value] : spec.tags) lines.add("tag", fmt::format("{}={}", name, value));
   if (compute.created.ns != 0)
     lines.add("created", fmt::format("{} by {}", to_string(compute.created), compute.created_by));
-  lines.add("nodes", fmt::format("{}: {} idle, {} busy, {} unavailable", compute.nodes.total,
-                                 compute.nodes.idle, compute.nodes.busy,
-                                 compute.nodes.unavailable));
-  lines.add("jobs", fmt::format("{} queued, {} running", compute.queued_jobs,
-                                compute.running_jobs));
+  lines.add("nodes",
+            fmt::format("{}: {} idle, {} busy, {} unavailable", compute.nodes.total,
+                        compute.nodes.idle, compute.nodes.busy, compute.nodes.unavailable));
+  lines.add("jobs",
+            fmt::format("{} queued, {} running", compute.queued_jobs, compute.running_jobs));
   return lines.text();
 }
 

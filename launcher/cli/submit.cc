@@ -116,9 +116,8 @@ Result<JobId> submit(Context& context, Connection& connection, Submission submis
     hold_interrupts(true);
   }
   return make_error(ErrorCode::internal,
-                    "the launcher still lacks parts of what the job takes along after they were "
-                    "uploaded; the "
-                    "launcher's log says why");
+                    "the launcher still does not have all of the job's files after they were "
+                    "uploaded; the launcher's log says why");
 }
 
 Status send_build(Context& context, Connection& connection, const spec::BuildFolder& build,

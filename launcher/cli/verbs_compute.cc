@@ -62,9 +62,11 @@ Result<ComputeSpec> spec_to_create(const ComputeOptions& options) {
     TRY_ASSIGN(spec, spec::load_compute(options.file, overrides));
   } else {
     if (options.name.empty() || options.type.empty())
-      return bad_compute("create: give a file (-f), or --name and --type; see lockstep compute create "
-                   "--help");
-    if (!options.overrides.empty()) return bad_compute("create: --set changes a file; name it with -f");
+      return bad_compute(
+          "create: give a file (-f), or --name and --type; see lockstep compute create "
+          "--help");
+    if (!options.overrides.empty())
+      return bad_compute("create: --set changes a file; name it with -f");
     spec.name = options.name;
     TRY_ASSIGN(spec.type, spec::compute_type(options.type));
     TRY(spec::check_node_source(spec.type, options.node_source));
@@ -122,8 +124,7 @@ Result<ComputeSpec> spec_to_update(Connection& connection, const ComputeOptions&
   for (const std::string& assignment : options.overrides) {
     const auto equals = assignment.find('=');
     const std::string key = assignment.substr(0, equals);
-    const std::string value =
-        equals == std::string::npos ? "" : assignment.substr(equals + 1);
+    const std::string value = equals == std::string::npos ? "" : assignment.substr(equals + 1);
     if (key == "description")
       spec.description = value;
     else if (key == "location")
@@ -131,8 +132,8 @@ Result<ComputeSpec> spec_to_update(Connection& connection, const ComputeOptions&
     else if (key.starts_with("tags.") && key.size() > 5)
       spec.tags[key.substr(5)] = value;
     else
-      return bad_compute(fmt::format("update: --set {}: description, location and tags.NAME can change",
-                               assignment));
+      return bad_compute(fmt::format(
+          "update: --set {}: description, location and tags.NAME can change", assignment));
   }
   TRY(apply_flags(options, spec));
   return spec;
@@ -140,7 +141,8 @@ Result<ComputeSpec> spec_to_update(Connection& connection, const ComputeOptions&
 
 int update(Context& context, const ComputeOptions& options) {
   if (options.name.empty() && options.file.empty())
-    return fail(context.terminal, bad_compute("update: name the target, or a file with -f"), kExitUsage);
+    return fail(context.terminal, bad_compute("update: name the target, or a file with -f"),
+                kExitUsage);
   const auto connection = context.connect(Context::Need::launcher);
   if (!connection) return fail(context.terminal, connection.error());
   const auto spec = spec_to_update(**connection, options);
@@ -205,8 +207,9 @@ void add_compute_verbs(VerbTable table) {
     return verb;
   };
   auto* create_verb = named(add("create", "make a target", create), false);
-  create_verb->add_option("--type", options->type, "local (another name of target local), or "
-                                                   "virtualmachine");
+  create_verb->add_option("--type", options->type,
+                          "local (another name of target local), or "
+                          "virtualmachine");
   create_verb->add_option("--node-source", options->node_source,
                           "of a virtualmachine: join, nodes come with a token");
   add_texts(*create_verb, *options);
@@ -214,11 +217,11 @@ void add_compute_verbs(VerbTable table) {
   add_format(*add("list", "all targets, with their nodes and jobs", list), options->format);
   add_format(*named(add("show", "one target", show), true), options->format);
   add_texts(*named(add("update", "change a target's texts and tags", update), false), *options);
-  auto* delete_verb = named(add("delete", "remove a target that has no jobs and no nodes", remove),
-                            true);
-  delete_verb->add_flag("-y,--yes", options->yes, "az's word; nothing is asked here, since nothing is lost");
-  add_format(*named(add("list-nodes", "the nodes of a target", list_nodes), true),
-             options->format);
+  auto* delete_verb =
+      named(add("delete", "remove a target that has no jobs and no nodes", remove), true);
+  delete_verb->add_flag("-y,--yes", options->yes,
+                        "az's word; nothing is asked here, since nothing is lost");
+  add_format(*named(add("list-nodes", "the nodes of a target", list_nodes), true), options->format);
 }
 
 }  // namespace lockstep::cli

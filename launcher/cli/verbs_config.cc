@@ -32,8 +32,9 @@ int set(Context& context, const ConfigOptions& options) {
   for (const std::string& word : options.words) {
     const auto equals = word.find('=');
     if (equals == std::string::npos)
-      return bad_setting(context, fmt::format("config set: '{}' is not KEY=VALUE, as in {}=gpu-cluster",
-                                        word, kDefaultCompute));
+      return bad_setting(
+          context, fmt::format("config set: '{}' is not KEY=VALUE, as in {}=gpu-cluster", word,
+                               kDefaultCompute));
     const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
     if (const Status good = check_setting(key, value); !good)
       return fail(context.terminal, good.error().within("config set"), kExitUsage);

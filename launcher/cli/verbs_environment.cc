@@ -306,7 +306,7 @@ void add_log(CLI::App& group, VerbTable table, const Options& options) {
   require(verb, name, "JOB");
   verb.add_option("--node-rank", options->node_rank, "only this node (its rank in the job)")
       ->check(whole_number(0));
-  verb.add_flag("-f,--follow", options->follow, "go on until the job ends");
+  verb.add_flag("-f,--follow", options->follow, "keep printing new lines until the job ends");
 }
 
 }  // namespace

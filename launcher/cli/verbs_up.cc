@@ -53,11 +53,12 @@ int status(Context& context, Format format) {
   } else if (!context.find_endpoint()) {
     const auto endpoint = read_endpoint(context.home.endpoint());
     if (!endpoint && endpoint.error().code == ErrorCode::permission_denied)
-      return fail(context.terminal,
-                  make_error(ErrorCode::permission_denied,
-                             endpoint.error().message +
-                                 "; whether a launcher runs there, only its account can see; "
-                                 "LOCKSTEP_HOME chooses another home"));
+      return fail(
+          context.terminal,
+          make_error(ErrorCode::permission_denied,
+                     endpoint.error().message +
+                         "; only the account that owns this home can see whether a launcher "
+                         "runs there; set LOCKSTEP_HOME to use another home"));
     const std::string text = "launcher:     not running (" + context.home.path() + ")\n";
     if (const Status may = may_start_launcher(context.home); !may)
       context.terminal.print_line(may.error().message);

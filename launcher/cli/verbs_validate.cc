@@ -93,8 +93,8 @@ void add_validate_verb(CLI::App& group, VerbTable table) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_flag("--local", options->local,
-                 "ask no launcher: names of environments, projects and secrets, quotas and nodes "
-                 "are not looked at");
+                 "check without a launcher; does not check quotas, nodes, or the names of "
+                 "environments, projects, secrets and compute targets");
   add_format(*verb, options->format);
   verb->callback([table, options] {
     table.action = [options](Context& context) { return validate(context, *options); };

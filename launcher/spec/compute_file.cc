@@ -14,8 +14,8 @@
 namespace lockstep::spec {
 namespace {
 
-constexpr std::array<std::string_view, 7> kKeysOfComputes{"$schema",  "name", "type",    "description",
-                                                "location", "tags", "lockstep"};
+constexpr std::array<std::string_view, 7> kKeysOfComputes{
+    "$schema", "name", "type", "description", "location", "tags", "lockstep"};
 // Azure's, of types that are not supported yet, or with no meaning here yet.
 constexpr std::array<std::string_view, 17> kKeysNotYet{"size",
                                                        "tier",
@@ -35,10 +35,10 @@ constexpr std::array<std::string_view, 17> kKeysNotYet{"size",
                                                        "create_on_behalf_of",
                                                        "properties"};
 constexpr std::array<std::string_view, 7> kTypesNotYet{
-    "amlcompute", "computeinstance", "kubernetes", "synapsespark", "batch", "databricks",
-    "datafactory"};
+    "amlcompute", "computeinstance", "kubernetes", "synapsespark",
+    "batch",      "databricks",      "datafactory"};
 constexpr std::array<std::string_view, 4> kKeysOfJobs{"command", "jobs", "trial", "component"};
-constexpr std::string_view kTypes = "supported are local and virtualmachine";
+constexpr std::string_view kTypes = "supported types: local, virtualmachine";
 
 bool has(const auto& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -95,8 +95,8 @@ class ComputeReader {
       return false;
     }
     if (type->value.kind != YamlNode::Kind::scalar) {
-      fault(type->value.place, fmt::format("'type' must be a string, not {}",
-                                           describe(type->value.kind)));
+      fault(type->value.place,
+            fmt::format("'type' must be a string, not {}", describe(type->value.kind)));
       return false;
     }
     const auto known = compute_type(type->value.text);
@@ -110,8 +110,8 @@ class ComputeReader {
   void check_key(const YamlEntry& entry) {
     if (has(kKeysOfComputes, entry.key)) return;
     if (has(kKeysNotYet, entry.key)) {
-      if (!is_empty(entry.value)) faults_.add(entry.place, not_yet(source_, entry.place,
-                                              fmt::format("'{}'", entry.key)));
+      if (!is_empty(entry.value))
+        faults_.add(entry.place, not_yet(source_, entry.place, fmt::format("'{}'", entry.key)));
       return;
     }
     std::string message = fmt::format("unknown key '{}'", entry.key);
@@ -140,8 +140,8 @@ class ComputeReader {
       if (tag.value.kind == YamlNode::Kind::scalar)
         spec.tags[tag.key] = tag.value.text;
       else
-        fault("tags", tag.place, fmt::format("'tags.{}' must be a string, not {}", tag.key,
-                                             describe(tag.value.kind)));
+        fault("tags", tag.place,
+              fmt::format("'tags.{}' must be a string, not {}", tag.key, describe(tag.value.kind)));
     }
   }
 
@@ -170,8 +170,7 @@ class ComputeReader {
 
   // The domain's own checks.
   void check_whole(const ComputeSpec& spec) {
-    if (at("name") == nullptr)
-      return fault(root_.place, "a compute target needs a 'name'");
+    if (at("name") == nullptr) return fault(root_.place, "a compute target needs a 'name'");
     if (faults_.is_spoilt("name")) return;
     if (spec.name == kLocalCompute)
       return fault(at("name")->value.place, "target 'local' is there from the start");
@@ -198,10 +197,10 @@ Result<ComputeType> compute_type(const std::string& word) {
                       fmt::format("'{}' is not supported yet; {}", word, kTypes));
   static constexpr std::array<std::string_view, 2> kKnown{"local", "virtualmachine"};
   const std::string near = nearest(low, kKnown);
-  return make_error(ErrorCode::invalid_argument,
-                    fmt::format("'{}' is no type of a compute target; {}", word,
-                                near.empty() ? std::string(kTypes)
-                                             : fmt::format("did you mean '{}'?", near)));
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("'{}' is no type of a compute target; {}", word,
+                  near.empty() ? std::string(kTypes) : fmt::format("did you mean '{}'?", near)));
 }
 
 Status check_node_source(ComputeType type, const std::string& source) {

@@ -126,8 +126,8 @@ class DockerReader {
                                             shown("build")));
     if (is_remote(path->text) && !marked_file(path->text))
       return error(path->place,
-                   fmt::format("'{}.path': '{}' is not supported; what an image is built from is a "
-                               "folder of yours: fetch it, and name the folder",
+                   fmt::format("'{}.path': '{}' is remote, which is not supported; fetch it, and "
+                               "give the path of the local folder",
                                shown("build"), path->text),
                    ErrorCode::unsupported);
     BuildFolder folder;

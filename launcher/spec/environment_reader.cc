@@ -173,8 +173,9 @@ Status DefinitionReader::check_schema() const {
   if (!base.ends_with(kSuffix)) return {};
   base.resize(base.size() - kSuffix.size());
   if (base == "environment") return {};
-  return error(at("$schema")->place, fmt::format("'{}' is that of '{}', and this is an environment",
-                                                 shown("$schema"), base));
+  return error(at("$schema")->place,
+               fmt::format("'{}' is the schema of '{}', but this is an environment",
+                           shown("$schema"), base));
 }
 
 Status DefinitionReader::check_os() const {
@@ -252,11 +253,12 @@ Status DefinitionReader::check_kind() const {
                     "missing; one that has all it needs is '{}'",
                     shown("python"), shown("requirements"), shown("interpreter")));
   if (interpreter || requirements || conda) return {};
-  return error(mapping_.place,
-               fmt::format("an environment needs '{}' (a Python that every node has), '{}' or '{}' "
-                           "(packages to install), or '{}' or '{}' (a container)",
-                           shown("interpreter"), shown("requirements"), shown("conda_file"),
-                           shown("image"), shown("build")));
+  return error(
+      mapping_.place,
+      fmt::format("an environment needs one of: '{}' (a Python that every node has), '{}' or '{}' "
+                  "(packages to install), or '{}' or '{}' (a container)",
+                  shown("interpreter"), shown("requirements"), shown("conda_file"), shown("image"),
+                  shown("build")));
 }
 
 // Which are of no use without packages of pip's.

@@ -34,7 +34,8 @@ using Cipher = std::unique_ptr<EVP_CIPHER_CTX, FreeCipher>;
 Result<std::string> random_bytes(std::size_t count) {
   std::string bytes(count, '\0');
   if (RAND_bytes(bytes_of(bytes), static_cast<int>(count)) == 1) return bytes;
-  return make_error(ErrorCode::internal, "OpenSSL has no random bytes");
+  return make_error(ErrorCode::internal,
+                    "OpenSSL returned no random bytes for a secret or its key");
 }
 
 // What a text is bound to. Neither holds a NUL.

@@ -111,9 +111,11 @@ void Client::stop_watching() {
 Status Client::start(int id, const RankProcess& rank, int stdin_fd, int stdout_fd, int stderr_fd) {
   const std::string block = encode(rank);
   if (block.size() > kMaxBlockBytes)
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("arguments and environment of rank {} take {} bytes; at most {}",
-                                  id, block.size(), kMaxBlockBytes));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("the arguments and environment of rank {} take {} bytes; the limit "
+                    "is {}; pass large data in a file",
+                    id, block.size(), kMaxBlockBytes));
   TRY_ASSIGN(const io::Fd memory, sealed(block));
   const int fds[kStartFds] = {memory.get(), stdin_fd, stdout_fd, stderr_fd};
   return send({kMagic, Type::start, id, 0, 0}, fds, kStartFds);

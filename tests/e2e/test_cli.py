@@ -236,4 +236,4 @@ def test_a_home_that_may_not_be_read_is_not_called_empty(site):
     finally:
         site.home.chmod(0o755)
     assert done.returncode == 1 and b"not running" not in done.stdout
-    assert b"Permission denied" in done.stderr and b"only its account can see" in done.stderr
+    assert b"Permission denied" in done.stderr and b"only the account that owns this home" in done.stderr

@@ -93,8 +93,7 @@ TEST_F(PassOn, WhoWaitsForTheBuildBeforeDoesNotGetItsLogAgain) {
   node.environments->prepare(job);
   const auto& said = node.said[job.attempt];
   ASSERT_TRUE(node.until([&] {
-    return !said.progress.empty() &&
-           said.progress.back().find("waiting for another that makes") == 0;
+    return !said.progress.empty() && said.progress.back().find("waiting: another process") == 0;
   }));
   held.reset();
   ASSERT_TRUE(node.until([&] { return said.failed.has_value(); }));

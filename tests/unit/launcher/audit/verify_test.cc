@@ -85,8 +85,7 @@ TEST_F(Verify, AMarkTellsAChainThatWasWrittenAnew) {
   fill(log, 2, 6);
   EXPECT_EQ(problem(), "");
   EXPECT_THAT(problem(mark), HasSubstr("entry 5 is another one"));
-  EXPECT_THAT(problem({99, mark.digest}),
-              HasSubstr("entry 99, whose digest was noted, is missing"));
+  EXPECT_THAT(problem({99, mark.digest}), HasSubstr("entry 99 (from --mark) is missing"));
 }
 
 TEST_F(Verify, AnEntryThatWasNotFinishedIsNoTampering) {

@@ -159,7 +159,8 @@ std::vector<BadEnvironment> bad_job_environments() {
        "job.yml:4:3: 'environment.dependencies' is a key of a conda file, which this looks like; "
        "put them, or the file's name, under 'environment.conda_file'"},
       {"nothing_in_it", "environment: {name: tools}\n",
-       "job.yml:2:14: an environment needs 'environment.interpreter' (a Python that every node "
+       "job.yml:2:14: an environment needs one of: 'environment.interpreter' (a Python that every "
+       "node "
        "has), 'environment.requirements' or 'environment.conda_file' (packages to install), or "
        "'environment.image' or 'environment.build' (a container)"},
       {"two_kinds", "environment:\n  interpreter: python3\n  requirements: [numpy]\n",
@@ -239,7 +240,7 @@ std::vector<BadEnvironment> bad_environment_files() {
       {"duplicate", "interpreter: a\ninterpreter: b\n",
        "env.yml:2:1: duplicate key 'interpreter'; it was first given on line 1"},
       {"a_job_file", "$schema: https://a/commandJob.schema.json\ninterpreter: python3\n",
-       "env.yml:1:10: '$schema' is that of 'commandJob', and this is an environment"},
+       "env.yml:1:10: '$schema' is the schema of 'commandJob', but this is an environment"},
       {"command", "interpreter: python3\ncommand: true\n", "env.yml:2:1: unknown key 'command'"},
       {"windows", "interpreter: python3\nos_type: Windows\n",
        "env.yml:2:10: 'os_type': 'Windows' is not supported; it must be linux", kNotYet},
