@@ -102,12 +102,12 @@ std::vector<BadEnvironment> bad_docker_jobs() {
       {"build_list", "environment: {build: {path: [a]}}\n",
        "job.yml:2:29: 'environment.build.path' must be a string, not a list"},
       {"build_of_an_address", "environment: {build: {path: 'https://h/x.git#main'}}\n",
-       "job.yml:2:29: 'environment.build.path': 'https://h/x.git#main' is not supported; what an "
-       "image is built from is a folder of yours: fetch it, and name the folder",
+       "job.yml:2:29: 'environment.build.path': 'https://h/x.git#main' is remote, which is "
+       "not supported; fetch it, and give the path of the local folder",
        kNotYet},
       {"build_of_git", "environment: {build: {path: 'git@h:x'}}\n",
-       "job.yml:2:29: 'environment.build.path': 'git@h:x' is not supported; what an image is built "
-       "from is a folder of yours: fetch it, and name the folder",
+       "job.yml:2:29: 'environment.build.path': 'git@h:x' is remote, which is not supported; fetch "
+       "it, and give the path of the local folder",
        kNotYet},
       {"dockerfile_empty", "environment: {build: {path: ., dockerfile_path: ''}}\n",
        "job.yml:2:49: 'environment.build.dockerfile_path' is empty; leave it out to use "
