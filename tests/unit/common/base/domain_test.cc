@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
             }},
         Bad{"lockstep.retry.max", [](JobSpec& s) { s.retry.max = -1; }},
         Bad{"limits.timeout", [](JobSpec& s) { s.timeout = Duration(0); }},
-        Bad{"compute", [](JobSpec& s) { s.compute = "gpu-cluster"; }}));
+        Bad{"compute", [](JobSpec& s) { s.compute = "gpu cluster"; }}));
 
 TEST(ExitCode, FollowsTheShellsAndDesign) {
   RankExit exit;

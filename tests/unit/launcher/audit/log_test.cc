@@ -133,7 +133,7 @@ TEST_F(Log, SaysAtItsStartWhatIsMissing) {
   ASSERT_EQ(log.findings().size(), 1u);
   EXPECT_THAT(log.findings()[0], HasSubstr("entries 3 to 9 were on disk and are missing"));
   fill(log, 10, 10);
-  EXPECT_THAT(problem(), HasSubstr("entries 3 to 9 are missing before it"));
+  EXPECT_THAT(problem(), HasSubstr("entries 3 to 9 are missing before this one"));
 }
 
 TEST(AuditLimits, DivideWhatIsKept) {

@@ -84,7 +84,7 @@ TEST_F(Verify, AMarkTellsAChainThatWasWrittenAnew) {
   AuditLog log = open();
   fill(log, 2, 6);
   EXPECT_EQ(problem(), "");
-  EXPECT_THAT(problem(mark), HasSubstr("entry 5 is another one"));
+  EXPECT_THAT(problem(mark), HasSubstr("entry 5 is not the one"));
   EXPECT_THAT(problem({99, mark.digest}), HasSubstr("entry 99 (from --mark) is missing"));
 }
 
@@ -123,7 +123,7 @@ TEST_F(Verify, ALauncherGoesOnBehindDamageAndItStaysFound) {
   }
   EXPECT_THAT(problem(), HasSubstr("audit-00000001.jsonl:5: this entry was changed"));
   put(path_, {lines_[0], lines_[1], lines_[2]});
-  EXPECT_THAT(problem(), HasSubstr("are missing before it"));
+  EXPECT_THAT(problem(), HasSubstr("are missing before this one"));
 }
 
 TEST_F(Verify, WhileItIsWrittenToOnlyWhatItsWriterKnowsCounts) {

@@ -119,7 +119,9 @@ class FakeLauncher {
 
   const JobView& view() const {
     if (canceled_) return script_.canceled_job;
-    return all_sent_ && script_.ends_by_itself ? script_.final_job : script_.job;
+    // An update can only be lost after somebody was told that the job runs.
+    const bool may_end = was_watched_ || !script_.loses_updates;
+    return all_sent_ && may_end && script_.ends_by_itself ? script_.final_job : script_.job;
   }
 
   void send(io::ServerSocket& socket, const std::string& peer, std::uint64_t reply_to,
@@ -157,6 +159,7 @@ class FakeLauncher {
     if (std::holds_alternative<WatchJob>(body)) {
       watcher_ = incoming.peer;
       reply(JobReply{view()});
+      was_watched_ = true;
     } else if (std::holds_alternative<ShowJob>(body)) {
       reply(JobReply{view()});
     } else if (std::holds_alternative<GetStatus>(body)) {
@@ -249,7 +252,7 @@ class FakeLauncher {
   Instant started_, confirm_at_;
   int chunks_ = 0;  // in this life
   int sent_ = 0;
-  bool all_sent_ = false, canceled_ = false;
+  bool all_sent_ = false, was_watched_ = false, canceled_ = false;
   std::optional<JobStatus> last_told_;
   std::thread thread_;
 };
