@@ -9,6 +9,7 @@
 #include "common/base/nearest.h"
 #include "common/domain/compute.h"
 #include "common/io/file_system.h"
+#include "launcher/cli/context.h"
 
 namespace lockstep::cli {
 namespace {
@@ -71,6 +72,10 @@ Result<ComputeChoice> default_compute(const LocalHome& home) {
   const auto chosen = settings.find(std::string(kDefaultCompute));
   if (chosen == settings.end()) return ComputeChoice{};
   return ComputeChoice{chosen->second, std::string(kDefaultCompute)};
+}
+
+int exit_code_for(const Error& error, int otherwise) {
+  return error.code == ErrorCode::not_found ? kExitUsage : otherwise;
 }
 
 Status expect_compute(Connection& connection, const ComputeChoice& choice) {

@@ -32,5 +32,7 @@ Result<ComputeChoice> default_compute(const LocalHome& home);
 
 // The launcher has this target. Its answer begins with `where` when it has not.
 Status expect_compute(Connection& connection, const ComputeChoice& choice);
+// A target that is not there is a mistake of the command line or the file; else `otherwise`.
+int exit_code_for(const Error& error, int otherwise);
 
 }  // namespace lockstep::cli

@@ -65,7 +65,7 @@ int create(Context& context, const JobOptions& options) {
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), otherwise);
   if (const Status known = expect_compute(**connection, target); !known)
-    return fail(context.terminal, known.error(), otherwise);
+    return fail(context.terminal, known.error(), exit_code_for(known.error(), otherwise));
   if (file->environment) {
     auto resolved = resolve(**connection, *file->environment);
     if (!resolved) return fail(context.terminal, resolved.error(), otherwise);

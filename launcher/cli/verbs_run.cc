@@ -86,7 +86,7 @@ int run(Context& context, const RunArguments& arguments) {
   const auto connection = context.connect(Context::Need::nodes);
   if (!connection) return fail(context.terminal, connection.error(), kExitLockstepFailed);
   if (const Status known = expect_compute(**connection, target); !known)
-    return fail(context.terminal, known.error(), kExitLockstepFailed);
+    return fail(context.terminal, known.error(), exit_code_for(known.error(), kExitLockstepFailed));
   Submission submission;
   submission.spec = *std::move(spec);
   submission.rebuild = arguments.rebuild;

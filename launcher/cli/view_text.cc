@@ -69,10 +69,10 @@ std::string network_variables(const std::map<std::string, std::string>& variable
   constexpr std::array<std::string_view, 9> kPrefixes{
       "NCCL_", "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "UCX_", "GLOO_", "FI_", "TP_", "MASTER_"};
   std::map<std::string, std::string> steering;
-  for (const auto& [name, value] : variables)
+  for (const auto& variable : variables)
     if (std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                    [&](std::string_view prefix) { return name.starts_with(prefix); }))
-      steering[name] = value;
+                    [&](std::string_view prefix) { return variable.first.starts_with(prefix); }))
+      steering.insert(variable);
   return pairs_of(steering);
 }
 

@@ -20,7 +20,7 @@ def target(site, name):
 def test_an_azure_file_runs_here_once_its_target_has_a_name(site):
     site.write("job.yml", JOB)
     done = site.run("job", "create", "-f", "job.yml")
-    assert done.returncode == 1
+    assert done.returncode == 2
     said = done.stderr.decode()
     assert said.startswith("lockstep: job.yml:3:10: there is no compute target 'cpu-cluster'. There is only local. "), said
     assert "`lockstep compute create --name cpu-cluster --type local`" in said
@@ -39,7 +39,7 @@ def test_an_unknown_target_is_said_before_anything_is_sent(site):
                          (["job", "create", "-f", "job.yml", "--set", "compute=cpu-cluste"], "--set compute=cpu-cluste"),
                          (["run", "--compute", "cpu-cluster", "--", "true"], "--compute")):
         done = site.run(*words)
-        assert done.returncode != 0
+        assert done.returncode == 2
         said = done.stderr.decode()
         assert f"{where}: there is no compute target" in said and "did you mean 'cpu-clusters'?" in said, said
     assert site.json("job", "list") == []
@@ -55,7 +55,7 @@ def test_defaults_apply_where_a_job_names_no_target(site):
     site.ok("run", "--", "true")
     assert {job["compute"] for job in site.json("job", "list")} == {"laptop"}
     done = site.run("run", "--", "true", env={"LOCKSTEP_COMPUTE": "lapdog"})
-    assert done.returncode == 125 and b"LOCKSTEP_COMPUTE: there is no compute target 'lapdog'" in done.stderr
+    assert done.returncode == 2 and b"LOCKSTEP_COMPUTE: there is no compute target 'lapdog'" in done.stderr
     site.ok("config", "unset", "defaults.compute")
     site.ok("run", "--", "true")
     assert site.json("job", "list")[0]["compute"] == "local"
