@@ -60,7 +60,7 @@ void take_leftovers(const State& state, NodeWatch& watch, NodeId node, const Ses
 
 void ask_of_leftovers(Context& core, NodeId node, const PublicKey& key) {
   NodeWatch& watch = core.watches.at(node);
-  if (watch.leftovers.empty()) watch.question = 0;
+  if (watch.leftovers.empty() && !watch.must_answer) watch.question = 0;
   if (watch.question != 0) core.act(AskForSession{key, *watch.live, watch.question});
 }
 
@@ -98,6 +98,7 @@ void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
 
 void accept_session(Context& core, const Node& node, const SessionOpen& open) {
   const bool known_session = node.session == open.session;
+  const bool was_lost = node.lost.has_value();
   compare_parts(core, node, open);
   lift_fences(core, node.id, open, known_session);
   const bool news = node.session != open.session || node.boot != open.boot || node.lost ||
@@ -107,7 +108,8 @@ void accept_session(Context& core, const Node& node, const SessionOpen& open) {
   watch.live = open.session;
   watch.words_of = 0;
   take_leftovers(core.state, watch, node.id, open);
-  const bool may_be_late = known_session && !watch.leftovers.empty();
+  watch.must_answer = known_session && was_lost;
+  const bool may_be_late = watch.must_answer || (known_session && !watch.leftovers.empty());
   watch.question = may_be_late ? static_cast<std::uint64_t>(core.now.ns) + 1 : 0;
 }
 
@@ -129,6 +131,7 @@ void react(Context& core, const SessionInput& input) {
       for (const PartReport& report : open.parts) take_report(core, node->id, report, false);
       if (watch.question != 0 && open.answers == watch.question) {
         watch.question = 0;
+        watch.must_answer = false;
         take_leftovers(core.state, watch, node->id, open);
         lift_fences(core, node->id, open, false);
         core.scheduler.capacity_changed(node->pool);

@@ -61,6 +61,10 @@ struct NodeWatch {
   // that it has told of since as removed; 0: nothing is asked. An opening that answers this was
   // written after it.
   std::uint64_t question = 0;
+  // The node was LOST in the session that it goes on with. Its opening may be a late copy, of
+  // before what was given up there began, and so it gets nothing new before it has answered
+  // `question`.
+  bool must_answer = false;
   std::map<AttemptId, std::string> progress;  // of parts that have not finished, in words
   std::uint64_t words_of = 0;                 // sequence of the newest Observed of this session
   std::map<AttemptId, std::vector<CollectedOutput>> logs_so_far;  // ./logs of parts that run

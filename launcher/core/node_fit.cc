@@ -129,6 +129,7 @@ std::optional<std::string> why_unusable(const Cluster& cluster, const Node& node
   if (!watch->leftovers.empty())
     return "still stops what ran there before it was lost (" +
            to_string(*watch->leftovers.begin()) + ")";
+  if (watch->must_answer) return "was LOST, and is asked what still runs there";
   if (!watch->low_disk.empty()) return "takes no new work: " + watch->low_disk;
   if (node.parts.size() >= kMaxAssignmentsPerNode)
     return fmt::format("has {} parts, the most a node may hold", node.parts.size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "tests/sim/cluster.h"
 
@@ -385,9 +386,11 @@ void Workload::done(const launcher::ReplyTo& to) {
     if (const auto* token = std::get_if<launcher::TokenInput>(&request.input))
       for (auto& node : cluster_.nodes)
         if (!has_lab_ || is_of_lab(node->index) == (token->compute == kLab)) join(*node);
-    if (request.what == "create lab") make_tokens();
-    if (request.what == "create laptop")
+    const bool all_there = state.computes().has(kLab) && state.computes().has(kLaptop);
+    if (has_lab_ && all_there && !std::exchange(targets_are_there_, true)) {
+      make_tokens();
       cluster_.world.after(seconds(3), [this] { submit_next(); });
+    }
     if (const auto* asked = std::get_if<launcher::ComputeInput>(&request.input)) {
       const auto* created = std::get_if<CreateCompute>(&asked->ask);
       if (created != nullptr && !state.computes().has(created->spec.name))

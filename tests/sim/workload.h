@@ -73,8 +73,9 @@ class Workload {
   bool submitting_ = true;
   int meddled_ = 0;  // steps
   bool approves_nodes_ = false;
-  bool has_lab_ = false;       // there is a target with nodes of its own
-  bool limits_nodes_ = false;  // what needs more than there are would be refused
+  bool has_lab_ = false;            // there is a target with nodes of its own
+  bool targets_are_there_ = false;  // all that were asked for
+  bool limits_nodes_ = false;       // what needs more than there are would be refused
 };
 
 }  // namespace lockstep::sim

@@ -117,6 +117,7 @@ TEST_F(Fence, ALateCopyOfAnOpeningIsNoProof) {
   lose();
   launcher.send(SessionInput{n1.key, old});
   launcher.expect_one<AcceptSession>();
+  launcher.expect_one<AskForSession>();
   launcher.drop_notices();
   EXPECT_THAT(launcher.facts<FenceLifted>(), IsEmpty());
   EXPECT_EQ(launcher.view(job).attempts.size(), 1U);
@@ -127,6 +128,7 @@ TEST_F(Fence, WhatTheSameAgentHadAppliedAndLacksNowIsProof) {
   lose();
   launcher.send(SessionInput{n1.key, now_without});
   launcher.expect_one<AcceptSession>();
+  launcher.expect_one<AskForSession>();
   launcher.drop_notices();
   EXPECT_EQ(launcher.view(job).attempts.size(), 2U);
 }

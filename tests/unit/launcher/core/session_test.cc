@@ -115,6 +115,33 @@ TEST_F(Session, LogsThatAFullReportNoLongerHasAreGivenUp) {
   EXPECT_EQ(launcher.status(job), JobStatus::completed);
 }
 
+// The copy lists nothing, for it was written before the job was placed. The job's ranks still run.
+TEST_F(Session, ALateOpeningOfALostNodeBringsItNoWorkBeforeItIsAsked) {
+  const SessionOpen late = launcher.opening(n1);
+  run_job();
+  launcher.drop_notices();
+  launcher.pass(seconds(12));
+  launcher.drop_notices();
+  ASSERT_EQ(launcher.liveness(n1), Liveness::lost);
+  launcher.send(SessionInput{n1.key, late});
+  launcher.expect_one<AcceptSession>();
+  const std::uint64_t question = launcher.expect_one<AskForSession>().question;
+  EXPECT_NE(question, 0U);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::queued) << "what runs there is not known";
+  EXPECT_THAT(launcher.core->node_view("n1")->reason, HasSubstr("is asked what still runs there"));
+  SessionOpen answer = launcher.opening(n1, {report(first, PartState::running)});
+  answer.answers = question;
+  launcher.send(SessionInput{n1.key, answer});
+  launcher.expect_one<AcceptSession>();
+  launcher.take<AskForSession>();
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::queued) << "it still stops what ran there";
+  launcher.removed(n1, first);
+  launcher.drop_notices();
+  EXPECT_EQ(launcher.status(job), JobStatus::preparing);
+}
+
 TEST_F(Session, LateMessagesOfAReplacedOneAreIgnored) {
   run_job();
   const FakeNode before = n1;
