@@ -1,6 +1,7 @@
 #pragma once
-// Containers that nobody is responsible for any more: of an attempt whose runner is gone, of a look
-// into an image whose lockstep-env is. Those of this agent's home alone, by their labels:
+// Removes containers that nobody is responsible for any more: those of an attempt whose runner has
+// ended, and those left by an image probe whose lockstep-env process has ended. It looks only at
+// containers of this agent's home, which it knows by their labels:
 //
 //   lockstep.home      the agent's home
 //   lockstep.attempt   the attempt's directory below it, by name; or
@@ -13,8 +14,8 @@
 
 namespace lockstep::agent {
 
-// Asks the engines that environments of this cache have images in; without any it costs a look at
-// the disk.
+// Removes such containers from every engine that holds images of this cache's environments. When
+// there is no such engine, it only reads the cache's records.
 void sweep_containers(const EnvironmentCache& cache, const AgentHome& home);
 
 }  // namespace lockstep::agent

@@ -19,15 +19,15 @@ using PackageFile = snapshot::BlobWanted;
 
 // How such files come and go: the node's blob cache, and the nodes that it knows.
 struct ShareFunctions {
-  // All that lack of `wanted`, which is a part of `files`, all that the lock in the tree `lock`
-  // names; into the cache.
+  // Fetches into the cache the files of `wanted` that it does not have. `files`: every file that
+  // the lock (stored as the tree `lock`) names; `wanted` is a subset of it.
   std::function<Status(const Digest& lock, const std::vector<PackageFile>& files,
                        const std::set<Digest>& wanted, transfer::Origin& origin,
                        const transfer::OnProgress& progress)>
       fetch;
-  // A file that a user wrote, into the cache. corrupt: it is not the one that it should be.
+  // Stores in the cache a file that a user wrote. corrupt: its digest is another one.
   std::function<Status(const std::string& path, const PackageFile& file)> take;
-  // Out of the cache, for everybody to read; whole, or not at all. not_found.
+  // Copies a file out of the cache, readable by everybody; whole, or not at all. not_found.
   std::function<Status(const Digest& file, const std::string& path)> write;
 };
 

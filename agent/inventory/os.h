@@ -13,9 +13,9 @@ struct OsProbe {
 
 OsProbe probe_os(const std::string& release_file = "/etc/os-release");
 
-// Version of the GNU C library that programs of this machine are loaded with ("2.36"); "" where
-// they have none of it. Read out of its file: this process may have brought another one. `root`: ""
-// or the root directory of a fake.
+// The version of the machine's own GNU C library ("2.36"); "" if it has none. Read from the
+// library's file, because this process may run with the one of its bundle. `root`: "", or the root
+// directory of a fake.
 std::string probe_glibc(const std::string& root = "");
 
 }  // namespace lockstep::agent

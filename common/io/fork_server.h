@@ -26,8 +26,9 @@ struct ForkOrder {
 class ForkServer {
  public:
   // `start`: a program that calls serve_forks() on its standard input. `longest`: the most bytes
-  // that the command line of a forked process may take; kept free in the program's own. `timeout`:
-  // how long a process may take to say who it is; long enough for a machine that swaps.
+  // that a forked process's command line may take; the server is started with an argument of that
+  // many spaces, which the forked process overwrites. `timeout`: how long a new process may take to
+  // report its pid; generous, for a machine that swaps.
   static Result<std::unique_ptr<ForkServer>> start(DetachedStart start, std::size_t longest,
                                                    Duration timeout = seconds(30));
   // The server ends when it notices; what it forked does not.

@@ -92,9 +92,9 @@ class ServerSocket {
 };
 
 // DEALER + CURVE client. Reconnects by itself; IMMEDIATE, so that nothing queues for a dead server.
-// When its connection breaks, libzmq also drops what had arrived and was not received yet: a server
-// that answers and leaves at once may go unheard. And it does not dial again after our key was
-// refused: send() and send_within() do that, at most twice a second.
+// When its connection breaks, libzmq also drops what had arrived and was not received yet, so the
+// last answer of a server that exits at once may be lost. libzmq does not reconnect after our key
+// was refused; send() and send_within() do, at most twice a second.
 class ClientSocket {
  public:
   static Result<ClientSocket> connect(Transport& transport, const std::string& endpoint,

@@ -43,16 +43,17 @@ struct UploadResult {
   std::uint64_t wire_bytes = 0;  // after compression
 };
 
-// Sends what the other side lacks. conflict: a file changed since it was captured (named);
-// resource_exhausted: the other side has no space for it now.
+// Sends the blobs that the other side does not have. conflict: a file changed since it was captured
+// (named); resource_exhausted: the other side has no space for it now.
 Result<UploadResult> upload_snapshot(io::ClientSocket& socket, const snapshot::Snapshot& snapshot,
                                      const OnProgress& progress = {}, TransferOptions options = {});
 
-// Captures a directory and sends meanwhile, from memory, what of it the other side lacks: a head
-// start for upload_snapshot, which is still to be called where something is missing, and finds
-// little left to do. Whatever stops the sending stops nothing else, and is for upload_snapshot to
-// meet and to tell. Nothing is asked where the stat cache knows all files, and hardly anything
-// where the other side has them. The progress is about what lacked so far: its total grows.
+// Captures a directory and, while reading it, already sends the blobs that the other side does not
+// have, from memory. Call upload_snapshot afterwards if blobs are still missing; it then has little
+// left to send. A failure to send does not fail the capture and is not reported here:
+// upload_snapshot meets the same failure and returns it. When the stat cache knows all files,
+// nothing is asked; when the other side has all blobs, very little is. Progress counts the blobs
+// found missing so far, so its total grows.
 struct Captured {
   snapshot::Snapshot snapshot;
   std::uint64_t landed_bytes = 0;  // raw bytes that are durable over there

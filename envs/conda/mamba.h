@@ -1,7 +1,7 @@
 #pragma once
-// conda's solving and installing by a program that the operator has on PATH: micromamba, mamba or
-// conda, which take the same words. What it fetched is in <cache>/mamba; that each archive has its
-// SHA-256 is checked here, since not all of them do.
+// Solves and installs conda environments with a program on the operator's PATH: micromamba, mamba
+// or conda, which accept the same arguments. Fetched archives are kept in <cache>/mamba. This code
+// verifies each archive's SHA-256, because not all of these programs do.
 
 #include "envs/conda/conda_backend.h"
 

@@ -9,12 +9,13 @@
 
 namespace lockstep::envs {
 
-// Of an image that `engine` does not have. unavailable, resource_exhausted: it may pass. not_found:
-// there is no such image, or it may not be had.
+// The error for an image that could not be pulled into `engine`. unavailable, resource_exhausted: a
+// later try may succeed (network, disk, engine down). not_found: the registry does not have the
+// image, or does not let us pull it.
 Error pull_failure(std::string_view image, std::string_view engine, const Toolbox::Answer& answer);
-// invalid_argument, unless it is the network's, the disk's or the daemon's.
+// invalid_argument, unless the network, the disk or the engine failed.
 Error build_failure(std::string_view what, const Toolbox::Answer& answer);
-// Of the node: unavailable or resource_exhausted.
+// A failure of the node's engine: unavailable or resource_exhausted.
 Error engine_failure(std::string_view what, const Toolbox::Answer& answer);
 
 bool says_no_such_image(std::string_view text);

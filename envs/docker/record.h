@@ -1,7 +1,7 @@
 #pragma once
-// What an engine was given for one entry of a node's environments, as a file beside it: which
-// program speaks to the engine, and the names that keep its images there. It is written before the
-// engine has them, so that all of them can be taken back.
+// The record of one cached environment's container images, a file in its cache entry: the engine's
+// program, and the image names (tags) that this node made or pulled there. It is written before the
+// engine gets a name, so that every name can be removed later.
 
 #include <cstdint>
 #include <map>

@@ -14,8 +14,9 @@
 
 namespace lockstep::launcher {
 
-// Pure, and bounded by the bounds of launcher/spec and by these, over all files that it names: one
-// may name another again and again.
+// Parses the job file of the request. Pure. Besides the limits of launcher/spec, the two limits
+// below apply to all reads of the files that the job file names, because files may include each
+// other repeatedly.
 Result<spec::JobFile> parse(const CheckJobFile& request);
 inline constexpr std::size_t kMaxJobFileReads = 1'000;
 inline constexpr std::size_t kMaxJobFileReadBytes = 16u << 20;

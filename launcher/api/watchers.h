@@ -1,6 +1,7 @@
 #pragma once
-// Who is told when a job changes: connections by job, bounded for each job, for each user, and in
-// all; and in which round each is told that it still watches. It sends nothing and reads no clock.
+// The connections to notify when a job changes, with limits per job, per user and in total. It also
+// spreads the watches over kRounds groups, so that the periodic StillWatching messages go to one
+// group at a time. It sends nothing and reads no clock.
 
 #include <array>
 #include <functional>

@@ -72,7 +72,8 @@ void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
   for (const PartReport& report : open.parts) {
     listed.insert(report.attempt);
     const bool rebooted = node.session && node.boot != open.boot;
-    // Of what ran when the node went down its word is old; of what had ended it is not.
+    // After a reboot, what the node says of parts that ran when it went down is out of date; what
+    // it says of parts that had ended is not.
     if (!rebooted || report.state >= PartState::collecting)
       take_report(core, node.id, report, true);
   }

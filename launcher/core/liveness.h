@@ -17,8 +17,8 @@
 
 namespace lockstep::launcher {
 
-// Time in which the launcher itself polled. When handle() comes much later than was asked for, the
-// launcher slept (a stall, a stopped process), and that time is held against nobody.
+// The time during which the launcher itself polled. When handle() is called much later than
+// requested, the launcher was stalled, and that time does not count towards any node's timeout.
 class PolledClock {
  public:
   explicit PolledClock(Duration poll_interval) : interval_(poll_interval) {}
@@ -57,9 +57,10 @@ struct NodeWatch {
   // Attempts that are not assigned here and, by the node's own full report, may still run. The node
   // gets nothing new before they are gone.
   std::set<AttemptId> leftovers;
-  // What the node was asked because `leftovers` may come from a late copy of an opening, of parts
-  // that it has told of since as removed; 0: nothing is asked. An opening that answers this was
-  // written after it.
+  // The number of the outstanding question to the node; 0: none. `leftovers` may come from a
+  // delayed copy of SessionOpen and name parts that the node has removed since, so the node is
+  // asked to open its session again. An opening that quotes this number was written after the
+  // question.
   std::uint64_t question = 0;
   // The node was LOST in the session that it goes on with. Its opening may be a late copy, of
   // before what was given up there began, and so it gets nothing new before it has answered

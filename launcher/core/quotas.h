@@ -1,7 +1,7 @@
 #pragma once
-// What quotas come to: whether a submission is taken, whether a job that waits may be placed now,
-// and what is shown of them. Pure functions over State. A quota is a ceiling and no queue: who is
-// at theirs waits, and takes nobody's turn. Lowering one ends nothing that runs.
+// Evaluates quotas: whether a submission is accepted, whether a waiting job may be placed now, and
+// what is shown about them. Pure functions over State. A job beyond its quota waits and does not
+// block the jobs behind it. Lowering a quota stops no running job.
 
 #include <cstdint>
 #include <optional>

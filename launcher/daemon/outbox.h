@@ -1,7 +1,7 @@
 #pragma once
-// What shall be sent over the control and join sockets at the end of a turn, once its facts are
-// durable. In order; a peer that is gone or takes nothing loses its messages, as its protocol
-// expects.
+// Messages to send, in order, over the control and join sockets at the end of a turn, once its
+// facts are durable. Messages to a peer that is gone or whose queue is full are dropped; the
+// protocols allow for that.
 
 #include <functional>
 #include <string>

@@ -2,8 +2,8 @@
 // What people write about an environment: a job file's `environment:`, a file that has one alone,
 // an entry of the operator's map. Files that a definition names are read here, so that what comes
 // out is content and no path, but for the folder of an image; a name stays a name, for the launcher
-// to resolve. Errors begin with
-// FILE:LINE:COLUMN, or "--set k.l=v"; those of a requirements file with its own FILE:LINE.
+// to resolve. Errors begin with FILE:LINE:COLUMN, or "--set k.l=v"; those of a requirements file
+// with its own FILE:LINE.
 
 #include <optional>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
-// The door of launcher/spec: an Azure ML CLI v2 command-job file (YAML), with --set overrides,
-// becomes a JobSpec. An error is all that is wrong, a line each (faults.h): each begins with
-// FILE:LINE:COLUMN, or with "--set k.l=v" when an override is at fault; one of a requirements file
-// with its own FILE:LINE. It submits nothing and captures nothing: the code directory and the
-// folder of an image are only found and checked.
+// The entry point of launcher/spec: it turns an Azure ML CLI v2 command-job file (YAML), with --set
+// overrides, into a JobSpec. An error lists the problems, one per line (faults.h, at most 20). A
+// line begins with FILE:LINE:COLUMN, with "--set k.l=v" for an override, or with FILE:LINE for a
+// problem in a requirements file. It submits and captures nothing: it only checks that the code
+// directory and the image's build folder exist.
 
 #include <optional>
 #include <string>

@@ -55,8 +55,10 @@ class ContainerProcess {
   // Ends it, whatever runs in it; then calls `done` on the loop, also when the engine does not do
   // it within kContainerGrace. Asked again meanwhile, only the newest `done` is called.
   void remove(std::function<void()> done);
-  // The socket being closed: it is gone, or there is no more to be done. One that does not end
-  // within kContainerGrace, or was given up, is removed.
+  // Call this repeatedly after closing the socket to lockstep-spawn; the first call starts the
+  // deadlines. True: the container has ended, or its removal failed and is given up (why_left()).
+  // A container that does not end within kContainerGrace is removed; one that never connected is
+  // removed at once.
   bool has_ended(Instant now);
   bool is_removing() const { return removing_ && !removing_->has_ended(); }
   // Why it is there still, once that is known; "" = it is not.

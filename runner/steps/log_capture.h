@@ -28,9 +28,10 @@ inline constexpr Bytes kDefaultLogSpool = gibibytes(1);
 
 class LogCapture {
  public:
-  // `spool`: of all ranks together, bytes that the launcher has not taken. One half is for whoever
-  // needs it; of the other each stream has its share, so that one rank does not silence the others.
-  // `limit`: of all ranks together, bytes that are kept; shared out in the same way.
+  // `spool`: the most output, of all ranks together, that is stored while the launcher has not
+  // taken it. Any stream may use one half; the other half is divided equally among the streams, so
+  // that one loud rank cannot block the others. `limit`: the most output, of all ranks together,
+  // that is kept at all; divided in the same way.
   LogCapture(io::EventLoop& loop, io::AttemptDir directory, Bytes spool = kDefaultLogSpool,
              Bytes limit = kDefaultLogLimit);
   ~LogCapture();
