@@ -136,7 +136,8 @@ TEST(QuarantineTest, OnADiskThatTakesNoChangeTheFailureIsTold) {
   const Status removed = remove_or_set_aside(home, part, "");
   ASSERT_FALSE(removed);
   EXPECT_NE(removed.error().message.find("Read-only"), std::string::npos);
-  EXPECT_NE(removed.error().message.find("cannot be set aside"), std::string::npos);
+  EXPECT_NE(removed.error().message.find("cannot be moved to the quarantine either"),
+            std::string::npos);
 }
 
 TEST(CleanupTest, KeepsAMountPointThatHoldsSomethingElse) {
