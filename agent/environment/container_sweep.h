@@ -14,8 +14,8 @@
 
 namespace lockstep::agent {
 
-// Removes such containers from every engine that holds images of this cache's environments. When
-// there is no such engine, it only reads the cache's records.
+// Removes such containers from every engine that holds images of this cache's environments. If no
+// engine holds any, the function only reads the cache's records.
 void sweep_containers(const EnvironmentCache& cache, const AgentHome& home);
 
 }  // namespace lockstep::agent

@@ -54,8 +54,8 @@ std::string_view without_azureml(std::string_view reference);
 
 // ---- requests ----------------------------------------------------------------------------------
 
-// Answered by ComputesReply with the new target. The same again is no error; another target under a
-// name that is taken is.
+// The launcher answers with a ComputesReply that holds the new target. Creating an identical target
+// again succeeds and changes nothing; a different target under a taken name is refused.
 struct CreateCompute {
   ComputeSpec spec;
   friend bool operator==(const CreateCompute&, const CreateCompute&) = default;

@@ -4,7 +4,8 @@ namespace lockstep::pb {
 
 namespace {
 
-// A name that no target can have is answered "there is no such target", not refused.
+// Longer than any valid name, so that the launcher answers a request for an invalid name with
+// "there is no such target" instead of dropping the message.
 constexpr std::size_t kMaxNameBytes = 1'024;
 
 // On the wire and in journals, for ever; the enum's own order may change.

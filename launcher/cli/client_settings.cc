@@ -32,10 +32,11 @@ Result<Settings> read_settings(const LocalHome& home) {
   if (!text && text.error().code == ErrorCode::not_found) return Settings{};
   if (!text) return text.error();
   const auto json = nlohmann::json::parse(*text, nullptr, false);
-  if (!json.is_object()) return broken(home, "this is no JSON object");
+  if (!json.is_object()) return broken(home, "the file does not hold a JSON object");
   Settings settings;
   for (const auto& [key, value] : json.items()) {
-    if (!value.is_string()) return broken(home, fmt::format("'{}' is no text", key));
+    if (!value.is_string())
+      return broken(home, fmt::format("the value of '{}' is not a string", key));
     settings[key] = value.get<std::string>();
     if (const Status good = check_setting(key, settings[key]); !good)
       return broken(home, good.error().message);

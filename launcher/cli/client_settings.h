@@ -17,7 +17,7 @@ inline constexpr std::string_view kDefaultCompute = "defaults.compute";
 
 using Settings = std::map<std::string, std::string>;  // by key
 
-// Empty when there is no file. Errors name the file, and how to mend it.
+// Returns no settings when the file does not exist. Errors name the file and say how to repair it.
 Result<Settings> read_settings(const LocalHome& home);
 Status write_settings(const LocalHome& home, const Settings& settings);
 // invalid_argument: no such key (with the nearest), or no value of it.

@@ -72,8 +72,8 @@ void compare_parts(Context& core, const Node& node, const SessionOpen& open) {
   for (const PartReport& report : open.parts) {
     listed.insert(report.attempt);
     const bool rebooted = node.session && node.boot != open.boot;
-    // After a reboot, what the node says of parts that ran when it went down is out of date; what
-    // it says of parts that had ended is not.
+    // After a reboot, the node's report is out of date for parts that were running when it went
+    // down. It is still true for parts that had ended.
     if (!rebooted || report.state >= PartState::collecting)
       take_report(core, node.id, report, true);
   }

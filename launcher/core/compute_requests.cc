@@ -139,8 +139,7 @@ Error no_such_compute(const State& state, const std::string& name) {
   const std::string near = nearest(name, names);
   std::string text = fmt::format("there is no compute target '{}'", name);
   if (!near.empty()) text += fmt::format("; did you mean '{}'?", near);
-  text += fmt::format("{} There {} {}. ", near.empty() ? "." : "",
-                      names.size() == 1 ? "is only" : "are", listed(names));
+  text += fmt::format("{} Existing targets: {}. ", near.empty() ? "." : "", listed(names));
   text += check_compute_name(name)
               ? fmt::format(
                     "`lockstep compute create --name {} --type local` makes '{}' another "

@@ -59,12 +59,12 @@ struct NodeWatch {
   std::set<AttemptId> leftovers;
   // The number of the outstanding question to the node; 0: none. `leftovers` may come from a
   // delayed copy of SessionOpen and name parts that the node has removed since, so the node is
-  // asked to open its session again. An opening that quotes this number was written after the
-  // question.
+  // asked to open its session again; so it is when `must_answer` is set. An opening that quotes
+  // this number was written after the question.
   std::uint64_t question = 0;
-  // The node was LOST in the session that it goes on with. Its opening may be a late copy, of
-  // before what was given up there began, and so it gets nothing new before it has answered
-  // `question`.
+  // The node was LOST and continues the same session. Its SessionOpen may be a delayed copy,
+  // written before the parts that were given up there had started, so the node gets no new work
+  // until it has answered `question`.
   bool must_answer = false;
   std::map<AttemptId, std::string> progress;  // of parts that have not finished, in words
   std::uint64_t words_of = 0;                 // sequence of the newest Observed of this session

@@ -22,7 +22,7 @@ def test_an_azure_file_runs_here_once_its_target_has_a_name(site):
     done = site.run("job", "create", "-f", "job.yml")
     assert done.returncode == 2
     said = done.stderr.decode()
-    assert said.startswith("lockstep: job.yml:3:10: there is no compute target 'cpu-cluster'. There is only local. "), said
+    assert said.startswith("lockstep: job.yml:3:10: there is no compute target 'cpu-cluster'. Existing targets: local. "), said
     assert "`lockstep compute create --name cpu-cluster --type local`" in said
     site.ok("compute", "create", "--name", "cpu-cluster", "--type", "local")
     assert site.ok("job", "create", "-f", "job.yml", "--stream") == "here\n"

@@ -1,5 +1,5 @@
-"""What is missing for an environment is fetched from its channels before rattler installs it: rattler holds
-its cache alone while it fetches, so that a slow server would hold all builds of a user."""
+"""Fetches the packages that an environment needs and the cache does not have, before rattler installs them.
+rattler locks its cache while it fetches, so a slow server would otherwise block all builds of a user."""
 
 import asyncio
 import collections

@@ -88,11 +88,12 @@ TEST_F(ComputeTargets, AnUnknownTargetIsRefusedWithTheNearestAndAWayOut) {
   spec.compute = "gpu-clster";
   const Error error = launcher.submit_refused(spec);
   EXPECT_EQ(error.code, ErrorCode::not_found);
-  EXPECT_EQ(error.message,
-            "there is no compute target 'gpu-clster'; did you mean 'gpu-cluster'? There are local, "
-            "gpu-cluster. `lockstep compute create --name gpu-clster --type local` makes "
-            "'gpu-clster' another name of target local; or choose one with `compute:` in the file, "
-            "--set compute=NAME, --compute NAME or `lockstep config set defaults.compute=NAME`");
+  EXPECT_EQ(
+      error.message,
+      "there is no compute target 'gpu-clster'; did you mean 'gpu-cluster'? Existing targets: "
+      "local, gpu-cluster. `lockstep compute create --name gpu-clster --type local` makes "
+      "'gpu-clster' another name of target local; or choose one with `compute:` in the file, "
+      "--set compute=NAME, --compute NAME or `lockstep config set defaults.compute=NAME`");
   EXPECT_EQ(launcher.core->why_refused(spec, LauncherItself{})->message, error.message);
 }
 
