@@ -30,7 +30,7 @@ target_include_directories(lockstep_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(lockstep_flags INTERFACE
   -pthread -Wall -Wextra -Wswitch-enum -Wnon-virtual-dtor)
 target_compile_definitions(lockstep_flags INTERFACE
-  SPDLOG_FMT_EXTERNAL LOCKSTEP_VERSION="${PROJECT_VERSION}")
+  SPDLOG_FMT_EXTERNAL FMT_SHARED LOCKSTEP_VERSION="${PROJECT_VERSION}")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 warns of impossible overlaps in std::string (GCC bug 105651, mended in 13).
   target_compile_options(lockstep_flags INTERFACE -Wno-restrict)
@@ -74,7 +74,7 @@ function(lockstep_use_precompiled target)
   endif()
 endfunction()
 
-lockstep_precompiled(precompiled LINK fmt::fmt HEADERS
+lockstep_precompiled(precompiled LINK lockstep_fmt HEADERS
   <algorithm> <cstdint> <functional> <map> <memory> <optional> <set> <string> <string_view> <utility>
   <vector> <fmt/format.h> <tl/expected.hpp>)
 

@@ -172,6 +172,17 @@ CLI::Validator filled(const std::string& instead) {
   return CLI::Validator(check, "");
 }
 
+CLI::App* VerbTable::add(const std::string& name, const std::string& what) const {
+  CLI::App* const verb = app.add_subcommand(name, what);
+  return name == first_word ? verb : nullptr;
+}
+
+CLI::App* VerbTable::add_below(CLI::App& group, const std::string& name,
+                               const std::string& what) const {
+  CLI::App* const verb = group.add_subcommand(name, what);
+  return name == second_word ? verb : nullptr;
+}
+
 CommandLine parse_command_line(const std::vector<std::string>& written) {
   CommandLine result;
   const std::vector<std::string> words = with_options_for_words(written);
@@ -181,7 +192,13 @@ CommandLine parse_command_line(const std::vector<std::string>& written) {
   app.set_version_flag("--version", std::string("lockstep ") + LOCKSTEP_VERSION);
   app.footer(kExamples);
   app.require_subcommand(1);
-  const VerbTable table{app, result.action, command};
+  const auto is_word = [](const std::string& word) { return word.empty() || word[0] != '-'; };
+  const auto first = std::find_if(words.begin(), dashes, is_word);
+  VerbTable table{app, result.action, command, {}, {}};
+  if (first != dashes) {
+    table.first_word = *first;
+    if (first + 1 != dashes && is_word(*(first + 1))) table.second_word = *(first + 1);
+  }
   add_up_verbs(table);
   add_run_verb(table);
   add_job_verbs(table);
@@ -189,6 +206,7 @@ CommandLine parse_command_line(const std::vector<std::string>& written) {
   add_node_verbs(table);
   add_compute_verbs(table);
   add_user_verbs(table);
+  add_project_verbs(table);
   add_secret_verbs(table);
   add_audit_verbs(table);
   add_quota_verbs(table);

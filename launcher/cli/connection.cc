@@ -33,6 +33,7 @@ struct Connection::Impl {
     watching = false;
   }
   Status watch() {
+    TRY(dial_bulk());
     loop.watch_socket(control->handle(), [this] { drain_control(); });
     loop.watch_socket(bulk->handle(), [this] { drain_bulk(); });
     watching = true;
@@ -56,9 +57,11 @@ struct Connection::Impl {
   }
   void drain_control();
   void drain_bulk();
-  Status dial(const Endpoint& endpoint);
+  Status dial();
+  Status dial_bulk();
   Error explained(Error error) const;
 
+  Endpoint endpoint;
   io::KeyPair keys;
   std::string when_down;
   io::EventLoop loop;
@@ -74,17 +77,24 @@ struct Connection::Impl {
   Listener listener;
 };
 
-Status Connection::Impl::dial(const Endpoint& endpoint) {
+Status Connection::Impl::dial() {
   io::SocketLimits limits;
   limits.max_message_bytes = static_cast<std::int64_t>(kMaxControlMessageBytes);
   TRY_ASSIGN(auto new_control, io::ClientSocket::connect(transport, endpoint.control,
                                                          endpoint.public_key, keys, limits));
+  control.emplace(std::move(new_control));
+  bulk.reset();
+  links_watched = false;
+  return {};
+}
+
+Status Connection::Impl::dial_bulk() {
+  if (bulk) return {};
+  io::SocketLimits limits;
   limits.max_message_bytes = static_cast<std::int64_t>(kMaxBulkMessageBytes) + (1 << 20);
   TRY_ASSIGN(auto new_bulk, io::ClientSocket::connect(transport, endpoint.bulk, endpoint.public_key,
                                                       keys, limits));
-  control.emplace(std::move(new_control));
   bulk.emplace(std::move(new_bulk));
-  links_watched = false;
   return {};
 }
 
@@ -114,12 +124,17 @@ Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint,
   auto impl = std::make_unique<Impl>(keys);
   impl->when_down = std::move(when_down);
   impl->sequence = io::random_u64() >> 16;
-  TRY(impl->dial(endpoint));
+  impl->endpoint = endpoint;
+  TRY(impl->dial());
   return std::unique_ptr<Connection>(new Connection(std::move(impl)));
 }
 
 io::EventLoop& Connection::loop() { return impl_->loop; }
-io::ClientSocket& Connection::bulk() { return *impl_->bulk; }
+
+Result<io::ClientSocket*> Connection::bulk() {
+  TRY(impl_->dial_bulk());
+  return &*impl_->bulk;
+}
 
 // Whoever reads it may be the one who has to ask for it.
 Error Connection::Impl::explained(Error error) const {
@@ -218,7 +233,8 @@ void Connection::send_bulk(BulkEnvelope envelope) {
 Status Connection::reopen(const Endpoint& endpoint) {
   const bool watched = impl_->watching;
   impl_->unwatch();
-  TRY(impl_->dial(endpoint));
+  impl_->endpoint = endpoint;
+  TRY(impl_->dial());
   if (watched) return impl_->watch();
   return {};
 }

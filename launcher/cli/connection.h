@@ -1,7 +1,7 @@
 #pragma once
-// The client's end of a launcher: the control and the bulk socket, dialled at once, and requests
-// that are answered or fail within a time. Requests are idempotent and repeated until then. It
-// decides nothing about jobs.
+// The client's end of a launcher: the control socket, the bulk socket once it is needed, and
+// requests that are answered or fail within a time. Requests are idempotent and repeated until
+// then. It decides nothing about jobs.
 
 #include <functional>
 #include <memory>
@@ -28,7 +28,8 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   io::EventLoop& loop();
-  io::ClientSocket& bulk();  // for common/transfer, while nothing is followed
+  // For common/transfer, while nothing is followed. The first call dials, without waiting.
+  Result<io::ClientSocket*> bulk();
 
   // The reply, or the launcher's refusal, or unavailable; the last also, at once, when `until_gone`
   // ends: its last words may be lost with its connection.

@@ -34,7 +34,7 @@ std::string operators_launcher_is_down(const std::string& endpoint_file) {
 
 }  // namespace
 
-Result<std::unique_ptr<Connection>> Context::connect(Need need) const {
+Result<Connection*> Context::connect(Need need) const {
   Endpoint endpoint;
   if (launcher.empty()) {
     LocalLauncher local(home, terminal);
@@ -49,7 +49,10 @@ Result<std::unique_ptr<Connection>> Context::connect(Need need) const {
   hold_interrupts(true);
   auto connection = Connection::open(endpoint, keys, operators_launcher_is_down(launcher));
   hold_interrupts(false);
-  return connection;
+  // A job uploads its code: the second handshake goes on while the first request is answered.
+  if (!connection) return connection.error();
+  if (need == Need::nodes) TRY((*connection)->bulk());
+  return connections.emplace_back(std::move(*connection)).get();
 }
 
 std::optional<Endpoint> Context::find_endpoint() const {

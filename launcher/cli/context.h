@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "launcher/cli/connection.h"
 #include "launcher/cli/endpoint.h"
@@ -32,9 +33,12 @@ struct Context {
     launcher,  // started when there is none
     nodes,     // and local agents that died are started again
   };
-  Result<std::unique_ptr<Connection>> connect(Need need) const;
+  // The connection is the context's, for as long as it lives.
+  Result<Connection*> connect(Need need) const;
   // Where the launcher listens now; nullopt while it is down. Starts nothing.
   std::optional<Endpoint> find_endpoint() const;
+
+  mutable std::vector<std::unique_ptr<Connection>> connections = {};
 };
 
 // Says the error on stderr and returns `code`.

@@ -77,9 +77,10 @@ Status fetch(Connection& connection, const JobId& job, const DownloadPlan::Tree&
   options.of_job = job;
   std::vector<NodeTree> wanted = tree.from;
   if (tree.base) wanted.push_back({0, *tree.base});
+  TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
   for (const NodeTree& from : wanted) {
     auto fetched = transfer::download_tree(
-        connection.bulk(), from.root, blobs,
+        *bulk, from.root, blobs,
         [&](const transfer::Progress& done) {
           progress(fmt::format("{}: {} of {}", tree.to.path, to_string(Bytes{done.done_bytes}),
                                to_string(Bytes{done.total_bytes})));

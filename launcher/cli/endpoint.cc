@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/base/quoted_name.h"
 #include "common/io/file_system.h"
 
 namespace lockstep::cli {
@@ -37,6 +38,10 @@ Result<Endpoint> endpoint_from(const std::string& json_text) {
   if (endpoint.control.empty() || endpoint.bulk.empty() || endpoint.public_key.value.size() != 40)
     return make_error(ErrorCode::corrupt,
                       "is not a launcher's endpoint file: control, bulk or public_key is missing");
+  for (const std::string& address : {endpoint.control, endpoint.bulk, endpoint.join})
+    if (!address.empty() && !address.starts_with("tcp://") && !address.starts_with("ipc://"))
+      return make_error(ErrorCode::corrupt, "the address " + quoted_name(address) +
+                                                " begins with neither tcp:// nor ipc://");
   return endpoint;
 }
 

@@ -51,12 +51,12 @@ Result<std::unique_ptr<LeftFiles>> LeftFiles::fetch(Connection& connection, cons
                                                     DownloadPlan plan) {
   std::unique_ptr<LeftFiles> left(new LeftFiles(job, std::move(plan)));
   TRY(left->open_store());
+  TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
   for (DownloadPlan::Tree& tree : left->plan_.trees) {
     std::vector<NodeTree> wanted = tree.from;
     if (tree.base) wanted.push_back({0, *tree.base});
     for (const NodeTree& from : wanted)
-      TRY(transfer::download_directories(connection.bulk(), from.root, *left->blobs_,
-                                         options_of(job)));
+      TRY(transfer::download_directories(*bulk, from.root, *left->blobs_, options_of(job)));
     TRY_ASSIGN(const Digest root, merge_tree(tree, *left->blobs_));
     TRY(left->list(root, shown(tree.to.path) + "/"));
   }
@@ -85,12 +85,12 @@ Status LeftFiles::read(Connection& connection, const LeftFile& file,
   const std::vector<snapshot::BlobWanted> wanted{{file.entry.digest, file.entry.size, false}};
   Status fetched = make_error(ErrorCode::not_found, "no node has left " + file.path);
   if (file.entry.size == 0) return {};
+  TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
   for (const DownloadPlan::Tree& tree : plan_.trees) {
     std::vector<NodeTree> trees = tree.from;
     if (tree.base) trees.push_back({0, *tree.base});
     for (const NodeTree& from : trees) {
-      fetched =
-          transfer::download(connection.bulk(), from.root, wanted, *blobs_, {}, options_of(job_));
+      fetched = transfer::download(*bulk, from.root, wanted, *blobs_, {}, options_of(job_));
       if (fetched)
         return blobs_->stream(file.entry.digest, [&](std::string_view part) -> Status {
           if (sink(part)) return {};

@@ -36,9 +36,10 @@ Result<transfer::Captured> capture(Context& context, Connection& connection,
                                    const std::string& directory, snapshot::CaptureOptions options) {
   TRY(io::make_directories(context.home.stat_cache(), 0700));
   options.own_files = context.home.path();
+  TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
   UploadProgress shown(context.terminal);
   auto captured = transfer::capture_and_send(
-      connection.bulk(), directory, std::move(options), [&](const transfer::Progress& progress) {
+      *bulk, directory, std::move(options), [&](const transfer::Progress& progress) {
         shown.show(progress.done_bytes, progress.total_bytes);
       });
   context.terminal.clear_status();
@@ -80,9 +81,10 @@ ImageBuild& build_of(EnvironmentSpec& environment) {
 
 Status upload(Context& context, Connection& connection, const transfer::Captured& captured) {
   const std::uint64_t before = captured.landed_bytes;
+  TRY_ASSIGN(io::ClientSocket* const bulk, connection.bulk());
   UploadProgress shown(context.terminal);
-  const auto sent = transfer::upload_snapshot(
-      connection.bulk(), captured.snapshot, [&](const transfer::Progress& progress) {
+  const auto sent =
+      transfer::upload_snapshot(*bulk, captured.snapshot, [&](const transfer::Progress& progress) {
         shown.show(before + progress.done_bytes, before + progress.total_bytes);
       });
   context.terminal.clear_status();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/cli/context.h"
@@ -25,6 +26,16 @@ struct VerbTable {
   Action& action;
   // The words behind "--"; only `run` takes them.
   const std::vector<std::string>& command;
+  // The first word of the command line that is not an option, or "".
+  std::string_view first_word;
+  std::string_view second_word;  // what follows it, unless that is an option
+
+  // Adds the name and its line in the help. The verb's options and subcommands cost more than the
+  // rest of a short command, so the caller adds them only when the answer is not null: when the
+  // verb is the one that was typed.
+  CLI::App* add(const std::string& name, const std::string& what) const;
+  // The same for a verb of `group`, whose name is the second word.
+  CLI::App* add_below(CLI::App& group, const std::string& name, const std::string& what) const;
 };
 
 void add_up_verbs(VerbTable table);   // up, down, status
@@ -41,7 +52,8 @@ void add_share_verbs(CLI::App& group, VerbTable table);    // job share, job uns
 void add_resume_verb(CLI::App& group, VerbTable table);    // job resume
 void add_environment_verbs(VerbTable table);  // environment create|list|show|prepare|prune|log
 void add_node_verbs(VerbTable table);         // node list|show|token|drain|resume
-void add_user_verbs(VerbTable table);         // user …, project …
+void add_user_verbs(VerbTable table);         // user …
+void add_project_verbs(VerbTable table);      // project …
 void add_secret_verbs(VerbTable table);       // secret set|list|remove
 void add_audit_verbs(VerbTable table);        // audit, audit verify
 void add_quota_verbs(VerbTable table);        // quota …

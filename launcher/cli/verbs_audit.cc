@@ -131,8 +131,10 @@ int verify(Context& context, const AuditOptions& options) {
 }  // namespace
 
 void add_audit_verbs(VerbTable table) {
+  CLI::App* const added = table.add("audit", "who did what, and who was refused");
+  if (added == nullptr) return;
+  CLI::App& group = *added;
   const auto options = std::make_shared<AuditOptions>();
-  auto& group = *table.app.add_subcommand("audit", "who did what, and who was refused");
   group.add_option("--since", options->since, "only since then: 1h (ago), or 2026-01-31T12:00:00Z")
       ->check(filled("leave it out for all"));
   group.add_option("--user", options->user, "only what this user did, or what was done to them")

@@ -186,8 +186,10 @@ void add_texts(CLI::App& verb, ComputeOptions& options) {
 }  // namespace
 
 void add_compute_verbs(VerbTable table) {
+  CLI::App* const added = table.add("compute", "targets that jobs can name");
+  if (added == nullptr) return;
+  CLI::App& group = *added;
   const auto options = std::make_shared<ComputeOptions>();
-  auto& group = *table.app.add_subcommand("compute", "targets that jobs can name");
   group.require_subcommand(1);
   const auto add = [&](const char* name, const char* what,
                        int (*work)(Context&, const ComputeOptions&)) {

@@ -76,8 +76,10 @@ int get(Context& context, const ConfigOptions& options) {
 }  // namespace
 
 void add_config_verbs(VerbTable table) {
+  CLI::App* const added = table.add("config", "what you have chosen for all your commands");
+  if (added == nullptr) return;
+  CLI::App& group = *added;
   const auto options = std::make_shared<ConfigOptions>();
-  auto& group = *table.app.add_subcommand("config", "what you have chosen for all your commands");
   group.require_subcommand(1);
   const auto add = [&](const char* name, const char* what,
                        int (*work)(Context&, const ConfigOptions&)) {

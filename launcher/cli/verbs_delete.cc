@@ -126,7 +126,9 @@ int delete_jobs(Context& context, const DeleteOptions& options) {
 
 void add_delete_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<DeleteOptions>();
-  auto* verb = group.add_subcommand("delete", "forget jobs that have ended, with all they left");
+  CLI::App* const verb =
+      table.add_below(group, "delete", "forget jobs that have ended, with all they left");
+  if (verb == nullptr) return;
   verb->footer(kExamples);
   auto* names = verb->add_option("-n,--name,NAME", options->names, "the jobs' names");
   verb->add_flag("--all-final", options->all_final, "all of your jobs that have ended")

@@ -56,8 +56,9 @@ void add_doctor_verb(VerbTable table) {
     Format format = Format::table;
   };
   const auto options = std::make_shared<Options>();
-  auto* verb = table.app.add_subcommand(
+  CLI::App* const verb = table.add(
       "doctor", "what is wrong on this machine; exit code 1 when something is. Starts nothing");
+  if (verb == nullptr) return;
   verb->add_option("--agent-home", options->agent_home,
                    "the agent's --home (default: of the local node, else the usual one)");
   add_format(*verb, options->format);

@@ -129,7 +129,9 @@ int download(Context& context, const DownloadOptions& options) {
 
 void add_download_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<DownloadOptions>();
-  auto* verb = group.add_subcommand("download", "what a job left: outputs, logs, named outputs");
+  CLI::App* const verb =
+      table.add_below(group, "download", "what a job left: outputs, logs, named outputs");
+  if (verb == nullptr) return;
   verb->footer(kDownloadExamples);
   auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
   name->check(filled("`lockstep job list` shows the names"));

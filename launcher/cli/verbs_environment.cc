@@ -312,9 +312,11 @@ void add_log(CLI::App& group, VerbTable table, const Options& options) {
 }  // namespace
 
 void add_environment_verbs(VerbTable table) {
+  CLI::App* const added =
+      table.add("environment", "interpreters and packages of jobs: name, look at and prepare them");
+  if (added == nullptr) return;
+  CLI::App& group = *added;
   const auto options = std::make_shared<EnvironmentOptions>();
-  auto& group = *table.app.add_subcommand(
-      "environment", "interpreters and packages of jobs: name, look at and prepare them");
   group.require_subcommand(1);
   add_create(group, table, options);
   add_looks(group, table, options);

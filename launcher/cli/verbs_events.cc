@@ -120,7 +120,8 @@ int events(Context& context, const EventsOptions& options) {
 
 void add_events_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<EventsOptions>();
-  auto* verb = group.add_subcommand("events", "what happened to a job, in order");
+  CLI::App* const verb = table.add_below(group, "events", "what happened to a job, in order");
+  if (verb == nullptr) return;
   auto* name = verb->add_option("-n,--name,NAME", options->name, "the job's name");
   name->check(filled("`lockstep job list` shows the names"));
   verb->parse_complete_callback([name] {

@@ -168,8 +168,10 @@ void add_cancel(CLI::App& group, VerbTable table, const std::shared_ptr<JobOptio
 }  // namespace
 
 void add_job_verbs(VerbTable table) {
+  CLI::App* const added = table.add("job", "create, look at and cancel jobs");
+  if (added == nullptr) return;
+  CLI::App& group = *added;
   const auto options = std::make_shared<JobOptions>();
-  auto& group = *table.app.add_subcommand("job", "create, look at and cancel jobs");
   group.require_subcommand(1);
   add_create(group, table, options);
   add_list_verb(group, table);

@@ -70,7 +70,8 @@ int list(Context& context, const ListOptions& options) {
 
 void add_list_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<ListOptions>();
-  auto* verb = group.add_subcommand("list", "jobs, newest first");
+  CLI::App* const verb = table.add_below(group, "list", "jobs, newest first");
+  if (verb == nullptr) return;
   verb->footer(kListExamples);
   auto* all = verb->add_flag("-a,--all-results", options->all_results, "all jobs");
   verb->add_option("-r,--max-results,--limit", options->max_results,

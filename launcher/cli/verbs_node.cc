@@ -116,8 +116,10 @@ using Verb = int (*)(Context&, const NodeOptions&);
 }  // namespace
 
 void add_node_verbs(VerbTable table) {
+  CLI::App* const added = table.add("node", "look at nodes, let them join, drain them");
+  if (added == nullptr) return;
+  CLI::App& group = *added;
   const auto options = std::make_shared<NodeOptions>();
-  auto& group = *table.app.add_subcommand("node", "look at nodes, let them join, drain them");
   group.require_subcommand(1);
   const auto add = [&](const char* name, const char* what, Verb work) {
     auto* verb = group.add_subcommand(name, what);

@@ -130,8 +130,10 @@ void add_holder(CLI::App& verb, QuotaOptions& options) {
 }  // namespace
 
 void add_quota_verbs(VerbTable table) {
+  CLI::App* const added = table.add("quota", "how much users and projects may take");
+  if (added == nullptr) return;
+  CLI::App& group = *added;
   const auto options = std::make_shared<QuotaOptions>();
-  auto& group = *table.app.add_subcommand("quota", "how much users and projects may take");
   group.require_subcommand(1);
   const auto add = [&](const char* name, const char* what,
                        int (*work)(Context&, const QuotaOptions&)) {

@@ -72,8 +72,9 @@ int resume(Context& context, const ResumeOptions& options) {
 
 void add_resume_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<ResumeOptions>();
-  auto* verb = group.add_subcommand(
-      "resume", "submit a job that ended anew, to begin with its newest checkpoint");
+  CLI::App* const verb = table.add_below(
+      group, "resume", "submit a job that ended anew, to begin with its newest checkpoint");
+  if (verb == nullptr) return;
   verb->add_option("NAME", options->name, "the job")->required();
   verb->add_option("--name", options->new_name, "the new job's name (default: a generated one)")
       ->check(filled("leave it out to get a generated name"));

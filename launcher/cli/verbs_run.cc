@@ -257,8 +257,9 @@ void add_environment_options(CLI::App& verb, RunArguments& arguments) {
 
 void add_run_verb(VerbTable table) {
   const auto arguments = std::make_shared<RunArguments>();
-  auto* verb = table.app.add_subcommand(
-      "run", "run [OPTIONS] -- COMMAND...: run a command as a job, to its end");
+  CLI::App* const verb =
+      table.add("run", "run [OPTIONS] -- COMMAND...: run a command as a job, to its end");
+  if (verb == nullptr) return;
   verb->footer(kRunExamples);
   verb->add_option("-N,--nodes", arguments->nodes, "nodes (default 1)")
       ->check(whole_number(1, kMaxNodesPerJob));

@@ -105,9 +105,11 @@ int list(Context& context, const SecretOptions& options) {
 }  // namespace
 
 void add_secret_verbs(VerbTable table) {
+  CLI::App* const added =
+      table.add("secret", "texts for your jobs' variables that nobody is shown: ${{secrets.NAME}}");
+  if (added == nullptr) return;
+  CLI::App& group = *added;
   const auto options = std::make_shared<SecretOptions>();
-  auto& group = *table.app.add_subcommand(
-      "secret", "texts for your jobs' variables that nobody is shown: ${{secrets.NAME}}");
   group.require_subcommand(1);
   const auto add = [&](const char* name, const char* what,
                        int (*work)(Context&, const SecretOptions&)) {

@@ -25,7 +25,8 @@ int set_shared(Context& context, const std::vector<std::string>& names, bool sha
 
 void add_verb(CLI::App& group, VerbTable table, const char* name, const char* what, bool shared) {
   const auto names = std::make_shared<std::vector<std::string>>();
-  auto* verb = group.add_subcommand(name, what);
+  CLI::App* const verb = table.add_below(group, name, what);
+  if (verb == nullptr) return;
   auto* option = verb->add_option("-n,--name,NAME", *names, "the jobs' names");
   option->check(filled("`lockstep job list` shows the names"));
   verb->parse_complete_callback([option] {

@@ -70,7 +70,8 @@ int take(Context& context, const SnapshotOptions& options) {
 
 void add_snapshot_verb(VerbTable table) {
   const auto options = std::make_shared<SnapshotOptions>();
-  auto* verb = table.app.add_subcommand("snapshot", "what a job would take along of a directory");
+  CLI::App* const verb = table.add("snapshot", "what a job would take along of a directory");
+  if (verb == nullptr) return;
   verb->add_option("DIR", options->directory, "the directory")
       ->required()
       ->check(filled("name a directory, such as ."));

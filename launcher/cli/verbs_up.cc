@@ -80,26 +80,28 @@ struct UpOptions {
 
 void add_up_verbs(VerbTable table) {
   const auto options = std::make_shared<UpOptions>();
-  auto* up_verb = table.app.add_subcommand("up", "start a launcher and local nodes, or add nodes");
-  up_verb->add_option("--nodes", options->nodes, "local nodes that divide this machine (default 1)")
-      ->check(whole_number(1, kMaxLocalNodes));
-  add_format(*up_verb, options->format);
-  up_verb->callback([table, options] {
-    table.action = [options](Context& context) {
-      return up(context, options->nodes, options->format);
-    };
-  });
-  auto* down_verb = table.app.add_subcommand("down", "end the launcher and the local nodes");
-  down_verb->add_flag("--cancel", options->cancel, "cancel the jobs that still run first");
-  down_verb->callback([table, options] {
-    table.action = [options](Context& context) { return down(context, options->cancel); };
-  });
-  auto* status_verb =
-      table.app.add_subcommand("status", "what runs; exit code 1 when no launcher does");
-  add_format(*status_verb, options->format);
-  status_verb->callback([table, options] {
-    table.action = [options](Context& context) { return status(context, options->format); };
-  });
+  if (CLI::App* const verb = table.add("up", "start a launcher and local nodes, or add nodes")) {
+    verb->add_option("--nodes", options->nodes, "local nodes that divide this machine (default 1)")
+        ->check(whole_number(1, kMaxLocalNodes));
+    add_format(*verb, options->format);
+    verb->callback([table, options] {
+      table.action = [options](Context& context) {
+        return up(context, options->nodes, options->format);
+      };
+    });
+  }
+  if (CLI::App* const verb = table.add("down", "end the launcher and the local nodes")) {
+    verb->add_flag("--cancel", options->cancel, "cancel the jobs that still run first");
+    verb->callback([table, options] {
+      table.action = [options](Context& context) { return down(context, options->cancel); };
+    });
+  }
+  if (CLI::App* const verb = table.add("status", "what runs; exit code 1 when no launcher does")) {
+    add_format(*verb, options->format);
+    verb->callback([table, options] {
+      table.action = [options](Context& context) { return status(context, options->format); };
+    });
+  }
 }
 
 }  // namespace lockstep::cli

@@ -269,8 +269,10 @@ void add_key_verbs(const VerbTable& table, CLI::App& user_group,
 }  // namespace
 
 void add_user_verbs(VerbTable table) {
+  CLI::App* const added = table.add("user", "who may use this launcher, and as what");
+  if (added == nullptr) return;
+  CLI::App& app = *added;
   const auto options = std::make_shared<UserOptions>();
-  auto& app = *table.app.add_subcommand("user", "who may use this launcher, and as what");
   const Group users(table, app, options);
   const auto with_role = [&](CLI::App* verb) {
     verb->add_option("--project", options->project, "of a submitter or viewer (default: default)");
@@ -292,12 +294,14 @@ void add_user_verbs(VerbTable table) {
       ->add_option("ACCOUNT", options->account, "an account of the nodes")
       ->required();
   add_key_verbs(table, app, options);
+}
 
-  const auto project_options = std::make_shared<UserOptions>();
-  const Group projects(table,
-                       *table.app.add_subcommand("project", "groups of users, jobs and names"),
-                       project_options);
-  add_format(*projects.add("list", "your projects", list_projects), project_options->format);
+void add_project_verbs(VerbTable table) {
+  CLI::App* const added = table.add("project", "groups of users, jobs and names");
+  if (added == nullptr) return;
+  const auto options = std::make_shared<UserOptions>();
+  const Group projects(table, *added, options);
+  add_format(*projects.add("list", "your projects", list_projects), options->format);
   projects.named("create", "make a project", create_project, kSeeProjects);
   projects.named("remove", "remove a project without jobs", remove_project, kSeeProjects);
 }

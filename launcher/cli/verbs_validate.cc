@@ -84,7 +84,9 @@ int validate(Context& context, const ValidateOptions& options) {
 
 void add_validate_verb(CLI::App& group, VerbTable table) {
   const auto options = std::make_shared<ValidateOptions>();
-  auto* verb = group.add_subcommand("validate", "whether a job file could be submitted");
+  CLI::App* const verb =
+      table.add_below(group, "validate", "whether a job file could be submitted");
+  if (verb == nullptr) return;
   verb->footer(kExamples);
   verb->add_option("-f,--file", options->file, "the job file")
       ->required()

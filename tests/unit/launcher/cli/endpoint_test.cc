@@ -26,6 +26,14 @@ TEST(Endpoint, IsReadFromJson) {
     EXPECT_FALSE(endpoint_from(bad));
 }
 
+TEST(Endpoint, OtherTransportsAreRefused) {
+  std::string json = text(12, 34);
+  json.replace(json.find("ipc:///b"), 3, "pgm");
+  const auto endpoint = endpoint_from(json);
+  ASSERT_FALSE(endpoint);
+  EXPECT_NE(endpoint.error().message.find("pgm:///b begins with neither"), std::string::npos);
+}
+
 TEST(Endpoint, OnItsOwnMachineIsDialledLocally) {
   const auto me = io::identify(getpid());
   ASSERT_TRUE(me);
