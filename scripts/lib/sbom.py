@@ -17,6 +17,9 @@ import tarfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Compiled into our programs: headers, or linked statically.
 COMPILED_IN = ["cppzmq-dev", "libcli11-dev", "libexpected-dev", "nlohmann-json3-dev"]
+# Linked into `lockstep` by cmake/static_link.cmake: their mends reach a person with our next package only.
+LINKED_IN = ["libbsd-dev", "libfmt-dev", "libmd-dev", "libprotobuf-dev", "libre2-dev", "libsodium-dev", "libssl-dev",
+             "libstdc++-12-dev", "libyaml-cpp-dev", "libzmq3-dev", "libzstd-dev"]
 OURS = "lockstep"
 UNKNOWN = "NOASSERTION"
 
@@ -82,7 +85,7 @@ def document(name, version, packages, files):
         within = [path for path in entries if files[path][1] == package]
         _analyse(entry, [entries[path] for path in within])
         if package != OURS:
-            kind = "STATIC_LINK" if package in COMPILED_IN else "DYNAMIC_LINK" if within else "DEPENDS_ON"
+            kind = "STATIC_LINK" if package in COMPILED_IN + LINKED_IN else "DYNAMIC_LINK" if within else "DEPENDS_ON"
             relations.append((ours["SPDXID"], kind, entry["SPDXID"]))
         relations += [(entry["SPDXID"], "CONTAINS", entries[path]["SPDXID"]) for path in within]
     body = {"packages": list(listed.values()), "files": list(entries.values()),
@@ -104,7 +107,8 @@ def of_deb(path):
                  for entry in archive if entry.isfile()}
     names = {re.split(r"[ (:]", word.strip())[0] for word in re.split(r"[,|]", fields["Depends"]) if word.strip()}
     packages = {}
-    for name in sorted(names | set(COMPILED_IN)):
+    linked = LINKED_IN if fields["Package"] == "lockstep" else []
+    for name in sorted(names | set(COMPILED_IN) | set(linked)):
         done = subprocess.run(["dpkg-query", "-W", "-f", "${Version}\n", name], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, check=False)
         lines = done.stdout.splitlines()  # one for each architecture of it

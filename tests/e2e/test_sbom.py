@@ -55,6 +55,21 @@ def test_a_package_is_listed_with_its_files_and_what_it_needs(tmp_path):
     assert {"libc6", "bash", "nlohmann-json3-dev"} <= set(packages)
 
 
+def test_the_command_lines_package_lists_what_is_linked_into_it(tmp_path):
+    tree = tmp_path / "tree"
+    (tree / "DEBIAN").mkdir(parents=True)
+    (tree / "DEBIAN/control").write_text(CONTROL.replace("Package: lockstep-node", "Package: lockstep"))
+    deb = tmp_path / "lockstep_9.8.7_amd64.deb"
+    subprocess.run(["dpkg-deb", "--root-owner-group", "--build", tree, deb], check=True, stdout=subprocess.DEVNULL)
+    for path, is_linked in ((deb, True), (package(tmp_path / "node"), False)):
+        listing = json.loads(listing_of(path))
+        names = {p["SPDXID"]: p["name"] for p in listing["packages"]}
+        linked = {names[r["relatedSpdxElement"]] for r in listing["relationships"]
+                  if r["relationshipType"] == "STATIC_LINK"}
+        assert ("libssl-dev" in linked) == is_linked, linked
+        assert "cppzmq-dev" in linked
+
+
 def test_every_reference_of_a_listing_resolves_and_the_verification_code_is_the_files(tmp_path):
     listing = json.loads(listing_of(package(tmp_path)))
     elements = [listing, *listing["packages"], *listing["files"]]
