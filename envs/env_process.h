@@ -29,9 +29,9 @@ struct EnvironmentOrder {
 
 inline constexpr std::size_t kMaxErrorBytes = 8 << 10;
 
-// What it said last, which is a lock or an activation. conflict: `go_on` said no; internal: it
-// ended without a word. Else the error that it reported, which is in the log as a whole when it is
-// longer than kMaxErrorBytes and has lost its middle here.
+// Returns its result event, a lock or an activation. conflict: `go_on` returned false; internal: it
+// ended without a result. Else the error that it reported; one longer than kMaxErrorBytes is
+// shortened here, and is whole in the log.
 Result<Event> run_lockstep_env(const EnvironmentOrder& what);
 
 // What lockstep-env sees of our environment: where programs are, the language, and what the
@@ -40,7 +40,7 @@ std::map<std::string, std::string> tool_environment(const std::map<std::string, 
                                                     const io::User& user,
                                                     const std::string& scratch);
 
-// As lockstep-env finds it in that environment: absolute; "" = nowhere.
+// The absolute path that lockstep-env would find in that environment; "" = none.
 std::string find_on_path(const std::map<std::string, std::string>& environment,
                          const std::string& program);
 

@@ -1,7 +1,7 @@
 #pragma once
-// What solving an environment gave: each package that will be installed, with the SHA-256 that it
-// must have. A lock is a blob in the launcher's store; every node installs exactly this. As JSON,
-// sorted, so that the same packages have the same digest.
+// The result of solving an environment: each package to install, with its required SHA-256. A lock
+// is a blob in the launcher's store; every node installs exactly this. As JSON, sorted, so that the
+// same packages have the same digest.
 
 #include <cstdint>
 #include <map>
@@ -62,7 +62,7 @@ struct Lock {
 inline constexpr std::size_t kMaxLockBytes = 16 << 20;
 
 std::string to_json(const Lock& lock);
-// data_loss: it is not one; says what is wrong.
+// corrupt: the text is not a lock; the message says why.
 Result<Lock> lock_from_json(std::string_view text);
 
 // "Foo_Bar.baz" -> "foo-bar-baz" (PEP 503).

@@ -1,8 +1,8 @@
 #pragma once
-// What an agent asks of lockstep-env, and what it is told, as lines of JSON: one Order on standard
-// input; Events on descriptor 3 while it works, the last of which is the result. The tools' output
-// is on standard output. A process of its own, because it runs what users wrote as the user who
-// wrote it, and can be killed with all that it started.
+// The protocol between an agent and lockstep-env, as lines of JSON: one Order on standard input;
+// Events on descriptor 3 while it works, the last of which is the result. The tools' output is on
+// standard output. A process of its own, because it runs what users wrote as the user who wrote it,
+// and can be killed with all that it started.
 
 #include <optional>
 #include <string>
@@ -44,10 +44,10 @@ Result<Event> event_from_json(std::string_view line);
 std::string to_json(const Activation& activation);
 Result<Activation> activation_from_json(std::string_view text);
 
-// By its word, so that another version's is not mistaken; internal for one that is none.
+// The code with this name; internal when there is none. Names, not numbers, so that versions agree.
 ErrorCode error_code_from(std::string_view word);
 
-// Does it in this process; `events` takes what happens, the result last.
+// Carries out the order in this process; writes events to `events`, the result last.
 void carry_out(const Order& order, int events);
 
 }  // namespace lockstep::envs

@@ -13,8 +13,8 @@
 
 namespace lockstep::envs {
 
-// What images need beside it. Folders and files are the agent's, whose user makes images; code that
-// the job's user chose runs as that user, in a lockstep-env of its own.
+// The additional inputs for images. Folders and files belong to the agent's user, who makes images;
+// code that the job's user chose runs as that user, in a lockstep-env of its own.
 struct ImageSite {
   std::string home;          // the agent's: labels of containers say whose they are
   std::string spawn;         // lockstep-spawn
@@ -63,14 +63,14 @@ class Provider {
   }
   // Fetches what site.shared names, until it is stopped or fails.
   virtual Status fetch(Toolbox&, const Site&, const Lock&) { return {}; }
-  // On each node: `prefix` holds it afterwards. What is left of an earlier try is gone already.
+  // Builds on each node, into `prefix`. The caller has removed the remains of earlier tries.
   virtual Result<Activation> build(Toolbox& tools, const Site& site, const Lock& lock) = 0;
 };
 
 std::unique_ptr<Provider> provider_of_kind(const EnvironmentDefinition& definition);
 
-// What was solved on one node is of use on all that say the same: "linux-x86_64-python3.11" of
-// "3.11.2". The C library is not in it: what is too new for a node is refused by its installer.
+// A lock is valid on all nodes with the same platform: "linux-x86_64-python3.11" for "3.11.2". The
+// C library is not part of it: the installer refuses packages that are too new for a node.
 std::string platform_of(const std::string& python_version);
 
 }  // namespace lockstep::envs

@@ -35,10 +35,11 @@ class Toolbox {
   Result<Answer> run_and_read(const std::vector<std::string>& words, const Reading& read);
   // Where the environment's PATH has it; "" = nowhere.
   std::string find(const std::string& program) const;
-  // To its end, also when we were told to stop: what a tool made elsewhere goes. Briefly.
+  // Runs a command that removes what a tool made elsewhere, to its end even when we were told to
+  // stop. Must be brief.
   void clean_up(const std::vector<std::string>& words);
-  // What a tool left running ends by itself, within seconds: it is not killed at once. Processes of
-  // these names stay: they are all users' of a program, and not a tool's.
+  // Gives processes that a tool left running some seconds to end before they are killed. Processes
+  // with the names in `spared` are left alone: they are shared services.
   void await_leftovers(std::vector<std::string> spared);
   // One more variable for the tools that follow.
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
@@ -52,7 +53,7 @@ class Toolbox {
   void say(std::string_view line) const;
   // The same, which is how far it is, too.
   void show(std::string_view line) const;
-  // How far it is, which is in the log already.
+  // Reports progress with a line that is already in the log.
   void report(std::string_view line) const;
   // Nothing that we started is left when this returns.
   void end_all() const {

@@ -20,7 +20,7 @@ struct Orders {
   Assignment assignment;
   WorkspacePlan workspace;
 
-  // What the ranks run in; null: the node itself.
+  // The container that the ranks run in; null: they run on the node itself.
   const Container* container() const {
     const auto& activation = workspace.activation;
     return activation && activation->container ? &*activation->container : nullptr;
@@ -41,13 +41,13 @@ struct NodeSetup {
   std::optional<SetupError> error;
 };
 
-// What holds for the ranks here, and where they begin.
+// The limits of the ranks on this node, and the cgroup in which they start.
 struct NodeLimits {
   Limits limits;
   std::string nursery = {};  // that this process is in: common/io/nursery.h; "": none
 };
 
-// Never fails as a whole: an error is the core's to judge.
+// Never fails as a whole: errors are part of the result, and the core decides.
 NodeSetup set_up_node(io::EventLoop& loop, const io::AttemptDir& directory, const Orders& orders,
                       const NodeLimits& limits, spawn::Client::Events events,
                       ContainerProcess::Events container_events);

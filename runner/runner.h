@@ -54,7 +54,7 @@ class Runner {
   bool spawner_is_lost() const { return spawner_ >= Spawner::sweeping; }
   // Something that may still write into the ranks' pipes is being ended.
   bool is_killing() const { return spawner_ != Spawner::serves && spawner_ != Spawner::gone; }
-  // What orders to start ranks meet.
+  // What happens to orders to start ranks.
   enum class Launching {
     not_begun,
     preparing,  // the bootstrap begins: ranks are pending

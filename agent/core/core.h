@@ -1,7 +1,7 @@
 #pragma once
-// The agent as a function: what must run on this node. It compares the launcher's desired state
-// with the parts that are really here, and answers with actions; it never reads a clock or touches
-// a file. It has no journal: the attempt directories and the runners are its memory, and
+// The agent as a function: it decides what runs on this node. It compares the launcher's desired
+// state with the parts that are really here, and answers with actions; it never reads a clock or
+// touches a file. It has no journal: the attempt directories and the runners are its memory, and
 // `Recovered` its replay.
 
 #include <memory>
@@ -47,7 +47,7 @@ struct EnvironmentProgress {
   AttemptId attempt;
   std::string text;
 };
-struct EnvironmentChanged {  // it got so far; `log_bytes`: what its environment log holds then
+struct EnvironmentChanged {  // its progress; `log_bytes`: its log's size then
   AttemptId attempt;
   EnvironmentReport report;
   std::uint64_t log_bytes = 0;
@@ -88,8 +88,8 @@ struct FolderCaptured {  // its ./logs or ./outputs changed; so they are now
   AttemptId attempt;
   CollectedOutput folder;
 };
-// The answer to each CaptureCheckpoint. Absent: it is as it was, or could not be had now. Busy: it
-// is being written; to be looked at again soon.
+// The answer to each CaptureCheckpoint. Absent: unchanged, or not readable now. Busy: it is being
+// written; try again soon.
 struct CheckpointCaptured {
   AttemptId attempt;
   std::optional<CollectedOutput> checkpoint = {};
@@ -117,8 +117,8 @@ struct SendObserved {
 struct StageWorkspace {
   Assignment assignment;
 };  // -> WorkspaceStaged
-// Make its environment ready, as far as the plan in its assignment allows; again when there is more
-// in the plan. -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed
+// Makes its environment ready, as far as the plan in its assignment allows; repeated when the plan
+// grows. -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed
 struct PrepareEnvironment {
   Assignment assignment;
 };
@@ -144,8 +144,7 @@ struct KillRunner {
 struct CollectOutputs {
   Assignment assignment;
 };
-// What the launcher has no space for now is not waited for any more -> OutputsCollected, in which
-// it is a problem.
+// Stops waiting for space on the launcher -> OutputsCollected, which lists the rest as a problem.
 struct SettleOutputs {
   AttemptId attempt;
 };
@@ -159,7 +158,7 @@ struct CaptureCheckpoint {
   Assignment assignment;
   bool insist = false;
 };
-// Its ranks may run until then, and no longer, whatever becomes of this agent.
+// Its ranks may run until then and no longer, also if this agent dies.
 struct RenewLease {
   AttemptId attempt;
   Instant until;
@@ -185,7 +184,7 @@ struct Config {
   Duration launcher_silent_after = seconds(5);  // then dial again; runners are left alone
   Duration logs_every = seconds(10);            // ./logs of a part that runs
   Duration stop_overdue = seconds(30);          // past grace: the runner itself is killed
-  // Of a job that was canceled: how long what it left waits for space on the launcher.
+  // How long the outputs of a canceled job wait for space on the launcher.
   Duration space_timeout = seconds(30);
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of this node as records: what is wanted of each, what it does, and what of that the
+// The parts of this node as records: the wanted state, the actual state, and the reports that the
 // launcher has not acknowledged yet. Values only; core.cc decides.
 
 #include <map>
@@ -25,9 +25,9 @@ struct Part {
     removing,    // RemovePart is at work
   };
   enum class Killed { no, overdue, lease_over };
-  // What its runner has been told of `assignment`, as far as an agent can know.
+  // Whether the runner has the current `assignment`, as far as an agent can know.
   enum class Told {
-    all,      // nothing of it is news to the runner
+    all,      // the runner has all of it
     nothing,  // an UpdateRunner is due, once it lives
     sent,     // UpdateRunner was ordered; at look_again the runner must have followed
   };
@@ -75,8 +75,8 @@ class SentBeats {
   std::map<std::uint64_t, Instant> sent_;  // bounded
 };
 
-// What the launcher has not acknowledged: each Observed holds all of it, so that an acknowledgement
-// of the newest message covers every earlier one.
+// Reports that the launcher has not acknowledged. Each Observed contains all of them, so that
+// acknowledging the newest message covers the earlier ones.
 class Unacknowledged {
  public:
   void changed(const AttemptId& attempt);
@@ -96,19 +96,19 @@ class Unacknowledged {
   std::uint64_t sequence_ = 0;
 };
 
-// The exit of a part that no runner reported.
+// The exit report that the agent writes for a part whose runner left none.
 NodeExitReport unreported_exit(Cause cause, std::string message, Instant now,
                                std::vector<LogSize> logs = {});
 
 // Whether the launcher has space for what is collected.
 void hear_of_space(Part& part, bool no_space, Instant now);
 
-// UpdateRunner is due, or ordered now, or nothing of it is of interest any more.
+// UpdateRunner is due.
 void must_tell(Part& part);
 void have_told(Part& part, Instant look_again);
 void need_not_tell(Part& part);
 
-// When what a canceled job left is not waited for any more; never while the launcher has space.
+// When to stop waiting for space for the outputs of a canceled job; never while there is space.
 Instant settles_at(const Part& part, Duration timeout);
 
 }  // namespace lockstep::agent

@@ -1,7 +1,7 @@
 #pragma once
-// The cgroup of code that users chose and that runs before their ranks: a build, a solving, an
-// interpreter that is asked. It has the limits of the job that asked first, and goes with all that
-// is in it. Where no cgroup can be had it limits nothing, and says why.
+// The cgroup of users' code that runs before their ranks: a build, a solve, an interpreter that is
+// asked for its version. It has the limits of the first job that needs it. Removing it kills every
+// process in it. Where no cgroup can be made, it limits nothing and says why.
 
 #include <optional>
 #include <string>
@@ -21,11 +21,12 @@ class BuildCgroup {
   BuildCgroup(const BuildCgroup&) = delete;
   BuildCgroup& operator=(const BuildCgroup&) = delete;
 
-  // What joins writes itself into each of them; none where there is no cgroup.
+  // The files that a joining process writes its pid into; empty where there is no cgroup.
   std::vector<std::string> procs_files() const;
-  // Why what ran in it failed: tools seldom know that it was a limit. `error`, where it was none.
+  // Replaces `error` by the limit that was reached, if one was: tools seldom recognise it
+  // themselves.
   Error explain(const Error& error) const;
-  // Why a limit does not hold here; "" = all do.
+  // Why a limit is not enforced here; "" = all are.
   const std::string& unlimited_because() const { return unlimited_because_; }
 
  private:

@@ -27,18 +27,18 @@ class BuildSubscriber {
   bool has_left() const { return left_; }
   void leave() { left_ = true; }
 
-  // Appended to its log, which may be there from before; a file that cannot be written to costs the
-  // environment nothing.
+  // Appends to its log. A file that cannot be written to does not fail the environment.
   void log(std::string_view bytes);
-  // A line of ours; the same one twice is one.
+  // Logs a line of Lockstep's own, unless it repeats the last one.
   void say(const std::string& line);
   std::uint64_t log_bytes() const;
 
-  // What this node solved for it: it is not solved again while the launcher has not said so.
+  // The lock that this node solved for it; kept so that it is not solved again before the
+  // launcher's plan has it.
   std::optional<EnvironmentReport> solved() const;
   void record_solved(const EnvironmentReport& report);
 
-  // What it failed to solve: while another node may, it is not tried here again.
+  // The failed solve; not tried here again while another node may solve it.
   std::optional<EnvironmentReport> not_solved() const;
   void record_not_solved(const EnvironmentReport& report);
 

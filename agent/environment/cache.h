@@ -5,10 +5,10 @@
 //   <root>/                    0711: ranks of other users pass through to theirs
 //     <uid>/                   0711, ours, as is all that is not marked
 //       packages/              0700, the user's: what pip and uv fetched before
-//       archives/              0711: files of packages that came from other nodes, for builds at
-//       work packages.lock          shared by builds, exclusive for who removes packages/ <key>/
-//       one environment; its time of change is when it was used last solve-<key>/           the
-//       same for one solving
+//       archives/              0711: package files from other nodes, for running builds
+//       packages.lock          shared by builds; exclusive for removing packages/
+//       <key>/                 one environment; its modification time is its last use
+//       solve-<key>/           the same for one solve
 //         env/                 0700, the user's: the prefix, for good; venvs cannot be moved
 //         tmp/                 0700, the user's: TMPDIR of the tools, while they work
 //         lock/lock.json       what was solved, until the launcher has it
@@ -48,8 +48,8 @@
 
 namespace lockstep::agent {
 
-// The lock of an entry, for as long as it lives. flock(2): every process that has the descriptor
-// holds it, so that what a build left running keeps others away.
+// The lock of an entry. It uses flock(2), which every process with the descriptor holds, so that
+// processes left over from a build keep others out.
 class EntryLock {
  public:
   enum class Kind { exclusive, shared };
@@ -120,34 +120,35 @@ class EnvironmentCache {
   // A folder to work in that nobody else has; locked and removed by its maker.
   CacheEntry scratch(const io::User& user) const;
 
-  // nullopt: it is not ready. It counts as used now. A few system calls.
+  // nullopt: it is not ready. Counts as a use. Costs a few system calls.
   static std::optional<BuiltEnvironment> find(const CacheEntry& entry);
   static std::optional<RememberedFailure> find_failure(const CacheEntry& entry);
 
   // The folders in which its lock files are.
   Status open_for(const io::User& user) const;
-  // Of one whose lock is held: makes it anew, empty, with what the user needs to work in.
+  // Makes the entry anew, empty, with the folders that the user's tools work in. Needs the entry's
+  // lock.
   Status begin(const CacheEntry& entry, const io::User& user) const;
   static Status keep(const CacheEntry& entry, const BuiltEnvironment& built);
-  // Notes how large it is, where that is not known: until it is, list() looks each time.
+  // Records the entry's size, so that list() need not measure it each time.
   static void measure(const CacheEntry& entry);
   static Status keep_failure(const CacheEntry& entry, const RememberedFailure& failure);
-  // The file that goes to the launcher is in solved_folder() then.
+  // Writes the lock file that is sent to the launcher into solved_folder().
   static Status keep_solved(const CacheEntry& entry, std::string_view lock);
   static void forget_solved(const CacheEntry& entry);
-  // What an engine was given for it; without an engine when it was none.
+  // The image that an engine has for it; the record has no engine if there is none.
   static envs::ImageRecord image_record_of(const CacheEntry& entry);
-  // What is only of use while it is made.
+  // Removes the folders that only a build needs.
   static void drop_scratch(const CacheEntry& entry);
   // An empty one, for the next tool.
   static Status renew_scratch(const CacheEntry& entry, const io::User& user);
-  // Unless a build is at work that may need it.
+  // Removes archives/, unless a running build may need it.
   static void drop_archives(const CacheEntry& entry);
   static void drop_prefix(const CacheEntry& entry);
   // All of scratch(), with its lock file.
   static void remove_scratch(const CacheEntry& entry);
 
-  // Everything that may be removed, without what is on its way out.
+  // An entry that may be removed; entries being removed are not listed.
   struct Item {
     CacheEntry entry;  // of packages/: by that name
     std::string owner;
@@ -158,14 +159,14 @@ class EnvironmentCache {
   std::vector<Item> list() const;
   // nullopt: it is not there.
   static std::optional<Instant> last_used(const CacheEntry& entry);
-  // Of all entries that an engine was given something for.
+  // The image records of all entries that have one.
   std::vector<envs::ImageRecord> image_records() const;
-  // Those whose build's cgroup is still there: at work, or left by an agent that was killed.
+  // Entries whose build cgroup exists: a running build, or one left by a killed agent.
   std::vector<CacheEntry> with_cgroups() const;
-  // False: it is at work. `in_use` is asked for the name before and after it is out of the way.
+  // False: a build works in it. `in_use` is asked before and after the entry is renamed.
   using InUse = std::function<bool(const std::string& name)>;
   Result<bool> remove(const Item& item, const InUse& in_use) const;
-  // What an earlier agent was removing.
+  // Finishes removals that an earlier agent began.
   void finish_removals() const;
 
  private:

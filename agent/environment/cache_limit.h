@@ -20,12 +20,12 @@ class EnvironmentCacheLimit {
   EnvironmentCacheLimit(const EnvironmentCache& cache, std::string attempts, Bytes limit)
       : cache_(cache), attempts_(std::move(attempts)), limit_(limit) {}
 
-  // What an earlier agent left half built, or half removed.
+  // Removes entries that an earlier agent left half built or half removed.
   void clean();
-  // While another thread is at it, that one looks once more instead.
+  // If another thread is doing it, that thread repeats it once instead.
   void keep();
-  // What was not used since; what is in use still goes when it is not any more, unless it was used
-  // again: see prune_skipped().
+  // Removes entries that were not used since then. Entries still in use are removed later by
+  // prune_skipped(), unless they are used again.
   void prune(Instant since);
   // Often; cheap.
   void prune_skipped();

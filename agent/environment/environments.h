@@ -36,12 +36,13 @@ class Environments {
   Environments(const Environments&) = delete;
   Environments& operator=(const Environments&) = delete;
 
-  // -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed. Again with what is new.
+  // -> EnvironmentProgress…, EnvironmentChanged…, EnvironmentFailed. Called again when the plan
+  // changes.
   void prepare(const Assignment& assignment);
   void leave(const AttemptId& attempt);
   void prune(Instant unused_since);
-  // Ends all solving and building, for an agent that leaves: when this returns, nothing that users
-  // chose runs in a build's cgroup, and the cgroups are gone. Blocks for some seconds at most.
+  // Ends all solves and builds, for an agent that exits: when it returns, no user's process runs in
+  // a build's cgroup, and the cgroups are gone. Blocks for some seconds at most.
   void end_builds();
   // Removes containers that were left over, from time to time.
   Instant next_deadline() const { return sweep_at_; }

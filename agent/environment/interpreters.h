@@ -1,7 +1,7 @@
 #pragma once
-// Which version the interpreters of this node have. Each is asked once, by starting it as the user
-// who wants it, and again when its file has changed; so that who uses what is ready starts no
-// process. For worker threads.
+// The versions of this node's interpreters. Each is started once, as the user who needs it, and
+// again when its file has changed, so that using a ready environment starts no process. For worker
+// threads.
 
 #include <sys/types.h>
 
@@ -23,8 +23,9 @@ class Interpreters {
   Interpreters(const EnvironmentCache& cache, std::string program,
                std::map<std::string, std::string> environment, std::function<bool()> go_on);
 
-  // `name`: absolute, or one on PATH. Its errors are those of envs/host: not there, does not
-  // answer. `starting` is called before it is started; `is_wanted` false ends it.
+  // `name`: an absolute path, or a name on PATH. Errors as of envs/host: not found, or no answer.
+  // `starting` is called before the interpreter is started; it is killed when `is_wanted` says
+  // false.
   Result<Interpreter> ask(const std::string& name, const io::User& user,
                           const std::function<void()>& starting,
                           const std::function<bool()>& is_wanted);

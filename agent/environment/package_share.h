@@ -1,7 +1,7 @@
 #pragma once
-// Files of packages that a build lacks, from other nodes, and this node's share of the rest from
-// their channel: all nodes together ask it for each about once. What this does not bring, the build
-// fetches by itself.
+// Fetches package files for a build from other nodes, and this node's share of the rest from the
+// channel, so that all nodes together download each file about once. Files that this does not bring
+// are fetched by the build itself.
 
 #include <atomic>
 #include <functional>

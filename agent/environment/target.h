@@ -35,7 +35,8 @@ struct EnvironmentTarget {
   Digest key;                  // of the environment, or of the solving
   bool share = false;          // nodes on other hosts need what this one fetches or makes
   io::User user;               // whose it is
-  // Of the job that asks, where it said so: its builds have no more, but kLeastBuildMemory.
+  // The memory limit of the job that needs it, if it has one: also the limit of its builds, but at
+  // least kLeastBuildMemory.
   std::optional<Bytes> memory;
   int pids = kDefaultPidsLimit;  // as each of the job's ranks may have
   int cpus = 1;

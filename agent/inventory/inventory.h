@@ -1,6 +1,6 @@
 #pragma once
-// What this node is and has: runs every probe once and puts the answers together. A probe that
-// finds nothing says so in `limitations`; none of them makes a start fail.
+// Takes the inventory of this node: runs every probe once. A probe that fails adds a line to
+// `limitations`; none prevents the agent's start.
 
 #include <optional>
 #include <string>
@@ -27,7 +27,7 @@ struct InventoryRequest {
   std::string network;            // label, or ""
 };
 
-// invalid_argument: the share asks for what the machine has not.
+// invalid_argument: the share asks for more than the machine has.
 Result<Inventory> take_inventory(const InventoryRequest& request);
 
 }  // namespace lockstep::agent

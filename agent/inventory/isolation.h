@@ -1,8 +1,7 @@
 #pragma once
-// By what means this node makes sure that nothing of an attempt survives it, best first: cgroup v2
-// where the memory controller is delegated, else v1, else a PID namespace, else the subreaper's
-// sweep. Leaves nothing behind. The runner decides again for each attempt; this is what the node
-// says of itself.
+// How this node ensures that no process outlives its attempt: cgroup v2 if the memory controller is
+// delegated, else v1, else a PID namespace, else the subreaper's sweep. The probe leaves nothing
+// behind. The inventory reports it; the runner decides again for each attempt.
 
 #include <string>
 #include <vector>

@@ -29,14 +29,14 @@ class RunnerProcess {
   RunnerProcess(const RunnerProcess&) = delete;
   RunnerProcess& operator=(const RunnerProcess&) = delete;
 
-  // What the runner shall do; sent when the connection stands, and again after each reconnect.
+  // Sets the assignment, which is sent once connected and after each reconnect.
   void update(const Assignment& assignment);
-  // The same for what the launcher has of its logs.
+  // The same for how much of its logs the launcher has.
   void logs_taken(const std::vector<LogSize>& logs);
-  // And for that it must end the part.
+  // The same for the order to end the part.
   void end(const EndPart& order);
   Status kill();
-  // Its socket may be there now.
+  // Tries to connect, because the socket may exist now.
   void dial(Instant now);
   // When to dial again; never() while connected.
   Instant next_dial() const { return next_dial_; }

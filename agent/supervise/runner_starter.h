@@ -30,7 +30,8 @@ class RunnerStarter {
   // `attempts`: the directory of all attempts.
   RunnerStarter(RunnerProgram program, std::string attempts);
 
-  // Starts the template, unless there is one or the last one served nobody and is not long gone.
+  // Starts the template, unless one runs, or the last one ended a short while ago without having
+  // served.
   void keep_template();
   Result<io::ProcessIdentity> start(const io::AttemptDir& directory);
 

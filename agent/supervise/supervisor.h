@@ -74,7 +74,7 @@ class Supervisor {
   std::shared_ptr<RunnerStarter> starter_;
   Emit emit_;
   std::map<AttemptId, Part> parts_;
-  // While runners of no attempt are being ended: what is to be started then.
+  // The starts that wait until runners without an attempt have been ended.
   std::optional<std::vector<Assignment>> held_starts_;
   Instant empty_quarantine_at_;       // at once, then each hour
   io::Fd inotify_;                    // tells when a control socket appears

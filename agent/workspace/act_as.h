@@ -1,7 +1,7 @@
 #pragma once
 // This thread, and threads that it starts, touch files with another user's rights until the object
-// goes. For reading what a job's ranks left: whatever they put in the way, symlinks and swapped
-// folders included, leads to nothing that the job's user could not read.
+// goes. For reading outputs of a job: symlinks or swapped folders that its ranks planted then lead
+// to nothing that the job's user could not read.
 
 #include <sys/types.h>
 

@@ -1,10 +1,9 @@
 #pragma once
-// What the ranks of an attempt left on this node, brought to the launcher: `./outputs`, `./logs`,
-// named outputs, and files that the job keeps by patterns, each as a tree of its own. What else its
-// ranks made is named (NotKept). Where the working directory was an overlay, the
-// mount is gone with the runner: its upper directory is read, and what shows through of the source
-// tree is taken from that tree's objects. It changes nothing on the node, so that doing it again is
-// safe.
+// Brings an attempt's outputs from this node to the launcher: `./outputs`, `./logs`, named outputs,
+// and files that match the job's keep patterns, each as a tree of its own. Other files that ranks
+// made are listed (NotKept). An overlay's mount is gone with the runner: its upper directory is
+// read, and unchanged files are taken from the source tree's objects. Nothing on the node is
+// changed, so it can be repeated.
 
 #include <functional>
 #include <optional>
@@ -20,8 +19,8 @@
 
 namespace lockstep::agent {
 
-// Where trees go. unavailable: it was given up (nothing is kept); resource_exhausted: there is no
-// space for this one; conflict: a file changed on the way, and is worth another capture.
+// The destination of trees. unavailable: cancelled, and nothing is kept; resource_exhausted: no
+// space for this tree; conflict: a file changed meanwhile, capture it again.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;
@@ -45,8 +44,8 @@ struct Collected {
   std::optional<NotKept> not_kept;  // absent: nothing to say
 };
 
-// An error: nothing can be said yet (the sink gave up), ask again. What cannot be collected for
-// good is a problem of its output.
+// An error: the sink gave up; call again. Files that can never be collected are listed as problems
+// of their output.
 Result<Collected> collect_outputs(const CollectParts& parts);
 
 // Larger ./outputs are collected only when the ranks have ended.
@@ -70,9 +69,9 @@ struct CapturedCheckpoint {
   bool busy = false;                          // it is being written
 };
 
-// The checkpoint of an attempt that runs, unless it is as before. It is taken at rest, so that no
-// file is half written. `insist`: also when it never rests; a file that changes while it is read
-// then keeps the version that it had in the checkpoint before.
+// The checkpoint of a running attempt, unless unchanged. It is captured while no file is being
+// written. `insist`: also when files keep changing; a file that changes while it is read then keeps
+// its version from the previous checkpoint.
 Result<CapturedCheckpoint> capture_checkpoint(const CollectParts& parts, CheckpointMemory& memory,
                                               bool insist);
 

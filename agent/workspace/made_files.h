@@ -1,8 +1,8 @@
 #pragma once
-// What ranks made in a working directory outside the folders that are collected anyway: files that
-// the staged tree lacks, and files of it that were changed. Some of them the job keeps by patterns;
-// the others are named, so that no file is lost in silence. It reads names, sizes and times, no
-// file, through descriptors, with the rights of the calling thread.
+// Finds files that ranks made or changed in the working directory outside the folders that are
+// always collected. Those that match the job's keep patterns are kept; the others are listed, so
+// that no file is lost silently. It reads names, sizes and times but no contents, through
+// descriptors, with the rights of the calling thread.
 
 #include <sys/stat.h>
 

@@ -20,7 +20,7 @@ struct Place {
 };
 std::vector<Place> places_of(const JobSpec& spec);
 
-// nullopt: of an attempt that never had its workspace nothing was written.
+// nullopt: the attempt never had a workspace, so its ranks wrote nothing.
 std::optional<WorkspacePlan> plan_of(const io::AttemptDir& directory);
 
 bool is_overlay(const WorkspacePlan& plan);

@@ -88,7 +88,7 @@ class Workspace {
   // Removes what was not used for longest while the cache is larger than its limit. For worker
   // threads.
   Status keep_cache_small();
-  // What its ranks left, once its runner is gone: see collect.h. For worker threads.
+  // Collects its outputs once its runner is gone: see collect.h. For worker threads.
   Result<Collected> collect(const Assignment& assignment, const io::AttemptDir& directory,
                             BlobSource& source, OutputSink& sink, const OnProgress& progress);
   // ./logs of one that runs.

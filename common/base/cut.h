@@ -1,12 +1,12 @@
 #pragma once
-// A text that is not longer than there is room for.
+// Shortens texts to a limit.
 
 #include <cstddef>
 #include <string>
 
 namespace lockstep {
 
-// At most `limit` bytes of it, and no half of a UTF-8 character; "…" follows what was cut.
+// The first `limit` bytes at most, never half a UTF-8 character; "…" marks where it was cut.
 std::string cut(std::string text, std::size_t limit);
 
 // At most `limit` bytes of a longer text for people: its beginning and its end, which is where

@@ -28,15 +28,15 @@ using PublicKey = Id<struct PublicKeyTag, std::string>;  // CURVE public key, z8
 struct AttemptId {
   JobId job;
   std::uint32_t number = 0;
-  // 0 for most. Of a job whose name was used before, or that was placed after its launcher was
-  // restored from a backup, it is another than that of any attempt there ever was with this number.
+  // Tells attempts apart whose job and number are equal. 0 for most; another value when the job's
+  // name was used before, or when the launcher was restored from a backup.
   std::uint64_t incarnation = 0;
 
   friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
 };
 
-// Of two agent starts within one boot of a node the later has the greater id, so that a late word
-// of a start that is over is known as such. The low 24 bits are random: clones differ.
+// Within one boot of a node, a later agent start has a greater id, so that delayed messages of an
+// earlier start are recognised. The low 24 bits are random: clones of a machine differ.
 inline SessionId session_id(std::uint64_t milliseconds_since_boot, std::uint64_t random) {
   return SessionId(milliseconds_since_boot << 24 | (random & 0xffffff));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What a misspelt word may have meant.
+// Suggestions for misspelt words.
 
 #include <span>
 #include <string>

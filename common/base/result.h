@@ -11,11 +11,11 @@ namespace lockstep {
 
 // The class of a failure, for code that decides. The message is for the person who reads it.
 enum class ErrorCode {
-  invalid_argument,  // the caller's input is wrong; trying again cannot help
+  invalid_argument,  // the caller's input is wrong; a retry cannot help
   not_found,
   already_exists,
   permission_denied,
-  unavailable,  // the other side is not there now; trying again may help
+  unavailable,  // the other side does not answer now; a retry may help
   deadline_exceeded,
   resource_exhausted,  // a named bound was reached
   unsupported,         // recognised, and refused by name

@@ -32,8 +32,7 @@ std::string to_string(Instant time);
 // "1h02m", "3m10s", "12.5s", "8ms": for people.
 std::string format_duration(Duration duration);
 
-// "90", "90s", "5m", "2h", "1d", "250ms" -> Duration; nullopt-like: a negative result means
-// malformed.
+// "90", "90s", "5m", "2h", "1d", "250ms" -> Duration. Negative: the text is malformed.
 Duration parse_duration(const std::string& text);
 
 }  // namespace lockstep

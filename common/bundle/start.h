@@ -4,7 +4,8 @@
 // beside it, and goes on there as if the kernel had done so. /proc/self/exe, the process's name and
 // its arguments are the program's own, and no variable is set that its children would inherit.
 //
-// This is the memory part of it, without any library, not even C's: it runs before one is there.
+// This part works on memory only and uses no library, not even C's: none is loaded yet when it
+// runs.
 
 #include <elf.h>
 
@@ -13,7 +14,7 @@
 
 namespace lockstep::bundle {
 
-// What of a process's first stack has to be known and changed.
+// The entries of a process's initial stack that the start reads and changes.
 struct Auxiliary {
   Elf64_auxv_t* first;
   Elf64_auxv_t* find(std::uint64_t type) const {

@@ -57,7 +57,7 @@ struct AddUser {
   Grant grant;
   friend bool operator==(const AddUser&, const AddUser&) = default;
 };
-// For good: a name that was somebody's is never given again.
+// Permanent: the name is never given to another user.
 struct RemoveUser {
   std::string name;
   friend bool operator==(const RemoveUser&, const RemoveUser&) = default;

@@ -19,7 +19,7 @@ struct SessionOpen {  // first message of an agent start, and again after Sessio
   SessionId session;
   std::string version;  // LOCKSTEP_VERSION
   Inventory inventory;
-  std::vector<PartReport> parts;       // observed state in full: what is not here does not run here
+  std::vector<PartReport> parts;       // the full observed state: others have stopped
   std::uint64_t desired_revision = 0;  // newest applied in this session; what is newer is unknown
   std::uint64_t answers = 0;           // the question of the newest SessionLost; 0: none was heard
   friend bool operator==(const SessionOpen&, const SessionOpen&) = default;
@@ -30,7 +30,7 @@ struct Heartbeat {
   std::uint64_t desired_revision = 0;   // newest applied; the launcher sends again what is newer
   std::uint64_t observed_sequence = 0;  // number of Observed sent in this session
   std::uint64_t number = 0;             // 1, 2, … within a session
-  std::string low_disk = {};            // why the node takes no new part now; "": it does
+  std::string low_disk = {};            // why the node takes no new part; "": it takes them
   Instant wall_clock = {};              // of the node, when it said so; ns = 0: it did not
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
@@ -58,8 +58,8 @@ struct SessionRefused {  // wrong version, cloned node, unknown node: the agent 
   bool removed = false;  // the node was removed: its agent ends what runs here before it exits
   friend bool operator==(const SessionRefused&, const SessionRefused&) = default;
 };
-// The launcher does not know this session (it restarted), or not whether what it was told of it is
-// still so: open again, and say which question that answers.
+// The launcher does not know this session (it restarted), or does not know whether its last report
+// still holds. The agent opens the session again and names the question (`number`) that it answers.
 struct SessionLost {
   SessionId session;
   std::uint64_t question = 0;
@@ -82,9 +82,8 @@ struct Desired {
   friend bool operator==(const Desired&, const Desired&) = default;
 };
 
-// These nodes fetch a tree that this one has: they are let in where it serves blobs, and given what
-// is below `root`, for kPeerAllowedFor. Withdrawn: not any more, from now on. Those of `revoked`
-// are given nothing any more, at once.
+// Lets the named nodes fetch everything below `root` from this node's blob server, for
+// kPeerAllowedFor. `withdrawn` ends that. Nodes in `revoked` lose all access at once.
 struct AllowPeers {
   std::vector<PublicKey> keys;
   Digest root = {};

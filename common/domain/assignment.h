@@ -66,12 +66,12 @@ struct Assignment {
   Duration grace = seconds(10);  // between SIGTERM and SIGKILL
   bool solo =
       false;  // single-node attempt: phase is `run` at once, the runner fills the gang table
-  // Its ranks end when the launcher was not heard for so long; 0 = never for that.
+  // The ranks end when the launcher is silent for so long; 0 = they never do for that reason.
   Duration lease{0};
   std::optional<CheckpointSource> checkpoint;  // what its ranks begin with
   EnvironmentPlan environment = {};            // of spec.environment, as far as it is known
-  // Of those that spec.environment_variables names, all that there are. In memory and in messages
-  // alone: what is read from a file has none, and waits for them.
+  // The values of all secrets that spec.environment_variables names. They are never written to
+  // disk: an assignment that is read from a file has none, and waits until they are sent.
   std::optional<SecretValues> secrets = {};
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
@@ -83,7 +83,7 @@ struct Assignment {
 struct DesiredState {
   std::uint64_t revision = 0;  // per node, grows
   std::vector<Assignment> assignments;
-  // What this node built of environments and nobody used since then goes; ns = 0: nothing.
+  // The node removes environments that it built and nobody used since then; ns = 0: none.
   Instant environments_unused_since = {};
   friend bool operator==(const DesiredState&, const DesiredState&) = default;
 };
@@ -102,13 +102,14 @@ struct PartReport {
   std::uint16_t master_port = 0;       // from prepared on, node rank 0 only
   Instant started;                     // from running on
   std::optional<NodeExitReport> exit;  // when finished
-  // When finished: what its ranks left, without what is empty. Before: ./logs and the checkpoint as
-  // they were lately.
+  // When finished: the non-empty outputs of its ranks. Before: the last copies of ./logs and the
+  // checkpoint.
   std::vector<CollectedOutput> outputs;
   std::optional<CollectedOutput> restored;  // the checkpoint that its ranks begin with, once staged
   std::optional<EnvironmentReport> environment = {};  // once the node has looked at it
   std::vector<std::string> limits = {};  // that its ranks ran into, a line each; also in `exit`
-  // When finished: what its ranks made and no output takes. Absent: nothing, or nobody looked.
+  // When finished: files that its ranks made and that belong to no output. Absent: there are none,
+  // or nobody looked.
   std::optional<NotKept> not_kept = {};
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };

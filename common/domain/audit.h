@@ -13,9 +13,9 @@
 namespace lockstep {
 
 enum class AuditOutcome {
-  done,     // it changed something, or was so already
+  done,     // it changed something, or nothing had to change
   refused,  // it did not; `detail` says why
-  read,     // somebody was shown what belongs to another
+  read,     // somebody read data that belongs to another user
   note,     // of the log about itself
 };
 std::string_view to_string(AuditOutcome outcome);

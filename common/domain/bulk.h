@@ -42,7 +42,7 @@ struct PutBlobsReply {  // durable when this arrives
 };
 // Answered by BlobData until all are sent. With one digest, `offset` and `limit` (raw bytes; 0 = to
 // the end; the piece that reaches the limit is sent whole) ask for a part: the receiver's credit.
-// Who may read the tree `root` is given what is below it; knowing a digest gives nothing.
+// Only those who may read the tree `root` get the blobs below it; knowing a digest is not enough.
 struct GetBlobs {
   std::vector<Digest> digests;
   std::uint64_t offset = 0;  // a multiple of kMaxPieceBytes
@@ -60,7 +60,7 @@ struct BlobData {
 };
 
 // ---- blobs between nodes -----------------------------------------------------------------------
-// A node lacks this tree and begins to fetch it, or goes on: who has it, or fetches it too?
+// A node begins or continues to fetch this tree, and asks who has it or fetches it too.
 struct FindPeers {
   Digest root;
   std::uint16_t port = 0;  // where this node serves what it has of it; 0 = it does not
@@ -73,7 +73,7 @@ struct BlobPeer {
   std::string name;
   std::string endpoint;
   PublicKey key;
-  bool fetching = false;  // and not whole yet, as far as the launcher knows
+  bool fetching = false;  // as far as the launcher knows, not complete yet
   bool core = false;
   friend bool operator==(const BlobPeer&, const BlobPeer&) = default;
 };
@@ -107,7 +107,7 @@ struct AskUnits {
 struct UnitsReply {
   bool whole = false;            // all of them
   bool fetching = false;         // others come
-  std::uint64_t done_bytes = 0;  // grows while it gets on
+  std::uint64_t done_bytes = 0;  // grows as the fetch proceeds
   std::string have;              // bit i % 8 of byte i / 8: unit i; empty when whole
   friend bool operator==(const UnitsReply&, const UnitsReply&) = default;
 };
@@ -126,8 +126,8 @@ struct LogKey {
 };
 // "rank 3 of job.1", "the environment on node 0 of job.1".
 std::string owner_of(const LogKey& key);
-// When bytes were written, or read from a rank's pipe, by its node's clock: those from `offset` up
-// to the next entry's within kLogTimeStep after `at`.
+// When log bytes were read from a rank's pipe, by its node's clock: the bytes from `offset` up to
+// the next entry's offset, within kLogTimeStep after `at`.
 struct LogTime {
   std::uint64_t offset = 0;
   Instant at;

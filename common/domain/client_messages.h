@@ -29,21 +29,22 @@ struct CancelJob {
   JobId job;
   friend bool operator==(const CancelJob&, const CancelJob&) = default;
 };
-// Members of its project may read it: command, logs, outputs and events, not values of variables.
+// Lets members of the job's project read its command, logs, outputs and events, but not the values
+// of its variables.
 struct ShareJob {
   JobId job;
   bool shared = true;  // false: not any more
   friend bool operator==(const ShareJob&, const ShareJob&) = default;
 };
-// Final jobs go with their logs and what they left. By name, or all that ended at least
-// `older_than` ago; asked for again while the answer says `more`.
+// Deletes final jobs with their logs and outputs: those named, or all that ended at least
+// `older_than` ago. The client repeats the request while the answer says `more`.
 struct DeleteJobs {
   std::vector<JobId> jobs;
   bool all_final = false;
   Duration older_than{0};
   friend bool operator==(const DeleteJobs&, const DeleteJobs&) = default;
 };
-// Which jobs a list is of: those that meet every condition that is given.
+// Selects the jobs that meet every given condition.
 struct JobFilter {
   struct Tag {
     std::string key;
@@ -113,11 +114,12 @@ struct RemoveNode {  // for good: its key is revoked, its id not given again
   bool now = false;  // also while it is ALIVE or holds attempts, which are given up
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
-// Answered by EnvironmentReply. Without a version it gets the next free number; the same again is
-// no error, another definition under a name and version that is taken is.
+// Answered by EnvironmentReply. Without a version it gets the next free number. Repeating an
+// identical registration succeeds; another definition under a taken name and version is refused.
 struct CreateEnvironment {
   RegisteredEnvironment environment;
-  // Of a name that is new; "": the only project that the asker submits into, else the default one.
+  // The project of a new name; "": the only project that the caller submits into, else the default
+  // one.
   std::string project = {};
   friend bool operator==(const CreateEnvironment&, const CreateEnvironment&) = default;
 };
@@ -161,8 +163,8 @@ struct ChangePrincipals {
       change;
   friend bool operator==(const ChangePrincipals&, const ChangePrincipals&) = default;
 };
-// Answered by QuotasReply: of `holder`; else of all that have one or take something, as far as the
-// asker may see them; else of the asker and their projects.
+// Answered by QuotasReply: the quota of `holder`; without one, of every holder that has a quota or
+// uses something and that the caller may see; else of the caller and the caller's projects.
 struct ListQuotas {
   std::optional<QuotaHolder> holder;
   bool all = false;
@@ -205,8 +207,9 @@ struct JobUpdate {
   JobView job;
   friend bool operator==(const JobUpdate&, const JobUpdate&) = default;
 };
-// Sent to each connection that watches a job: it was sent every change until now. A connection that
-// something could not be sent to watches no more: without this, a client asks again.
+// Sent to each connection that watches a job, as a sign that it has been sent every change so far.
+// When a message cannot be sent, the watch ends; a client that hears neither changes nor this
+// watches again.
 struct StillWatching {
   JobId job;
   Instant launcher_started;  // another value: another launcher process
@@ -215,7 +218,7 @@ struct StillWatching {
 inline constexpr Duration kStillWatchingEvery = seconds(5);
 struct JobsReply {
   std::vector<JobView> jobs;
-  std::int64_t more = 0;  // so many older ones were asked for and are not in here
+  std::int64_t more = 0;  // this many older ones match and are not included
   friend bool operator==(const JobsReply&, const JobsReply&) = default;
 };
 struct ExplainReply {
@@ -224,7 +227,7 @@ struct ExplainReply {
 };
 struct EventsReply {
   std::vector<JobEvent> events;
-  std::uint64_t left_out = 0;  // so many in the middle of its life were not kept
+  std::uint64_t left_out = 0;  // this many from the middle of its life were dropped
   bool final = false;          // the job is final: these are all
   friend bool operator==(const EventsReply&, const EventsReply&) = default;
 };

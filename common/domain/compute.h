@@ -24,7 +24,7 @@ std::string_view to_string(ComputeType type);
 // The target that is there from the start.
 inline constexpr std::string_view kLocalCompute = "local";
 
-// For who named a target that is not there, in a job.
+// The end of the error for a job that names a target which does not exist.
 inline constexpr std::string_view kHowToChooseCompute =
     "choose one with `compute:` in the file, --set compute=NAME, --compute NAME or `lockstep "
     "config "

@@ -1,7 +1,7 @@
 #pragma once
-// What may stand for a conda channel: a name ("conda-forge/label/dev"), or an address of http,
-// https or file that nodes can ask. Whether there is such a channel is theirs to find out;
-// passwords are environment.h's to refuse.
+// Checks how a conda channel is written: a name ("conda-forge/label/dev"), or an address of http,
+// https or file. Whether the channel exists is found out by the nodes; environment.h refuses
+// passwords in it.
 
 #include <string_view>
 
@@ -9,12 +9,12 @@
 
 namespace lockstep {
 
-// Of a channel's address, or of one below it: scheme, host, port, and that a file's path is
-// absolute. Errors begin with `address` in quotes, as all here do.
+// Checks the address of a channel, or one below it: scheme, host, port, and that a file's path is
+// absolute. All errors here begin with the address in quotes.
 Status check_address(std::string_view address);
 
-// That no address in the text has a query or a fragment: nodes ask for what is below a channel
-// without them, and they may be a secret. Prints nothing of them.
+// Refuses addresses with a query or a fragment: nodes would drop them when they fetch files below
+// the channel, and they may hold a secret. The error does not print them.
 Status check_no_query(std::string_view text);
 
 // A name, or an address.

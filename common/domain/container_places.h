@@ -1,9 +1,10 @@
 #pragma once
-// What every container holds of Lockstep's, and where.
+// Paths of Lockstep's own files in every container.
 
 namespace lockstep {
 
-// `--probe` says what the image has, `--nothing` does nothing: there need be no other program.
+// With `--probe` it reports what the image has, with `--nothing` it does nothing, so the image
+// needs no other program for either.
 inline constexpr char kSpawnInside[] = "/.lockstep/lockstep-spawn";
 // The folder of the runner's socket.
 inline constexpr char kRunInside[] = "/.lockstep/run";

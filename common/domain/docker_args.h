@@ -1,7 +1,7 @@
 #pragma once
-// What a job may add to `docker run`: options that give no rights, since its container runs as the
-// submitting user; what an operator allows beyond them; nothing that Lockstep says itself. They are
-// read as docker reads them, and passed on as they are written. Nothing here runs docker.
+// Checks the options that a job adds to `docker run`. Allowed are options that give no extra
+// rights, and those that the operator allows; options that Lockstep itself sets are refused. They
+// are parsed as docker parses them and passed on unchanged. Nothing here runs docker.
 
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ struct DockerArg {
   const DockerOption* option = nullptr;
   std::string value;  // of a flag "true", or as it was given
 };
-// As docker's own reader takes them, in their order; errors as below.
+// Parses words as docker does, in their order. Errors as in check_docker_args.
 Result<std::vector<DockerArg>> read_docker_args(const std::vector<std::string>& words);
 
 // As a shell splits them (quotes, backslashes), expanding nothing.
@@ -26,10 +26,10 @@ Result<std::vector<std::string>> split_docker_args(std::string_view text);
 // permission_denied where only these lack.
 Status check_docker_args(const std::vector<std::string>& words,
                          const std::vector<std::string>& allowed);
-// All that can be said without knowing what the operator allows.
+// The checks that do not depend on what the operator allows.
 Status check_docker_args(const std::vector<std::string>& words);
 
-// That an operator may allow this option, as in "--privileged".
+// Whether an operator may allow this option ("--privileged").
 Status check_allowable_docker_arg(const std::string& name);
 
 }  // namespace lockstep

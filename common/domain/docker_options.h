@@ -9,7 +9,7 @@ namespace lockstep {
 
 enum class DockerGrant {
   everybody,  // it gives no rights: the container runs as the submitting user
-  operators,  // it gives rights on the node, or is not for each engine
+  operators,  // it gives rights on the node, or some engines lack it
   nobody,     // Lockstep says it itself
 };
 
@@ -22,7 +22,7 @@ struct DockerOption {
 };
 
 std::span<const DockerOption> docker_options();
-// nullptr: there is none of this name, or letter.
+// nullptr: no option has this name or letter.
 const DockerOption* find_docker_option(std::string_view name);
 const DockerOption* find_docker_option(char letter);
 

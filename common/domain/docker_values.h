@@ -8,7 +8,8 @@
 
 namespace lockstep {
 
-// Messages name neither option nor value. Not for a value that is the operator's.
+// The error names neither option nor value; the caller adds them. Values that only operators may
+// give are not checked here.
 Status check_docker_value(std::string_view option, const std::string& value);
 
 // Whether only an operator may give this value, though the option is everybody's.

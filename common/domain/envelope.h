@@ -1,5 +1,5 @@
 #pragma once
-// What the protocols of the control and join sockets share. Each protocol is a pair of types: what
+// Shared by the protocols of the control and join sockets. Each protocol is a pair of types: what
 // its peers may say to the launcher, and what the launcher answers (agent_messages.h,
 // client_messages.h, join_messages.h). common/wire encodes them; daemons, agents and clients build
 // and read only these. Requests are idempotent: request, reply or both may be lost, doubled or
@@ -27,7 +27,7 @@ struct Envelope {
   friend bool operator==(const Envelope&, const Envelope&) = default;
 };
 
-struct Refused {  // the answer to an agent or a client that may not, or cannot, have what it asks
+struct Refused {  // the answer to a request that is not allowed or cannot be met
   ErrorCode code = ErrorCode::internal;
   std::string message;
   friend bool operator==(const Refused&, const Refused&) = default;

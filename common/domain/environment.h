@@ -18,14 +18,14 @@
 
 namespace lockstep {
 
-// User-managed: nothing is installed, it is checked on every node.
+// Managed by the user: every node checks that the interpreter is there, and installs nothing.
 struct HostEnvironment {
   std::string interpreter;  // absolute, or a name on PATH; empty: PATH as it is
   friend bool operator==(const HostEnvironment&, const HostEnvironment&) = default;
 };
 
-// Packages from an index of Python packages, in a virtual environment. All in the order of the
-// file: pip's options count from where they stand.
+// Packages from an index of Python packages, in a virtual environment. Options and requirements
+// keep the order of the file, because pip applies an option from its line on.
 struct VenvEnvironment {
   std::string python = "python3";         // absolute, or a name on PATH
   std::vector<std::string> options;       // of a requirements file: "--index-url …", one each
@@ -38,7 +38,7 @@ struct VenvEnvironment {
 // conda file in the order in which they stand; `locked` instead of `dependencies` where the file is
 // a lock.
 struct CondaEnvironment {
-  std::vector<std::string> channels;      // names or addresses, the one that counts first, first
+  std::vector<std::string> channels;      // names or addresses, the preferred one first
   bool strict_priority = true;            // a package comes from the first channel that has it
   std::vector<std::string> dependencies;  // match specs: "numpy=1.26", "conda-forge::zlib"
   // What a lock file names: platform ("linux-64"; "" = all) -> "URL#sha256:HEX" or "URL#md5:HEX".
@@ -50,14 +50,15 @@ struct CondaEnvironment {
   friend bool operator==(const CondaEnvironment&, const CondaEnvironment&) = default;
 };
 
-// How an image is built: a tree of the launcher's store, and the file in it that says how.
+// How an image is built: the build context, a tree in the launcher's store, and the Dockerfile in
+// it.
 struct ImageBuild {
-  Digest context;  // all zero until it was captured: no launcher takes it so
+  Digest context;  // all zero until it is captured; the launcher refuses zero
   std::string dockerfile = "Dockerfile";
   friend bool operator==(const ImageBuild&, const ImageBuild&) = default;
 };
 
-// A container's image, by its name or built, and packages of conda in it.
+// A container image, named or to be built, and conda packages that are installed in it.
 struct DockerEnvironment {
   std::string image;  // "debian:12", "registry:5000/team/train@sha256:…"; "" = it is built
   std::optional<ImageBuild> build;
@@ -75,8 +76,8 @@ struct EnvironmentSpec {
   friend bool operator==(const EnvironmentSpec&, const EnvironmentSpec&) = default;
 };
 
-// What solving gave, as the launcher's blob store has it: a tree of one file, kLockFile. Of use on
-// all nodes of this platform ("linux-x86_64-python3.11"; conda's "linux-64 __glibc=2.36").
+// The result of solving, stored as a tree with the one file kLockFile. It is valid on all nodes of
+// this platform ("linux-x86_64-python3.11"; conda's "linux-64 __glibc=2.36").
 struct EnvironmentLock {
   std::string platform;
   Digest tree;
@@ -89,19 +90,19 @@ struct EnvironmentPlan {
   std::uint64_t generation = 0;        // grows with each --rebuild; a part of the key
   std::vector<EnvironmentLock> locks;  // at most one for each platform
   bool solve = false;                  // this node solves; the others wait for what it finds
-  // What conda calls virtual packages, sorted: "__cuda=12.4", "__glibc=2.36". Of all the attempt's
-  // nodes the lowest; what one of them lacks is not there.
+  // Conda's virtual packages, sorted: "__cuda=12.4", "__glibc=2.36". The lowest versions over the
+  // attempt's nodes; a package that one node lacks is left out.
   std::vector<std::string> virtual_packages;
-  // There are nodes on other machines: they take packages from each other, and an image that no
-  // registry has is kept in the launcher's store.
+  // The attempt has nodes on several machines: they fetch packages from each other, and an image
+  // that is in no registry is kept in the launcher's store.
   bool share = false;
-  // With `solve`: what this node fails at for a reason that may be its own, another part of the
-  // attempt may do; it says so (`not_solved`) and waits. False: its failure is the attempt's.
+  // With `solve`: when this node fails for a reason that may be local to it, it reports
+  // `not_solved` and waits while another node tries. False: its failure ends the attempt.
   bool others_may_solve = false;
   friend bool operator==(const EnvironmentPlan&, const EnvironmentPlan&) = default;
 };
 
-// How far a node is with it.
+// A node's progress with the environment.
 struct EnvironmentReport {
   enum class Step {
     wants_lock,  // there is none for its platform
@@ -153,11 +154,12 @@ struct RegisteredEnvironment {
 
 // "host", "venv", "conda", "docker".
 std::string_view provider_of(const EnvironmentDefinition& definition);
-// One text for each meaning; a format of its own, so that its digest outlives changes of the wire.
+// Equal definitions have equal text. It has a format of its own, so that the digest stays the same
+// when the wire format changes.
 std::string canonical_form(const EnvironmentDefinition& definition);
 // SHA-256 of it.
 Digest digest_of(const EnvironmentDefinition& definition);
-// Whether it must be solved to a lock before it can be built.
+// Whether the definition must be solved to a lock before it can be built.
 bool needs_lock(const EnvironmentDefinition& definition);
 // The tree that its image is built from; nullptr: there is none.
 const Digest* context_of(const EnvironmentDefinition& definition);
@@ -165,7 +167,7 @@ const Digest* context_of(const EnvironmentDefinition& definition);
 // Whether a variable of an agent is for the tools that solve and build: their own (PIP_*, UV_*, …),
 // the language, proxies and certificates. Ranks get none of them.
 bool is_tool_variable(std::string_view name);
-// Those of them that a container engine's programs read: where its daemon is, its files, logins.
+// The tool variables that a container engine reads: its daemon's address, its files and logins.
 bool is_engine_variable(std::string_view name);
 
 // Named bounds.
@@ -181,7 +183,7 @@ inline constexpr std::size_t kMaxNotSolvedBytes = 1'000;  // of why
 // A name is 1-240 characters of [A-Za-z0-9_.-], starting with a letter or a digit; a version too.
 Status validate_environment_name(const std::string& what, const std::string& name);
 
-// Everything that can be said without a node. Errors name the key.
+// All checks that need no node. Errors name the key.
 Status validate(const EnvironmentSpec& spec);
 
 }  // namespace lockstep

@@ -33,7 +33,7 @@ enum class Cause {
   node_lost,           // no sign of the node for node_lost_timeout, or proof of a reboot; or of the
                        // launcher for as long as the attempt's lease
   account_missing,     // the node cannot run anything as the job's user: tried elsewhere, uncharged
-  environment_failed,  // it cannot be solved or built, and could not the next time
+  environment_failed,  // it cannot be solved or built; a retry would fail too
   disk_limit,          // the attempt filled more disk than it may, or most of a full one
 };
 std::string_view to_string(Cause cause);
@@ -65,7 +65,7 @@ struct LogSize {
   friend bool operator==(const LogSize&, const LogSize&) = default;
 };
 
-// A runner's durable final report. Under never_connected it may blame another node's rank.
+// A runner's durable final report. With never_connected the failed rank may be on another node.
 struct NodeExitReport {
   Cause cause = Cause::completed;        // of the first failure here; completed when none
   std::optional<int> first_failed_rank;  // first rank *of this node* that failed by itself

@@ -1,5 +1,5 @@
 #pragma once
-// One answer of `lockstep doctor`: what was looked at, what was found, and what to do about it.
+// One finding of `lockstep doctor`: what was checked, what was found, and what to do about it.
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// A job file that the launcher parses and checks for somebody who does not submit it: the same
-// reader as the command line's (launcher/spec), and what the launcher alone knows.
+// A job file that the launcher checks without submitting it: with the command line's own reader
+// (launcher/spec), and with the checks that need the launcher's state.
 
 #include <cstddef>
 #include <map>
@@ -16,14 +16,14 @@ struct CheckJobFile {  // answered by JobFileChecked
   std::string name;    // that errors begin with: "job.yml"
   std::string text;
   std::vector<std::string> overrides = {};  // "k.l=v", applied in order
-  // Files that its environment names, by the path that the reader asks for: relative to the folder
-  // of `name`, and with it. Without one, the file does not exist.
+  // The contents of files that the environment names, by path as the reader asks for it: the folder
+  // of `name`, and the path below it. A path that is missing here does not exist.
   std::map<std::string, std::string> files = {};
   friend bool operator==(const CheckJobFile&, const CheckJobFile&) = default;
 };
 
 struct JobFileChecked {
-  // What would be submitted, without snapshot; absent: there are errors.
+  // The job that would be submitted, without its snapshot; absent when there are errors.
   std::optional<JobSpec> spec = {};
   std::string code = {};                 // as written; whether it exists is not known here
   std::vector<std::string> errors = {};  // as `lockstep job create` says them, with their places

@@ -47,7 +47,7 @@ struct ResourceRequest {
   std::optional<Bytes> memory;
   std::optional<int> gpus;
   bool isolate_gpus = false;  // lockstep.gpus_per_rank: isolated
-  // Of a job in containers; see docker_args.h for what may be in the second.
+  // For jobs in containers; docker_args.h says which docker_args are allowed.
   std::optional<Bytes> shm_size;         // of /dev/shm; absent = kDefaultShmSize
   std::vector<std::string> docker_args;  // words
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
@@ -66,15 +66,15 @@ enum class RetryOn {
 std::string_view to_string(RetryOn on);
 std::optional<RetryOn> retry_on_from(std::string_view word);
 
-// When a lost node's attempt may be followed by another.
+// When the attempt on a lost node may be followed by a new one.
 enum class OnLost {
   immediately,
-  after_fence,  // when nothing of it can run any more: its ranks hold a lease
+  after_fence,  // when the lease of its ranks has ended, so that none can still run
 };
 std::string_view to_string(OnLost on_lost);
 
 struct RetryPolicy {
-  int max = 3;  // further attempts that are charged
+  int max = 3;  // attempts after the first that count against the job
   std::vector<RetryOn> on = {RetryOn::infrastructure};
   std::vector<int> exit_codes;    // these too, exactly
   Duration backoff = seconds(1);  // before the first charged retry; each further one doubles it
@@ -138,9 +138,9 @@ inline constexpr Duration kMaxBackoff = std::chrono::hours(24);
 // A name is 1-240 characters of [A-Za-z0-9_-], starting with a letter or a digit.
 Status validate_job_name(const std::string& name);
 
-// Everything that can be said without knowing the cluster. Errors name the field.
+// All checks that need no knowledge of the cluster. Errors name the field.
 Status validate(const JobSpec& spec);
-// The first error of each field, or group of fields that are judged together.
+// The first error of each field, or of each group of fields that are checked together.
 std::vector<Error> errors_of(const JobSpec& spec);
 
 std::string_view to_string(Distribution::Kind kind);

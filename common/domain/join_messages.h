@@ -1,5 +1,6 @@
 #pragma once
-// The protocol of the join socket, where anybody may knock: one request, two answers.
+// The protocol of the join socket, which accepts connections from anybody: one request, two
+// possible answers.
 
 #include <string>
 #include <variant>

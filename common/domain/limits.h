@@ -1,7 +1,7 @@
 #pragma once
 // What bounds the ranks of one job on one node beside its cpus, memory and gpus: how many processes
-// they may have, how much of their output is kept, and how much disk they may fill. The job asks,
-// the operator of a node caps; what holds there is the smaller one. Plain values.
+// they may have, how much of their output is kept, and how much disk they may fill. A job asks for
+// a limit, a node's operator caps it; the smaller one applies. Plain values.
 
 #include <compare>
 #include <optional>
@@ -15,7 +15,7 @@ namespace lockstep {
 // Under lockstep.limits of a job file. Absent: the defaults below.
 struct LimitRequest {
   std::optional<int> pids;    // processes and threads of each rank
-  std::optional<Bytes> log;   // kept of what its ranks on one node write
+  std::optional<Bytes> log;   // of output of its ranks on one node that is kept
   std::optional<Bytes> disk;  // of its attempt's folders on one node
   friend auto operator<=>(const LimitRequest&, const LimitRequest&) = default;
 };
@@ -28,7 +28,7 @@ struct LimitCaps {
   friend bool operator==(const LimitCaps&, const LimitCaps&) = default;
 };
 
-// What holds for a job on a node.
+// The limits that apply to a job on a node.
 struct Limits {
   int pids = 0;
   Bytes log;
@@ -49,7 +49,7 @@ Limits limits_of(const LimitRequest& asked, const LimitCaps& caps);
 // Errors begin with the key: "lockstep.limits.pids: ".
 Status validate(const LimitRequest& asked);
 
-// Why a node with these caps cannot take such a job; nullopt when it can.
+// Why a node with these caps cannot run a job with these requests; nullopt when it can.
 std::optional<std::string> beyond(const LimitRequest& asked, const LimitCaps& caps);
 
 // 4096 -> "4,096".

@@ -1,8 +1,8 @@
 #pragma once
-// What a job leaves behind: what its file asks to be kept (OutputSpec), where its ranks write it,
-// and what a node collected of it after its ranks ended (CollectedOutput). `./outputs`, `./logs`
-// and the checkpoint are kept of every job; named outputs only of jobs that ask for them. The
-// checkpoint is what a later attempt of the job begins with (CheckpointSource).
+// A job's outputs: those that its file declares (OutputSpec), where its ranks write them, and what
+// a node collected after its ranks ended (CollectedOutput). `./outputs`, `./logs` and the
+// checkpoint are kept for every job, named outputs only for jobs that declare them. A later attempt
+// of the job begins with the checkpoint (CheckpointSource).
 
 #include <cstdint>
 #include <map>
@@ -40,7 +40,7 @@ bool valid_output_name(const std::string& name);
 Status validate(const std::vector<OutputSpec>& outputs);
 
 // ---- where ranks write -------------------------------------------------------------------------
-// Folders of the working directory, on every node. A snapshot never holds the reserved one.
+// Folders of the working directory, on every node. No snapshot contains `.lockstep`.
 inline constexpr std::string_view kOutputsFolder = "outputs";
 inline constexpr std::string_view kLogsFolder = "logs";
 inline constexpr std::string_view kReservedFolder = ".lockstep";
@@ -82,10 +82,10 @@ inline constexpr std::size_t kMaxOutputProblems = 20;  // then "and 7 more"
 std::string describe(OutputKind kind, const std::string& name);
 
 // ---- what did not come back --------------------------------------------------------------------
-// New and changed files of one node's working directory that no output takes: they go with the
-// attempt. Symlinks, empty folders and what tools leave for themselves (__pycache__) do not count.
+// New and changed files of one node's working directory that belong to no output: they are deleted
+// with the attempt. Symlinks, empty folders and caches of tools (__pycache__) do not count.
 struct NotKept {
-  // Of the top level, the largest first, as quoted_name has them; a folder's name ends in '/'.
+  // Names of the top level, the largest first, written by quoted_name; a folder's name ends in '/'.
   std::vector<std::string> names;
   std::uint64_t more = 0;  // further names of the top level
   std::uint64_t files = 0;
@@ -105,9 +105,9 @@ struct NodeTree {
   friend bool operator==(const NodeTree&, const NodeTree&) = default;
 };
 
-// What the newest attempt that saved something saved, node rank by node rank. All nodes of a later
-// attempt begin with `trees` joined over `base`, which that attempt itself began with: what differs
-// from `base` is its ranks' doing.
+// The newest checkpoint of a job: `trees` has what each node of that attempt changed, by node rank,
+// and `base` is the checkpoint that the attempt itself began with. Every node of a later attempt
+// begins with `trees` merged over `base`.
 struct CheckpointSource {
   std::uint32_t attempt = 0;  // that saved it
   Instant saved;              // when the launcher had the newest of the trees

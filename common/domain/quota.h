@@ -1,6 +1,6 @@
 #pragma once
 // How much of a launcher one user, or all jobs of one project, may take: limits that an admin sets,
-// and what is taken of them. What they come to is decided in launcher/core/quotas.h.
+// and how much of each is used. launcher/core/quotas.h applies them.
 
 #include <compare>
 #include <cstdint>
@@ -43,7 +43,7 @@ struct QuotaHolder {
 std::string_view to_string(QuotaHolder::Kind kind);
 std::string to_string(const QuotaHolder& holder);  // "user 'alice'"
 
-// By limit; one that is missing does not bind.
+// By limit; a limit that is missing is unlimited.
 using Quota = std::map<QuotaLimit, std::uint64_t>;
 
 // ---- requests ----------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ struct SetQuota {
 struct QuotaView {
   struct Line {
     QuotaLimit limit = QuotaLimit::queued_jobs;
-    std::optional<std::uint64_t> most;  // absent: as much as there is
+    std::optional<std::uint64_t> most;  // absent: unlimited
     bool is_default = false;            // nobody set it
     std::uint64_t used = 0;             // 0 for what is not summed up
     friend bool operator==(const Line&, const Line&) = default;

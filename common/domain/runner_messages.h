@@ -14,9 +14,9 @@
 namespace lockstep {
 
 // ---- agent <-> runner (framed: u32 little-endian length, then one RunnerEnvelope) ---------------
-// The runner sends its whole status on each connection and at each change; the agent sends the
-// assignment again whenever its phase moved, what the launcher has of its logs, and that it must
-// end. All are states, so a lost connection loses nothing.
+// The runner sends its whole status on each connection and at each change. The agent sends the
+// assignment when its phase changes, how much of the logs the launcher has, and the order to end.
+// All of these are states, so a lost connection loses nothing.
 struct RunnerStatus {
   PartReport report;
   friend bool operator==(const RunnerStatus&, const RunnerStatus&) = default;
@@ -30,7 +30,7 @@ struct LogsTaken {  // durable with the launcher, from the start of each log; no
   std::vector<LogSize> logs;
   friend bool operator==(const LogsTaken&, const LogsTaken&) = default;
 };
-// The part ends for this cause, unless it ends already: its node cannot let it run on.
+// The node cannot let the part run on: it ends for this cause, unless it is ending already.
 struct EndPart {
   Cause cause = Cause::disk_limit;
   std::string message;
@@ -87,8 +87,9 @@ struct GangAbort {
   std::string message;
   friend bool operator==(const GangAbort&, const GangAbort&) = default;
 };
-// All ranks of this node exited 0. Under mpi it says whether they ever connected to their PMIx
-// server: all did or none, else the node had failed. Absent: no MPI job, or an older runner.
+// All ranks of this node exited 0. For mpi jobs, `connected` says whether they had connected to
+// their PMIx server: all of them or none, otherwise the node has failed. Absent: not an MPI job, or
+// an older runner.
 struct GangDrained {
   int node_rank = 0;
   std::optional<bool> connected = {};

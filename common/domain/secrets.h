@@ -1,7 +1,7 @@
 #pragma once
 // Secrets of a user: texts that the launcher keeps encrypted and gives to ranks in variables. A job
-// names them as ${{secrets.NAME}} in values of environment_variables and nowhere else; its owner's
-// are meant. The text itself stands in no job, fact, log or file in clear.
+// refers to its owner's secrets as ${{secrets.NAME}} in values of environment_variables and nowhere
+// else. No job, fact, log or file contains the text in clear.
 
 #include <map>
 #include <optional>
@@ -24,19 +24,19 @@ inline constexpr std::size_t kMaxSecretBytesPerUser = 256u << 10;
 
 // Letters, digits and '_', not a digit first.
 Status validate_secret_name(const std::string& name);
-// Neither empty nor too long, and without a NUL byte: no variable could hold it. Errors never show
-// it.
+// Refuses a value that is empty, too long, or contains a NUL byte, which no variable can hold.
+// Errors never show it.
 Status validate_secret_value(const std::string& value);
 
 // "${{secrets.NAME}}".
 std::string secret_expression(std::string_view name);
-// The names in all expressions of `text`. invalid_argument: one has no name that is possible, or
-// no end.
+// The names in all expressions of `text`. invalid_argument: an expression has an invalid name, or
+// is not closed.
 Result<std::set<std::string>> secrets_named_in(const std::string& text);
 // Of the values of environment_variables.
 std::set<std::string> secrets_of(const std::map<std::string, std::string>& variables);
-// Errors begin with the key. Anywhere but in environment_variables an expression is refused: it
-// would be shown to others.
+// Errors begin with the key. An expression outside environment_variables is refused, because others
+// would see the value there.
 Status validate_secrets(const JobSpec& spec);
 
 using SecretValues = std::map<std::string, std::string>;

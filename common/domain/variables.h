@@ -19,8 +19,8 @@ inline constexpr std::size_t kMaxEnvironmentBytes = 1 << 20;
 Status validate_variables(const std::string& key,
                           const std::map<std::string, std::string>& variables);
 
-// Whether it tells each rank what it is, or where its environment is: not for an environment to
-// say.
+// Whether the variable tells a rank its number or where its environment is: Lockstep sets it, and
+// an environment may not.
 bool is_rank_variable(std::string_view name);
 
 }  // namespace lockstep

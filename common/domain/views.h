@@ -66,7 +66,7 @@ struct AttemptView {
   Instant ended;    // ns = 0: not yet
   std::vector<PartView> parts;
   std::optional<ExitReport> report;
-  std::string retried;  // why another followed, or is to follow
+  std::string retried;  // why another attempt follows
   std::optional<CheckpointView> checkpoint;
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
@@ -80,13 +80,12 @@ struct JobView {
   Instant ended;
   std::vector<AttemptView> attempts;  // oldest first
   std::optional<ExitReport> report;   // of the last attempt, once final
-  Instant retry_at;                   // not placed again before; ns = 0: whenever there is room
+  Instant retry_at;                   // placed again no earlier; ns = 0: when there is room
   bool shared = false;                // its owner lets the members of its project read it
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 
-// Patterns of `keep` of a job that Completed, where each of its nodes says that it made no such
-// file.
+// The `keep` patterns of a Completed job for which every node reports that no file matches.
 std::vector<std::string> unmatched_keep(const JobView& job);
 
 // What a node fetched and gave, since the launcher started.
@@ -94,7 +93,7 @@ struct BlobTraffic {
   std::uint64_t from_launcher_bytes = 0;
   std::uint64_t from_peers_bytes = 0;
   std::uint64_t to_peers_bytes = 0;
-  std::uint64_t lies = 0;  // fetches of others in which it sent something else than was asked for
+  std::uint64_t lies = 0;  // how often it sent other nodes data with the wrong digest
   std::string last_lie;
   friend bool operator==(const BlobTraffic&, const BlobTraffic&) = default;
 };
@@ -115,7 +114,7 @@ struct NodeView {
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
 
-// A definition that somebody registered, or that the operator's map names.
+// A registered definition, or one that the operator's map names.
 struct EnvironmentView {
   struct Lock {
     EnvironmentLock lock;
@@ -150,12 +149,12 @@ struct JobEvent {
   friend bool operator==(const JobEvent&, const JobEvent&) = default;
 };
 
-// What a launcher keeps of final jobs; beyond, the oldest are deleted with all that they left.
-// 0 = no such limit.
+// How many final jobs a launcher keeps; beyond these limits, the oldest are deleted with their logs
+// and outputs. 0 = no such limit.
 struct Retention {
   Duration jobs_for = minutes(365 * 24 * 60);  // since their end
   std::uint64_t jobs = 100'000;
-  Bytes logs = gibibytes(100);  // what their ranks wrote, all together
+  Bytes logs = gibibytes(100);  // output of their ranks, in total
   Bytes outputs;                // what they left, as it was collected
   friend bool operator==(const Retention&, const Retention&) = default;
 };
@@ -169,9 +168,9 @@ struct LauncherStatus {
   std::map<std::string, int> jobs;   // status -> count
   std::map<std::string, int> nodes;  // liveness -> count
   Retention keeps;
-  Bytes disk_free = {};  // where the home is
-  Bytes low_space = {};  // below it no new work is taken; 0: an older launcher, which says nothing
-  std::string low_reason = {};  // why none is taken now; "": it is
+  Bytes disk_free = {};         // where the home is
+  Bytes low_space = {};         // below it no new work is taken; 0: an older launcher did not say
+  std::string low_reason = {};  // why no new work is taken now; "": it is taken
   int draining = 0;             // how many of `nodes` are drained: they take no new work
   friend bool operator==(const LauncherStatus&, const LauncherStatus&) = default;
 };

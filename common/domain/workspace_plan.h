@@ -1,5 +1,5 @@
 #pragma once
-// What the agent staged for a runner: how the working directory is to be put together.
+// How a runner puts the working directory together from what the agent staged.
 
 #include <optional>
 #include <string>

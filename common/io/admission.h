@@ -1,8 +1,8 @@
 #pragma once
 // Which TCP connections a process keeps, decided when the kernel hands them over and before any
-// handshake. A connection is proven once a message came over it from a key that was let in; those
-// that are not proven have a share of their own, so that they cannot take the descriptors of the
-// others. It decides and counts; accept_hook.cc shuts down and closes. Safe for threads.
+// handshake. A connection is proven once it has carried a message from an authorised key. Unproven
+// connections have a limited share of the descriptors, so that they cannot starve the proven ones.
+// It decides and counts; accept_hook.cc shuts down and closes. Safe for threads.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,14 +38,14 @@ class Admission {
     int fd = -1;
     Peer peer;
   };
-  // Is this still that connection? Its descriptor may have been closed, and used again.
+  // Whether the descriptor still belongs to this connection: it may have been closed and reused.
   using IsOpen = bool (*)(const Connection& connection);
 
   Admission(Limits limits, IsOpen is_open) : limits_(limits), is_open_(is_open) {}
 
   struct Verdict {
     bool admitted = true;          // else it is to be closed
-    std::vector<Connection> shut;  // to be shut down in its favour: those unproven for longest
+    std::vector<Connection> shut;  // to be shut down to make room: those unproven for longest
   };
   Verdict arrived(const Connection& connection);
   void proven(int fd, const std::string& address);
@@ -69,7 +69,7 @@ class Admission {
     std::size_t proven() const { return all - unproven.size(); }
   };
   void forget(int fd);
-  // Drops closed ones on the way. nullopt: all of this source are proven.
+  // Also forgets closed connections. nullopt: all connections of this source are proven.
   std::optional<Connection> take_oldest_unproven(const std::string& source);
   std::optional<std::string> most_unproven() const;
   void forget_closed();

@@ -1,6 +1,6 @@
 #pragma once
-// The cgroups of one attempt on one node, seen by whoever outlives its runner: emptied and removed.
-// Each function may block for a moment and is idempotent: what is gone already is success.
+// Cleans up the cgroups of an attempt whose runner has died. Each function may block for a moment
+// and is idempotent: a cgroup that is gone counts as removed.
 
 #include <string>
 #include <vector>
@@ -15,11 +15,11 @@ Status clean_cgroups(const std::string& record_file);
 // Whether a cgroup that the file names still exists. False when the file does not exist.
 bool any_cgroup(const std::string& record_file);
 
-// The same for a runner whose record is gone, with its attempt's directory: its cgroups, by their
-// name, wherever they are mounted. `attempt`: the name of that directory.
+// The same for a runner whose record file is gone: finds its cgroups by name, in every mounted
+// hierarchy. `attempt`: the name of its attempt directory.
 Status clean_cgroups_of(const std::string& attempt, int runner_pid);
 
-// The name that these go by, LEAD…TAIL, with the part's rank of the node between.
+// The name of such a cgroup: LEAD, the part's node rank, TAIL.
 struct CgroupName {
   std::string lead, tail;
 };

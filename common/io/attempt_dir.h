@@ -95,10 +95,10 @@ class AttemptDir {
 // When its lease ends, in time since boot; nullopt: it holds none, or it cannot be read.
 std::optional<Duration> read_lease(const AttemptDir& directory);
 
-// When its first rank started; ns = 0: none did, as far as is known.
+// When its first rank started; ns = 0: none is known to have started.
 Instant read_started(const AttemptDir& directory);
 
-// What its file `environment` says; "" = it has none.
+// The content of its file `environment`; "" = there is none.
 std::string read_environment(const AttemptDir& directory);
 
 // The one path where every rank of the attempt sees its working directory, on every node whose

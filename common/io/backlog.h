@@ -1,9 +1,9 @@
 #pragma once
-// How many bytes of each connection lie in this process: read by libzmq and not taken by anybody
-// yet, or given to it and not written. libzmq bounds its queues in messages, which may be large; a
-// connection whose peer is not trusted has a bound in bytes here, and all of these together have
-// one. Counts alone: backlog_hooks.cc asks at each recv() and send(), ServerSocket tells what it
-// takes and gives. Safe for threads.
+// Counts the bytes of each connection that are buffered in this process: read by libzmq and not yet
+// received by us, or sent by us and not yet written. libzmq limits its queues by messages, which
+// may be large; this limits the bytes of each untrusted connection, and of all of them together.
+// backlog_hooks.cc reports each recv() and send(), ServerSocket each message that it receives and
+// sends. Safe for threads.
 
 #include <atomic>
 #include <cstdint>
@@ -17,23 +17,23 @@ class Backlog {
   struct Limits {
     std::int64_t unread = 48 << 20;  // of one connection; more than an upload has in flight
     std::int64_t unsent = 32 << 20;
-    std::int64_t all = 256 << 20;  // in each direction; beyond, each has its share of that,
-    std::int64_t share = 1 << 20;  // or this, if it is more
+    std::int64_t all = 256 << 20;  // in each direction; then all have equal parts
+    std::int64_t share = 1 << 20;  // of `all`, but at least this
   };
   explicit Backlog(Limits limits) : limits_(limits) {}
 
-  // A connection begins; what its descriptor had before is over.
+  // A connection begins; counts of an earlier one with this descriptor are dropped.
   void opened(int fd);
   void closed(int fd);
-  // Its peer is one of ours: it has no bound any more.
+  // The peer is authenticated: its connection has no limit any more.
   void trust(int fd);
   // Another number each time it is opened; 0: not one of these connections.
   std::uint64_t life(int fd) const;
 
-  // False: more than may wait unread. The connection is to be cut.
+  // False: the limit of unread bytes is exceeded, and the connection must be closed.
   bool read(int fd, std::int64_t bytes);
   void took(int fd, std::int64_t bytes);
-  // Nothing waits to be taken: what connections left that are closed is gone.
+  // No message is waiting: counts of closed connections are dropped.
   void all_taken();
 
   bool may_give(int fd, std::int64_t bytes);

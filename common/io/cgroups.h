@@ -1,9 +1,9 @@
 #pragma once
-// The cgroups of one attempt on one node: one directory per hierarchy, `lockstep/NAME` (v1's
-// for CPU time: `lockstep-NAME`), and in the one that knows memory a child per rank, so that an
-// out-of-memory kill is attributed, and one in that which knows pids, so that a rank that forks
-// without end takes nothing from the others. It owns these directories from create to remove; it
-// decides nothing about ranks.
+// The cgroups of one attempt on one node: one directory per hierarchy, `lockstep/NAME` (v1's for
+// CPU time: `lockstep-NAME`). The memory hierarchy has a child per rank, so that an out-of-memory
+// kill can be attributed to its rank; the pids hierarchy too, so that a fork bomb in one rank does
+// not harm the others. The object owns these directories from create to remove, and decides nothing
+// about ranks.
 
 #include <optional>
 #include <string>
@@ -32,10 +32,10 @@ long long refused_forks(const std::string& directory);
 
 class Cgroups {
  public:
-  // v2 where the memory controller is delegated to us, else v1; makes nothing yet. Error: why there
-  // are none.
+  // Chooses v2 where the memory controller is delegated to us, else v1, and creates nothing yet.
+  // The error says why no cgroup can be used.
   static Result<Cgroups> find(const CgroupRequest& request);
-  // find() and make(); where ranks begin in the nursery, make() is left for later.
+  // find() and make(). Where ranks begin in the nursery, the caller calls make() later.
   static Result<Cgroups> create(const CgroupRequest& request);
   // The directories and their limits; made once.
   Status make();
@@ -48,7 +48,7 @@ class Cgroups {
   bool limits_pids() const;
   // The files a rank writes itself into.
   std::vector<std::string> procs_files(int local_rank) const;
-  // Of those the ones that a rank writes itself into before it execs: what it forks is counted.
+  // Those files that a rank writes itself into before it execs, so that its forks are counted.
   std::vector<std::string> first_files(int local_rank) const;
   // Where ranks begin before they join those of procs_files(); "": in the runner's own cgroup.
   std::string nursery() const { return begins_in_nursery_ ? request_.nursery : ""; }

@@ -22,8 +22,8 @@ class SystemClock final : public Clock {
   std::int64_t offset_ns_ = 0;
 };
 
-// The same, but time in which the machine sleeps counts too: for leases, whose other end does not
-// sleep.
+// The same, but also counts the time that the machine is suspended: for leases, whose other end
+// runs on.
 class SleeplessClock final : public Clock {
  public:
   SleeplessClock();
@@ -33,7 +33,7 @@ class SleeplessClock final : public Clock {
   std::int64_t offset_ns_ = 0;
 };
 
-// As the machine's wall clock stands, which people and NTP set: to compare it with another's.
+// The machine's wall clock, which people and NTP set: only to compare it with another machine's.
 Instant wall_clock();
 
 // Since the machine was booted, sleep included. Containers share it: it never goes back within a

@@ -59,10 +59,10 @@ class Faults {
   virtual std::optional<Fault> before(Call call, std::size_t bytes) = 0;
 };
 
-// For those who reach the disk in another way (SQLite's own files): nullopt when all is well.
+// For code that reaches the disk in another way (SQLite): the fault to simulate; nullopt: none.
 std::optional<Fault> fault(Call call, std::size_t bytes = 0);
 
-// In front of the disk while it lives; one at a time in a process.
+// Installs the injector while the object lives; one at a time in a process.
 class InFront {
  public:
   explicit InFront(Faults& faults);

@@ -1,6 +1,6 @@
 #pragma once
-// How full a file system is, when that is too full for new work, and a file of a given size that is
-// given back when there is no other space left.
+// How full a file system is, when it is too full for new work, and reserve files: space that is
+// released when no other is left.
 
 #include <sys/statvfs.h>
 
@@ -24,9 +24,9 @@ Result<DiskSpace> disk_space(const std::string& path);
 // one a tenth.
 Bytes default_low_space(Bytes total);
 
-// Makes `path` a file of `size` that really takes its blocks. Whatever fails leaves none.
+// Makes `path` a file of `size` with all its blocks allocated. On failure no file is left.
 Status make_reserve(const std::string& path, Bytes size);
-// Gives them back; true when there were any.
+// Releases the reserve; true when there was one.
 bool release_reserve(const std::string& path);
 
 // Turns the reserve into the file `path` with this content, durable, without a new block;

@@ -10,14 +10,15 @@
 
 namespace lockstep::io {
 
-// The entries of a directory are durable: what was renamed or made in it stays.
+// Makes the entries of a directory durable: files that were renamed or created in it survive a
+// crash.
 Status sync_directory(const std::string& path);
 
 // The first `limit` bytes of a regular file as a new file of mode 0600, shared with the source
 // where the file system can (reflink).
 Status copy_file(const std::string& from, const std::string& to, std::uint64_t limit = UINT64_MAX);
 
-// A second name for a file that nobody ever changes; a copy where that cannot be had.
+// A hard link to a file that nobody ever changes; a copy where links are not possible.
 Status link_or_copy(const std::string& from, const std::string& to);
 
 // A shared advisory lock (flock) on the file of a FileLock: held by several, and by none while a

@@ -1,5 +1,5 @@
 #pragma once
-// errno of a call on a file as an Error: its class is what code decides by.
+// Turns errno of a call on a file into an Error; callers decide by its code.
 
 #include <cerrno>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lockstep::io {
 
-// With what was done and on which path.
+// The message says what was done, and on which path.
 inline Error file_error(int errnum, std::string_view what, const std::string& path) {
   Error error = errno_error(errnum, std::string(what) + " " + path);
   if (errnum == ENOENT || errnum == ENOTDIR) error.code = ErrorCode::not_found;

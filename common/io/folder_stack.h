@@ -24,12 +24,12 @@ struct FolderFacts {
   mode_t mode = 0;
   uid_t uid = 0;
 };
-// errno says why there are none.
+// False: errno says why the facts cannot be read.
 bool look_at_folder(int fd, FolderFacts& facts);
 
 class FolderStack {
  public:
-  // Where the listing of a folder goes on that was closed meanwhile.
+  // Where the listing of a folder continues after the folder was closed and opened again.
   enum class Reopened { from_start, behind_child };
   FolderStack(std::string shown, Reopened reopened)
       : shown_(std::move(shown)), reopened_(reopened) {}
@@ -39,7 +39,8 @@ class FolderStack {
   // The next entry of the deepest folder; null: there is none.
   Result<const dirent*> next();
   void rewind();
-  // Back to the folder above. The name of the one that was left, or "" when it is no longer known.
+  // Goes back to the folder above. Returns the name of the folder that was left, or "" when it is
+  // no longer known.
   Result<std::string> leave();
 
   bool empty() const { return levels_.empty(); }

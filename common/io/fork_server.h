@@ -1,11 +1,11 @@
 #pragma once
-// A program that is started once, ahead of time, and forked whenever one more of its processes is
-// wanted: its libraries are linked and initialised then. ForkServer is held by whoever wants
-// processes; serve_forks() is called by the program, which must have one thread and no connections.
+// Starts a program once, ahead of time, and forks it for each process that is needed, so that its
+// libraries are already loaded and initialised. The caller holds a ForkServer; the program calls
+// serve_forks() while it has one thread and no connections.
 //
-// Each order brings a channel of its own. On it the new process says who it is, and does nothing
-// before it is told to go on. So whichever of the three dies, and whenever: a process that its
-// orderer does not know has done nothing, and ends. The new processes outlive both others.
+// Each order has its own channel, on which the new process reports its pid and then waits for
+// permission to go on. Whichever of the three dies, and whenever: a process whose pid did not reach
+// the caller has done nothing, and ends. The new processes outlive the caller and the server.
 
 #include <functional>
 #include <memory>
@@ -31,13 +31,13 @@ class ForkServer {
   // report its pid; generous, for a machine that swaps.
   static Result<std::unique_ptr<ForkServer>> start(DetachedStart start, std::size_t longest,
                                                    Duration timeout = seconds(30));
-  // The server ends when it notices; what it forked does not.
+  // The server ends when it notices that the socket is closed; its forked processes go on.
   ~ForkServer() = default;
   ForkServer(const ForkServer&) = delete;
   ForkServer& operator=(const ForkServer&) = delete;
 
-  // From any thread. unavailable: the server is gone, or silent; nothing of this order runs, and
-  // nothing will. Any other error: as of start_detached.
+  // From any thread. unavailable: the server has died or does not answer, and no process was or
+  // will be started for this order. Other errors: see start_detached.
   Result<ProcessIdentity> fork(const ForkOrder& order) const;
   const ProcessIdentity& identity() const { return identity_; }
 

@@ -19,17 +19,17 @@ class LogTimes {
  public:
   explicit LogTimes(const std::string& log_path) : path_(log_path + ".times") {}
 
-  // Behind what is there; entries grow in offset and time.
+  // Appends entries; offset and time never decrease.
   Status append(const std::vector<LogTime>& entries, int mode = 0644);
-  // The entries of [begin, end), and, if `covering`, the one that `begin` belongs to; more than
-  // `most` are thinned out.
+  // The entries of [begin, end), and, with `covering`, the entry that contains `begin`. If there
+  // are more than `most`, some are left out evenly.
   std::vector<LogTime> between(std::uint64_t begin, std::uint64_t end, std::size_t most,
                                bool covering) const;
   // Where bytes begin that were read at `since` or later, within kLogTimeStep before. nullopt: no
   // times are known, or all are earlier.
   std::optional<std::uint64_t> first_since(Instant since) const;
   bool known() const;  // there is an entry
-  // Gives the disk space of entries before `offset` back.
+  // Releases the disk space of entries before `offset`.
   void free_before(std::uint64_t offset);
 
   const std::string& path() const { return path_; }

@@ -1,19 +1,18 @@
 #pragma once
-// A cgroup that a process enters ahead of time, in v1's hierarchy that counts processes, and in
-// which its ranks begin. The first move of a process between v1 cgroups waits for an RCU grace
-// period, 8 to 12 ms, so ranks move to cgroups of their own beside their start
-// (runner/steps/cgroup_joiner). What they fork until then is bounded by the nursery.
-// docs/decisions/035-nurseries.md
+// A cgroup of v1's pids hierarchy that a process enters ahead of time and in which its ranks start.
+// The first move of a process between v1 cgroups waits for an RCU grace period, 8 to 12 ms, so
+// ranks move to their own cgroups while they start (runner/steps/cgroup_joiner). Until then the
+// nursery limits their forks. docs/decisions/035-nurseries.md
 
 #include <string>
 
 namespace lockstep::io {
 
-// Makes a nursery below the cgroup of this process and moves the process into it: its directory, or
-// "" where no v1 hierarchy that counts processes is ours to write. Nothing is limited yet.
+// Makes a nursery below the cgroup of this process and moves the process into it. Returns its
+// directory, or "" where we cannot write to a v1 pids hierarchy. Sets no limit yet.
 std::string enter_nursery();
 
-// `cgroup`, or, where that is a nursery, the cgroup in which it was made.
+// `cgroup`, or the parent of `cgroup` if that is a nursery.
 std::string outside_nursery(const std::string& cgroup);
 
 // Removes the empty nurseries below the cgroup of this process. One that another process has made

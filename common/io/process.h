@@ -21,14 +21,14 @@ struct ProcessIdentity {
 };
 std::optional<ProcessIdentity> identify(int pid);  // nullopt: no such process
 bool is_alive(const ProcessIdentity& who);         // false for zombies
-// Also true for one that was killed and waits for the disk: it serves nobody any more, and holds
-// its locks still.
+// Also true for a killed process that still waits for the disk: it answers nobody any more, but
+// still holds its locks.
 bool is_ending(const ProcessIdentity& who);
 std::string to_text(const ProcessIdentity& who);  // "pid ticks\n"
 std::optional<ProcessIdentity> process_identity_from(const std::string& text);
 // A pidfd: readable once the process has ended, its zombie included. not_found: it is gone.
 Result<Fd> open_process(const ProcessIdentity& who);
-// Never hits a process that got the pid later; a process that is gone is success.
+// Never signals another process that reused the pid. Success when the process is gone.
 Status signal_process(const ProcessIdentity& who, int signal);
 
 struct DetachedStart {

@@ -1,5 +1,5 @@
 #pragma once
-// All processes, as /proc has them: who there is, and who came of whom.
+// All processes of the machine and their parents, from /proc.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace lockstep::io {
 
 std::vector<int> all_pids();
-// All that it started, and what these started, except what has got another parent since.
+// The children of `pid`, their children and so on, except those that were reparented.
 std::vector<ProcessIdentity> descendants_of(int pid);
 
 }  // namespace lockstep::io

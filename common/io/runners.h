@@ -1,6 +1,6 @@
 #pragma once
-// Runners by their command lines: also those whose attempt directory is gone, of which no pid file
-// tells any more. For whoever ends what an agent or a launcher does not know.
+// Finds runners by their command lines, also those whose attempt directory, and with it the pid
+// file, is gone. For ending runners that neither agent nor launcher knows.
 
 #include <string>
 #include <vector>
@@ -14,11 +14,11 @@ struct Runner {
   std::string directory;  // of its attempt; may be gone
 };
 
-// Those that live and whose attempt directory lies, or lay, at any depth below `folder`. One in a
-// container may have a folder of the same name that is another: it is none of them.
+// Live runners whose attempt directory is, or was, below `folder` at any depth. A runner in a
+// container whose path only looks the same is not among them.
 std::vector<Runner> runners_below(const std::string& folder);
 
-// Kills it and waits, some seconds, until all that it started is gone as well, its cgroups too.
+// Kills the runner and waits some seconds until its descendants and cgroups are gone too.
 Status end_runner(const Runner& runner);
 
 }  // namespace lockstep::io

@@ -28,7 +28,7 @@ Result<KeyPair> load_or_create_key_pair(const std::string& path);
 // One per process: the ZeroMQ context and its ZAP handler, served by `loop`.
 class Transport {
  public:
-  // Called for each CURVE handshake: may this key talk to this domain?
+  // Called for each CURVE handshake: whether this key may use this domain.
   using Gate = std::function<bool(const std::string& domain, const PublicKey& key)>;
 
   // Told of each handshake that the gate refused.
@@ -52,11 +52,11 @@ class Transport {
 struct SocketLimits {
   std::int64_t max_message_bytes = 64 << 20;
   int high_water_mark = 10'000;  // messages, each direction and peer
-  // Servers: any key is let in, so that a message proves nothing about who is connected: see
+  // Servers: any key is accepted, so a message does not prove that its sender is authorised; see
   // admission.h.
   bool open_to_all = false;
-  // Servers: whose connections have no bound in bytes (backlog.h). Empty: everybody's, once a
-  // message of theirs was taken.
+  // Servers: keys whose connections have no byte limit (backlog.h). Empty: every connection, after
+  // its first received message.
   std::function<bool(const PublicKey& key)> trusts = {};
 };
 

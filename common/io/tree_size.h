@@ -1,7 +1,6 @@
 #pragma once
-// How much of its disk a tree takes that others change meanwhile: a walk of any depth through open
-// folders, through no symlink and into no other mount, which gives up after a while. It changes
-// nothing.
+// Measures the disk usage of a tree that others may change meanwhile: a walk of any depth that
+// follows no symlink, enters no other mount, and stops at a time limit. Read-only.
 
 #include <cstdint>
 #include <string>
@@ -19,7 +18,8 @@ struct TreeSize {
   bool is_whole = true;  // false: the time was over, or the tree was changed under the walk
 };
 
-// `left_out`: names in `path` itself that do not count. An error: not even `path` can be read.
+// `left_out`: names directly in `path` that are not counted. An error: `path` itself cannot be
+// read.
 Result<TreeSize> measure_tree(const std::string& path, const std::vector<std::string>& left_out,
                               Duration most);
 

@@ -7,7 +7,7 @@
 
 namespace lockstep::io {
 
-// The version that the file names; 1 when there is none: trees of before it was written.
+// The version that the file names; 1 when there is no file: the tree is older than this file.
 Result<int> read_version(const std::string& path);
 Status write_version(const std::string& path, int version);
 

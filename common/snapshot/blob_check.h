@@ -1,6 +1,6 @@
 #pragma once
-// A look at a blob store that nobody uses: is everything below some trees here and whole, and what
-// is here besides. It changes nothing but by the two functions that say so.
+// Checks a blob store that is not in use: whether everything below given trees is there and
+// undamaged, and which other blobs there are. Only move_aside() and clean() change anything.
 
 #include <cstdint>
 #include <functional>
@@ -27,10 +27,10 @@ class BlobCheck {
   // conflict: it is in use.
   static Result<std::unique_ptr<BlobCheck>> open(const std::string& root);
 
-  // Reads and hashes all below the tree that was not looked at before.
+  // Reads and hashes every blob below the tree that no earlier call has checked.
   Status check(const Digest& tree, const std::function<void(const BadBlob&)>& bad);
   std::uint64_t checked() const { return seen_.size(); }
-  // What no tree that was checked refers to.
+  // Blobs that no checked tree refers to.
   Result<std::vector<Digest>> others() const;
   Result<std::vector<std::string>> leftovers() const;  // half uploads: paths
 

@@ -1,10 +1,10 @@
 #pragma once
-// Mark and sweep of a blob store, while it is in use. What stays: everything below the trees that
-// the owner names, and what anybody sent or asked for within the lease (since the store was opened,
-// for what was there before). Two steps, so that nothing is lost that comes to be referred to in
-// between: what is not marked is condemned, which makes it missing for whoever asks; then the owner
-// names its trees again, and only what is still condemned is removed. For a worker thread; one at a
-// time.
+// Mark and sweep of a blob store, while it is in use. It keeps everything below the trees that the
+// owner marks, and blobs that were sent or asked for within the lease (blobs from before the store
+// was opened: within the lease since then). Two steps, so that a blob which becomes referenced in
+// between is not lost: unmarked blobs are condemned, which makes them missing for everybody; then
+// the owner names its trees again, and only blobs that are still condemned are removed. For a
+// worker thread; one at a time.
 
 #include <atomic>
 #include <chrono>
@@ -28,8 +28,8 @@ struct Collected {
 
 class BlobCollection {
  public:
-  // Whether what was there when the store was opened is leased from then: not where everything can
-  // be fetched again.
+  // Whether blobs that were there when the store was opened have a lease from then on. Caches say
+  // no: their blobs can be fetched again.
   enum class SinceOpened { yes, no };
   BlobCollection(BlobStore& store, Duration lease, SinceOpened since_opened = SinceOpened::yes)
       : BlobCollection(store, {lease, lease, lease}, since_opened) {}
@@ -40,7 +40,7 @@ class BlobCollection {
   };
   BlobCollection(BlobStore& store, Leases leases, SinceOpened since_opened = SinceOpened::yes)
       : store_(store), leases_(leases), since_opened_(since_opened) {}
-  // One that is cut short spares all that it condemned.
+  // A collection that is cut short restores everything that it condemned.
   ~BlobCollection();
   BlobCollection(const BlobCollection&) = delete;
   BlobCollection& operator=(const BlobCollection&) = delete;
@@ -49,7 +49,7 @@ class BlobCollection {
   Status mark(const std::vector<Digest>& trees);
   // Returns how many blobs are condemned now.
   Result<std::size_t> condemn();
-  // The trees that are referred to by now: what was condemned of them is there again.
+  // Restores condemned blobs of these trees, which have become referenced meanwhile.
   Status spare(const std::vector<Digest>& trees);
   Result<Collected> sweep();
   // From any thread: what is under way ends soon, as unavailable.

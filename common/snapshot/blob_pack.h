@@ -28,7 +28,7 @@ struct PackedBlob {
 
 class PackSet {
  public:
-  // `cut`: what a crash left unfinished is cut off; else it is passed over.
+  // `cut`: an unfinished record at the end is cut off; otherwise it is ignored.
   static Result<std::unique_ptr<PackSet>> open(const std::string& folder, bool cut = true);
 
   bool has(const Digest& digest) const;
@@ -37,8 +37,8 @@ class PackSet {
   // `raw_size` <= kPackedBytes. The caller has verified the digest.
   Status append(const Digest& digest, std::uint32_t raw_size, bool compressed,
                 std::string_view data);
-  // After an error what it should have made durable is of no use: it is not in the index any more,
-  // nor in the files, and comes again as new.
+  // After an error, the records that it should have made durable are removed from the index and the
+  // files, and must be put again.
   Status sync();
   bool dirty() const;
   std::uint64_t cut_backs() const {  // syncs that failed
@@ -47,8 +47,7 @@ class PackSet {
   }
   void drop(const Digest& digest);  // out of the index
   std::vector<Digest> digests() const;
-  // Packs of which a quarter or more is of no use any more are written anew without it. Returns by
-  // how many bytes the files became smaller.
+  // Rewrites packs of which a quarter or more is unused. Returns how many bytes the files shrank.
   Result<std::uint64_t> reclaim();
   // Out of the index and out of the files.
   Status expel(const std::vector<Digest>& digests);

@@ -41,8 +41,8 @@ struct BlobWanted {
   bool directory = false;
 };
 
-// How long what was sent or asked for is kept before anything refers to it (blob_gc.h). Brief: who
-// asked makes sure of it once more when it is needed, and sends again what is gone.
+// How long a blob is kept before anything refers to it (blob_gc.h). Brief: the sender checks again
+// when it needs the blob, and sends it again if it is gone.
 enum class Lease { lasting, brief };
 
 class BlobStore {
@@ -72,7 +72,7 @@ class BlobStore {
   Result<std::vector<BlobWanted>> missing_blobs_from(const Digest& root);
 
   Result<std::vector<Digest>> list() const;  // all that are here, in no order
-  // Nothing below this tree is collected for a while: somebody is about to refer to it.
+  // Protects everything below this tree from collection for a while, until something refers to it.
   void lease(const Digest& root);
 
   // A whole blob; corrupt when the digest is not that of `raw`. Durable after sync().
@@ -85,14 +85,15 @@ class BlobStore {
   void abandon(std::string_view uploader);
   // Makes all that was put durable: one fdatasync for all small blobs. Cheap when there is nothing.
   Status sync();
-  // How often a sync failed and what it should have made durable was dropped. Who puts on one
-  // thread and syncs on another compares: a later sync of what is left succeeds.
+  // How often a sync failed and dropped the blobs that it should have made durable. A caller that
+  // puts on one thread and syncs on another compares this count, because a later sync of the
+  // remaining blobs succeeds.
   std::uint64_t losses() const;
 
   // A whole blob, verified. not_found, corrupt (dropped), resource_exhausted (larger than `limit`).
   Result<std::string> get(const Digest& digest, Bytes limit = mebibytes(256)) const;
-  // In order, in parts of at most kMaxPieceBytes, verified at the end: an error after the last part
-  // means that all of them are worthless.
+  // Streams a blob in order, in parts of at most kMaxPieceBytes. The digest is verified at the end:
+  // after an error, discard all parts.
   using Sink = std::function<Status(std::string_view part)>;
   Status stream(const Digest& digest, const Sink& sink) const;
   // The piece at `offset` (a multiple of kMaxPieceBytes) as it is stored, to be sent to a peer, who

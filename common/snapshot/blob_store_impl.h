@@ -50,8 +50,8 @@ struct BlobStore::Impl {
   std::set<std::string> unsynced_folders;
   std::optional<Error> broken;  // what was moved into place may not stay: nothing is promised
 
-  // What was asked for or sent lately, and what is about to be removed (blob_gc.h). A condemned
-  // blob counts as missing, and is there again when somebody sends it.
+  // Leases of recently requested or sent blobs, and the condemned blobs (blob_gc.h). A condemned
+  // blob counts as missing; sending it again restores it.
   std::mutex gc_mutex;
   std::unordered_map<Digest, Touched> touched;
   std::unordered_map<Digest, SteadyTime> leased_trees;

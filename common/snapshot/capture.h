@@ -31,8 +31,8 @@ struct CaptureOptions {
   bool is_growing = false;     // of a file that is written to, what was there at first is taken
   bool skip_restless = false;  // a file that changes each time it is read is left out, not an error
   bool skip_unreadable = false;  // the same for a file that cannot be read
-  // How many bytes of all files together may be holes, which take no disk but time to read. The
-  // files with more are skipped and listed.
+  // How many bytes of holes (sparse regions, which cost time to read but no disk) all files may
+  // have together. Files beyond that are skipped and listed.
   std::uint64_t most_holes = UINT64_MAX;
   // Called after each reading of a file, with its path relative to the root, on the thread that
   // read it.
@@ -90,8 +90,8 @@ struct TreeOptions {
   bool is_upper = false;           // the upper directory of an overlay: whiteouts are heeded
   std::optional<LowerTree> lower;  // and this is what lies below it
   bool is_growing = false;         // as in CaptureOptions
-  // Of a file that changes each time it is read the version in this tree is taken; when that has
-  // none, it is left out and listed. Absent: it is an error.
+  // A file that changes during every read is taken from this tree instead; if it is not there, it
+  // is left out and listed. Absent: such a file is an error.
   std::optional<LowerTree> previous = std::nullopt;
   std::function<void(const std::string& path)> on_read = {};  // as in CaptureOptions
   Selection* selection = nullptr;                             // null: everything. Not with `lower`
@@ -102,9 +102,9 @@ struct TreeOptions {
 Result<Snapshot> capture(const std::string& directory, const CaptureOptions& options);
 
 // A directory as it is, without ignore rules, .git included, as its users see it through the
-// overlay. `opened` is read with the rights of the calling thread and never left by a symlink that
-// stands at a last component; what cannot be read is skipped and listed, and so are special files:
-// no single entry costs the others. Only what concerns all of them is an error.
+// overlay. `opened` is read with the rights of the calling thread, and symlinks are never followed.
+// Unreadable and special files are skipped and listed, so that one entry never spoils the rest; an
+// error means that the whole capture failed.
 Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
                               const TreeOptions& options);
 

@@ -12,7 +12,7 @@
 
 namespace lockstep::snapshot {
 
-// Bytes that nobody has to zero before they are read.
+// A buffer that is not zeroed before it is filled.
 struct Content {
   std::unique_ptr<char[]> data;
   std::size_t size = 0;
@@ -23,8 +23,8 @@ struct Content {
 class ContentTaker {
  public:
   virtual ~ContentTaker() = default;
-  // May so many bytes be held? Waits until there is room, if there will be. False: they are hashed
-  // and not held.
+  // Reserves memory for so many bytes, and waits until they are free. False: no room will be made,
+  // and the file is hashed only.
   virtual bool make_room(std::uint64_t bytes) = 0;
   virtual void give_back(std::uint64_t bytes) = 0;  // room that was made and is not used
   virtual void take(const Digest& digest, Content content) = 0;  // room was made for it

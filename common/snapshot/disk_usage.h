@@ -9,7 +9,7 @@
 
 namespace lockstep::snapshot {
 
-// What goes while it is looked at is passed over; a path that is not there takes nothing.
+// Entries that vanish during the walk are ignored; a missing path has size 0.
 Result<std::uint64_t> disk_usage(const std::string& path);
 
 }  // namespace lockstep::snapshot

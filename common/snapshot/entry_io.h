@@ -12,7 +12,7 @@ namespace lockstep::snapshot {
 // closed and errno says why.
 io::Fd open_entry(int root, const std::string& path, int flags);
 
-// False: the process or the machine lacks something, and the next entry would fail as well.
+// False: the error concerns the process or the machine, and the next entry would fail as well.
 bool is_of_one_entry(int errnum);
 
 // Why an entry was left out, for people ("permission denied").

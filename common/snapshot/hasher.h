@@ -36,12 +36,12 @@ class Hasher {
   void take_out_skipped();
 
  private:
-  // One that is not in the snapshot. Without an errno it never rested.
+  // A file that is left out of the snapshot. Without an errno: it changed during every read.
   struct LeftOut {
     ToHash item;
     int errnum = 0;
   };
-  // False: with this file's, all holes together are more than may be.
+  // False: this file's holes would exceed the limit for all files.
   bool may_read_holes(std::uint64_t holes);
   // One reading of a file, from its beginning to its end.
   struct Reading {

@@ -1,7 +1,7 @@
 #pragma once
 // Which files a job's `keep` names (common/domain/keep.h), by git's rules for a pattern and a path.
-// The last pattern decides that matches the path or a folder that it lies in; so, other than in an
-// ignore file, `!` also takes files out of a folder that a pattern before it names. Pure.
+// The last pattern that matches the path or one of its parent folders decides. Unlike in an ignore
+// file, `!` can therefore exclude files of a folder that an earlier pattern names. Pure.
 
 #include <bitset>
 #include <string>
@@ -24,7 +24,7 @@ class KeepPatterns {
   Matches match(std::string_view path, bool is_directory, const Matches& of_folder) const;
   // Whether a path with these matches is kept.
   bool keeps(const Matches& matches) const;
-  // Those that take files, and match none of what gave `seen`.
+  // The patterns without `!` that matched nothing in `seen`.
   std::vector<std::uint32_t> unmatched(const Matches& seen) const;
 
  private:

@@ -25,9 +25,9 @@ struct MaterializeOptions {
   std::uint32_t umask = 0;  // permission bits that no file or folder gets
 };
 
-// Writes the tree into `directory`, which must not exist or be empty, in a folder that its owner
-// to be cannot write to. It is closed to all others until the whole tree is written, and given away
-// last. On an error the caller removes it.
+// Writes the tree into `directory`, which must not exist or be empty, and whose parent the new
+// owner cannot write to. It is inaccessible to others until the whole tree is written; the owner is
+// changed last. On an error the caller removes it.
 Status materialize(const BlobStore& blobs, const Digest& root, const std::string& directory,
                    const MaterializeOptions& options = {});
 
@@ -38,8 +38,7 @@ class TreeCache {
   static Result<std::unique_ptr<TreeCache>> open(const std::string& folder);
   ~TreeCache();
 
-  // The path, or "" when the tree is not here. One stat.
-  // It counts as used now.
+  // The path, or "" when the tree is not here. Costs one stat, and counts as a use.
   std::string find(const Digest& root, const Owner& owner) const;
   // The tree's path; builds it when it is not here. Callers of one tree wait for one build.
   Result<std::string> get(const BlobStore& blobs, const Digest& root,
@@ -51,8 +50,8 @@ class TreeCache {
     Instant last_used;
   };
   Result<std::vector<Tree>> list() const;
-  // False: somebody asked for it within `in_use_for`, so it stays. The caller knows that no part
-  // has it.
+  // False: it was used within `in_use_for`, so it stays. The caller has checked that no part uses
+  // it.
   Result<bool> remove_unless_used(const Tree& tree, Duration in_use_for);
 
  private:

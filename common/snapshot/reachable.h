@@ -43,8 +43,8 @@ class Reachable {
 // resource_exhausted: more than kMaxReachable.
 Result<Reachable> reachable_from(const BlobStore& store, const Digest& root);
 
-// The sets that were asked for last, up to so many bytes, and always the very last. From any
-// thread; a walk holds up nobody but who asks for the same thread's time.
+// A cache of the most recently used sets, up to a number of bytes, and always the last one.
+// Callable from any thread; a walk does not block other callers.
 class ReachableTrees {
  public:
   ReachableTrees(const BlobStore& store, std::size_t most_bytes)

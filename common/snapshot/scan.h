@@ -46,7 +46,7 @@ struct Scan {
   std::vector<SkippedPath> skipped;
 };
 
-// Which entries of a tree are taken. What is not is neither read nor listed as left out.
+// Selects entries of a tree. Entries that are not selected are neither read nor listed as left out.
 class Selection {
  public:
   virtual ~Selection() = default;
@@ -60,8 +60,8 @@ struct ScanOptions {
   // false: every entry belongs to it, .git and ignored ones too, and what cannot be read is skipped
   // and listed.
   bool is_source = true;
-  bool is_upper = false;  // of an overlay: whiteouts and opaque folders are noticed
-  std::string left_out;   // a directory that is not looked into wherever it is met; "" = none
+  bool is_upper = false;           // of an overlay: whiteouts and opaque folders are noticed
+  std::string left_out;            // a directory that is never entered; "" = none
   Selection* selection = nullptr;  // null: all; not for a source
 };
 

@@ -15,7 +15,7 @@
 
 namespace lockstep::snapshot {
 
-struct Beside {  // what did not get the name it had
+struct Beside {  // an entry that was renamed
   int node_rank = 0;
   std::string path;  // from the root of the tree
   std::string kept_as;
@@ -31,10 +31,10 @@ struct DirectoryObjects {
 Result<Digest> merge_trees(std::vector<NodeTree> trees, const DirectoryObjects& objects,
                            std::vector<Beside>& beside);
 
-// All nodes began with `base` (absent: with nothing), and `trees` is what they made of it: what a
-// node changed counts, whatever the others still have; of two different changes of one name that of
-// the lowest node rank; what one node removed is gone, unless another changed it. `trees` is not
-// empty.
+// A three-way merge: all nodes began with `base` (absent: empty), and `trees` has their results. A
+// change by one node wins over unchanged copies of others; of two different changes of one name,
+// the lowest node rank's wins; an entry that one node removed is removed, unless another changed
+// it. `trees` is not empty.
 Result<Digest> merge_checkpoints(const std::optional<Digest>& base, std::vector<NodeTree> trees,
                                  const DirectoryObjects& objects);
 

@@ -1,5 +1,5 @@
 #pragma once
-// How large a tree is that lies in a blob store, for who limits that.
+// The size of a tree in a blob store, to check it against a limit.
 
 #include "common/base/bytes.h"
 #include "common/snapshot/blob_store.h"

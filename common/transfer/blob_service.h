@@ -15,8 +15,7 @@
 
 namespace lockstep::transfer {
 
-// A full disk is a refusal for now: whoever asked may ask again. What could not be stored for that
-// (PutBlobs) is told by no_space as well.
+// A full disk is a temporary refusal: the peer may ask again. For PutBlobs, no_space is set too.
 BulkRefused refusal(const Error& error);
 
 // MissingBlobs -> MissingBlobsReply; PutBlobs -> PutBlobsReply (after a sync) or BulkRefused.
@@ -30,15 +29,15 @@ struct PutAnswer {
   BulkMessage reply;  // to be sent once it is durable
   std::uint64_t losses = 0;
 };
-// Of each piece: was its blob here before it came (the store does not look at it then), and is it
-// here now? An error refuses the request.
+// Called for each piece: whether its blob was here before (the piece is then ignored), and whether
+// it is here now. An error refuses the request.
 using OnPiece = std::function<Status(const BlobPiece& piece, bool was_here, bool is_here)>;
 PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer,
               snapshot::Lease lease = snapshot::Lease::lasting, const OnPiece& on_piece = {});
-// What could not be made durable is refused.
+// Syncs the store; answers whose blobs could not be made durable become refusals.
 void make_durable(snapshot::BlobStore& store, const std::vector<PutAnswer*>& answers);
 
-// With one whole piece more, and what the digests take, a message stays below its limit.
+// A message of this size has room for one more piece and its digests below the message limit.
 inline constexpr std::size_t kEnoughForOneMessage = 5u << 19;
 
 // The answers to one GetBlobs, one message at a time, so that the sender may wait for its queue: at

@@ -1,6 +1,6 @@
 #pragma once
-// Contents on their way from the threads that read them to the one that sends them, and the memory
-// that they hold: a budget for all, from the reading of a file until its bytes are in a message.
+// Hands file contents from the reading threads to the sending thread, within a memory budget that
+// counts a file from its reading until its bytes are in a message.
 
 #include <condition_variable>
 #include <cstdint>
@@ -19,8 +19,8 @@ struct TakenContent {
 
 class ContentQueue final : public snapshot::ContentTaker {
  public:
-  // No file is held that takes more than a third of the budget. `wake` is called, by any thread,
-  // when there is something after there was nothing.
+  // A file of more than a third of the budget is not held. Any thread calls `wake` when the queue
+  // stops being empty.
   ContentQueue(std::uint64_t budget, std::function<void()> wake)
       : budget_(budget), wake_(std::move(wake)) {}
 
@@ -31,7 +31,8 @@ class ContentQueue final : public snapshot::ContentTaker {
   // ---- for the one that sends ----
   std::vector<TakenContent> take_all();
   bool empty() const;
-  // From now on a reader waits for room. Before, it goes on without: nobody may be listening.
+  // From now on readers wait for room. Before, they do not hold contents, because nobody may be
+  // taking them.
   void let_wait();
   // Nothing is taken any more; nobody waits.
   void close();

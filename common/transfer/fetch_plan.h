@@ -1,8 +1,8 @@
 #pragma once
-// Which unit of a tree a node asks of whom: of peers that have it, of the launcher what nobody else
-// will bring. It drops who is silent or wrong, and shares the launcher's work out with the others
-// of the core (docs/decisions/016-peers.md). Pure: no socket and no clock; it is told what
-// happened.
+// Decides which unit of a tree a node requests from which source: from peers that have it, else
+// from the launcher. It drops peers that are silent or wrong, and divides requests to the launcher
+// among the nodes of the core (docs/decisions/016-peers.md). Pure: no socket and no clock; it is
+// told what happened.
 
 #include <cstdint>
 #include <map>
@@ -59,17 +59,17 @@ class FetchPlan {
   void finished(std::size_t unit, Instant now);  // whole and verified
   void busy(NodeId from, std::size_t unit, Instant now);
   void lacking(NodeId from, std::size_t unit, Instant now);
-  // It gives nothing more; what it owes goes back. Doing it again changes nothing.
+  // The peer gives nothing more; its open units are requested elsewhere. Idempotent.
   void drop(NodeId peer, std::string fault, bool lied);
   // It is asked for nothing more.
   void close_launcher(Instant now);
-  // Time in which nobody could be heard, because this node stood still, is nobody's silence.
+  // This node was stopped for a while: that time does not count as silence of its peers.
   void woke(Instant now);
 
   // ---- what to do
   // Peers to ask which units they have: asked from then on.
   std::vector<NodeId> questions(Instant now);
-  // What to ask for: open from then on, until finished, busy, lacking or dropped.
+  // The next requests. Each is open until finished, busy, lacking or dropped.
   std::vector<Ask> next(Instant now);
   // Peers that owe an answer and have been silent for too long: to be dropped.
   std::vector<NodeId> silent(Instant now) const;

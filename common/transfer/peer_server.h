@@ -43,9 +43,9 @@ class PeerServer {
   std::uint16_t port() const;
   // From any thread. They may fetch what is below `root`.
   void allow(const std::vector<PublicKey>& keys, const Digest& root);
-  // Not any more: what they are sent of it ends.
+  // Ends that, also for transfers in progress.
   void withdraw(const std::vector<PublicKey>& keys, const Digest& root);
-  // The same of any tree, for good.
+  // The same for all trees, permanently.
   void forbid(const std::vector<PublicKey>& keys);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Pieces on their way to the other side: put together into messages of a good size, and counted. It
-// decides nothing about what is sent.
+// Packs pieces into messages of a good size, sends and counts them. Which pieces are sent is the
+// caller's decision.
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,7 @@ class PieceSender {
   PieceSender(RequestWindow& window, std::function<void(std::uint64_t raw)> on_durable)
       : window_(window), on_durable_(std::move(on_durable)) {}
 
-  // These may wait until the window's window has room.
+  // add() and flush() may wait until the request window has room.
   Status add(BlobPiece piece, std::uint64_t raw_size);
   Status add_blob(const Digest& digest, std::string_view whole);
   Status flush();  // what is left goes out; nobody waits for its answer

@@ -43,9 +43,9 @@ class Origin {
   virtual Result<News> poll() = 0;
 };
 
-// Of a tree whose directories are all in `into`, these files: from peers, and what is this node's
-// share from `origin`. What neither brings is left out, which is no error.
-// `lock`: the tree with the lock that names them all; whoever has it assigned may have them.
+// Fetches these files of a tree whose directories are all in `into`: from peers, and this node's
+// share from `origin`. Files that neither has are left out without an error. `lock`: the tree with
+// the lock that names them all; whoever has it assigned may have them.
 Status fetch_files(io::ClientSocket launcher, const Digest& root, const Digest& lock,
                    const std::set<Digest>& wanted, snapshot::BlobStore& into, const SwarmSite& site,
                    Origin& origin, const OnProgress& progress = {});

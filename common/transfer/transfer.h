@@ -69,7 +69,7 @@ Status download(io::ClientSocket& socket, const Digest& root,
                 const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& into,
                 const OnProgress& progress = {}, TransferOptions options = {});
 
-// The directories that lack of the tree below `root`, level by level.
+// Fetches the missing directories of the tree `root`, level by level.
 Status download_directories(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
                             TransferOptions options = {});
 // Everything that is missing for the tree below `root`: directories first, then what they name.

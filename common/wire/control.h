@@ -20,8 +20,8 @@ namespace lockstep::wire {
 template <typename Body>
 std::string encode(const Envelope<Body>& envelope);
 
-// For desired states of many nodes in a row, byte for byte what encode() makes a decoder read: the
-// table of a gang is the same for all of its nodes, and is encoded once.
+// Encodes the desired states of many nodes: the same bytes as encode(), but the gang table, which
+// is equal for all nodes of a gang, is encoded once.
 class DesiredEncoder {
  public:
   std::string encode(Envelope<AgentReply> envelope);  // its body is a Desired
@@ -31,12 +31,11 @@ class DesiredEncoder {
   std::map<AttemptId, std::string> gangs_;
 };
 
-// A peer's key tells its protocol, and so which Body its messages are read as; a message of another
-// protocol is not decoded.
-// permission_denied: something that only peers of another protocol may say. invalid_argument: an
-// answer of a launcher. corrupt: not a message, or a field is out of range (and named).
-// unsupported: another protocol version (both are named). resource_exhausted: longer than
-// kMaxControlMessageBytes.
+// A peer's key determines its protocol, and so the Body that its messages are decoded as; messages
+// of another protocol are refused. permission_denied: a message of another protocol.
+// invalid_argument: an answer of a launcher. corrupt: not a message, or a field is out of range
+// (and named). unsupported: another protocol version (both are named). resource_exhausted: longer
+// than kMaxControlMessageBytes.
 template <typename Body>
 Result<Envelope<Body>> decode_envelope(std::string_view bytes);
 

@@ -30,8 +30,8 @@ Status read_number(std::int64_t value, std::int64_t low, std::int64_t high, cons
                    int* out);
 Status read_rank(std::int64_t value, const char* field, int* out);
 Status read_port(std::uint32_t value, const char* field, std::uint16_t* out);
-// What is said to people, as long as read_text takes it: a longer text loses its middle, because
-// who cannot read it would refuse the whole message, each time that it is sent.
+// Shortens a text for people to what read_text accepts, by leaving out its middle: otherwise the
+// receiver would refuse the whole message, each time that it is sent.
 std::string fitting_text(const std::string& text);
 Status read_text(const std::string& value, const char* field, std::string* out,
                  std::size_t max_bytes = kMaxTextBytes);

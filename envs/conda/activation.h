@@ -1,7 +1,7 @@
 #pragma once
-// What activating a conda prefix gives, found out once: conda's own variables, those that packages
-// have in etc/conda/env_vars.d and conda-meta/state, and what the scripts of etc/conda/activate.d
-// make of them, in a shell that sees nothing of what is around. As conda's "activate" does it.
+// The variables that activating a conda prefix sets, computed once as conda's "activate" does:
+// conda's own, those of packages in etc/conda/env_vars.d and conda-meta/state, and changes by the
+// scripts of etc/conda/activate.d, which run in a shell with a clean environment.
 
 #include <map>
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace lockstep::envs {
 
-// Path entries and variables alone. `given` counts above those of packages, and scripts see it.
+// The result has only path entries and variables. `given` takes precedence over packages'
+// variables, and scripts see it.
 Result<Activation> activate_conda(Toolbox& tools, const std::string& prefix,
                                   const std::string& scratch,
                                   const std::map<std::string, std::string>& given);

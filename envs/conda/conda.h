@@ -1,7 +1,7 @@
 #pragma once
-// Packages of conda channels, and pip packages on top of them. Solved once to addresses and hashes
-// for the lowest of the nodes; installed without solving, and from what this node has fetched
-// before when that is all. Activated once: see activation.h.
+// Packages of conda channels, and pip packages on top of them. Solved once to addresses and hashes,
+// for the lowest versions among the nodes; installed without solving, and without the network if
+// this node has all the files. Activated once: see activation.h.
 
 #include "envs/conda/conda_backend.h"
 #include "envs/provider.h"

@@ -1,6 +1,6 @@
 #pragma once
-// Who solves conda's match specs and installs what they gave. One of them is chosen per process;
-// the provider knows nothing of which.
+// A tool that solves conda's match specs and installs the result. One is chosen per process; the
+// provider does not depend on which.
 
 #include <memory>
 #include <string>
@@ -27,7 +27,7 @@ class CondaBackend {
 };
 
 // `scratch` is a folder to write to. LOCKSTEP_CONDA_ENGINE of the environment says which.
-// unavailable: what this node lacks is not the definition's fault.
+// unavailable: this node has no usable tool; the definition is not at fault.
 Result<std::unique_ptr<CondaBackend>> make_conda_backend(Toolbox& tools, const Site& site,
                                                          const std::string& scratch);
 

@@ -1,7 +1,7 @@
 #pragma once
-// Packages of conda for an image, solved and installed in this process, which is the job's user's:
-// their scripts run here. What comes of it is one archive, which a container engine's client can
-// read without looking into a folder of that user's.
+// Solves and installs conda packages for an image, in a process of the job's user, because the
+// packages' scripts run in it. The result is one archive, so that the container engine's client
+// need not read the user's folders.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
-// What an engine's words mean: whether it would say them again. Messages are one line, with what it
-// said last: all of it is in the log.
+// Classifies an engine's errors: whether a retry could succeed. Messages are one line with the
+// engine's last message; the log has all of them.
 
 #include <string>
 #include <string_view>
@@ -20,7 +20,7 @@ Error engine_failure(std::string_view what, const Toolbox::Answer& answer);
 
 bool says_no_such_image(std::string_view text);
 
-// Of several lines that which says what went wrong; "" = none.
+// The line of `text` that says what went wrong; "" = none.
 std::string last_words(std::string_view text);
 
 }  // namespace lockstep::envs

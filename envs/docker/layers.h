@@ -1,5 +1,5 @@
 #pragma once
-// How far a pull is, of the lines that docker and podman print without a terminal.
+// The progress of a pull, from the lines that docker and podman print without a terminal.
 
 #include <cstddef>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// User-managed: the interpreter that is there. Nothing is installed; `python` and `python3` become
-// that one, by two small scripts (a link would be taken for another installation, PEP 405).
+// Managed by the user: an interpreter that is installed already. `python` and `python3` become two
+// small scripts that start it (Python would take a link for another installation, PEP 405).
 
 #include "envs/provider.h"
 
@@ -16,8 +16,8 @@ class HostProvider final : public Provider {
   const HostEnvironment definition_;
 };
 
-// What the interpreter says of itself. Errors name the key of the job file and what is wrong: it is
-// not there, may not be run, does not answer.
+// Asks the interpreter for its version. Errors name the key of the job file and what is wrong: it
+// is not there, may not be run, does not answer.
 Result<std::string> version_of(Toolbox& tools, const std::string& interpreter);
 
 }  // namespace lockstep::envs

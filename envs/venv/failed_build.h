@@ -1,6 +1,6 @@
 #pragma once
-// What the compiler said. pip hands it to its log file alone when it has one, and prints "See above
-// for output".
+// The compiler's errors of a failed build. With a log file, pip writes them only there, and prints
+// "See above for output".
 
 #include <optional>
 #include <string>

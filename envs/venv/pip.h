@@ -1,7 +1,7 @@
 #pragma once
 // pip of one interpreter, for every environment that has packages of an index of Python packages:
-// solves to a lock's packages, and installs these and nothing else, from what this node has fetched
-// before when that is all. What it needs on the way is written to `folder`, which exists.
+// solves to a lock's packages, and installs exactly these, without the network if this node has all
+// the files. Temporary files are written to `folder`, which exists.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// Who asks, over which connection, and where the answer goes.
+// The sender of a request: key, address and connection, to which the answer goes.
 
 #include <cstdint>
 #include <string>

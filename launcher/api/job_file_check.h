@@ -1,7 +1,7 @@
 #pragma once
-// A job file that somebody sent to have it checked. Parsing is launcher/spec's and may take a
-// while, so that it is a function of the text alone, for another thread; what the launcher knows
-// beside is held against it afterwards, on the loop. Nothing changes.
+// Checks a job file without submitting it. Parsing (launcher/spec) may take a while, so it is a
+// function of the text alone and runs on another thread; the launcher's state is compared
+// afterwards, on the loop. Nothing changes.
 
 #include <functional>
 #include <map>

@@ -24,8 +24,8 @@ struct Asked {
 };
 Asked asked_of(const ClientRequest& request, const State& state);
 
-// None: a question about what the asker may see anyway. Without time and number, and with the key
-// as it is on the wire.
+// Empty for a question about things that the asker may always see. Entries have no time and number
+// yet, and the key in its wire form.
 std::vector<AuditEntry> entries_of(const Asker& asker, const ClientReply& reply);
 
 // "node gpu-1", by name or id; of one that is not there, as it was asked for.

@@ -1,11 +1,11 @@
 #pragma once
-// THE DOOR. A caller, a typed request and the connection it came over go in; replies and updates
-// come out. Here it is decided who may ask what (core/authority.h), whether there is space, whether
-// a submission's trees are whole; here questions are answered and jobs watched. It knows no socket:
-// ZeroMQ is one adapter (daemon/launcher_server), others will stand beside it.
+// The only entrance for requests: a caller, a typed request and its connection go in; replies and
+// updates come out. It decides whether the caller may ask (core/authority.h), whether there is
+// space, and whether a submission's trees are complete; it answers questions and notifies watchers.
+// It knows no socket: ZeroMQ is one adapter (daemon/launcher_server).
 //
-// It fails closed: each kind of request names its permission in claim_of(), and one that does not
-// compiles nowhere.
+// It fails closed: each kind of request names its permission in claim_of(); one that does not fails
+// to compile.
 
 #include <functional>
 #include <map>
@@ -43,8 +43,8 @@ class Service {
     std::function<void(const Input&)> feed;
     std::function<Instant()> now;
     std::function<std::uint64_t()> random;
-    // Is this tree whole in the blob store, and all of it the caller's? Answered later, on the
-    // loop.
+    // Whether the blob store has this whole tree, and the caller may use all of it. Answers later,
+    // on the loop.
     std::function<void(const Caller& caller, const Digest& root,
                        std::function<void(Result<bool> whole)>)>
         check_snapshot;
@@ -93,7 +93,7 @@ class Service {
   void perform(const ReplyCompute& action);
   void perform(const ExitDaemon& action);
   void perform(const JobChanged& action) { changed_jobs_.insert(action.job); }
-  // Nothing goes to what this key watches any more.
+  // Ends all watches of this key.
   void perform(const RevokeUser& action);
   // After the last of a turn's actions: tells watchers of changed jobs as they are now, and those
   // whose round has come that they still watch.

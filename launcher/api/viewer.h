@@ -1,7 +1,7 @@
 #pragma once
-// What one caller is shown of the launcher's pictures: jobs that they may not see are left out, of
-// those that they may see but not read stay name, state, place and resources, and the values of
-// variables are their owner's alone.
+// Filters the launcher's views for one caller: jobs that they may not see are left out; of jobs
+// that they may see but not read, only name, state, place and resources remain; values of variables
+// are shown only to their owner.
 
 #include "common/domain/views.h"
 #include "launcher/core/authority.h"
@@ -17,7 +17,7 @@ class Viewer {
   std::string name() const { return name_of(caller_); }
   bool sees(const Job& job) const;
   bool reads(const Job& job) const;  // cut() leaves what its file says
-  // It is read by right of a role alone, and that is written down.
+  // The caller may read it only because of a role, so the audit log notes it.
   bool is_audited(const JobView& view) const;
   bool sees(const EnvironmentVersion& version) const;
   JobView cut(JobView view) const;

@@ -24,8 +24,8 @@ class Watchers {
   static constexpr std::size_t kRounds = 20;
   explicit Watchers(Limits limits) : limits_(limits) {}
 
-  // Again by the same connection: in place of before. resource_exhausted: which limit, and what to
-  // do.
+  // A second watch of the same job by a connection replaces the first. resource_exhausted: names
+  // the limit, and what to do.
   Status add(const JobId& job, const Asker& asker);
   // Null: nobody watches it.
   const std::map<std::string, Asker>* of(const JobId& job) const;
@@ -34,8 +34,8 @@ class Watchers {
   void remove_key(const PublicKey& key);
   void gone(const std::string& connection);
   void drop_gone(const std::function<bool(const std::string& connection)>& is_gone);
-  // Those of the next round. Each watch is of one round, and the rounds are about equally large, so
-  // that kRounds calls in a row name each watch once.
+  // The watches of the next round. Each watch belongs to one round, and rounds are about equally
+  // large, so that kRounds calls return each watch once.
   std::vector<std::pair<JobId, Asker>> next_round();
   std::size_t count() const { return count_; }
 

@@ -44,9 +44,8 @@ class AuditSync {
 
 class AuditLog {
  public:
-  // What is wrong with the newest segment is mended or gone around, and noted in the log: an entry
-  // that was not finished is cut off; after one that is damaged, or where some are missing, it goes
-  // on in a new segment. Errors: io.
+  // Repairs the newest segment and notes that in the log: an unfinished entry is cut off; after a
+  // damaged or missing entry the log continues in a new segment. Errors: io.
   static Result<AuditLog> open(const std::string& folder, AuditLimits limits, Instant now);
 
   // What open() found, for people.
@@ -58,7 +57,7 @@ class AuditLog {
   std::size_t waiting() const { return waiting_.size(); }
   // nullopt: all that was written was handed out already.
   std::optional<AuditSync> take_sync();
-  // A sync failed: what it held is not believed to be on disk, and no file of it is used again.
+  // A sync failed: its entries count as not on disk, and its files are not written to again.
   void sync_failed(const std::string& why, Instant now);
   // The newest entry that is in the file.
   const AuditMark& written() const { return written_; }

@@ -9,9 +9,9 @@
 
 namespace lockstep::launcher {
 
-// `newest`: as its writer knows it; entries behind are not looked at. Number 0: nobody writes, all
-// are, and the log's own head must be there. `mark`: an entry that it must have; number 0: none.
-// What is wrong is in `problem`, the first one; an error: it cannot be read.
+// `newest`: the writer's newest entry; later ones are not checked. Number 0: nobody writes; all
+// entries are checked, and the log's own head must exist. `mark`: an entry that it must have;
+// number 0: none. What is wrong is in `problem`, the first one; an error: it cannot be read.
 Result<AuditVerified> verify_audit(const std::string& folder, const AuditMark& newest,
                                    const AuditMark& mark);
 

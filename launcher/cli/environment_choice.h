@@ -1,6 +1,6 @@
 #pragma once
-// Environments on their way into a job: what the command line names, and the launcher's answer to
-// what is only a name.
+// Resolves the environment of a job: what the command line names, and the launcher's answer for
+// registered names.
 
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ namespace lockstep::cli {
 Result<spec::EnvironmentChoice> environment_named(const std::string& word,
                                                   const std::string& option, spec::Notes& notes);
 
-// A line on standard error for each: what a file says that changes nothing.
+// Prints each note on standard error: keys of the file that have no effect.
 void show(Terminal& terminal, const spec::Notes& notes);
 
 // The same for what a job says of a container and has none, where only the launcher knew.

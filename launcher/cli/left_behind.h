@@ -1,6 +1,7 @@
 #pragma once
-// What of the caller's shell a job does not get, though the caller may expect it: the Python of an
-// active environment, and standard input. Each is one line for `run` to say, or "".
+// Warnings about things of the caller's shell that a job does not get although the caller may
+// expect them: the Python of an active environment, and standard input. Each is one line for `run`
+// to print, or "".
 
 #include <functional>
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace lockstep::cli {
 
-// A doorway to the caller's shell and to files of this machine, which is the job's node too.
+// Access to the caller's shell and to files of this machine, on which the job runs too.
 struct Shell {
   std::function<std::string(const char* variable)> variable;  // "": not set
   std::function<bool(const std::string& path)> is_executable;

@@ -1,6 +1,6 @@
 #pragma once
-// The files that a job left, or has so far, without bringing them all here: their list takes the
-// objects of their folders alone, and one file its own bytes.
+// Lists and reads a job's output files, also of a running job, without downloading all of them: the
+// list fetches only folder objects, and reading a file fetches that file.
 
 #include <functional>
 #include <memory>

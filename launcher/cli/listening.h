@@ -1,7 +1,7 @@
 #pragma once
-// How long somebody listened for answers, turn by turn of his loop. A reader of our output that is
-// slow, or a process that was stopped, keeps us from listening: that time says nothing about who
-// should answer. It reads no clock.
+// Measures how long a client really listened for answers. Time in which it could not listen,
+// because a slow reader blocked its output or the process was stopped, does not count as the
+// launcher's silence. It reads no clock.
 
 #include <algorithm>
 

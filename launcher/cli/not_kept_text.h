@@ -1,5 +1,5 @@
 #pragma once
-// What a job's ranks made and nobody kept, in one line. Pure.
+// One line about files that a job's ranks made and that were not kept. Pure.
 
 #include <string>
 

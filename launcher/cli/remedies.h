@@ -1,5 +1,5 @@
 #pragma once
-// What somebody can do about a failure that is often met: lines behind its report.
+// Advice for frequent failures: lines after the failure report.
 
 #include <string>
 

@@ -1,7 +1,6 @@
 #pragma once
-// Local nodes that an earlier `lockstep up` started and the present one does not, or that joined a
-// launcher which this home has no more: taken off the launcher's list, so that it shows what there
-// is.
+// Removes local nodes from the launcher's list that an earlier `lockstep up` started and the
+// present one does not, or that joined a launcher which no longer exists in this home.
 
 #include <string>
 #include <vector>
@@ -14,7 +13,7 @@
 
 namespace lockstep::cli {
 
-// As whom the local node of this name joined; 0: it did not yet.
+// The node id with which this local node joined; 0: it has not joined yet.
 NodeId node_id(const LocalHome& home, const std::string& name);
 
 // A launcher that lives, and the nodes that it knows.

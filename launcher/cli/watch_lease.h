@@ -1,7 +1,7 @@
 #pragma once
-// Whether the launcher still tells us of the job that we watch. What it sends of the job renews the
-// lease; when the lease has run out, it is asked, and if nothing comes then, it is lost. Times are
-// those in which we listened (listening.h). It sends nothing and reads no clock.
+// Decides whether the launcher still sends updates of the watched job. Each update renews the
+// lease; when it expires, the launcher is asked, and counts as lost if it does not answer. Times
+// are listening times (listening.h). It sends nothing and reads no clock.
 
 #include <optional>
 
@@ -24,7 +24,7 @@ class WatchLease {
   }
   // Anything else: the launcher lives.
   void heard() { waiting_since_.reset(); }
-  // Something must be answered now: it was asked, or cannot be asked since the link is broken.
+  // An answer is due from now on: the launcher was asked, or the link is broken.
   void expect_answer(Duration now) {
     if (!waiting_since_) waiting_since_ = now;
   }

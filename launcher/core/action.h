@@ -1,6 +1,6 @@
 #pragma once
-// What the shell shall do once the facts of the step are durable. Idempotent: doing one twice, or
-// again after a restart (Core::resume), changes nothing.
+// What the shell does once the facts of the step are durable. Idempotent: repeating an action, also
+// after a restart (Core::resume), changes nothing.
 
 #include <string>
 #include <variant>
@@ -64,19 +64,20 @@ struct AllowUser {
   std::string user;
   bool from_file = false;  // only while keys/authorized_users has it
 };
-// Not any more: nothing is taken from it or sent to it, and what it follows or uploads ends.
+// A user's key was revoked: nothing is accepted from it or sent to it, and its follows and uploads
+// end.
 struct RevokeUser {
   PublicKey key;
 };
-// The user has fewer rights: what their keys follow is looked at again.
+// The user has fewer rights: whether their keys may follow what they follow is checked again.
 struct UserChanged {
   std::string user;
 };
-// Fewer may read the job: what of it their keys follow is looked at again.
+// Fewer users may read the job: whether its followers still may is checked again.
 struct ReadersChanged {
   JobId job;
 };
-// The node said something of what is not its own, which counts for nothing: for the audit.
+// The node reported on something that does not belong to it; the report is ignored and audited.
 struct ReportRefused {
   NodeId node;
   std::string object;  // "job train"
@@ -104,7 +105,7 @@ struct ReplyDeleted {
   ReplyTo to;
   JobsDeleted result;
 };
-// The job is deleted: nobody will ask for the logs of these attempts, and blobs may be of no use.
+// The job is deleted: the logs of these attempts can be removed, and its blobs may be unused.
 struct ForgetJob {
   JobId job;
   std::vector<AttemptId> attempts;

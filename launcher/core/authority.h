@@ -10,7 +10,8 @@
 
 namespace lockstep::launcher {
 
-// Who asks. Made by the shell from the key that signed the message, never from a field of it.
+// The caller. Determined by the shell from the key that signed the message, never from a field of
+// it.
 struct Nobody {
   friend bool operator==(const Nobody&, const Nobody&) = default;
 };
@@ -62,7 +63,7 @@ enum class Permission {
 inline constexpr int kPermissions = static_cast<int>(Permission::read_audit) + 1;
 std::string_view to_string(Permission permission);  // in words, for refusals: "cancel this job"
 
-// Whose the thing is that is asked for.
+// The owner and project of the object of a request.
 struct Object {
   std::string owner;       // a user's name; "": it has none
   std::string project;     // "": none

@@ -9,10 +9,11 @@ void react(Context& core, const SubmitInput& input);
 void react(Context& core, const CancelInput& input);
 void react(Context& core, const ShareInput& input);
 
-// What a submission of it would be refused for now, but for its source; nullopt: it is taken.
+// Why a submission of this job would be refused now, apart from its source tree; nullopt: it would
+// be accepted.
 std::optional<Error> why_refused(const Cluster& cluster, const Caller& caller, JobSpec spec);
 
-// Unless it is canceled already, or final.
+// Cancels the job unless it is already canceled or final.
 void cancel(Context& core, const JobId& job, const std::string& by);
 
 }  // namespace lockstep::launcher

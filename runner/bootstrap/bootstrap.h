@@ -70,9 +70,9 @@ std::unique_ptr<Bootstrap> make_pmix_bootstrap(const GangContext& gang, io::Even
 std::unique_ptr<Bootstrap> make_bootstrap(const GangContext& gang, io::EventLoop& loop,
                                           BootstrapEvents events);
 
-// end(), for a process that leaves then. PMIx 4.2 sometimes waits there for ever, for a lock that
-// it left taken when a client was killed while it connected. False: so it was; then nothing but
-// _exit may follow.
+// Calls end(), for a process that exits afterwards. PMIx 4.2 sometimes deadlocks there, on a lock
+// that is still held from a client that was killed while connecting. False: it did; then only _exit
+// may follow.
 bool end_within(std::unique_ptr<Bootstrap> bootstrap, Duration timeout);
 
 // The variables that every rank of every job has (reference/azureml.md, the last rows of the

@@ -1,6 +1,6 @@
 #pragma once
-// The one thread that calls a library whose calls may take long, or hang: the loop's thread makes
-// none of them. Calls are made in order; what comes of them they post to the loop themselves.
+// A thread for calls into a library that may block or hang, so that the loop's thread makes none of
+// them. Calls run in order and post their results to the loop themselves.
 
 #include <condition_variable>
 #include <deque>
@@ -13,7 +13,7 @@ namespace lockstep::runner {
 class LibraryThread {
  public:
   LibraryThread();
-  // Makes the calls that wait still, and waits for a call that hangs as long as it hangs.
+  // Runs the remaining calls first; a call that hangs blocks it for ever.
   ~LibraryThread();
   LibraryThread(const LibraryThread&) = delete;
   LibraryThread& operator=(const LibraryThread&) = delete;

@@ -14,9 +14,10 @@ class PmixInfo;
 class Variables;
 
 // Where PMIx and Open MPI keep their files, below the attempt's tmp/:
-//   pmix/           the server's                     pmix/job/       namespace's session directory
-//   pmix/job/<R>/   rank R's session directory       pmix/shm/       shared memory of Open MPI's
-//   vader
+//   pmix/           the server's files
+//   pmix/job/       the namespace's session directory
+//   pmix/job/<R>/   the session directory of rank R
+//   pmix/shm/       shared memory of Open MPI's vader
 struct PmixDirectories {
   explicit PmixDirectories(const std::string& tmp) : server(tmp + "/pmix") {}
   std::string server;

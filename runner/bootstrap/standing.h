@@ -10,8 +10,9 @@ enum class Standing {
   informed,  // it has answered our bye
   leaving,   // it said bye: it needs nothing more from us
   refused,   // it greeted for another attempt, or sends what we cannot read: not heard any more
-  // The same three after a silence that was reported as its loss. It is reported once: one that
-  // comes back is heard again, since only the launcher says that a node is gone.
+  // The last three states after the neighbour was reported lost for its silence. It is reported
+  // once. A neighbour that comes back is accepted again, because only the launcher decides that a
+  // node is gone.
   lost,
   left,      // after `leaving`
   expelled,  // after `refused`
@@ -25,7 +26,7 @@ Standing after_silence(Standing standing);
 
 bool is_listened_to(Standing standing);
 bool is_reported_lost(Standing standing);
-// It may still need what was said to it.
+// True: the neighbour may still need messages that we sent to it.
 bool needs_us(Standing standing);
 
 }  // namespace lockstep::runner

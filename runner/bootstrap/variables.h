@@ -1,5 +1,5 @@
 #pragma once
-// The variables of one rank as a value in the making: what the user set is never overridden.
+// Collects the variables of one rank; a variable that the user set is never overridden.
 
 #include <map>
 #include <string>
@@ -16,7 +16,8 @@ class Variables {
     if (user_.count(name) == 0) values_[name] = value;
   }
   void set(const std::string& name, int value) { set(name, std::to_string(value)); }
-  // For what would break the job if it were another's: the rank's connection to its PMIx server.
+  // Overrides even the user's value: for variables without which the job breaks, such as the rank's
+  // connection to its PMIx server.
   void force(const std::string& name, const std::string& value) { values_[name] = value; }
   std::map<std::string, std::string> take() { return std::move(values_); }
 

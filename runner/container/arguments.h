@@ -1,7 +1,6 @@
 #pragma once
-// The options among the words that a job adds to `docker run`, as docker reads them: for what has
-// to be known of them here, or done in the engine's place. Which may be there, the launcher has
-// checked.
+// Parses the options that a job adds to `docker run`, as docker does, where the runner needs their
+// values or implements them itself. The launcher has checked which options are allowed.
 
 #include <map>
 #include <string>
@@ -18,7 +17,8 @@ class Arguments {
   std::vector<std::string> all(const std::string& name) const;
   std::string last(const std::string& name) const;  // "" = it is not there
   bool is_on(const std::string& flag) const;
-  // --env: ranks get exactly what we give them, so that it is for us to pass on.
+  // The variables of --env. Ranks get exactly the environment that we build, so we pass these on
+  // ourselves.
   std::map<std::string, std::string> variables() const;
   // Every option but --env, as "--name=value".
   std::vector<std::string> without_variables() const;
@@ -27,8 +27,8 @@ class Arguments {
   std::vector<std::pair<std::string, std::string>> given_;
 };
 
-// As an engine's --env-file takes them. Values of several lines are left out: the ranks get them
-// from us all the same, and only the engine's own hooks read these.
+// In the format of an engine's --env-file, without values of several lines, which it cannot hold.
+// Ranks get those from us; only the engine's hooks miss them.
 std::string env_file_text(const std::map<std::string, std::string>& variables);
 
 }  // namespace lockstep::runner

@@ -1,7 +1,7 @@
 #pragma once
 // The container of one attempt on this node, from its start to its end: the engine's program as our
-// child, the folder where lockstep-spawn in it finds our socket, and what is told when it does not
-// come. Nothing here waits: an engine that hangs is given kContainerGrace for each of its tasks,
+// child, the folder in which lockstep-spawn finds our socket, and the error when it does not
+// connect. Nothing here waits: an engine that hangs is given kContainerGrace for each of its tasks,
 // and is left then. It decides nothing, and knows nothing of ranks.
 
 #include <functional>
@@ -33,7 +33,7 @@ class ContainerProcess {
     std::function<void(Cause cause, std::string why)> failed;
   };
 
-  // Makes what is mounted, listens, and starts the engine's program.
+  // Creates the mounted folders, listens, and starts the engine's program.
   static Result<std::unique_ptr<ContainerProcess>> start(io::EventLoop& loop, ContainerPlan plan,
                                                          const io::AttemptDir& directory,
                                                          const io::User& run_as, Events events);
@@ -41,16 +41,16 @@ class ContainerProcess {
   ContainerProcess(const ContainerProcess&) = delete;
   ContainerProcess& operator=(const ContainerProcess&) = delete;
 
-  // It may take no longer to connect; never() once that is settled.
+  // The deadline for connecting; never() once it connected or failed.
   Instant connect_by() const;
   // When to call expire(): then, or when its removal may take no longer.
   Instant next_deadline() const;
   void expire(Instant now);
 
   bool is_connected() const { return state_ == State::connected; }
-  // Before it connected: nobody waits for it any more, and no event comes.
+  // Before it connected: stops waiting for it; no event follows.
   void give_up();
-  // What somebody froze (`docker pause`) goes on, to hear signals.
+  // Resumes a paused container (`docker pause`), so that its processes receive signals.
   void unpause();
   // Ends it, whatever runs in it; then calls `done` on the loop, also when the engine does not do
   // it within kContainerGrace. Asked again meanwhile, only the newest `done` is called.

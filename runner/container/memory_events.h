@@ -1,5 +1,6 @@
 #pragma once
-// Whether the kernel kills for memory in a container: its cgroup counts. Found by a process of it.
+// Reads how often the kernel killed a process of a container for memory, from the container's
+// cgroup, which is found by one of its processes.
 
 #include <optional>
 #include <string>

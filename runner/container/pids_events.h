@@ -1,6 +1,6 @@
 #pragma once
-// How often the kernel refuses the processes of a container another one: its cgroup counts. Found
-// by a process of it.
+// Reads how often the kernel refused a new process in a container, from the container's cgroup,
+// which is found by one of its processes.
 
 #include <optional>
 #include <string>

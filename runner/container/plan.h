@@ -1,6 +1,6 @@
 #pragma once
-// What the one container of an attempt on this node is like: its mounts, user, limits and devices,
-// from the assignment and what the node's engine can do. It makes nothing.
+// Plans the container of an attempt on this node: mounts, user, limits and devices, from the
+// assignment and the engine's abilities. It creates nothing.
 
 #include <string>
 #include <vector>
@@ -26,8 +26,8 @@ struct PlanRequest {
   int pids_limit = kDefaultPidsLimit;  // of each rank
 };
 
-// The run-as user as ranks of a container see themselves. In rootless docker that is root; a home
-// that is one of the system's folders is elsewhere, since ours is mounted over it.
+// The run-as user as seen inside the container. In rootless docker that is root. A home that is a
+// system folder is moved elsewhere, because our home folder would be mounted over it.
 io::User seen_inside(const Container& container, const io::User& run_as);
 
 // The ranks' working directory.

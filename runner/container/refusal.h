@@ -1,13 +1,13 @@
 #pragma once
-// Whether the words of an engine that started no container blame the options that the job adds to
-// `docker run`. Pure.
+// Decides whether an engine's error message blames the options that the job adds to `docker run`.
+// Pure.
 
 #include <string_view>
 
 namespace lockstep::runner {
 
-// It would say them again, on every node: a value that none takes. False for what another node may
-// have (a device, a runtime, a folder), and for what is the engine's own.
+// True: every node would refuse the options, for example an invalid value. False for something that
+// another node may have (a device, a runtime, a folder), and for the engine's own faults.
 bool blames_arguments(std::string_view words);
 
 }  // namespace lockstep::runner

@@ -11,10 +11,11 @@
 // hangs; a stop or a time-out leaves the assignment's grace. KillEverything always comes last.
 // Under mpi a rank that exits 0 must have finalized if it connected, and must have connected if
 // another rank of the gang did. If no rank connected, the command was no MPI program: it simply
-// completed. A runner leaves when its own ranks are done: GangDrained is told, and nobody waits for
-// it. So a node whose ranks never connected may be gone when another node's ranks do and wait for
-// them in vain: then that other runner fails, and names the first rank of the node that left. On
-// Leave the gang's socket must still deliver what was queued (the last FenceDone).
+// completed. A runner leaves when its own ranks are done; it sends GangDrained and waits for no
+// answer. A node whose ranks never connected may therefore have left when another node's ranks
+// connect and wait for them in vain: then the other runner fails, and names the first rank of the
+// node that left. On Leave the gang's socket must still deliver queued messages (the last
+// FenceDone).
 
 #include <memory>
 #include <optional>

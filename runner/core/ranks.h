@@ -52,7 +52,8 @@ class RankTable {
   std::vector<RankRecord> records_;
 };
 
-// What waitpid says, as the exit of this rank; its MPI_Abort wins over the signal that it causes.
+// The rank's exit from its wait status; an MPI_Abort takes precedence over the signal that it
+// causes.
 RankExit describe_exit(const RankRecord& record, const RankExited& exited, Instant now,
                        bool terminating);
 // MPI_Abort(code) of a rank. A code whose low byte is 0 still fails: exit code 1.

@@ -1,7 +1,7 @@
 #pragma once
-// What ranks get of their job's environment, as it was computed when that was built: no shell is
-// run for a rank. It stands below what the job sets itself and, like that, above what Lockstep
-// sets.
+// Applies a job's environment to its ranks, from the variables that were computed when it was
+// built: no shell runs per rank. Variables of the job take precedence over it, and it takes
+// precedence over Lockstep's own.
 
 #include <map>
 #include <string>

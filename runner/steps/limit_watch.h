@@ -1,7 +1,7 @@
 #pragma once
-// What limits the ranks of this node have run into, in lines for people: one for each limit, in the
-// order in which they were met. A line changes only when there is much more to say, so that a rank
-// that runs into a limit all the time is no storm of reports. Pure: the counts come from outside.
+// The limits that ranks of this node have reached, as one line for each, in the order in which they
+// were reached. A line changes only when its count has grown much, so that a rank which keeps
+// hitting a limit does not flood the reports. Pure: the counts come from outside.
 
 #include <map>
 #include <string>

@@ -55,8 +55,8 @@ class LogCapture {
   std::vector<LogSize> sizes() const;
   std::string stderr_tail(int rank) const;  // the last kStderrTailBytes, kept or not
 
-  // From now on what the disk refuses is not waited for: it is dropped. For an attempt that must go
-  // because it fills the disk.
+  // From now on output that the disk refuses is dropped instead of waited for: for an attempt that
+  // must end because it fills the disk.
   void give_up_on_disk();
 
   // What was read beyond the limit, or given up.

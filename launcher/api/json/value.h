@@ -1,7 +1,7 @@
 #pragma once
-// The type of all that this room makes, and the few shapes that its files share. Times are texts in
-// UTC (common/base/time.h), sizes are bytes, what is absent is null. Each kind of object has a file
-// in docs/schema that says what its keys are; scripts read them, so keys are only added.
+// The JSON type of this folder, and the shapes that its files share. Times are texts in UTC
+// (common/base/time.h), sizes are bytes, what is absent is null. Each kind of object has a file in
+// docs/schema that says what its keys are; scripts read them, so keys are only added.
 
 #include <map>
 #include <nlohmann/json.hpp>
