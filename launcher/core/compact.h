@@ -1,10 +1,10 @@
 #pragma once
-// A shorter list of facts with the same fold. It drops facts and never sums them up, so that there
-// is no second form of the state: what is superseded goes (of a part's reports all but the last and
-// the first of each state, which are the job's events; the sessions before the last, deleted jobs,
-// forgotten tokens), the rest stays as it was. What a fact takes from the ones before it that are
-// dropped (a job's place, a part's revision) is written into it. Compacting again changes nothing.
-// It holds two States, and does no I/O.
+// Shortens a list of facts so that it still folds to the same state. It drops superseded facts and
+// never summarises, so that there is no second form of the state: of a part's reports it keeps the
+// last, and the first of each state (the job's events); it drops earlier sessions, deleted jobs and
+// forgotten tokens. Where a kept fact depends on dropped ones (a job's place, a part's revision),
+// the value is written into it. Compacting again changes nothing. It holds two States, and does no
+// I/O.
 
 #include <cstdint>
 #include <map>
@@ -18,8 +18,8 @@ namespace lockstep::launcher {
 
 class Compaction {
  public:
-  // First all facts, in order; then the same again, in order, each kept (perhaps rewritten) or not;
-  // then closing(), what is to follow the kept ones.
+  // Use: see() for all facts in order; then each fact again, which is kept (perhaps rewritten) or
+  // dropped; then closing() returns the facts to append.
   void see(const StampedFact& fact);
   std::optional<StampedFact> keep(const StampedFact& fact);
   std::vector<StampedFact> closing();

@@ -54,8 +54,8 @@ class Computes {
   const std::map<std::string, Compute>& all() const { return computes_; }
   const Compute* find(const std::string& name) const;  // null for "local" too
   bool has(const std::string& name) const;
-  // Whose nodes the target has. A name of no target is its own pool: a job that ended may name a
-  // target that was deleted since.
+  // The pool of the target's nodes. For an unknown name, the name itself: a job that ended may name
+  // a target that was deleted since.
   std::string pool_of(const std::string& target) const;
   const std::set<NodeId>& nodes_of(const std::string& pool) const;
   ComputeLoad load_of(const std::string& target) const;

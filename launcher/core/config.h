@@ -24,8 +24,8 @@ struct CoreConfig {
   Duration logs_timeout = minutes(5);  // finalizing waits this long for logs of an ALIVE node
   // Of a job that was canceled: how long its logs wait while there is no space for them.
   Duration space_timeout = seconds(30);
-  // Of attempts with on_lost: after_fence: so long after the launcher was last heard, their ranks
-  // are ended by their own node.
+  // For attempts with on_lost: after_fence: their node ends the ranks when the launcher has been
+  // silent for this long.
   Duration fence_lease = minutes(15);
   Duration fence_margin = seconds(10);  // for what ending them takes; more for clocks that differ
   bool allow_root = false;              // ranks may run as root

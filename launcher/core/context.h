@@ -4,8 +4,8 @@
 // Reactions are functions (clients.h, agents.h, progress.h, …) over this or over the parts that
 // they name.
 //
-// `state` changes by emit() and replay() alone. All else in here begins anew with each launcher:
-// what a fact changes of it is in effects.cc, so that no reaction has to think of it.
+// `state` changes only by emit() and replay(). Everything else here starts empty with each
+// launcher; effects.cc updates it after each fact, so that no reaction has to.
 
 #include <optional>
 #include <set>
@@ -22,7 +22,7 @@
 
 namespace lockstep::launcher {
 
-// What one step has yet to look at, or to send.
+// What the current step must still process or send.
 struct Pending {
   std::set<JobId> dirty_jobs;    // rules may apply to them
   std::set<JobId> changed_jobs;  // someone may watch them
@@ -65,7 +65,7 @@ struct Context {
   Instant recovered_at;                          // ns = 0: the journal was empty
   std::optional<Instant> grace_until;            // polled: nothing becomes LOST before
   std::optional<std::vector<ReplyTo>> stopping;  // a shutdown waits for its jobs
-  // Jobs that were canceled while only their logs were awaited: how they end is known.
+  // Jobs that were canceled while only their logs were outstanding: their result stays as it was.
   std::set<JobId> canceled_late;
   bool recovering = false;  // the next step is the first since recovered()
   Retaining retention;

@@ -1,4 +1,4 @@
-// What is remembered of jobs that were deleted: their names' incarnations and their submissions.
+// Remembers deleted jobs: the incarnations of their names, and their submissions.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ inline constexpr std::size_t kMaxDeletedJobs = 10'000;
 // submissions is known, and the last incarnation.
 class DeletedJobs {
  public:
-  // Of the name that is forgotten for it, the incarnation; 0: none is. A forgotten name is not told
-  // from a new one: all attempts from now on need an incarnation later than any that it had.
+  // Returns the incarnation of the name that is forgotten to make room; 0: none. A forgotten name
+  // cannot be told from a new one, so all later attempts need an incarnation above it.
   std::uint64_t add(const JobId& job, DeletedJob deleted);
 
   const std::map<JobId, DeletedJob>& last() const { return last_; }  // deletion of each name

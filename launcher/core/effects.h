@@ -1,6 +1,7 @@
 #pragma once
-// What a fact changes beside the state: the queue, timers, what is known of nodes' health, and whom
-// to tell. Live only: a launcher that starts anew builds all of this from the state (recovered).
+// Updates everything that depends on a fact besides the state: the queue, timers, node health, and
+// notifications. Only for live facts: at its start, a launcher builds all of this from the state
+// (recovered).
 
 #include "launcher/core/context.h"
 

@@ -14,7 +14,8 @@ std::string project_of_new(const Principals& principals, const Caller& caller,
                            const std::string& wanted);
 Object object_of(const EnvironmentVersion& version);
 bool may_see(const Principals& principals, const Caller& caller, const EnvironmentVersion& version);
-// A name that the caller may see is built from this tree: their jobs may be as well.
+// True: an environment that the caller may see is built from this tree, so their jobs may use it
+// too.
 bool sees_context(const State& state, const Caller& caller, const Digest& tree);
 
 // The job's environment is solved and built anew.

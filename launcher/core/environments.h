@@ -10,9 +10,9 @@
 
 namespace lockstep::launcher {
 
-// Who solves `definition` for this platform: of all live parts that asked for it, the one that did
-// first, and a part that could not (`Part::not_solved`) only when no other part of its attempt may.
-// Derived, so that there is nothing to lose: when that part ends, it is the next one.
+// Which part solves `definition` for this platform: the live part that asked first; a part that
+// failed (`Part::not_solved`) only if no other part of its attempt may. Derived from the state, so
+// that the next part takes over when this one ends.
 struct Solver {
   AttemptId attempt;
   int node_rank = 0;
@@ -21,21 +21,20 @@ struct Solver {
 std::optional<Solver> solver_of(const State& state, const Digest& definition,
                                 const std::string& platform);
 
-// Whether it was told to solve what it waits for, and failed. What it said of another generation or
-// platform does not count.
+// Whether the part was told to solve and failed, for this generation and platform.
 bool could_not_solve(const Environment& environment, const Part& part);
 
-// Whether a part that was told to solve may pass that on, when it cannot: another part of its
-// attempt has asked for the same and not failed at it, or has not asked yet.
+// Whether another part of the attempt may solve if this one fails: it has asked for the same lock
+// and not failed, or has not asked yet.
 bool others_may_solve(const Environment& environment, const Attempt& attempt, const Part& part);
 
 // "; node n2 said before: …": why other parts could not solve what `part` could not in the end. ""
 // when it did not fail at that. Bounded.
 std::string said_before(const State& state, const Attempt& attempt, const Part& part);
 
-// For a conda definition, of what these nodes say that they have: the lowest version of each. It is
-// recorded with the attempt, so that all its nodes build the same to its end, also when one of them
-// comes back with another driver; the next attempt sees that.
+// For a conda definition: the lowest version of each virtual package among these nodes. It is
+// recorded with the attempt, so that all its nodes build the same environment even if one of them
+// comes back with another driver; the next attempt sees the new driver.
 std::vector<std::string> virtual_packages_of(const State& state, const Job& job,
                                              const std::vector<PartPlacement>& parts);
 

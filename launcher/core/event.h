@@ -1,10 +1,9 @@
 #pragma once
-// What happened to a job, for people: `lockstep job events`. Two sources. What is a fact is noted
-// by State itself as it applies the fact, so that it survives restarts; the list of a job is
-// bounded, and what is known from elsewhere in the job (a placement's reasons, a report) is not
-// said again. What is no fact (why it waits, a node that is not heard, logs that wait) is noted by
-// reactions in Notes, in memory: a restart of the launcher forgets it. Never an input to a
-// decision.
+// The events of a job, for `lockstep job events`. They have two sources. State records an event for
+// a fact as it applies the fact, so it survives restarts; a job's list is bounded, and details that
+// the job has elsewhere are not repeated. Reactions record everything else (why it waits, a silent
+// node, outstanding logs) in Notes, in memory, which a restart of the launcher loses. Never an
+// input to a decision.
 
 #include <cstdint>
 #include <deque>

@@ -73,8 +73,8 @@ struct NodeRevised {
 // Attempts placed from now on have an incarnation of at least this.
 struct IncarnationBegan {
   std::uint64_t incarnation = 0;
-  // The journal came out of a backup: there were facts after it that nobody knows any more, while
-  // nodes have seen what followed from them.
+  // The journal was restored from a backup: later facts are lost, although nodes may have acted on
+  // them.
   bool restored = false;
   friend bool operator==(const IncarnationBegan&, const IncarnationBegan&) = default;
 };
@@ -103,7 +103,7 @@ struct PartPlacement {
   NodeId node;
   Allotment allotment;
   std::uint64_t revision = 0;  // of the node's desired state that first holds it; 0: the next
-  // It takes the node as a whole. Absent in journals of up to 0.5: see old_facts.h.
+  // The part takes the whole node. Absent in journals of up to 0.5: see old_facts.h.
   std::optional<bool> whole = {};
   friend bool operator==(const PartPlacement&, const PartPlacement&) = default;
 };
@@ -112,7 +112,7 @@ struct AttemptPlaced {  // index in parts = node rank
   std::vector<PartPlacement> parts;
   std::vector<std::string> why;
   std::optional<CheckpointSource> checkpoint = {};  // what its ranks begin with
-  // Of conda definitions: what all of these nodes have, as they were then; see EnvironmentPlan.
+  // For conda definitions: the virtual packages of these nodes at that time; see EnvironmentPlan.
   std::vector<std::string> virtual_packages = {};
   friend bool operator==(const AttemptPlaced&, const AttemptPlaced&) = default;
 };
@@ -228,7 +228,7 @@ struct EnvironmentReset {
   std::string by;
   friend bool operator==(const EnvironmentReset&, const EnvironmentReset&) = default;
 };
-// What nodes built, and did not use since, goes.
+// Nodes remove environments that they have not used since then.
 struct EnvironmentsPruned {
   Instant unused_since;
   std::string by;

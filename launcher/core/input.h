@@ -1,7 +1,7 @@
 #pragma once
 // All that can happen to the launcher. The shell makes these from messages, timers and workers; the
 // core never sees a socket, a clock or a random source: names, ids, hashes and keys come in here.
-// What people ask for carries who asks; without a caller nothing is allowed.
+// Requests of people carry their caller; without one nothing is allowed.
 
 #include <string>
 #include <variant>
@@ -123,7 +123,7 @@ struct HeartbeatInput {
   PublicKey key;
   Heartbeat beat;
 };
-// What came with a node's key and is no message that this launcher can read.
+// A message with a node's key that this launcher cannot decode.
 struct UnreadInput {
   PublicKey key;
   std::string why;

@@ -1,9 +1,9 @@
 #pragma once
-// Whose turn it is among the jobs of one pool of nodes: strict order of submission among those that
-// could be placed. A job for which the pool has no nodes at all is parked and blocks nobody; the
-// first one that merely has to wait for busy nodes blocks all behind it. One whose user or project
-// is at a quota waits apart, and blocks nobody either (quota_queue.h). A lane holds only what can
-// be rebuilt from State's queue, so that a step costs the jobs it moves, not the jobs that wait.
+// The queue of one pool of nodes, in order of submission. A job that no nodes of the pool can ever
+// run is parked and blocks nobody; the first job that waits for busy nodes blocks all jobs behind
+// it. Jobs whose user or project has reached a quota wait separately and block nobody
+// (quota_queue.h). A lane holds only what can be rebuilt from State's queue, so that the cost of a
+// step depends on the jobs it moves, not on the jobs that wait.
 
 #include <cstdint>
 #include <functional>

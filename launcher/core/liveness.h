@@ -1,8 +1,8 @@
 #pragma once
-// What the launcher thinks of the health of its nodes, from what it heard and when. Not part of
-// State: after a restart everything here begins again, with every node UNKNOWN. Two things live
-// here: the polled clock, and one NodeWatch per node. Decides ALIVE and UNKNOWN; that a node is
-// LOST is a fact, and node_health.h's to record.
+// The health of the nodes, from the launcher's point of view: what it heard from each, and when.
+// Not part of State: after a restart everything here begins again, with every node UNKNOWN. Two
+// things live here: the polled clock, and one NodeWatch per node. Decides ALIVE and UNKNOWN; that a
+// node is LOST is a fact, and node_health.h's to record.
 
 #include <cstdint>
 #include <map>
@@ -54,8 +54,8 @@ struct NodeWatch {
   std::optional<SessionId> live;  // the session accepted since this launcher start
   std::map<SessionId, StaleTalk> stale_talk;
   std::map<SessionId, std::string> refused;  // cloned images: session -> reason
-  // Attempts that are not assigned here and, by the node's own full report, may still run. The node
-  // gets nothing new before they are gone.
+  // Attempts that are not assigned to the node but, by its own full report, may still run there.
+  // The node gets no new work before they are gone.
   std::set<AttemptId> leftovers;
   // The number of the outstanding question to the node; 0: none. `leftovers` may come from a
   // delayed copy of SessionOpen and name parts that the node has removed since, so the node is

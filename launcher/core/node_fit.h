@@ -18,7 +18,7 @@ struct InUse {
 };
 InUse in_use(const State& state, const Node& node);
 
-// Why no such part can ever be on this node as it is; nullopt when one could.
+// Why no part of this shape can ever run on this node as it is; nullopt when one could.
 std::optional<std::string> never_fits(const Node& node, const Shape& shape);
 // Why the node was found to be unable to run anything as this user; nullopt: it may be able.
 std::optional<std::string> why_no_account(const Node& node, const std::string& run_as);
@@ -31,11 +31,11 @@ inline constexpr std::string_view kNoEngine =
 // Why the node lacks the hardware, or a container engine; nullopt when it is big enough. Needs its
 // inventory.
 std::optional<std::string> too_small(const Inventory& inventory, const Shape& shape);
-// Why it cannot be there now, given that it could ever; nullopt when it can.
+// Why the part cannot start on the node now, given that it could ever; nullopt when it can.
 std::optional<std::string> not_now(const Cluster& cluster, const Node& node, const Shape& shape);
 // The same without words: cheap, for placement looks at every node.
 bool fits_now(const Cluster& cluster, const Node& node, const Shape& shape);
-// What it would hold. Only when neither of the above objects.
+// The resources that the part would hold. Only valid if both checks above pass.
 Allotment allot(const Cluster& cluster, const Node& node, const Shape& shape);
 std::string describe(const Allotment& allotment);
 

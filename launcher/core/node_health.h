@@ -1,6 +1,6 @@
 #pragma once
-// What a node's words and its silence mean: ALIVE, UNKNOWN, LOST; and that a lost node's parts are
-// fenced.
+// Decides from a node's messages and its silence whether it is ALIVE, UNKNOWN or LOST, and fences
+// the parts of a lost node.
 
 #include "launcher/core/context.h"
 

@@ -16,7 +16,7 @@
 
 namespace lockstep::launcher {
 
-// All of a request that decides which nodes could ever take it.
+// The properties of a request that decide which nodes could ever take it.
 struct Shape {
   int nodes = 1;
   std::optional<int> cpus;

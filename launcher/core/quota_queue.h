@@ -1,8 +1,8 @@
 #pragma once
-// Jobs that wait because their user or project is at a quota. They block nobody. Those of one user
-// and project that ask for the same stand in one line, of which only the first is looked at: what
-// is freed costs a look at each line, however many jobs are in it. Part of the scheduler; holds
-// only what can be rebuilt.
+// Jobs that wait because their user or project has reached a quota. They block nobody. Equal
+// requests of one user and project form one line, of which only the first is examined, so that
+// freed resources cost one check per line, however long it is. Part of the scheduler; holds only
+// what can be rebuilt.
 
 #include <cstdint>
 #include <map>

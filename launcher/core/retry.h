@@ -31,8 +31,8 @@ bool is_retried(const RetryPolicy& policy, const ExitReport& report);
 // Before the charged retry `number` (1, 2, …): the first one doubled each time.
 Duration backoff_before(const RetryPolicy& policy, int number);
 
-// What the job's next attempt begins with: what the newest that saved something saved, else what
-// the job was submitted to begin with. nullopt: there is neither.
+// The checkpoint for the job's next attempt: the newest that an attempt saved, else the one that
+// the job was submitted with. nullopt: there is none.
 std::optional<CheckpointSource> newest_checkpoint(const Job& job);
 
 }  // namespace lockstep::launcher

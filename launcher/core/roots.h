@@ -1,6 +1,6 @@
 #pragma once
-// What the launcher's state refers to in the blob store: all that garbage collection keeps, that a
-// backup copies and that fsck looks for. A new kind of fact that names a blob adds it here.
+// The blobs that the launcher's state refers to: garbage collection keeps them, a backup copies
+// them, and fsck checks them. A new kind of fact that names a blob adds it here.
 
 #include <functional>
 #include <string>
@@ -22,8 +22,8 @@ std::string describe(const Root& root);
 void each_root(const State& state, const std::function<void(const Root&)>& take);
 
 using TakeTree = std::function<void(const Digest& tree)>;
-// What may be read of a job by who may read it: its source, what its image is built from, what its
-// attempts began with, saved and left.
+// The trees of a job that its readers may read: its source, its image's build context, and the
+// checkpoints and outputs of its attempts.
 void each_tree_of(const Job& job, const TakeTree& take);
 // What a node needs for the parts that are assigned to it, and what it told of them.
 void each_tree_of(const State& state, const Node& node, const TakeTree& take);

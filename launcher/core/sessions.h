@@ -1,7 +1,7 @@
 #pragma once
-// Who speaks for a node: the session that was accepted last, one nobody knows, an older one whose
-// late messages still arrive, or, when an older one does not fall silent, a cloned image: two
-// agents with one identity, of which neither can be trusted. Knows nothing of parts or jobs.
+// Classifies the session of a node's message: the accepted session, an unknown one, an older one
+// whose delayed messages still arrive, or, if an older one keeps talking, a cloned image: two
+// agents with one identity, neither of which can be trusted. Knows nothing of parts or jobs.
 
 #include <string>
 

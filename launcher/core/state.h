@@ -187,7 +187,8 @@ struct Job {
   const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }
   // No part of any attempt has logs outstanding on a node.
   bool logs_settled() const;
-  // A part of its last attempt ever asked for a lock: if it ends, others may solve in its place.
+  // Whether a part of its last attempt has asked for a lock: if that part ends, others may solve in
+  // its place.
   bool has_asked() const;
   JobStatus status() const;
   friend bool operator==(const Job&, const Job&) = default;
@@ -218,7 +219,7 @@ struct EnvironmentVersion {
   friend bool operator==(const EnvironmentVersion&, const EnvironmentVersion&) = default;
 };
 
-// What a job has in the launcher's stores, as its nodes told.
+// The size of a job's logs and outputs in the launcher's stores, as its nodes reported.
 struct JobSize {
   Bytes logs, outputs;
   friend bool operator==(const JobSize&, const JobSize&) = default;

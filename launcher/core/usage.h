@@ -1,6 +1,6 @@
 #pragma once
-// What the jobs of each user and of each project take now, summed up as facts are applied, so that
-// a quota is looked up and not counted. Part of State: transitions.cc changes it, and
+// The current resource use of each user and project, summed up as facts are applied, so that
+// checking a quota needs no counting. Part of State: transitions.cc changes it, and
 // check_invariants counts it anew.
 
 #include <array>

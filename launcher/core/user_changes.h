@@ -1,6 +1,6 @@
 #pragma once
-// What a request to change users, keys, roles or projects comes to: the facts that record it, in
-// order, or why it is refused. Pure functions over Principals; whether the caller may ask at all is
+// Turns a request to change users, keys, roles or projects into the facts that record it, in order,
+// or into a refusal. Pure functions over Principals; whether the caller may ask at all is
 // authority.h's. Asking again for what is so already gives no facts and the same answer.
 
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// What the ends of an attempt's parts mean for the job: from the runners' NodeExitReports, and from
-// what the launcher itself knows (a node lost, a runner gone), to one ExitReport in words. Pure.
+// Determines how an attempt ended: combines the runners' NodeExitReports and the launcher's own
+// knowledge (a node lost, a runner gone) into one ExitReport. Pure.
 
 #include <string>
 

@@ -1,8 +1,8 @@
 #pragma once
-// The audit log of a running launcher: takes what servers tell it, bounds what may be told without
-// a right to be there (refusals, reads that repeat), has it in the file before any answer leaves,
-// and made durable by a worker a moment later. Answers what admins ask of it. It never decides who
-// may do something.
+// The audit log of a running launcher: collects entries from the servers, limits those that anybody
+// can cause (refusals, repeated reads), writes them to the file before any answer is sent, and has
+// a worker sync them shortly after. It answers admins' queries, and never decides who may do
+// something.
 
 #include <functional>
 #include <map>
@@ -26,13 +26,13 @@ class Auditor {
   // `now`: real time, as the core counts it.
   Auditor(io::EventLoop& loop, AuditLog log, std::function<Instant()> now);
 
-  // An entry with who, what, object and outcome, and the key as it is on the wire. Of refusals a
-  // source has only so many; what is beyond is counted, and the count written. Somebody's same read
-  // counts once a minute.
+  // An entry with who, what, object and outcome, and the key as it is on the wire. Refusals are
+  // limited per source; those beyond the limit are counted, and the count is logged. A repeated
+  // read by the same key is logged once a minute.
   void record(AuditEntry entry);
-  // A refusal of who was not even listened to.
+  // A refusal of a request that was not even examined.
   void left_out(const std::string& source);
-  // What keys/authorized_users changed.
+  // Records the changes of keys/authorized_users.
   void record_keys(const std::map<PublicKey, std::string>& before,
                    const std::map<PublicKey, std::string>& after);
 
@@ -41,7 +41,8 @@ class Auditor {
   // The end of a turn.
   void turn_end();
   Duration wait() const;  // until turn_end() has something to do
-  // Why nothing may change: what waits for space in memory is as much as may. "": it may.
+  // Why no change is allowed now: the entries that wait for disk space have reached their limit in
+  // memory. "": changes are allowed.
   std::string is_stuck() const;
 
   void query(const QueryAudit& query, std::function<void(ClientReply)> then);

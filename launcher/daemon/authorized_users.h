@@ -16,7 +16,7 @@ namespace lockstep::launcher {
 class AuthorizedUsers {
  public:
   explicit AuthorizedUsers(std::string path) : path_(std::move(path)) {}
-  // Its lines, when they are others than at the last call; always at the first.
+  // The lines of the file if they changed since the last call; always at the first call.
   std::optional<std::vector<KeysFile::Line>> look();
   // Does it have this key now?
   bool lists(const PublicKey& key);

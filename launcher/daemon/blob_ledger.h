@@ -1,11 +1,11 @@
 #pragma once
-// Who sent which blob: a digest that somebody only heard of is not in here under their name. It
-// outlives the launcher, so that a node's outputs are still its own when it tells of them later.
+// Records who sent which blob, because knowing a digest gives no right to the blob. The ledger
+// outlives the launcher, so that a node may refer to its outputs after a restart.
 //
 // The file has 24 bytes for each row, appended: 8 of the owner's name (the first of its SHA-256),
-// 16 of the digest (snapshot::DigestKey). What is lost with the machine's power is sent again; a
-// node's rows are on disk before it hears that its blobs are. Rows go with their blobs, and those
-// of the owner that was not heard of for longest when there are too many.
+// 16 of the digest (snapshot::DigestKey). Rows that a power failure loses are sent again with their
+// blobs; a node's rows are on disk before its blobs are acknowledged. Rows are removed with their
+// blobs; when there are too many, those of the owner with the oldest activity go.
 
 #include <cstdint>
 #include <memory>

@@ -34,9 +34,9 @@ class BlobRights {
   Result<bool> owns_tree(const BlobOwner& owner, const Digest& root);
   Status sent(const BlobOwner& owner, const std::vector<Digest>& digests);
 
-  // A piece of a blob that is here already: whoever sends all of them right has the blob. True:
-  // they have. An error, as the store gives it for a blob that is new: all came, and they are not
-  // the blob.
+  // Handles a piece of a blob that is stored already: a sender proves to have the blob by sending
+  // all its pieces correctly. True: proven. An error, the same as for a new blob: all pieces came
+  // and do not match the digest.
   Result<bool> shown(const BlobOwner& owner, const BlobPiece& piece);
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
 // Blobs for clients and nodes: requests go to a worker that owns the store's time, answers come
-// back on the loop. Each peer has a bounded number of requests in flight; what is beyond is
-// refused. So is, for now, what nodes may as well get from each other, beyond a few at once.
-// Who may read which tree is decided by its owner, before and while it is sent; that a blob is a
-// part of that tree, or sent by who names it, is looked up here.
+// back on the loop. Each peer has a limited number of requests in flight; more are refused.
+// Requests of nodes that could get the blobs from other nodes are refused temporarily beyond a few
+// at once. The owner of this object decides who may read which tree, before and while it is sent;
+// this class checks that a blob is part of that tree, or was sent by the peer that names it.
 
 #include <cstdint>
 #include <functional>

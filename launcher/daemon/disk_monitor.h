@@ -1,8 +1,8 @@
 #pragma once
-// Watches the disk of the launcher's home. Little space: no new work is taken, what runs goes on.
-// Nearly none: the reserve file is given back, and from then on only the journal may write, so that
-// what ends running jobs can still be committed; logs and what jobs left wait on their nodes. With
-// space again all goes on by itself.
+// Watches the disk of the launcher's home. With little space, no new work is accepted, and running
+// jobs go on. With nearly none, the reserve file is released and only the journal may write, so
+// that the end of running jobs can still be recorded; logs and outputs wait on their nodes.
+// Everything resumes by itself when there is space again.
 
 #include <functional>
 #include <string>

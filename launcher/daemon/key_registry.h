@@ -1,5 +1,5 @@
 #pragma once
-// Who a key belongs to. Consulted at each handshake (ZAP) and again for each message: the sender's
+// The owner of each key. Consulted at each handshake (ZAP) and again for each message: the sender's
 // identity is its key and never a field.
 
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
-// Where each session of each node is to be reached: the connection its last message came from. Two
-// agents with one key (a cloned image) have two sessions and are kept apart.
+// The connection of each node's session: the one that its last message came from. Two agents with
+// one key (a cloned image) have two sessions and are kept apart.
 
 #include <map>
 #include <optional>

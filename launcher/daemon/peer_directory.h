@@ -1,6 +1,6 @@
 #pragma once
-// Which nodes have a tree or are fetching it, from what they say while they fetch: who tells whom.
-// Soft and bounded: a launcher that has just started learns it anew. No socket, no clock.
+// Knows which nodes have a tree or are fetching it, from their requests, and names peers to them.
+// Bounded and kept in memory only: a restarted launcher learns it again. No socket, no clock.
 
 #include <cstdint>
 #include <functional>

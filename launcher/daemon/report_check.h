@@ -1,8 +1,8 @@
 #pragma once
 // What nodes report, before the core hears it: a tree that a node names (an output, a checkpoint, a
-// lock) must be of blobs that it sent, or that are of what is assigned to it. Else whoever may read
-// the job could read through it what they have only heard the digest of. Messages of one node stay
-// in their order; those that name nothing new do not wait.
+// lock) must be of blobs that it sent, or that are of what is assigned to it. Otherwise a reader of
+// the job could obtain any blob whose digest they know. Messages of one node stay in their order;
+// those that name nothing new do not wait.
 
 #include <cstdint>
 #include <deque>

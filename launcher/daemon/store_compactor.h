@@ -24,8 +24,8 @@ namespace lockstep::launcher {
 
 // Where the disk is low, what users sent, and no job refers to, is kept no longer than this.
 inline constexpr Duration kBriefLease = seconds(30);
-// From one collection to the next there, while something may go: both together are less than the
-// minute that users are told.
+// The pause between collections while the disk is low. With kBriefLease it is less than the minute
+// that users are promised.
 inline constexpr Duration kLowPause = kBriefLease / 2;
 
 class StoreCompactor {

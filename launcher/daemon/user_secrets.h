@@ -1,7 +1,7 @@
 #pragma once
-// The secrets of users as this launcher's parts need them: changed and listed for their owners,
-// expected by submissions, and given to the nodes that run a part of a job that names them. A store
-// that cannot be opened refuses what concerns it; everything else goes on.
+// Access to users' secrets: changes and lists them for their owners, checks that those of a
+// submission exist, and gives them to the nodes that run a job which names them. If the store
+// cannot be opened, only these requests are refused.
 
 #include <memory>
 #include <set>

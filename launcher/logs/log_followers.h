@@ -1,8 +1,8 @@
 #pragma once
-// The reading side of the logs: clients that follow a job's ranks and environments. Each follower
-// has a credit of chunks and positions in files, nothing else: one that never reads costs its
-// credit and no more. What is written is shown at once, durable or not; a resumed follow goes on at
-// its offsets.
+// The reading side of the logs: clients that follow a job's ranks and environments. A follower has
+// a credit of chunks and positions in files, so that one that never reads costs no more than its
+// credit. Bytes are sent as soon as they are written, before they are durable; a resumed follow
+// continues at its offsets.
 
 #include <cstdint>
 #include <functional>

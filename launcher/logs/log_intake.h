@@ -32,7 +32,7 @@ class LogIntake {
   // rank of an environment, is not its own.
   Status append(const std::string& peer, std::uint64_t sequence, NodeId sender,
                 const LogAppend& message);
-  // Answers for every log that it may; the first that it may not is the error.
+  // Answers for every log that the sender may write; the error names the first that it may not.
   Status resume(const std::string& peer, std::uint64_t sequence, NodeId sender,
                 const LogResume& message);
   // Expect these sizes; idempotent.

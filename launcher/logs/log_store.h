@@ -66,9 +66,9 @@ class LogStore {
   // Everything written since the last batch. While one is under way, take no other.
   SyncBatch take_dirty();
   void synced(const SyncBatch& batch);  // it is durable now
-  // It could not be made durable, so it may be in memory only, and a later sync would not say so:
-  // what was not acknowledged is cut off, for nodes to send again. Then nothing more may be
-  // written.
+  // The sync failed, so the bytes may be in memory only, and a later sync would not report that:
+  // bytes that were not acknowledged are cut off, and nodes send them again. Nothing may be written
+  // to the store afterwards.
   Status cut_back(const SyncBatch& batch);
 
   // Bytes [offset, …) that are written, at most `limit`; "" at the end.

@@ -17,8 +17,9 @@ struct BuildFolder {
   friend bool operator==(const BuildFolder&, const BuildFolder&) = default;
 };
 
-// That both are there, the file inside of the folder, and nothing in it that cannot be taken along:
-// what cannot be read, or is changed later, capturing finds.
+// Checks that folder and Dockerfile exist, that the file lies inside the folder, and that the
+// folder has no entry that cannot be captured. Unreadable or changing files are found when it is
+// captured.
 Status find_build(const BuildFolder& build);
 
 }  // namespace lockstep::spec
