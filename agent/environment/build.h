@@ -128,7 +128,8 @@ class Build {
 
 // ---- what subscribers are told
 
-// Its workspace plan has the activation, its log a line; then it is told.
+// Puts the activation into the subscriber's workspace plan, writes a line to its environment log,
+// then tells it that the environment is ready.
 void tell_ready(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,
                 const EnvironmentTarget& target, const BuiltEnvironment& built, std::string how);
 void tell_reused(const BuildParts& parts, const std::shared_ptr<BuildSubscriber>& subscriber,

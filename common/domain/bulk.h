@@ -40,9 +40,10 @@ struct PutBlobsReply {  // durable when this arrives
   std::uint64_t accepted_bytes = 0;
   friend bool operator==(const PutBlobsReply&, const PutBlobsReply&) = default;
 };
-// Answered by BlobData until all are sent. With one digest, `offset` and `limit` (raw bytes; 0 = to
-// the end; the piece that reaches the limit is sent whole) ask for a part: the receiver's credit.
-// Only those who may read the tree `root` get the blobs below it; knowing a digest is not enough.
+// Answered by a series of BlobData. With exactly one digest, `offset` and `limit` (raw bytes; 0 =
+// to the end) select a part of it, so that the receiver controls how much is in flight; the piece
+// that reaches the limit is sent whole. Only those who may read the tree `root` get the blobs below
+// it; knowing a digest is not enough.
 struct GetBlobs {
   std::vector<Digest> digests;
   std::uint64_t offset = 0;  // a multiple of kMaxPieceBytes

@@ -68,7 +68,7 @@ class Cgroups {
   Status make_directories();
   Status set_limits();
   void limit_nursery();
-  // Whether a child for each rank is in this one of `directories_`.
+  // Whether directories_[hierarchy] has a child cgroup for each rank.
   bool has_ranks(std::size_t hierarchy) const;
   std::string rank_directory(std::size_t hierarchy, int local_rank) const;
   std::optional<std::size_t> pids_hierarchy() const;

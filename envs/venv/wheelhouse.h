@@ -19,7 +19,7 @@ class Wheelhouse {
   explicit Wheelhouse(const std::string& cache) : folder_(cache + "/wheels") {}
   // The folders to look in for all of `packages`, or nothing when one is not here.
   Result<std::vector<std::string>> folders_of(const std::vector<LockedPackage>& packages) const;
-  // Takes in every file of `folder`, whatever it is; other users of the cache may do the same.
+  // Adds every file of `folder`, whatever its type. Safe while other processes add files too.
   Status take_in(const std::string& folder) const;
 
  private:

@@ -187,8 +187,8 @@ struct Job {
   const Attempt* last_attempt() const { return attempts.empty() ? nullptr : &attempts.back(); }
   // No part of any attempt has logs outstanding on a node.
   bool logs_settled() const;
-  // Whether a part of its last attempt has asked for a lock: if that part ends, others may solve in
-  // its place.
+  // Whether a part of its last attempt has asked for the environment's lock file: if that part
+  // ends, parts of other jobs with the same environment may solve it instead.
   bool has_asked() const;
   JobStatus status() const;
   friend bool operator==(const Job&, const Job&) = default;

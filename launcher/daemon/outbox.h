@@ -26,7 +26,8 @@ class Outbox {
     items_.push_back({&socket, std::move(peer),
                       Envelope<Body>{kProtocolVersion, ++sequence_, reply_to, 0, std::move(body)}});
   }
-  // As many large answers wait as may: nothing more is asked before they are sent.
+  // True when the maximum number of large answers is waiting to be sent: no further request is
+  // handled before they are sent.
   bool is_full() const { return pages_ >= kMostPages; }
   // Sends everything; `gone` is told the peers that could not be reached.
   void flush(const std::function<void(const std::string& peer)>& gone);

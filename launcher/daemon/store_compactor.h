@@ -24,8 +24,8 @@ namespace lockstep::launcher {
 
 // Where the disk is low, what users sent, and no job refers to, is kept no longer than this.
 inline constexpr Duration kBriefLease = seconds(30);
-// The pause between collections while the disk is low. With kBriefLease it is less than the minute
-// that users are promised.
+// The pause between collections while the disk is low. This and kBriefLease together stay below the
+// minute within which users are promised free space.
 inline constexpr Duration kLowPause = kBriefLease / 2;
 
 class StoreCompactor {

@@ -29,7 +29,8 @@ class ContainerProcess {
   // On the loop. One of the first two, at most once.
   struct Events {
     std::function<void(io::Fd socket)> connected;  // to lockstep-spawn
-    // It never connected. environment_failed: it never will, as the job says that it shall be.
+    // The container did not connect. environment_failed: it can never start as the job specifies
+    // it, so a retry would not help.
     std::function<void(Cause cause, std::string why)> failed;
   };
 
