@@ -1,6 +1,7 @@
 #pragma once
-// CHECK(condition, message): an always-on assertion for what *we* did wrong. It prints the place
-// and the message and aborts; it is never used for what the world can do (that is Result's part).
+// CHECK(condition, message): an always-on assertion against our own bugs. When the condition is
+// false, it prints file, line and message and aborts. Failures that the outside world can cause are
+// returned as a Result instead.
 
 namespace lockstep {
 

@@ -18,7 +18,7 @@ struct Id {
   friend auto operator<=>(const Id&, const Id&) = default;
 };
 
-using NodeId = Id<struct NodeIdTag, std::uint64_t>;  // given at join, never reused; 0 = none
+using NodeId = Id<struct NodeIdTag, std::uint64_t>;  // assigned at join, never reused; 0 = none
 using BootId = Id<struct BootIdTag, std::string>;    // changes when a node's processes must be gone
 using SessionId = Id<struct SessionIdTag, std::uint64_t>;  // one per agent start; see session_id()
 using JobId = Id<struct JobIdTag, std::string>;          // the job's name, e.g. gray_pig_knyllgjbkl
@@ -28,21 +28,22 @@ using PublicKey = Id<struct PublicKeyTag, std::string>;  // CURVE public key, z8
 struct AttemptId {
   JobId job;
   std::uint32_t number = 0;
-  // Tells attempts apart whose job and number are equal. 0 for most; another value when the job's
-  // name was used before, or when the launcher was restored from a backup.
+  // 0 for most attempts. If the job's name was used before, or the launcher was restored from a
+  // backup, it differs from that of every earlier attempt with the same job name and number.
   std::uint64_t incarnation = 0;
 
   friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
 };
 
-// Within one boot of a node, a later agent start has a greater id, so that delayed messages of an
-// earlier start are recognised. The low 24 bits are random: clones of a machine differ.
+// Of two agent starts within one boot of a node, the later one has the greater id, so that a late
+// message of the earlier one can be recognised. The low 24 bits are random, so that the agents of
+// cloned machines have different ids.
 inline SessionId session_id(std::uint64_t milliseconds_since_boot, std::uint64_t random) {
   return SessionId(milliseconds_since_boot << 24 | (random & 0xffffff));
 }
 
-// "gray_pig_knyllgjbkl.1", with an incarnation "gray_pig_knyllgjbkl.1-1795312345678": used in
-// paths, labels and messages.
+// "gray_pig_knyllgjbkl.1", or with an incarnation "gray_pig_knyllgjbkl.1-1795312345678". Paths,
+// labels and messages use this form.
 inline std::string to_string(const AttemptId& id) {
   const std::string incarnation = id.incarnation == 0 ? "" : "-" + std::to_string(id.incarnation);
   return id.job.value + "." + std::to_string(id.number) + incarnation;

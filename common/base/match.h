@@ -1,5 +1,5 @@
 #pragma once
-// std::visit with one lambda for each alternative: one that is missing does not compile.
+// For std::visit with one lambda for each alternative. A missing alternative is a compile error.
 
 namespace lockstep {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Suggestions for misspelt words.
+// Finds the known word that a misspelt word probably means.
 
 #include <span>
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace lockstep {
 
-// The nearest of `candidates` to `word` by edit distance, or "" when none is near.
+// The one of `candidates` with the smallest edit distance to `word`, or "" when none is near
+// enough.
 std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace lockstep

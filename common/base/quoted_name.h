@@ -1,14 +1,14 @@
 #pragma once
-// Names of files in messages. A name may hold anything but '/' and NUL: one with a newline must not
-// look like a line of ours.
+// Prints names of files in messages. A name may hold any byte but '/' and NUL, so a name with a
+// newline could otherwise look like a line of our own output.
 
 #include <string>
 #include <string_view>
 
 namespace lockstep {
 
-// The name (or path) itself; in double quotes and with C's escapes when it holds a control
-// character, or could be taken for one that was quoted.
+// The name (or path) unchanged; or in double quotes with C escapes when it is empty, holds a
+// control character, or begins with a double quote.
 std::string quoted_name(std::string_view name);
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
 #pragma once
-// Result<T> is what every function returns that the world can make fail: either a T or an Error
+// Every function that can fail for an outside reason returns a Result<T>: either a T or an Error
 // that says what failed, on what, why, and what to do. It owns no resources and never throws.
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace lockstep {
 
-// The class of a failure, for code that decides. The message is for the person who reads it.
+// The class of a failure. Code decides by it; the message is for people only.
 enum class ErrorCode {
-  invalid_argument,  // the caller's input is wrong; a retry cannot help
+  invalid_argument,  // the caller's input is wrong; trying again cannot help
   not_found,
   already_exists,
   permission_denied,
-  unavailable,  // the other side does not answer now; a retry may help
+  unavailable,  // the other side cannot be reached now; trying again may help
   deadline_exceeded,
-  resource_exhausted,  // a named bound was reached
-  unsupported,         // recognised, and refused by name
+  resource_exhausted,  // a named limit was reached
+  unsupported,         // we know this feature and do not support it; the message names it
   conflict,            // the state does not allow it (running jobs, a stale attempt, a lock held)
-  corrupt,             // stored or received bytes are not what they claim to be
-  io,                  // the operating system said no
+  corrupt,             // stored or received bytes fail a check (digest, format)
+  io,                  // a system call failed
   internal,
 };
 
@@ -56,7 +56,8 @@ Error errno_error(int errnum, std::string_view what);
 }  // namespace lockstep
 
 // TRY(expr): returns the error of a Status from the enclosing function.
-// TRY_ASSIGN(decl, expr): the same, else binds the value: TRY_ASSIGN(auto x, f());
+// TRY_ASSIGN(decl, expr): the same for a Result; on success binds its value, as in
+// TRY_ASSIGN(auto x, f());
 #define LOCKSTEP_CONCAT_INNER(a, b) a##b
 #define LOCKSTEP_CONCAT(a, b) LOCKSTEP_CONCAT_INNER(a, b)
 #define TRY(expr)                                                            \

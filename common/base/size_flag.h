@@ -1,6 +1,6 @@
 #pragma once
-// Parses sizes on the command lines of daemons. A small number without a unit is refused, since it
-// is a mistake: `--keep-logs 10` would keep ten bytes, and delete all other logs.
+// Parses sizes on the command lines of daemons. A small number without a unit is refused, because
+// it is a mistake: `--keep-logs 10` would keep ten bytes of logs and delete the rest.
 
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-// "10g", "512m"; bytes without a unit only from 1 MiB on. The error names `flag` and ends in
-// `examples` ("500m or 5g").
+// Accepts "10g", "512m", and a number of bytes without a unit if that is at least 1 MiB. The error
+// names `flag` and ends with `examples` ("500m or 5g").
 Result<Bytes> parse_size_flag(const std::string& flag, const std::string& text,
                               const std::string& examples);
 

@@ -1,8 +1,8 @@
 #pragma once
-// Time as values. A core never reads a clock: an Instant is handed to it with each input.
-// An Instant counts nanoseconds since the Unix epoch, but the clock door (common/io/clock.h) makes
-// it monotone: it starts at wall time and advances with the monotonic clock, so a jump of the wall
-// clock moves no deadline.
+// Points in time and durations as plain values. A core never reads a clock: each input carries an
+// Instant. An Instant counts nanoseconds since the Unix epoch. The clock (common/io/clock.h) starts
+// at wall time and advances with the monotonic clock, so a jump of the wall clock moves no
+// deadline.
 
 #include <chrono>
 #include <compare>
@@ -29,10 +29,11 @@ struct Instant {
 // RFC 3339 in UTC with milliseconds: 2026-01-31T12:00:00.000Z
 std::string to_string(Instant time);
 
-// "1h02m", "3m10s", "12.5s", "8ms": for people.
+// For people to read: "1h02m", "3m10s", "12.5s", "8ms".
 std::string format_duration(Duration duration);
 
-// "90", "90s", "5m", "2h", "1d", "250ms" -> Duration. Negative: the text is malformed.
+// Parses "90" (seconds), "90s", "5m", "2h", "1d", "250ms". A negative result means that the text is
+// malformed.
 Duration parse_duration(const std::string& text);
 
 }  // namespace lockstep

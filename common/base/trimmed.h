@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-// Without blanks, tabs and ends of lines at both ends.
+// `text` without white space at its beginning and end.
 constexpr std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n\f\v";
   const auto first = text.find_first_not_of(kBlanks);

@@ -1,11 +1,12 @@
 #pragma once
-// The start of a bundled program (docs/decisions/012): it names no dynamic linker, which would have
-// to be an absolute path, but maps the one that lies in its own bundle, ../lib/ld-linux-x86-64.so.2
-// beside it, and goes on there as if the kernel had done so. /proc/self/exe, the process's name and
-// its arguments are the program's own, and no variable is set that its children would inherit.
+// The start-up code of a bundled program (docs/decisions/012). The program's ELF header names no
+// dynamic linker, because that would have to be an absolute path. Instead the program maps the
+// linker of its own bundle (../lib/ld-linux-x86-64.so.2, relative to the program) and jumps to it
+// as the kernel would. So /proc/self/exe, the process's name and its arguments are the program's
+// own, and no variable is set that its children would inherit.
 //
-// This part works on memory only and uses no library, not even C's: none is loaded yet when it
-// runs.
+// This header has the functions that only work on memory. They use no library, not even libc,
+// because they run before any library is loaded.
 
 #include <elf.h>
 
@@ -14,7 +15,7 @@
 
 namespace lockstep::bundle {
 
-// The entries of a process's initial stack that the start reads and changes.
+// The auxiliary vector on a new process's stack, which the start-up code reads and changes.
 struct Auxiliary {
   Elf64_auxv_t* first;
   Elf64_auxv_t* find(std::uint64_t type) const {
@@ -25,12 +26,13 @@ struct Auxiliary {
 };
 
 inline Auxiliary auxiliary_of(std::uintptr_t* stack) {
-  std::uintptr_t* word = stack + 1 + stack[0] + 1;  // argc, argv, its end
-  while (*word != 0) ++word;                        // the environment
+  std::uintptr_t* word = stack + 1 + stack[0] + 1;  // skips argc, argv and its final null
+  while (*word != 0) ++word;                        // skips the environment
   return {reinterpret_cast<Elf64_auxv_t*>(word + 1)};
 }
 
-// "<root>/bin/program" -> "<root>" + `suffix`, in place. False: it does not fit, or has no root.
+// Replaces "<root>/bin/program" in `path` by "<root>" + `suffix`. `length`: of the path now;
+// `size`: of the buffer. False: the result does not fit, or the path has no such root.
 inline bool beside_program(char* path, std::size_t length, std::size_t size, const char* suffix) {
   for (int part = 0; part < 2; ++part) {
     while (length > 0 && path[length - 1] != '/') --length;

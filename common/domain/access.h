@@ -1,7 +1,7 @@
 #pragma once
-// Users of a launcher, their keys, roles and projects, as plain values. A key belongs to one user,
-// a user has roles, and a role below operator holds in one project. What each role may do is in
-// launcher/core/authority.h.
+// Users of a launcher, their keys, roles and projects, as plain values. A key belongs to one user.
+// A user has roles. A viewer's or submitter's role holds in one project only. For the rights of
+// each role see launcher/core/authority.h.
 
 #include <optional>
 #include <string>
@@ -19,7 +19,8 @@ std::string_view to_string(Role role);  // "operator", …
 std::optional<Role> role_from(std::string_view word);
 inline constexpr Role kRoles[] = {Role::viewer, Role::submitter, Role::operator_, Role::admin};
 
-// Admins and operators serve the whole launcher; submitters and viewers belong to a project.
+// True for submitters and viewers, who belong to a project. Admins and operators act for the whole
+// launcher.
 bool is_of_project(Role role);
 
 struct Grant {
@@ -29,22 +30,22 @@ struct Grant {
 };
 std::string to_string(const Grant& grant);  // "submitter in default", "admin"
 
-// Whether a node that joins by a token waits until an admin approves it.
+// Whether a node that joins with a token gets no work until an admin approves it.
 enum class Approval {
   as_configured,  // as lockstepd --approve-nodes says
   required,
-  waived,  // `lockstep up`, for nodes that it starts itself
+  waived,  // used by `lockstep up` for the nodes that it starts itself
 };
 
-// Jobs and names that were made before there were projects are in this one.
+// Jobs and environment names from before projects existed are in this one.
 inline constexpr std::string_view kDefaultProject = "default";
-inline constexpr std::size_t kMaxUserNameBytes = 32;  // as of an account
+inline constexpr std::size_t kMaxUserNameBytes = 32;  // as for a Linux account
 inline constexpr std::size_t kMaxProjectNameBytes = 63;
 inline constexpr std::size_t kMaxKeysPerUser = 64;
 inline constexpr std::size_t kMaxUsers = 10'000;
 inline constexpr std::size_t kMaxProjects = 1'000;
 
-// invalid_argument: says which characters are allowed.
+// invalid_argument: the message says which characters are allowed.
 Status validate_user_name(const std::string& name);
 Status validate_project_name(const std::string& name);
 
@@ -52,12 +53,12 @@ Status validate_project_name(const std::string& name);
 
 struct AddUser {
   std::string name;
-  std::string account;  // that its jobs run as; "" = the user's name
+  std::string account;  // the user's jobs run as this account; "" = the user's name
   std::optional<PublicKey> key;
   Grant grant;
   friend bool operator==(const AddUser&, const AddUser&) = default;
 };
-// Permanent: the name is never given to another user.
+// Removes the user for ever: the name is never given to anybody again.
 struct RemoveUser {
   std::string name;
   friend bool operator==(const RemoveUser&, const RemoveUser&) = default;
@@ -72,7 +73,7 @@ struct ChangeRole {
   bool withdraw = false;
   friend bool operator==(const ChangeRole&, const ChangeRole&) = default;
 };
-// `replaces`: that one is revoked in the same step.
+// `replaces`: the key that is revoked in the same step.
 struct AddKey {
   std::string user;
   PublicKey key;
@@ -92,7 +93,7 @@ struct RemoveProject {
   friend bool operator==(const RemoveProject&, const RemoveProject&) = default;
 };
 
-// ---- pictures ----------------------------------------------------------------------------------
+// ---- views -------------------------------------------------------------------------------------
 
 struct UserView {
   struct Key {
@@ -112,7 +113,7 @@ struct ProjectView {
   std::string name;
   Instant created;
   std::string by;
-  std::vector<std::string> users;  // with a role in it
+  std::vector<std::string> users;  // that have a role in the project
   friend bool operator==(const ProjectView&, const ProjectView&) = default;
 };
 

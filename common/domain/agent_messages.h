@@ -1,6 +1,6 @@
 #pragma once
-// The protocol of node agents: what an agent tells the launcher, and what it hears. Only a key that
-// joined as a node speaks it.
+// The protocol between node agents and the launcher. The launcher accepts these messages only from
+// a key that joined as a node.
 
 #include <cstdint>
 #include <string>
@@ -19,19 +19,19 @@ struct SessionOpen {  // first message of an agent start, and again after Sessio
   SessionId session;
   std::string version;  // LOCKSTEP_VERSION
   Inventory inventory;
-  std::vector<PartReport> parts;       // the full observed state: others have stopped
-  std::uint64_t desired_revision = 0;  // newest applied in this session; what is newer is unknown
-  std::uint64_t answers = 0;           // the question of the newest SessionLost; 0: none was heard
+  std::vector<PartReport> parts;       // all parts on this node: an absent one does not run here
+  std::uint64_t desired_revision = 0;  // newest revision applied in this session; 0: none
+  std::uint64_t answers = 0;           // SessionLost::question of the newest received; 0: none
   friend bool operator==(const SessionOpen&, const SessionOpen&) = default;
 };
 struct Heartbeat {
   NodeId node;
   SessionId session;
-  std::uint64_t desired_revision = 0;   // newest applied; the launcher sends again what is newer
+  std::uint64_t desired_revision = 0;   // newest applied; the launcher resends newer ones
   std::uint64_t observed_sequence = 0;  // number of Observed sent in this session
   std::uint64_t number = 0;             // 1, 2, … within a session
-  std::string low_disk = {};            // why the node takes no new part; "": it takes them
-  Instant wall_clock = {};              // of the node, when it said so; ns = 0: it did not
+  std::string low_disk = {};            // why the node takes no new part now; "": it takes them
+  Instant wall_clock = {};              // the node's, when this was sent; ns = 0: not given
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 struct Observed {  // delta: the parts that changed
@@ -52,14 +52,14 @@ struct SessionAccepted {
   DesiredState desired;
   friend bool operator==(const SessionAccepted&, const SessionAccepted&) = default;
 };
-struct SessionRefused {  // wrong version, cloned node, unknown node: the agent prints and exits
+struct SessionRefused {  // wrong version, cloned or unknown node: the agent prints why and exits
   SessionId session;
   std::string reason;
-  bool removed = false;  // the node was removed: its agent ends what runs here before it exits
+  bool removed = false;  // the node was removed: its agent ends all its parts before it exits
   friend bool operator==(const SessionRefused&, const SessionRefused&) = default;
 };
-// The launcher does not know this session (it restarted), or does not know whether its last report
-// still holds. The agent opens the session again and names the question (`number`) that it answers.
+// The launcher does not know this session because it restarted, or it needs a new full report. The
+// agent sends SessionOpen again, with this `question` in `answers`.
 struct SessionLost {
   SessionId session;
   std::uint64_t question = 0;
@@ -68,7 +68,7 @@ struct SessionLost {
 struct HeartbeatAck {
   SessionId session;
   std::uint64_t number = 0;    // of the heartbeat
-  std::uint64_t revision = 0;  // of the node's desired state when that was heard
+  std::uint64_t revision = 0;  // of the node's desired state when the heartbeat arrived
   friend bool operator==(const HeartbeatAck&, const HeartbeatAck&) = default;
 };
 struct ObservedAck {
@@ -82,8 +82,9 @@ struct Desired {
   friend bool operator==(const Desired&, const Desired&) = default;
 };
 
-// Lets the named nodes fetch everything below `root` from this node's blob server, for
-// kPeerAllowedFor. `withdrawn` ends that. Nodes in `revoked` lose all access at once.
+// The nodes with these `keys` fetch a tree that this node has. For kPeerAllowedFor, its blob server
+// accepts their connections and sends them the blobs below `root`. `withdrawn`: it stops doing so
+// now. It also stops serving the keys in `revoked`, at once.
 struct AllowPeers {
   std::vector<PublicKey> keys;
   Digest root = {};

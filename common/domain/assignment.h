@@ -1,8 +1,8 @@
 #pragma once
-// The desired-state protocol between launcher and node, as values: what a node shall run
-// (Assignment) and what it says it runs (PartReport). A `part` is one attempt's share on one node;
-// one runner supervises it. There are no start or stop commands to lose: only the wanted phase
-// moves forward.
+// The desired-state protocol between launcher and node, as plain values: an Assignment says what a
+// node must run, a PartReport what it runs. A `part` is one attempt's share on one node; one runner
+// supervises it. There are no start or stop commands that could be lost: an assignment holds a
+// wanted phase, which only moves forward.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@
 
 namespace lockstep {
 
-// What the attempt holds on one node.
+// The resources that an attempt holds on one node.
 struct Allotment {
   std::vector<int> cpus;  // logical cpu ids
   Bytes memory;
@@ -26,7 +26,7 @@ struct Allotment {
   friend bool operator==(const Allotment&, const Allotment&) = default;
 };
 
-// One node of a gang, as all runners of the gang see it. Index in GangTable::members = node rank.
+// One node of a gang, the same for all its runners. Its index in GangTable::members is its rank.
 struct GangMember {
   NodeId node;
   std::string hostname;
@@ -46,7 +46,7 @@ struct GangTable {
 
 enum class WantedPhase {
   prepare,  // stage the workspace, start the runner, lease ports, report Prepared
-  run,      // gang table is known: start the ranks
+  run,      // the gang table is known: start the ranks
   stop,     // SIGTERM, then SIGKILL after `grace`; report Finished
 };
 std::string_view to_string(WantedPhase phase);
@@ -66,12 +66,12 @@ struct Assignment {
   Duration grace = seconds(10);  // between SIGTERM and SIGKILL
   bool solo =
       false;  // single-node attempt: phase is `run` at once, the runner fills the gang table
-  // The ranks end when the launcher is silent for so long; 0 = they never do for that reason.
+  // The node ends the ranks when it has not heard from the launcher for so long; 0 = it never does.
   Duration lease{0};
-  std::optional<CheckpointSource> checkpoint;  // what its ranks begin with
-  EnvironmentPlan environment = {};            // of spec.environment, as far as it is known
-  // The values of all secrets that spec.environment_variables names. They are never written to
-  // disk: an assignment that is read from a file has none, and waits until they are sent.
+  std::optional<CheckpointSource> checkpoint;  // its ranks begin with this one
+  EnvironmentPlan environment = {};            // for spec.environment, as far as it is known
+  // The existing ones of the secrets that spec.environment_variables names. They are kept only in
+  // memory and messages: an assignment that was read from a file has none and waits for them.
   std::optional<SecretValues> secrets = {};
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
@@ -81,40 +81,39 @@ struct Assignment {
 };
 
 struct DesiredState {
-  std::uint64_t revision = 0;  // per node, grows
+  std::uint64_t revision = 0;  // of this node's desired state; only grows
   std::vector<Assignment> assignments;
-  // The node removes environments that it built and nobody used since then; ns = 0: none.
+  // The node deletes environments that it built and that were not used since; ns = 0: none.
   Instant environments_unused_since = {};
   friend bool operator==(const DesiredState&, const DesiredState&) = default;
 };
 
-// States of a part, only forward (any state may jump to finished). `collecting`: its ranks have
-// ended, and what they left is on its way to the launcher.
+// States of a part. It only moves forward, and any state may jump to finished. `collecting`: the
+// ranks have ended, and their outputs are being sent to the launcher.
 enum class PartState { staging, prepared, running, stopping, collecting, finished };
 std::string_view to_string(PartState state);
 
 struct PartReport {
   AttemptId attempt;
   PartState state = PartState::staging;
-  std::string progress;           // in words while it lasts ("fetching 3.1/12.0 MiB")
+  std::string progress;           // of the current step, in words ("fetching 3.1/12.0 MiB")
   std::uint16_t runner_port = 0;  // from prepared on (0 when solo)
   PublicKey runner_key;
   std::uint16_t master_port = 0;       // from prepared on, node rank 0 only
   Instant started;                     // from running on
   std::optional<NodeExitReport> exit;  // when finished
-  // When finished: the non-empty outputs of its ranks. Before: the last copies of ./logs and the
-  // checkpoint.
+  // When finished: all outputs of its ranks that are not empty. Before that: recent states of
+  // ./logs and the checkpoint.
   std::vector<CollectedOutput> outputs;
-  std::optional<CollectedOutput> restored;  // the checkpoint that its ranks begin with, once staged
+  std::optional<CollectedOutput> restored;  // the checkpoint its ranks begin with, once staged
   std::optional<EnvironmentReport> environment = {};  // once the node has looked at it
-  std::vector<std::string> limits = {};  // that its ranks ran into, a line each; also in `exit`
-  // When finished: files that its ranks made and that belong to no output. Absent: there are none,
-  // or nobody looked.
+  std::vector<std::string> limits = {};  // that its ranks reached, a line each; also in `exit`
+  // When finished: files of its ranks that belong to no output. Absent: none, or nobody looked.
   std::optional<NotKept> not_kept = {};
   friend bool operator==(const PartReport&, const PartReport&) = default;
 };
 
-// Named bounds.
+// Limits.
 inline constexpr std::size_t kMaxAssignmentsPerNode = 4'096;
 inline constexpr std::size_t kMaxHeldParts = 8'192;
 inline constexpr std::size_t kMaxLimitLines = 16;  // of PartReport::limits

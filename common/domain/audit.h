@@ -1,7 +1,7 @@
 #pragma once
-// The launcher's audit log as plain values: who asked for what, over which object, and what came of
-// it. Values of variables and secrets are never in it. How it is stored and chained is in
-// launcher/audit.
+// Entries of the launcher's audit log, as plain values: who requested what on which object, and the
+// outcome. An entry never holds values of variables or secrets. launcher/audit stores the log and
+// chains its entries.
 
 #include <cstdint>
 #include <string>
@@ -13,10 +13,10 @@
 namespace lockstep {
 
 enum class AuditOutcome {
-  done,     // it changed something, or nothing had to change
-  refused,  // it did not; `detail` says why
-  read,     // somebody read data that belongs to another user
-  note,     // of the log about itself
+  done,     // it changed something, or there was nothing left to change
+  refused,  // it changed nothing; `detail` says why
+  read,     // somebody read an object of another user
+  note,     // a remark about the log itself
 };
 std::string_view to_string(AuditOutcome outcome);
 
@@ -24,8 +24,8 @@ struct AuditEntry {
   std::uint64_t number = 0;  // 1, 2, … without gaps
   Instant at;
   std::string who;      // "alice", "node gpu-1", "lockstepd"
-  std::string key;      // that signed it, as one word; "": none did
-  std::string address;  // "": not known
+  std::string key;      // the requester's, as in key_word.h; "": none
+  std::string address;  // "": unknown
   std::string what;     // "cancel job"
   std::string object;   // "job train"
   AuditOutcome outcome = AuditOutcome::note;
@@ -33,8 +33,8 @@ struct AuditEntry {
   friend bool operator==(const AuditEntry&, const AuditEntry&) = default;
 };
 
-// The number and the digest of an entry. Whoever keeps one elsewhere can tell later whether the log
-// still has it.
+// The number and the digest of an entry. Somebody who keeps a mark outside the log can check later
+// whether the log still has that entry.
 struct AuditMark {
   std::uint64_t number = 0;
   std::string digest;  // 64 hexadecimal digits
@@ -43,15 +43,15 @@ struct AuditMark {
 
 // ---- requests ----------------------------------------------------------------------------------
 
-struct QueryAudit {          // answered by AuditReply, a page at a time, from the newest on
-  Instant since;             // those at this time or later
-  std::string user, node;    // "": all; else what they did, and what was done to them
-  std::uint64_t before = 0;  // goes on with those before this number; 0: the newest
+struct QueryAudit {          // answered by AuditReply, a page at a time, the newest page first
+  Instant since;             // only entries from this time on
+  std::string user, node;    // only entries by or about it; "": all
+  std::uint64_t before = 0;  // only entries before this number; 0: up to the newest
   std::uint32_t limit = 0;   // 0: as many as one reply holds
   friend bool operator==(const QueryAudit&, const QueryAudit&) = default;
 };
 struct VerifyAudit {  // answered by AuditVerified
-  AuditMark mark;     // that the log shall have; number 0: none
+  AuditMark mark;     // the log must have this entry; number 0: no such check
   friend bool operator==(const VerifyAudit&, const VerifyAudit&) = default;
 };
 
@@ -59,14 +59,14 @@ struct VerifyAudit {  // answered by AuditVerified
 
 struct AuditReply {
   std::vector<AuditEntry> entries;  // oldest first
-  std::uint64_t before = 0;         // ask for those before this one next; 0: there are none
+  std::uint64_t before = 0;         // QueryAudit::before for the next page; 0: this is the last
   friend bool operator==(const AuditReply&, const AuditReply&) = default;
 };
 struct AuditVerified {
-  std::uint64_t entries = 0, first = 0;  // how many were looked at, and the number of the first
+  std::uint64_t entries = 0, first = 0;  // how many were checked, and the number of the first
   AuditMark last;
-  std::string problem;             // file, line and what is wrong there, of the first; "": none
-  std::vector<std::string> notes;  // nothing to worry about
+  std::string problem;             // the first one: file, line and what is wrong; "": none
+  std::vector<std::string> notes;  // remarks that are no problem
   friend bool operator==(const AuditVerified&, const AuditVerified&) = default;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
-// What travels over the bulk socket: blobs and logs, in chunks and under credit, so that heartbeats
-// never wait behind a gigabyte. Same rules as messages.h: plain values, idempotent requests.
+// The messages of the bulk socket: blobs and logs, sent in chunks and under credit. They have a
+// socket of their own so that heartbeats never wait behind a gigabyte. The rules of envelope.h hold
+// here too: plain values, idempotent requests.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,7 @@
 namespace lockstep {
 
 // ---- blobs -------------------------------------------------------------------------------------
-struct MissingBlobs {  // which of these do you lack?
+struct MissingBlobs {  // asks which of these blobs the receiver does not have
   std::vector<Digest> digests;
   friend bool operator==(const MissingBlobs&, const MissingBlobs&) = default;
 };
@@ -36,21 +37,21 @@ struct PutBlobs {
   std::vector<BlobPiece> pieces;
   friend bool operator==(const PutBlobs&, const PutBlobs&) = default;
 };
-struct PutBlobsReply {  // durable when this arrives
+struct PutBlobsReply {  // the pieces are durable when this arrives
   std::uint64_t accepted_bytes = 0;
   friend bool operator==(const PutBlobsReply&, const PutBlobsReply&) = default;
 };
-// Answered by a series of BlobData. With exactly one digest, `offset` and `limit` (raw bytes; 0 =
-// to the end) select a part of it, so that the receiver controls how much is in flight; the piece
-// that reaches the limit is sent whole. Only those who may read the tree `root` get the blobs below
-// it; knowing a digest is not enough.
+// Answered by BlobData messages until all blobs are sent. With a single digest, `offset` and
+// `limit` ask for a part of it, which is the receiver's credit. They count raw bytes; limit 0 = to
+// the end; the piece that reaches the limit is sent whole. A blob is sent only if it is below the
+// tree `root` and the asker may read that tree. Knowing a digest gives no access.
 struct GetBlobs {
   std::vector<Digest> digests;
   std::uint64_t offset = 0;  // a multiple of kMaxPieceBytes
   std::uint64_t limit = 0;
   bool has_other_sources = false;   // the asker may be told to try again, or ask a peer
-  std::optional<Digest> root = {};  // absent: from a program of before it was asked for
-  JobId job = {};                   // of users: the job that has this tree
+  std::optional<Digest> root = {};  // absent: sent by an older program without this field
+  JobId job = {};                   // when a user asks: the job that has this tree
   friend bool operator==(const GetBlobs&, const GetBlobs&) = default;
 };
 struct BlobData {
@@ -61,11 +62,12 @@ struct BlobData {
 };
 
 // ---- blobs between nodes -----------------------------------------------------------------------
-// A node begins or continues to fetch this tree, and asks who has it or fetches it too.
+// A node that starts or continues to fetch a tree asks which other nodes have or fetch it.
 struct FindPeers {
   Digest root;
-  std::uint16_t port = 0;  // where this node serves what it has of it; 0 = it does not
-  // `root` is of the packages that the lock in this tree names: no store of the launcher has it.
+  std::uint16_t port = 0;  // this node serves its part of the tree on this port; 0 = it does not
+  // Set when `root` is the tree of the packages that a lock names: the tree with that lock. The
+  // launcher's store does not have `root` then.
   std::optional<Digest> lock = {};
   friend bool operator==(const FindPeers&, const FindPeers&) = default;
 };
@@ -74,22 +76,22 @@ struct BlobPeer {
   std::string name;
   std::string endpoint;
   PublicKey key;
-  bool fetching = false;  // as far as the launcher knows, not complete yet
+  bool fetching = false;  // it does not have all of it yet, as far as the launcher knows
   bool core = false;
   friend bool operator==(const BlobPeer&, const BlobPeer&) = default;
 };
 struct FindPeersReply {
   NodeId self;
-  bool core = false;  // this node is one of those that share the launcher's work
+  bool core = false;  // this node is one of those that fetch from the launcher for the others
   std::vector<BlobPeer> peers;
   friend bool operator==(const FindPeersReply&, const FindPeersReply&) = default;
 };
-// The end of a fetch, told to the launcher once.
+// A node reports the end of a fetch to the launcher, once.
 struct FetchReport {
   struct Share {
     NodeId node;
     std::uint64_t bytes = 0;
-    std::string fault;  // why it was dropped; "" = it was not
+    std::string fault;  // why this peer was dropped; "" = it was not
     bool lied = false;
     friend bool operator==(const Share&, const Share&) = default;
   };
@@ -100,16 +102,16 @@ struct FetchReport {
   std::optional<Digest> lock = {};  // as in FindPeers
   friend bool operator==(const FetchReport&, const FetchReport&) = default;
 };
-// One node asks another: which units (see common/transfer/tree_units.h) of this tree do you have?
+// One node asks another which units (see common/transfer/tree_units.h) of a tree it has.
 struct AskUnits {
   Digest root;
   friend bool operator==(const AskUnits&, const AskUnits&) = default;
 };
 struct UnitsReply {
-  bool whole = false;            // all of them
-  bool fetching = false;         // others come
-  std::uint64_t done_bytes = 0;  // grows as the fetch proceeds
-  std::string have;              // bit i % 8 of byte i / 8: unit i; empty when whole
+  bool whole = false;            // it has all of them
+  bool fetching = false;         // it is fetching the others
+  std::uint64_t done_bytes = 0;  // grows while its fetch makes progress
+  std::string have;              // bit i % 8 of byte i / 8 stands for unit i; empty when whole
   friend bool operator==(const UnitsReply&, const UnitsReply&) = default;
 };
 
@@ -117,18 +119,18 @@ struct UnitsReply {
 enum class LogStream {
   out,          // a rank's stdout
   err,          // its stderr
-  environment,  // how its node's environment was solved and built
+  environment,  // the output of solving and building the environment on a node
 };
 struct LogKey {
   AttemptId attempt;
-  int rank = 0;  // of `environment`: the node's rank
+  int rank = 0;  // for `environment` the node's rank
   LogStream stream = LogStream::out;
   friend auto operator<=>(const LogKey&, const LogKey&) = default;
 };
 // "rank 3 of job.1", "the environment on node 0 of job.1".
 std::string owner_of(const LogKey& key);
-// When log bytes were read from a rank's pipe, by its node's clock: the bytes from `offset` up to
-// the next entry's offset, within kLogTimeStep after `at`.
+// When a range of a log's bytes was written, or read from a rank's pipe, by the node's clock: the
+// bytes from `offset` up to the next entry's offset, within kLogTimeStep after `at`.
 struct LogTime {
   std::uint64_t offset = 0;
   Instant at;
@@ -140,15 +142,15 @@ struct LogAppend {
   LogKey key;
   std::uint64_t offset = 0;
   std::string data;
-  std::vector<LogTime> times = {};  // within data, by offset; none: its times are not known
+  std::vector<LogTime> times = {};  // of `data`, sorted by offset; empty: unknown
   friend bool operator==(const LogAppend&, const LogAppend&) = default;
 };
-struct LogAck {  // after fsync: bytes [0, durable)
+struct LogAck {  // sent after fsync: bytes [0, durable) are on disk
   LogKey key;
   std::uint64_t durable = 0;
   friend bool operator==(const LogAck&, const LogAck&) = default;
 };
-struct LogResume {  // answered by a LogAck for each
+struct LogResume {  // answered by a LogAck for each key
   NodeId node;
   std::vector<LogKey> keys;
   friend bool operator==(const LogResume&, const LogResume&) = default;
@@ -157,21 +159,21 @@ struct LogResume {  // answered by a LogAck for each
 struct LogFollow {  // a client reads logs
   JobId job;
   std::uint32_t attempt = 0;  // 0 = the newest, and then each later one
-  std::optional<int> rank;    // this rank, and no node's environment
+  std::optional<int> rank;    // only this rank, and no environment logs
   std::optional<int> node_rank;
-  std::optional<LogStream> stream;  // exactly this one
+  std::optional<LogStream> stream;  // only this one
   std::int64_t tail_lines = -1;     // per rank and stream; -1 = from the start
-  bool follow = true;               // false: what is there now, then LogEnd
+  bool follow = true;               // false: the logs as they are now, then LogEnd
   std::uint32_t credit = 64;        // chunks the server may send before LogCredit
   struct Position {
     LogKey key;
     std::uint64_t offset = 0;
     friend bool operator==(const Position&, const Position&) = default;
   };
-  std::vector<Position> resume;       // where an interrupted follow goes on
+  std::vector<Position> resume;       // where to continue after an interruption
   std::optional<Instant> since = {};  // only lines that began at this time or later
-  bool times = false;                 // LogChunk::times are wanted
-  bool ranks_only = false;            // no environments
+  bool times = false;                 // fill LogChunk::times
+  bool ranks_only = false;            // no environment logs
   friend bool operator==(const LogFollow&, const LogFollow&) = default;
 };
 struct LogChunk {
@@ -180,21 +182,21 @@ struct LogChunk {
   std::string node_name;
   std::uint64_t offset = 0;
   std::string data;
-  std::vector<LogTime> times = {};  // if wanted; the first may lie before `offset`
+  std::vector<LogTime> times = {};  // if asked for; the first may lie before `offset`
   friend bool operator==(const LogChunk&, const LogChunk&) = default;
 };
 struct LogCredit {
   std::uint32_t chunks = 0;
   friend bool operator==(const LogCredit&, const LogCredit&) = default;
 };
-struct LogEnd {  // all sent: the job is final (its status word) or !follow
+struct LogEnd {  // all is sent: the job is final (`status` is its status), or `follow` was false
   std::string status;
   friend bool operator==(const LogEnd&, const LogEnd&) = default;
 };
 struct BulkRefused {
   std::string message;
   bool for_now = false;   // a full disk, a busy launcher: the same request may succeed later
-  bool no_space = false;  // for_now, until somebody frees space
+  bool no_space = false;  // with for_now: fails until somebody frees disk space
   friend bool operator==(const BulkRefused&, const BulkRefused&) = default;
 };
 
@@ -211,13 +213,13 @@ struct BulkEnvelope {
   friend bool operator==(const BulkEnvelope&, const BulkEnvelope&) = default;
 };
 
-// Raw bytes of one piece. Each piece of a blob but the last is exactly this long.
+// Raw bytes of one piece. Every piece of a blob except the last one is exactly this long.
 inline constexpr std::size_t kMaxPieceBytes = 1u << 20;
 inline constexpr std::size_t kMaxBulkMessageBytes = 4u << 20;
 inline constexpr std::size_t kMaxDigestsPerRequest = 20'000;
 inline constexpr std::size_t kMaxBlobPeers = 64;        // in one reply or report
 inline constexpr std::size_t kMaxUnitBytes = 2u << 20;  // of the bits in a UnitsReply
 inline constexpr std::size_t kMaxLogChunkBytes = 256u << 10;
-inline constexpr std::size_t kMaxLogTimes = 4'096;  // in one message; more are thinned out
+inline constexpr std::size_t kMaxLogTimes = 4'096;  // in one message; of more, some are left out
 
 }  // namespace lockstep

@@ -9,8 +9,8 @@ namespace lockstep {
 inline constexpr std::size_t kMaxUserMessageBytes = 2u << 20;
 // Names and values of one job's environment_variables together.
 inline constexpr std::size_t kMaxVariablesBytes = 1u << 20;
-// Of one key, by default: the average rate over time; a burst may be as large as kUserMessagesBurst
-// says.
+// The default rate limit of one key: so many messages per second on average, and at once as many as
+// in kUserBurstSeconds.
 inline constexpr int kUserMessagesPerSecond = 200;
 inline constexpr int kUserBurstSeconds = 5;
 

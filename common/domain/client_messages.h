@@ -1,6 +1,6 @@
 #pragma once
-// The protocol of users' programs: what a client asks the launcher, and what it hears. Only a
-// user's key speaks it.
+// The protocol between users' programs (clients) and the launcher. The launcher accepts these
+// requests only from a user's key.
 
 #include <cstdint>
 #include <string>
@@ -20,49 +20,49 @@ namespace lockstep {
 
 // ---- client -> launcher ------------------------------------------------------------------------
 struct Submit {
-  std::string submission;  // random, made by the client: the same one twice is one job
-  JobSpec spec;            // submitter is ignored: the key says who it is
-  bool rebuild = false;    // its environment is solved and built anew
+  std::string submission;  // random, made by the client: sent twice, it makes one job
+  JobSpec spec;            // `submitter` is ignored: the key decides who it is
+  bool rebuild = false;    // solve and build its environment again
   friend bool operator==(const Submit&, const Submit&) = default;
 };
 struct CancelJob {
   JobId job;
   friend bool operator==(const CancelJob&, const CancelJob&) = default;
 };
-// Lets members of the job's project read its command, logs, outputs and events, but not the values
-// of its variables.
+// Lets the members of the job's project read its command, logs, outputs and events, but not the
+// values of its variables.
 struct ShareJob {
   JobId job;
-  bool shared = true;  // false: not any more
+  bool shared = true;  // false: ends the sharing
   friend bool operator==(const ShareJob&, const ShareJob&) = default;
 };
-// Deletes final jobs with their logs and outputs: those named, or all that ended at least
-// `older_than` ago. The client repeats the request while the answer says `more`.
+// Deletes final jobs with their logs and outputs: those in `jobs`, or (`all_final`) all that ended
+// at least `older_than` ago. The client repeats the request while the reply's `more` is not 0.
 struct DeleteJobs {
   std::vector<JobId> jobs;
   bool all_final = false;
   Duration older_than{0};
   friend bool operator==(const DeleteJobs&, const DeleteJobs&) = default;
 };
-// Selects the jobs that meet every given condition.
+// Selects the jobs of a list: those that meet every condition that is set.
 struct JobFilter {
   struct Tag {
     std::string key;
-    std::optional<std::string> value;  // absent: any
+    std::optional<std::string> value;  // absent: any value
     friend bool operator==(const Tag&, const Tag&) = default;
   };
   bool mine = false;                // submitted by the caller
-  std::vector<JobStatus> statuses;  // in one of these
+  std::vector<JobStatus> statuses;  // one of these; empty: any
   std::string experiment;
-  std::string user;  // who submitted it
+  std::string user;  // the submitter
   std::vector<Tag> tags;
-  Instant since;  // submitted then or later; ns = 0: at any time
+  Instant since;  // submitted at this time or later; ns = 0: at any time
   friend bool operator==(const JobFilter&, const JobFilter&) = default;
 };
 struct ListJobs {   // newest first, a page at a time
   bool all = true;  // false: only jobs that are not final
   int limit = 0;    // 0 = as many as one reply holds
-  JobId after;      // goes on behind this job; empty = from the newest
+  JobId after;      // starts with the job after this one; empty = with the newest
   JobFilter filter = {};
   friend bool operator==(const ListJobs&, const ListJobs&) = default;
 };
@@ -76,11 +76,11 @@ struct ExplainJob {
 };
 struct ListEvents {  // of one job, oldest first
   JobId job;
-  Instant since;  // those at this time or later
+  Instant since;  // only events from this time on
   friend bool operator==(const ListEvents&, const ListEvents&) = default;
 };
-// Answered by JobReply now; then a JobUpdate at each change until the job is final, and
-// StillWatching in between.
+// Answered by JobReply at once, then by a JobUpdate at each change until the job is final, with
+// StillWatching messages in between.
 struct WatchJob {
   JobId job;
   friend bool operator==(const WatchJob&, const WatchJob&) = default;
@@ -96,7 +96,7 @@ struct CreateToken {
   Duration valid_for = minutes(60);
   int uses = 1;
   Approval approval = Approval::as_configured;
-  std::string compute = {};  // nodes that join with it are this target's; "": of "local"
+  std::string compute = {};  // nodes that join with the token belong to this target; "": "local"
   friend bool operator==(const CreateToken&, const CreateToken&) = default;
 };
 struct DrainNode {
@@ -105,48 +105,49 @@ struct DrainNode {
   std::string reason;
   friend bool operator==(const DrainNode&, const DrainNode&) = default;
 };
-struct ApproveNode {  // one that waits for it gets work from now on
+struct ApproveNode {  // a node that waits for approval may get work from now on
   std::string name_or_id;
   friend bool operator==(const ApproveNode&, const ApproveNode&) = default;
 };
-struct RemoveNode {  // for good: its key is revoked, its id not given again
+struct RemoveNode {  // for ever: its key is revoked, and its id is never used again
   std::string name_or_id;
-  bool now = false;  // also while it is ALIVE or holds attempts, which are given up
+  bool now = false;  // even while it is ALIVE or holds attempts, which are then given up
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
-// Answered by EnvironmentReply. Without a version it gets the next free number. Repeating an
-// identical registration succeeds; another definition under a taken name and version is refused.
+// Answered by EnvironmentReply. An environment without a version gets the next free number.
+// Registering the same definition again succeeds; a different one under a taken name and version is
+// an error.
 struct CreateEnvironment {
   RegisteredEnvironment environment;
-  // The project of a new name; "": the only project that the caller submits into, else the default
+  // The project of a new name; "": the only project that the asker may submit to, else the default
   // one.
   std::string project = {};
   friend bool operator==(const CreateEnvironment&, const CreateEnvironment&) = default;
 };
 // Answered by EnvironmentReply. `reference` is as in a job file, without "azureml:": NAME,
-// NAME@latest, NAME:VERSION, or a registry's URL "azureml://registries/…", which the operator's map
-// knows.
+// NAME@latest, NAME:VERSION, or a registry's URL "azureml://registries/…" that is in the operator's
+// map.
 struct ShowEnvironment {
   std::string reference;
   friend bool operator==(const ShowEnvironment&, const ShowEnvironment&) = default;
 };
 struct ListEnvironments {
-  std::string name;  // "": the newest version of each; else all versions of this one
+  std::string name;  // lists all versions of this name; "": the newest version of each name
   friend bool operator==(const ListEnvironments&, const ListEnvironments&) = default;
 };
-struct PruneEnvironments {  // nodes remove what they built and nobody used for so long
+struct PruneEnvironments {  // nodes delete environments they built that were unused for so long
   Duration unused_for{0};
   friend bool operator==(const PruneEnvironments&, const PruneEnvironments&) = default;
 };
 struct GetStatus {
   friend bool operator==(const GetStatus&, const GetStatus&) = default;
 };
-struct Shutdown {  // refused while jobs run unless cancel_jobs
+struct Shutdown {  // refused while jobs run, unless cancel_jobs is set
   bool cancel_jobs = false;
   friend bool operator==(const Shutdown&, const Shutdown&) = default;
 };
 
-struct WhoAmI {  // answered by UsersReply with the one who asks
+struct WhoAmI {  // answered by UsersReply with the asking user
   friend bool operator==(const WhoAmI&, const WhoAmI&) = default;
 };
 struct ListUsers {
@@ -163,8 +164,9 @@ struct ChangePrincipals {
       change;
   friend bool operator==(const ChangePrincipals&, const ChangePrincipals&) = default;
 };
-// Answered by QuotasReply: the quota of `holder`; without one, of every holder that has a quota or
-// uses something and that the caller may see; else of the caller and the caller's projects.
+// Answered by QuotasReply: the quota of `holder`; without a holder and with `all`, the quotas of
+// all users and projects that have one or use something, as far as the asker may see them; else
+// those of the asker and the asker's projects.
 struct ListQuotas {
   std::optional<QuotaHolder> holder;
   bool all = false;
@@ -183,7 +185,7 @@ using ClientRequest =
 struct SubmitReply {
   JobId job;
   bool snapshot_missing =
-      false;  // not accepted: upload the snapshot over the bulk socket, ask again
+      false;  // not accepted: upload the snapshot over the bulk socket and submit again
   friend bool operator==(const SubmitReply&, const SubmitReply&) = default;
 };
 struct JobReply {
@@ -191,7 +193,7 @@ struct JobReply {
   friend bool operator==(const JobReply&, const JobReply&) = default;
 };
 struct JobsDeleted {
-  struct Kept {  // why one that was named is still there
+  struct Kept {  // a job that was named and not deleted, and why
     JobId job;
     ErrorCode code = ErrorCode::internal;
     std::string message;
@@ -199,7 +201,7 @@ struct JobsDeleted {
   };
   std::vector<JobId> jobs;
   std::vector<Kept> kept;
-  std::int64_t more = 0;  // so many others match and were not deleted yet
+  std::int64_t more = 0;  // so many more jobs match and are not deleted yet
   friend bool operator==(const JobsDeleted&, const JobsDeleted&) = default;
 };
 inline constexpr std::size_t kMaxDeletionsAtOnce = 1'000;
@@ -207,18 +209,18 @@ struct JobUpdate {
   JobView job;
   friend bool operator==(const JobUpdate&, const JobUpdate&) = default;
 };
-// Sent to each connection that watches a job, as a sign that it has been sent every change so far.
-// When a message cannot be sent, the watch ends; a client that hears neither changes nor this
-// watches again.
+// Sent every kStillWatchingEvery to each connection that watches a job: all changes until now were
+// sent to it. When a message cannot be sent to a connection, the launcher ends its watch. So a
+// client that does not get this message watches again.
 struct StillWatching {
   JobId job;
-  Instant launcher_started;  // another value: another launcher process
+  Instant launcher_started;  // changes when the launcher process was restarted
   friend bool operator==(const StillWatching&, const StillWatching&) = default;
 };
 inline constexpr Duration kStillWatchingEvery = seconds(5);
 struct JobsReply {
   std::vector<JobView> jobs;
-  std::int64_t more = 0;  // this many older ones match and are not included
+  std::int64_t more = 0;  // so many older jobs match and are not in this reply
   friend bool operator==(const JobsReply&, const JobsReply&) = default;
 };
 struct ExplainReply {
@@ -227,8 +229,8 @@ struct ExplainReply {
 };
 struct EventsReply {
   std::vector<JobEvent> events;
-  std::uint64_t left_out = 0;  // this many from the middle of its life were dropped
-  bool final = false;          // the job is final: these are all
+  std::uint64_t left_out = 0;  // so many events in the middle were not kept
+  bool final = false;          // the job is final: no more events will follow
   friend bool operator==(const EventsReply&, const EventsReply&) = default;
 };
 struct NodesReply {
@@ -243,7 +245,7 @@ struct EnvironmentsReply {
   std::vector<EnvironmentView> environments;
   friend bool operator==(const EnvironmentsReply&, const EnvironmentsReply&) = default;
 };
-struct TokenReply {  // the text a token file holds
+struct TokenReply {  // the text of a token file
   std::string token;
   Instant expires;
   friend bool operator==(const TokenReply&, const TokenReply&) = default;

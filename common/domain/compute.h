@@ -1,7 +1,7 @@
 #pragma once
 // Compute targets: the names that `compute:` in a job file refers to. A target's type says where
-// its nodes come from. Which nodes it has and which jobs wait for it is the launcher's state
-// (launcher/core).
+// its nodes come from. The launcher's state (launcher/core) holds the target's nodes and the jobs
+// that wait for it.
 
 #include <cstdint>
 #include <map>
@@ -21,10 +21,10 @@ enum class ComputeType {
 // The word in files and tables: "virtualmachine".
 std::string_view to_string(ComputeType type);
 
-// The target that is there from the start.
+// The target that every launcher has from the start.
 inline constexpr std::string_view kLocalCompute = "local";
 
-// The end of the error for a job that names a target which does not exist.
+// The end of the error for a job that names a target that does not exist.
 inline constexpr std::string_view kHowToChooseCompute =
     "choose one with `compute:` in the file, --set compute=NAME, --compute NAME or `lockstep "
     "config "
@@ -44,10 +44,10 @@ struct ComputeSpec {
   std::map<std::string, std::string> tags;
   friend bool operator==(const ComputeSpec&, const ComputeSpec&) = default;
 };
-// Azure's rule: 3 to 24 letters, digits and '-', the first a letter. invalid_argument: what is
-// wrong with the name.
+// Azure's rule: 3 to 24 letters, digits and '-', beginning with a letter. invalid_argument: the
+// message says what is wrong with the name.
 Status check_compute_name(std::string_view name);
-// The name and the bounds of all texts.
+// Checks the name and the limits of all texts.
 Status check(const ComputeSpec& spec);
 // "azureml:gpu" and "gpu" are both "gpu".
 std::string_view without_azureml(std::string_view reference);
@@ -72,27 +72,27 @@ struct DeleteCompute {
 };
 // Answered by ComputesReply.
 struct ListComputes {
-  std::string name;  // "": all, else this one; not_found names the nearest
+  std::string name;  // only this one; "": all. A not_found error suggests the nearest name.
   friend bool operator==(const ListComputes&, const ListComputes&) = default;
 };
 
-// ---- pictures ----------------------------------------------------------------------------------
+// ---- views -------------------------------------------------------------------------------------
 
 struct ComputeView {
   struct Nodes {
     std::int64_t total = 0;
-    std::int64_t idle = 0;         // could take work and have none
+    std::int64_t idle = 0;         // can take work and have none
     std::int64_t busy = 0;         // have work
     std::int64_t unavailable = 0;  // have no work and cannot take any: LOST, drained, …
     friend bool operator==(const Nodes&, const Nodes&) = default;
   };
   ComputeSpec spec;
-  std::string pool;  // whose nodes it has: its own name, or of an alias "local"
-  Instant created;   // ns = 0: with the launcher
+  std::string pool;  // the target that owns the nodes: its own name, or "local" for an alias
+  Instant created;   // ns = 0: created with the launcher
   std::string created_by;
   Nodes nodes;
-  std::int64_t queued_jobs = 0;   // that name this target
-  std::int64_t running_jobs = 0;  // the same: placed, and not ended
+  std::int64_t queued_jobs = 0;   // jobs for this target that wait
+  std::int64_t running_jobs = 0;  // jobs for this target that are placed and have not ended
   friend bool operator==(const ComputeView&, const ComputeView&) = default;
 };
 struct ComputesReply {  // by name; "local" first

@@ -1,7 +1,7 @@
 #pragma once
-// Checks how a conda channel is written: a name ("conda-forge/label/dev"), or an address of http,
-// https or file. Whether the channel exists is found out by the nodes; environment.h refuses
-// passwords in it.
+// Checks how a job names a conda channel: by a name ("conda-forge/label/dev"), or by an http, https
+// or file address. Only the nodes find out whether the channel exists. Passwords in addresses are
+// refused elsewhere (environment.h).
 
 #include <string_view>
 
@@ -9,15 +9,15 @@
 
 namespace lockstep {
 
-// Checks the address of a channel, or one below it: scheme, host, port, and that a file's path is
-// absolute. All errors here begin with the address in quotes.
+// Checks the address of a channel or of something below it: its scheme, host and port, and that the
+// path of a file address is absolute. Errors begin with `address` in quotes.
 Status check_address(std::string_view address);
 
-// Refuses addresses with a query or a fragment: nodes would drop them when they fetch files below
-// the channel, and they may hold a secret. The error does not print them.
+// Refuses a text in which an address has a query or a fragment: nodes leave them out when they
+// fetch files below a channel, and they may hold a secret. So the error does not print them.
 Status check_no_query(std::string_view text);
 
-// A name, or an address.
+// Checks a channel's name or address.
 Status check_channel(std::string_view channel);
 
 }  // namespace lockstep

@@ -1,12 +1,12 @@
 #pragma once
-// Paths of Lockstep's own files in every container.
+// The paths in every container at which Lockstep's own files are mounted.
 
 namespace lockstep {
 
-// With `--probe` it reports what the image has, with `--nothing` it does nothing, so the image
-// needs no other program for either.
+// The program lockstep-spawn. `--probe` reports what the image has; `--nothing` does nothing, so
+// that a container can be run from an image that has no programs.
 inline constexpr char kSpawnInside[] = "/.lockstep/lockstep-spawn";
-// The folder of the runner's socket.
+// The folder that holds the runner's socket.
 inline constexpr char kRunInside[] = "/.lockstep/run";
 
 }  // namespace lockstep

@@ -1,6 +1,6 @@
 #pragma once
-// The options of `docker run`, as its reference has them, and who may give each to a job's
-// container. Names are those that podman has too.
+// The options of `docker run`, from its reference, and who may use each for a job's container.
+// Podman has options of the same names.
 
 #include <span>
 #include <string_view>
@@ -9,8 +9,8 @@ namespace lockstep {
 
 enum class DockerGrant {
   everybody,  // it gives no rights: the container runs as the submitting user
-  operators,  // it gives rights on the node, or some engines lack it
-  nobody,     // Lockstep says it itself
+  operators,  // it gives rights on the node, or not every engine has it
+  nobody,     // Lockstep sets it itself
 };
 
 struct DockerOption {
@@ -18,11 +18,11 @@ struct DockerOption {
   char letter = '\0';     // '\0' = none
   bool takes_value = true;
   DockerGrant grant = DockerGrant::operators;
-  std::string_view instead = {};  // of those for nobody: why, and what to do
+  std::string_view instead = {};  // for DockerGrant::nobody: why, and what to do instead
 };
 
 std::span<const DockerOption> docker_options();
-// nullptr: no option has this name or letter.
+// nullptr: there is no option of this name, or letter.
 const DockerOption* find_docker_option(std::string_view name);
 const DockerOption* find_docker_option(char letter);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The values of those options of `docker run` that everybody may give; see docker_options.h.
+// Checks values of the `docker run` options that everybody may use; see docker_options.h.
 
 #include <string>
 #include <string_view>
@@ -8,11 +8,11 @@
 
 namespace lockstep {
 
-// The error names neither option nor value; the caller adds them. Values that only operators may
-// give are not checked here.
+// Error messages name neither the option nor the value; the caller adds them. Not to be called for
+// a value for which is_operators_value() is true.
 Status check_docker_value(std::string_view option, const std::string& value);
 
-// Whether only an operator may give this value, though the option is everybody's.
+// Whether only an operator may use this value, although everybody may use the option.
 bool is_operators_value(std::string_view option, std::string_view value);
 
 }  // namespace lockstep

@@ -1,9 +1,9 @@
 #pragma once
-// Shared by the protocols of the control and join sockets. Each protocol is a pair of types: what
-// its peers may say to the launcher, and what the launcher answers (agent_messages.h,
-// client_messages.h, join_messages.h). common/wire encodes them; daemons, agents and clients build
-// and read only these. Requests are idempotent: request, reply or both may be lost, doubled or
-// late, and asking again is always safe.
+// The envelope that the protocols of the control and join sockets share. Each protocol is a pair of
+// variants: the peers' messages to the launcher, and the launcher's replies (agent_messages.h,
+// client_messages.h, join_messages.h). common/wire encodes them; the programs use only these types.
+// Requests are idempotent: a request or its reply may be lost, duplicated or late, and it is always
+// safe to send the request again.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace lockstep {
 
 inline constexpr std::uint32_t kProtocolVersion = 1;
 
-// Body: one of the variants of those headers.
+// `Body` is one of the variants of those headers.
 template <typename Body>
 struct Envelope {
   std::uint32_t version = kProtocolVersion;
@@ -27,7 +27,7 @@ struct Envelope {
   friend bool operator==(const Envelope&, const Envelope&) = default;
 };
 
-struct Refused {  // the answer to a request that is not allowed or cannot be met
+struct Refused {  // the reply to an agent or a client whose request is not allowed or fails
   ErrorCode code = ErrorCode::internal;
   std::string message;
   friend bool operator==(const Refused&, const Refused&) = default;

@@ -1,5 +1,6 @@
 #pragma once
-// How ranks ended: what one runner saw (NodeExitReport) and what it means for the job (ExitReport).
+// How ranks ended: the report of one runner (NodeExitReport), and the launcher's conclusion for the
+// attempt (ExitReport).
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +13,7 @@
 
 namespace lockstep {
 
-// Why an attempt ended. `completed` means: every rank exited 0.
+// Why an attempt ended. `completed` means that every rank exited with 0.
 enum class Cause {
   completed,
   exit_code,               // a rank exited non-zero
@@ -20,25 +21,26 @@ enum class Cause {
   out_of_memory,           // the kernel killed a rank for memory
   mpi_abort,               // a rank called MPI_Abort / PMIx_Abort
   exit_without_finalize,   // exit(0) after MPI_Init without MPI_Finalize
-  never_connected,         // an MPI job's rank ended well without connecting to the PMIx server
-                           // although others connected: it was "rank 0 of 1"
+  never_connected,         // an MPI job's rank exited with 0 and never connected to the PMIx server
+                           // although others did: it ran alone as "rank 0 of 1"
   command_not_found,       // 127
   command_not_executable,  // 126
   timeout,                 // limits.timeout
   canceled,
-  workspace_failed,    // snapshot could not be staged on the node
-  start_failed,        // a rank could not be started for a reason of ours or the node's
-  port_taken,          // MASTER_PORT was taken before rank 0 listened: retried, uncharged
-  runner_lost,         // the runner died; its ranks with it
-  node_lost,           // no sign of the node for node_lost_timeout, or proof of a reboot; or of the
-                       // launcher for as long as the attempt's lease
-  account_missing,     // the node cannot run anything as the job's user: tried elsewhere, uncharged
-  environment_failed,  // it cannot be solved or built; a retry would fail too
-  disk_limit,          // the attempt filled more disk than it may, or most of a full one
+  workspace_failed,    // the snapshot could not be staged on the node
+  start_failed,        // a rank could not be started, which is Lockstep's or the node's fault
+  port_taken,          // MASTER_PORT was taken before rank 0 listened; its retry is not charged
+  runner_lost,         // the runner died, and its ranks with it
+  node_lost,           // the node was silent for node_lost_timeout, or it was rebooted; or it did
+                       // not hear from the launcher within the attempt's lease
+  account_missing,     // the node cannot run jobs as the job's user: another node, not charged
+  environment_failed,  // it cannot be solved or built, and a retry would fail too
+  disk_limit,          // the attempt exceeded its disk limit, or used most of a full disk
 };
 std::string_view to_string(Cause cause);
 
-// True when the machines, not the program, are at fault: retried up to RetryPolicy::max.
+// True when the machines, not the program, are at fault. Such an attempt is retried up to
+// RetryPolicy::max times.
 bool is_infrastructure(Cause cause);
 
 struct RankExit {
@@ -48,7 +50,7 @@ struct RankExit {
   int signal = 0;     // 0 = exited by itself
   Cause cause = Cause::completed;
   bool terminated_by_us =
-      false;                // we had already sent SIGTERM/SIGKILL: a consequence, never a cause
+      false;                // we had sent SIGTERM or SIGKILL before, so this exit is not the cause
   bool started = true;      // false: never ran
   Instant time;             // node's clock
   std::string stderr_tail;  // last lines, at most kStderrTailBytes
@@ -65,7 +67,7 @@ struct LogSize {
   friend bool operator==(const LogSize&, const LogSize&) = default;
 };
 
-// A runner's durable final report. With never_connected the failed rank may be on another node.
+// A runner's durable final report. With never_connected, the failed rank may be on another node.
 struct NodeExitReport {
   Cause cause = Cause::completed;        // of the first failure here; completed when none
   std::optional<int> first_failed_rank;  // first rank *of this node* that failed by itself
@@ -88,7 +90,7 @@ struct ExitReport {
   Instant time;
   std::string message;  // one line, e.g. "rank 3 on n2 was killed by signal 9 (SIGKILL)"
   std::string stderr_tail;
-  std::vector<int> terminated_ranks;  // what was then terminated
+  std::vector<int> terminated_ranks;  // ranks that were terminated because of it
   friend bool operator==(const ExitReport&, const ExitReport&) = default;
 };
 

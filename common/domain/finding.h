@@ -1,5 +1,5 @@
 #pragma once
-// One finding of `lockstep doctor`: what was checked, what was found, and what to do about it.
+// A result of `lockstep doctor`: what was checked, what was found, and what to do about it.
 
 #include <optional>
 #include <string>
@@ -10,8 +10,8 @@ namespace lockstep {
 
 enum class Verdict {
   ok,
-  warning,  // works, but less than it could, or only some jobs
-  problem,  // something that is meant to work does not
+  warning,  // works with limits, or only for some jobs
+  problem,  // something does not work that should
 };
 std::string_view to_string(Verdict verdict);
 std::optional<Verdict> verdict_from(std::string_view word);
@@ -21,14 +21,14 @@ struct Finding {
   std::string check;  // "shared memory"
   Verdict verdict = Verdict::ok;
   std::string found;   // "/dev/shm has 64 MiB"
-  std::string advice;  // what to do; "" when all is well
+  std::string advice;  // what to do; "" when nothing is wrong
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 using Findings = std::vector<Finding>;
 
-bool all_well(const Findings& findings);  // no problem among them
+bool all_well(const Findings& findings);  // no Verdict::problem among them
 
-// For a person: a line each, by areas, and under it what to do.
+// A text for people: one line for each finding, grouped by area, with its advice below it.
 std::string findings_text(const Findings& findings);
 
 }  // namespace lockstep

@@ -14,8 +14,9 @@ inline constexpr std::size_t kMaxImageNameBytes = 255;  // without tag and diges
 // Errors begin with the name in quotes.
 Status check_image_name(std::string_view image);
 
-// With ":latest" where it has neither tag nor digest. Engines take such a name for the beginning of
-// an image's id too: "3" could be any image's. Ids ("sha256:HEX") stay as they are.
+// Appends ":latest" to a name that has neither tag nor digest, because engines could take such a
+// name for the beginning of an image's id ("3" for any id that begins with 3). Ids ("sha256:HEX")
+// stay as they are.
 std::string tagged_image_name(std::string_view image);
 
 }  // namespace lockstep

@@ -1,6 +1,6 @@
 #pragma once
-// A job file that the launcher checks without submitting it: with the command line's own reader
-// (launcher/spec), and with the checks that need the launcher's state.
+// Messages to have a job file checked without submitting it. The launcher parses it with the same
+// reader as the command line (launcher/spec), and also checks it against its own state.
 
 #include <cstddef>
 #include <map>
@@ -13,21 +13,21 @@
 namespace lockstep {
 
 struct CheckJobFile {  // answered by JobFileChecked
-  std::string name;    // that errors begin with: "job.yml"
+  std::string name;    // the file's name, with which errors begin: "job.yml"
   std::string text;
   std::vector<std::string> overrides = {};  // "k.l=v", applied in order
-  // The contents of files that the environment names, by path as the reader asks for it: the folder
-  // of `name`, and the path below it. A path that is missing here does not exist.
+  // Files that its environment names, keyed by the path that the reader asks for: the folder of
+  // `name` and the file's path relative to it. A file that is not in here counts as missing.
   std::map<std::string, std::string> files = {};
   friend bool operator==(const CheckJobFile&, const CheckJobFile&) = default;
 };
 
 struct JobFileChecked {
-  // The job that would be submitted, without its snapshot; absent when there are errors.
+  // The job that would be submitted, without its snapshot; absent: there are errors.
   std::optional<JobSpec> spec = {};
-  std::string code = {};                 // as written; whether it exists is not known here
-  std::vector<std::string> errors = {};  // as `lockstep job create` says them, with their places
-  std::vector<std::string> notes = {};   // nothing is wrong
+  std::string code = {};                 // the code folder as written; it is not checked here
+  std::vector<std::string> errors = {};  // as `lockstep job create` prints them, with their places
+  std::vector<std::string> notes = {};   // remarks that are no errors
   friend bool operator==(const JobFileChecked&, const JobFileChecked&) = default;
 };
 

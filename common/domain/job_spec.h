@@ -1,6 +1,6 @@
 #pragma once
-// What a person asks for: one command job, after parsing and validation. Plain values: no protobuf,
-// no YAML, no policy. Made by launcher/spec (YAML) or launcher/cli (flags), trusted inside.
+// The specification of one command job, after parsing and validation. Plain values: no protobuf, no
+// YAML, no policy. launcher/spec (YAML) or launcher/cli (flags) makes it; all other code trusts it.
 
 #include <map>
 #include <optional>
@@ -27,7 +27,7 @@ struct ShellCommand {
 
 struct Argv {
   std::vector<std::string>
-      words;  // run exactly, no shell; words[0] is looked up in the rank's PATH
+      words;  // run as they are, without a shell; words[0] is looked up in the rank's PATH
   friend bool operator==(const Argv&, const Argv&) = default;
 };
 
@@ -40,20 +40,21 @@ struct Distribution {
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
-// What a job asks for on each of its nodes. Absent cpus/memory/gpus = everything the node has.
+// The resources that a job requests on each of its nodes. Absent cpus, memory or gpus = all of the
+// node's.
 struct ResourceRequest {
   int instance_count = 1;  // nodes
   std::optional<int> cpus;
   std::optional<Bytes> memory;
   std::optional<int> gpus;
   bool isolate_gpus = false;  // lockstep.gpus_per_rank: isolated
-  // For jobs in containers; docker_args.h says which docker_args are allowed.
+  // For jobs in containers only.
   std::optional<Bytes> shm_size;         // of /dev/shm; absent = kDefaultShmSize
-  std::vector<std::string> docker_args;  // words
+  std::vector<std::string> docker_args;  // words for `docker run`; see docker_args.h
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
 
-// A kind of failure that a job wants to be tried again; in words under lockstep.retry.on.
+// A kind of failure after which a job is retried; listed under lockstep.retry.on.
 enum class RetryOn {
   infrastructure,  // is_infrastructure: the machines are at fault
   node_lost,
@@ -61,29 +62,29 @@ enum class RetryOn {
   out_of_memory,
   signal,
   timeout,
-  exit_code,  // any: a rank exited non-zero, or called MPI_Abort
+  exit_code,  // a rank exited with any non-zero code, or called MPI_Abort
 };
 std::string_view to_string(RetryOn on);
 std::optional<RetryOn> retry_on_from(std::string_view word);
 
-// When the attempt on a lost node may be followed by a new one.
+// When a new attempt may be placed after an attempt that was on a lost node.
 enum class OnLost {
   immediately,
-  after_fence,  // when the lease of its ranks has ended, so that none can still run
+  after_fence,  // when none of its ranks can run any more, because their lease has ended
 };
 std::string_view to_string(OnLost on_lost);
 
 struct RetryPolicy {
-  int max = 3;  // attempts after the first that count against the job
+  int max = 3;  // how many retries may be charged
   std::vector<RetryOn> on = {RetryOn::infrastructure};
-  std::vector<int> exit_codes;    // these too, exactly
-  Duration backoff = seconds(1);  // before the first charged retry; each further one doubles it
+  std::vector<int> exit_codes;    // also retried: exactly these exit codes
+  Duration backoff = seconds(1);  // before the first charged retry; doubles with each further one
   OnLost on_lost = OnLost::immediately;
   friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
 };
 
 struct CheckpointPolicy {
-  Duration every = seconds(60);  // how often ranks that run are looked at; 0 = only at their end
+  Duration every = seconds(60);  // how often to collect while ranks run; 0 = only at their end
   friend bool operator==(const CheckpointPolicy&, const CheckpointPolicy&) = default;
 };
 
@@ -93,11 +94,11 @@ struct JobSpec {
   std::string experiment_name;  // default "Default"
   std::string description;
   std::map<std::string, std::string> tags;
-  std::string compute;  // "" or "local"
+  std::string compute;  // name of a compute target; "" = "local"
   Command command;
   std::map<std::string, std::string> environment_variables;
   std::map<std::string, std::string> inputs;  // literal inputs, already substituted into command
-  // ${{outputs.NAME}} still stands in command and environment_variables: each node has its paths.
+  // command and environment_variables still hold ${{outputs.NAME}}, because paths differ by node.
   std::vector<OutputSpec> outputs;
   Distribution distribution;
   ResourceRequest resources;
@@ -105,13 +106,13 @@ struct JobSpec {
   RetryPolicy retry;
   std::optional<Digest> snapshot;  // root of the captured source tree; absent = an empty directory
   std::string submitter;           // user name of the person
-  std::string project = {};        // that it belongs to; "" = the default one
+  std::string project = {};        // the job's project; "" = the default one
   std::string run_as;              // user name, resolved on each node
   CheckpointPolicy checkpoint;
   std::optional<EnvironmentSpec> environment;  // absent: each node's PATH as it is
   LimitRequest limits = {};
-  std::vector<std::string> keep = {};  // patterns of files that come back as well: see keep.h
-  // The job whose newest checkpoint the first attempt begins with; "": with an empty folder.
+  std::vector<std::string> keep = {};  // patterns of further files to collect: see keep.h
+  // The first attempt begins with the newest checkpoint of this job; "": with an empty folder.
   JobId from_checkpoint_of = {};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 
@@ -121,7 +122,7 @@ struct JobSpec {
   int world_size() const { return resources.instance_count * distribution.processes_per_node; }
 };
 
-// Named bounds of a submission.
+// Limits of a submission.
 // Azure allows 255; 240 leaves room for ".<attempt>" in a file name.
 inline constexpr std::size_t kMaxJobNameBytes = 240;
 inline constexpr int kMaxNodesPerJob = 10'000;
@@ -138,7 +139,7 @@ inline constexpr Duration kMaxBackoff = std::chrono::hours(24);
 // A name is 1-240 characters of [A-Za-z0-9_-], starting with a letter or a digit.
 Status validate_job_name(const std::string& name);
 
-// All checks that need no knowledge of the cluster. Errors name the field.
+// All checks that do not depend on the cluster. Errors name the field.
 Status validate(const JobSpec& spec);
 // The first error of each field, or of each group of fields that are checked together.
 std::vector<Error> errors_of(const JobSpec& spec);

@@ -1,6 +1,6 @@
 #pragma once
-// The protocol of the join socket, which accepts connections from anybody: one request, two
-// possible answers.
+// The protocol of the join socket, which accepts connections from everybody: one request, two
+// possible replies.
 
 #include <string>
 #include <variant>
@@ -12,7 +12,7 @@ namespace lockstep {
 
 struct JoinRequest {  // the sender's CURVE key (ZAP user id) becomes the node's key
   std::string token_secret;
-  std::string name;  // wanted node name; default the host name
+  std::string name;  // the node name that it asks for; by default the host name
   std::string version;
   friend bool operator==(const JoinRequest&, const JoinRequest&) = default;
 };

@@ -1,7 +1,7 @@
 #pragma once
-// Patterns of files that a job keeps beside `./outputs`: `lockstep.keep` of a job file, `--keep`.
-// They are gitignore's (common/snapshot/keep.h matches them) and concern what ranks make in the
-// working directory.
+// Patterns of files that a job keeps besides `./outputs`: `lockstep.keep` in a job file, or
+// `--keep`. They have the syntax of .gitignore (common/snapshot/keep.h matches them) and apply to
+// files that ranks make in the working directory.
 
 #include <cstddef>
 #include <string>
@@ -15,10 +15,11 @@ inline constexpr std::size_t kMaxKeepPatterns = 100;
 inline constexpr std::size_t kMaxKeepPatternBytes = 255;
 inline constexpr std::size_t kMaxKeepStars = 8;  // in one pattern, "**" counted once
 
-// "", or why no file can match it.
+// Why the pattern is invalid; "" when it is valid.
 std::string fault_of_keep(const std::string& pattern);
 
-// At most kMaxKeepPatterns, each without a fault, and not all of them with '!'.
+// Checks that there are at most kMaxKeepPatterns, that each is valid, and that not all begin with
+// '!'.
 Status validate_keep(const std::vector<std::string>& patterns);
 
 }  // namespace lockstep

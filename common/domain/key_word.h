@@ -1,7 +1,7 @@
 #pragma once
-// A public key as one word that people copy: "lskey" and 56 lower-case letters and digits, the last
-// four of which are a checksum. No character of it means anything to a shell, and a double click
-// selects all of it. On the wire and in files keys stay z85 (ZeroMQ's own form).
+// A public key as one word that people can copy: "lskey" and 56 lower-case letters and digits; the
+// last four are a checksum. None of its characters is special to a shell, and a double click
+// selects the whole word. On the wire and in files keys stay in z85 (ZeroMQ's own form).
 
 #include <string>
 #include <string_view>
@@ -11,9 +11,10 @@
 
 namespace lockstep {
 
-std::string key_word(const PublicKey& key);  // of a key that is not z85: its text, unchanged
+std::string key_word(const PublicKey& key);  // a key that is not z85 is returned unchanged
 
-// The word, or z85 as older programs print it. invalid_argument: says what is wrong with it.
+// Accepts the word, or z85 as older programs print it. invalid_argument: the message says what is
+// wrong with the text.
 Result<PublicKey> key_from_word(std::string_view text);
 
 }  // namespace lockstep

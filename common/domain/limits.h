@@ -1,7 +1,7 @@
 #pragma once
-// What bounds the ranks of one job on one node beside its cpus, memory and gpus: how many processes
-// they may have, how much of their output is kept, and how much disk they may fill. A job asks for
-// a limit, a node's operator caps it; the smaller one applies. Plain values.
+// Limits for the ranks of one job on one node besides cpus, memory and gpus: how many processes
+// they may have, how much of their output is kept, and how much disk they may use. The job requests
+// limits, and the operator of a node sets caps; the smaller value applies. Plain values.
 
 #include <compare>
 #include <optional>
@@ -15,12 +15,12 @@ namespace lockstep {
 // Under lockstep.limits of a job file. Absent: the defaults below.
 struct LimitRequest {
   std::optional<int> pids;    // processes and threads of each rank
-  std::optional<Bytes> log;   // of output of its ranks on one node that is kept
-  std::optional<Bytes> disk;  // of its attempt's folders on one node
+  std::optional<Bytes> log;   // kept output of all its ranks on one node
+  std::optional<Bytes> disk;  // used by its attempt's folders on one node
   friend auto operator<=>(const LimitRequest&, const LimitRequest&) = default;
 };
 
-// The most that a node's operator allows; 0 = the operator set no cap.
+// The highest limits that a node's operator allows; 0 = the operator set no cap.
 struct LimitCaps {
   int pids = 0;
   Bytes log;
@@ -38,18 +38,18 @@ struct Limits {
 
 inline constexpr int kDefaultPidsLimit = 4'096;  // so that a fork bomb leaves the node alive
 inline constexpr int kLeastPidsLimit = 16;
-inline constexpr int kMostPidsLimit = 4'194'304;  // more pids has no Linux
+inline constexpr int kMostPidsLimit = 4'194'304;  // the highest pid_max of Linux
 inline constexpr Bytes kDefaultLogLimit = gibibytes(16);
 inline constexpr Bytes kLeastLogLimit = mebibytes(1);
 inline constexpr Bytes kLeastDiskLimit = mebibytes(16);
-inline constexpr int kDefaultPidsCap = 65'536;  // of an agent whose operator said nothing
+inline constexpr int kDefaultPidsCap = 65'536;  // when the agent's operator sets no cap
 
 Limits limits_of(const LimitRequest& asked, const LimitCaps& caps);
 
 // Errors begin with the key: "lockstep.limits.pids: ".
 Status validate(const LimitRequest& asked);
 
-// Why a node with these caps cannot run a job with these requests; nullopt when it can.
+// Why a node with these caps cannot take a job with this request; nullopt when it can.
 std::optional<std::string> beyond(const LimitRequest& asked, const LimitCaps& caps);
 
 // 4096 -> "4,096".

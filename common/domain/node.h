@@ -1,5 +1,5 @@
 #pragma once
-// What a node is and has, as its agent measured it, and what the launcher thinks of its health.
+// A node's inventory, as its agent measured it, and its liveness, as the launcher sees it.
 
 #include <cstdint>
 #include <optional>
@@ -39,24 +39,24 @@ struct Inventory {
   std::string architecture;  // x86_64
   std::string glibc;         // version of the C library, "2.36"; "" = unknown
   std::string cuda;          // newest CUDA that the driver runs, "12.4"; "" = none
-  std::vector<int> cpus;     // logical cpu ids this node offers (a local node may offer a share)
+  std::vector<int> cpus;     // logical cpu ids that it offers (a local node may offer only some)
   int sockets = 1;
   int numa_nodes = 1;
   Bytes memory;     // this node's share
   Bytes disk_free;  // of the file system that holds the attempts
   std::vector<GpuDevice> gpus;
   std::vector<NetworkInterface> interfaces;
-  std::string address;  // route to the launcher, or --advertise
+  std::string address;  // of the route to the launcher, or --advertise
   bool address_is_loopback = false;
   std::string host_id;                   // equal for nodes of one host and network namespace
-  std::string network;                   // label; a gang lies within one. Default: the target
-  std::string user;                      // the agent's user; only root can run as others
+  std::string network;                   // label; a gang stays within one. Default: the target
+  std::string user;                      // the agent's user; only root can run jobs as others
   std::string isolation;                 // cgroup-v2 | cgroup-v1 | pid-namespace | subreaper
   std::string workdir_mode;              // overlay | overlay-userns | reflink | copy
   std::vector<std::string> limitations;  // what this node cannot do, in words
   LimitCaps caps = {};
-  // The program that makes containers, as the agent's PATH has it: "docker", "podman"; "": none.
-  // Absent: the agent does not say.
+  // The container engine on the agent's PATH: "docker", "podman"; "": none. Absent: the agent does
+  // not report it.
   std::optional<std::string> container_engine = {};
   friend bool operator==(const Inventory&, const Inventory&) = default;
 };

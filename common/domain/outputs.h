@@ -1,8 +1,8 @@
 #pragma once
-// A job's outputs: those that its file declares (OutputSpec), where its ranks write them, and what
-// a node collected after its ranks ended (CollectedOutput). `./outputs`, `./logs` and the
-// checkpoint are kept for every job, named outputs only for jobs that declare them. A later attempt
-// of the job begins with the checkpoint (CheckpointSource).
+// The outputs of a job: those that its file asks for (OutputSpec), where its ranks write them, and
+// what a node collected after its ranks ended (CollectedOutput). `./outputs`, `./logs` and the
+// checkpoint of every job are kept; named outputs only if the job asks for them. A later attempt of
+// the job begins with the checkpoint (CheckpointSource).
 
 #include <cstdint>
 #include <map>
@@ -34,24 +34,27 @@ struct OutputSpec {
 inline constexpr std::size_t kMaxOutputs = 100;
 inline constexpr std::size_t kMaxOutputNameBytes = 100;
 
-// 1 to kMaxOutputNameBytes letters, digits and '_', not a digit first: part of paths and variables.
+// 1 to kMaxOutputNameBytes letters, digits and '_', not beginning with a digit, because the name is
+// used in paths and variables.
 bool valid_output_name(const std::string& name);
-// At most kMaxOutputs, each with a valid name of its own.
+// Checks that there are at most kMaxOutputs, with valid and different names.
 Status validate(const std::vector<OutputSpec>& outputs);
 
 // ---- where ranks write -------------------------------------------------------------------------
-// Folders of the working directory, on every node. No snapshot contains `.lockstep`.
+// Folders of the working directory, on every node. A snapshot never holds kReservedFolder.
 inline constexpr std::string_view kOutputsFolder = "outputs";
 inline constexpr std::string_view kLogsFolder = "logs";
 inline constexpr std::string_view kReservedFolder = ".lockstep";
 inline constexpr std::string_view kCheckpointFolder = ".lockstep/checkpoint";
 std::string named_output_folder(const std::string& name);  // ".lockstep/outputs/<name>"
 
-// Name -> what a rank writes to: the folder, or for uri_file a file in it that has its name.
+// Name -> the path that a rank writes to: the output's folder, or for uri_file a file in it with
+// the output's name.
 std::map<std::string, std::string> output_paths(const std::vector<OutputSpec>& outputs,
                                                 const std::string& working_directory);
 
-// "${{outputs.NAME}}", as launcher/spec leaves it in commands and variables for the node.
+// "${{outputs.NAME}}". launcher/spec leaves this expression in commands and variables; the node
+// replaces it.
 std::string output_expression(std::string_view name);
 // `text` with the expression of each of `paths` replaced.
 std::string put_in_outputs(std::string text, const std::map<std::string, std::string>& paths);
@@ -67,12 +70,12 @@ enum class OutputKind {
 
 struct CollectedOutput {
   OutputKind kind = OutputKind::outputs;
-  std::string name;            // of a named one
+  std::string name;            // of a named output
   std::optional<Digest> tree;  // in the launcher's blob store; absent: empty, or not collected
   std::uint64_t files = 0;     // symlinks are not counted
   Bytes size;                  // of the files
   std::vector<std::string> problems;  // what could not be collected, and why
-  std::uint64_t order = 0;            // of a part's checkpoints: the newer has the greater
+  std::uint64_t order = 0;            // of a part's checkpoints the newer one has the greater order
   friend bool operator==(const CollectedOutput&, const CollectedOutput&) = default;
 };
 inline constexpr std::size_t kMaxCollectedOutputs = kMaxOutputs + 4;
@@ -82,16 +85,16 @@ inline constexpr std::size_t kMaxOutputProblems = 20;  // then "and 7 more"
 std::string describe(OutputKind kind, const std::string& name);
 
 // ---- what did not come back --------------------------------------------------------------------
-// New and changed files of one node's working directory that belong to no output: they are deleted
-// with the attempt. Symlinks, empty folders and caches of tools (__pycache__) do not count.
+// New and changed files in one node's working directory that belong to no output, so they are
+// deleted with the attempt. Symlinks, empty folders and caches of tools (__pycache__) do not count.
 struct NotKept {
-  // Names of the top level, the largest first, written by quoted_name; a folder's name ends in '/'.
+  // Names at the top level, the largest first, printed by quoted_name; a folder's ends with '/'.
   std::vector<std::string> names;
-  std::uint64_t more = 0;  // further names of the top level
+  std::uint64_t more = 0;  // how many more names there are at the top level
   std::uint64_t files = 0;
   Bytes size;
   bool at_least = false;  // the node did not look at everything: there may be more
-  // Patterns of the job's `keep` that match no new or changed file here, as their indexes.
+  // Indexes of the patterns in the job's `keep` that match no new or changed file on this node.
   std::vector<std::uint32_t> unmatched;
   friend bool operator==(const NotKept&, const NotKept&) = default;
 };
@@ -105,15 +108,15 @@ struct NodeTree {
   friend bool operator==(const NodeTree&, const NodeTree&) = default;
 };
 
-// The newest checkpoint of a job: `trees` has what each node of that attempt changed, by node rank,
-// and `base` is the checkpoint that the attempt itself began with. Every node of a later attempt
-// begins with `trees` merged over `base`.
+// The checkpoint of the newest attempt that saved one, with one tree for each node rank. All nodes
+// of a later attempt begin with `trees` merged over `base`. The saving attempt itself began with
+// `base`, so a difference from `base` was made by its ranks.
 struct CheckpointSource {
-  std::uint32_t attempt = 0;  // that saved it
-  Instant saved;              // when the launcher had the newest of the trees
+  std::uint32_t attempt = 0;  // number of the attempt that saved it
+  Instant saved;              // when the launcher had received the newest of the trees
   std::optional<Digest> base;
   std::vector<NodeTree> trees;
-  JobId job = {};  // whose attempt that is; "": the same job's
+  JobId job = {};  // the job of that attempt; "": the same job
   friend bool operator==(const CheckpointSource&, const CheckpointSource&) = default;
 };
 

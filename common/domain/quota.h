@@ -1,6 +1,6 @@
 #pragma once
-// How much of a launcher one user, or all jobs of one project, may take: limits that an admin sets,
-// and how much of each is used. launcher/core/quotas.h applies them.
+// Quotas: how much of a launcher one user, or all jobs of one project, may use. An admin sets the
+// limits. launcher/core/quotas.h decides what follows from them.
 
 #include <compare>
 #include <cstdint>
@@ -15,13 +15,13 @@
 namespace lockstep {
 
 enum class QuotaLimit {
-  queued_jobs,     // that wait to be placed
-  running_jobs,    // that are placed and have not ended
-  nodes,           // held by these
-  cpus,            // the same
-  gpus,            // the same
+  queued_jobs,     // jobs that wait to be placed
+  running_jobs,    // jobs that are placed and have not ended
+  nodes,           // held by running jobs
+  cpus,            // held by running jobs
+  gpus,            // held by running jobs
   snapshot_bytes,  // of one submission
-  spec_bytes,      // of texts and variables of all jobs that are kept, beyond kFreeSpecBytes each
+  spec_bytes,      // texts and variables of all kept jobs, without kFreeSpecBytes for each job
 };
 inline constexpr QuotaLimit kQuotaLimits[] = {
     QuotaLimit::queued_jobs, QuotaLimit::running_jobs,   QuotaLimit::nodes,     QuotaLimit::cpus,
@@ -29,9 +29,9 @@ inline constexpr QuotaLimit kQuotaLimits[] = {
 inline constexpr std::uint64_t kFreeSpecBytes = 4u << 10;
 inline constexpr std::uint64_t kMaxQuotaValue = std::uint64_t{1} << 50;
 
-std::string_view to_string(QuotaLimit limit);           // "running-jobs": the flag's word
-bool is_in_bytes(QuotaLimit limit);                     // else a count
-bool is_summed_up(QuotaLimit limit);                    // over jobs; else of one
+std::string_view to_string(QuotaLimit limit);           // "running-jobs", as in the flag
+bool is_in_bytes(QuotaLimit limit);                     // false: it is a count
+bool is_summed_up(QuotaLimit limit);                    // over all jobs; false: it limits each job
 std::string amount(QuotaLimit limit, std::uint64_t n);  // "8", "2.0 GiB"
 
 struct QuotaHolder {
@@ -43,7 +43,7 @@ struct QuotaHolder {
 std::string_view to_string(QuotaHolder::Kind kind);
 std::string to_string(const QuotaHolder& holder);  // "user 'alice'"
 
-// By limit; a limit that is missing is unlimited.
+// The values of the limits that are set. A missing limit is not set.
 using Quota = std::map<QuotaLimit, std::uint64_t>;
 
 // ---- requests ----------------------------------------------------------------------------------
@@ -55,14 +55,14 @@ struct SetQuota {
   friend bool operator==(const SetQuota&, const SetQuota&) = default;
 };
 
-// ---- pictures ----------------------------------------------------------------------------------
+// ---- views -------------------------------------------------------------------------------------
 
 struct QuotaView {
   struct Line {
     QuotaLimit limit = QuotaLimit::queued_jobs;
     std::optional<std::uint64_t> most;  // absent: unlimited
     bool is_default = false;            // nobody set it
-    std::uint64_t used = 0;             // 0 for what is not summed up
+    std::uint64_t used = 0;             // 0 for limits that are not summed up
     friend bool operator==(const Line&, const Line&) = default;
   };
   QuotaHolder holder;

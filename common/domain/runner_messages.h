@@ -1,6 +1,6 @@
 #pragma once
-// What an agent and its runners say to each other over the attempt directory's unix socket, and
-// what the runners of one gang say to each other over ZeroMQ. Plain values, encoded by common/wire.
+// The messages between an agent and its runners, over the attempt directory's unix socket, and
+// those between the runners of one gang, over ZeroMQ. Plain values, encoded by common/wire.
 
 #include <cstdint>
 #include <map>
@@ -15,8 +15,8 @@ namespace lockstep {
 
 // ---- agent <-> runner (framed: u32 little-endian length, then one RunnerEnvelope) ---------------
 // The runner sends its whole status on each connection and at each change. The agent sends the
-// assignment when its phase changes, how much of the logs the launcher has, and the order to end.
-// All of these are states, so a lost connection loses nothing.
+// assignment whenever its phase changed, how much of each log the launcher has, and an order to end
+// the part. Each message states a complete state, so a lost connection loses nothing.
 struct RunnerStatus {
   PartReport report;
   friend bool operator==(const RunnerStatus&, const RunnerStatus&) = default;
@@ -25,12 +25,13 @@ struct UpdateAssignment {
   Assignment assignment;
   friend bool operator==(const UpdateAssignment&, const UpdateAssignment&) = default;
 };
-struct LogsTaken {  // durable with the launcher, from the start of each log; not every rank is
-                    // named
+struct LogsTaken {  // so many bytes from the start of each log are durable at the launcher; ranks
+                    // may be missing
   std::vector<LogSize> logs;
   friend bool operator==(const LogsTaken&, const LogsTaken&) = default;
 };
-// The node cannot let the part run on: it ends for this cause, unless it is ending already.
+// The runner must end the part with this cause, unless it is ending already, because the node
+// cannot let it run on.
 struct EndPart {
   Cause cause = Cause::disk_limit;
   std::string message;
@@ -44,15 +45,16 @@ struct GangHello {  // child -> parent, first message
   int node_rank = 0;
   friend bool operator==(const GangHello&, const GangHello&) = default;
 };
-struct GangReady {  // subtree is connected
+struct GangReady {  // child -> parent: the child's whole subtree is connected
   int node_rank = 0;
   friend bool operator==(const GangReady&, const GangReady&) = default;
 };
-struct GangStart {  // parent -> children: all are there
+struct GangStart {  // parent -> children: all runners are connected
   friend bool operator==(const GangStart&, const GangStart&) = default;
 };
-// A collective: contributions climb the tree, the union comes down. `signature` names the set of
-// processes (PMIx proc array, encoded) and `sequence` counts collectives of that signature.
+// A collective: contributions are passed up the tree, and their union is passed down. `signature`
+// names the set of processes (PMIx proc array, encoded), and `sequence` counts the collectives of
+// that signature.
 struct FencePart {
   std::string signature;
   std::uint64_t sequence = 0;
@@ -65,7 +67,7 @@ struct FenceDone {
   std::map<int, std::string> blobs;
   friend bool operator==(const FenceDone&, const FenceDone&) = default;
 };
-// Direct modex: the data of one rank, asked from the runner that has it, routed through the tree.
+// Direct modex: asks the runner of one rank for that rank's data. Routed through the tree.
 struct ModexRequest {
   std::uint64_t id = 0;
   int from_node = 0;
@@ -80,16 +82,16 @@ struct ModexReply {
   std::string data;
   friend bool operator==(const ModexReply&, const ModexReply&) = default;
 };
-// A rank failed (or a runner was told to stop): everyone terminates its ranks now.
+// A rank failed, or a runner was told to stop. Every runner terminates its ranks now.
 struct GangAbort {
   int node_rank = 0;
   RankExit first;
   std::string message;
   friend bool operator==(const GangAbort&, const GangAbort&) = default;
 };
-// All ranks of this node exited 0. For mpi jobs, `connected` says whether they had connected to
-// their PMIx server: all of them or none, otherwise the node has failed. Absent: not an MPI job, or
-// an older runner.
+// All ranks of this node exited with 0. `connected`: whether they ever connected to their PMIx
+// server; either all or none did, because otherwise the node has failed. Absent: no MPI job, or an
+// older runner.
 struct GangDrained {
   int node_rank = 0;
   std::optional<bool> connected = {};

@@ -1,7 +1,7 @@
 #pragma once
-// Secrets of a user: texts that the launcher keeps encrypted and gives to ranks in variables. A job
-// refers to its owner's secrets as ${{secrets.NAME}} in values of environment_variables and nowhere
-// else. No job, fact, log or file contains the text in clear.
+// Secrets of a user: texts that the launcher keeps encrypted and passes to ranks in environment
+// variables. A job refers to its owner's secrets as ${{secrets.NAME}}, only in values of
+// environment_variables. No job, fact, log or file holds the text unencrypted.
 
 #include <map>
 #include <optional>
@@ -22,30 +22,31 @@ inline constexpr std::size_t kMaxSecretBytes = 64u << 10;
 inline constexpr std::size_t kMaxSecretsPerUser = 256;
 inline constexpr std::size_t kMaxSecretBytesPerUser = 256u << 10;
 
-// Letters, digits and '_', not a digit first.
+// Letters, digits and '_', not beginning with a digit.
 Status validate_secret_name(const std::string& name);
-// Refuses a value that is empty, too long, or contains a NUL byte, which no variable can hold.
-// Errors never show it.
+// Neither empty nor too long, and without NUL bytes, which no variable can hold. Errors never show
+// the value.
 Status validate_secret_value(const std::string& value);
 
 // "${{secrets.NAME}}".
 std::string secret_expression(std::string_view name);
-// The names in all expressions of `text`. invalid_argument: an expression has an invalid name, or
-// is not closed.
+// The names in all expressions of `text`. invalid_argument: an expression has an invalid name or no
+// closing "}}".
 Result<std::set<std::string>> secrets_named_in(const std::string& text);
-// Of the values of environment_variables.
+// The names in the values of environment_variables; values with an invalid expression are skipped.
 std::set<std::string> secrets_of(const std::map<std::string, std::string>& variables);
-// Errors begin with the key. An expression outside environment_variables is refused, because others
-// would see the value there.
+// Checks the expressions in environment_variables, and refuses expressions in other places, where
+// others could read them. Errors begin with the key.
 Status validate_secrets(const JobSpec& spec);
 
 using SecretValues = std::map<std::string, std::string>;
-// `text` with each expression replaced, once. not_found: names the secret that is not among them.
+// `text` with each expression replaced; expressions within values are not. not_found: the message
+// names the secret that `values` does not have.
 Result<std::string> put_in_secrets(const std::string& text, const SecretValues& values);
 
-// ---- requests and pictures ---------------------------------------------------------------------
+// ---- requests and views ------------------------------------------------------------------------
 
-struct SetSecret {  // of the one who asks; answered by Done
+struct SetSecret {  // a secret of the asking user; answered by Done
   std::string name;
   std::string value;
   friend bool operator==(const SetSecret&, const SetSecret&) = default;

@@ -1,5 +1,5 @@
 #pragma once
-// Environment variables as people name them: for a job, or for all jobs with one environment.
+// Checks environment variables that people set: for a job, or for all jobs with one environment.
 
 #include <cstddef>
 #include <map>
@@ -15,12 +15,12 @@ inline constexpr std::string_view kLoginPath = "/usr/bin:/bin:/usr/local/bin:/us
 
 inline constexpr std::size_t kMaxEnvironmentBytes = 1 << 20;
 
-// What execve(2) takes. Errors begin with `key` ("environment_variables").
+// Checks that execve(2) accepts the variables. Errors begin with `key` ("environment_variables").
 Status validate_variables(const std::string& key,
                           const std::map<std::string, std::string>& variables);
 
-// Whether the variable tells a rank its number or where its environment is: Lockstep sets it, and
-// an environment may not.
+// Whether Lockstep sets this variable for each rank (RANK, PATH, CONDA_PREFIX, …). An environment
+// must not set it.
 bool is_rank_variable(std::string_view name);
 
 }  // namespace lockstep

@@ -1,6 +1,6 @@
 #pragma once
-// What the launcher answers to a person: read-only pictures of its state, made by launcher/api,
-// printed by launcher/cli (table, JSON, YAML). Never an input to a decision.
+// Read-only views of the launcher's state for people. launcher/api makes them, and launcher/cli
+// prints them (table, JSON, YAML). No decision depends on them.
 
 #include <cstdint>
 #include <map>
@@ -48,14 +48,14 @@ struct PartView {
   friend bool operator==(const PartView&, const PartView&) = default;
 };
 
-// What an attempt began with.
+// The checkpoint that an attempt began with.
 struct CheckpointView {
-  std::uint32_t attempt = 0;  // that saved it
+  std::uint32_t attempt = 0;  // number of the attempt that saved it
   Instant saved;
-  std::optional<Digest> tree;  // absent, as size and files: not staged yet
+  std::optional<Digest> tree;  // absent (and files and size 0): not staged yet
   std::uint64_t files = 0;
   Bytes size;
-  JobId job = {};  // whose attempt that is; "": the same job's
+  JobId job = {};  // the job of that attempt; "": the same job
   friend bool operator==(const CheckpointView&, const CheckpointView&) = default;
 };
 
@@ -66,7 +66,7 @@ struct AttemptView {
   Instant ended;    // ns = 0: not yet
   std::vector<PartView> parts;
   std::optional<ExitReport> report;
-  std::string retried;  // why another attempt follows
+  std::string retried;  // why another attempt followed or will follow
   std::optional<CheckpointView> checkpoint;
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
@@ -80,20 +80,21 @@ struct JobView {
   Instant ended;
   std::vector<AttemptView> attempts;  // oldest first
   std::optional<ExitReport> report;   // of the last attempt, once final
-  Instant retry_at;                   // placed again no earlier; ns = 0: when there is room
+  Instant retry_at;                   // not placed again before this time; ns = 0: at any time
   bool shared = false;                // its owner lets the members of its project read it
   friend bool operator==(const JobView&, const JobView&) = default;
 };
 
-// The `keep` patterns of a Completed job for which every node reports that no file matches.
+// Of a Completed job: the patterns of its `keep` for which every node of the last attempt reports
+// that no new or changed file matched.
 std::vector<std::string> unmatched_keep(const JobView& job);
 
-// What a node fetched and gave, since the launcher started.
+// How much a node fetched and sent to others since the launcher started.
 struct BlobTraffic {
   std::uint64_t from_launcher_bytes = 0;
   std::uint64_t from_peers_bytes = 0;
   std::uint64_t to_peers_bytes = 0;
-  std::uint64_t lies = 0;  // how often it sent other nodes data with the wrong digest
+  std::uint64_t lies = 0;  // in how many fetches of others it sent other bytes than requested
   std::string last_lie;
   friend bool operator==(const BlobTraffic&, const BlobTraffic&) = default;
 };
@@ -102,25 +103,25 @@ struct NodeView {
   std::string name;
   Liveness liveness = Liveness::unknown;
   bool draining = false;
-  std::string reason;  // why it is not usable
+  std::string reason;  // why it cannot be used
   Inventory inventory;
   std::vector<AttemptId> attempts;
   Instant last_heard;
   Instant joined;
   BlobTraffic blobs = {};
   bool waits_for_approval = false;
-  Duration clock_ahead{0};   // of the launcher's, as it was heard last; negative: behind
-  std::string compute = {};  // the target whose node it is
+  Duration clock_ahead{0};   // its clock minus the launcher's at the last heartbeat
+  std::string compute = {};  // the target that it belongs to
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
 
-// A registered definition, or one that the operator's map names.
+// An environment that somebody registered, or that is in the operator's map.
 struct EnvironmentView {
   struct Lock {
     EnvironmentLock lock;
     Instant solved;
-    std::string node_name;  // where
-    JobId job;              // for which
+    std::string node_name;  // the node that solved it
+    JobId job;              // the job that it was solved for
     friend bool operator==(const Lock&, const Lock&) = default;
   };
   RegisteredEnvironment environment;
@@ -128,34 +129,34 @@ struct EnvironmentView {
   std::string created_by;
   Digest definition;
   std::vector<Lock> locks;
-  JobId last_job;            // the newest that has this definition; "": none
-  std::string project = {};  // of the name; "": it is of the operator's map
+  JobId last_job;            // the newest job with this definition; "": none
+  std::string project = {};  // of the name; "": the name is in the operator's map
   friend bool operator==(const EnvironmentView&, const EnvironmentView&) = default;
 };
 
 struct ExplainView {
   JobView job;
-  std::vector<std::string> lines;  // the placement, reason by reason, in words
+  std::vector<std::string> lines;  // the reasons for its placement, in words, one a line
   friend bool operator==(const ExplainView&, const ExplainView&) = default;
 };
 
-// One thing that happened to a job.
+// One event in the life of a job.
 struct JobEvent {
   Instant at;
   std::string what;           // one word: "Submitted", "Placed", "Running", …
   std::uint32_t attempt = 0;  // 0: it concerns no attempt
-  std::string node_name;      // "": no one node
+  std::string node_name;      // "": it concerns no single node
   std::string message;
   friend bool operator==(const JobEvent&, const JobEvent&) = default;
 };
 
-// How many final jobs a launcher keeps; beyond these limits, the oldest are deleted with their logs
-// and outputs. 0 = no such limit.
+// How many final jobs a launcher keeps. Beyond any of these limits, the oldest jobs are deleted
+// with their logs and outputs. 0 = no limit.
 struct Retention {
   Duration jobs_for = minutes(365 * 24 * 60);  // since their end
   std::uint64_t jobs = 100'000;
-  Bytes logs = gibibytes(100);  // output of their ranks, in total
-  Bytes outputs;                // what they left, as it was collected
+  Bytes logs = gibibytes(100);  // total size of their logs
+  Bytes outputs;                // total size of their collected outputs
   friend bool operator==(const Retention&, const Retention&) = default;
 };
 
@@ -168,8 +169,8 @@ struct LauncherStatus {
   std::map<std::string, int> jobs;   // status -> count
   std::map<std::string, int> nodes;  // liveness -> count
   Retention keeps;
-  Bytes disk_free = {};         // where the home is
-  Bytes low_space = {};         // below it no new work is taken; 0: an older launcher did not say
+  Bytes disk_free = {};  // of the file system that holds the home
+  Bytes low_space = {};  // with less free, no new work is taken; 0: an older launcher, unknown
   std::string low_reason = {};  // why no new work is taken now; "": it is taken
   int draining = 0;             // how many of `nodes` are drained: they take no new work
   friend bool operator==(const LauncherStatus&, const LauncherStatus&) = default;

@@ -1,5 +1,5 @@
 #pragma once
-// How a runner puts the working directory together from what the agent staged.
+// Tells a runner what the agent staged, and how to set up the working directory from it.
 
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ struct WorkspacePlan {
   Mode mode = Mode::ready;
   std::string tree;         // immutable materialised snapshot (lower); "" = empty directory
   std::string mount_point;  // common path to bind code/ to; "" = ranks use the attempt's own code/
-  std::optional<CollectedOutput> restored;    // the checkpoint that lies in it
+  std::optional<CollectedOutput> restored;    // the checkpoint in the working directory
   std::optional<Activation> activation = {};  // of the job's environment
   friend bool operator==(const WorkspacePlan&, const WorkspacePlan&) = default;
 };

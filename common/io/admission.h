@@ -1,8 +1,8 @@
 #pragma once
-// Which TCP connections a process keeps, decided when the kernel hands them over and before any
-// handshake. A connection is proven once it has carried a message from an authorised key. Unproven
-// connections have a limited share of the descriptors, so that they cannot starve the proven ones.
-// It decides and counts; accept_hook.cc shuts down and closes. Safe for threads.
+// Decides which TCP connections a process keeps, when it accepts them and before any handshake. A
+// connection is proven once a message from an accepted key came over it. Unproven connections have
+// limits of their own, so that they cannot use up the descriptors of the others. This class only
+// decides and counts; accept_hook.cc shuts down and closes. Thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,11 +22,11 @@ class Admission {
   struct Limits {
     std::size_t all = 0;                  // connections
     std::size_t per_source = 0;           // of one address (IPv6: of one /64)
-    std::size_t unproven = 0;             // of these
-    std::size_t unproven_per_source = 0;  // and from one address
+    std::size_t unproven = 0;             // unproven ones of all
+    std::size_t unproven_per_source = 0;  // unproven ones of one address
     friend bool operator==(const Limits&, const Limits&) = default;
   };
-  // A quarter of a process's descriptors, at most 2,048, stays for its own files.
+  // Leaves a quarter of the process's descriptors, at most 2,048, for its own files.
   static Limits limits_for(std::size_t descriptors);
 
   struct Peer {
@@ -38,14 +38,14 @@ class Admission {
     int fd = -1;
     Peer peer;
   };
-  // Whether the descriptor still belongs to this connection: it may have been closed and reused.
+  // Whether this connection is still open. Its descriptor may have been closed and reused.
   using IsOpen = bool (*)(const Connection& connection);
 
   Admission(Limits limits, IsOpen is_open) : limits_(limits), is_open_(is_open) {}
 
   struct Verdict {
-    bool admitted = true;          // else it is to be closed
-    std::vector<Connection> shut;  // to be shut down to make room: those unproven for longest
+    bool admitted = true;          // false: close it
+    std::vector<Connection> shut;  // shut these down to make room: those unproven for longest
   };
   Verdict arrived(const Connection& connection);
   void proven(int fd, const std::string& address);
@@ -69,7 +69,7 @@ class Admission {
     std::size_t proven() const { return all - unproven.size(); }
   };
   void forget(int fd);
-  // Also forgets closed connections. nullopt: all connections of this source are proven.
+  // Also forgets closed connections that it meets. nullopt: the source has no unproven one.
   std::optional<Connection> take_oldest_unproven(const std::string& source);
   std::optional<std::string> most_unproven() const;
   void forget_closed();
@@ -81,11 +81,10 @@ class Admission {
   std::map<std::string, Source> sources_;
   std::size_t unproven_ = 0;
   std::uint64_t last_order_ = 0;
-  std::uint64_t swept_at_ = 0;  // last_order_ then
+  std::uint64_t swept_at_ = 0;  // last_order_ at the last forget_closed()
 };
 
-// From now on connections to listening sockets of this port are subject to `admission`, while the
-// guard lives.
+// While this object exists, new connections to listening sockets of this port need `admission`.
 class ListenerGuard {
  public:
   ListenerGuard(std::uint16_t port, std::shared_ptr<Admission> admission);
@@ -97,9 +96,9 @@ class ListenerGuard {
   std::uint16_t port_;
 };
 
-// With the limits that this process's descriptors allow now.
+// Makes one with limits_for() this process's present limit of open files.
 std::shared_ptr<Admission> make_admission();
-// The soft limit of open files becomes the hard one.
+// Raises the soft limit of open files to the hard limit.
 void raise_open_files_limit();
 
 }  // namespace lockstep::io

@@ -1,6 +1,6 @@
 #pragma once
-// Cleans up the cgroups of an attempt whose runner has died. Each function may block for a moment
-// and is idempotent: a cgroup that is gone counts as removed.
+// Empties and removes the cgroups of one attempt on one node after its runner has died. Each
+// function may block for a moment and is idempotent: a missing cgroup is success.
 
 #include <string>
 #include <vector>
@@ -15,11 +15,11 @@ Status clean_cgroups(const std::string& record_file);
 // Whether a cgroup that the file names still exists. False when the file does not exist.
 bool any_cgroup(const std::string& record_file);
 
-// The same for a runner whose record file is gone: finds its cgroups by name, in every mounted
-// hierarchy. `attempt`: the name of its attempt directory.
+// The same for a runner whose attempt directory, and so its record, is gone. Finds its cgroups by
+// their name in all mounted hierarchies. `attempt`: the name of that directory.
 Status clean_cgroups_of(const std::string& attempt, int runner_pid);
 
-// The name of such a cgroup: LEAD, the part's node rank, TAIL.
+// Names of an attempt's cgroups begin with `lead` and end with `tail`; between is the node rank.
 struct CgroupName {
   std::string lead, tail;
 };

@@ -1,8 +1,8 @@
 #pragma once
-// The on-disk tree that one attempt has on one node. Agent and runner share it; no path in it is
-// put together anywhere else.
+// The on-disk tree of one attempt on one node. Agent and runner share it; no other code builds
+// paths in it.
 //
-//   <agent home>/attempts/<job>.<attempt>/      mode 0710, the agent's; the group is the ranks'
+//   <agent home>/attempts/<job>.<attempt>/      mode 0710; owner: the agent; group: the ranks'
 //     assignment.pb      the part as the launcher wants it; written by the agent (atomically)
 //                        before the runner starts and at each change of phase
 //     runner.pid         "<pid> <start time in clock ticks, /proc/PID/stat field 22>\n", by the
@@ -10,25 +10,26 @@
 //     runner.log         the runner's own log
 //     control.sock       the runner listens, the agent connects (reached through /proc/self/fd: a
 //                        unix address holds only 107 bytes)
-//     final_report.pb    NodeExitReport, written beside and renamed: exists = the runner is done
-//     report.reserve     blocks for the final report on a full disk, made when the runner starts
+//     final_report.pb    NodeExitReport, put in place by rename; if it exists, the runner is done
+//     report.reserve     reserves space for the final report on a full disk; made when the runner
+//                        starts
 //     started            when its first rank started, in nanoseconds since the epoch, by the runner
-//     cgroups            one directory a line: what must be emptied and removed if the runner dies
-//     lease              of an attempt that holds one: until when its ranks may run, in nanoseconds
+//     cgroups            one directory a line: to be emptied and removed if the runner dies
+//     lease              if the attempt has one: until when its ranks may run, in nanoseconds
 //                        since boot (sleep included); renewed by the agent, read by the runner
 //     environment        the name of its environment in the node's cache, by the agent
 //     checkpoint.part/   the checkpoint while it is staged, then moved into the working directory
-//     logs/rank_<global rank>.stdout|.stderr      append-only, drained by the runner; what the
-//                        launcher has becomes a hole
+//     logs/rank_<global rank>.stdout|.stderr      append-only, written by the runner; bytes that
+//                        the launcher has are turned into a hole
 //     logs/rank_<global rank>.stdout|.stderr.times    see log_times.h
-//     logs/node_<node rank>.environment    how the job's environment was solved and built here;
+//     logs/node_<node rank>.environment    output of solving and building the environment here;
 //                        append-only: by the agent, then by a runner whose ranks never started
-//     upper/ work/       overlay's own; or work tree copy in copy/
+//     upper/ overlay-work/    upper and work directories of the overlay, if there is one
 //     code/              where the tree is mounted or copied (the ranks' working directory);
-//                        like upper/ and tmp/ the run-as user's, closed to everybody else
+//                        like upper/ and tmp/ owned by the run-as user, closed to all others
 //     tmp/               TMPDIR of the ranks, PMIx and vader directories; owned by the run-as user
-//   of a job in containers:
-//     container.log      what the engine's program printed
+//   only for a job in containers:
+//     container.log      output of the engine's program
 //     container.env      0600: variables of the job's docker_args, for the engine's --env-file
 //     container/         spawn.sock, until lockstep-spawn in the container has connected; seen
 //                        there as /.lockstep/run
@@ -92,17 +93,19 @@ class AttemptDir {
   std::string path_;
 };
 
-// When its lease ends, in time since boot; nullopt: it holds none, or it cannot be read.
+// When the attempt's lease ends, in time since boot; nullopt: it has none, or the file is
+// unreadable.
 std::optional<Duration> read_lease(const AttemptDir& directory);
 
-// When its first rank started; ns = 0: none is known to have started.
+// When the attempt's first rank started; ns = 0: none did, or it is unknown.
 Instant read_started(const AttemptDir& directory);
 
-// The content of its file `environment`; "" = there is none.
+// The content of the file `environment`; "" = there is none.
 std::string read_environment(const AttemptDir& directory);
 
-// The one path where every rank of the attempt sees its working directory, on every node whose
-// agent runs as this process's user: jobs_folder()/<job>.<attempt>; "": there is no such folder.
+// The path at which every rank of the attempt sees its working directory:
+// jobs_folder()/<job>.<attempt>. It is the same on all nodes whose agents run as this process's
+// user. "": this user has no jobs_folder().
 std::string code_mount_point(const AttemptId& attempt);
 
 }  // namespace lockstep::io

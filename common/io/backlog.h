@@ -1,9 +1,9 @@
 #pragma once
-// Counts the bytes of each connection that are buffered in this process: read by libzmq and not yet
-// received by us, or sent by us and not yet written. libzmq limits its queues by messages, which
-// may be large; this limits the bytes of each untrusted connection, and of all of them together.
-// backlog_hooks.cc reports each recv() and send(), ServerSocket each message that it receives and
-// sends. Safe for threads.
+// Counts how many bytes of each connection this process holds: read by libzmq and not taken by the
+// program yet (unread), or given to libzmq and not written yet (unsent). libzmq limits its queues
+// only in messages, which may be large. So each connection of an untrusted peer has a limit in
+// bytes here, and all of them together have one. This class only counts: backlog_hooks.cc asks it
+// at each recv() and send(), and ServerSocket reports what it takes and gives. Thread-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -17,23 +17,23 @@ class Backlog {
   struct Limits {
     std::int64_t unread = 48 << 20;  // of one connection; more than an upload has in flight
     std::int64_t unsent = 32 << 20;
-    std::int64_t all = 256 << 20;  // in each direction; then all have equal parts
-    std::int64_t share = 1 << 20;  // of `all`, but at least this
+    std::int64_t all = 256 << 20;  // all in one direction; beyond, each may hold an equal share,
+    std::int64_t share = 1 << 20;  // but at least this
   };
   explicit Backlog(Limits limits) : limits_(limits) {}
 
-  // A connection begins; counts of an earlier one with this descriptor are dropped.
+  // A connection was opened; an earlier one of the same descriptor has ended.
   void opened(int fd);
   void closed(int fd);
-  // The peer is authenticated: its connection has no limit any more.
+  // The connection's peer is trusted: its limits are lifted.
   void trust(int fd);
-  // Another number each time it is opened; 0: not one of these connections.
+  // A number that differs each time the descriptor is opened; 0: not one of these connections.
   std::uint64_t life(int fd) const;
 
-  // False: the limit of unread bytes is exceeded, and the connection must be closed.
+  // False: more bytes are unread than allowed, and the caller must cut the connection.
   bool read(int fd, std::int64_t bytes);
   void took(int fd, std::int64_t bytes);
-  // No message is waiting: counts of closed connections are dropped.
+  // No message waits to be taken, so no unread bytes of closed connections are left either.
   void all_taken();
 
   bool may_give(int fd, std::int64_t bytes);
@@ -54,15 +54,15 @@ class Backlog {
   std::int64_t share() const;
 
   const Limits limits_;
-  std::atomic<bool> is_used_{false};  // most programs accept nothing
+  std::atomic<bool> is_used_{false};  // most programs accept no connections
   mutable std::mutex mutex_;
   std::unordered_map<int, Entry> entries_;
   std::int64_t unread_ = 0, unsent_ = 0, left_unread_ = 0;
-  std::int64_t connections_ = 0;  // that have a bound
+  std::int64_t connections_ = 0;  // those with limits
   std::uint64_t lives_ = 0;
 };
 
-// Of this process.
+// The one of this process.
 Backlog& process_backlog();
 
 }  // namespace lockstep::io

@@ -1,5 +1,5 @@
 #pragma once
-// Where on this machine an attempt's cgroups may be made, read from /proc. Pure text in, paths out.
+// Finds where an attempt's cgroups can be made on this machine, from texts of /proc. Does no I/O.
 
 #include <set>
 #include <string>
@@ -10,7 +10,7 @@ namespace lockstep::io {
 struct CgroupHierarchy {
   int version = 1;
   std::string mount_point;            // /sys/fs/cgroup/memory
-  std::string own;                    // the directory of our own cgroup in it
+  std::string own;                    // directory of this process's cgroup in this hierarchy
   std::set<std::string> controllers;  // v1: memory, cpu, …; v2: left empty
   friend bool operator==(const CgroupHierarchy&, const CgroupHierarchy&) = default;
 };

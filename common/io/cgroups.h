@@ -1,9 +1,9 @@
 #pragma once
 // The cgroups of one attempt on one node: one directory per hierarchy, `lockstep/NAME` (v1's for
-// CPU time: `lockstep-NAME`). The memory hierarchy has a child per rank, so that an out-of-memory
-// kill can be attributed to its rank; the pids hierarchy too, so that a fork bomb in one rank does
-// not harm the others. The object owns these directories from create to remove, and decides nothing
-// about ranks.
+// CPU time: `lockstep-NAME`). Each rank has a child directory in the memory hierarchy, so that an
+// out-of-memory kill can be attributed to it, and one in the pids hierarchy, so that a rank that
+// forks without end takes nothing from the others. It owns these directories from create to remove;
+// it decides nothing about ranks.
 
 #include <optional>
 #include <string>
@@ -20,45 +20,45 @@ struct CgroupRequest {
   int ranks = 1;
   std::optional<Bytes> memory;         // limit of all ranks together
   int cpus = 1;                        // weight
-  std::string record;                  // file that names the directories before they are made
+  std::string record;                  // file that lists the directories before they are made
   int pids_limit = kDefaultPidsLimit;  // processes and threads of each rank
-  std::string nursery = {};            // that this process is in: nursery.h; "": none
+  std::string nursery = {};            // the one that this process is in: nursery.h; "": none
 };
 
 // How many processes of that cgroup the kernel has killed for memory.
 long long oom_kills(const std::string& directory, int version);
-// How often the kernel refused it a process or thread for its number of them.
+// How often the kernel refused that cgroup a process or thread because of its limit.
 long long refused_forks(const std::string& directory);
 
 class Cgroups {
  public:
-  // Chooses v2 where the memory controller is delegated to us, else v1, and creates nothing yet.
-  // The error says why no cgroup can be used.
+  // Chooses v2 where the memory controller is delegated to us, else v1; makes no directory. The
+  // error says why there are no usable cgroups.
   static Result<Cgroups> find(const CgroupRequest& request);
-  // find() and make(). Where ranks begin in the nursery, the caller calls make() later.
+  // find() and make(). If ranks begin in the nursery, the caller calls make() later.
   static Result<Cgroups> create(const CgroupRequest& request);
-  // The directories and their limits; made once.
+  // Makes the directories and sets their limits; further calls do nothing.
   Status make();
   Cgroups(Cgroups&& other) noexcept = default;
   Cgroups& operator=(Cgroups&&) noexcept = default;
 
   std::string kind() const { return version_ == 2 ? "cgroup-v2" : "cgroup-v1"; }
-  // The job asked for memory: ranks join all of them before they exec.
+  // The job has a memory limit: ranks must join all of its cgroups before they exec.
   bool limited() const { return limited_; }
   bool limits_pids() const;
-  // The files a rank writes itself into.
+  // The files a rank writes its pid to, to join its cgroups.
   std::vector<std::string> procs_files(int local_rank) const;
-  // Those files that a rank writes itself into before it execs, so that its forks are counted.
+  // The subset that a rank must join before it execs, so that the processes it forks are counted.
   std::vector<std::string> first_files(int local_rank) const;
-  // Where ranks begin before they join those of procs_files(); "": in the runner's own cgroup.
+  // The cgroup that ranks start in before they join those of procs_files(); "": the runner's own.
   std::string nursery() const { return begins_in_nursery_ ? request_.nursery : ""; }
-  // For processes of no known rank.
+  // The files for processes that belong to no known rank.
   std::vector<std::string> shared_procs_files() const;
   // How often the kernel refused this rank a process or thread.
   long long refused_forks(int local_rank) const;
-  // The kernel killed something of this rank for memory.
+  // The kernel killed a process of this rank for memory.
   bool out_of_memory(int local_rank) const;
-  // SIGKILL to every member, once; for when lockstep-spawn cannot do it.
+  // Sends SIGKILL to every member once; used when lockstep-spawn cannot do it.
   void kill_all() const;
   // Removes the directories, which must be empty of processes.
   Status remove();
@@ -68,7 +68,7 @@ class Cgroups {
   Status make_directories();
   Status set_limits();
   void limit_nursery();
-  // Whether directories_[hierarchy] has a child cgroup for each rank.
+  // Whether this one of `directories_` has a child directory for each rank.
   bool has_ranks(std::size_t hierarchy) const;
   std::string rank_directory(std::size_t hierarchy, int local_rank) const;
   std::optional<std::size_t> pids_hierarchy() const;
@@ -79,9 +79,9 @@ class Cgroups {
   int ranks_ = 0;
   bool limited_ = false;
   bool made_ = false;
-  bool begins_in_nursery_ = false;        // ranks do, and move later
-  std::vector<std::string> directories_;  // of the attempt, one per hierarchy; [0] knows memory
-  std::vector<std::string> controllers_;  // v1: of each of them
+  bool begins_in_nursery_ = false;        // ranks start in the nursery and move later
+  std::vector<std::string> directories_;  // of the attempt, one per hierarchy; [0] limits memory
+  std::vector<std::string> controllers_;  // v1: the controller of each directory
 };
 
 }  // namespace lockstep::io

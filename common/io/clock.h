@@ -1,6 +1,6 @@
 #pragma once
-// The only door to time. SystemClock is monotone: wall time at construction plus the monotonic
-// clock, so that a jump of the wall clock moves no deadline.
+// All code reads the time through this header. SystemClock is monotone: wall time at construction
+// plus the monotonic clock, so that a jump of the wall clock moves no deadline.
 
 #include "common/base/time.h"
 
@@ -14,7 +14,7 @@ class Clock {
 
 class SystemClock final : public Clock {
  public:
-  // `not_before`: time never runs behind this (the last stored fact's stamp after a restart).
+  // `not_before`: now() is never earlier (after a restart, the time of the last stored fact).
   explicit SystemClock(Instant not_before = {});
   Instant now() override;
 
@@ -22,8 +22,8 @@ class SystemClock final : public Clock {
   std::int64_t offset_ns_ = 0;
 };
 
-// The same, but also counts the time that the machine is suspended: for leases, whose other end
-// runs on.
+// The same, but it also counts the time while the machine sleeps. For leases, because the other
+// side does not sleep.
 class SleeplessClock final : public Clock {
  public:
   SleeplessClock();
@@ -33,11 +33,12 @@ class SleeplessClock final : public Clock {
   std::int64_t offset_ns_ = 0;
 };
 
-// The machine's wall clock, which people and NTP set: only to compare it with another machine's.
+// The machine's wall clock, which people and NTP can set. Used to compare it with another
+// machine's.
 Instant wall_clock();
 
-// Since the machine was booted, sleep included. Containers share it: it never goes back within a
-// boot.
+// Time since the machine was booted, sleep included. It is the same in all containers and never
+// goes back within a boot.
 Duration since_boot();
 
 }  // namespace lockstep::io

@@ -26,7 +26,7 @@ int fdatasync(int fd);
 int syncfs(int fd);
 int ftruncate(int fd, off_t size);
 int fallocate(int fd, int mode, off_t offset, off_t size);
-int clone(int to, int from);  // FICLONE: the blocks are shared
+int clone(int to, int from);  // FICLONE: both files share the blocks
 int mkdir(const char* path, mode_t mode);
 int mkdirat(int folder, const char* path, mode_t mode);
 int rename(const char* from, const char* to);
@@ -37,32 +37,33 @@ int unlink(const char* path);
 int unlinkat(int folder, const char* path, int flags);
 int rmdir(const char* path);
 int fchown(int fd, uid_t uid, gid_t gid);
-int fchown_link(int folder, const char* name, uid_t uid, gid_t gid);  // never what it points to
+int fchown_link(int folder, const char* name, uid_t uid, gid_t gid);  // follows no symlink
 int fchmod(int fd, mode_t mode);
-int fchmod_path(int fd, mode_t mode);  // of a descriptor that was opened with O_PATH
+int fchmod_path(int fd, mode_t mode);  // for a descriptor that was opened with O_PATH
 
 // ---- faults, for tests --------------------------------------------------------------------------
 
-// What a call does to the disk. `open`: it changes nothing, but what it opened may be changed
-// later.
+// The effect of a call on the disk. `open`: it changes nothing, but opens a file that may be
+// changed later.
 enum class Call { create, write, sync, resize, folder, rename, link, remove, open, owner, mode };
 
 struct Fault {
   int error = 0;                     // errno of the call
-  std::optional<std::size_t> first;  // a write: so many bytes go through first, and are its answer
+  std::optional<std::size_t> first;  // a write: it writes only so many bytes and returns that
 };
 
 class Faults {
  public:
   virtual ~Faults() = default;
-  // Before each call, on the thread that makes it; nullopt: it takes place.
+  // Called before each call, on its thread; nullopt: the call is made.
   virtual std::optional<Fault> before(Call call, std::size_t bytes) = 0;
 };
 
-// For code that reaches the disk in another way (SQLite): the fault to simulate; nullopt: none.
+// For code that uses the disk in another way (SQLite's own files): the fault to report; nullopt:
+// none.
 std::optional<Fault> fault(Call call, std::size_t bytes = 0);
 
-// Installs the injector while the object lives; one at a time in a process.
+// While this object exists, `faults` is asked before each call. One at a time in a process.
 class InFront {
  public:
   explicit InFront(Faults& faults);

@@ -1,6 +1,6 @@
 #pragma once
-// How full a file system is, when it is too full for new work, and reserve files: space that is
-// released when no other is left.
+// Measures the free space of a file system, says when there is too little for new work, and makes
+// reserve files: files of a fixed size that are freed when no other space is left.
 
 #include <sys/statvfs.h>
 
@@ -12,25 +12,25 @@
 
 namespace lockstep::io {
 
-// The one measure of a disk that Lockstep shows and judges by.
+// All output and all decisions about disk space use this measure.
 struct DiskSpace {
-  Bytes free;  // what an ordinary account can still write: without root's reserve, as df has it
+  Bytes free;  // what an ordinary account can still write: without root's reserve, as df prints it
   Bytes total;
 };
 DiskSpace space_of(const struct statvfs& info);
 Result<DiskSpace> disk_space(const std::string& path);
 
-// Less free than this is no place for new work: 2 % of the file system, at least 1 GiB; of a small
-// one a tenth.
+// With less free space than this, no new work is taken: 2 % of the file system, but at least 1 GiB,
+// and at most a tenth of it.
 Bytes default_low_space(Bytes total);
 
-// Makes `path` a file of `size` with all its blocks allocated. On failure no file is left.
+// Makes `path` a file of `size` whose blocks are allocated. After an error there is no such file.
 Status make_reserve(const std::string& path, Bytes size);
-// Releases the reserve; true when there was one.
+// Frees the reserve; true when there was one.
 bool release_reserve(const std::string& path);
 
-// Turns the reserve into the file `path` with this content, durable, without a new block;
-// resource_exhausted when it is smaller than that.
+// Turns the reserve into the durable file `path` with this content, without allocating a block.
+// resource_exhausted: the reserve is smaller than the content.
 Status write_into_reserve(const std::string& reserve, const std::string& path,
                           std::string_view data, int mode = 0644);
 

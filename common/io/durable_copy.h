@@ -1,6 +1,6 @@
 #pragma once
-// Copies of files that are on disk when the function returns, and the lock that their sources'
-// owner respects while they are made.
+// Copies files so that the copies are on disk when the function returns, and a shared lock that
+// keeps the owner of the sources away while they are copied.
 
 #include <cstdint>
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace lockstep::io {
 
-// Makes the entries of a directory durable: files that were renamed or created in it survive a
-// crash.
+// Makes the entries of a directory durable: files that were made or renamed in it stay.
 Status sync_directory(const std::string& path);
 
-// The first `limit` bytes of a regular file as a new file of mode 0600, shared with the source
-// where the file system can (reflink).
+// Copies the first `limit` bytes of a regular file to a new file of mode 0600. They share blocks
+// where the file system supports that (reflink).
 Status copy_file(const std::string& from, const std::string& to, std::uint64_t limit = UINT64_MAX);
 
-// A hard link to a file that nobody ever changes; a copy where links are not possible.
+// Hard-links a file that nobody ever changes; copies it where linking fails.
 Status link_or_copy(const std::string& from, const std::string& to);
 
-// A shared advisory lock (flock) on the file of a FileLock: held by several, and by none while a
-// FileLock is.
+// A shared advisory lock (flock) on the file of a FileLock. Several processes can hold it at once,
+// but not while the FileLock is held.
 class SharedLock {
  public:
-  // Blocks. not_found: there is no such file; none is made, which its owner could not open.
+  // Blocks. not_found: there is no such file. It is not made, because the owner might not be able
+  // to open it then.
   static Result<SharedLock> acquire(const std::string& path);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The one loop of each program: waits for ZeroMQ sockets, file descriptors, signals and posted
+// The event loop of each program. It waits for ZeroMQ sockets, file descriptors, signals and posted
 // work, and calls one handler at a time on the loop's thread. It owns no sockets and makes no
 // decisions.
 

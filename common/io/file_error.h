@@ -1,5 +1,5 @@
 #pragma once
-// Turns errno of a call on a file into an Error; callers decide by its code.
+// Turns the errno of a call on a file into an Error whose code fits.
 
 #include <cerrno>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lockstep::io {
 
-// The message says what was done, and on which path.
+// `what` says what was attempted, as in "open"; the message also has the path.
 inline Error file_error(int errnum, std::string_view what, const std::string& path) {
   Error error = errno_error(errnum, std::string(what) + " " + path);
   if (errnum == ENOENT || errnum == ENOTDIR) error.code = ErrorCode::not_found;

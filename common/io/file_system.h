@@ -1,6 +1,6 @@
 #pragma once
-// The narrow door to files: whole-file reads, durable atomic writes, directories, locks. Every
-// error names the path. Durable means: fsync of the file, rename, fsync of the directory.
+// Basic file operations: whole-file reads, durable atomic writes, directories, locks. Every error
+// names the path. Durable means: fsync of the file, rename, fsync of the directory.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace lockstep::io {
 
-// An owned descriptor.
+// Owns a file descriptor and closes it.
 class Fd {
  public:
   Fd() = default;
@@ -40,9 +40,10 @@ class Fd {
 };
 
 Result<std::string> read_file(const std::string& path, Bytes limit = mebibytes(256));
-// The same, without ever waiting: a pipe, a device or a folder is refused (unsupported).
+// The same, but it never blocks: a pipe, a device or a folder is refused (unsupported).
 Result<std::string> read_regular_file(const std::string& path, Bytes limit = mebibytes(256));
-// Beside + fsync + rename + fsync of the directory when `durable`; else beside + rename only.
+// Writes a temporary file in the same directory and renames it. When `durable`, also syncs the file
+// before the rename and the directory after it.
 Status write_file_atomically(const std::string& path, std::string_view data, int mode = 0644,
                              bool durable = true);
 Status make_directories(const std::string& path, int mode = 0755);
@@ -53,7 +54,8 @@ bool exists(const std::string& path);
 Result<Fd> open_file(const std::string& path, int flags, int mode = 0644);
 Status write_all(int fd, std::string_view data);
 
-// An exclusive advisory lock (flock) for the life of the object; the kernel drops it if we die.
+// An exclusive advisory lock (flock), held while the object exists. The kernel drops it when the
+// process dies.
 class FileLock {
  public:
   // nullopt: someone else holds it.

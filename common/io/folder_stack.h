@@ -1,7 +1,8 @@
 #pragma once
-// The folders from the top of a tree down to where a walk is. A tree of any depth is walked with a
-// bounded number of descriptors: the deepest folders stay open, and one above them is opened again
-// through ".." and must still be the folder that the walk came through. No path is kept.
+// The folders from the top of a tree down to the present position of a walk. It walks a tree of any
+// depth with a limited number of descriptors: only the deepest folders stay open. A folder above
+// them is opened again through "..", and must still be the folder that the walk came through. No
+// path is kept.
 
 #include <dirent.h>
 #include <sys/types.h>
@@ -20,27 +21,27 @@ namespace lockstep::io {
 struct FolderFacts {
   dev_t device = 0;
   ino_t inode = 0;
-  std::uint64_t mount = 0;  // the device where the kernel does not tell the mount
+  std::uint64_t mount = 0;  // mount id; the device if the kernel does not report mount ids
   mode_t mode = 0;
   uid_t uid = 0;
 };
-// False: errno says why the facts cannot be read.
+// False: failed, and errno says why.
 bool look_at_folder(int fd, FolderFacts& facts);
 
 class FolderStack {
  public:
-  // Where the listing of a folder continues after the folder was closed and opened again.
+  // Where the listing of a folder continues after the folder was closed and reopened.
   enum class Reopened { from_start, behind_child };
   FolderStack(std::string shown, Reopened reopened)
       : shown_(std::move(shown)), reopened_(reopened) {}
 
-  // Goes down into `folder`, which was just opened below the deepest one by this name.
+  // Goes down into `folder`, the entry `name` of the deepest folder, which the caller just opened.
   Status enter(Fd folder, const FolderFacts& facts, std::string name);
-  // The next entry of the deepest folder; null: there is none.
+  // The next entry of the deepest folder; null: there are no more.
   Result<const dirent*> next();
   void rewind();
-  // Goes back to the folder above. Returns the name of the folder that was left, or "" when it is
-  // no longer known.
+  // Goes back to the folder above. Returns the name of the folder it left, or "" when that is no
+  // longer known.
   Result<std::string> leave();
 
   bool empty() const { return levels_.empty(); }
@@ -56,12 +57,12 @@ class FolderStack {
   struct Level {
     dev_t device = 0;
     ino_t inode = 0;
-    long position = 0;  // of its listing, when it is closed
+    long position = 0;  // of its listing, while the folder is closed
   };
   struct Open {
     std::unique_ptr<DIR, Closer> stream;
     std::string name;
-    long position = 0;  // behind the entry that next() gave
+    long position = 0;  // after the entry that next() returned
   };
   Status push_open(Fd folder, std::string name, bool deepest);
 

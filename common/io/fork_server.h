@@ -1,11 +1,12 @@
 #pragma once
-// Starts a program once, ahead of time, and forks it for each process that is needed, so that its
-// libraries are already loaded and initialised. The caller holds a ForkServer; the program calls
-// serve_forks() while it has one thread and no connections.
+// A fork server: a program that is started once, ahead of time, and forked for each new process.
+// So the new process's libraries are already linked and initialised. The program that wants
+// processes holds a ForkServer; the server program calls serve_forks(), and must have one thread
+// and no connections.
 //
-// Each order has its own channel, on which the new process reports its pid and then waits for
-// permission to go on. Whichever of the three dies, and whenever: a process whose pid did not reach
-// the caller has done nothing, and ends. The new processes outlive the caller and the server.
+// Each order has a channel of its own. The new process reports its identity on it, and does nothing
+// until it is told to go on. So whichever of the three processes dies at any time, a new process
+// that its orderer does not know has done nothing, and ends. New processes outlive both others.
 
 #include <functional>
 #include <memory>
@@ -19,7 +20,7 @@
 namespace lockstep::io {
 
 struct ForkOrder {
-  std::vector<std::string> words;  // the new process's command line, in /proc as well
+  std::vector<std::string> words;  // the new process's command line, also shown in /proc
   std::string log_path;            // its stdout and stderr, appended
 };
 
@@ -31,13 +32,13 @@ class ForkServer {
   // report its pid; generous, for a machine that swaps.
   static Result<std::unique_ptr<ForkServer>> start(DetachedStart start, std::size_t longest,
                                                    Duration timeout = seconds(30));
-  // The server ends when it notices that the socket is closed; its forked processes go on.
+  // The server ends when it notices that this end is closed; the processes it forked run on.
   ~ForkServer() = default;
   ForkServer(const ForkServer&) = delete;
   ForkServer& operator=(const ForkServer&) = delete;
 
-  // From any thread. unavailable: the server has died or does not answer, and no process was or
-  // will be started for this order. Other errors: see start_detached.
+  // From any thread. unavailable: the server has ended or does not answer; no process of this order
+  // runs or will run. Other errors: as of start_detached.
   Result<ProcessIdentity> fork(const ForkOrder& order) const;
   const ProcessIdentity& identity() const { return identity_; }
 
@@ -53,7 +54,7 @@ class ForkServer {
 struct ForkHooks {
   // Runs in a new process before its pid is reported. If it fails, the order fails with its error.
   std::function<Status(const ForkOrder&)> prepare;
-  // Runs in a process that was forked ahead, before an order for it has come.
+  // Runs in a process that was forked ahead, before it receives an order.
   std::function<void()> settle = [] {};
 };
 

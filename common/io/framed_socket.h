@@ -1,6 +1,6 @@
 #pragma once
-// Unix stream sockets that carry length-prefixed frames, bound and dialled through a directory's
-// descriptor so that long paths work. Non-blocking; made for an EventLoop.
+// Unix stream sockets that carry length-prefixed frames. They are bound and connected through a
+// directory's descriptor, so that long paths work. Non-blocking; made for an EventLoop.
 
 #include <sys/socket.h>
 
@@ -27,7 +27,7 @@ class FramedSocket {
   ~FramedSocket();
   FramedSocket(const FramedSocket&) = delete;
   FramedSocket& operator=(const FramedSocket&) = delete;
-  void send(std::string_view frame);  // queued; closes the connection past 256 MiB of backlog
+  void send(std::string_view frame);  // queues; over 256 MiB of backlog it closes the connection
   std::size_t backlog_bytes() const;
 
  private:
@@ -35,7 +35,8 @@ class FramedSocket {
   std::shared_ptr<Impl> impl_;
 };
 
-// The name appears (replacing what an earlier listener left) when the socket can be connected to.
+// The socket file appears under `name` only when it accepts connections; it replaces one that an
+// earlier listener left.
 // `type`: SOCK_STREAM, or SOCK_SEQPACKET for another protocol.
 Result<Fd> listen_unix(const std::string& directory, const std::string& name, int mode = 0600,
                        int type = SOCK_STREAM);

@@ -1,8 +1,9 @@
 #pragma once
-// When the bytes of a log were read from their rank: a file beside the log, "<log>.times", of
-// records of 16 bytes (offset and nanoseconds since 1970, both little-endian), growing in both. The
-// runner writes it, the agent ships it with the bytes, the launcher keeps it. Times are for people:
-// what cannot be written or read is left out, and never holds up a log.
+// Records when the bytes of a log were read from their rank, in a file "<log>.times" next to the
+// log. Its records have 16 bytes (offset, and nanoseconds since 1970, both little-endian), and both
+// only grow. The runner writes the file, the agent sends the times with the bytes, and the launcher
+// stores them. Times are for people only: times that cannot be written or read are left out, and
+// never delay a log.
 
 #include <cstdint>
 #include <optional>
@@ -19,17 +20,17 @@ class LogTimes {
  public:
   explicit LogTimes(const std::string& log_path) : path_(log_path + ".times") {}
 
-  // Appends entries; offset and time never decrease.
+  // Appends entries; their offsets and times only grow.
   Status append(const std::vector<LogTime>& entries, int mode = 0644);
-  // The entries of [begin, end), and, with `covering`, the entry that contains `begin`. If there
-  // are more than `most`, some are left out evenly.
+  // The entries with offsets in [begin, end). If `covering`, also the entry before them that covers
+  // `begin`. Returns at most `most`: if there are more, it leaves out some at regular intervals.
   std::vector<LogTime> between(std::uint64_t begin, std::uint64_t end, std::size_t most,
                                bool covering) const;
-  // Where bytes begin that were read at `since` or later, within kLogTimeStep before. nullopt: no
-  // times are known, or all are earlier.
+  // The offset from which bytes may have been read at `since` or later; the first of them may be up
+  // to kLogTimeStep older. nullopt: no times are known, or all are earlier.
   std::optional<std::uint64_t> first_since(Instant since) const;
   bool known() const;  // there is an entry
-  // Releases the disk space of entries before `offset`.
+  // Frees the disk space of entries before `offset`.
   void free_before(std::uint64_t offset);
 
   const std::string& path() const { return path_; }

@@ -1,12 +1,13 @@
 #pragma once
-// Folders with predictable names, and the conditions for using one: it belongs to us, nobody else
-// may write to it, and it is not a symlink. Lockstep uses no predictable name in /tmp, where
-// whoever creates a name first owns it.
+// Folders whose names other users of the machine can guess. Before such a folder is used, it must
+// belong to us, nobody else may be able to write to it, and it must not be a symlink. Lockstep uses
+// no guessable name in /tmp, because whoever takes a name there first owns it.
 //
-//   /run/lockstep/jobs/<job>.<attempt>   where ranks see their working directory (attempt_dir.h):
-//                                        of agents that run as root
-//   ~/.lockstep/jobs/<job>.<attempt>     of another user's agents; without a home directory of its
-//                                        own that user has /run/user/<uid>/lockstep/jobs, or none
+//   /run/lockstep/jobs/<job>.<attempt>   ranks see their working directory here (attempt_dir.h) if
+//                                        the agent runs as root
+//   ~/.lockstep/jobs/<job>.<attempt>     the same if the agent runs as another user; a user without
+//                                        a home directory has /run/user/<uid>/lockstep/jobs, or
+//                                        none
 
 #include <string>
 
@@ -14,20 +15,22 @@
 
 namespace lockstep::io {
 
-// The parent of the ranks' common paths, of the user that this process runs as; "": it has none.
+// The parent of the ranks' common paths for the user that this process runs as; "": the user has
+// none.
 std::string jobs_folder();
 
-// Makes the last two folders of `path` (as of jobs_folder()) if they are missing: readable by all
-// for root, private for another user. permission_denied: one of them is a symlink, belongs to
-// another user, or others may write to it. The folders above must be trusted already.
+// Makes the last two folders of `path` (for example jobs_folder()) where they are missing: mode
+// 0755 for root, 0700 for other users. permission_denied: one of them exists and is a symlink,
+// belongs to another user, or others can write to it. The folders above must be trusted already.
 Status make_private_folders(const std::string& path);
 
-// Makes a daemon's home with exactly `mode`. In one that exists, permissions that are wider than
-// `mode` are taken away. Returns what was changed, for the log; "": nothing. permission_denied: it
-// belongs to another user, or others may write to it and so may have changed its files.
+// Makes a daemon's home with exactly `mode`, or accepts an existing one, and corrects its mode.
+// Returns a line for the log about a corrected mode; "": nothing was corrected. permission_denied:
+// it belongs to another user, or others can write to it, and so may have changed its content.
 Result<std::string> secure_home(const std::string& path, int mode);
 
-// A file that earlier versions left readable to others; one that is missing is fine.
+// Makes a file readable to its owner only; earlier versions left it readable to others. A missing
+// file is success.
 Status close_to_others(const std::string& path);
 
 }  // namespace lockstep::io

@@ -1,10 +1,10 @@
 #pragma once
 // A TCP port leased to one holder per network namespace. The lock is an abstract unix socket named
-// after the port: all users of the namespace share these names, the kernel releases a name with its
-// holder, and taking one neither blocks nor follows a link. A hostile user who takes a name costs
-// us that one port, as if they had bound it. The port itself is held bound (SO_REUSEADDR, never
-// listening), so that the user's program can still bind and listen. Leases lie outside
-// ip_local_port_range, so that the kernel hands them to nobody.
+// after the port: all users of the namespace share these names, the kernel drops a name with its
+// last holder, and opening one can neither block nor follow a link. Somebody who takes a name first
+// costs us only that port, as binding the port would. The port itself is kept bound (SO_REUSEADDR,
+// never listening), so that the user's program can still bind and listen. Leased ports lie outside
+// ip_local_port_range, so that the kernel gives them to nobody.
 
 #include <cstdint>
 
@@ -19,7 +19,7 @@ struct PortRange {
 
 class PortLease {
  public:
-  // The first free port of the range; resource_exhausted: no port is free.
+  // Leases the first free port of the range; resource_exhausted: none is free.
   static Result<PortLease> acquire(PortRange range);
   std::uint16_t port() const { return port_; }
   // True when someone else listens on the port now (checked before rank 0 starts).

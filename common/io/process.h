@@ -1,6 +1,6 @@
 #pragma once
-// The door to processes: who is alive (by pid and start time, so that a reused pid is not
-// mistaken), detached starts, users, and the numbers of this host that identify a boot.
+// Functions about processes: identity (pid and start time, so that a reused pid is not mistaken for
+// the old process), detached starts, users, and the ids of this host and its boot.
 
 #include <cstdint>
 #include <map>
@@ -21,14 +21,15 @@ struct ProcessIdentity {
 };
 std::optional<ProcessIdentity> identify(int pid);  // nullopt: no such process
 bool is_alive(const ProcessIdentity& who);         // false for zombies
-// Also true for a killed process that still waits for the disk: it answers nobody any more, but
-// still holds its locks.
+// True when the process has ended, or was killed and still waits for the disk: then it does no work
+// any more, but still holds its locks.
 bool is_ending(const ProcessIdentity& who);
 std::string to_text(const ProcessIdentity& who);  // "pid ticks\n"
 std::optional<ProcessIdentity> process_identity_from(const std::string& text);
-// A pidfd: readable once the process has ended, its zombie included. not_found: it is gone.
+// A pidfd. It becomes readable when the process has ended, even while it is a zombie. not_found:
+// there is no such process any more.
 Result<Fd> open_process(const ProcessIdentity& who);
-// Never signals another process that reused the pid. Success when the process is gone.
+// Never signals another process that got the pid later. A process that has ended is success.
 Status signal_process(const ProcessIdentity& who, int signal);
 
 struct DetachedStart {
@@ -39,7 +40,7 @@ struct DetachedStart {
   std::string log_path;  // stdout and stderr, appended; "" = /dev/null
   int input = -1;        // stdin; -1 = /dev/null
 };
-// Double fork + setsid: the child outlives us and is nobody's zombie. Waits until exec succeeded.
+// Double fork + setsid: the child outlives us, and init reaps it. Waits until exec has succeeded.
 Result<ProcessIdentity> start_detached(const DetachedStart& start);
 
 struct User {
@@ -51,22 +52,23 @@ struct User {
 Result<User> find_user(const std::string& name);
 Result<User> current_user();
 
-// Boot id + start time of PID 1, so that a container's restart counts (DESIGN §4).
+// Boot id + start time of PID 1, so that a container's restart counts as a reboot (DESIGN §4).
 BootId current_boot();
 // The kernel's boot id + network namespace inode: equal for nodes that share a loopback.
 std::string current_host_id();
 std::string host_name();
 // Directory of the running executable.
 std::string program_directory();
-// Another program of this installation: beside the running one, as in a build or a bundle, else in
-// ../libexec/lockstep, where `cmake --install` puts what nobody calls by hand.
+// The path of another program of this installation: in the directory of the running one, as in a
+// build or a bundle, else in ../libexec/lockstep, where `cmake --install` puts programs that nobody
+// calls by hand.
 Result<std::string> find_program(const std::string& name);
-// The top of the bundle that we were unpacked with (scripts/bundle); nullopt: no bundle.
+// The top directory of the bundle that this program is in (scripts/bundle); nullopt: in no bundle.
 std::optional<std::string> bundle_directory();
-// The variables of this process.
+// The environment variables of this process.
 std::map<std::string, std::string> own_environment();
-// No core dump of this process or its children is written, unless they raise their limit again, as
-// ranks do: it holds secrets.
+// Disables core dumps of this process, because it holds secrets, and of its children, unless they
+// raise their limit again, as ranks do.
 void forbid_core_dumps();
 // 64 bits from getrandom(2).
 std::uint64_t random_u64();

@@ -1,5 +1,5 @@
 #pragma once
-// All processes of the machine and their parents, from /proc.
+// All processes in /proc, and the descendants of a process.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace lockstep::io {
 
 std::vector<int> all_pids();
-// The children of `pid`, their children and so on, except those that were reparented.
+// The children of `pid` and their descendants, except those that have got another parent since.
 std::vector<ProcessIdentity> descendants_of(int pid);
 
 }  // namespace lockstep::io

@@ -1,6 +1,6 @@
 #pragma once
-// Runs another program for what it prints: a version, a report. Not for ranks, nor for anything
-// that shall outlive us.
+// Runs another program and returns its output, such as a version or a report. Not for ranks or for
+// processes that must outlive us.
 
 #include <string>
 #include <vector>
@@ -16,9 +16,9 @@ struct ProgramOutput {
   std::string errors;  // standard error, the same
 };
 
-// The first word is looked up in `path` (as in PATH) when it has no slash. Standard input is
-// /dev/null; the environment is ours. not_found: there is no such program; unavailable: it was
-// killed because it took longer than `timeout`.
+// The first word is looked up in `path` (in the format of PATH) when it has no slash. Standard
+// input is /dev/null; the environment is ours. not_found: there is no such program; unavailable: it
+// was killed because it took longer than `timeout`.
 Result<ProgramOutput> run_program(const std::vector<std::string>& words, Duration timeout,
                                   const std::string& path = "/usr/local/bin:/usr/bin:/bin");
 

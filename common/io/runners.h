@@ -1,6 +1,6 @@
 #pragma once
-// Finds runners by their command lines, also those whose attempt directory, and with it the pid
-// file, is gone. For ending runners that neither agent nor launcher knows.
+// Finds runners by their command lines, also those whose attempt directory, and so their pid file,
+// is gone. Used to end runners that no agent or launcher knows.
 
 #include <string>
 #include <vector>
@@ -11,14 +11,15 @@ namespace lockstep::io {
 
 struct Runner {
   ProcessIdentity process;
-  std::string directory;  // of its attempt; may be gone
+  std::string directory;  // of its attempt; may not exist any more
 };
 
-// Live runners whose attempt directory is, or was, below `folder` at any depth. A runner in a
-// container whose path only looks the same is not among them.
+// The live runners whose attempt directory is, or was, at any depth below `folder`. A runner in a
+// container that sees another folder under the same path is not among them.
 std::vector<Runner> runners_below(const std::string& folder);
 
-// Kills the runner and waits some seconds until its descendants and cgroups are gone too.
+// Kills a runner, removes its cgroups, and waits some seconds until all its descendants have ended
+// too.
 Status end_runner(const Runner& runner);
 
 }  // namespace lockstep::io

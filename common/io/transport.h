@@ -1,7 +1,8 @@
 #pragma once
-// ZeroMQ with CURVE, always on: a ROUTER that knows each sender by its key, and a DEALER that knows
-// its server's. One ZAP handler per context lets keys in by domain. Bounded: MAXMSGSIZE, high-water
-// marks, ROUTER_MANDATORY. Liveness is not here: it belongs to the protocols above.
+// ZeroMQ sockets, always with CURVE: a ROUTER that knows the key of each sender, and a DEALER that
+// knows its server's key. One ZAP handler per context accepts or refuses keys for each domain.
+// Queues and messages are limited (MAXMSGSIZE, high-water marks, ROUTER_MANDATORY). The protocols
+// above check liveness.
 
 #include <cstdint>
 #include <functional>
@@ -22,16 +23,17 @@ struct KeyPair {
   std::string path = {};   // the file they were loaded from, for messages; "" = none
 };
 KeyPair generate_key_pair();
-// A file of mode 0600: "public <z85>\nsecret <z85>\n"; made atomically when it does not exist.
+// Reads a key file of mode 0600 ("public <z85>\nsecret <z85>\n"), or makes it atomically when it
+// does not exist.
 Result<KeyPair> load_or_create_key_pair(const std::string& path);
 
 // One per process: the ZeroMQ context and its ZAP handler, served by `loop`.
 class Transport {
  public:
-  // Called for each CURVE handshake: whether this key may use this domain.
+  // Called for each CURVE handshake: returns whether this key may use this domain.
   using Gate = std::function<bool(const std::string& domain, const PublicKey& key)>;
 
-  // Told of each handshake that the gate refused.
+  // Called for each handshake that the gate refused.
   using Refused = std::function<void(const std::string& domain, const PublicKey& key,
                                      const std::string& address)>;
 
@@ -52,11 +54,11 @@ class Transport {
 struct SocketLimits {
   std::int64_t max_message_bytes = 64 << 20;
   int high_water_mark = 10'000;  // messages, each direction and peer
-  // Servers: any key is accepted, so a message does not prove that its sender is authorised; see
-  // admission.h.
+  // Servers: the gate accepts every key, so a message does not make its connection a proven one
+  // (admission.h).
   bool open_to_all = false;
-  // Servers: keys whose connections have no byte limit (backlog.h). Empty: every connection, after
-  // its first received message.
+  // Servers: returns whether this key's connections have no limit in bytes (backlog.h). Empty: no
+  // connection has one after its first message was taken.
   std::function<bool(const PublicKey& key)> trusts = {};
 };
 
@@ -65,7 +67,7 @@ class ServerSocket {
  public:
   struct Incoming {
     std::string peer;  // routing id: valid while that connection lives
-    PublicKey key;     // who it is, proven by CURVE
+    PublicKey key;     // the sender's, proven by CURVE
     std::string bytes;
     std::string address = {};  // its IP address; "" = not over TCP
   };
@@ -79,10 +81,10 @@ class ServerSocket {
   void* handle() const;               // for EventLoop::watch_socket
   std::string endpoint() const;       // with the real port when bound to tcp://…:*
   std::optional<Incoming> receive();  // nullopt when nothing waits; never blocks
-  // unavailable: the peer is gone; resource_exhausted: its queue is full, in messages or, of a peer
-  // that is not trusted, in bytes. Never blocks.
+  // unavailable: the peer is gone. resource_exhausted: its queue is full, in messages, or in bytes
+  // if the peer is not trusted. Never blocks.
   Status send(const std::string& peer, std::string_view bytes);
-  // Its connection is known to have ended; of peers that are trusted nothing is known.
+  // True when the peer's connection is known to have ended; always false for trusted peers.
   bool is_gone(const std::string& peer) const;
 
  private:
@@ -91,7 +93,8 @@ class ServerSocket {
   std::unique_ptr<Impl> impl_;
 };
 
-// DEALER + CURVE client. Reconnects by itself; IMMEDIATE, so that nothing queues for a dead server.
+// DEALER + CURVE client. Reconnects by itself. ZMQ_IMMEDIATE is set, so that nothing is queued for
+// a dead server.
 // When its connection breaks, libzmq also drops what had arrived and was not received yet, so the
 // last answer of a server that exits at once may be lost. libzmq does not reconnect after our key
 // was refused; send() and send_within() do, at most twice a second.
@@ -105,9 +108,9 @@ class ClientSocket {
   ClientSocket& operator=(ClientSocket&&) noexcept;
 
   enum class Link {
-    up,       // connected, and let in
-    down,     // the connection broke; dialling goes on
-    refused,  // the server's gate does not let our key in; dialled again by the next send
+    up,       // connected, and our key was accepted
+    down,     // the connection broke; libzmq reconnects
+    refused,  // the server's gate refused our key; the next send reconnects
   };
   // Calls the handler on the loop at each change from now on. Once per socket; the socket must be
   // destroyed on the loop's thread, before the loop.
@@ -115,10 +118,11 @@ class ClientSocket {
 
   void* handle() const;
   std::optional<std::string> receive();
-  // unavailable: not connected (yet) or the queue is full; the caller's protocol repeats.
+  // unavailable: not connected (yet) or the queue is full; the caller's protocol sends again.
   Status send(std::string_view bytes);
-  // The same, but waits up to `timeout` for the connection. permission_denied, at once: the server
-  // refuses our key. unavailable: the error says what was met at the endpoint, nobody or another.
+  // The same, but waits up to `timeout` for the connection. permission_denied: the server refuses
+  // our key; returned at once. unavailable: the message says whether nothing or another program
+  // answers at the endpoint.
   Status send_within(std::string_view bytes, Duration timeout);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What the sockets of transport.h share: frames, options, errors, and the context. Private to
+// Code shared by the sockets of transport.h: frames, options, errors, and the context. Private to
 // common/io/*_socket.cc and transport.cc.
 
 #include <zmq.h>
@@ -18,7 +18,7 @@
 namespace lockstep::io {
 
 inline constexpr int kHandshakeMs = 10'000;
-inline constexpr int kTcpUnackedMs = 30'000;  // a peer that acknowledges nothing so long is cut off
+inline constexpr int kTcpUnackedMs = 30'000;  // cuts off a peer that acknowledges nothing so long
 
 inline void set_option(void* socket, int option, int value) {
   CHECK(zmq_setsockopt(socket, option, &value, sizeof value) == 0, "libzmq refused an option");
@@ -96,7 +96,7 @@ inline void drop_rest(void* socket, Frame& frame) {
   }
 }
 
-// A ZeroMQ socket that its context waits for.
+// Owns a ZeroMQ socket and counts it in `open`, because the context can end only after its sockets.
 class Socket {
  public:
   Socket(void* context, int type, std::atomic<int>& open)

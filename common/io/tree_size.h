@@ -1,6 +1,7 @@
 #pragma once
-// Measures the disk usage of a tree that others may change meanwhile: a walk of any depth that
-// follows no symlink, enters no other mount, and stops at a time limit. Read-only.
+// Measures how much disk a tree uses while others may change it. It walks a tree of any depth
+// through open folders, follows no symlink, enters no other mount, and gives up after a given time.
+// It changes nothing.
 
 #include <cstdint>
 #include <string>
@@ -13,13 +14,13 @@
 namespace lockstep::io {
 
 struct TreeSize {
-  Bytes bytes;  // blocks, not lengths; a file of several names counts once
+  Bytes bytes;  // allocated blocks; a file with several hard links counts once
   std::uint64_t entries = 0;
-  bool is_whole = true;  // false: the time was over, or the tree was changed under the walk
+  bool is_whole = true;  // false: the time was over, or the tree changed during the walk
 };
 
-// `left_out`: names directly in `path` that are not counted. An error: `path` itself cannot be
-// read.
+// `left_out`: names directly in `path` that do not count. `most`: when to give up. Error: `path`
+// itself cannot be read.
 Result<TreeSize> measure_tree(const std::string& path, const std::vector<std::string>& left_out,
                               Duration most);
 

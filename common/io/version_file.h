@@ -1,5 +1,5 @@
 #pragma once
-// The version of an on-disk tree, as text in a file of it.
+// The version of an on-disk tree, stored as text in a file of that tree.
 
 #include <string>
 
@@ -7,13 +7,13 @@
 
 namespace lockstep::io {
 
-// The version that the file names; 1 when there is no file: the tree is older than this file.
+// The version in the file; 1 when there is no file, because the first trees had none.
 Result<int> read_version(const std::string& path);
 Status write_version(const std::string& path, int version);
 
-// unsupported, with both versions, when the tree is newer than `ours`.
+// unsupported when the tree is newer than `ours`; the message names both versions.
 Status expect_version(const std::string& path, int ours, const std::string& what);
-// The file says `ours` when this returns: for trees whose older versions need no migration.
+// Writes `ours` unless the file has it already. For trees whose older versions need no migration.
 Status record_version(const std::string& path, int ours);
 
 }  // namespace lockstep::io

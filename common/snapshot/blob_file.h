@@ -1,8 +1,8 @@
 #pragma once
-// One larger blob in one file: a header, its pieces in the order in which they came, and a table of
-// them at the end. Each piece is compressed on its own or not at all, so that it can be sent as it
-// is. BlobFileWriter fills a file under tmp/ and verifies the digest; it does not name the final
-// place.
+// One larger blob in one file: a header, its pieces in the order of their arrival, and at the end a
+// table of the pieces. Each piece is compressed separately or not at all, so that it can be sent as
+// it is stored. BlobFileWriter fills a file under tmp/ and verifies the digest; the caller moves
+// the file to its final place.
 
 #include <cstdint>
 #include <map>
@@ -29,10 +29,11 @@ class BlobFileWriter {
 
   const std::string& path() const { return path_; }
   std::uint64_t total_size() const { return total_size_; }
-  // In any order; a piece that is there already is ignored.
+  // Pieces may come in any order; a piece that is already there is ignored.
   Status add(const BlobPiece& piece);
   bool complete() const { return raw_bytes_ == total_size_; }
-  // Verifies the whole digest, writes the table, and fsyncs. Then the file may be moved.
+  // Verifies the digest of the whole blob, writes the table, and fsyncs. Then the caller may move
+  // the file.
   Status finish();
   void moved() { path_.clear(); }
 
@@ -49,16 +50,16 @@ class BlobFileWriter {
   io::Fd fd_;
   const Digest digest_;
   const std::uint64_t total_size_;
-  std::uint64_t raw_bytes_ = 0;  // that have come
+  std::uint64_t raw_bytes_ = 0;  // raw bytes received
   std::uint64_t end_ = 0;        // of the file
-  std::uint64_t hashed_ = 0;     // prefix in raw bytes
+  std::uint64_t hashed_ = 0;     // length of the hashed prefix in raw bytes
   Sha256 hash_;
   std::map<std::uint64_t, Stored> pieces_;  // by raw offset
 };
 
 class BlobFileReader {
  public:
-  // not_found; corrupt when the header or the table is not sound.
+  // not_found; corrupt when the header or the table is damaged.
   static Result<BlobFileReader> open(const std::string& path);
   std::uint64_t total_size() const { return total_size_; }
   // `offset` is a multiple of kMaxPieceBytes below the size.

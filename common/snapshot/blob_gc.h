@@ -1,10 +1,10 @@
 #pragma once
-// Mark and sweep of a blob store, while it is in use. It keeps everything below the trees that the
-// owner marks, and blobs that were sent or asked for within the lease (blobs from before the store
-// was opened: within the lease since then). Two steps, so that a blob which becomes referenced in
-// between is not lost: unmarked blobs are condemned, which makes them missing for everybody; then
-// the owner names its trees again, and only blobs that are still condemned are removed. For a
-// worker thread; one at a time.
+// Garbage collection (mark and sweep) of a blob store while it is in use. It keeps every blob below
+// the trees that the owner names, and every blob that was sent or asked for within its lease. For a
+// blob that was there when the store was opened, the lease begins at that time. The collection has
+// two steps, so that no blob is lost that gets a reference meanwhile. First, unmarked blobs are
+// condemned, and from then on count as missing. Then the owner names its trees again, and only
+// blobs that are still condemned are removed. Runs on a worker thread; one at a time.
 
 #include <atomic>
 #include <chrono>
@@ -21,38 +21,38 @@
 namespace lockstep::snapshot {
 
 struct Collected {
-  std::uint64_t blobs = 0;  // that were removed
-  std::uint64_t bytes = 0;  // by which the files became smaller
-  bool more_soon = false;   // something stayed only for its brief lease
+  std::uint64_t blobs = 0;  // removed
+  std::uint64_t bytes = 0;  // freed on disk
+  bool more_soon = false;   // some blobs stayed only for a brief lease
 };
 
 class BlobCollection {
  public:
-  // Whether blobs that were there when the store was opened have a lease from then on. Caches say
-  // no: their blobs can be fetched again.
+  // Whether blobs that were there when the store was opened have a lease from that time on. `no`
+  // for stores whose blobs can all be fetched again.
   enum class SinceOpened { yes, no };
   BlobCollection(BlobStore& store, Duration lease, SinceOpened since_opened = SinceOpened::yes)
       : BlobCollection(store, {lease, lease, lease}, since_opened) {}
-  // Where space is short: for how long each kind is kept.
+  // How long each kind of lease lasts. Shorter ones are used when space is short.
   struct Leases {
-    Duration lasting, brief;  // Lease; a tree's (BlobStore::lease) is brief
-    Duration opened;          // of what was there when the store was opened
+    Duration lasting, brief;  // see Lease; a tree's lease (BlobStore::lease) is brief
+    Duration opened;          // of blobs that were there when the store was opened
   };
   BlobCollection(BlobStore& store, Leases leases, SinceOpened since_opened = SinceOpened::yes)
       : store_(store), leases_(leases), since_opened_(since_opened) {}
-  // A collection that is cut short restores everything that it condemned.
+  // If the collection is not finished, the blobs that it condemned stay.
   ~BlobCollection();
   BlobCollection(const BlobCollection&) = delete;
   BlobCollection& operator=(const BlobCollection&) = delete;
 
-  // Everything below these trees stays. What of it is missing is passed over.
+  // Marks everything below these trees to be kept. Missing blobs are skipped.
   Status mark(const std::vector<Digest>& trees);
   // Returns how many blobs are condemned now.
   Result<std::size_t> condemn();
-  // Restores condemned blobs of these trees, which have become referenced meanwhile.
+  // `trees`: all trees that are referred to now. Condemned blobs below them are kept after all.
   Status spare(const std::vector<Digest>& trees);
   Result<Collected> sweep();
-  // From any thread: what is under way ends soon, as unavailable.
+  // From any thread: a call in progress ends soon with `unavailable`.
   void stop() { stopped_ = true; }
 
  private:

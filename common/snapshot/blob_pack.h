@@ -1,8 +1,8 @@
 #pragma once
-// Append-only files of small blobs, with an index in memory that is read back from the record
-// headers. Durability in batches: sync() makes all records so far durable and then appends a commit
-// mark that says how far that is. Records behind the last mark are verified when the folder is
-// opened; the first that fails cuts the file. It verifies no digests on reads: its owner does.
+// Append-only files (packs) of small blobs, with an index in memory that is rebuilt from the record
+// headers. sync() makes all records so far durable, and then appends a commit mark that says up to
+// where the file is durable. When the folder is opened, the records after the last mark are
+// verified, and the file is cut at the first bad one. Reads verify no digests; the owner does.
 
 #include <cstdint>
 #include <memory>
@@ -28,7 +28,7 @@ struct PackedBlob {
 
 class PackSet {
  public:
-  // `cut`: an unfinished record at the end is cut off; otherwise it is ignored.
+  // `cut`: cut off records that a crash left unfinished; false: only ignore them.
   static Result<std::unique_ptr<PackSet>> open(const std::string& folder, bool cut = true);
 
   bool has(const Digest& digest) const;
@@ -38,18 +38,19 @@ class PackSet {
   Status append(const Digest& digest, std::uint32_t raw_size, bool compressed,
                 std::string_view data);
   // After an error, the records that it should have made durable are removed from the index and the
-  // files, and must be put again.
+  // files. Those blobs must be appended again.
   Status sync();
   bool dirty() const;
-  std::uint64_t cut_backs() const {  // syncs that failed
+  std::uint64_t cut_backs() const {  // how many syncs failed
     std::lock_guard lock(append_mutex_);
     return cut_backs_;
   }
-  void drop(const Digest& digest);  // out of the index
+  void drop(const Digest& digest);  // from the index only
   std::vector<Digest> digests() const;
-  // Rewrites packs of which a quarter or more is unused. Returns how many bytes the files shrank.
+  // Rewrites the packs of which a quarter or more is unused, without the unused records. Returns by
+  // how many bytes the files became smaller.
   Result<std::uint64_t> reclaim();
-  // Out of the index and out of the files.
+  // Removes blobs from the index and from the files.
   Status expel(const std::vector<Digest>& digests);
 
  private:
@@ -74,11 +75,11 @@ class PackSet {
     std::uint64_t bytes = 0;  // of its file
   };
   std::vector<Sparse> sparse_packs() const;
-  using Moved = std::vector<std::pair<Digest, Location>>;  // and where it was
-  Status move_out(std::size_t pack, Moved* moved);         // what is of use: to the last pack
+  using Moved = std::vector<std::pair<Digest, Location>>;  // with their old locations
+  Status move_out(std::size_t pack, Moved* moved);         // moves used records to the last pack
   void put_back(const Moved& moved);
   Status cut_back(std::size_t pack, std::uint64_t from, int error);
-  Result<std::uint64_t> rewrite(std::size_t pack);  // the same, and then its file is removed
+  Result<std::uint64_t> rewrite(std::size_t pack);  // move_out(), then removes the pack's file
   Status start_pack();
   Status write_at_end(std::string_view record);
   // The caller holds append_mutex_.
@@ -94,7 +95,7 @@ class PackSet {
   std::uint64_t synced_ = 0;         // of the last pack
   std::uint64_t next_number_ = 1;
   bool sealed_ = false;          // nothing more is written to the last pack
-  std::uint64_t cut_backs_ = 0;  // syncs that failed
+  std::uint64_t cut_backs_ = 0;  // how many syncs failed
   std::mutex sync_mutex_;        // taken before append_mutex_
 };
 

@@ -1,17 +1,17 @@
 #pragma once
-// Content-addressed blobs on disk. Small ones are appended to packs, larger ones have a file each,
-// cut into pieces that are compressed when that helps. It owns <root> alone (a lock file); it never
-// trusts what it reads: a blob that does not match its digest is dropped, and so becomes missing
-// again.
+// Content-addressed blobs on disk. Small blobs are appended to packs. Larger ones have a file each,
+// cut into pieces that are compressed when that saves space. One process at a time owns <root> (a
+// lock file). The store verifies what it reads: a blob that does not match its digest is dropped,
+// and then counts as missing.
 //
 //   <root>/lock            held while open
 //   <root>/version         kBlobStoreVersion, as text
 //   <root>/packs/N.pack    blobs up to kPackedBytes, appended; commit marks after each fdatasync
-//   <root>/ab/cdef…        one larger blob: header, table of pieces, pieces
+//   <root>/ab/cdef…        one larger blob: header, pieces, table of pieces
 //   <root>/tmp/            blobs that are being written; emptied at open
-//   <root>/bad/            what fsck found damaged and moved aside
+//   <root>/bad/            damaged blobs that fsck moved here
 //
-// All methods may be called from any thread. Writers wait for each other; readers for nobody.
+// All methods may be called from any thread. Writers wait for each other; readers wait for nobody.
 
 #include <cstdint>
 #include <functional>
@@ -28,76 +28,79 @@
 
 namespace lockstep::snapshot {
 
-inline constexpr std::size_t kPackedBytes = kMaxPieceBytes;  // what is one piece
+inline constexpr std::size_t kPackedBytes = kMaxPieceBytes;  // largest blob in a pack: one piece
 inline constexpr std::size_t kMaxOpenUploads =
-    256;  // blobs that are half there, over all uploaders
+    256;  // incomplete blobs of all uploaders together, each of them a file in tmp/
 
-// Grows when an older program could not read the store. 2: packs hold blobs of more than 128 KiB.
+// Incremented when older programs cannot read the store. 2: packs hold blobs of more than 128 KiB.
 inline constexpr int kBlobStoreVersion = 2;
 
 struct BlobWanted {
   Digest digest;
-  std::uint64_t size = 0;  // raw bytes as its directory says; 0 for a root that is not here
+  std::uint64_t size = 0;  // raw bytes, from its directory; 0 for a root that is not in the store
   bool directory = false;
 };
 
-// How long a blob is kept before anything refers to it (blob_gc.h). Brief: the sender checks again
-// when it needs the blob, and sends it again if it is gone.
+// How long a blob that was sent or asked for is kept while nothing refers to it (blob_gc.h). Brief:
+// the asker asks again when it needs the blob, and sends it again if it is gone.
 enum class Lease { lasting, brief };
 
 class BlobStore {
  public:
-  enum class Mode { use, look };  // look: nothing that is there already is changed by opening it
-  // Makes what does not exist. conflict: another process holds this store. unsupported: it was made
-  // by a newer version.
+  enum class Mode { use, look };  // look: opening changes no existing file
+  // Makes the store if it does not exist. conflict: another process has it open. unsupported: a
+  // newer version made it.
   static Result<std::unique_ptr<BlobStore>> open(const std::string& root, Mode mode = Mode::use);
   ~BlobStore();
   BlobStore(const BlobStore&) = delete;
   BlobStore& operator=(const BlobStore&) = delete;
 
-  bool has(const Digest& digest) const;  // false for what is about to be collected
+  bool has(const Digest& digest) const;  // false for condemned blobs (blob_gc.h)
   std::optional<std::uint64_t> size(const Digest& digest) const;  // raw bytes
 
-  // What put() says of a full disk, in the same words at each try.
+  // The error text of put() on a full disk. It is the same at each call.
   std::string no_space() const;
 
-  // Which of these are not here. What is not listed is durable.
+  // Returns those of `digests` that are not in the store. The others are durable.
   Result<std::vector<Digest>> missing(const std::vector<Digest>& digests,
                                       Lease lease = Lease::lasting);
-  // What is missing for the complete tree below `root`: its directories that are not here, and all
-  // blobs that known directories name. Empty = the closure is whole and durable (remembered, so
-  // that asking again costs nothing). Ask again after directories have arrived: they may name more.
+  // What is missing from the tree below `root`: directories, and blobs that the present directories
+  // name. Empty = the whole tree is here and durable (this is remembered, so that asking again
+  // costs nothing). Ask again when directories have arrived, because they may name more blobs.
   Result<std::vector<Digest>> missing_from(const Digest& root);
-  // The same with sizes, for a cache: without waiting for the disk.
+  // The same with sizes, for a cache: it does not sync, so the blobs may not be durable.
   Result<std::vector<BlobWanted>> missing_blobs_from(const Digest& root);
 
-  Result<std::vector<Digest>> list() const;  // all that are here, in no order
-  // Protects everything below this tree from collection for a while, until something refers to it.
+  Result<std::vector<Digest>> list() const;  // all blobs, in no order
+  // Protects everything below this tree from collection for a brief lease, because somebody is
+  // about to refer to it.
   void lease(const Digest& root);
 
-  // A whole blob; corrupt when the digest is not that of `raw`. Durable after sync().
+  // Stores a whole blob; corrupt when `digest` is not that of `raw`. Durable after sync().
   Status put(const Digest& digest, std::string_view raw);
-  // One piece, in any order, any number of times; true when the blob is complete and verified.
+  // Stores one piece. Pieces may come in any order and repeatedly. True: the blob is complete and
+  // verified.
   // Uploads of different `uploader`s (a peer's key) never mix. Durable after sync().
   Result<bool> put_piece(const BlobPiece& piece, std::string_view uploader = {},
                          Lease lease = Lease::lasting);
-  // Forgets the half uploads of a peer that is gone.
+  // Deletes the incomplete uploads of a peer that is gone.
   void abandon(std::string_view uploader);
-  // Makes all that was put durable: one fdatasync for all small blobs. Cheap when there is nothing.
+  // Makes all stored blobs durable: one fdatasync for all small ones. Cheap when there is nothing
+  // to do.
   Status sync();
   // How often a sync failed and dropped the blobs that it should have made durable. A caller that
-  // puts on one thread and syncs on another compares this count, because a later sync of the
-  // remaining blobs succeeds.
+  // puts on one thread and syncs on another compares this number before and after, because a later
+  // sync succeeds without the dropped blobs.
   std::uint64_t losses() const;
 
   // A whole blob, verified. not_found, corrupt (dropped), resource_exhausted (larger than `limit`).
   Result<std::string> get(const Digest& digest, Bytes limit = mebibytes(256)) const;
-  // Streams a blob in order, in parts of at most kMaxPieceBytes. The digest is verified at the end:
-  // after an error, discard all parts.
+  // Passes the blob to `sink` in order, in parts of at most kMaxPieceBytes. It is verified only at
+  // the end: after an error, the caller must discard all parts.
   using Sink = std::function<Status(std::string_view part)>;
   Status stream(const Digest& digest, const Sink& sink) const;
-  // The piece at `offset` (a multiple of kMaxPieceBytes) as it is stored, to be sent to a peer, who
-  // verifies it. An empty blob has one empty piece.
+  // The piece at `offset` (a multiple of kMaxPieceBytes) as it is stored. It is not verified: the
+  // peer that it is sent to does that. An empty blob has one empty piece.
   Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What a BlobStore owns. Only blob_store.cc and blob_gc.cc see it.
+// The private state of a BlobStore. Only for blob_store.cc and blob_gc.cc.
 
 #include <fmt/format.h>
 
@@ -33,25 +33,25 @@ struct Upload {
 };
 
 struct Touched {
-  std::optional<SteadyTime> lasting, brief;  // the last time of each
-  bool has_come = false;                     // it was not here when the store was opened
+  std::optional<SteadyTime> lasting, brief;  // the last touch with each kind of lease
+  bool has_come = false;                     // it arrived after the store was opened
 };
 
 struct BlobStore::Impl {
   std::string root;
   std::optional<io::FileLock> lock;
   std::unique_ptr<PackSet> packs;
-  std::mutex sync_mutex;  // a sync that finds nothing to do waits for the one that does it
+  std::mutex sync_mutex;  // a sync that finds nothing to do waits for the one that is running
 
-  // Half uploads and what is moved into place but whose directories are not synced yet.
+  // Incomplete uploads, and folders with files that were moved there and are not synced yet.
   std::mutex write_mutex;
   std::map<std::pair<std::string, Digest>, Upload> uploads;
-  std::uint64_t touch_count = 0, file_count = 0;  // numbers the files of tmp/
+  std::uint64_t touch_count = 0, file_count = 0;  // file_count numbers the files of tmp/
   std::set<std::string> unsynced_folders;
-  std::optional<Error> broken;  // what was moved into place may not stay: nothing is promised
+  std::optional<Error> broken;  // a folder sync failed, so every later sync fails with this error
 
-  // Leases of recently requested or sent blobs, and the condemned blobs (blob_gc.h). A condemned
-  // blob counts as missing; sending it again restores it.
+  // Blobs that were asked for or sent lately, and blobs that are about to be removed (blob_gc.h). A
+  // condemned blob counts as missing until somebody sends it again.
   std::mutex gc_mutex;
   std::unordered_map<Digest, Touched> touched;
   std::unordered_map<Digest, SteadyTime> leased_trees;
@@ -59,15 +59,15 @@ struct BlobStore::Impl {
   SteadyTime opened_at = std::chrono::steady_clock::now();
 
   std::mutex complete_mutex;
-  std::unordered_set<Digest> complete;  // directories whose closure is whole
-  std::uint64_t times_forgot = 0;       // what was seen before a blob got lost proves nothing
+  std::unordered_set<Digest> complete;  // directories whose whole tree is here
+  std::uint64_t times_forgot = 0;       // how often `complete` was cleared because a blob was lost
 
   std::string file_of(const Digest& digest) const {
     const std::string hex = digest.hex();
     return fmt::format("{}/{}/{}", root, hex.substr(0, 2), hex.substr(2));
   }
   bool is_condemned(const Digest& digest);
-  bool spare(const Digest& digest);  // true: it was condemned, and is not any more
+  bool spare(const Digest& digest);  // true: it was condemned until now
   void touch(const Digest& digest, Lease lease = Lease::lasting);
   void has_come(const Digest& digest);
   bool on_disk(const Digest& digest) const;
@@ -79,8 +79,8 @@ struct BlobStore::Impl {
   Result<std::unique_ptr<BlobFileWriter>> new_file(const Digest& digest, std::uint64_t size);
   Status move_into_place(const Digest& digest, BlobFileWriter& file);
   void forget(const Digest& digest);
-  void distrust();                             // what was seen to be whole may not be so any more
-  std::uint64_t remove(const Digest& digest);  // bytes that its own file took
+  void distrust();                             // clears `complete`: those trees may be incomplete
+  std::uint64_t remove(const Digest& digest);  // returns the disk space of the blob's own file
   Result<BlobPiece> piece(const Digest& digest, std::uint64_t offset) const;
   Status walk(const BlobStore& store, const Digest& tree, std::vector<BlobWanted>& missing,
               std::vector<Digest>& visited);

@@ -1,8 +1,8 @@
 #pragma once
-// A source directory as a snapshot: scanned, filtered by ignore rules, hashed (with a stat cache,
-// so that an unchanged file costs one stat). It reads the directory and writes only its cache; it
-// stores no blobs: an upload reads the files again and verifies them, but for those whose contents
-// were handed to a ContentTaker.
+// Captures a source directory as a snapshot: scans it, filters it by ignore rules, and hashes its
+// files (with a stat cache, so that an unchanged file costs one stat). It reads the directory and
+// writes only its cache. It stores no blobs: an upload reads the files again and verifies them,
+// except those whose contents a ContentTaker received.
 
 #include <cstdint>
 #include <functional>
@@ -23,21 +23,22 @@ namespace lockstep::snapshot {
 
 struct CaptureOptions {
   std::string stat_cache;           // file; "" = none. See stat_cache_path
-  bool allow_home_or_root = false;  // else $HOME and / are refused
-  std::string own_files = {};       // Lockstep's home, with its keys: never captured
-  // false: no ignore rules, and .git too; what cannot be read is skipped and listed.
+  bool allow_home_or_root = false;  // false: $HOME and / are refused
+  std::string own_files = {};       // Lockstep's home, which holds keys: never captured
+  // false: ignore rules do not apply, .git is captured too, and unreadable entries are skipped and
+  // listed.
   bool is_source = true;
   int hash_threads = 2;
-  bool is_growing = false;     // of a file that is written to, what was there at first is taken
-  bool skip_restless = false;  // a file that changes each time it is read is left out, not an error
-  bool skip_unreadable = false;  // the same for a file that cannot be read
-  // How many bytes of holes (sparse regions, which cost time to read but no disk) all files may
-  // have together. Files beyond that are skipped and listed.
+  bool is_growing = false;       // files may grow: each is captured up to its size at the start
+  bool skip_restless = false;    // leave out files that change during every read; false: an error
+  bool skip_unreadable = false;  // leave out files that cannot be read; false: an error
+  // How many bytes of all files together may be holes, which use no disk but take time to read.
+  // Files beyond that are skipped and listed.
   std::uint64_t most_holes = UINT64_MAX;
   // Called after each reading of a file, with its path relative to the root, on the thread that
   // read it.
   std::function<void(const std::string& path)> on_read;
-  ContentTaker* taker = nullptr;  // is given what is read; null: it is only hashed
+  ContentTaker* taker = nullptr;  // receives the contents; null: files are only hashed
 };
 
 struct FileRecord {
@@ -52,7 +53,7 @@ struct DirectoryObject {
 };
 
 struct SkippedPath {
-  std::string path;    // relative; a directory ends in '/', and nothing below it is listed
+  std::string path;    // relative; a directory's ends with '/', and nothing below it is listed
   std::string source;  // ".gitignore", "sub/.gitignore", ".amlignore"; "" = no pattern
   int line = 0;
   std::string pattern;  // as written; without a pattern, the reason ("a socket")
@@ -61,22 +62,22 @@ inline constexpr char kSocket[] = "a socket";
 
 struct Snapshot {
   Digest root;
-  std::string directory;                     // absolute path of what was captured, for people
-  std::shared_ptr<const io::Fd> opened;      // the same, to read its files from
+  std::string directory;                     // absolute path of the captured directory, for people
+  std::shared_ptr<const io::Fd> opened;      // the same directory, to read its files
   std::vector<DirectoryObject> directories;  // each digest once
-  std::vector<FileRecord> files;  // in tree order; the same content may come several times
+  std::vector<FileRecord> files;             // in tree order; a digest may occur several times
   std::vector<SkippedPath> skipped;
   std::uint64_t symlinks = 0;
   std::uint64_t folders = 0;     // without the root
   Bytes total;                   // of all files
-  std::uint64_t files_read = 0;  // hashed now, not found in the stat cache
+  std::uint64_t files_read = 0;  // files that were hashed because the stat cache had no digest
   Bytes bytes_read;
-  // Files of an overlay's lower tree that show through: in `root`, not in `files`.
+  // Visible files of an overlay's lower tree. They are in `root`, but not in `files`.
   std::uint64_t lower_files = 0;
   Bytes lower_total;
 };
 
-// A tree by its directory objects, all that are reachable: what lies below an overlay.
+// The lower tree of an overlay: its root and all directory objects below it.
 struct LowerTree {
   Digest root;
   std::map<Digest, Directory> directories;
@@ -87,28 +88,28 @@ class Selection;  // scan.h
 inline constexpr Bytes kMostHoles = gibibytes(64);  // of a tree
 
 struct TreeOptions {
-  bool is_upper = false;           // the upper directory of an overlay: whiteouts are heeded
-  std::optional<LowerTree> lower;  // and this is what lies below it
+  bool is_upper = false;           // the upper directory of an overlay: whiteouts take effect
+  std::optional<LowerTree> lower;  // the lower tree of that overlay
   bool is_growing = false;         // as in CaptureOptions
-  // A file that changes during every read is taken from this tree instead; if it is not there, it
-  // is left out and listed. Absent: such a file is an error.
+  // For a file that changes during every read, its version in this tree is used. If this tree has
+  // none, the file is left out and listed. Absent: such a file is an error.
   std::optional<LowerTree> previous = std::nullopt;
   std::function<void(const std::string& path)> on_read = {};  // as in CaptureOptions
-  Selection* selection = nullptr;                             // null: everything. Not with `lower`
+  Selection* selection = nullptr;  // null: everything. Not to be used with `lower`
 };
 
-// Files that cannot be read, and files that change each time they are read, fail the capture and
-// are named. Sockets, fifos and devices are skipped and listed.
+// The capture fails for files that cannot be read or that change during every read; the error names
+// them. Sockets, fifos and devices are skipped and listed.
 Result<Snapshot> capture(const std::string& directory, const CaptureOptions& options);
 
-// A directory as it is, without ignore rules, .git included, as its users see it through the
-// overlay. `opened` is read with the rights of the calling thread, and symlinks are never followed.
-// Unreadable and special files are skipped and listed, so that one entry never spoils the rest; an
-// error means that the whole capture failed.
+// Captures a directory without ignore rules, .git included, as its users see it through the
+// overlay. It reads `opened` with the rights of the calling thread and follows no symlink in a last
+// component. Unreadable entries and special files are skipped and listed, so that one entry does
+// not make the others fail. Only a failure that concerns all entries is an error.
 Result<Snapshot> capture_tree(io::Fd opened, const std::string& shown_as,
                               const TreeOptions& options);
 
-// The cache file of one source directory below a folder for all of them.
+// The path of a source directory's cache file in `cache_folder`, which holds all of them.
 std::string stat_cache_path(const std::string& cache_folder, const std::string& directory);
 
 }  // namespace lockstep::snapshot

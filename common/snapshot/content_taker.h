@@ -12,7 +12,7 @@
 
 namespace lockstep::snapshot {
 
-// A buffer that is not zeroed before it is filled.
+// A buffer that is not zeroed when it is allocated.
 struct Content {
   std::unique_ptr<char[]> data;
   std::size_t size = 0;
@@ -23,11 +23,10 @@ struct Content {
 class ContentTaker {
  public:
   virtual ~ContentTaker() = default;
-  // Reserves memory for so many bytes, and waits until they are free. False: no room will be made,
-  // and the file is hashed only.
+  // Reserves memory for so many bytes. May wait for room. False: no room; the file is only hashed.
   virtual bool make_room(std::uint64_t bytes) = 0;
-  virtual void give_back(std::uint64_t bytes) = 0;  // room that was made and is not used
-  virtual void take(const Digest& digest, Content content) = 0;  // room was made for it
+  virtual void give_back(std::uint64_t bytes) = 0;               // unused room of make_room()
+  virtual void take(const Digest& digest, Content content) = 0;  // uses room of make_room()
 };
 
 }  // namespace lockstep::snapshot

@@ -1,6 +1,6 @@
 #pragma once
-// What a tree of files takes on disk, as du counts it; no file twice within one call, no symlink
-// followed, no other file system entered.
+// Measures the disk space of a tree of files, as du counts it. Counts each file once per call,
+// follows no symlink, and enters no other file system.
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lockstep::snapshot {
 
-// Entries that vanish during the walk are ignored; a missing path has size 0.
+// In bytes. Skips files that disappear meanwhile; 0 for a path that does not exist.
 Result<std::uint64_t> disk_usage(const std::string& path);
 
 }  // namespace lockstep::snapshot

@@ -1,6 +1,6 @@
 #pragma once
-// Entries of a tree at any depth, also where their path is longer than the system takes at once
-// (PATH_MAX), and what an error of one entry says about the others: usually nothing.
+// Opens entries of a tree at any depth, also if their path is longer than PATH_MAX, and tells
+// whether an error concerns only one entry.
 
 #include <string>
 
@@ -8,11 +8,11 @@
 
 namespace lockstep::snapshot {
 
-// `path` is relative to the open folder `root`; no symlink is followed in it. On failure it is
-// closed and errno says why.
+// `path` is relative to the open folder `root`; no symlink in it is followed. On failure the
+// returned Fd is empty and errno says why.
 io::Fd open_entry(int root, const std::string& path, int flags);
 
-// False: the error concerns the process or the machine, and the next entry would fail as well.
+// False: the process or the machine is out of a resource, so the next entry would fail as well.
 bool is_of_one_entry(int errnum);
 
 // Why an entry was left out, for people ("permission denied").

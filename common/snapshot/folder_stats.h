@@ -1,7 +1,7 @@
 #pragma once
-// Stats the files of folders on several threads, beside the walk that finds them: in a tree that
-// did not change, they are most of the work. It decides nothing: what is not simply a file is given
-// back to the walk.
+// Stats the files of folders on several threads while the walk goes on finding folders, because in
+// an unchanged tree the stats are most of the work. It decides nothing: entries that are no regular
+// files are returned to the walk.
 
 #include <condition_variable>
 #include <cstddef>
@@ -19,11 +19,11 @@ namespace lockstep::snapshot {
 
 struct FolderToStat {
   std::size_t index = 0;  // in Scan::folders
-  io::Fd fd;              // closed when no name was odd
+  io::Fd fd;              // closed when `odd` stays empty
   std::vector<std::string> names;
   // Filled in, in the order of the names:
   std::vector<ScannedFile> files;
-  std::vector<std::string> odd;  // could not be statted, or is no regular file
+  std::vector<std::string> odd;  // names that cannot be statted or are no regular files
 };
 
 class FolderStats {
@@ -33,9 +33,9 @@ class FolderStats {
   FolderStats(const FolderStats&) = delete;
   FolderStats& operator=(const FolderStats&) = delete;
 
-  // Done by another thread, or by this one when the others have enough to do.
+  // Another thread does it, or the calling one when the others have enough to do.
   void add(FolderToStat folder);
-  // All folders that were added, in order. Once.
+  // Waits for all added folders and returns them in order. Call it once.
   std::deque<FolderToStat> finish();
 
  private:
@@ -45,7 +45,7 @@ class FolderStats {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<FolderToStat> folders_;   // a deque, as others hold references into it
+  std::deque<FolderToStat> folders_;   // a deque, because other threads hold references into it
   std::deque<FolderToStat*> waiting_;  // guarded by mutex_
   bool leaving_ = false;               // guarded by mutex_
   std::size_t names_ = 0;

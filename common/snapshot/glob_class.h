@@ -1,6 +1,6 @@
 #pragma once
-// A bracket expression of a glob: [abc], [a-z], [!x], [^x], [[:alpha:]], with git's reading of the
-// odd cases. Bytes, in the C locale.
+// Matches a bracket expression of a glob: [abc], [a-z], [!x], [^x], [[:alpha:]]. Edge cases are as
+// in git. Works on bytes, in the C locale.
 
 #include <cstddef>
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace lockstep::snapshot {
 
-// `at` is the position of '['; it is moved behind the closing ']'. nullopt: the class is malformed
-// and matches nothing.
+// `at` is the position of '['; it is moved to the character after the closing ']'. nullopt: the
+// class is malformed and matches nothing.
 std::optional<bool> match_class(std::string_view glob, std::size_t& at, char c);
 
 }  // namespace lockstep::snapshot

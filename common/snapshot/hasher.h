@@ -1,6 +1,6 @@
 #pragma once
-// The digests of scanned files, by several threads that read them. It knows nothing of folders,
-// caches and snapshots: files in, digests and what could not be read out.
+// Computes the digests of scanned files, reading them on several threads. It knows nothing of
+// caches and snapshots. Its results are the digests and the files that it left out.
 
 #include <atomic>
 #include <cstddef>
@@ -32,28 +32,28 @@ class Hasher {
 
   Status run(const std::vector<ToHash>& work);
   std::uint64_t bytes_read() const { return bytes_read_; }
-  // Takes the files that were skipped out of the scan.
+  // Removes the skipped files from the scan.
   void take_out_skipped();
 
  private:
-  // A file that is left out of the snapshot. Without an errno: it changed during every read.
+  // A file that is left out of the snapshot. errnum 0: it changed during every read.
   struct LeftOut {
     ToHash item;
     int errnum = 0;
   };
-  // False: this file's holes would exceed the limit for all files.
+  // False: with the holes of this file, all holes together would exceed CaptureOptions::most_holes.
   bool may_read_holes(std::uint64_t holes);
   // One reading of a file, from its beginning to its end.
   struct Reading {
     Digest digest;
     std::uint64_t size = 0;
-    Content content;  // empty when nobody takes it
+    Content content;  // empty when no ContentTaker takes it
   };
   void worker(const std::vector<ToHash>& work);
   Status hash(const ToHash& item, std::string& buffer);
   Status accept(const ToHash& item, const FileIdentity& identity, std::uint32_t mode,
                 Reading reading);
-  // These return 0, or the errno that stopped it.
+  // These return 0, or the errno of the failed call.
   int read(int fd, std::string& buffer, std::uint64_t size, Reading& reading);
   int read_and_keep(int fd, std::uint64_t size, Reading& reading);
   int read_and_hash(int fd, std::string& buffer, std::uint64_t most, Reading& reading);

@@ -1,8 +1,7 @@
 #pragma once
-// Ignore files with git's rules (gitignore(5), and wildmatch's for what it leaves open): order,
-// negation, anchoring, `**`, classes, escapes. Pure: text and names in, a verdict out. A pattern of
-// a file applies below that file's folder. That a path below an ignored folder cannot come back is
-// the scan's part.
+// Ignore files with git's rules (gitignore(5), and wildmatch where that is silent): order,
+// negation, anchoring, `**`, classes, escapes. Does no I/O. A pattern applies below the folder of
+// its ignore file. The scan ensures that a path below an ignored folder cannot be included again.
 
 #include <optional>
 #include <string>
@@ -28,8 +27,7 @@ class IgnoreFile {
   // relative to the root and ending in '/', or "".
   IgnoreFile(std::string source, std::string base, std::string_view content);
 
-  // The last pattern that matches, or nullptr. `path` is relative to the root and lies below
-  // `base`.
+  // The last pattern that matches, or nullptr. `path` is relative to the root and below `base`.
   const IgnorePattern* match(std::string_view path, bool is_directory) const;
   const std::string& source() const { return source_; }
 

@@ -1,7 +1,8 @@
 #pragma once
-// Which files a job's `keep` names (common/domain/keep.h), by git's rules for a pattern and a path.
-// The last pattern that matches the path or one of its parent folders decides. Unlike in an ignore
-// file, `!` can therefore exclude files of a folder that an earlier pattern names. Pure.
+// Decides which files a job's `keep` names (common/domain/keep.h), by git's rules for a pattern and
+// a path. The last pattern that matches the path, or a folder that the path is in, decides. So,
+// unlike in an ignore file, `!` can also exclude files in a folder that an earlier pattern names.
+// Does no I/O.
 
 #include <bitset>
 #include <string>
@@ -15,16 +16,16 @@ namespace lockstep::snapshot {
 
 class KeepPatterns {
  public:
-  using Matches = std::bitset<kMaxKeepPatterns>;  // one for each pattern
+  using Matches = std::bitset<kMaxKeepPatterns>;  // one bit for each pattern
 
   explicit KeepPatterns(const std::vector<std::string>& patterns);
 
   bool empty() const { return patterns_.empty(); }
-  // Those that match this path, or matched a folder that it lies in.
+  // The patterns that match this path or a folder that it is in. `of_folder`: the folder's matches.
   Matches match(std::string_view path, bool is_directory, const Matches& of_folder) const;
   // Whether a path with these matches is kept.
   bool keeps(const Matches& matches) const;
-  // The patterns without `!` that matched nothing in `seen`.
+  // Indexes of the patterns without '!' that are not in `seen`.
   std::vector<std::uint32_t> unmatched(const Matches& seen) const;
 
  private:

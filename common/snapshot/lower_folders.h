@@ -1,6 +1,6 @@
 #pragma once
-// What shows through an overlay: the entries of its lower tree that its upper directory neither
-// replaces nor hides, as overlayfs shows them. Pure: folders and objects in, entries out.
+// Finds the visible entries of an overlay's lower tree: those that its upper directory neither
+// replaces nor hides, by the rules of overlayfs. Does no I/O.
 
 #include <cstdint>
 #include <vector>
@@ -13,13 +13,13 @@ namespace lockstep::snapshot {
 
 class LowerFolders {
  public:
-  // `lower` may be null: nothing lies below. Both outlive this.
+  // `lower` may be null: there is no lower tree. Both must outlive this object.
   LowerFolders(const Scan& upper, const LowerTree* lower);
 
-  // Adds to `directory`, which holds the upper entries of folder `index`, what shows through.
+  // `directory` holds the upper entries of folder `index`. Adds the visible lower entries to it.
   void show_through(std::size_t index, Directory& directory);
 
-  std::uint64_t files() const { return files_; }  // that were added, in folders too
+  std::uint64_t files() const { return files_; }  // added files, with those in added folders
   Bytes total() const { return total_; }
 
  private:
@@ -28,7 +28,7 @@ class LowerFolders {
 
   const Scan& upper_;
   const LowerTree* lower_;
-  std::vector<const Directory*> below_;  // of each upper folder; null: nothing shows through
+  std::vector<const Directory*> below_;  // lower directory of each upper folder; null: none
   std::uint64_t files_ = 0;
   Bytes total_;
 };

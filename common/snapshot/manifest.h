@@ -1,14 +1,14 @@
 #pragma once
-// A directory as a value: its sorted entries, and the one byte string that stands for them. A
-// directory object is a blob; its SHA-256 is the directory's digest, and a root digest names a
-// whole tree. The decoder is strict: what it accepts is canonical, and no name in it can leave its
+// A directory as a value: its sorted entries, and their only encoding as bytes. A directory object
+// is a blob; its SHA-256 is the directory's digest, and a root digest names a whole tree. The
+// decoder is strict: it accepts only the canonical encoding, and no name that could lead out of the
 // directory. No I/O here.
 //
 //   object := "LSD" version(1) count entry*    entries in ascending byte order of unique names
 //   entry  := kind(1: 0 file, 1 directory, 2 symlink) mode name_length name
 //             file, directory: size digest(32);  symlink: target_length target
-// Numbers are LEB128 varints in their shortest form. mode <= 07777. A directory's size is its
-// object's.
+// Numbers are LEB128 varints in their shortest form. mode <= 07777. The size of a directory is that
+// of its object.
 
 #include <cstdint>
 #include <string>
@@ -28,7 +28,7 @@ struct Entry {
   std::uint32_t mode = 0;  // permission bits, 07777; 0 for symlinks
   std::uint64_t size = 0;  // file: bytes; directory: bytes of its object; symlink: 0
   Digest digest;           // file, directory
-  std::string target;      // symlink: as it is, never followed
+  std::string target;      // symlink: as read, never followed
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
@@ -43,12 +43,12 @@ inline constexpr std::size_t kMaxDirectoryObjectBytes = std::size_t{256} << 20;
 inline constexpr int kMaxTreeDepth = 256;
 inline constexpr std::uint64_t kMaxTreeEntries = 16'000'000;  // when a tree is written out
 
-// CHECKs that the entries are sorted and valid: only capture makes them.
+// CHECKs that the entries are sorted and valid, because only our own code makes them.
 std::string encode(const Directory& directory);
-// corrupt: what is wrong and at which byte.
+// corrupt: the message says what is wrong and at which byte.
 Result<Directory> decode_directory(std::string_view bytes);
 
-// "", or why this cannot be the name of an entry.
+// Why this cannot be the name of an entry; "" when it can.
 std::string_view why_bad_name(std::string_view name);
 
 }  // namespace lockstep::snapshot

@@ -1,7 +1,7 @@
 #pragma once
-// Trees written out from a blob store: into one new directory, or into a cache of immutable trees
-// by digest. Every blob is verified; nothing is ever written through a symlink or outside the
-// target; hard links are never made; setuid and setgid bits are never set.
+// Writes trees from a blob store to disk: into one new directory, or into a cache of immutable
+// trees by digest. Every blob is verified. Nothing is written through a symlink or outside the
+// target, no hard links are made, and no setuid or setgid bits are set.
 
 #include <cstdint>
 #include <memory>
@@ -17,30 +17,33 @@ namespace lockstep::snapshot {
 struct Owner {
   std::uint32_t uid = 0, gid = 0;
 };
-Owner current_owner();  // of this process: no chown is needed for it
+Owner current_owner();  // the user of this process, for whom no chown is needed
 
 struct MaterializeOptions {
   Owner owner = current_owner();
   int threads = 2;
-  std::uint32_t umask = 0;  // permission bits that no file or folder gets
+  std::uint32_t umask = 0;  // permission bits that are cleared on all files and folders
 };
 
-// Writes the tree into `directory`, which must not exist or be empty, and whose parent the new
-// owner cannot write to. It is inaccessible to others until the whole tree is written; the owner is
-// changed last. On an error the caller removes it.
+// Writes the tree into `directory`, which must be missing or empty, in a folder that the future
+// owner cannot write to. The directory is closed to all other users until the whole tree is
+// written; its owner is changed last. After an error the caller removes it.
 Status materialize(const BlobStore& blobs, const Digest& root, const std::string& directory,
                    const MaterializeOptions& options = {});
 
-// <folder>/<digest>[.<uid>], built beside and renamed, at most once at a time per tree and process.
-// After a reboot all trees are built again: they are never fsynced.
+// A cache of trees in <folder>/<digest>[.<uid>]. A tree is built under another name and renamed; a
+// process builds each tree at most once at a time. Trees are never fsynced, so after a reboot all
+// are built again.
 class TreeCache {
  public:
   static Result<std::unique_ptr<TreeCache>> open(const std::string& folder);
   ~TreeCache();
 
-  // The path, or "" when the tree is not here. Costs one stat, and counts as a use.
+  // The tree's path, or "" when it is not in the cache. Costs one stat.
+  // The tree counts as used now.
   std::string find(const Digest& root, const Owner& owner) const;
-  // The tree's path; builds it when it is not here. Callers of one tree wait for one build.
+  // The tree's path. Builds the tree when it is not in the cache; concurrent callers for the same
+  // tree wait for one build.
   Result<std::string> get(const BlobStore& blobs, const Digest& root,
                           const MaterializeOptions& options = {});
 
@@ -50,8 +53,8 @@ class TreeCache {
     Instant last_used;
   };
   Result<std::vector<Tree>> list() const;
-  // False: it was used within `in_use_for`, so it stays. The caller has checked that no part uses
-  // it.
+  // False: somebody asked for the tree within `in_use_for`, so it stays. The caller must know that
+  // no part uses it.
   Result<bool> remove_unless_used(const Tree& tree, Duration in_use_for);
 
  private:

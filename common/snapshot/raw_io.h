@@ -1,6 +1,6 @@
 #pragma once
-// Positional reads and writes that either do all or say why, and a fast hash against accidents
-// (torn writes, flipped bits), never against people.
+// Positional reads and writes that either transfer all bytes or return an error, and a fast hash
+// that detects accidents (torn writes, flipped bits) but no attacks.
 
 #include <cstddef>
 #include <cstdint>

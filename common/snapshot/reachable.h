@@ -30,7 +30,7 @@ class Reachable {
   Reachable(std::vector<DigestKey> sorted, bool is_whole)
       : keys_(std::move(sorted)), is_whole_(is_whole) {}
   bool has(const Digest& digest) const;
-  bool is_whole() const { return is_whole_; }  // no directory of it was missing
+  bool is_whole() const { return is_whole_; }  // no directory of the tree was missing
   const std::vector<DigestKey>& keys() const { return keys_; }
   std::size_t bytes() const { return keys_.size() * sizeof(DigestKey); }
 
@@ -39,31 +39,31 @@ class Reachable {
   bool is_whole_;
 };
 
-// The root and all blobs below it. If the root is no directory, the set has that one blob.
-// resource_exhausted: more than kMaxReachable.
+// The root and all blobs below it. If the root is not a directory, the set has only that blob.
+// resource_exhausted: more than kMaxReachable blobs.
 Result<Reachable> reachable_from(const BlobStore& store, const Digest& root);
 
-// A cache of the most recently used sets, up to a number of bytes, and always the last one.
-// Callable from any thread; a walk does not block other callers.
+// Caches the sets that were used last, up to `most_bytes`, and always the very last one. Usable
+// from any thread; a walk blocks only the thread that calls find().
 class ReachableTrees {
  public:
   ReachableTrees(const BlobStore& store, std::size_t most_bytes)
       : store_(store), most_bytes_(most_bytes) {}
   using Set = std::shared_ptr<const Reachable>;
-  Set known(const Digest& root);  // null: a walk is needed
+  Set known(const Digest& root);  // null: not cached; find() would walk the tree
   Result<Set> find(const Digest& root);
   std::size_t bytes() const;
 
  private:
   const BlobStore& store_;
   const std::size_t most_bytes_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   struct Known {
     Set set;
     std::list<Digest>::iterator place;
   };
   std::map<Digest, Known> known_;
-  std::list<Digest> by_use_;  // the last one used first
+  std::list<Digest> by_use_;  // most recently used first
   std::size_t bytes_ = 0;
 };
 

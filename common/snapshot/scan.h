@@ -1,6 +1,6 @@
 #pragma once
-// A source directory as a list: every folder, file and symlink that belongs to the snapshot, with
-// one stat each and no file read except ignore files. It hashes nothing.
+// Lists a source directory: every folder, file and symlink that belongs to the snapshot, with one
+// stat each. It reads no files except ignore files, and hashes nothing.
 
 #include <sys/stat.h>
 
@@ -32,10 +32,10 @@ struct ScannedFolder {
   std::uint32_t mode = 0;
   std::vector<ScannedFile> files;
   std::vector<ScannedLink> links;
-  std::vector<std::size_t> folders;  // indexes in Scan::folders, all larger than its own
-  // Of an overlay's upper directory: names of the lower one that are gone here, and whether all
-  // are.
-  std::vector<std::string> restless;  // by capture: files that were left out
+  std::vector<std::size_t> folders;   // indexes in Scan::folders, all larger than its own
+  std::vector<std::string> restless;  // filled by capture: files that changed during every read
+  // In an overlay's upper directory: names of the lower directory that are deleted (whiteouts), or
+  // all of them are (opaque).
   std::vector<std::string> whiteouts;
   bool opaque = false;
 };
@@ -46,23 +46,23 @@ struct Scan {
   std::vector<SkippedPath> skipped;
 };
 
-// Selects entries of a tree. Entries that are not selected are neither read nor listed as left out.
+// Selects entries of a tree. An entry that is not selected is neither read nor listed as skipped.
 class Selection {
  public:
   virtual ~Selection() = default;
-  // Whether what lies in the folder is looked at. Paths are relative to the root: "a/b".
+  // Whether the scan looks into the folder. Paths are relative to the root: "a/b".
   virtual bool enters(const std::string& folder) = 0;
-  // Of a folder: whether it is taken when nothing in it is.
+  // Whether the entry is selected. For a folder: whether it is even if nothing in it is.
   virtual bool takes(const std::string& path, const struct stat& info) = 0;
 };
 
 struct ScanOptions {
-  // false: every entry belongs to it, .git and ignored ones too, and what cannot be read is skipped
-  // and listed.
+  // false: every entry belongs to the tree, also .git and ignored ones, and unreadable entries are
+  // skipped and listed.
   bool is_source = true;
-  bool is_upper = false;           // of an overlay: whiteouts and opaque folders are noticed
-  std::string left_out;            // a directory that is never entered; "" = none
-  Selection* selection = nullptr;  // null: all; not for a source
+  bool is_upper = false;  // upper directory of an overlay: record whiteouts and opaque folders
+  std::string left_out;   // a directory that is never entered, wherever it is found; "" = none
+  Selection* selection = nullptr;  // null: all; not to be used for a source
 };
 
 Result<Scan> scan(const std::string& directory, const ScanOptions& options = {});
@@ -71,11 +71,11 @@ Result<Scan> scan(io::Fd root, const std::string& directory, const ScanOptions& 
 
 FileIdentity identity_of(const struct stat& info);
 
-// What fstat says, as identity.
+// The result of fstat, with the file's identity.
 struct StatResult {
   FileIdentity identity;
   std::uint32_t mode = 0;   // with the file type
-  std::uint64_t holes = 0;  // bytes of the file that take no disk
+  std::uint64_t holes = 0;  // bytes of the file that use no disk
 };
 Result<StatResult> stat_of(int fd, const std::string& path);
 

@@ -1,8 +1,8 @@
 #pragma once
-// What was hashed before: (device, inode, size, mtime, ctime) -> digest, in one file that is read
-// whole and replaced whole. A damaged, missing or foreign file is an empty cache. It never answers
-// for a file whose ctime was so young when it was hashed that a later change could have gone
-// unseen.
+// Remembers the digests of files: (device, inode, size, mtime, ctime) -> digest, in one cache file
+// that is read and replaced as a whole. A damaged, missing or foreign cache file counts as empty.
+// It does not store a file whose ctime was so recent when it was hashed that a later change might
+// not change the ctime.
 
 #include <cstdint>
 #include <optional>
@@ -31,8 +31,8 @@ class StatCache {
   static StatCache load(const std::string& path);
   std::optional<Digest> find(const FileIdentity& file) const;
   std::size_t size() const { return rows_.size(); }
-  // Replaces the file; `rows` in any order. Rows with a ctime after `scanned_at_ns` - 2 s are left
-  // out.
+  // Replaces the cache file. `rows` may have any order. Rows with a ctime after `scanned_at_ns` -
+  // kTooYoungNs are left out.
   static Status save(const std::string& path, std::vector<Row> rows, std::int64_t scanned_at_ns);
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
-// Merges the trees that several nodes left into one; folders are joined. In outputs, where two
-// nodes have different entries of one name, the lowest node rank keeps the name, and the others
-// are put beside it as NAME.node<rank>. For a checkpoint, the result is what a folder shared by
-// all nodes would hold. Its only I/O is through the DirectoryObjects that it is given.
+// Merges the trees of several nodes into one, folder by folder. For outputs, if nodes have
+// different entries of the same name, the entry of the lowest node rank keeps the name, and the
+// others become NAME.node<rank> in the same folder. For a checkpoint, the result is what a folder
+// shared by all nodes would hold. Its only I/O is through the given DirectoryObjects.
 
 #include <functional>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace lockstep::snapshot {
 
-struct Beside {  // an entry that was renamed
+struct Beside {  // an entry that was renamed to NAME.node<rank>
   int node_rank = 0;
   std::string path;  // from the root of the tree
   std::string kept_as;
@@ -27,14 +27,15 @@ struct DirectoryObjects {
   std::function<Status(const Digest&, const std::string& bytes)> write;
 };
 
-// The root of the merged tree. `trees` is not empty; each node stands in it once.
+// The root of the merged tree. `trees` is not empty and has each node once. `beside` gets the
+// entries that were renamed.
 Result<Digest> merge_trees(std::vector<NodeTree> trees, const DirectoryObjects& objects,
                            std::vector<Beside>& beside);
 
-// A three-way merge: all nodes began with `base` (absent: empty), and `trees` has their results. A
-// change by one node wins over unchanged copies of others; of two different changes of one name,
-// the lowest node rank's wins; an entry that one node removed is removed, unless another changed
-// it. `trees` is not empty.
+// All nodes began with `base` (absent: with nothing), and `trees` are the results. A node's change
+// of an entry wins over the unchanged entry on the others. Of different changes of one entry, that
+// of the lowest node rank wins. An entry that one node removed is removed, unless another node
+// changed it. `trees` is not empty.
 Result<Digest> merge_checkpoints(const std::optional<Digest>& base, std::vector<NodeTree> trees,
                                  const DirectoryObjects& objects);
 

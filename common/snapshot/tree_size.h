@@ -1,14 +1,14 @@
 #pragma once
-// The size of a tree in a blob store, to check it against a limit.
+// Measures a tree in a blob store, for code that limits its size.
 
 #include "common/base/bytes.h"
 #include "common/snapshot/blob_store.h"
 
 namespace lockstep::snapshot {
 
-// Bytes of all files below `root` as they would be written out; what is named several times counts
-// each time. Blobs that are not here count as their directories say. corrupt: deeper than a tree
-// may be.
+// Total bytes of all files below `root` when written out; a blob that is named several times counts
+// each time. Missing blobs count with the size in their directory. corrupt: the tree is deeper than
+// allowed.
 Result<Bytes> tree_size(const BlobStore& store, const Digest& root);
 
 }  // namespace lockstep::snapshot

@@ -1,6 +1,6 @@
 #pragma once
-// LEB128 varints in their shortest form, and a reader that never passes the end. Used by every
-// format of this folder.
+// LEB128 varints in their shortest form, and a reader that never reads beyond the end. All formats
+// of this folder use them.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,7 @@ class ByteReader {
     at_ += count;
     return true;
   }
-  // False past the end, above 64 bits, and for a form that is longer than needed.
+  // False at the end, for more than 64 bits, and for an encoding that is longer than needed.
   bool varint(std::uint64_t& value) {
     value = 0;
     for (int shift = 0; shift < 64; shift += 7) {

@@ -1,6 +1,6 @@
 #pragma once
-// The other side of transfer.h: what a daemon that owns a blob store answers. It has no socket and
-// no thread: a worker calls it and posts the messages back. The caller decides who may ask.
+// The server side of transfer.h: the replies of a daemon that owns a blob store. It has no socket
+// and no thread: a worker calls it and posts the replies back. The caller checks permissions.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,39 +15,42 @@
 
 namespace lockstep::transfer {
 
-// A full disk is a temporary refusal: the peer may ask again. For PutBlobs, no_space is set too.
+// Turns an error into a refusal. If the disk is full, for_now is set, so that the asker may ask
+// again. For PutBlobs, put() and make_durable() then set no_space too.
 BulkRefused refusal(const Error& error);
 
 // MissingBlobs -> MissingBlobsReply; PutBlobs -> PutBlobsReply (after a sync) or BulkRefused.
-// `peer` keeps the half uploads of different peers apart.
+// `peer` keeps the incomplete uploads of different peers apart.
 BulkMessage answer(snapshot::BlobStore& store, const MissingBlobs& request,
                    snapshot::Lease lease = snapshot::Lease::lasting);
 BulkMessage answer(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer);
 
-// The same in two steps, which may be those of two threads: one sync serves many requests.
+// The reply to PutBlobs in two steps, put() and make_durable(), which may run on two threads, so
+// that one sync serves many requests.
 struct PutAnswer {
-  BulkMessage reply;  // to be sent once it is durable
+  BulkMessage reply;  // to be sent after make_durable()
   std::uint64_t losses = 0;
 };
-// Called for each piece: whether its blob was here before (the piece is then ignored), and whether
-// it is here now. An error refuses the request.
+// Called for each piece. `was_here`: its blob was complete before, so the store ignored the piece;
+// `is_here`: the blob is complete now. An error refuses the request.
 using OnPiece = std::function<Status(const BlobPiece& piece, bool was_here, bool is_here)>;
 PutAnswer put(snapshot::BlobStore& store, const PutBlobs& request, std::string_view peer,
               snapshot::Lease lease = snapshot::Lease::lasting, const OnPiece& on_piece = {});
-// Syncs the store; answers whose blobs could not be made durable become refusals.
+// Syncs the store. Answers whose blobs could not be made durable become refusals.
 void make_durable(snapshot::BlobStore& store, const std::vector<PutAnswer*>& answers);
 
-// A message of this size has room for one more piece and its digests below the message limit.
+// With one more whole piece and all digests, a message still stays below its limit.
 inline constexpr std::size_t kEnoughForOneMessage = 5u << 19;
 
-// The answers to one GetBlobs, one message at a time, so that the sender may wait for its queue: at
-// most kMaxBulkMessageBytes each, the last one marked. BulkRefused ends them as well.
+// The replies to one GetBlobs, one message at a time, so that the sender can wait for its queue.
+// Each has at most kMaxBulkMessageBytes. The last one is marked, or is a BulkRefused.
 class BlobReader {
  public:
-  // A message ends once it holds `enough` bytes: smaller ones take turns with other streams'.
+  // A message ends once it holds `enough` bytes. With smaller messages, streams take turns more
+  // often.
   BlobReader(const snapshot::BlobStore& store, GetBlobs request,
              std::size_t enough = kEnoughForOneMessage);
-  std::optional<BulkMessage> next();  // nullopt: the last one was given out
+  std::optional<BulkMessage> next();  // nullopt: there are no more
 
  private:
   Status fill(BlobData& data);

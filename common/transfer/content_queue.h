@@ -1,6 +1,6 @@
 #pragma once
-// Hands file contents from the reading threads to the sending thread, within a memory budget that
-// counts a file from its reading until its bytes are in a message.
+// A queue of file contents from the threads that read files to the thread that sends them. All
+// contents share a memory budget, from the reading of a file until its bytes are in a message.
 
 #include <condition_variable>
 #include <cstdint>
@@ -19,8 +19,8 @@ struct TakenContent {
 
 class ContentQueue final : public snapshot::ContentTaker {
  public:
-  // A file of more than a third of the budget is not held. Any thread calls `wake` when the queue
-  // stops being empty.
+  // A file larger than a third of the budget is not held. `wake` is called, on any thread, when the
+  // queue is no longer empty and when it ends.
   ContentQueue(std::uint64_t budget, std::function<void()> wake)
       : budget_(budget), wake_(std::move(wake)) {}
 
@@ -28,18 +28,19 @@ class ContentQueue final : public snapshot::ContentTaker {
   void give_back(std::uint64_t bytes) override;
   void take(const Digest& digest, snapshot::Content content) override;
 
-  // ---- for the one that sends ----
+  // ---- for the sending thread ----
   std::vector<TakenContent> take_all();
   bool empty() const;
-  // From now on readers wait for room. Before, they do not hold contents, because nobody may be
-  // taking them.
+  // From now on make_room() waits for room. Before this call it returns false when there is none,
+  // because the other side may not be answering.
   void let_wait();
-  // Nothing is taken any more; nobody waits.
+  // Discards all contents. From now on the queue accepts none, and no reader waits.
   void close();
-  // The readers are done. What they handed over is still to be taken, if they are `whole`.
+  // The readers are done. `whole`: they succeeded, and the contents in the queue are still to be
+  // sent.
   void end(bool whole);
   bool ended() const;
-  bool ended_early() const;  // and what came of it is of no use
+  bool ended_early() const;  // the readers failed, and the contents are useless
 
  private:
   const std::uint64_t budget_;

@@ -1,5 +1,5 @@
 #pragma once
-// What this node is fetching, for the peers that ask meanwhile. From any thread.
+// Progress of this node's fetches, to answer peers that ask for it. Usable from any thread.
 
 #include <map>
 #include <mutex>

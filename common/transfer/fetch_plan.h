@@ -1,8 +1,8 @@
 #pragma once
-// Decides which unit of a tree a node requests from which source: from peers that have it, else
-// from the launcher. It drops peers that are silent or wrong, and divides requests to the launcher
-// among the nodes of the core (docs/decisions/016-peers.md). Pure: no socket and no clock; it is
-// told what happened.
+// Plans from which source a node requests each unit of a tree: from peers that have it, and from
+// the launcher only if no peer will have it. It drops peers that are silent or send wrong data. The
+// core, a few nodes that fetch from the launcher, divides those units among its members
+// (docs/decisions/016-peers.md). It has no socket and no clock: the caller reports all events.
 
 #include <cstdint>
 #include <map>
@@ -16,16 +16,16 @@
 
 namespace lockstep::transfer {
 
-inline const NodeId kLauncher{0};  // as a source
+inline const NodeId kLauncher{0};  // stands for the launcher as a source
 
 struct FetchLimits {
-  std::size_t open = 16;  // units asked for and not here yet, of all sources
+  std::size_t open = 16;  // units requested and not received yet, from all sources
   std::size_t open_at_launcher = 4;
   std::size_t open_at_peer = 2;
-  int strikes = 3;                            // units that a peer said it has and has not
-  Duration timeout = seconds(2);              // with a silent peer; and without any progress
-  Duration ask_every = milliseconds(150);     // which units a peer has
-  Duration busy_at_least = milliseconds(50);  // after a refusal for now
+  int strikes = 3;                            // how often a peer may lack a unit it announced
+  Duration timeout = seconds(2);              // for a silent peer, and without any progress
+  Duration ask_every = milliseconds(150);     // how often a peer is asked for its units
+  Duration busy_at_least = milliseconds(50);  // pause after a temporary refusal
 };
 
 class FetchPlan {
@@ -41,51 +41,51 @@ class FetchPlan {
     std::vector<bool> have;
     bool whole = false;
     bool fetching = false;
-    std::uint64_t done_bytes = 0;  // its own progress, as it says
+    std::uint64_t done_bytes = 0;  // its own progress, as it reports it
     std::uint64_t given_bytes = 0;
-    std::string fault;  // not empty: dropped
+    std::string fault;  // why it was dropped; "": it was not
     bool lied = false;
     int strikes = 0;
-    bool is_asked = false;  // which units it has; unanswered
+    bool is_asked = false;  // it was asked for its units and has not answered yet
     Instant ask_at;
   };
 
   FetchPlan(std::vector<bool> here, Instant now, Limits limits = {});
 
-  // ---- what happened
+  // ---- events
   void told(const FindPeersReply& reply, Instant now);
   void heard(NodeId peer, const UnitsReply& reply, Instant now);
   void arrived(NodeId from, std::uint64_t bytes, Instant now);
   void finished(std::size_t unit, Instant now);  // whole and verified
   void busy(NodeId from, std::size_t unit, Instant now);
   void lacking(NodeId from, std::size_t unit, Instant now);
-  // The peer gives nothing more; its open units are requested elsewhere. Idempotent.
+  // Stops using the peer; its open units are requested elsewhere. Idempotent.
   void drop(NodeId peer, std::string fault, bool lied);
-  // It is asked for nothing more.
+  // Nothing more is requested from the launcher.
   void close_launcher(Instant now);
-  // This node was stopped for a while: that time does not count as silence of its peers.
+  // This node was suspended and could hear nobody, so that time does not count as silence.
   void woke(Instant now);
 
-  // ---- what to do
-  // Peers to ask which units they have: asked from then on.
+  // ---- actions
+  // Peers to ask for their units now. They count as asked from then on.
   std::vector<NodeId> questions(Instant now);
-  // The next requests. Each is open until finished, busy, lacking or dropped.
+  // Units to request now. They are open until finished, busy, lacking or dropped is reported.
   std::vector<Ask> next(Instant now);
-  // Peers that owe an answer and have been silent for too long: to be dropped.
+  // Peers that owe an answer and have been silent for too long. The caller should drop them.
   std::vector<NodeId> silent(Instant now) const;
 
   bool done() const { return lacking_ == 0; }
   const std::map<NodeId, Peer>& peers() const { return peers_; }
   std::uint64_t from_launcher_bytes() const { return from_launcher_; }
   bool is_hope() const;                       // some peer has units, or will have them
-  Instant got_on() const { return got_on_; }  // this node, or one of its peers
-  int givers() const;                         // peers that gave something and were not dropped
+  Instant got_on() const { return got_on_; }  // last progress of this node or one of its peers
+  int givers() const;                         // number of peers that sent data and are not dropped
 
  private:
   enum class Unit : std::uint8_t { lacking, open, here };
   struct Source {
     std::set<std::size_t> open;
-    Instant heard;  // or when it began to owe something
+    Instant heard;  // when it was last heard, or when it began to owe an answer
     Instant busy_until;
   };
   Source& source(NodeId id) { return sources_[id]; }
@@ -99,17 +99,17 @@ class FetchPlan {
 
   Limits limits_;
   std::vector<Unit> units_;
-  std::size_t lacking_ = 0;  // not here
+  std::size_t lacking_ = 0;  // units that are not here, open ones included
   std::size_t open_ = 0;
   NodeId self_;
   bool core_ = false;
   std::map<NodeId, Peer> peers_;
   std::map<NodeId, Source> sources_;
   std::uint64_t from_launcher_ = 0;
-  Instant got_on_;         // when this node or one of its peers last did
-  Instant progress_;       // the same, or when something was asked for because nobody did
-  std::size_t spare_ = 0;  // units at a time that are asked of the launcher though others have them
-                           // to bring: one more after each time without progress
+  Instant got_on_;         // last progress of this node or one of its peers
+  Instant progress_;       // the same, or when spare_ was increased for lack of progress
+  std::size_t spare_ = 0;  // how many units may be open at the launcher although others should
+                           // bring them; one more after each timeout without progress
 };
 
 }  // namespace lockstep::transfer

@@ -1,8 +1,8 @@
 #pragma once
-// Where a node serves the blobs of its cache to other nodes: a socket with a thread of its own, so
-// that heartbeats never wait for it. Only keys that the launcher named a short while ago are let
-// in, each for the trees for which it was named; only so many askers are served at once, others are
-// refused for now. It changes nothing in the store.
+// Serves the blobs of a node's cache to other nodes, on a socket with its own thread, so that
+// heartbeats never wait for it. It accepts only keys that the launcher named recently, each for the
+// trees that it was named for. It serves a limited number of nodes at once and tells the others to
+// try again. It changes nothing in the store.
 
 #include <cstdint>
 #include <memory>
@@ -20,16 +20,16 @@
 namespace lockstep::transfer {
 
 struct PeerServerLimits {
-  std::size_t askers = 4;                  // served at once
-  std::size_t requests = 4;                // open, of each
-  std::uint64_t turn_bytes = 16u << 20;    // then an asker makes room, if another was refused
-  Duration stuck_after = seconds(5);       // an asker that takes nothing
-  Duration allowed_for = kPeerAllowedFor;  // since its key was named last
+  std::size_t askers = 4;                  // nodes served at once
+  std::size_t requests = 4;                // open requests of each
+  std::uint64_t turn_bytes = 16u << 20;    // after that a node makes room, if another was refused
+  Duration stuck_after = seconds(5);       // a node that takes no data for so long is stuck
+  Duration allowed_for = kPeerAllowedFor;  // since the key was last named
 };
 
 class PeerServer {
  public:
-  // `store` and `board` outlive it. An endpoint with port * gets a free one.
+  // `store` and `board` must outlive it. An endpoint with port * gets a free port.
   static Result<std::unique_ptr<PeerServer>> start(const std::string& endpoint,
                                                    const io::KeyPair& keys,
                                                    snapshot::BlobStore& store,
@@ -41,11 +41,11 @@ class PeerServer {
 
   std::string endpoint() const;
   std::uint16_t port() const;
-  // From any thread. They may fetch what is below `root`.
+  // These three may be called from any thread. Lets the keys fetch blobs below `root`.
   void allow(const std::vector<PublicKey>& keys, const Digest& root);
-  // Ends that, also for transfers in progress.
+  // Ends that; blobs of the tree that are being sent to them are stopped.
   void withdraw(const std::vector<PublicKey>& keys, const Digest& root);
-  // The same for all trees, permanently.
+  // The same for all trees, for ever.
   void forbid(const std::vector<PublicKey>& keys);
 
  private:

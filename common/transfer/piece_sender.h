@@ -1,6 +1,6 @@
 #pragma once
-// Packs pieces into messages of a good size, sends and counts them. Which pieces are sent is the
-// caller's decision.
+// Sends pieces of blobs: packs them into messages of a good size, and counts them. It does not
+// decide which pieces are sent.
 
 #include <cstdint>
 #include <functional>
@@ -15,14 +15,15 @@ namespace lockstep::transfer {
 
 class PieceSender {
  public:
-  // `on_durable` is told how many raw bytes are safe over there, message by message.
+  // `on_durable` is called for each message with the raw bytes that became durable on the other
+  // side.
   PieceSender(RequestWindow& window, std::function<void(std::uint64_t raw)> on_durable)
       : window_(window), on_durable_(std::move(on_durable)) {}
 
-  // add() and flush() may wait until the request window has room.
+  // These may wait until the request window has room.
   Status add(BlobPiece piece, std::uint64_t raw_size);
   Status add_blob(const Digest& digest, std::string_view whole);
-  Status flush();  // what is left goes out; nobody waits for its answer
+  Status flush();  // sends the rest, without waiting for the reply
 
   std::uint64_t bytes_sent() const { return bytes_sent_; }  // raw
   std::uint64_t wire_bytes() const { return wire_bytes_; }  // after compression

@@ -1,6 +1,6 @@
 #pragma once
-// Requests in flight on one bulk socket: numbered, bounded by weight, sent again after silence,
-// given up after more of it. It knows nothing of blobs.
+// Requests in flight on one bulk socket. They are numbered, limited by their total weight, sent
+// again after some silence, and given up after a longer silence. It knows nothing of blobs.
 
 #include <cstdint>
 #include <functional>
@@ -29,15 +29,15 @@ class RequestWindow {
   Status request(BulkMessage body, std::uint64_t weight, OnAnswer on_answer);
   // Waits until at most `count` requests are open.
   Status drain(std::size_t count = 0);
-  // Waits for an answer, for wake(), or until what is open is due to be sent again.
+  // Waits for an answer, for wake(), or until the open requests are due to be sent again.
   Status wait();
-  void wake();  // from any thread; a wait that begins later ends at once
+  void wake();  // from any thread; if no wait() is running, the next one ends at once
   bool has_open() const { return !open_.empty(); }
-  bool was_answered() const { return was_answered_; }  // anything at all
+  bool was_answered() const { return was_answered_; }  // any answer came so far
 
  private:
   struct Open {
-    std::string bytes;  // encoded, to be sent again
+    std::string bytes;  // the encoded request, to send it again
     std::uint64_t weight = 0;
     OnAnswer on_answer;
   };
@@ -53,7 +53,7 @@ class RequestWindow {
   std::uint64_t weight_ = 0;
   std::map<std::uint64_t, Open> open_;
   bool was_answered_ = false;
-  std::int64_t last_heard_ns_ = 0;  // an answer came, or the first of several requests left
+  std::int64_t last_heard_ns_ = 0;  // time of the last answer, or of the first open request
   std::int64_t last_repeat_ns_ = 0;
 };
 

@@ -1,7 +1,8 @@
 #pragma once
-// Fetches a tree from peers and launcher at once, for a thread that may block: fetch_plan.h with
-// sockets. Each blob is verified before it enters the store; a peer that lies, vanishes or is slow
-// is dropped, and the launcher, told about it at the end, is the last source.
+// Fetches a tree from peers and the launcher at the same time, on a thread that may block. It
+// drives fetch_plan.h with sockets. Each blob is verified before it enters the store. A peer that
+// sends wrong data, vanishes or is slow is dropped. The launcher is the last source, and gets a
+// report at the end.
 
 #include <cstdint>
 #include <set>
@@ -13,39 +14,41 @@
 
 namespace lockstep::transfer {
 
-// Below this the launcher alone is asked: finding peers would take longer.
+// Smaller fetches use only the launcher, because finding peers would take longer.
 inline constexpr std::uint64_t kWorthPeersBytes = 1u << 20;
 
 struct SwarmSite {
   io::Transport& transport;
   const io::KeyPair& keys;  // of this node
-  FetchBoard& board;        // what its own peer server tells others
-  std::uint16_t port = 0;   // where that server listens; 0 = there is none
+  FetchBoard& board;        // from which its own peer server answers others
+  std::uint16_t port = 0;   // of that server; 0 = there is none
   FetchLimits limits = {};
 };
 
-// All that is missing below `root`; `launcher` is a socket that is connected to its bulk port.
+// Fetches everything that is missing below `root`. `launcher`: a socket connected to the launcher's
+// bulk port.
 Status fetch_tree(io::ClientSocket launcher, const Digest& root, snapshot::BlobStore& into,
                   const SwarmSite& site, const OnProgress& progress = {},
                   TransferOptions options = {});
 
-// Where files come from that no peer brings, in the launcher's place.
+// A source of files that replaces the launcher, for files that no peer has.
 class Origin {
  public:
   struct News {
-    std::uint64_t bytes = 0;  // raw, that came since the last poll; of whole files or not
-    bool is_gone = false;     // nothing more comes
+    std::uint64_t bytes = 0;  // raw bytes received since the last poll, also of incomplete files
+    bool is_gone = false;     // nothing more will come
   };
   virtual ~Origin() = default;
   virtual void ask(const snapshot::BlobWanted& file) = 0;
-  // Often, on the thread of the fetch. What came whole was put into the store. An error ends the
-  // fetch.
+  // Called often, on the thread of the fetch. Complete files have been put into the store by then.
+  // An error ends the fetch.
   virtual Result<News> poll() = 0;
 };
 
-// Fetches these files of a tree whose directories are all in `into`: from peers, and this node's
-// share from `origin`. Files that neither has are left out without an error. `lock`: the tree with
-// the lock that names them all; whoever has it assigned may have them.
+// Fetches the files `wanted` of the tree `root`, whose directories are all in `into`: from peers,
+// and this node's share from `origin`. Files that neither has are left out without an error.
+// `lock`: the tree with the lock that names all the files; every node that this lock is assigned to
+// may fetch them.
 Status fetch_files(io::ClientSocket launcher, const Digest& root, const Digest& lock,
                    const std::set<Digest>& wanted, snapshot::BlobStore& into, const SwarmSite& site,
                    Origin& origin, const OnProgress& progress = {});

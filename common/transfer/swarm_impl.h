@@ -1,5 +1,5 @@
 #pragma once
-// The fetch of one tree at work; see swarm.h. One thread's, with a loop of its own.
+// Implements the fetch of one tree; see swarm.h. Used by one thread, with its own event loop.
 
 #include <map>
 #include <memory>
@@ -26,7 +26,7 @@ class Swarm {
   Swarm(const Swarm&) = delete;
   Swarm& operator=(const Swarm&) = delete;
 
-  // `wanted`: of these alone; nullptr = all.
+  // `wanted`: fetch only these blobs; nullptr = all.
   Status run(std::vector<TreeUnit> units, const std::set<Digest>* wanted = nullptr);
 
  private:
@@ -34,14 +34,14 @@ class Swarm {
   struct Request {
     NodeId to;
     BulkMessage body;
-    std::optional<std::size_t> unit;  // of which it brings blobs
-    std::uint64_t offset = 0;         // of a part of a large one
+    std::optional<std::size_t> unit;  // the unit whose blobs it requests
+    std::uint64_t offset = 0;         // of the requested part of a large blob
     bool is_sent = false;
     Instant send_at;
   };
   struct Source {
     std::unique_ptr<io::ClientSocket> socket;
-    std::string uploader;  // keeps its half blobs apart
+    std::string uploader;  // keeps its incomplete blobs apart from those of other sources
   };
 
   Status loop();
@@ -64,7 +64,7 @@ class Swarm {
   Status check_launcher(Instant now);
   void ask_origin(std::size_t unit);
   Status hear_origin(Instant now);
-  // Nobody brings the rest.
+  // No source will bring the rest.
   bool is_over(Instant now) const;
   bool is_here(const TreeUnit& unit) const;
   void came(NodeId from, std::uint64_t bytes, Instant now);
@@ -81,8 +81,8 @@ class Swarm {
   const SwarmSite& site_;
   const OnProgress& on_progress_;
   const TransferOptions options_;
-  const std::optional<Digest> lock_;       // of packages: what names them
-  Origin* const origin_;                   // in the launcher's place; nullptr = there is none
+  const std::optional<Digest> lock_;       // for packages: the tree with the lock that names them
+  Origin* const origin_;                   // replaces the launcher as a source; nullptr = none
   std::set<std::size_t> asked_of_origin_;  // units
   bool is_origin_gone_ = false;
   std::vector<TreeUnit> units_;
@@ -91,9 +91,9 @@ class Swarm {
   std::map<std::uint64_t, Request> requests_;
   std::uint64_t next_sequence_ = io::random_u64() >> 1;
   std::uint64_t finding_ = 0;  // the sequence of the open FindPeers
-  bool is_told_ = false;       // who the peers are, if any
+  bool is_told_ = false;       // a FindPeersReply has come
   Instant find_at_;
-  Instant launcher_heard_;  // with data, or while nothing was asked of it
+  Instant launcher_heard_;  // last time that it sent data or owed none
   bool was_down_ = false;
   Progress progress_;
 };

@@ -1,7 +1,7 @@
 #pragma once
-// Blobs over the bulk socket, for a thread that may block: the CLI's upload of a snapshot and a
-// node's download. Both keep a bounded number of bytes in flight and repeat what got lost; every
-// request is idempotent. A socket is used by one call at a time and by nothing else meanwhile.
+// Transfers blobs over the bulk socket, on a thread that may block: the CLI's upload of a snapshot
+// and a node's download. Both limit the bytes in flight and send lost requests again; every request
+// is idempotent. During a call, nothing else may use its socket.
 
 #include <cstdint>
 #include <functional>
@@ -21,20 +21,20 @@ class ClientSocket;
 namespace lockstep::transfer {
 
 struct Progress {
-  std::uint64_t done_bytes = 0;   // raw bytes that are over there (upload) or here (download)
-  std::uint64_t total_bytes = 0;  // of what lacked
-  int peers = 0;                  // that gave some of it
+  std::uint64_t done_bytes = 0;   // raw bytes that have arrived, there (upload) or here (download)
+  std::uint64_t total_bytes = 0;  // raw bytes that were missing at the start
+  int peers = 0;                  // how many peers sent some of it
 };
 using OnProgress = std::function<void(const Progress&)>;
 
 struct TransferOptions {
   std::uint64_t window_bytes = 32u << 20;  // raw bytes in flight
-  Duration retry_after = seconds(5);       // silence after which what is open is asked again
+  Duration retry_after = seconds(5);       // silence after which open requests are sent again
   Duration give_up_after = seconds(60);    // silence after which the transfer fails
-  Duration send_within = seconds(5);       // a connection is waited for so long at each sending
-  // Of capture_and_send: raw bytes that were read and are not in a message yet.
+  Duration send_within = seconds(5);       // how long each send waits for a connection
+  // For capture_and_send: limit of raw bytes that were read and are not in a message yet.
   std::uint64_t held_bytes = 96u << 20;
-  JobId of_job = {};  // of downloads by users: the job that has the tree
+  JobId of_job = {};  // for downloads by users: the job that has the tree
 };
 
 struct UploadResult {
@@ -56,23 +56,23 @@ Result<UploadResult> upload_snapshot(io::ClientSocket& socket, const snapshot::S
 // found missing so far, so its total grows.
 struct Captured {
   snapshot::Snapshot snapshot;
-  std::uint64_t landed_bytes = 0;  // raw bytes that are durable over there
+  std::uint64_t landed_bytes = 0;  // raw bytes that are durable on the other side
 };
 Result<Captured> capture_and_send(io::ClientSocket& socket, const std::string& directory,
                                   snapshot::CaptureOptions capture, const OnProgress& progress = {},
                                   TransferOptions options = {});
 
-// Fetches blobs of the tree `root` into a store. `size` may be 0 when it is not known. Errors:
-// not_found names blobs that the other side lacks too; conflict says that the other side may not
-// give us this tree, or that the blobs are no parts of it.
+// Fetches the blobs `wanted` of the tree `root` into a store. BlobWanted::size may be 0 when it is
+// not known. not_found: the other side does not have some blobs either; the message names them.
+// conflict: we may not fetch this tree, or the blobs do not belong to it.
 Status download(io::ClientSocket& socket, const Digest& root,
                 const std::vector<snapshot::BlobWanted>& wanted, snapshot::BlobStore& into,
                 const OnProgress& progress = {}, TransferOptions options = {});
 
-// Fetches the missing directories of the tree `root`, level by level.
+// Fetches the missing directories of the tree below `root`, level by level.
 Status download_directories(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
                             TransferOptions options = {});
-// Everything that is missing for the tree below `root`: directories first, then what they name.
+// Fetches everything that is missing below `root`: first the directories, then their files.
 Status download_tree(io::ClientSocket& socket, const Digest& root, snapshot::BlobStore& into,
                      const OnProgress& progress = {}, TransferOptions options = {});
 

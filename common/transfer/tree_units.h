@@ -1,6 +1,6 @@
 #pragma once
-// A tree cut into units of about a mebibyte: what nodes that fetch it from each other ask for, and
-// say that they have. The same tree gives the same units on every node.
+// Divides a tree into units of about a mebibyte. Nodes that fetch the tree from each other request
+// and announce units. The same tree has the same units on every node.
 
 #include <cstdint>
 #include <vector>
@@ -15,12 +15,12 @@ inline constexpr std::uint64_t kUnitBytes = 1u << 20;
 inline constexpr std::size_t kMaxBlobsInUnit = 2'000;
 
 struct TreeUnit {
-  std::vector<snapshot::BlobWanted> blobs;  // files; one alone when it is large
+  std::vector<snapshot::BlobWanted> blobs;  // files; a large file has a unit of its own
   std::uint64_t bytes = 0;
 };
 
-// Its files, each once, in the order in which its directories name them (depth first). All its
-// directories must be in `store`: not_found else.
+// The units hold each file of the tree once, in the order of the directories (depth first). All
+// directories must be in `store`, else not_found.
 Result<std::vector<TreeUnit>> units_of(const snapshot::BlobStore& store, const Digest& root);
 
 }  // namespace lockstep::transfer

@@ -8,7 +8,7 @@
 namespace lockstep::pb {
 
 void to_wire(const lockstep::AttemptId& from, AttemptId* to);
-// The job's name becomes part of paths: it must be a valid one, and the number at least 1.
+// The job's name must be valid, because it becomes part of paths. The number must be at least 1.
 Status from_wire(const AttemptId& from, lockstep::AttemptId* to);
 void to_wire(const lockstep::Allotment& from, Allotment* to);
 Status from_wire(const Allotment& from, lockstep::Allotment* to);

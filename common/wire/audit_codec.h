@@ -1,5 +1,5 @@
 #pragma once
-// The audit log's questions and answers on the wire: see proto/audit.proto and fields.h.
+// Requests and replies about the audit log on the wire: see proto/audit.proto and fields.h.
 
 #include "common/domain/audit.h"
 #include "common/wire/fields.h"

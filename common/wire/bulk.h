@@ -1,5 +1,5 @@
 #pragma once
-// The bulk socket: one BulkEnvelope to bytes and back; see control.h.
+// The bulk socket: encodes and decodes one BulkEnvelope; see control.h.
 
 #include <string>
 #include <string_view>

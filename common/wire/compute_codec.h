@@ -1,5 +1,5 @@
 #pragma once
-// Compute targets on the wire; ComputeSpec in journals too.
+// Compute targets on the wire. Journals also use the encoding of ComputeSpec.
 
 #include "common/domain/compute.h"
 #include "common/wire/fields.h"

@@ -1,6 +1,6 @@
 #pragma once
-// The control and join sockets: one Envelope to bytes and back. The decoder accepts nothing that is
-// out of range, and never crashes; what it returns may be trusted by everything behind it.
+// The control and join sockets: encodes and decodes one Envelope. The decoder refuses values that
+// are out of range and never crashes, so the code behind it can trust its result.
 
 #include <cstdint>
 #include <map>
@@ -20,8 +20,8 @@ namespace lockstep::wire {
 template <typename Body>
 std::string encode(const Envelope<Body>& envelope);
 
-// Encodes the desired states of many nodes: the same bytes as encode(), but the gang table, which
-// is equal for all nodes of a gang, is encoded once.
+// Encodes the desired states of many nodes in a row. A decoder reads the same messages as from
+// encode(), but the table of a gang, which is the same for all its nodes, is encoded only once.
 class DesiredEncoder {
  public:
   std::string encode(Envelope<AgentReply> envelope);  // its body is a Desired
@@ -31,16 +31,17 @@ class DesiredEncoder {
   std::map<AttemptId, std::string> gangs_;
 };
 
-// A peer's key determines its protocol, and so the Body that its messages are decoded as; messages
-// of another protocol are refused. permission_denied: a message of another protocol.
-// invalid_argument: an answer of a launcher. corrupt: not a message, or a field is out of range
-// (and named). unsupported: another protocol version (both are named). resource_exhausted: longer
-// than kMaxControlMessageBytes.
+// A peer's key determines its protocol, and so the Body of its messages. A message of another
+// protocol is not decoded.
+// permission_denied: a message that only peers of another protocol may send. invalid_argument: a
+// launcher's reply. corrupt: not a message, or a field is out of range (the error names it).
+// unsupported: another protocol version (the error names both). resource_exhausted: longer than
+// kMaxControlMessageBytes.
 template <typename Body>
 Result<Envelope<Body>> decode_envelope(std::string_view bytes);
 
-// The sequence of a message that decode_envelope refuses, so that the refusal can name what it
-// answers. nullopt when not even that is readable.
+// The sequence number of a message that decode_envelope refuses, so that the refusal can be sent as
+// a reply to it. nullopt when not even that number is readable.
 std::optional<std::uint64_t> peek_sequence(std::string_view bytes);
 
 }  // namespace lockstep::wire

@@ -1,8 +1,8 @@
 #pragma once
-// The small parts of every codec: numbers, times, keys, enums and lists, checked as they come in.
-// A decoder trusts nothing: what is out of range is an Error that names the field. Private to the
-// codecs of common/wire and launcher/store. All codecs live in lockstep::pb, so that to_wire and
-// from_wire of any message are found by argument.
+// Shared parts of the codecs: read numbers, times, keys, enums and lists, and check them. A decoder
+// trusts nothing: a value that is out of range is an Error that names the field. Private to the
+// codecs of common/wire and launcher/store. All codecs are in lockstep::pb, so that
+// argument-dependent lookup finds to_wire and from_wire of any message.
 
 #include <google/protobuf/repeated_ptr_field.h>
 
@@ -20,7 +20,7 @@
 
 namespace lockstep::pb {
 
-// No name, key or reason is longer; commands, environments and data have bounds of their own.
+// The limit for names, keys and reasons. Commands, environments and data have their own limits.
 inline constexpr std::size_t kMaxTextBytes = 64u << 10;
 inline constexpr int kMaxRankNumber = 10'000 * 1'024;
 
@@ -30,29 +30,30 @@ Status read_number(std::int64_t value, std::int64_t low, std::int64_t high, cons
                    int* out);
 Status read_rank(std::int64_t value, const char* field, int* out);
 Status read_port(std::uint32_t value, const char* field, std::uint16_t* out);
-// Shortens a text for people to what read_text accepts, by leaving out its middle: otherwise the
-// receiver would refuse the whole message, each time that it is sent.
+// Shortens a text for people to the limit of read_text by cutting out its middle. Otherwise the
+// receiver would refuse the whole message each time it is sent.
 std::string fitting_text(const std::string& text);
 Status read_text(const std::string& value, const char* field, std::string* out,
                  std::size_t max_bytes = kMaxTextBytes);
-// 0 to 2^62, or Instant::never(): sums with any accepted Duration do not overflow.
+// Accepts 0 to 2^62 and Instant::never(), so that adding any accepted Duration does not overflow.
 Status read_instant(std::int64_t ns, const char* field, Instant* out);
-// 0 to 100 years.
+// Accepts 0 to 100 years.
 Status read_duration(std::int64_t ns, const char* field, Duration* out);
-// Empty, or 40 characters of the z85 alphabet.
+// Accepts an empty value, or 40 characters of the z85 alphabet.
 Status read_key(const std::string& value, const char* field, PublicKey* out);
 Status read_digest(const std::string& value, const char* field, Digest* out);
-// Empty: absent.
+// An empty value is read as absent.
 Status read_optional_digest(const std::string& value, const char* field,
                             std::optional<Digest>* out);
-// A name that may become part of a path.
+// Accepts only a valid job name, because it may become part of a path.
 Status read_job(const std::string& value, const char* field, JobId* out);
-// Digests one after the other, 32 bytes each.
+// Concatenated digests, 32 bytes each.
 std::string join_digests(const std::vector<Digest>& digests);
 Status split_digests(const std::string& value, std::size_t max_count, const char* field,
                      std::vector<Digest>* out);
 Status check_count(std::int64_t count, std::size_t max_count, const char* field);
-// The version that stands first in every message; `ours` is the only one this program speaks.
+// Checks the version, the first field of every message. `ours` is the only one that this program
+// supports.
 Status check_version(std::uint32_t theirs, std::uint32_t ours, const char* what);
 
 // Wire number = domain number + 1, because 0 means "not given"; each codec asserts the pairs.
@@ -60,7 +61,7 @@ template <typename Wire, typename Domain>
 Wire wire_enum(Domain value) {
   return static_cast<Wire>(static_cast<int>(value) + 1);
 }
-// The two enumerators have each other's numbers, as wire_enum() and read_enum() expect.
+// Whether the two enumerators have matching numbers, as wire_enum() and read_enum() expect.
 template <typename Domain, typename Wire>
 constexpr bool is_wire_of(Domain domain, Wire wire) {
   return static_cast<int>(domain) + 1 == static_cast<int>(wire);

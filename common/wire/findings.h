@@ -1,6 +1,6 @@
 #pragma once
-// Findings as JSON: what `lockstep doctor -o json` prints, and what `lockstep-agent doctor` tells
-// `lockstep doctor`. Keys are only added.
+// Findings as JSON: the output of `lockstep doctor -o json`, and of `lockstep-agent doctor` for
+// `lockstep doctor`. New versions may add keys, but never remove or change one.
 
 #include <string>
 
@@ -9,7 +9,8 @@
 
 namespace lockstep::wire {
 
-// {"ok": …, "findings": [{"area", "check", "verdict", "found", "advice"}]}, indented, a newline.
+// {"ok": …, "findings": [{"area", "check", "verdict", "found", "advice"}]}, indented, with a final
+// newline.
 std::string encode(const Findings& findings);
 Result<Findings> decode_findings(const std::string& json_text);
 

@@ -8,7 +8,7 @@
 
 namespace lockstep::pb {
 
-// A list that ranks or nodes of one attempt fill is no longer than this.
+// The limit of a list with items from the ranks or nodes of one attempt.
 inline constexpr std::size_t kMaxRanksInReport = 10'000;
 
 void to_wire(const lockstep::OutputSpec& from, OutputSpec* to);

@@ -1,5 +1,5 @@
 #pragma once
-// Job files to be checked, on the wire: see proto/job_file.proto and fields.h.
+// CheckJobFile and JobFileChecked on the wire: see proto/job_file.proto and fields.h.
 
 #include "common/domain/job_file.h"
 #include "common/wire/fields.h"

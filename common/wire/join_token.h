@@ -1,7 +1,7 @@
 #pragma once
-// What a token file holds: everything a node needs to join, and a secret that lets it. The text is
-// lockstep-token-1.<base64url of JSON {"key","join","control","bulk","secret","expires"}>; it is
-// shown once and never logged.
+// The content of a token file: everything a node needs to join, including a secret that permits it.
+// The text is lockstep-token-1.<base64url of JSON
+// {"key","join","control","bulk","secret","expires"}>; it is shown once and never logged.
 
 #include <string>
 #include <string_view>
@@ -24,7 +24,7 @@ struct JoinToken {
 
 std::string encode(const JoinToken& token);
 
-// Blanks and newlines around the text are ignored, as an editor may have left some.
+// Ignores blanks and newlines around the text, because an editor may have added some.
 Result<JoinToken> decode_join_token(std::string_view text);
 
 }  // namespace lockstep::wire

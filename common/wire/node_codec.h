@@ -14,7 +14,7 @@ Status from_wire(const NetworkInterface& from, lockstep::NetworkInterface* to);
 void to_wire(const lockstep::Inventory& from, Inventory* to);
 Status from_wire(const Inventory& from, lockstep::Inventory* to);
 
-// Ids of cpus and gpus: none negative, none absurd.
+// Reads ids of cpus or gpus. Refuses negative and implausibly large ones.
 Status read_ids(const google::protobuf::RepeatedField<std::int32_t>& from, const char* field,
                 std::vector<int>* to);
 

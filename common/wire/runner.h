@@ -1,6 +1,7 @@
 #pragma once
-// What agent and runner share over their socket and in the attempt directory, and what the runners
-// of a gang say to each other, to bytes and back; see control.h for what the decoders promise.
+// Encodes and decodes the messages between agent and runner, the files that they share in the
+// attempt directory, and the messages between the runners of a gang. The decoders give the same
+// guarantees as those of control.h.
 
 #include <cstdint>
 #include <string>
@@ -12,7 +13,7 @@
 
 namespace lockstep::wire {
 
-inline constexpr std::uint32_t kRunnerVersion = 1;  // of everything in this header
+inline constexpr std::uint32_t kRunnerVersion = 1;  // of all messages and files in this header
 
 std::string encode(const RunnerControl& message);
 Result<RunnerControl> decode_runner_control(std::string_view bytes);

@@ -1,5 +1,5 @@
 #pragma once
-// The launcher's pictures, to and from proto/views.proto. See fields.h.
+// The launcher's views, to and from proto/views.proto. See fields.h.
 
 #include "common/domain/views.h"
 #include "common/wire/fields.h"
